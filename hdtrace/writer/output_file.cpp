@@ -1,0 +1,76 @@
+#include "hdtrace/writer/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace hdtrace {
+
+namespace {
+
+constexpr int lowest_descriptor = 400;
+
+int move_up(int descriptor)
+{
+    const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, lowest_descriptor);
+    if (moved < 0)
+        return descriptor; // the limit is low; better a low number than no trace
+    ::close(descriptor);
+    return moved;
+}
+
+} // namespace
+
+int OutputFile::open(const char* path)
+{
+    const int descriptor = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    if (descriptor < 0)
+        return errno;
+    m_descriptor = move_up(descriptor);
+    struct stat status;
+    if (fstat(m_descriptor, &status) != 0)
+        return errno;
+    m_device = status.st_dev;
+    m_inode = status.st_ino;
+    m_size = 0;
+    return 0;
+}
+
+// Programs that become daemons close every descriptor and open others under the same numbers.
+bool OutputFile::is_still_ours() const
+{
+    struct stat status;
+    return fstat(m_descriptor, &status) == 0 && status.st_dev == m_device && status.st_ino == m_inode;
+}
+
+int OutputFile::write(const char* data, size_t size)
+{
+    if (!is_open() || !is_still_ours())
+        return EBADF;
+    for (size_t done = 0; done < size;) {
+        const ssize_t written = pwrite(m_descriptor, data + done, size - done, m_size + static_cast<off_t>(done));
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0) {
+            const int error = written < 0 ? errno : ENOSPC;
+            if (done > 0 && ftruncate(m_descriptor, m_size) != 0)
+                return error; // a cut-off last line stays; readers know it
+            return error;
+        }
+        done += static_cast<size_t>(written);
+    }
+    m_size += static_cast<off_t>(size);
+    return 0;
+}
+
+int OutputFile::close()
+{
+    if (!is_open())
+        return 0;
+    const int error = !is_still_ours() ? EBADF : ::close(m_descriptor) != 0 ? errno : 0;
+    m_descriptor = -1;
+    return error;
+}
+
+} // namespace hdtrace

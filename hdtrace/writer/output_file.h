@@ -1,0 +1,30 @@
+// A file that one of our writers owns inside a foreign program.
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+
+namespace hdtrace {
+
+/// All functions return 0 or a value of errno. Not thread-safe.
+class OutputFile
+{
+  public:
+    /// Creates or empties the file. The descriptor is a high one that is closed on exec, so that the program gets
+    /// the same numbers for its own files as without us.
+    int open(const char* path);
+    /// Writes all of it, or puts the file back to the state before the call and returns why.
+    int write(const char* data, size_t size);
+    int close();
+    bool is_open() const { return m_descriptor >= 0; }
+
+  private:
+    bool is_still_ours() const;
+
+    int m_descriptor = -1;
+    dev_t m_device = 0;
+    ino_t m_inode = 0;
+    off_t m_size = 0;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,229 @@
+// Writes a .trc file (docs/format.md): one buffer, one file, one thread.
+#pragma once
+
+#include "hdtrace/writer/clock.h"
+#include "hdtrace/writer/info_writer.h"
+#include "hdtrace/writer/output_file.h"
+#include "hdtrace/writer/text.h"
+
+namespace hdtrace {
+
+struct TraceSettings
+{
+    size_t buffer_size = 256 * 1024; ///< bytes in memory before they are written
+    bool force_flush = false;        ///< write every line at once
+    /// Called once, when the first thing could not be written; from then on states are only counted.
+    void (*on_error)(const char* path, int error) = nullptr;
+};
+
+/// A state is opened by enter(), and written when it ends, by an Element. States that end between the two are nested.
+///
+/// Functions belong to the one thread that records; only close() may be called by another one, while that thread
+/// records or not. What was recorded before is safe in the file when close() returned 0.
+class TraceWriter
+{
+  public:
+    /// Memory that an Element has for its name and attributes without asking for more.
+    static constexpr size_t element_room = 4096;
+    /// How deep states can be nested.
+    static constexpr int max_depth = 62;
+
+    TraceWriter() = default;
+    TraceWriter(const TraceWriter&) = delete;
+    TraceWriter& operator=(const TraceWriter&) = delete;
+    ~TraceWriter();
+
+    /// Creates the file and writes its first lines. @p root_attributes is XML, @p base the second (since the epoch) that
+    /// times in the file count from, @p info is flushed before this trace (may be null; not owned). Returns 0 or a value of errno.
+    int open(const char* path, const char* root_attributes, int64_t base, const TraceSettings& settings,
+             InfoWriter* info);
+    /// Ends the file; returns 0 or a value of errno. Later states are dropped. Calling it again does nothing.
+    int close();
+
+    void enter()
+    {
+        ++m_depth;
+        m_nested_blocks &= ~(1ull << m_depth);
+    }
+    int depth() const { return m_depth; }
+    /// Writes all whole lines to the file.
+    int flush();
+    void set_force_flush(bool force) { m_settings.force_flush = force; }
+
+    int64_t states() const { return m_states; }
+    int64_t dropped_states() const { return m_dropped_states; }
+    int error() const { return m_error; }
+
+  private:
+    friend class Element;
+
+    char* begin_element()
+    {
+        if (m_depth == 1 && m_nested_blocks == 0 && static_cast<size_t>(m_limit - m_cursor) >= element_room)
+            return m_cursor;
+        return begin_element_slowly();
+    }
+    void end_element(char* cursor)
+    {
+        --m_depth;
+        __atomic_store_n(&m_states, m_states + 1, __ATOMIC_RELAXED);
+        if (m_depth > 0) {
+            m_cursor = cursor;
+            return;
+        }
+        *cursor = '\n';
+        m_cursor = cursor + 1;
+        __atomic_store_n(&m_committed, m_cursor, __ATOMIC_RELEASE);
+        if (m_settings.force_flush || m_out_of_memory)
+            end_line_slowly();
+    }
+    char* put_time(char* out, int64_t time)
+    {
+        const uint64_t in_second = static_cast<uint64_t>(time - m_second);
+        if (in_second >= static_cast<uint64_t>(nanoseconds_per_second))
+            return put_time_slowly(out, time);
+        memcpy(out, m_second_text, sizeof m_second_text);
+        return put_nanoseconds(out + m_second_length, static_cast<uint32_t>(in_second));
+    }
+
+    char* begin_element_slowly();
+    void end_line_slowly();
+    char* put_time_slowly(char* out, int64_t time);
+    char* open_nested_blocks(char* cursor);
+    char* make_room(char* cursor, size_t size);
+    bool grow(size_t size);
+    void write_committed();
+    void fail(int error);
+    void lock_file();
+    void unlock_file();
+
+    char* m_cursor = nullptr; // where the next element goes
+    char* m_limit = nullptr;
+    uint64_t m_nested_blocks = 0; // bit d: the state at depth d has an open <Nested>
+    int m_depth = 0;
+    bool m_out_of_memory = false; // the current line is incomplete and must not be written
+    int64_t m_second = -2 * nanoseconds_per_second;
+    size_t m_second_length = 0;
+    char m_second_text[24]; // the current second and the point, as text
+    int64_t m_states = 0;
+    TraceSettings m_settings;
+
+    char* m_begin = nullptr;
+    char* m_committed = nullptr; // the end of the last whole line; read by close()
+    int64_t m_base = 0;          // nanoseconds
+    int64_t m_states_written = 0;
+    int64_t m_dropped_states = 0;
+    InfoWriter* m_info = nullptr;
+    char* m_path = nullptr;
+    bool m_file_lock = false; // held while the file is written or closed
+    bool m_closed = false;
+    int m_error = 0;
+    OutputFile m_file;
+};
+
+/// Builds the text of a state or an event that ends now. The constant parts come from the caller, ready as XML:
+///
+///     writer.enter();                       // when the state begins
+///     ...
+///     Element element(writer);              // when it ends
+///     element.text("<Send toRank='").number(3).text("'").end(begin, end, "Send");
+class Element
+{
+  public:
+    explicit Element(TraceWriter& writer) : m_writer(writer), m_cursor(writer.begin_element()) {}
+    Element(const Element&) = delete;
+    Element& operator=(const Element&) = delete;
+
+    template <size_t Size> Element& text(const char (&constant)[Size])
+    {
+        m_cursor = put_text(m_cursor, constant);
+        return *this;
+    }
+    /// A text that needs no escaping, e.g. an MPI constant; together with the rest at most element_room.
+    Element& name(const char* constant)
+    {
+        const size_t length = strlen(constant);
+        memcpy(m_cursor, constant, length);
+        m_cursor += length;
+        return *this;
+    }
+    Element& number(int64_t value)
+    {
+        m_cursor = put_number(m_cursor, value);
+        return *this;
+    }
+    Element& escaped(const char* text)
+    {
+        const size_t length = strlen(text);
+        if (room(length * max_escape_length))
+            m_cursor = put_xml_escaped(m_cursor, text, length);
+        return *this;
+    }
+    Element& raw(const char* xml, size_t size)
+    {
+        if (room(size)) {
+            memcpy(m_cursor, xml, size);
+            m_cursor += size;
+        }
+        return *this;
+    }
+    /// The attributes `time` and `end`, in nanoseconds since the epoch.
+    Element& times(int64_t begin, int64_t end)
+    {
+        text(" time='");
+        m_cursor = m_writer.put_time(m_cursor, begin);
+        text("' end='");
+        m_cursor = m_writer.put_time(m_cursor, end);
+        return text("'");
+    }
+    /// Begins a child element; @p start is e.g. "<For rid='". Attributes follow by text() and number(), then end_child().
+    template <size_t Size> Element& child(const char (&start)[Size])
+    {
+        room(child_room);
+        if (!m_has_children) {
+            text(" >");
+            m_has_children = true;
+        }
+        return text(start);
+    }
+    Element& end_child() { return text(" />"); }
+    /// Ends the element, behind its attributes or its children, and with it the state.
+    void end(const char* element_name)
+    {
+        if (m_has_children) {
+            room(child_room);
+            text("</").name(element_name).text(">");
+        } else {
+            text(" />");
+        }
+        m_writer.end_element(m_cursor);
+    }
+    /// The same for an event.
+    void end_event(int64_t time)
+    {
+        text(" time='");
+        m_cursor = m_writer.put_time(m_cursor, time);
+        text("' />");
+        --m_writer.m_states; // events are not counted
+        m_writer.end_element(m_cursor);
+    }
+
+  private:
+    static constexpr size_t child_room = 512;
+
+    // Room for `size` bytes and for the constant rest of the element. Only if memory is short it may be less.
+    bool room(size_t size)
+    {
+        const size_t wanted = size + TraceWriter::element_room;
+        if (available() < wanted)
+            m_cursor = m_writer.make_room(m_cursor, wanted);
+        return available() >= wanted;
+    }
+    size_t available() const { return static_cast<size_t>(m_writer.m_limit - m_cursor); }
+
+    TraceWriter& m_writer;
+    char* m_cursor;
+    bool m_has_children = false;
+};
+
+} // namespace hdtrace
