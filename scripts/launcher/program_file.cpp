@@ -1,0 +1,128 @@
+#include "program_file.h"
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <link.h>
+#include <spawn.h>
+#include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace hdtrace {
+
+namespace {
+
+template <typename T>
+bool read_at(std::ifstream& file, std::uint64_t offset, T& value)
+{
+    return file.seekg(static_cast<std::streamoff>(offset)).read(reinterpret_cast<char*>(&value), sizeof value).good();
+}
+
+std::optional<ElfW(Ehdr)> read_elf_header(std::ifstream& file)
+{
+    ElfW(Ehdr) header{};
+    const bool is_elf = read_at(file, 0, header) && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0;
+    return is_elf ? std::optional(header) : std::nullopt;
+}
+
+std::string read_loader(std::ifstream& file, const ElfW(Ehdr) & header)
+{
+    for (unsigned i = 0; i < header.e_phnum; ++i) {
+        ElfW(Phdr) segment{};
+        if (read_at(file, header.e_phoff + i * header.e_phentsize, segment) && segment.p_type == PT_INTERP) {
+            std::string loader;
+            std::getline(file.seekg(static_cast<std::streamoff>(segment.p_offset)), loader, '\0');
+            return loader;
+        }
+    }
+    return {};
+}
+
+bool is_program(const std::string& file)
+{
+    std::error_code ignored;
+    return access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file, ignored);
+}
+
+/// What the command writes to standard output; its errors are not shown.
+std::string output_of(std::vector<const char*> command)
+{
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return {};
+    }
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    command.push_back(nullptr);
+    pid_t child = -1;
+    const int failed = posix_spawn(&child, command[0], &actions, nullptr, const_cast<char**>(command.data()), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+
+    std::string output;
+    std::array<char, 4096> block{};
+    for (ssize_t size = 0; (size = read(ends[0], block.data(), block.size())) > 0;) {
+        output.append(block.data(), static_cast<std::size_t>(size));
+    }
+    close(ends[0]);
+    if (failed == 0) {
+        waitpid(child, nullptr, 0);
+    }
+    return output;
+}
+
+} // namespace
+
+std::string find_program(const std::string& name)
+{
+    if (name.find('/') != name.npos) {
+        return is_program(name) ? name : "";
+    }
+    const char* path = std::getenv("PATH");
+    std::istringstream directories(path != nullptr ? path : "/bin:/usr/bin");
+    for (std::string directory; std::getline(directories, directory, ':');) {
+        const std::string file = (directory.empty() ? "." : directory) + "/" + name;
+        if (is_program(file)) {
+            return file;
+        }
+    }
+    return {};
+}
+
+std::optional<ElfFile> read_elf(const std::string& name)
+{
+    std::ifstream file(name, std::ios::binary);
+    const auto header = read_elf_header(file);
+    if (!header) {
+        return {};
+    }
+    std::ifstream own_file("/proc/self/exe", std::ios::binary);
+    const auto own = read_elf_header(own_file);
+    ElfFile result;
+    result.for_this_machine = own && own->e_machine == header->e_machine &&
+                              own->e_ident[EI_CLASS] == header->e_ident[EI_CLASS];
+    result.loader = result.for_this_machine ? read_loader(file, *header) : "";
+    return result;
+}
+
+std::vector<std::string> needed_libraries(const std::string& file, const std::string& loader)
+{
+    std::istringstream lines(output_of({loader.c_str(), "--list", file.c_str()}));
+    std::vector<std::string> names;
+    for (std::string line; std::getline(lines, line);) { // "\tlibm.so.6 => /lib/libm.so.6 (0x...)"
+        std::string name;
+        if (std::istringstream(line) >> name) {
+            names.push_back(name);
+        }
+    }
+    return names;
+}
+
+} // namespace hdtrace

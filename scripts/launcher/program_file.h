@@ -1,0 +1,25 @@
+// What can be told about a program before it runs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hdtrace {
+
+/// The file that execvp() would run for @p name; empty if there is none.
+std::string find_program(const std::string& name);
+
+/// An ELF file, which is what the dynamic loader can preload libraries into.
+struct ElfFile {
+    bool for_this_machine = false;
+    std::string loader; ///< the dynamic loader that it asks for; empty: it is linked statically
+};
+
+/// Nothing if the file is no ELF file (a script) or cannot be read.
+std::optional<ElfFile> read_elf(const std::string& file);
+
+/// The names of all libraries that @p loader would load for @p file, which does not run. Empty if it cannot tell.
+std::vector<std::string> needed_libraries(const std::string& file, const std::string& loader);
+
+} // namespace hdtrace
