@@ -1,0 +1,49 @@
+#include "hdtrace/reader/element.h"
+
+#include <algorithm>
+#include <array>
+
+namespace hdtrace {
+namespace {
+
+using Spellings = std::array<std::string_view, 3>;
+
+/* Names that mean the same: ours first, then those of older traces. */
+constexpr Spellings same_meaning[] = {
+    {"fid", "file"},
+    {"rid", "aid", "request"},
+    {"cid", "comm"},
+    {"tid", "type", "sendTid"},
+    {"recvtid", "recvTid", "recvType"},
+    {"etid", "etype"},
+    {"filetid", "filetype"},
+    {"oldTid", "from_type"},
+    {"rootRank", "root"},
+    {"fromRank", "source"},
+    {"fromTag", "tag"},
+    {"size", "sendSize"},
+};
+
+const std::string* find_exactly(const Element& element, std::string_view name)
+{
+    const auto found = std::ranges::find(element.attributes, name, &Attribute::name);
+    return found == element.attributes.end() ? nullptr : &found->value;
+}
+
+} // namespace
+
+const std::string* Element::find(std::string_view name) const
+{
+    if (const std::string* value = find_exactly(*this, name))
+        return value;
+    for (const Spellings& spellings : same_meaning) {
+        if (std::ranges::find(spellings, name) == spellings.end())
+            continue;
+        for (std::string_view spelling : spellings)
+            if (const std::string* value = find_exactly(*this, spelling))
+                return value;
+    }
+    return nullptr;
+}
+
+} // namespace hdtrace

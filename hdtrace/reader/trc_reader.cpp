@@ -1,0 +1,229 @@
+#include "hdtrace/reader/trc_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "hdtrace/reader/file.h"
+#include "hdtrace/reader/nanoseconds.h"
+#include "hdtrace/reader/xml_reader.h"
+
+namespace hdtrace {
+
+using detail::Node;
+
+namespace {
+
+std::optional<int> parse_int(std::string_view text)
+{
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size())
+        return {};
+    return number;
+}
+
+/* `<base>_<host>_<rank>_<thread>.trc`: the part that is @p from_right, counted from 0. */
+std::optional<int> label_of(const std::string& path, int from_right)
+{
+    const std::string stem = std::filesystem::path(path).stem().string();
+    std::string_view rest = stem;
+    for (; from_right > 0; --from_right)
+        rest = rest.substr(0, std::min(rest.rfind('_'), rest.size()));
+    const std::size_t separator = rest.rfind('_');
+    return separator == rest.npos ? std::nullopt : parse_int(rest.substr(separator + 1));
+}
+
+std::optional<std::string> take(std::vector<Attribute>& attributes, std::string_view name)
+{
+    const auto found = std::ranges::find(attributes, name, &Attribute::name);
+    if (found == attributes.end())
+        return {};
+    std::string value = std::move(found->value);
+    attributes.erase(found);
+    return value;
+}
+
+} // namespace
+
+struct TrcReader::Reading {
+    explicit Reading(const std::string& path) : lines(path, "</Program>"), xml(path, lines) {}
+
+    void read_root();
+    bool read_top_level(State& state);
+    /** The next state of the element that we are in; false at the element's end. */
+    bool read_next_sibling(State& state);
+    void read_nested(std::vector<State>& states);
+    void read_state(State& state);
+    void read_children(std::vector<Element>& children);
+    std::int64_t take_time(State& state, std::string_view name);
+    /** Behind the root, where nothing may follow. */
+    void finish();
+    /** The data ended before the root did. */
+    void give_up();
+    std::optional<int> number(std::string_view attribute, int label_from_right) const;
+
+    detail::WholeLines lines;
+    detail::XmlReader xml;
+    Element root;
+    std::int64_t time_adjustment = 0;
+    bool at_end = false;
+    std::string missing;
+    std::optional<ReadError> failure;
+};
+
+void TrcReader::Reading::read_root()
+{
+    xml.next();
+    root.name = xml.name();
+    if (root.name != "Program")
+        xml.fail("this is no trace: its root is <" + root.name + ">, not <Program>");
+    xml.read_attributes(root.attributes);
+    if (const std::string* seconds = root.find("timeAdjustment")) {
+        const auto time = parse_time(*seconds);
+        if (!time)
+            xml.fail("timeAdjustment='" + *seconds + "' is not a time in seconds");
+        time_adjustment = *time;
+    }
+    if (xml.is_empty())
+        finish();
+}
+
+bool TrcReader::Reading::read_top_level(State& state)
+{
+    if (read_next_sibling(state))
+        return true;
+    finish();
+    return false;
+}
+
+bool TrcReader::Reading::read_next_sibling(State& state)
+{
+    state.nested.clear();
+    while (true) {
+        const Node node = xml.next();
+        if (node == Node::text)
+            xml.fail("text between the states");
+        if (node != Node::element)
+            break;
+        if (xml.name() != "Nested") {
+            read_state(state);
+            return true;
+        }
+        read_nested(state.nested);
+    }
+    if (!state.nested.empty())
+        xml.fail("no state follows <Nested>, which stands before the state that it belongs to");
+    return false;
+}
+
+void TrcReader::Reading::read_nested(std::vector<State>& states)
+{
+    if (xml.is_empty())
+        return;
+    State state;
+    while (read_next_sibling(state))
+        states.push_back(std::move(state));
+}
+
+void TrcReader::Reading::read_state(State& state)
+{
+    state.name = xml.name();
+    state.line = xml.line();
+    state.is_event = state.name == "Event";
+    xml.read_attributes(state.attributes);
+    state.time = take_time(state, "time");
+    state.end = state.is_event ? state.time : take_time(state, "end");
+    read_children(state.children);
+}
+
+void TrcReader::Reading::read_children(std::vector<Element>& children)
+{
+    children.clear();
+    if (xml.is_empty())
+        return;
+    for (Node node = xml.next(); node != Node::element_end; node = xml.next()) {
+        if (node != Node::element)
+            continue;
+        Element& child = children.emplace_back();
+        child.name = xml.name();
+        xml.read_attributes(child.attributes);
+        xml.skip();
+    }
+}
+
+std::int64_t TrcReader::Reading::take_time(State& state, std::string_view name)
+{
+    const auto seconds = take(state.attributes, name);
+    if (!seconds)
+        xml.fail("<" + state.name + "> has no attribute " + std::string(name));
+    const auto relative = parse_time(*seconds);
+    std::int64_t time = 0;
+    if (!relative || __builtin_add_overflow(*relative, time_adjustment, &time))
+        xml.fail(std::string(name) + "='" + *seconds + "' is not a time in seconds with at most nine decimals");
+    return time;
+}
+
+void TrcReader::Reading::finish()
+{
+    xml.next();
+    at_end = true;
+}
+
+void TrcReader::Reading::give_up()
+{
+    at_end = true;
+    missing = root.name.empty() ? "all from <Program> on" : "</Program>";
+    if (lines.cut_off())
+        missing = "the end of line " + std::to_string(xml.lines_read() + 1) + " and " + missing;
+}
+
+std::optional<int> TrcReader::Reading::number(std::string_view attribute, int label_from_right) const
+{
+    const std::string* value = root.find(attribute);
+    return value ? parse_int(*value) : label_of(xml.file(), label_from_right);
+}
+
+TrcReader::TrcReader(const std::string& path) : m_reading(std::make_unique<Reading>(path))
+{
+    try {
+        m_reading->read_root();
+    } catch (const detail::EndOfData&) {
+        m_reading->give_up();
+    }
+}
+
+TrcReader::~TrcReader() = default;
+TrcReader::TrcReader(TrcReader&&) noexcept = default;
+TrcReader& TrcReader::operator=(TrcReader&&) noexcept = default;
+
+const std::vector<Attribute>& TrcReader::attributes() const { return m_reading->root.attributes; }
+
+std::int64_t TrcReader::time_adjustment() const { return m_reading->time_adjustment; }
+
+std::optional<int> TrcReader::rank() const { return m_reading->number("rank", 1); }
+
+std::optional<int> TrcReader::thread() const { return m_reading->number("thread", 0); }
+
+bool TrcReader::next(State& state)
+{
+    if (m_reading->failure)
+        throw *m_reading->failure;
+    if (m_reading->at_end)
+        return false;
+    try {
+        return m_reading->read_top_level(state);
+    } catch (const detail::EndOfData&) {
+        m_reading->give_up();
+        return false;
+    } catch (const ReadError& error) {
+        m_reading->failure = error;
+        throw;
+    }
+}
+
+bool TrcReader::complete() const { return m_reading->at_end && m_reading->missing.empty(); }
+
+const std::string& TrcReader::missing() const { return m_reading->missing; }
+
+} // namespace hdtrace

@@ -1,0 +1,69 @@
+/* trc_reader.h - reads a .trc, one state at a time.
+ *
+ *     hdtrace::TrcReader reader("app_node01_0_0.trc");
+ *     hdtrace::State state;
+ *     while (reader.next(state))
+ *         ...
+ *     if (!reader.complete())
+ *         warn("app_node01_0_0.trc: " + reader.missing() + " is missing");
+ *
+ * Memory is bounded by the longest line. One reader must be used by one thread at a time; different
+ * readers are independent.
+ */
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hdtrace/reader/element.h"
+#include "hdtrace/reader/errors.h"
+
+namespace hdtrace {
+
+/** A state (a call with a start and an end) or an event (a moment). */
+struct State : Element {
+    std::int64_t time = 0;         ///< nanoseconds since the epoch
+    std::int64_t end = 0;          ///< nanoseconds since the epoch; of an event: its time
+    std::vector<Element> children; ///< `For`, `Send`, `Info`, ...
+    std::vector<State> nested;     ///< what was called inside this state
+    std::int64_t line = 0;         ///< where it stands in the file, counted from 1
+    bool is_event = false;
+
+    bool operator==(const State&) const = default;
+};
+
+class TrcReader {
+  public:
+    /** Opens the trace and reads its root. Throws OpenError, or ReadError if it is not a trace. */
+    explicit TrcReader(const std::string& path);
+    ~TrcReader();
+    TrcReader(TrcReader&&) noexcept;
+    TrcReader& operator=(TrcReader&&) noexcept;
+
+    /** The root's attributes. A trace that was cut off in its first line has none. */
+    const std::vector<Attribute>& attributes() const;
+    /** Nanoseconds since the epoch, already added to all times; 0 in traces with absolute times. */
+    std::int64_t time_adjustment() const;
+    /** From the root, or from the file's name for traces that do not say. */
+    std::optional<int> rank() const;
+    std::optional<int> thread() const;
+
+    /** Reads the next state or event of the top level; @p state's memory is used again. False at the end.
+     *  Throws ReadError for what is not a trace; calling it again throws the same again. A trace that was cut
+     *  off ends after its last whole line, which is no error. */
+    bool next(State& state);
+
+    /** Whether the trace is whole, so that nothing is missing() at its end. Valid once next() returned false. */
+    bool complete() const;
+    /** What a trace that was cut off lacks, e.g. "the end of line 7 and </Program>". Empty if it is complete. */
+    const std::string& missing() const;
+
+  private:
+    struct Reading;
+    std::unique_ptr<Reading> m_reading;
+};
+
+} // namespace hdtrace
