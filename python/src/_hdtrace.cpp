@@ -1,0 +1,143 @@
+/* _hdtrace - the C++ readers for Python. Glue only: what is more than a conversion is in the package hdtrace. */
+#include <cerrno>
+#include <filesystem>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include "hdtrace/reader/trc_reader.h"
+
+namespace py = pybind11;
+using namespace hdtrace;
+
+namespace {
+
+using Path = std::filesystem::path;
+
+/* Text that may name files, whose names need not be UTF-8. */
+py::object file_text(const std::string& text)
+{
+    return py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefaultAndSize(text.data(), text.size()));
+}
+
+void raise_read_error(const py::object& type, const ReadError& error)
+{
+    py::object instance = type(file_text(error.what()));
+    instance.attr("file") = file_text(error.file());
+    instance.attr("line") = error.line();
+    instance.attr("column") = error.column();
+    PyErr_SetObject(type.ptr(), instance.ptr());
+}
+
+void bind_errors(py::module_& module)
+{
+    static py::exception<ReadError> read_error(module, "ReadError", PyExc_ValueError);
+    read_error.attr("file") = "";
+    read_error.attr("line") = 0;
+    read_error.attr("column") = 0;
+    py::register_exception_translator([](std::exception_ptr pointer) {
+        try {
+            std::rethrow_exception(pointer);
+        } catch (const ReadError& error) {
+            raise_read_error(read_error, error);
+        } catch (const OpenError& error) {
+            errno = error.code().value();
+            PyErr_SetFromErrnoWithFilename(PyExc_OSError, error.file().c_str());
+        }
+    });
+}
+
+py::dict to_dict(const std::vector<Attribute>& attributes)
+{
+    py::dict dict;
+    for (const Attribute& attribute : attributes)
+        dict[py::str(attribute.name)] = attribute.value;
+    return dict;
+}
+
+const std::string& value_of(const Element& element, const std::string& name)
+{
+    const std::string* value = element.find(name);
+    if (!value)
+        throw py::key_error(name);
+    return *value;
+}
+
+py::object value_or(const Element& element, const std::string& name, const py::object& otherwise)
+{
+    const std::string* value = element.find(name);
+    return value ? py::str(*value) : otherwise;
+}
+
+std::string element_text(const Element& element)
+{
+    std::string text = "<" + element.name;
+    for (const Attribute& attribute : element.attributes)
+        text += " " + attribute.name + "=" + std::string(py::repr(py::str(attribute.value)));
+    return text + ">";
+}
+
+std::string state_text(const State& state)
+{
+    return element_text(state) + " in line " + std::to_string(state.line);
+}
+
+void bind_elements(py::module_& module)
+{
+    py::class_<Element>(module, "Element")
+        .def_readonly("name", &Element::name)
+        .def_property_readonly("attributes", [](const Element& element) { return to_dict(element.attributes); })
+        .def("__getitem__", &value_of)
+        .def("__contains__", [](const Element& element, const std::string& name) { return element.find(name) != nullptr; })
+        .def("get", &value_or, py::arg("name"), py::arg("default") = py::none())
+        .def("__eq__", [](const Element& left, const Element& right) { return left == right; })
+        .def("__repr__", &element_text);
+    py::class_<State, Element>(module, "State")
+        .def_readonly("time", &State::time)
+        .def_readonly("end", &State::end)
+        .def_readonly("children", &State::children)
+        .def_readonly("nested", &State::nested)
+        .def_readonly("line", &State::line)
+        .def_readonly("is_event", &State::is_event)
+        .def("__eq__", [](const State& left, const State& right) { return left == right; })
+        .def("__repr__", &state_text);
+}
+
+/* The next states; none at the end. An error is reported by the call after the one with the last good state. */
+std::vector<State> read_chunk(TrcReader& reader, std::size_t size)
+{
+    const py::gil_scoped_release release;
+    std::vector<State> states;
+    State state;
+    try {
+        while (states.size() < size && reader.next(state))
+            states.push_back(std::move(state));
+    } catch (const ReadError&) {
+        if (states.empty())
+            throw;
+    }
+    return states;
+}
+
+void bind_trc_reader(py::module_& module)
+{
+    py::class_<TrcReader>(module, "TrcReader")
+        .def(py::init([](const Path& path) { return TrcReader(path.string()); }), py::arg("path"))
+        .def_property_readonly("attributes", [](const TrcReader& reader) { return to_dict(reader.attributes()); })
+        .def_property_readonly("time_adjustment", &TrcReader::time_adjustment)
+        .def_property_readonly("rank", &TrcReader::rank)
+        .def_property_readonly("thread", &TrcReader::thread)
+        .def_property_readonly("complete", &TrcReader::complete)
+        .def_property_readonly("missing", &TrcReader::missing)
+        .def("read_chunk", &read_chunk, py::arg("size"));
+}
+
+} // namespace
+
+PYBIND11_MODULE(_hdtrace, module)
+{
+    bind_errors(module);
+    bind_elements(module);
+    bind_trc_reader(module);
+}
