@@ -1,0 +1,272 @@
+"""hdtrace-run: what the program sees, and what the user sees."""
+import os
+import re
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, MPIRUN, PROGRAMS, SOURCE, compile_text, run, run_well, traces
+
+REAL = BUILD / "bin/hdtrace-run"
+TABLE = tomllib.loads((SOURCE / "hdtrace/options.toml").read_text())
+PYTHON = sys.executable
+
+
+def place_launcher(directory: Path) -> Path:
+    """The launcher, moved to a place where it has no library."""
+    launcher = directory / "bin/hdtrace-run"
+    launcher.parent.mkdir(parents=True)
+    shutil.copy(REAL, launcher)
+    return launcher
+
+
+@pytest.fixture(scope="session")
+def launcher(tmp_path_factory) -> Path:
+    """The launcher with a library that does nothing."""
+    launcher = place_launcher(tmp_path_factory.mktemp("empty"))
+    library = Path(run_well(launcher, "--print-library").strip())
+    library.parent.mkdir(parents=True, exist_ok=True)
+    compile_text("cc", library, "", "-shared", "-fPIC")
+    return launcher
+
+
+def environment_of(*command, **options) -> dict[str, str]:
+    """The environment that the command hands to `env -0`."""
+    text = run_well(*command, "env", "-0", **options)
+    return dict(entry.split("=", 1) for entry in text.split("\0") if entry)
+
+
+# ---- options ----
+
+@pytest.mark.parametrize("arguments, variable, value", [
+    (["--nested"], "HDTRACE_NESTED", "1"),
+    (["--no-nested"], "HDTRACE_NESTED", "0"),
+    (["--nested", "--no-nested"], "HDTRACE_NESTED", "0"),
+    (["-f"], "HDTRACE_FOLLOW", "1"),
+    (["--file-info"], "HDTRACE_FILE_INFO", "1"),
+    (["--force-flush"], "HDTRACE_FORCE_FLUSH", "1"),
+    (["--all-functions", "0"], "HDTRACE_ALL_FUNCTIONS", "0"),
+    (["--all-functions=2"], "HDTRACE_ALL_FUNCTIONS", "2"),
+    (["--verbosity=3"], "HDTRACE_VERBOSITY", "3"),
+    (["--buffer-size", "4K"], "HDTRACE_BUFFER_SIZE", "4K"),
+    (["--buffer-size=1048576"], "HDTRACE_BUFFER_SIZE", "1048576"),
+    (["-d", "some where"], "HDTRACE_DIRECTORY", "some where"),
+    (["--directory=$HOME/'\"`x`"], "HDTRACE_DIRECTORY", "$HOME/'\"`x`"),
+    (["--name", "-x"], "HDTRACE_NAME", "-x"),
+])
+def test_an_option_sets_its_variable(launcher, arguments, variable, value):
+    assert environment_of(launcher, *arguments)[variable] == value
+
+
+def test_an_option_wins_over_the_environment(launcher):
+    environment = os.environ | {"HDTRACE_NESTED": "1", "HDTRACE_NAME": "kept"}
+    seen = environment_of(launcher, "--no-nested", env=environment)
+    assert (seen["HDTRACE_NESTED"], seen["HDTRACE_NAME"]) == ("0", "kept")
+
+
+@pytest.mark.parametrize("arguments, complaint", [
+    (["--all-functions=3"], "--all-functions: '3' is not a number from 0 to 2"),
+    (["--all-functions="], "--all-functions: '' is not a number"),
+    (["--verbosity", "-1"], "--verbosity: '-1' is not a number"),
+    (["--buffer-size=4095"], "--buffer-size: '4095' is not a number (64K, 1M) of at least 4096"),
+    (["--buffer-size=K"], "'K' is not a number"),
+    (["--buffer-size=9999999999999G"], "is not a number"),
+    (["--buffer-size=99999999999999999999"], "is not a number"),
+    (["--buffer-size=1KM"], "is not a number"),
+    (["--directory="], "--directory must not be empty"),
+    (["--wrong"], "'--wrong'"),
+    (["-x"], "'x'"),
+    (["--nested=1"], "'--nested'"),
+    (["--name"], "'--name'"),
+    (["--nested"], "which program?"),
+])
+def test_wrong_options_are_named(launcher, arguments, complaint):
+    result = run(launcher, *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("hdtrace-run: ") and complaint in result.stderr
+    assert result.stderr.endswith("Try 'hdtrace-run --help'.\n")
+
+
+def test_help_has_every_option_and_fits_the_screen(launcher):
+    text = run_well(launcher, "--help")
+    for key, option in TABLE.items():
+        assert "--" + key.lower().replace("_", "-") in text
+    assert max(map(len, text.splitlines())) <= 100
+    assert run_well(launcher, "-h") == text
+
+
+def test_version(launcher):
+    assert run_well(launcher, "--version").startswith("hdtrace-run ")
+
+
+# ---- the program ----
+
+ODD_ARGUMENTS = ["", " ", "a b", "--help", "--", "-x", "*", "$HOME", "'", '"', "\\", "line\nbreak", "ä", "`id`"]
+
+
+@pytest.mark.parametrize("separator", [[], ["--"]])
+def test_arguments_arrive_as_they_are(launcher, separator):
+    show = [PYTHON, "-c", "import sys; print(ascii(sys.argv[1:]))"]
+    assert run_well(launcher, *separator, *show, *ODD_ARGUMENTS) == ascii(ODD_ARGUMENTS) + "\n"
+
+
+def test_bytes_that_are_no_text_arrive_as_they_are(launcher):
+    result = run(launcher, "printf", "%s", os.fsdecode(b"a\xff\xfeb"), text=False)
+    assert (result.stdout, result.stderr) == (b"a\xff\xfeb", b"")
+
+
+def test_the_environment_is_otherwise_unchanged(launcher):
+    environment = os.environ | {"BASH_FUNC_f%%": "() { :; }", "a.b": "1", "x y": "2", "EMPTY": "", "PWD": "/elsewhere"}
+    plain = environment_of(env=environment)
+    traced = environment_of(launcher, env=environment)
+    assert traced.keys() - plain.keys() == {"LD_PRELOAD", "HDTRACE_PID"}
+    assert plain.items() <= traced.items()
+
+
+def test_the_library_is_loaded_before_others(launcher, tmp_path):
+    library = run_well(launcher, "--print-library").strip()
+    assert library in run_well(launcher, "cat", "/proc/self/maps")
+    other = compile_text("cc", tmp_path / "other.so", "", "-shared", "-fPIC")
+    seen = environment_of(launcher, env=os.environ | {"LD_PRELOAD": str(other)})
+    assert seen["LD_PRELOAD"] == f"{library}:{other}"
+
+
+def test_the_program_is_the_process_that_is_traced(launcher):
+    pid, own_pid = run_well(launcher, "sh", "-c", "echo $HDTRACE_PID $$").split()
+    assert pid == own_pid
+
+
+@pytest.mark.parametrize("text", ["#!/bin/sh\necho fine\n", "echo fine\n"])
+def test_scripts_run(launcher, tmp_path, text):
+    script = tmp_path / "script"
+    script.write_text(text)
+    script.chmod(0o755)
+    assert run_well(launcher, script) == "fine\n"
+    assert run_well(launcher, "script", env=os.environ | {"PATH": f"{tmp_path}:/usr/bin:/bin"}) == "fine\n"
+
+
+@pytest.mark.parametrize("status", [0, 1, 3, 125, 255])
+def test_the_exit_status_is_the_program_s(launcher, status):
+    assert run(launcher, "sh", "-c", f"exit {status}").returncode == status
+
+
+def test_a_signal_is_the_program_s(launcher):
+    assert run(launcher, "sh", "-c", "kill -KILL $$").returncode == -9
+
+
+def test_no_such_program(launcher):
+    result = run(launcher, "no-such-program")
+    assert result.returncode == 127
+    assert result.stderr == "hdtrace-run: no-such-program: No such file or directory\n"
+
+
+def test_not_executable(launcher, tmp_path):
+    (tmp_path / "text").write_text("text")
+    for name in (tmp_path / "text", tmp_path):
+        result = run(launcher, name)
+        assert result.returncode == 126
+        assert result.stderr == f"hdtrace-run: {name}: Permission denied\n"
+
+
+# ---- what cannot be traced runs untraced ----
+
+def assert_runs_untraced(launcher, reason: str):
+    result = run(launcher, "env")
+    assert result.returncode == 0
+    assert result.stderr == f"hdtrace-run: env runs untraced: {reason}\n"
+    assert "LD_PRELOAD" not in result.stdout and "HDTRACE_PID" not in result.stdout
+
+
+def test_without_its_library(tmp_path):
+    launcher = place_launcher(tmp_path)
+    library = run_well(launcher, "--print-library").strip()
+    assert_runs_untraced(launcher, f"the tracer's library is missing: {library}")
+
+
+def test_with_a_blank_in_the_library_s_path(launcher, tmp_path):
+    copy = tmp_path / "with blank"
+    shutil.copytree(launcher.parents[1], copy)
+    library = run_well(copy / "bin/hdtrace-run", "--print-library").strip()
+    assert_runs_untraced(copy / "bin/hdtrace-run",
+                         f"a library with a blank or a colon in its path cannot be preloaded: {library}")
+
+
+@pytest.mark.parametrize("flag", ["-static", "-static-pie"])
+def test_static_programs(launcher, tmp_path, flag):
+    program = compile_text("cc", tmp_path / "static", '#include <stdio.h>\nint main() { puts("fine"); return 3; }', flag)
+    result = run(launcher, program)
+    assert (result.returncode, result.stdout) == (3, "fine\n")
+    assert "runs untraced: it is linked statically" in result.stderr
+
+
+@pytest.fixture(scope="session")
+def mpich_hello(tmp_path_factory):
+    """The MPI program, for MPICH."""
+    program = tmp_path_factory.mktemp("mpich") / "hello"
+    run_well("mpicc.mpich", PROGRAMS / "hello.c", "-o", program)
+    return program
+
+
+def test_programs_of_another_mpi_library(launcher, mpich_hello):
+    result = run("mpiexec.mpich", "-n", "3", launcher, mpich_hello)
+    assert (result.returncode, result.stdout) == (0, "hello\n")
+    reason = "it uses libmpich.so.12, but this tracer is made for libmpi.so.40"
+    assert result.stderr == f"hdtrace-run: {mpich_hello} runs untraced: {reason}\n"
+
+
+# ---- with the real library ----
+
+needs_wrapper = pytest.mark.skipif(
+    not Path(run_well(REAL, "--print-library").strip()).exists(), reason="libHDTraceMPIWrapper.so is not built")
+
+
+@needs_wrapper
+def test_an_mpi_program_is_traced(hello, tmp_path):
+    assert run_well(MPIRUN, "-n", "2", REAL, hello, cwd=tmp_path) == "hello\n"
+    host = re.sub("[^A-Za-z0-9.-]", "-", os.uname().nodename)
+    assert traces(tmp_path) == [f"hello_{host}_{rank}_0.{suffix}" for rank in (0, 1) for suffix in ("info", "trc")]
+
+
+@needs_wrapper
+def test_directory_and_name(hello, tmp_path):
+    run_well(MPIRUN, "-n", "1", REAL, "-d", "new/place", "--name", "run1", hello, cwd=tmp_path)
+    assert traces(tmp_path) == []
+    assert [name.split("_")[0] for name in traces(tmp_path / "new/place")] == ["run1", "run1"]
+
+
+@needs_wrapper
+def test_a_program_without_mpi_is_left_alone(tmp_path):
+    plain = run_well("ls", "/", cwd=tmp_path)
+    assert run_well(REAL, "ls", "/", cwd=tmp_path) == plain
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_wrapper
+@pytest.mark.parametrize("options, traced", [([], False), (["--follow"], True)])
+def test_programs_that_the_program_starts(hello, tmp_path, options, traced):
+    run_well(MPIRUN, "-n", "1", REAL, *options, "sh", "-c", f"{hello}; true", cwd=tmp_path)
+    assert bool(traces(tmp_path)) == traced
+
+
+@needs_wrapper
+def test_a_program_that_replaces_the_shell_is_traced(hello, tmp_path):
+    run_well(MPIRUN, "-n", "1", REAL, "sh", "-c", f"exec {hello}", cwd=tmp_path)
+    assert traces(tmp_path)
+
+
+@needs_wrapper
+def test_a_traced_program_hands_on_a_clean_environment(tmp_path):
+    program = compile_text("mpicc", tmp_path / "parent", r"""
+        #include <mpi.h>
+        #include <stdlib.h>
+        int main(int argc, char **argv)
+        {
+            MPI_Init(&argc, &argv);
+            int status = system("test -z \"$LD_PRELOAD\"");
+            MPI_Finalize();
+            return status;
+        }
+    """)
+    run_well(MPIRUN, "-n", "1", REAL, program, cwd=tmp_path)

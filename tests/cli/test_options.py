@@ -1,0 +1,98 @@
+"""The generator that turns the table of options into code, help and documentation."""
+import tomllib
+
+import pytest
+from conftest import BUILD, SOURCE, run, run_well
+
+GENERATOR = SOURCE / "scripts/generate-options"
+TABLE = SOURCE / "hdtrace/options.toml"
+
+SMALL_TABLE = """
+[LOUD]
+type = "bool"
+default = false
+short = "l"
+help = "say more"
+
+[LEVEL]
+type = "int"
+min = 0
+max = 9
+default = 3
+value = "N"
+help = "how much"
+
+[BUFFER]
+type = "size"
+min = "4K"
+default = "1M"
+value = "SIZE"
+help = "how big"
+
+[PLACE]
+type = "path"
+default = "."
+value = "DIR"
+help = "where"
+default_is = "here"
+"""
+
+
+def generate(directory, table: str, template: str, *values):
+    (directory / "table").write_text(table)
+    (directory / "template").write_text(template)
+    return run(GENERATOR, directory / "table", directory / "template", directory / "output", *values)
+
+
+@pytest.mark.parametrize("part, expected", [
+    ("OPTIONS_C", '''HDT_OPTION_BOOL(loud, "HDTRACE_LOUD", 0)
+HDT_OPTION_INT(level, "HDTRACE_LEVEL", 3, 0, 9)
+HDT_OPTION_SIZE(buffer, "HDTRACE_BUFFER", 1048576, 4096)
+HDT_OPTION_TEXT(place, "HDTRACE_PLACE", ".")'''),
+    ("OPTIONS_HELP", """  -l, --loud
+          say more [off]
+  --level N
+          how much [3]
+  --buffer SIZE
+          how big [1M]
+  --place DIR
+          where [here]"""),
+    ("OPTIONS_MARKDOWN", """| `HDTRACE_LOUD` | `-l`, `--loud` | off | say more |
+| `HDTRACE_LEVEL` | `--level` *N* | 3 | how much |
+| `HDTRACE_BUFFER` | `--buffer` *SIZE* | 1M | how big |
+| `HDTRACE_PLACE` | `--place` *DIR* | here | where |"""),
+])
+def test_each_part_comes_from_the_table(tmp_path, part, expected):
+    assert generate(tmp_path, SMALL_TABLE, f"<@{part}@>").returncode == 0
+    assert (tmp_path / "output").read_text() == f"<{expected}>"
+
+
+def test_values_from_the_command_line_replace_their_names(tmp_path):
+    assert generate(tmp_path, "", "version @VERSION@", "VERSION=1.2").returncode == 0
+    assert (tmp_path / "output").read_text() == "version 1.2"
+
+
+@pytest.mark.parametrize("table, template, complaint", [
+    ('[A]\ntype = "colour"\n', "", "A: type must be one of bool, int, size, text, path"),
+    ('[A]\ntype = "int"\ndefault = 1\nhelp = "h"\nmin = 0\n', "", "A: max, value is missing"),
+    ('[A]\ntype = "bool"\ndefault = true\nhelp = "h"\nhepl = "h"\n', "", "A: hepl is unknown"),
+    ('[A', "", "table"),
+    ("", "@NOBODY@", "template: nothing defines @NOBODY@"),
+])
+def test_mistakes_are_named_and_nothing_is_written(tmp_path, table, template, complaint):
+    result = generate(tmp_path, table, template)
+    assert result.returncode == 1
+    assert result.stderr.startswith("generate-options: ") and complaint in result.stderr
+    assert not (tmp_path / "output").exists()
+
+
+@pytest.mark.parametrize("page", ["docs/options.md", "docs/man/hdtrace-run.1"])
+def test_the_documentation_has_every_option(page):
+    text = (BUILD / page).read_text().replace("\\-", "-")
+    for key in tomllib.loads(TABLE.read_text()):
+        assert f"HDTRACE_{key}" in text
+        assert "--" + key.lower().replace("_", "-") in text
+
+
+def test_the_man_page_is_well_formed():
+    run_well("groff", "-man", "-Tutf8", "-ww", "-z", BUILD / "docs/man/hdtrace-run.1")

@@ -1,0 +1,142 @@
+"""What `cmake --install` makes: everything in its place, and usable from other projects in every way that is documented."""
+import os
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, MPIRUN, PROGRAMS, run_well, traces
+
+LANGUAGES = {"c": ("mpicc", "hello.c"), "cxx": ("mpicxx", "hello.cpp"), "fortran": ("mpifort", "hello.f90")}
+WAYS_TO_LINK = ["hdtrace-mpi", "hdtrace-mpi-static"]
+
+
+def library_directory(prefix: Path) -> Path:
+    return next(prefix.rglob("libhdTrace.a")).parent
+
+
+def package_flags(prefix: Path, package: str, *options: str) -> list[str]:
+    """What pkg-config prints, as words."""
+    search = {"PKG_CONFIG_PATH": str(library_directory(prefix) / "pkgconfig")}
+    return run_well("pkg-config", *options, "--cflags", "--libs", package, env=os.environ | search).split()
+
+
+def assert_is_traced(program: Path, directory: Path):
+    """Runs a linked hello program; each process must leave a trace that holds its calls."""
+    directory.mkdir()
+    assert run_well(MPIRUN, "-n", "2", program, cwd=directory) == "hello\n"
+    assert len(traces(directory)) == 4
+    for trace in directory.glob("*.trc"):
+        lines = trace.read_text().splitlines()
+        assert lines[-1] == "</Program>"
+        assert any(line.startswith("<Barrier ") for line in lines)
+
+
+@pytest.mark.parametrize("file", [
+    "bin/hdtrace-run", "bin/project-merger", "include/hdTrace.h",
+    "libhdTrace.a", "libhdTrace.so", "libHDTraceMPIWrapper.a", "libHDTraceMPIWrapper.so",
+    "pkgconfig/hdtrace.pc", "pkgconfig/hdtrace-mpi.pc", "pkgconfig/hdtrace-mpi-static.pc",
+    "cmake/hdtrace/hdtrace-config.cmake", "cmake/hdtrace/hdtrace-config-version.cmake",
+    "share/hdtrace/schemas/hdtrace-trc.rng", "share/hdtrace/schemas/hdtrace-proj.rng",
+    "share/man/man1/hdtrace-run.1", "share/doc/hdtrace/format.md", "share/doc/hdtrace/options.md",
+    "share/doc/hdtrace/LICENSE",
+])
+def test_is_installed(prefix, file):
+    assert (prefix / file).exists() or (library_directory(prefix) / file).exists()
+
+
+def test_nothing_installed_names_the_build(prefix):
+    binaries = [path for path in prefix.rglob("*") if path.suffix == ".so" or path.parent.name == "bin"]
+    assert binaries
+    for path in binaries:
+        assert "RUNPATH" not in run_well("readelf", "-d", path)
+    for path in [*prefix.rglob("*.pc"), *prefix.rglob("*.cmake")]:
+        assert str(BUILD) not in path.read_text()
+
+
+@pytest.mark.parametrize("package", WAYS_TO_LINK)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_program_that_is_linked_with_pkg_config_is_traced(prefix, tmp_path, language, package):
+    compiler, source = LANGUAGES[language]
+    run_well(compiler, PROGRAMS / source, "-o", tmp_path / "hello", *package_flags(prefix, package))
+    assert_is_traced(tmp_path / "hello", tmp_path / "run")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_program_that_is_linked_by_the_paths_of_the_archives_is_traced(prefix, tmp_path, language):
+    compiler, source = LANGUAGES[language]
+    libraries = library_directory(prefix)
+    run_well(compiler, "-o", tmp_path / "hello", PROGRAMS / source, "-Wl,-u,MPI_Init",
+             libraries / "libHDTraceMPIWrapper.a", libraries / "libhdTrace.a",
+             *run_well("pkg-config", "--libs", "glib-2.0").split())
+    assert_is_traced(tmp_path / "hello", tmp_path / "run")
+
+
+def test_the_specification_s_link_line(prefix, tmp_path):
+    libraries = library_directory(prefix)
+    run_well("mpicc", "-o", tmp_path / "hello", PROGRAMS / "hello.c",
+             libraries / "libHDTraceMPIWrapper.a", libraries / "libhdTrace.a",
+             *run_well("pkg-config", "--libs", "glib-2.0").split())
+    assert_is_traced(tmp_path / "hello", tmp_path / "run")
+
+
+@pytest.fixture(scope="module")
+def consumer(prefix, tmp_path_factory) -> Path:
+    """The build folder of a project that uses find_package(hdtrace)."""
+    build = tmp_path_factory.mktemp("consumer")
+    run_well("cmake", "-S", Path(__file__).parent / "consumer", "-B", build, "-G", "Ninja",
+             f"-DCMAKE_PREFIX_PATH={prefix}")
+    run_well("cmake", "--build", build)
+    return build
+
+
+@pytest.mark.parametrize("library", ["", "_static"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_program_that_is_linked_with_find_package_is_traced(consumer, tmp_path, language, library):
+    assert_is_traced(consumer / f"hello_{language}{library}", tmp_path / "run")
+
+
+def assert_writes_a_trace(program: Path, directory: Path, **environment):
+    run_well(program, cwd=directory, env=os.environ | environment)
+    assert traces(directory) == ["solver_node01_3.info", "solver_node01_3.trc"]
+
+
+def test_the_trace_library_with_find_package(consumer, tmp_path):
+    assert_writes_a_trace(consumer / "writer", tmp_path)
+
+
+@pytest.mark.parametrize("options", [[], ["--static"]])
+def test_the_trace_library_with_pkg_config(prefix, tmp_path, options):
+    flags = package_flags(prefix, "hdtrace", *options)
+    if options:
+        flags = ["-l:libhdTrace.a" if flag == "-lhdTrace" else flag for flag in flags]
+    run_well("cc", PROGRAMS / "writer.c", "-o", tmp_path / "writer", *flags)
+    assert_writes_a_trace(tmp_path / "writer", tmp_path, LD_LIBRARY_PATH=str(library_directory(prefix)))
+
+
+def test_the_installed_launcher_traces(prefix, hello, tmp_path):
+    assert run_well(MPIRUN, "-n", "2", prefix / "bin/hdtrace-run", hello, cwd=tmp_path) == "hello\n"
+    assert len(traces(tmp_path)) == 4
+
+
+@pytest.mark.parametrize("library", ["libhdTrace.a", "libHDTraceMPIWrapper.a"])
+def test_the_archives_need_no_cxx_library(prefix, library):
+    symbols = run_well("nm", "-u", library_directory(prefix) / library).split()
+    foreign = ("_ZSt", "_ZNSt", "_Znw", "_Zna", "_Zdl", "_Zda", "__cxa_", "__gxx_personality", "_Unwind_")
+    assert [symbol for symbol in symbols if symbol.startswith(foreign)] == []
+
+
+@pytest.mark.parametrize("library", ["libhdTrace.so", "libHDTraceMPIWrapper.so"])
+def test_the_shared_libraries_need_no_cxx_library(prefix, library):
+    needed = run_well("readelf", "-d", library_directory(prefix) / library)
+    assert "libstdc++" not in needed and "libgcc_s" not in needed
+    assert ("libmpi" in needed) == (library == "libHDTraceMPIWrapper.so")
+
+
+@pytest.mark.parametrize("compiler", [["cc", "-std=c99"], ["cc", "-std=c17"], ["c++", "-std=c++98"], ["c++", "-std=c++20"]])
+def test_every_header_compiles_alone(prefix, tmp_path, compiler):
+    headers = sorted((prefix / "include").rglob("*.h"))
+    assert headers
+    suffix = ".c" if compiler[0] == "cc" else ".cpp"
+    for header in headers:
+        source = tmp_path / (header.stem + suffix)
+        source.write_text(f'#include "{header}"\n')
+        run_well(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", source)
