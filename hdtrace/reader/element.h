@@ -18,9 +18,9 @@ struct Element {
     std::string name;
     std::vector<Attribute> attributes; ///< in the order of the file
 
-    /** The value of an attribute, or null. Where no attribute has this very name, another spelling of it is taken:
-     *  find("rid") also sees the `aid` of older traces, find("rootRank") the `root` of Gather.
-     *  The result belongs to the element. */
+    /** The value of an attribute, or null. Where no attribute has this very name, another spelling of it is
+     * taken: find("rid") also sees the `aid` of older traces, find("rootRank") the `root` of Gather. The
+     * result belongs to the element. */
     const std::string* find(std::string_view name) const;
 
     bool operator==(const Element&) const = default;

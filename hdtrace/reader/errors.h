@@ -19,7 +19,8 @@ class OpenError : public std::system_error {
     std::string m_file;
 };
 
-/** The content of the file is wrong: look at the place that is named. what() is "file:line:column: reason". */
+/** The content of the file is wrong: look at the place that is named. what() is "file:line:column: reason".
+ */
 class ReadError : public std::runtime_error {
   public:
     /** @p line and @p column count from 1; 0 is unknown and left out of the message. */

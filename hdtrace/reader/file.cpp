@@ -26,7 +26,10 @@ std::size_t File::read(char* target, std::size_t size)
     return count;
 }
 
-WholeLines::WholeLines(const std::string& path, std::string closing) : m_file(path), m_closing(std::move(closing)) {}
+WholeLines::WholeLines(const std::string& path, std::string closing)
+    : m_file(path), m_closing(std::move(closing))
+{
+}
 
 std::size_t WholeLines::read(char* target, std::size_t size)
 {

@@ -16,7 +16,8 @@ bool all_digits(std::string_view text)
 std::optional<std::int64_t> parse_digits(std::string_view text)
 {
     std::int64_t number = 0;
-    if (!all_digits(text) || std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc())
+    if (!all_digits(text) ||
+        std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc())
         return {};
     return number;
 }

@@ -160,7 +160,8 @@ std::int64_t TrcReader::Reading::take_time(State& state, std::string_view name)
     const auto relative = parse_time(*seconds);
     std::int64_t time = 0;
     if (!relative || __builtin_add_overflow(*relative, time_adjustment, &time))
-        xml.fail(std::string(name) + "='" + *seconds + "' is not a time in seconds with at most nine decimals");
+        xml.fail(std::string(name) + "='" + *seconds +
+                 "' is not a time in seconds with at most nine decimals");
     return time;
 }
 
@@ -197,13 +198,25 @@ TrcReader::~TrcReader() = default;
 TrcReader::TrcReader(TrcReader&&) noexcept = default;
 TrcReader& TrcReader::operator=(TrcReader&&) noexcept = default;
 
-const std::vector<Attribute>& TrcReader::attributes() const { return m_reading->root.attributes; }
+const std::vector<Attribute>& TrcReader::attributes() const
+{
+    return m_reading->root.attributes;
+}
 
-std::int64_t TrcReader::time_adjustment() const { return m_reading->time_adjustment; }
+std::int64_t TrcReader::time_adjustment() const
+{
+    return m_reading->time_adjustment;
+}
 
-std::optional<int> TrcReader::rank() const { return m_reading->number("rank", 1); }
+std::optional<int> TrcReader::rank() const
+{
+    return m_reading->number("rank", 1);
+}
 
-std::optional<int> TrcReader::thread() const { return m_reading->number("thread", 0); }
+std::optional<int> TrcReader::thread() const
+{
+    return m_reading->number("thread", 0);
+}
 
 bool TrcReader::next(State& state)
 {
@@ -222,8 +235,14 @@ bool TrcReader::next(State& state)
     }
 }
 
-bool TrcReader::complete() const { return m_reading->at_end && m_reading->missing.empty(); }
+bool TrcReader::complete() const
+{
+    return m_reading->at_end && m_reading->missing.empty();
+}
 
-const std::string& TrcReader::missing() const { return m_reading->missing; }
+const std::string& TrcReader::missing() const
+{
+    return m_reading->missing;
+}
 
 } // namespace hdtrace

@@ -56,9 +56,11 @@ class TrcReader {
      *  off ends after its last whole line, which is no error. */
     bool next(State& state);
 
-    /** Whether the trace is whole, so that nothing is missing() at its end. Valid once next() returned false. */
+    /** Whether the trace is whole, so that nothing is missing() at its end. Valid once next() returned false.
+     */
     bool complete() const;
-    /** What a trace that was cut off lacks, e.g. "the end of line 7 and </Program>". Empty if it is complete. */
+    /** What a trace that was cut off lacks, e.g. "the end of line 7 and </Program>". Empty if it is complete.
+     */
     const std::string& missing() const;
 
   private:

@@ -11,8 +11,8 @@ namespace {
 /* libxml2 keeps line numbers of elements only below this one. */
 constexpr std::int64_t line_limit = 65535;
 
-/* libxml2 looks at the last bytes (fewer than this) only after it was told that nothing follows. With this much white
- * space behind them, what it complains about after that is the lack of data and not the data. */
+/* libxml2 looks at the last bytes (fewer than this) only after it was told that nothing follows. With this
+ * much white space behind them, what it complains about after that is the lack of data and not the data. */
 constexpr std::size_t padding_size = 4096;
 
 std::string_view view(const xmlChar* text)
@@ -29,7 +29,8 @@ std::string one_line(std::string_view message)
 
 } // namespace
 
-XmlReader::XmlReader(std::string file, ByteSource& source) : m_file(std::move(file)), m_source(source), m_padding(padding_size)
+XmlReader::XmlReader(std::string file, ByteSource& source)
+    : m_file(std::move(file)), m_source(source), m_padding(padding_size)
 {
     xmlInitParser();
     const int options = XML_PARSE_NONET | XML_PARSE_BIG_LINES;
@@ -118,9 +119,15 @@ void XmlReader::skip()
     }
 }
 
-std::string_view XmlReader::name() const { return view(xmlTextReaderConstName(m_reader.get())); }
+std::string_view XmlReader::name() const
+{
+    return view(xmlTextReaderConstName(m_reader.get()));
+}
 
-std::string_view XmlReader::text() const { return view(xmlTextReaderConstValue(m_reader.get())); }
+std::string_view XmlReader::text() const
+{
+    return view(xmlTextReaderConstValue(m_reader.get()));
+}
 
 void XmlReader::read_attributes(std::vector<Attribute>& attributes)
 {
@@ -130,6 +137,9 @@ void XmlReader::read_attributes(std::vector<Attribute>& attributes)
     xmlTextReaderMoveToElement(m_reader.get());
 }
 
-void XmlReader::fail(const std::string& reason) const { throw ReadError(m_file, m_line, 0, reason); }
+void XmlReader::fail(const std::string& reason) const
+{
+    throw ReadError(m_file, m_line, 0, reason);
+}
 
 } // namespace hdtrace::detail

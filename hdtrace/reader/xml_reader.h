@@ -1,4 +1,5 @@
-/* xml_reader.h - libxml2's streaming reader with our rules: no network, no document type, errors with their place. */
+/* xml_reader.h - libxml2's streaming reader with our rules: no network, no document type, errors with their
+ * place. */
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ class XmlReader {
     XmlReader(const XmlReader&) = delete;
     XmlReader& operator=(const XmlReader&) = delete;
 
-    /** Goes to the next element, end of an element, or text that is not blank. An element that is_empty() has no end.
-     *  Throws ReadError, EndOfData, OpenError. */
+    /** Goes to the next element, end of an element, or text that is not blank. An element that is_empty() has
+     * no end. Throws ReadError, EndOfData, OpenError. */
     Node next();
     /** From an element over all that it contains, to its end. */
     void skip();
@@ -73,7 +74,7 @@ class XmlReader {
     std::unique_ptr<xmlTextReader, Free> m_reader;
     Problem m_problem;
     std::int64_t m_line = 0;
-    std::int64_t m_text_line = 0;  ///< at the end of the last text
+    std::int64_t m_text_line = 0; ///< at the end of the last text
     std::int64_t m_lines_read = 0;
     std::size_t m_padding;
     bool m_told_end = false; ///< libxml2 knows that no more bytes follow
