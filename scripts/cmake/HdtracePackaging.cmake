@@ -22,6 +22,7 @@ install(FILES "${PROJECT_SOURCE_DIR}/hdtrace/include/hdTrace.h" TYPE INCLUDE)
 
 # pkg-config and find_package(hdtrace); both find everything relative to themselves, so the prefix may be moved.
 file(RELATIVE_PATH prefix_from_pc "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 file(RELATIVE_PATH includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 file(RELATIVE_PATH libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 foreach(name hdtrace hdtrace-mpi hdtrace-mpi-static)
