@@ -1,0 +1,46 @@
+/* A parent starts two children, then two programs at once; the children are the same program. */
+#include "check.h"
+
+static void talk_to_parent(MPI_Comm parent)
+{
+    int value;
+    MPI_Bcast(&value, 1, MPI_INT, 0, parent);
+    CHECK(value == 99);
+    if (rank == 0) {
+        MPI_Send(&value, 1, MPI_INT, 0, 6, parent);
+    }
+    MPI_Comm_disconnect(&parent);
+}
+
+static void talk_to_children(MPI_Comm children)
+{
+    int value = 99, count;
+    MPI_Comm_remote_size(children, &count);
+    CHECK(count == 2);
+    MPI_Bcast(&value, 1, MPI_INT, rank == 0 ? MPI_ROOT : MPI_PROC_NULL, children);
+    if (rank == 0) {
+        MPI_Recv(&value, 1, MPI_INT, 0, 6, children, MPI_STATUS_IGNORE);
+    }
+    MPI_Comm_disconnect(&children);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Comm parent, children;
+
+    begin(&argc, &argv);
+    MPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL) {
+        talk_to_parent(parent);
+        MPI_Finalize();
+        return EXIT_SUCCESS;
+    }
+    MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    talk_to_children(children);
+    char *programs[] = {argv[0], argv[0]};
+    const int counts[] = {1, 1};
+    const MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
+    MPI_Comm_spawn_multiple(2, programs, MPI_ARGVS_NULL, counts, infos, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    talk_to_children(children);
+    return finish();
+}
