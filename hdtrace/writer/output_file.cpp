@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <initializer_list>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,15 +10,17 @@ namespace hdtrace {
 
 namespace {
 
-constexpr int lowest_descriptor = 400;
-
 int move_up(int descriptor)
 {
-    const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, lowest_descriptor);
-    if (moved < 0)
-        return descriptor; // the limit is low; better a low number than no trace
-    ::close(descriptor);
-    return moved;
+    // The limit on descriptors may be low. Standard input, output and error are never ours.
+    for (const int lowest : {400, 3}) {
+        const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, lowest);
+        if (moved >= 0) {
+            ::close(descriptor);
+            return moved;
+        }
+    }
+    return descriptor;
 }
 
 } // namespace
@@ -27,10 +30,14 @@ int OutputFile::open(const char* path)
     const int descriptor = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
     if (descriptor < 0)
         return errno;
-    m_descriptor = move_up(descriptor);
     struct stat status;
-    if (fstat(m_descriptor, &status) != 0)
-        return errno;
+    if (fstat(descriptor, &status) != 0) {
+        const int error = errno;
+        ::close(descriptor);
+        return error;
+    }
+    m_descriptor = move_up(descriptor);
+    m_process = getpid();
     m_device = status.st_dev;
     m_inode = status.st_ino;
     m_size = 0;
@@ -41,10 +48,11 @@ int OutputFile::open(const char* path)
 bool OutputFile::is_still_ours() const
 {
     struct stat status;
-    return fstat(m_descriptor, &status) == 0 && status.st_dev == m_device && status.st_ino == m_inode;
+    return getpid() == m_process && fstat(m_descriptor, &status) == 0 && status.st_dev == m_device &&
+           status.st_ino == m_inode;
 }
 
-int OutputFile::write(const char* data, size_t size)
+int OutputFile::write(const char* data, size_t size, const Undisturbed& undisturbed)
 {
     if (!is_open() || !is_still_ours())
         return EBADF;
@@ -54,6 +62,8 @@ int OutputFile::write(const char* data, size_t size)
             continue;
         if (written <= 0) {
             const int error = written < 0 ? errno : ENOSPC;
+            if (error == EFBIG)
+                undisturbed.discard_file_size_signal();
             if (done > 0 && ftruncate(m_descriptor, m_size) != 0)
                 return error; // a cut-off last line stays; readers know it
             return error;

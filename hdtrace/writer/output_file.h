@@ -1,6 +1,8 @@
 // A file that one of our writers owns inside a foreign program.
 #pragma once
 
+#include "hdtrace/writer/undisturbed.h"
+
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -13,8 +15,10 @@ class OutputFile
     /// Creates or empties the file. The descriptor is a high one that is closed on exec, so that the program gets
     /// the same numbers for its own files as without us.
     int open(const char* path);
-    /// Writes all of it, or puts the file back to the state before the call and returns why.
-    int write(const char* data, size_t size);
+    /// Writes all of it, or puts the file back to the state before the call and returns why. EBADF if the program has
+    /// taken the descriptor away, or in a forked child: the file belongs to the process that opened it.
+    /// Writing beyond the file-size limit raises no signal, therefore @p undisturbed.
+    int write(const char* data, size_t size, const Undisturbed& undisturbed);
     int close();
     bool is_open() const { return m_descriptor >= 0; }
 
@@ -22,6 +26,7 @@ class OutputFile
     bool is_still_ours() const;
 
     int m_descriptor = -1;
+    pid_t m_process = 0;
     dev_t m_device = 0;
     ino_t m_inode = 0;
     off_t m_size = 0;

@@ -7,7 +7,7 @@
 
 namespace hdtrace {
 
-/// When memory is short the text becomes bad() and stays as it was. Not thread-safe.
+/// When memory is short the text becomes bad() and stays as it was, until clear(). Not thread-safe.
 class TextBuffer
 {
   public:
@@ -59,20 +59,25 @@ class TextBuffer
     const char* data() const { return m_data; }
     size_t size() const { return m_size; }
     bool bad() const { return m_bad; }
-    void clear() { m_size = 0; }
+    void clear()
+    {
+        m_size = 0;
+        m_bad = false;
+    }
     /// The text with a final NUL, or "" if memory is short. Owned by the buffer.
     const char* c_string()
     {
-        if (!room(1))
+        if (!room(0))
             return "";
         m_data[m_size] = '\0';
         return m_data;
     }
 
   private:
+    // One byte more than asked for: so there is always memory, and a place for the final NUL.
     bool room(size_t size)
     {
-        if (m_capacity - m_size >= size)
+        if (m_capacity - m_size > size)
             return true;
         const size_t capacity = 2 * (m_size + size) + 128;
         char* grown = static_cast<char*>(realloc(m_data, capacity));

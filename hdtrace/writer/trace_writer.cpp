@@ -1,7 +1,6 @@
 #include "hdtrace/writer/trace_writer.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 
 namespace hdtrace {
@@ -14,7 +13,17 @@ constexpr char nested_begin[] = "<Nested>";
 constexpr char nested_end[] = "</Nested>";
 // Also when memory is short, an element without long texts must fit.
 constexpr size_t smallest_buffer = 32 * 1024;
+constexpr size_t largest_buffer = 1024 * 1024 * 1024;
+constexpr size_t longest_line = 0xffff'ffff;
 constexpr size_t nested_room = TraceWriter::max_depth * (sizeof nested_begin + sizeof nested_end);
+
+size_t capacity_for(size_t buffer_size)
+{
+    const size_t size = buffer_size < smallest_buffer   ? smallest_buffer
+                        : buffer_size > largest_buffer ? largest_buffer
+                                                       : buffer_size;
+    return size + 2 * TraceWriter::element_room;
+}
 
 } // namespace
 
@@ -32,12 +41,10 @@ int TraceWriter::open(const char* path, const char* root_attributes, int64_t bas
     m_info = info;
     m_base = base * nanoseconds_per_second;
     m_path = strdup(path);
-    const size_t capacity = (settings.buffer_size > smallest_buffer ? settings.buffer_size : smallest_buffer) + 2 * element_room;
-    m_begin = static_cast<char*>(malloc(capacity));
-    if (m_path == nullptr || m_begin == nullptr)
+    m_capacity = capacity_for(settings.buffer_size);
+    m_line_end_is_slow = settings.force_flush;
+    if (m_path == nullptr || !reallocate(m_capacity))
         return m_error = ENOMEM;
-    m_cursor = m_committed = m_begin;
-    m_limit = m_begin + capacity;
 
     TextBuffer head;
     head.text(declaration).text("<Program timeAdjustment='").number(base).text("' version='1'");
@@ -48,7 +55,7 @@ int TraceWriter::open(const char* path, const char* root_attributes, int64_t bas
         return m_error = ENOMEM;
     m_error = m_file.open(path);
     if (m_error == 0)
-        m_error = m_file.write(head.data(), head.size());
+        m_error = m_file.write(head.data(), head.size(), Undisturbed());
     return m_error;
 }
 
@@ -89,11 +96,26 @@ char* TraceWriter::put_time_slowly(char* out, int64_t time)
 
 void TraceWriter::end_line_slowly()
 {
-    if (m_out_of_memory) {
-        m_out_of_memory = false;
-        ++m_dropped_states;
-    }
-    flush();
+    if (m_out_of_memory)
+        drop_line();
+    else
+        commit();
+    const bool has_grown = static_cast<size_t>(m_limit - m_begin) > m_capacity;
+    if (m_settings.force_flush || has_grown)
+        flush();
+    if (has_grown)
+        reallocate(m_capacity); // or else the buffer stays large
+    m_line_end_is_slow = m_settings.force_flush;
+}
+
+void TraceWriter::drop_line()
+{
+    const Extent kept = committed();
+    const Lock lock(m_mutex);
+    m_dropped_states += m_ended_states - kept.states;
+    m_ended_states = kept.states;
+    m_cursor = m_begin + kept.bytes;
+    m_out_of_memory = false;
 }
 
 // Returns the cursor with `size` bytes behind it: by writing the whole lines, and by growing if one line is too long.
@@ -101,56 +123,78 @@ char* TraceWriter::make_room(char* cursor, size_t size)
 {
     m_cursor = cursor;
     flush();
-    if (static_cast<size_t>(m_limit - m_cursor) < size && !grow(size)) {
+    if (static_cast<size_t>(m_limit - m_cursor) >= size)
+        return m_cursor;
+    m_line_end_is_slow = true;
+    if (!reallocate(2 * (static_cast<size_t>(m_cursor - m_begin) + size))) {
         // The line cannot be kept. It is still built, over and over at the same place, and dropped when it ends.
         m_out_of_memory = true;
-        m_cursor = m_committed;
+        m_cursor = m_begin;
     }
     return m_cursor;
 }
 
-bool TraceWriter::grow(size_t size)
+// Memory is asked for and given back outside the lock: a heap that the program has destroyed may end in its signal handler.
+bool TraceWriter::reallocate(size_t capacity)
 {
     const size_t used = static_cast<size_t>(m_cursor - m_begin);
-    const size_t capacity = 2 * (used + size);
-    lock_file();
-    char* grown = static_cast<char*>(realloc(m_begin, capacity));
-    if (grown != nullptr) {
-        m_committed = grown + (m_committed - m_begin);
-        m_begin = grown;
-        m_cursor = grown + used;
-        m_limit = grown + capacity;
+    char* const fresh = capacity <= longest_line ? static_cast<char*>(malloc(capacity)) : nullptr;
+    if (fresh == nullptr)
+        return false;
+    if (used > 0)
+        memcpy(fresh, m_begin, used);
+    char* const old = m_begin;
+    {
+        const Lock lock(m_mutex);
+        m_begin = fresh;
     }
-    unlock_file();
-    return grown != nullptr;
+    free(old);
+    m_cursor = fresh + used;
+    m_limit = fresh + capacity;
+    return true;
+}
+
+TraceWriter::Extent TraceWriter::committed() const
+{
+    Extent extent;
+    __atomic_load(&m_committed, &extent, __ATOMIC_ACQUIRE);
+    return extent;
 }
 
 int TraceWriter::flush()
 {
-    lock_file();
-    write_committed();
-    const size_t tail = static_cast<size_t>(m_cursor - m_committed);
-    memmove(m_begin, m_committed, tail);
-    m_cursor = m_begin + tail;
-    __atomic_store_n(&m_committed, m_begin, __ATOMIC_RELEASE);
-    unlock_file();
+    const Lock lock(m_mutex);
+    return lock.held() ? flush(lock) : EDEADLK;
+}
+
+int TraceWriter::flush(const Lock& lock)
+{
+    write_committed(lock);
+    const Extent done = committed();
+    const size_t rest = static_cast<size_t>(m_cursor - m_begin) - done.bytes;
+    if (done.bytes > 0 && rest > 0)
+        memmove(m_begin, m_begin + done.bytes, rest);
+    m_cursor = m_begin + rest;
+    m_ended_states -= done.states;
+    m_handled = {};
+    const Extent none = {};
+    __atomic_store(&m_committed, &none, __ATOMIC_RELEASE);
     return m_error;
 }
 
-void TraceWriter::write_committed()
+void TraceWriter::write_committed(const Lock& lock)
 {
-    char* const committed = __atomic_load_n(&m_committed, __ATOMIC_ACQUIRE);
-    if (committed == m_begin)
+    const Extent whole = committed();
+    if (whole.bytes == m_handled.bytes)
         return;
     // The objects must be described before calls name them.
     if (m_info != nullptr && m_error == 0)
         m_info->flush();
     if (m_error == 0 && !m_closed)
-        fail(m_file.write(m_begin, static_cast<size_t>(committed - m_begin)));
-    const int64_t states = __atomic_load_n(&m_states, __ATOMIC_RELAXED);
-    if (m_error != 0 || m_closed)
-        m_dropped_states += states - m_states_written;
-    m_states_written = states;
+        fail(m_file.write(m_begin + m_handled.bytes, whole.bytes - m_handled.bytes, lock.undisturbed()));
+    const bool lost = m_error != 0 || m_closed;
+    (lost ? m_dropped_states : m_states) += whole.states - m_handled.states;
+    m_handled = whole;
 }
 
 void TraceWriter::fail(int error)
@@ -164,29 +208,19 @@ void TraceWriter::fail(int error)
 
 int TraceWriter::close()
 {
-    lock_file();
+    const Lock lock(m_mutex);
+    if (!lock.held())
+        return EDEADLK;
     if (!m_closed && m_file.is_open()) {
-        write_committed();
+        write_committed(lock);
         if (m_error == 0)
-            fail(m_file.write(footer, sizeof footer - 1));
+            fail(m_file.write(footer, sizeof footer - 1, lock.undisturbed()));
         const int error = m_file.close();
         if (m_error == 0)
             fail(error);
     }
     m_closed = true;
-    unlock_file();
     return m_error;
-}
-
-void TraceWriter::lock_file()
-{
-    while (__atomic_test_and_set(&m_file_lock, __ATOMIC_ACQUIRE))
-        sched_yield();
-}
-
-void TraceWriter::unlock_file()
-{
-    __atomic_clear(&m_file_lock, __ATOMIC_RELEASE);
 }
 
 } // namespace hdtrace

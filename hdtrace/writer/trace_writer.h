@@ -10,16 +10,17 @@ namespace hdtrace {
 
 struct TraceSettings
 {
-    size_t buffer_size = 256 * 1024; ///< bytes in memory before they are written
+    size_t buffer_size = 256 * 1024; ///< bytes in memory before they are written, at most 1 GiB
     bool force_flush = false;        ///< write every line at once
-    /// Called once, when the first thing could not be written; from then on states are only counted.
+    /// Called once, when the first thing could not be written; from then on states are only counted. It must not use the
+    /// writer, and no function that is not safe in signal handlers.
     void (*on_error)(const char* path, int error) = nullptr;
 };
 
 /// A state is opened by enter(), and written when it ends, by an Element. States that end between the two are nested.
 ///
 /// Functions belong to the one thread that records; only close() may be called by another one, while that thread
-/// records or not. What was recorded before is safe in the file when close() returned 0.
+/// records or not, and by a signal handler. What was recorded before is safe in the file when close() returned 0.
 class TraceWriter
 {
   public:
@@ -37,9 +38,10 @@ class TraceWriter
     /// times in the file count from, @p info is flushed before this trace (may be null; not owned). Returns 0 or a value of errno.
     int open(const char* path, const char* root_attributes, int64_t base, const TraceSettings& settings,
              InfoWriter* info);
-    /// Ends the file; returns 0 or a value of errno. Later states are dropped. Calling it again does nothing.
+    /// Ends the file; returns 0 or a value of errno. States that have not ended are dropped. Calling it again does nothing.
     int close();
 
+    /// Begins a state or, right before its Element, an event. At most max_depth may be open.
     void enter()
     {
         ++m_depth;
@@ -48,14 +50,27 @@ class TraceWriter
     int depth() const { return m_depth; }
     /// Writes all whole lines to the file.
     int flush();
-    void set_force_flush(bool force) { m_settings.force_flush = force; }
+    void set_force_flush(bool force)
+    {
+        m_settings.force_flush = force;
+        m_line_end_is_slow = force || m_line_end_is_slow;
+    }
 
+    /// How many states are in the file, and how many were lost. What is still buffered is in neither number.
+    /// Not to be called while another thread calls close().
     int64_t states() const { return m_states; }
     int64_t dropped_states() const { return m_dropped_states; }
     int error() const { return m_error; }
 
   private:
     friend class Element;
+
+    // A part of the buffer from its beginning on. One word, so that a thread which calls close() sees both or none.
+    struct alignas(8) Extent
+    {
+        uint32_t bytes;
+        uint32_t states;
+    };
 
     char* begin_element()
     {
@@ -65,17 +80,22 @@ class TraceWriter
     }
     void end_element(char* cursor)
     {
-        --m_depth;
-        __atomic_store_n(&m_states, m_states + 1, __ATOMIC_RELAXED);
-        if (m_depth > 0) {
-            m_cursor = cursor;
-            return;
-        }
-        *cursor = '\n';
-        m_cursor = cursor + 1;
-        __atomic_store_n(&m_committed, m_cursor, __ATOMIC_RELEASE);
-        if (m_settings.force_flush || m_out_of_memory)
+        m_cursor = cursor;
+        if (--m_depth == 0)
+            end_line();
+    }
+    void end_line()
+    {
+        *m_cursor++ = '\n';
+        if (m_line_end_is_slow)
             end_line_slowly();
+        else
+            commit();
+    }
+    void commit()
+    {
+        const Extent whole = {static_cast<uint32_t>(m_cursor - m_begin), m_ended_states};
+        __atomic_store(&m_committed, &whole, __ATOMIC_RELEASE);
     }
     char* put_time(char* out, int64_t time)
     {
@@ -88,34 +108,38 @@ class TraceWriter
 
     char* begin_element_slowly();
     void end_line_slowly();
+    void drop_line();
     char* put_time_slowly(char* out, int64_t time);
     char* open_nested_blocks(char* cursor);
     char* make_room(char* cursor, size_t size);
-    bool grow(size_t size);
-    void write_committed();
+    bool reallocate(size_t capacity);
+    Extent committed() const;
+    int flush(const Lock& lock);
+    void write_committed(const Lock& lock);
     void fail(int error);
-    void lock_file();
-    void unlock_file();
 
     char* m_cursor = nullptr; // where the next element goes
     char* m_limit = nullptr;
     uint64_t m_nested_blocks = 0; // bit d: the state at depth d has an open <Nested>
     int m_depth = 0;
+    uint32_t m_ended_states = 0; // in the buffer
+    bool m_line_end_is_slow = false;
     bool m_out_of_memory = false; // the current line is incomplete and must not be written
     int64_t m_second = -2 * nanoseconds_per_second;
     size_t m_second_length = 0;
     char m_second_text[24]; // the current second and the point, as text
-    int64_t m_states = 0;
-    TraceSettings m_settings;
-
+    Extent m_committed = {}; // whole lines; read by close()
     char* m_begin = nullptr;
-    char* m_committed = nullptr; // the end of the last whole line; read by close()
-    int64_t m_base = 0;          // nanoseconds
-    int64_t m_states_written = 0;
+
+    TraceSettings m_settings;
+    size_t m_capacity = 0;  // of the buffer, when no line is longer
+    int64_t m_base = 0;     // nanoseconds
+    Extent m_handled = {};  // the part of the committed lines that close() has written already
+    int64_t m_states = 0;
     int64_t m_dropped_states = 0;
     InfoWriter* m_info = nullptr;
     char* m_path = nullptr;
-    bool m_file_lock = false; // held while the file is written or closed
+    pthread_mutex_t m_mutex = HDTRACE_MUTEX_INITIALIZER; // held while the file is used, the counts change, the buffer moves
     bool m_closed = false;
     int m_error = 0;
     OutputFile m_file;
@@ -187,15 +211,18 @@ class Element
         return text(start);
     }
     Element& end_child() { return text(" />"); }
+    /// Adds child elements that are XML already; none if @p size is 0.
+    Element& children(const char* xml, size_t size) { return size == 0 ? *this : child("").raw(xml, size); }
     /// Ends the element, behind its attributes or its children, and with it the state.
     void end(const char* element_name)
     {
         if (m_has_children) {
             room(child_room);
-            text("</").name(element_name).text(">");
+            text("</").raw(element_name, strlen(element_name)).text(">");
         } else {
             text(" />");
         }
+        ++m_writer.m_ended_states;
         m_writer.end_element(m_cursor);
     }
     /// The same for an event.
@@ -204,7 +231,6 @@ class Element
         text(" time='");
         m_cursor = m_writer.put_time(m_cursor, time);
         text("' />");
-        --m_writer.m_states; // events are not counted
         m_writer.end_element(m_cursor);
     }
 

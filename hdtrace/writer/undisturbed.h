@@ -1,0 +1,56 @@
+// Keeps the program's signals and thread cancellation away from the tracer's critical moments.
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+namespace hdtrace {
+
+/// While it lives, no signal handler runs on the calling thread, the thread cannot be cancelled, and afterwards errno is
+/// as before. Faults of the thread itself (SIGSEGV ...) still arrive. Costs two system calls.
+class Undisturbed
+{
+  public:
+    Undisturbed();
+    ~Undisturbed();
+    Undisturbed(const Undisturbed&) = delete;
+    Undisturbed& operator=(const Undisturbed&) = delete;
+
+    /// Takes back the SIGXFSZ which the kernel sends to a thread that writes beyond the file-size limit.
+    void discard_file_size_signal() const;
+
+  private:
+    sigset_t m_previous;
+    int m_previous_cancel_state;
+    int m_previous_errno;
+    bool m_file_size_signal_was_pending;
+};
+
+/// Initialises a mutex for Lock: who holds it already is told so instead of waiting for itself.
+#define HDTRACE_MUTEX_INITIALIZER PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP
+
+/// Holds a mutex, undisturbed. If all users of a mutex lock it in this way, a signal handler may do so too: the thread that
+/// it interrupted is not the owner.
+class Lock
+{
+  public:
+    explicit Lock(pthread_mutex_t& mutex) : m_mutex(mutex), m_held(pthread_mutex_lock(&mutex) == 0) {}
+    ~Lock()
+    {
+        if (m_held)
+            pthread_mutex_unlock(&m_mutex);
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+
+    /// False only in the handler of a fault which this thread had while it held the mutex.
+    bool held() const { return m_held; }
+    const Undisturbed& undisturbed() const { return m_undisturbed; }
+
+  private:
+    const Undisturbed m_undisturbed; // first in, last out
+    pthread_mutex_t& m_mutex;
+    const bool m_held;
+};
+
+} // namespace hdtrace
