@@ -1,0 +1,403 @@
+// The .trc file, while the system fails: nothing is half-written, everything lost is counted, the program goes on.
+// This program is linked with --wrap, so that the library's calls of the functions below come here first.
+#include "writer_support.h"
+
+#include <atomic>
+#include <errno.h>
+#include <fcntl.h>
+#include <functional>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using PwriteFault = ssize_t (*)(int, const void*, size_t, off_t);
+static std::atomic<PwriteFault> pwrite_fault = nullptr;
+static std::atomic<size_t> largest_allocation = SIZE_MAX;
+
+extern "C" {
+ssize_t __real_pwrite(int descriptor, const void* data, size_t size, off_t offset);
+void* __real_malloc(size_t size);
+void* __real_realloc(void* memory, size_t size);
+
+ssize_t __wrap_pwrite(int descriptor, const void* data, size_t size, off_t offset)
+{
+    const PwriteFault fault = pwrite_fault;
+    return fault != nullptr ? fault(descriptor, data, size, offset) : __real_pwrite(descriptor, data, size, offset);
+}
+
+void* __wrap_malloc(size_t size)
+{
+    return size <= largest_allocation ? __real_malloc(size) : nullptr;
+}
+
+void* __wrap_realloc(void* memory, size_t size)
+{
+    return size <= largest_allocation ? __real_realloc(memory, size) : nullptr;
+}
+}
+
+namespace hdtrace::test {
+namespace {
+
+struct Report
+{
+    int calls = 0;
+    int error = 0;
+    std::string path;
+} report;
+
+void remember(const char* path, int error)
+{
+    ++report.calls;
+    report.error = error;
+    report.path = path;
+}
+
+class Faults : public testing::Test
+{
+  protected:
+    void SetUp() override { report = {}; }
+    void TearDown() override
+    {
+        pwrite_fault = nullptr;
+        largest_allocation = SIZE_MAX;
+    }
+
+    static TraceSettings settings()
+    {
+        TraceSettings settings;
+        settings.buffer_size = 1;
+        settings.on_error = remember;
+        return settings;
+    }
+
+    static void expect_reported_once(const std::string& path, int error)
+    {
+        EXPECT_EQ(report.calls, 1);
+        EXPECT_EQ(report.error, error) << strerror(report.error);
+        EXPECT_EQ(report.path, path);
+    }
+
+    // Whole lines, as many states as the writer says.
+    static void expect_true_counts(const Trace& trace, int recorded)
+    {
+        const std::string content = trace.content();
+        EXPECT_TRUE(content.empty() || content.back() == '\n');
+        EXPECT_EQ(occurrences(content, "<A "), static_cast<size_t>(trace.writer.states()));
+        EXPECT_EQ(trace.writer.states() + trace.writer.dropped_states(), recorded);
+    }
+};
+
+// Runs in a child, so that limits and signals touch nothing else.
+void expect_in_child(const std::function<void()>& test)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        test();
+        _exit(testing::Test::HasFailure() ? 1 : 0);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
+}
+
+TEST_F(Faults, AMissingDirectoryIsSaidByOpen)
+{
+    const TemporaryDirectory directory;
+    TraceWriter writer;
+    EXPECT_EQ(writer.open(directory.file("missing/t").c_str(), "", 0, settings(), nullptr), ENOENT);
+    EXPECT_EQ(report.calls, 0);
+    for (int i = 0; i < 10'000; ++i) {
+        writer.enter();
+        Element(writer).text("<A").times(0, 0).end("A");
+    }
+    EXPECT_EQ(writer.flush(), ENOENT);
+    EXPECT_EQ(writer.close(), ENOENT);
+    EXPECT_EQ(writer.states(), 0);
+    EXPECT_EQ(writer.dropped_states(), 10'000);
+    EXPECT_EQ(report.calls, 0);
+}
+
+TEST_F(Faults, AFullDeviceIsSaidByOpen)
+{
+    TraceWriter writer;
+    EXPECT_EQ(writer.open("/dev/full", "", 0, settings(), nullptr), ENOSPC);
+    EXPECT_EQ(writer.close(), ENOSPC);
+}
+
+TEST_F(Faults, AWriterThatWasNeverOpenedDropsStates)
+{
+    TraceWriter writer;
+    for (int i = 0; i < 1'000; ++i) {
+        writer.enter();
+        Element(writer).text("<A").times(0, 0).end("A");
+    }
+    writer.flush();
+    EXPECT_EQ(writer.states(), 0);
+    EXPECT_EQ(writer.dropped_states(), 1'000);
+}
+
+TEST_F(Faults, ShortWritesAreContinued)
+{
+    Trace trace(settings());
+    pwrite_fault = [](int descriptor, const void* data, size_t size, off_t offset) {
+        return __real_pwrite(descriptor, data, size > 7 ? 7 : size, offset);
+    };
+    for (int i = 0; i < 2'000; ++i)
+        trace.state("A");
+    std::string expected;
+    for (int i = 0; i < 2'000; ++i)
+        expected += state_line("A") + "\n";
+    EXPECT_EQ(trace.lines(), expected);
+    EXPECT_EQ(report.calls, 0);
+}
+
+TEST_F(Faults, AnInterruptedWriteIsRepeated)
+{
+    Trace trace(settings());
+    pwrite_fault = [](int descriptor, const void* data, size_t size, off_t offset) -> ssize_t {
+        static int calls = 0;
+        if (++calls % 3 != 0) {
+            errno = EINTR;
+            return -1;
+        }
+        return __real_pwrite(descriptor, data, size, offset);
+    };
+    trace.state("A");
+    EXPECT_EQ(trace.lines(), state_line("A") + "\n");
+    EXPECT_EQ(report.calls, 0);
+}
+
+TEST_F(Faults, AWriteThatWritesNothingIsAFullDisk)
+{
+    Trace trace(settings());
+    pwrite_fault = [](int, const void*, size_t, off_t) -> ssize_t { return 0; };
+    trace.state("A");
+    EXPECT_EQ(trace.writer.flush(), ENOSPC);
+    expect_reported_once(trace.path(), ENOSPC);
+}
+
+TEST_F(Faults, WhatIsWrittenInPartIsTakenBack)
+{
+    Trace trace(settings());
+    trace.state("A");
+    trace.writer.flush();
+    pwrite_fault = [](int descriptor, const void* data, size_t size, off_t offset) -> ssize_t {
+        if (size < 100) {
+            errno = EDQUOT;
+            return -1;
+        }
+        return __real_pwrite(descriptor, data, size - 10, offset);
+    };
+    int recorded = 1;
+    for (; recorded < 1'000; ++recorded)
+        trace.state("A");
+    EXPECT_EQ(trace.writer.close(), EDQUOT);
+    EXPECT_EQ(trace.content(), head + state_line("A") + "\n");
+    expect_true_counts(trace, recorded);
+    expect_reported_once(trace.path(), EDQUOT);
+}
+
+TEST_F(Faults, AnErrorIsReportedOnceAndTheRestIsCounted)
+{
+    Trace trace(settings());
+    for (int i = 0; i < 10'000; ++i) {
+        if (i == 5'000) {
+            pwrite_fault = [](int, const void*, size_t, off_t) -> ssize_t {
+                errno = EIO;
+                return -1;
+            };
+        }
+        trace.begin();
+        trace.state("A");
+        trace.event("E", 1);
+        trace.end("A", 0, 1);
+    }
+    pwrite_fault = nullptr; // the disk works again, but the trace would have a hole
+    EXPECT_EQ(trace.writer.flush(), EIO);
+    EXPECT_EQ(trace.writer.close(), EIO);
+    EXPECT_EQ(trace.writer.close(), EIO);
+    EXPECT_EQ(trace.writer.error(), EIO);
+    EXPECT_GT(trace.writer.states(), 0);
+    EXPECT_GT(trace.writer.dropped_states(), 10'000);
+    expect_true_counts(trace, 20'000);
+    expect_reported_once(trace.path(), EIO);
+}
+
+TEST_F(Faults, AFullDiskKeepsWholeLines)
+{
+    expect_in_child([] {
+        const TemporaryDirectory directory;
+        if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+            mount("none", directory.path().c_str(), "tmpfs", 0, "size=128k") != 0)
+            return; // not permitted here; ShortWrites and the like do the same with a false disk
+        TraceWriter writer;
+        ASSERT_EQ(writer.open(directory.file("t").c_str(), "", 0, settings(), nullptr), 0);
+        for (int i = 0; i < 10'000; ++i) {
+            writer.enter();
+            Element(writer).text("<A").times(0, 0).end("A");
+        }
+        EXPECT_EQ(writer.close(), ENOSPC);
+        const std::string content = content_of(directory.file("t"));
+        EXPECT_EQ(content.back(), '\n');
+        EXPECT_EQ(occurrences(content, "<A "), static_cast<size_t>(writer.states()));
+        EXPECT_GT(writer.states(), 0);
+        EXPECT_EQ(writer.states() + writer.dropped_states(), 10'000);
+        expect_reported_once(directory.file("t"), ENOSPC);
+        umount(directory.path().c_str());
+    });
+}
+
+void limit_file_size(rlim_t bytes)
+{
+    const rlimit limit = {bytes, bytes};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+int record_beyond_limit(Trace& trace)
+{
+    for (int i = 0; i < 5'000; ++i)
+        trace.state("A");
+    return trace.writer.close();
+}
+
+TEST_F(Faults, TheFileSizeLimitDoesNotKillTheProgram)
+{
+    expect_in_child([] {
+        signal(SIGXFSZ, SIG_DFL);
+        limit_file_size(100'000);
+        Trace trace(settings());
+        EXPECT_EQ(record_beyond_limit(trace), EFBIG);
+        EXPECT_GT(trace.writer.states(), 0);
+        expect_true_counts(trace, 5'000);
+        expect_reported_once(trace.path(), EFBIG);
+    });
+}
+
+std::atomic<int> file_size_signals = 0;
+
+TEST_F(Faults, TheProgramsOwnFileSizeSignalsStillArrive)
+{
+    expect_in_child([] {
+        file_size_signals = 0;
+        signal(SIGXFSZ, [](int) { ++file_size_signals; });
+        limit_file_size(100'000);
+        Trace trace(settings());
+        EXPECT_EQ(record_beyond_limit(trace), EFBIG);
+        EXPECT_EQ(file_size_signals, 0);
+        const TemporaryDirectory directory;
+        const int own = open(directory.file("own").c_str(), O_WRONLY | O_CREAT, 0600);
+        EXPECT_EQ(__real_pwrite(own, "x", 1, 200'000), -1);
+        EXPECT_EQ(file_size_signals, 1);
+    });
+}
+
+TEST_F(Faults, AFileSizeSignalThatTheProgramKeepsWaitingIsNotTaken)
+{
+    expect_in_child([] {
+        sigset_t file_size;
+        sigemptyset(&file_size);
+        sigaddset(&file_size, SIGXFSZ);
+        pthread_sigmask(SIG_BLOCK, &file_size, nullptr);
+        raise(SIGXFSZ);
+        limit_file_size(100'000);
+        Trace trace(settings());
+        EXPECT_EQ(record_beyond_limit(trace), EFBIG);
+        sigset_t pending;
+        sigpending(&pending);
+        EXPECT_EQ(sigismember(&pending, SIGXFSZ), 1);
+    });
+}
+
+// Daemons close all descriptors.
+TEST_F(Faults, ADescriptorThatTheProgramClosedIsGivenUp)
+{
+    Trace trace(settings());
+    closefrom(400);
+    trace.state("A");
+    EXPECT_EQ(trace.writer.close(), EBADF);
+    EXPECT_EQ(trace.content(), head);
+    expect_true_counts(trace, 1);
+    expect_reported_once(trace.path(), EBADF);
+}
+
+TEST_F(Faults, ADescriptorThatTheProgramReusedIsLeftAlone)
+{
+    const TemporaryDirectory directory;
+    const int own = open(directory.file("own").c_str(), O_RDWR | O_CREAT, 0600);
+    Trace trace(settings());
+    std::vector<int> reused;
+    for (int descriptor = 400; descriptor < 420; ++descriptor) {
+        if (fcntl(descriptor, F_GETFD) >= 0)
+            reused.push_back(dup2(own, descriptor));
+    }
+    ASSERT_FALSE(reused.empty());
+    trace.state("A");
+    EXPECT_EQ(trace.writer.close(), EBADF);
+    EXPECT_EQ(content_of(directory.file("own")), "");
+    for (const int descriptor : reused) {
+        EXPECT_GE(fcntl(descriptor, F_GETFD), 0) << "the program's descriptor was closed";
+        close(descriptor);
+    }
+    close(own);
+    expect_reported_once(trace.path(), EBADF);
+}
+
+TEST_F(Faults, AForkedChildDoesNotTouchTheFile)
+{
+    Trace trace(settings());
+    trace.state("A");
+    expect_in_child([&trace] {
+        trace.state("A");
+        EXPECT_EQ(trace.writer.flush(), EBADF);
+        EXPECT_EQ(trace.writer.close(), EBADF);
+    });
+    EXPECT_EQ(trace.content(), head);
+    EXPECT_EQ(trace.lines(), state_line("A") + "\n");
+}
+
+TEST_F(Faults, WithoutMemoryOpenFails)
+{
+    const TemporaryDirectory directory;
+    largest_allocation = 0;
+    TraceWriter writer;
+    EXPECT_EQ(writer.open(directory.file("t").c_str(), "", 0, settings(), nullptr), ENOMEM);
+}
+
+TEST_F(Faults, ALineWithoutMemoryIsDroppedAsAWhole)
+{
+    Trace trace(settings());
+    trace.state("A");
+    largest_allocation = 100'000;
+    trace.long_state(1'000'000);
+    trace.state("A");
+    trace.begin();
+    for (int i = 0; i < 5'000; ++i)
+        trace.state("Inner");
+    trace.end("Outer", 0, 1);
+    trace.state("A");
+    EXPECT_EQ(trace.lines(), state_line("A") + "\n" + state_line("A") + "\n" + state_line("A") + "\n");
+    EXPECT_EQ(trace.writer.states(), 3);
+    EXPECT_EQ(trace.writer.dropped_states(), 1 + 5'001);
+    EXPECT_EQ(report.calls, 0);
+}
+
+TEST_F(Faults, ATextWithoutMemoryStaysAsItWas)
+{
+    TextBuffer text;
+    text.text("kept");
+    largest_allocation = 1'000;
+    text.string(std::string(2'000, 'x').c_str());
+    EXPECT_TRUE(text.bad());
+    EXPECT_STREQ(text.c_string(), "kept");
+    text.clear();
+    text.text("new");
+    EXPECT_FALSE(text.bad());
+    EXPECT_STREQ(text.c_string(), "new");
+}
+
+} // namespace
+} // namespace hdtrace::test
