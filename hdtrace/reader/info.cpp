@@ -1,7 +1,9 @@
 #include "hdtrace/reader/info.h"
 
 #include "hdtrace/reader/errors.h"
+#include "hdtrace/reader/nanoseconds.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -108,24 +110,6 @@ bool to_integer(std::string_view text, std::int64_t& number)
     return error == std::errc{} && end == text.data() + text.size();
 }
 
-bool to_nanoseconds(std::string_view text, std::int64_t& result)
-{
-    constexpr std::int64_t per_second = 1'000'000'000;
-    const std::size_t point = std::min(text.find('.'), text.size());
-    const auto digits = text.substr(std::min(point + 1, text.size()));
-    std::int64_t seconds = 0;
-    std::int64_t fraction = 0;
-    if (!to_integer(text.substr(0, point), seconds) || digits.size() > 9)
-        return false;
-    if (!digits.empty() && (digits.front() == '-' || !to_integer(digits, fraction)))
-        return false;
-    for (std::size_t i = digits.size(); i < 9; ++i)
-        fraction *= 10;
-    const bool negative = text.front() == '-';
-    return !__builtin_mul_overflow(seconds, per_second, &result) &&
-           !__builtin_add_overflow(result, negative ? -fraction : fraction, &result);
-}
-
 } // namespace
 
 InfoLine::InfoLine(std::string_view file, std::uint64_t number, std::string text)
@@ -210,8 +194,8 @@ std::optional<std::int64_t> InfoLine::optional_nanoseconds(std::string_view key)
     const std::string* value = find(key);
     if (!value)
         return std::nullopt;
-    std::int64_t nanoseconds = 0;
-    if (!to_nanoseconds(*value, nanoseconds))
+    const auto nanoseconds = parse_time(*value);
+    if (!nanoseconds)
         fail(key, std::string(key) + " is not a time in seconds with at most nine digits behind the point");
     return nanoseconds;
 }
