@@ -1,0 +1,120 @@
+#include "merger/communicators.h"
+
+#include <algorithm>
+
+namespace hdtrace::merger {
+
+namespace {
+
+constexpr std::string_view world_name = "WORLD";
+
+/// Both sides of an inter-communicator, the one with the lowest world rank first, as all members see them alike.
+std::pair<RankMap, RankMap> ordered_sides(const CommunicatorRecord& record)
+{
+    if (!record.remote.empty() && record.remote.lowest() < record.map.lowest())
+        return {record.remote, record.map};
+    return {record.map, record.remote};
+}
+
+/// What communicators have in common that could be the same.
+std::string shape(const CommunicatorRecord& record)
+{
+    const auto [map, remote] = ordered_sides(record);
+    return to_string(map) + "|" + to_string(remote);
+}
+
+} // namespace
+
+void CommunicatorUnifier::add(std::int64_t rank, const ProcessInfo& info)
+{
+    std::unordered_map<std::string, int> seen_shapes;
+    for (const std::int64_t id : info.communicator_order) {
+        const CommunicatorRecord& record = info.communicators.at(id);
+        if (!record.map.contains(rank)) {
+            m_report.error(record.place, "rank " + std::to_string(rank) + " is not in the map of its communicator " +
+                                             std::to_string(id));
+            continue;
+        }
+        std::string key = "uid " + record.uid;
+        if (record.uid.empty()) {
+            key = shape(record);
+            key += "#" + std::to_string(seen_shapes[key]++);
+            warn_of_missing_uid(record);
+        }
+        add_member(find_or_create(key, record), rank, id, record);
+    }
+}
+
+Communicator& CommunicatorUnifier::find_or_create(const std::string& key, const CommunicatorRecord& record)
+{
+    const auto [known, is_new] = m_index.try_emplace(key, m_communicators.size());
+    if (is_new) {
+        Communicator communicator;
+        communicator.name = record.name;
+        communicator.uid = record.uid;
+        std::tie(communicator.map, communicator.remote) = ordered_sides(record);
+        communicator.is_world = record.is_world;
+        communicator.place = record.place;
+        m_communicators.push_back(std::move(communicator));
+    }
+    return m_communicators[known->second];
+}
+
+void CommunicatorUnifier::add_member(Communicator& communicator, std::int64_t rank, std::int64_t id,
+                                     const CommunicatorRecord& record)
+{
+    const auto [map, remote] = ordered_sides(record);
+    if (map != communicator.map || remote != communicator.remote) {
+        m_report.error(record.place, "communicator '" + record.uid + "' has other members than in " +
+                                         to_string(communicator.place));
+        return;
+    }
+    if (!communicator.ids.empty() && communicator.ids.back().first == rank) {
+        m_report.error(record.place, "rank " + std::to_string(rank) + " describes communicator '" + record.uid +
+                                         "' with the ids " + std::to_string(communicator.ids.back().second) +
+                                         " and " + std::to_string(id));
+        return;
+    }
+    communicator.ids.emplace_back(rank, id);
+    if (record.named_by_program)
+        name(communicator, rank, record);
+}
+
+void CommunicatorUnifier::name(Communicator& communicator, std::int64_t rank, const CommunicatorRecord& record)
+{
+    if (!communicator.named_by) {
+        communicator.named_by = rank;
+        communicator.name = record.name;
+    } else if (communicator.name != record.name)
+        m_report.warn("communicators with several names", record.place,
+                      "rank " + std::to_string(rank) + " names the communicator '" + record.name + "', but rank " +
+                          std::to_string(*communicator.named_by) + " names it '" + communicator.name +
+                          "', which is used");
+}
+
+void CommunicatorUnifier::warn_of_missing_uid(const CommunicatorRecord& record)
+{
+    if (!m_uid_was_missing)
+        m_report.warn("communicators without uid", record.place,
+                      "communicators without uid: those with equal maps are paired in the order of their creation, "
+                      "which may be wrong");
+    m_uid_was_missing = true;
+}
+
+std::vector<Communicator> CommunicatorUnifier::take()
+{
+    std::ranges::stable_partition(m_communicators, &Communicator::is_world);
+    for (Communicator& communicator : m_communicators) {
+        // Readers know the world by its name.
+        if (communicator.is_world)
+            communicator.name = world_name;
+        else if (communicator.name == world_name) {
+            communicator.name += " (not the world)";
+            m_report.warn("names that are taken", communicator.place,
+                          "the name WORLD is reserved: this communicator is written as '" + communicator.name + "'");
+        }
+    }
+    return std::move(m_communicators);
+}
+
+} // namespace hdtrace::merger

@@ -1,0 +1,51 @@
+// The communicators of the program, unified from what each process calls them.
+#pragma once
+
+#include "merger/process_info.h"
+#include "merger/rank_map.h"
+#include "merger/report.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace hdtrace::merger {
+
+struct Communicator {
+    std::string name;
+    std::string uid;
+    RankMap map;
+    RankMap remote; ///< of an inter-communicator, whose first side has the lowest world rank of all
+    bool is_world = false;
+    /// World rank and id of each process that knows the communicator, in the order of the ranks.
+    std::vector<std::pair<std::int64_t, std::int64_t>> ids;
+
+    Place place;                             ///< where it was described first
+    std::optional<std::int64_t> named_by;    ///< the lowest rank on which the program named it
+};
+
+/// Processes are added in the order of their ranks.
+class CommunicatorUnifier {
+  public:
+    explicit CommunicatorUnifier(Report& report) : m_report(report) {}
+
+    void add(std::int64_t rank, const ProcessInfo& info);
+    /// The world first, then as the processes describe them.
+    std::vector<Communicator> take();
+
+  private:
+    Communicator& find_or_create(const std::string& key, const CommunicatorRecord& record);
+    void add_member(Communicator& communicator, std::int64_t rank, std::int64_t id, const CommunicatorRecord& record);
+    void name(Communicator& communicator, std::int64_t rank, const CommunicatorRecord& record);
+    void warn_of_missing_uid(const CommunicatorRecord& record);
+
+    Report& m_report;
+    std::vector<Communicator> m_communicators;
+    std::unordered_map<std::string, std::size_t> m_index; ///< of a key
+    bool m_uid_was_missing = false;
+};
+
+} // namespace hdtrace::merger

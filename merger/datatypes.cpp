@@ -1,0 +1,186 @@
+#include "merger/datatypes.h"
+
+#include "merger/trace_name.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+namespace hdtrace::merger {
+
+namespace {
+
+std::size_t array_size(const Datatype& datatype, Array array)
+{
+    switch (array) {
+    case Array::integers:
+        return datatype.integers.size();
+    case Array::addresses:
+        return datatype.addresses.size();
+    case Array::types:
+        break;
+    }
+    return datatype.types.size();
+}
+
+std::size_t count_repeats(const Combiner& combiner, const Datatype& datatype)
+{
+    if (combiner.repeat_at == Combiner::no_repeat)
+        return 0;
+    const auto at = static_cast<std::size_t>(combiner.repeat_at);
+    const auto repeats = at < datatype.integers.size() ? label_number(datatype.integers[at]) : std::nullopt;
+    const std::size_t all = datatype.integers.size() + datatype.addresses.size() + datatype.types.size();
+    if (!repeats || static_cast<std::size_t>(*repeats) > all)
+        throw std::invalid_argument(std::string(combiner.name) + " needs a count at integer " + std::to_string(at));
+    return static_cast<std::size_t>(*repeats);
+}
+
+/// How many values a combiner takes from an array.
+std::size_t needed_size(const Combiner& combiner, Array array, std::size_t repeats)
+{
+    std::size_t size = 0;
+    const auto extend = [&](const ContentAttribute& attribute, std::size_t length) {
+        if (attribute.position.array == array)
+            size = std::max(size, attribute.position.start + attribute.position.factor * repeats + length);
+    };
+    for (const ContentAttribute& attribute : combiner.attributes)
+        extend(attribute, 1);
+    for (const ContentAttribute& attribute : combiner.child_attributes)
+        extend(attribute, repeats);
+    return size;
+}
+
+/// Puts components before their users, otherwise in the order of the ids. Depth first, without recursion
+/// because the depth comes from the input.
+class ComponentOrder {
+  public:
+    ComponentOrder(const DatatypeTable& table, Report& report) : m_table(table), m_report(report) {}
+
+    std::vector<const DatatypeRecord*> sort()
+    {
+        for (const auto& [id, ignored] : m_table)
+            visit(id);
+        return std::move(m_sorted);
+    }
+
+  private:
+    struct Open {
+        const DatatypeRecord* record;
+        std::size_t next_component;
+    };
+
+    void visit(std::int64_t id)
+    {
+        open(id, nullptr);
+        while (!m_open.empty()) {
+            Open& top = m_open.back();
+            const auto& components = top.record->datatype.types;
+            if (top.next_component < components.size()) {
+                open(components[top.next_component++], top.record);
+                continue;
+            }
+            m_sorted.push_back(top.record);
+            m_in_progress.erase(top.record->datatype.id);
+            m_open.pop_back();
+        }
+    }
+
+    void open(std::int64_t id, const DatatypeRecord* user)
+    {
+        const auto found = m_table.find(id);
+        if (found == m_table.end()) {
+            m_report.error(user->place, "datatype " + std::to_string(user->datatype.id) + " consists of datatype " +
+                                            std::to_string(id) + ", which is not described");
+            return;
+        }
+        if (m_in_progress.contains(id)) {
+            m_report.error(user->place, "datatype " + std::to_string(id) + " consists of itself");
+            return;
+        }
+        if (m_seen.insert(id).second) {
+            m_in_progress.insert(id);
+            m_open.push_back({&found->second, 0});
+        }
+    }
+
+    const DatatypeTable& m_table;
+    Report& m_report;
+    std::set<std::int64_t> m_seen;
+    std::set<std::int64_t> m_in_progress;
+    std::vector<Open> m_open;
+    std::vector<const DatatypeRecord*> m_sorted;
+};
+
+void check(const DatatypeRecord& record, Report& report)
+{
+    const Combiner* combiner = find_combiner(record.datatype.combiner);
+    if (!combiner)
+        return;
+    try {
+        check_contents(*combiner, record.datatype);
+    } catch (const std::invalid_argument& error) {
+        report.error(record.place, "datatype " + std::to_string(record.datatype.id) + ": " + error.what());
+    }
+}
+
+} // namespace
+
+std::size_t check_contents(const Combiner& combiner, const Datatype& datatype)
+{
+    struct Named {
+        Array array;
+        const char* name;
+    };
+    const std::size_t repeats = count_repeats(combiner, datatype);
+    for (const auto& [array, name] :
+         {Named{Array::integers, "integers"}, Named{Array::addresses, "addresses"}, Named{Array::types, "types"}}) {
+        const std::size_t needed = needed_size(combiner, array, repeats);
+        const std::size_t found = array_size(datatype, array);
+        if (found != needed)
+            throw std::invalid_argument(std::string(combiner.name) + " needs " + std::to_string(needed) + " " + name +
+                                        ", but there are " + std::to_string(found));
+    }
+    return repeats;
+}
+
+std::string content(const Datatype& datatype, const Position& position, std::size_t repeats, std::size_t k)
+{
+    const std::size_t at = position.start + position.factor * repeats + k;
+    switch (position.array) {
+    case Array::integers:
+        return datatype.integers[at];
+    case Array::addresses:
+        return datatype.addresses[at];
+    case Array::types:
+        break;
+    }
+    return std::to_string(datatype.types[at]);
+}
+
+ProcessDatatypes DatatypePool::add(const DatatypeTable& table, Report& report)
+{
+    ProcessDatatypes datatypes;
+    datatypes.reserve(table.size());
+    for (const DatatypeRecord* record : ComponentOrder(table, report).sort()) {
+        check(*record, report);
+        datatypes.push_back(&*m_datatypes.insert(record->datatype).first);
+    }
+    return datatypes;
+}
+
+std::size_t DatatypePool::Hash::operator()(const Datatype& datatype) const
+{
+    std::size_t hash = 0;
+    const auto mix = [&hash](const auto& value) {
+        hash = hash * 1'000'003 + std::hash<std::decay_t<decltype(value)>>()(value);
+    };
+    mix(datatype.id);
+    mix(datatype.combiner);
+    mix(datatype.name);
+    std::ranges::for_each(datatype.integers, mix);
+    std::ranges::for_each(datatype.addresses, mix);
+    std::ranges::for_each(datatype.types, mix);
+    return hash;
+}
+
+} // namespace hdtrace::merger

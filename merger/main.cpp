@@ -1,0 +1,102 @@
+// project-merger: unifies the objects of all processes of a traced program into one project.
+
+#include "merger/audit.h"
+#include "merger/inputs.h"
+#include "merger/options.h"
+#include "merger/output_file.h"
+#include "merger/project.h"
+#include "merger/project_writer.h"
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+
+namespace fs = std::filesystem;
+using namespace hdtrace::merger;
+
+namespace {
+
+enum ExitCode { exit_fine = 0, exit_error = 1, exit_usage = 2 };
+
+void print(const Message& message)
+{
+    const bool is_error = message.severity == Message::Severity::error;
+    const std::string place = message.place.empty() ? "project-merger" : message.place;
+    std::fprintf(stderr, "%s: %s: %s\n", place.c_str(), is_error ? "error" : "warning", message.text.c_str());
+}
+
+bool is_same_file(const std::string& a, const std::string& b)
+{
+    std::error_code ignored;
+    return fs::equivalent(a, b, ignored);
+}
+
+bool is_input(const std::string& output, const Project& project)
+{
+    for (const Process& process : project.processes) {
+        for (const std::string& info : process.infos) {
+            if (is_same_file(output, info))
+                return true;
+        }
+        for (const std::string& thread : process.threads) {
+            if (is_same_file(output, process.trace_path(thread)))
+                return true;
+        }
+    }
+    return false;
+}
+
+/// Reports why the output must not be written.
+void check_output(const Options& options, const Project& project, Report& report)
+{
+    if (!fs::exists(options.output))
+        return;
+    if (!fs::is_regular_file(options.output))
+        report.error(options.output, "this is not a regular file and will not be replaced");
+    else if (is_input(options.output, project))
+        report.error(options.output, "this is a trace and will not be replaced");
+    else if (!options.overwrite)
+        report.error(options.output, "the file exists; --overwrite replaces it");
+}
+
+int run(const Options& options)
+{
+    Report report([&options](const Message& message) {
+        if (!options.quiet || message.severity == Message::Severity::error)
+            print(message);
+    });
+    const std::vector<InfoInput> inputs = find_inputs(options.inputs, report);
+    if (report.has_errors())
+        return exit_error;
+    const Project project = unify(inputs, report);
+    check_output(options, project, report);
+    if (!report.has_errors())
+        audit(project, options.output, options.read_traces, report);
+    report.finish();
+    if (report.has_errors())
+        return exit_error;
+    OutputFile output(options.output);
+    write_project(project, options.project, output.descriptor());
+    output.commit();
+    return exit_fine;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    try {
+        const Options options = parse_options(argc, argv);
+        if (options.show_version) {
+            std::puts("project-merger (hdtrace) " HDTRACE_VERSION);
+            return exit_fine;
+        }
+        return run(options);
+    } catch (const UsageError& error) {
+        std::fprintf(stderr, "project-merger: %s\nTry 'project-merger --help'.\n", error.what());
+        return exit_usage;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "project-merger: error: %s\n", error.what());
+        return exit_error;
+    }
+}

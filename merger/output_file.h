@@ -1,0 +1,27 @@
+// A file that appears whole or not at all.
+#pragma once
+
+#include <string>
+
+namespace hdtrace::merger {
+
+/// Writes to a temporary file beside @p path, which takes its place in commit(). Without commit() nothing stays.
+class OutputFile {
+  public:
+    /// Throws std::system_error.
+    explicit OutputFile(std::string path);
+    ~OutputFile();
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    int descriptor() const { return m_descriptor; }
+    /// The file is safe only if this returned. Throws std::system_error.
+    void commit();
+
+  private:
+    std::string m_path;
+    std::string m_temporary; ///< empty once it has been renamed
+    int m_descriptor;
+};
+
+} // namespace hdtrace::merger

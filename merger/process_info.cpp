@@ -1,0 +1,290 @@
+#include "merger/process_info.h"
+
+#include "hdtrace/reader/info.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace hdtrace::merger {
+
+namespace {
+
+constexpr std::int64_t newest_version = 1;
+constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
+constexpr std::string_view combiner_prefix = "MPI_COMBINER_";
+
+/// The parts of `a;b;`.
+std::vector<std::string> split_list(std::string_view text)
+{
+    std::vector<std::string> parts;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(';'), text.size());
+        parts.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return parts;
+}
+
+/// Numbers, and names such as MPI_ORDER_C.
+void check_value(const InfoLine& line, std::string_view key, const std::string& value)
+{
+    const auto allowed = [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+    };
+    if (value.empty() || !std::ranges::all_of(value, allowed))
+        line.fail(key, "'" + value + "' is neither a number nor a constant");
+}
+
+std::vector<std::string> value_list(const InfoLine& line, std::string_view key)
+{
+    std::vector<std::string> values = split_list(line.text_or(key, ""));
+    for (const std::string& value : values)
+        check_value(line, key, value);
+    return values;
+}
+
+std::vector<std::int64_t> id_list(const InfoLine& line, std::string_view key)
+{
+    std::vector<std::int64_t> ids;
+    for (const std::string& value : split_list(line.text_or(key, ""))) {
+        try {
+            std::size_t used = 0;
+            ids.push_back(std::stoll(value, &used));
+            if (used != value.size())
+                throw std::invalid_argument(value);
+        } catch (const std::logic_error&) {
+            line.fail(key, "'" + value + "' is not an id");
+        }
+    }
+    return ids;
+}
+
+RankMap rank_map(const InfoLine& line, std::string_view key)
+{
+    try {
+        return RankMap(line.text_or(key, ""));
+    } catch (const std::invalid_argument& error) {
+        line.fail(key, error.what());
+    }
+}
+
+/// Reads the lines of one file into the records of a process.
+class InfoLoader {
+  public:
+    InfoLoader(std::string_view path, ProcessInfo& info, Report& report)
+        : m_path(path), m_info(info), m_report(report)
+    {
+    }
+
+    void load()
+    {
+        InfoReader reader{std::string(m_path)};
+        InfoLine line;
+        while (reader.next(line))
+            load_line(line);
+        if (m_unknown_count > 0)
+            warn_of_unknown_lines();
+        if (reader.truncated_line() > 0)
+            m_report.warn("cut-off lines", {m_path, reader.truncated_line()},
+                          "the last line is cut off and ignored: the process may have been killed");
+        apply_names();
+    }
+
+  private:
+    struct Name {
+        Place place;
+        std::string name;
+    };
+    using Names = std::map<std::int64_t, Name>;
+
+    Place place(const InfoLine& line) const { return {m_path, line.number()}; }
+
+    void load_line(const InfoLine& line)
+    {
+        using Load = void (InfoLoader::*)(const InfoLine&);
+        static constexpr std::pair<std::string_view, Load> kinds[] = {
+            {"Process", &InfoLoader::load_process},     {"Thread", &InfoLoader::load_thread},
+            {"File", &InfoLoader::load_file},           {"Comm", &InfoLoader::load_communicator},
+            {"CommName", &InfoLoader::load_comm_name},  {"Type", &InfoLoader::load_type},
+            {"TypeName", &InfoLoader::load_type_name},  {"End", &InfoLoader::load_end},
+        };
+        const auto* kind = std::ranges::find(kinds, line.kind(), &std::pair<std::string_view, Load>::first);
+        if (kind != std::end(kinds))
+            (this->*kind->second)(line);
+        else
+            note_unknown(line);
+    }
+
+    void note_unknown(const InfoLine& line)
+    {
+        if (m_unknown_count++ > 0)
+            return;
+        m_unknown_line = line.number();
+        m_unknown_kind = line.kind().substr(0, 40);
+    }
+
+    void warn_of_unknown_lines()
+    {
+        std::string text = "unknown line '" + m_unknown_kind + "' ignored";
+        if (m_unknown_count > 1)
+            text += " (and " + std::to_string(m_unknown_count - 1) + " more unknown lines in this file)";
+        m_report.warn("unknown lines", {m_path, m_unknown_line}, text);
+    }
+
+    void load_process(const InfoLine& line)
+    {
+        if (line.optional_integer("version").value_or(newest_version) > newest_version)
+            line.fail("version", "written by a newer version of hdtrace: merge it with that version");
+        ProcessLine process;
+        process.place = place(line);
+        process.base = line.text("base");
+        process.host = line.text_or("host", "");
+        process.rank = line.optional_integer("rank");
+        process.size = line.optional_integer("size");
+        process.world = line.text_or("world", "");
+        process.levels = line.has("levels") ? split_list(line.text("levels")) : mpi_levels;
+        if (process.size && (*process.size < 1 || *process.size > process_limit))
+            line.fail("size", "a program has 1 to " + std::to_string(process_limit) + " processes");
+        if (process.levels.empty())
+            line.fail("levels", "there must be at least one level");
+        if (__builtin_mul_overflow(line.optional_integer("timeAdjustment").value_or(0), nanoseconds_per_second,
+                                   &process.time_adjustment))
+            line.fail("timeAdjustment", "timeAdjustment is too large");
+        if (m_process_line > 0)
+            line.fail("base", "there is a Process line already, line " + std::to_string(m_process_line));
+        m_process_line = line.number();
+        m_process = process;
+        if (!m_info.process)
+            m_info.process = process;
+    }
+
+    void load_thread(const InfoLine& line) { m_info.threads.push_back(line.integer("number")); }
+
+    void load_file(const InfoLine& line)
+    {
+        FileRecord file;
+        file.place = place(line);
+        file.name = line.text("name");
+        file.size = std::max<std::int64_t>(line.integer("Size"), 0); // old tracers overflowed
+        if (const auto time = line.optional_nanoseconds("time")) {
+            std::int64_t absolute = 0;
+            if (__builtin_add_overflow(*time, m_process.time_adjustment, &absolute))
+                line.fail("time", "the time is too large");
+            file.time = absolute;
+        }
+        if (line.has("device") && line.has("inode"))
+            file.inode = line.text_or("host", m_process.host) + ":" + line.text("device") + ":" + line.text("inode");
+        const std::int64_t id = line.integer("id");
+        const auto [known, is_new] = m_info.files.try_emplace(id, file);
+        if (!is_new && known->second.name != file.name)
+            fail_described_twice(line, "file", id, known->second.place);
+    }
+
+    void load_communicator(const InfoLine& line)
+    {
+        CommunicatorRecord communicator;
+        communicator.place = place(line);
+        communicator.map = rank_map(line, "map");
+        communicator.remote = rank_map(line, "remote");
+        communicator.name = line.text_or("name", "");
+        communicator.uid = line.text_or("uid", "");
+        const bool has_uids = !communicator.uid.empty() && !m_process.world.empty();
+        communicator.is_world = has_uids ? communicator.uid == m_process.world : communicator.name == "WORLD";
+        if (communicator.map.empty())
+            line.fail("map", "a Comm line needs a map");
+        const std::int64_t id = line.integer("id");
+        const auto [known, is_new] = m_info.communicators.try_emplace(id, communicator);
+        if (is_new)
+            m_info.communicator_order.push_back(id);
+        else if (known->second.map != communicator.map || known->second.remote != communicator.remote ||
+                 known->second.uid != communicator.uid)
+            fail_described_twice(line, "communicator", id, known->second.place);
+    }
+
+    void load_type(const InfoLine& line)
+    {
+        Datatype datatype;
+        datatype.id = line.integer("id");
+        datatype.combiner = line.text("combiner");
+        if (datatype.combiner.starts_with(combiner_prefix))
+            datatype.combiner.erase(0, combiner_prefix.size());
+        check_value(line, "combiner", datatype.combiner);
+        if (datatype.combiner.front() < 'A')
+            line.fail("combiner", "'" + datatype.combiner + "' is not the name of a combiner");
+        datatype.name = line.text_or("name", "");
+        datatype.integers = value_list(line, "integers");
+        datatype.addresses = value_list(line, "addresses");
+        datatype.types = id_list(line, "types");
+        datatype.size = line.optional_integer("size");
+        datatype.lb = line.optional_integer("lb");
+        datatype.extent = line.optional_integer("extent");
+        const auto [known, is_new] = m_info.datatypes.try_emplace(datatype.id, DatatypeRecord{place(line), datatype});
+        if (!is_new && known->second.datatype != datatype)
+            fail_described_twice(line, "datatype", datatype.id, known->second.place);
+    }
+
+    void load_comm_name(const InfoLine& line) { load_name(line, m_communicator_names); }
+    void load_type_name(const InfoLine& line) { load_name(line, m_datatype_names); }
+
+    void load_name(const InfoLine& line, Names& names)
+    {
+        names[line.integer("id")] = {place(line), line.text("name")};
+    }
+
+    void load_end(const InfoLine& line)
+    {
+        const std::int64_t dropped = line.optional_integer("dropped").value_or(0);
+        if (dropped > 0)
+            m_info.lost.push_back({place(line), line.optional_integer("thread").value_or(0), dropped});
+    }
+
+    void apply_names()
+    {
+        for (const auto& [id, name] : m_communicator_names) {
+            if (const auto found = m_info.communicators.find(id); found != m_info.communicators.end()) {
+                found->second.name = name.name;
+                found->second.named_by_program = true;
+            } else
+                warn_of_unused_name("communicator", id, name);
+        }
+        for (const auto& [id, name] : m_datatype_names) {
+            if (const auto found = m_info.datatypes.find(id); found == m_info.datatypes.end())
+                warn_of_unused_name("datatype", id, name);
+            else if (found->second.datatype.combiner != "NAMED")
+                found->second.datatype.name = name.name;
+        }
+    }
+
+    void warn_of_unused_name(const std::string& what, std::int64_t id, const Name& name)
+    {
+        m_report.warn("names of unknown objects", name.place,
+                      what + " " + std::to_string(id) + " is named, but not described");
+    }
+
+    [[noreturn]] static void fail_described_twice(const InfoLine& line, const std::string& what, std::int64_t id,
+                                                  const Place& first)
+    {
+        line.fail("id", what + " " + std::to_string(id) + " is described differently in " + to_string(first));
+    }
+
+    std::string_view m_path;
+    ProcessInfo& m_info;
+    Report& m_report;
+    ProcessLine m_process;
+    std::uint64_t m_process_line = 0;
+    Names m_communicator_names;
+    Names m_datatype_names;
+    std::uint64_t m_unknown_count = 0;
+    std::uint64_t m_unknown_line = 0;
+    std::string m_unknown_kind;
+};
+
+} // namespace
+
+void read_info(std::string_view path, ProcessInfo& info, Report& report)
+{
+    info.paths.emplace_back(path);
+    InfoLoader(path, info, report).load();
+}
+
+} // namespace hdtrace::merger

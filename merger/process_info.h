@@ -1,0 +1,69 @@
+// What one process wrote into its .info files, as typed records.
+#pragma once
+
+#include "merger/datatypes.h"
+#include "merger/rank_map.h"
+#include "merger/report.h"
+#include "merger/trace_name.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hdtrace::merger {
+
+/// The `Process` line; older traces have none.
+struct ProcessLine {
+    Place place;
+    std::string base; ///< the true name of the program
+    std::string host;
+    std::optional<std::int64_t> rank;
+    std::optional<std::int64_t> size;
+    std::string world;                     ///< uid of MPI_COMM_WORLD
+    std::vector<std::string> levels;       ///< those of MPI programs if the line does not tell
+    std::int64_t time_adjustment = 0;      ///< nanoseconds since the epoch
+};
+
+struct FileRecord {
+    Place place;
+    std::string name;
+    std::int64_t size = 0;
+    std::optional<std::int64_t> time; ///< nanoseconds since the epoch
+    std::string inode;                ///< host, device and inode; empty if unknown
+};
+
+struct CommunicatorRecord {
+    Place place;
+    std::string name;
+    bool named_by_program = false;
+    std::string uid; ///< empty in older traces
+    RankMap map;
+    RankMap remote; ///< the other side of an inter-communicator
+    bool is_world = false;
+};
+
+struct LostStates {
+    Place place;
+    std::int64_t thread = 0;
+    std::int64_t count = 0;
+};
+
+/// All objects of one process by id.
+struct ProcessInfo {
+    std::vector<std::string> paths;
+    std::optional<ProcessLine> process;
+    std::vector<std::int64_t> threads; ///< of `Thread` lines
+    std::map<std::int64_t, FileRecord> files;
+    std::map<std::int64_t, CommunicatorRecord> communicators;
+    std::vector<std::int64_t> communicator_order; ///< ids in the order of their creation
+    DatatypeTable datatypes;
+    std::vector<LostStates> lost;
+};
+
+/// Adds what @p path holds, which has to stay where it is while places are in use; a process may have several
+/// files. Warns about what it ignores. Throws OpenError and ReadError, also if an object is described in two ways.
+void read_info(std::string_view path, ProcessInfo& info, Report& report);
+
+} // namespace hdtrace::merger

@@ -1,0 +1,334 @@
+#include "merger/project.h"
+
+#include "hdtrace/reader/errors.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace hdtrace::merger {
+
+namespace {
+
+/// A process of which some .info files have been read.
+struct OpenProcess {
+    Process process;
+    ProcessInfo info;
+    const InfoInput* first_input = nullptr;
+};
+
+Place place_of(const InfoInput& input)
+{
+    return {input.info.empty() ? std::string_view(input.traces.front()) : std::string_view(input.info)};
+}
+
+/// By numbers if they are numbers.
+bool label_less(const std::string& a, const std::string& b)
+{
+    const auto number_a = label_number(a);
+    const auto number_b = label_number(b);
+    return number_a && number_b && number_a != number_b ? number_a < number_b : a < b;
+}
+
+template <typename Record> std::vector<std::int64_t> ids_of(const std::map<std::int64_t, Record>& records)
+{
+    std::vector<std::int64_t> ids;
+    for (const auto& [id, ignored] : records)
+        ids.push_back(id);
+    return ids;
+}
+
+struct RankRange {
+    std::int64_t first;
+    std::int64_t last;
+};
+
+/// In short: "1, 3-5".
+std::string list_ranges(const std::vector<RankRange>& ranges)
+{
+    constexpr std::size_t most = 10;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(ranges.size(), most); ++i) {
+        text += (i > 0 ? ", " : "") + std::to_string(ranges[i].first);
+        if (ranges[i].last > ranges[i].first)
+            text += "-" + std::to_string(ranges[i].last);
+    }
+    return ranges.size() > most ? text + ", ..." : text;
+}
+
+class Unifier {
+  public:
+    explicit Unifier(Report& report) : m_report(report), m_communicators(report) {}
+
+    Project run(const std::vector<InfoInput>& inputs)
+    {
+        for (const InfoInput& input : inputs)
+            add_input(input);
+        close_process();
+        finish();
+        return std::move(m_project);
+    }
+
+  private:
+    void add_input(const InfoInput& input)
+    {
+        try {
+            if (continues_open_process(input))
+                continue_process(input);
+            else {
+                close_process();
+                m_open = open_process(input);
+            }
+        } catch (const ReadError& error) {
+            m_report.error("", error.what());
+        } catch (const OpenError& error) {
+            m_report.error("", error.what());
+        }
+    }
+
+    /// Some tracers wrote one .info for each thread.
+    bool continues_open_process(const InfoInput& input) const
+    {
+        if (!m_open || !m_project.has_ranks())
+            return false;
+        auto name = split_trace_name(place_of(input).file, mpi_levels.size());
+        if (!name)
+            return false;
+        name->labels.pop_back();
+        return *name == m_open->process.name;
+    }
+
+    void continue_process(const InfoInput& input)
+    {
+        add_threads(input, *m_open);
+        add_info(input, *m_open);
+    }
+
+    OpenProcess open_process(const InfoInput& input)
+    {
+        OpenProcess open;
+        open.first_input = &input;
+        if (input.info.empty())
+            m_report.warn("missing .info files", place_of(input),
+                          "its .info is missing: files, communicators and datatypes of this process stay unknown");
+        else
+            add_info(input, open);
+        const auto& levels = open.info.process ? open.info.process->levels : mpi_levels;
+        check_levels(levels, input);
+        set_name(input, open);
+        open.process.rank = m_project.has_ranks() ? rank_of(open, input) : m_next_number++;
+        add_threads(input, open);
+        return open;
+    }
+
+    void add_info(const InfoInput& input, OpenProcess& open)
+    {
+        if (input.info.empty())
+            return;
+        read_info(input.info, open.info, m_report);
+        open.process.infos.push_back(input.info);
+    }
+
+    void set_name(const InfoInput& input, OpenProcess& open) const
+    {
+        const std::size_t label_count = m_project.levels.size();
+        const Place place = place_of(input);
+        auto name = split_trace_name(place.file, label_count);
+        if (!name)
+            throw ReadError(std::string(place.file), 0, 0,
+                            "the name is not <base> and " + std::to_string(label_count) + " labels, joined by '_'");
+        name->labels.pop_back();
+        open.process.name = std::move(*name);
+    }
+
+    void check_levels(const std::vector<std::string>& levels, const InfoInput& input)
+    {
+        if (m_project.levels.empty()) {
+            m_project.levels = levels;
+            m_levels_place = place_of(input);
+        } else if (m_project.levels != levels)
+            throw ReadError(std::string(place_of(input).file), 0, 0,
+                            "the levels differ from those of " + to_string(m_levels_place) +
+                                ": these are traces of different programs");
+    }
+
+    static std::int64_t rank_of(const OpenProcess& open, const InfoInput& input)
+    {
+        const auto rank = label_number(open.process.name.labels.back());
+        if (!rank || *rank >= process_limit)
+            throw ReadError(std::string(place_of(input).file), 0, 0,
+                            "the name is not <base>_<host>_<rank>_<thread>, so the rank is not known");
+        const auto& process = open.info.process;
+        if (process && process->rank.value_or(*rank) != *rank)
+            throw ReadError(std::string(process->place.file), static_cast<std::int64_t>(process->place.line), 0,
+                            "this is rank " + std::to_string(*process->rank) + ", but the file's name says rank " +
+                                std::to_string(*rank));
+        return *rank;
+    }
+
+    void add_threads(const InfoInput& input, OpenProcess& open) const
+    {
+        std::vector<std::string> paths = input.traces;
+        if (!input.info.empty())
+            paths.push_back(input.info);
+        for (const std::string& path : paths) {
+            if (const auto name = split_trace_name(path, m_project.levels.size()))
+                open.process.threads.push_back(name->labels.back());
+        }
+    }
+
+    void close_process()
+    {
+        if (!m_open)
+            return;
+        OpenProcess open = std::move(*m_open);
+        m_open.reset();
+        const Place place = place_of(*open.first_input);
+        if (!m_project.processes.empty() && m_project.processes.back().rank == open.process.rank) {
+            m_report.error(place, "rank " + std::to_string(open.process.rank) + " is also in " +
+                                      to_string(m_last_place) + ": name only the files of one run");
+            return;
+        }
+        m_last_place = place;
+        check_run(open.info);
+        add_process(std::move(open));
+    }
+
+    /// All processes have to be of the same run.
+    void check_run(const ProcessInfo& info)
+    {
+        if (!info.process)
+            return;
+        const ProcessLine& process = *info.process;
+        if (!m_first) {
+            m_first = process;
+            return;
+        }
+        if (process.size != m_first->size)
+            m_report.error(process.place, "size differs from " + to_string(m_first->place) +
+                                              ": these are traces of different runs");
+        else if (process.world != m_first->world)
+            m_report.error(process.place, "the world '" + process.world + "' is not that of " +
+                                              to_string(m_first->place) +
+                                              ": merge the processes of each world into a project of their own");
+    }
+
+    void add_process(OpenProcess open)
+    {
+        Process& process = open.process;
+        for (const std::int64_t number : open.info.threads)
+            process.threads.push_back(std::to_string(number));
+        std::ranges::sort(process.threads, label_less);
+        const auto repeated = std::ranges::unique(process.threads);
+        process.threads.erase(repeated.begin(), repeated.end());
+
+        m_files.add(process.rank, process.first_thread(), open.info);
+        if (m_project.has_ranks())
+            m_communicators.add(process.rank, open.info);
+        process.lost = std::move(open.info.lost);
+        process.datatypes = m_project.datatypes.add(open.info.datatypes, m_report);
+        process.communicator_ids = ids_of(open.info.communicators);
+        process.file_ids = ids_of(open.info.files);
+        if (m_project.processes.empty())
+            m_project.name = open.info.process ? open.info.process->base : process.name.base;
+        m_project.processes.push_back(std::move(process));
+    }
+
+    void finish()
+    {
+        m_project.files = m_files.take();
+        m_project.communicators = m_communicators.take();
+        m_project.process_count = process_count();
+        if (!m_project.has_ranks() || m_project.processes.empty())
+            return;
+        check_ranks();
+        add_world();
+    }
+
+    bool has_world() const
+    {
+        return !m_project.communicators.empty() && m_project.communicators.front().is_world;
+    }
+
+    std::int64_t process_count() const
+    {
+        if (m_first && m_first->size)
+            return *m_first->size;
+        if (has_world())
+            return m_project.communicators.front().map.size();
+        return m_project.has_ranks() && !m_project.processes.empty() ? m_project.processes.back().rank + 1
+                                                               : std::ssize(m_project.processes);
+    }
+
+    void check_ranks()
+    {
+        const std::int64_t count = m_project.process_count;
+        if (m_project.processes.back().rank >= count)
+            m_report.error(m_last_place, "there is a rank " + std::to_string(m_project.processes.back().rank) +
+                                             ", but the program has " + std::to_string(count) + " processes");
+        for (const Communicator& communicator : m_project.communicators) {
+            for (const RankMap* side : {&communicator.map, &communicator.remote}) {
+                if (!side->empty() && side->highest() >= count)
+                    m_report.error(communicator.place, "the map has rank " + std::to_string(side->highest()) +
+                                                           ", but the program has " + std::to_string(count) +
+                                                           " processes");
+            }
+        }
+        warn_of_missing_processes();
+    }
+
+    void warn_of_missing_processes()
+    {
+        std::vector<RankRange> missing;
+        std::int64_t next = 0;
+        const auto add_gap = [&](std::int64_t end) {
+            if (next < end)
+                missing.push_back({next, end - 1});
+            next = end + 1;
+        };
+        for (const Process& process : m_project.processes)
+            add_gap(process.rank);
+        add_gap(m_project.process_count);
+        if (!missing.empty())
+            m_report.warn("missing processes", m_first ? m_first->place : m_last_place,
+                          "the program has " + std::to_string(m_project.process_count) +
+                              " processes; no files were given of rank " + list_ranges(missing));
+    }
+
+    /// Readers rely on the world, even if no process ever used it.
+    void add_world()
+    {
+        if (has_world())
+            return;
+        Communicator world;
+        world.name = "WORLD";
+        world.map = RankMap::identity(m_project.process_count);
+        world.is_world = true;
+        m_project.communicators.insert(m_project.communicators.begin(), std::move(world));
+    }
+
+    Report& m_report;
+    Project m_project;
+    CommunicatorUnifier m_communicators;
+    FileUnifier m_files;
+    std::optional<OpenProcess> m_open;
+    std::optional<ProcessLine> m_first;
+    Place m_levels_place;
+    Place m_last_place;
+    std::int64_t m_next_number = 0;
+};
+
+} // namespace
+
+std::string Process::trace_path(const std::string& thread) const
+{
+    TraceName trace = name;
+    trace.labels.push_back(thread);
+    return trace.path(".trc");
+}
+
+Project unify(const std::vector<InfoInput>& inputs, Report& report)
+{
+    return Unifier(report).run(inputs);
+}
+
+} // namespace hdtrace::merger

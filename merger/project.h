@@ -1,0 +1,47 @@
+// A program's run as its project describes it: all processes and the objects that they share.
+#pragma once
+
+#include "merger/communicators.h"
+#include "merger/datatypes.h"
+#include "merger/files.h"
+#include "merger/inputs.h"
+#include "merger/report.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hdtrace::merger {
+
+struct Process {
+    std::int64_t rank = 0;            ///< of programs without ranks: counted in the order of the names
+    TraceName name;                   ///< the labels without the last one
+    std::vector<std::string> threads; ///< the last labels, in their order
+    std::vector<std::string> infos;   ///< paths; empty if they are missing
+    std::vector<LostStates> lost;
+    ProcessDatatypes datatypes;
+    std::vector<std::int64_t> communicator_ids; ///< ascending
+    std::vector<std::int64_t> file_ids;         ///< ascending
+
+    std::string trace_path(const std::string& thread) const;
+    /// The number of the first thread; 0 if the last level is not numbered.
+    std::int64_t first_thread() const { return label_number(threads.front()).value_or(0); }
+};
+
+struct Project {
+    std::string name; ///< true name of the program
+    std::int64_t process_count = 0;
+    std::vector<std::string> levels;
+    std::vector<Process> processes; ///< in the order of the ranks
+    std::vector<ProjectFile> files;
+    std::vector<Communicator> communicators;
+    DatatypePool datatypes; ///< owns what the processes refer to
+
+    bool has_ranks() const { return levels == mpi_levels; }
+};
+
+/// Reads the .info files one after the other and unifies what they describe. @p inputs have to live as long as
+/// @p report is used. Where the report has errors, the project is not complete.
+Project unify(const std::vector<InfoInput>& inputs, Report& report);
+
+} // namespace hdtrace::merger

@@ -1,0 +1,265 @@
+#include "merger/project_writer.h"
+
+#include "merger/topology.h"
+#include "merger/xml_writer.h"
+
+#include <stdexcept>
+
+namespace hdtrace::merger {
+
+namespace {
+
+constexpr int version = 1;
+
+class ProjectWriter {
+  public:
+    ProjectWriter(const Project& project, const ProjectOptions& options, int file)
+        : m_project(project), m_options(options), m_xml(file)
+    {
+    }
+
+    void write()
+    {
+        m_xml.start("Application");
+        m_xml.attribute("name", m_project.name);
+        m_xml.attribute("processCount", m_project.process_count);
+        m_xml.attribute("version", version);
+        m_xml.element("Description", m_options.description);
+        write_files();
+        write_topology();
+        write_communicators();
+        write_datatypes();
+        m_xml.end();
+        m_xml.finish();
+    }
+
+  private:
+    void write_files()
+    {
+        m_xml.start("FileList");
+        for (const ProjectFile& file : m_project.files)
+            write_file(file);
+        m_xml.end();
+    }
+
+    void write_file(const ProjectFile& file)
+    {
+        m_xml.start("File");
+        m_xml.attribute("name", file.name);
+        m_xml.start("InitialSize");
+        m_xml.attribute("from", file.size_from);
+        m_xml.text(std::to_string(file.initial_size));
+        m_xml.end();
+        write_distribution();
+        for (const FileUse& use : file.uses) {
+            m_xml.start("Rank");
+            m_xml.attribute("global", use.rank);
+            m_xml.attribute("thread", use.thread);
+            m_xml.attribute("fid", use.id);
+            m_xml.end();
+        }
+        m_xml.end();
+    }
+
+    /// In the forms of both generations of readers.
+    void write_distribution()
+    {
+        m_xml.start("Distribution");
+        m_xml.attribute("class", m_options.distribution_class);
+        m_xml.attribute("implementation", m_options.distribution_class);
+        m_xml.element("ChunkSize", m_options.chunk_size);
+        m_xml.end();
+        m_xml.element("ChunkSize", m_options.chunk_size);
+    }
+
+    /// In the forms of both generations of readers, too.
+    void write_topology()
+    {
+        m_xml.start("Topology");
+        for (const std::string& level : m_project.levels) {
+            m_xml.start("Level");
+            m_xml.attribute("name", level);
+            m_xml.attribute("type", level);
+        }
+        for (std::size_t i = 0; i < m_project.levels.size(); ++i)
+            m_xml.end();
+        const Topology topology(m_project);
+        write_nodes(topology.roots(), "Node", "name");
+        write_nodes(topology.roots(), "Label", "value");
+        m_xml.end();
+    }
+
+    void write_nodes(const std::vector<Topology::Node>& nodes, std::string_view element, std::string_view attribute)
+    {
+        for (const Topology::Node& node : nodes) {
+            m_xml.start(element);
+            m_xml.attribute(attribute, node.label);
+            write_nodes(node.children, element, attribute);
+            m_xml.end();
+        }
+    }
+
+    void write_communicators()
+    {
+        m_xml.start("CommunicatorList");
+        FreshIds fresh_ids(m_project);
+        for (const Communicator& communicator : m_project.communicators)
+            write_communicator(communicator, fresh_ids);
+        m_xml.end();
+    }
+
+    /// Ids that no trace uses.
+    class FreshIds {
+      public:
+        explicit FreshIds(const Project& project)
+        {
+            for (const Process& process : project.processes) {
+                if (!process.communicator_ids.empty())
+                    m_next[process.rank] = process.communicator_ids.back() + 1;
+            }
+        }
+        std::int64_t take(std::int64_t rank) { return m_next[rank]++; }
+
+      private:
+        std::map<std::int64_t, std::int64_t> m_next;
+    };
+
+    void write_communicator(const Communicator& communicator, FreshIds& fresh_ids)
+    {
+        m_xml.start("Communicator");
+        m_xml.attribute("name", communicator.name);
+        if (!communicator.uid.empty())
+            m_xml.attribute("uid", communicator.uid);
+        if (communicator.remote.empty())
+            write_members(communicator, communicator.map, "", fresh_ids);
+        else {
+            write_members(communicator, communicator.map, "0", fresh_ids);
+            write_members(communicator, communicator.remote, "1", fresh_ids);
+        }
+        m_xml.end();
+    }
+
+    void write_members(const Communicator& communicator, const RankMap& map, std::string_view group,
+                       FreshIds& fresh_ids)
+    {
+        auto known = communicator.ids.begin();
+        for (const RankRun& run : map.runs()) {
+            for (std::int64_t i = 0; i < run.count; ++i) {
+                const std::int64_t rank = run.world + i;
+                while (known != communicator.ids.end() && known->first < rank)
+                    ++known;
+                m_xml.start("Rank");
+                m_xml.attribute("global", rank);
+                m_xml.attribute("local", run.local + i);
+                if (known != communicator.ids.end() && known->first == rank)
+                    m_xml.attribute("cid", known->second);
+                else if (m_options.compat == Compat::piosimhd) // which needs an id everywhere
+                    m_xml.attribute("cid", fresh_ids.take(rank));
+                if (!group.empty())
+                    m_xml.attribute("group", group);
+                m_xml.end();
+            }
+        }
+    }
+
+    void write_datatypes()
+    {
+        m_xml.start("Datatypes");
+        for (const Process& process : m_project.processes) {
+            m_xml.start("Rank");
+            m_xml.attribute("name", process.rank);
+            m_xml.attribute("thread", process.first_thread());
+            write_process_datatypes(process);
+            m_xml.end();
+        }
+        m_xml.end();
+    }
+
+    void write_process_datatypes(const Process& process)
+    {
+        if (m_options.compat == Compat::none) {
+            for (const Datatype* datatype : process.datatypes)
+                write_datatype(*datatype);
+            return;
+        }
+        try {
+            for (const Datatype& datatype : datatypes_for_piosimhd(process.datatypes))
+                write_datatype(datatype);
+        } catch (const std::invalid_argument& error) {
+            throw std::invalid_argument("rank " + std::to_string(process.rank) + ": " + error.what());
+        }
+    }
+
+    void write_datatype(const Datatype& datatype)
+    {
+        m_xml.start(datatype.combiner);
+        m_xml.attribute("id", datatype.id);
+        m_xml.attribute("name", datatype.name);
+        if (const Combiner* combiner = find_combiner(datatype.combiner))
+            write_contents(*combiner, datatype);
+        else
+            write_unknown_contents(datatype);
+        m_xml.end();
+    }
+
+    void write_contents(const Combiner& combiner, const Datatype& datatype)
+    {
+        const std::size_t repeats = check_contents(combiner, datatype);
+        for (const auto& [name, position] : combiner.attributes)
+            m_xml.attribute(name, content(datatype, position, repeats, 0));
+        write_measures(datatype, &combiner);
+        for (std::size_t k = 0; k < repeats; ++k) {
+            m_xml.start(combiner.child);
+            for (const auto& [name, position] : combiner.child_attributes)
+                m_xml.attribute(name, content(datatype, position, repeats, k));
+            m_xml.end();
+        }
+    }
+
+    /// Attributes of the combiner with these names go first: DARRAY has a `size` of its own.
+    void write_measures(const Datatype& datatype, const Combiner* combiner)
+    {
+        const auto write = [&](std::string_view name, const std::optional<std::int64_t>& value) {
+            if (value && !(combiner && combiner->has_attribute(name)))
+                m_xml.attribute(name, *value);
+        };
+        write("size", datatype.size);
+        write("lb", datatype.lb);
+        write("extent", datatype.extent);
+    }
+
+    /// Combiners of a later MPI standard: everything that is known, by kind.
+    void write_unknown_contents(const Datatype& datatype)
+    {
+        write_measures(datatype, nullptr);
+        write_values("Integer", datatype.integers);
+        write_values("Address", datatype.addresses);
+        for (const std::int64_t id : datatype.types) {
+            m_xml.start("Type");
+            m_xml.attribute("id", id);
+            m_xml.end();
+        }
+    }
+
+    void write_values(std::string_view element, const std::vector<std::string>& values)
+    {
+        for (const std::string& value : values) {
+            m_xml.start(element);
+            m_xml.attribute("value", value);
+            m_xml.end();
+        }
+    }
+
+    const Project& m_project;
+    const ProjectOptions& m_options;
+    XmlWriter m_xml;
+};
+
+} // namespace
+
+void write_project(const Project& project, const ProjectOptions& options, int file)
+{
+    ProjectWriter(project, options, file).write();
+}
+
+} // namespace hdtrace::merger

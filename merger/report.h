@@ -1,0 +1,51 @@
+// What the user has to know about the inputs. The library tells it to a sink; it never prints.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace hdtrace::merger {
+
+/// A line of an input. The name belongs to the inputs, which outlive every place.
+struct Place {
+    std::string_view file;
+    std::uint64_t line = 0; ///< 0: the file as a whole
+};
+
+std::string to_string(const Place& place);
+
+struct Message {
+    enum class Severity { warning, error };
+    Severity severity;
+    std::string place; ///< "file:line", "file" or empty
+    std::string text;
+};
+
+/// Passes messages on. Of many warnings on one topic only the first are passed on, the rest is counted.
+class Report {
+  public:
+    using Sink = std::function<void(const Message&)>;
+    static constexpr std::size_t warnings_per_topic = 20;
+
+    explicit Report(Sink sink) : m_sink(std::move(sink)) {}
+
+    /// @p topic is a plural, e.g. "cut-off traces".
+    void warn(const std::string& topic, const Place& place, const std::string& text);
+    void error(const std::string& place, const std::string& text);
+    void error(const Place& place, const std::string& text) { error(to_string(place), text); }
+
+    bool has_errors() const { return m_has_errors; }
+    /// Says how many warnings were not passed on.
+    void finish();
+
+  private:
+    Sink m_sink;
+    std::map<std::string, std::size_t> m_warnings;
+    bool m_has_errors = false;
+};
+
+} // namespace hdtrace::merger

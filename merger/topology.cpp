@@ -1,0 +1,43 @@
+#include "merger/topology.h"
+
+#include <map>
+
+namespace hdtrace::merger {
+
+namespace {
+
+/// Positions of the labels among their siblings while the tree grows.
+struct Index {
+    std::size_t position = 0;
+    std::map<std::string, Index> children;
+};
+
+Topology::Node& child(std::vector<Topology::Node>& siblings, Index*& index, const std::string& label)
+{
+    const auto [known, is_new] = index->children.try_emplace(label);
+    if (is_new) {
+        known->second.position = siblings.size();
+        siblings.push_back({label, {}});
+    }
+    index = &known->second;
+    return siblings[index->position];
+}
+
+} // namespace
+
+Topology::Topology(const Project& project)
+{
+    Index root;
+    for (const Process& process : project.processes) {
+        std::vector<Node>* siblings = &m_roots;
+        Index* index = &root;
+        for (const std::string& label : process.name.labels)
+            siblings = &child(*siblings, index, label).children;
+        for (const std::string& thread : process.threads) {
+            Index* leaf = index;
+            child(*siblings, leaf, thread);
+        }
+    }
+}
+
+} // namespace hdtrace::merger

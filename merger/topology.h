@@ -1,0 +1,27 @@
+// The tree of labels that leads to the traces.
+#pragma once
+
+#include "merger/project.h"
+
+#include <string>
+#include <vector>
+
+namespace hdtrace::merger {
+
+class Topology {
+  public:
+    struct Node {
+        std::string label;
+        std::vector<Node> children;
+    };
+
+    explicit Topology(const Project& project);
+
+    /// Siblings have different labels and are in the order of the processes.
+    const std::vector<Node>& roots() const { return m_roots; }
+
+  private:
+    std::vector<Node> m_roots;
+};
+
+} // namespace hdtrace::merger
