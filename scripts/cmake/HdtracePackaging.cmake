@@ -40,7 +40,8 @@ install(FILES "${packaging_output}/hdtrace-config.cmake" "${packaging_output}/hd
 # Schemas and documentation.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/hdtrace/schemas/" DESTINATION "${CMAKE_INSTALL_DATADIR}/hdtrace/schemas"
     FILES_MATCHING PATTERN "*.rng")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" "${CMAKE_BINARY_DIR}/docs/" TYPE DOC FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" "${CMAKE_BINARY_DIR}/docs/" TYPE DOC
+    FILES_MATCHING PATTERN "*.md" PATTERN man EXCLUDE)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/man/" "${CMAKE_BINARY_DIR}/docs/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
     FILES_MATCHING PATTERN "*.1")
 foreach(file README.md CHANGELOG.md LICENSE)
