@@ -20,14 +20,20 @@ std::string_view view(const xmlChar* text)
     return text ? std::string_view(reinterpret_cast<const char*>(text)) : std::string_view();
 }
 
+std::int64_t lines_after_first_word(std::string_view text)
+{
+    const std::size_t word = std::min(text.find_first_not_of(" \t\r\n"), text.size());
+    return std::count(text.begin() + word, text.end(), '\n');
+}
+
+} // namespace
+
 std::string one_line(std::string_view message)
 {
     std::string line(message.substr(0, message.find_last_not_of(" \n") + 1));
     std::ranges::replace(line, '\n', ' ');
     return line;
 }
-
-} // namespace
 
 XmlReader::XmlReader(std::string file, ByteSource& source)
     : m_file(std::move(file)), m_source(source), m_padding(padding_size)
@@ -42,6 +48,12 @@ XmlReader::XmlReader(std::string file, ByteSource& source)
         static_cast<XmlReader*>(self)->remember(*error);
     };
     xmlTextReaderSetStructuredErrorHandler(m_reader.get(), on_error, this);
+}
+
+void XmlReader::validate_with(xmlRelaxNG* schema, OnInvalid on_invalid)
+{
+    m_on_invalid = std::move(on_invalid);
+    xmlTextReaderRelaxNGSetSchema(m_reader.get(), schema);
 }
 
 int XmlReader::read_bytes(void* self, char* target, int size)
@@ -60,7 +72,10 @@ int XmlReader::read_bytes(void* self, char* target, int size)
 
 void XmlReader::remember(const xmlError& error)
 {
-    if (m_problem.reason.empty() && error.level == XML_ERR_FATAL)
+    if (error.domain == XML_FROM_RELAXNGV)
+        m_on_invalid(error.line < line_limit ? error.line : std::max(line_limit, m_text_line),
+                     one_line(error.message));
+    else if (m_problem.reason.empty() && error.level == XML_ERR_FATAL)
         m_problem = {error.line, error.int2, one_line(error.message), m_told_end};
 }
 
@@ -78,9 +93,10 @@ void XmlReader::raise() const
 void XmlReader::update_line(int type)
 {
     const std::int64_t line = xmlGetLineNo(xmlTextReaderCurrentNode(m_reader.get()));
-    if (type == XML_READER_TYPE_SIGNIFICANT_WHITESPACE || type == XML_READER_TYPE_TEXT)
+    if (type == XML_READER_TYPE_SIGNIFICANT_WHITESPACE || type == XML_READER_TYPE_TEXT) {
         m_text_line = line;
-    else
+        m_line = line - lines_after_first_word(text());
+    } else
         m_line = line < line_limit ? line : std::max(line_limit, m_text_line);
 }
 

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <libxml/relaxng.h>
 #include <libxml/xmlreader.h>
 
 #include "hdtrace/reader/element.h"
@@ -21,6 +23,9 @@ class EndOfData : public ReadError {
     using ReadError::ReadError;
 };
 
+/** A message of libxml2 without its line ends. */
+std::string one_line(std::string_view message);
+
 enum class Node { element, element_end, text, document_end };
 
 class XmlReader {
@@ -30,27 +35,31 @@ class XmlReader {
     XmlReader(const XmlReader&) = delete;
     XmlReader& operator=(const XmlReader&) = delete;
 
+    using OnInvalid = std::function<void(std::int64_t line, const std::string& reason)>;
+    /** Checks all that next() reads. Before the first next(); @p schema must outlive the reader. */
+    void validate_with(xmlRelaxNG* schema, OnInvalid on_invalid);
+
     /** Goes to the next element, end of an element, or text that is not blank. An element that is_empty() has
      * no end. Throws ReadError, EndOfData, OpenError. */
     Node next();
     /** From an element over all that it contains, to its end. */
     void skip();
 
-    /** About the current element: */
     std::string_view name() const;
     void read_attributes(std::vector<Attribute>& attributes);
     bool is_empty() const { return xmlTextReaderIsEmptyElement(m_reader.get()) == 1; }
+    std::string_view text() const;
+    /** Of the current element or text, counted from 1. */
     std::int64_t line() const { return m_line; }
 
-    std::string_view text() const;
-
-    /** Throws ReadError at the current element. */
+    /** Throws ReadError for the current line. */
     [[noreturn]] void fail(const std::string& reason) const;
 
     const std::string& file() const { return m_file; }
     /** How many line ends were read; at the end of the data that is the number of whole lines. */
     std::int64_t lines_read() const { return m_lines_read; }
-    xmlTextReader* get() const { return m_reader.get(); }
+    /** The current element for libxml2's own functions. Owned by the reader. */
+    xmlNode* node() const { return xmlTextReaderCurrentNode(m_reader.get()); }
 
   private:
     struct Free {
@@ -73,6 +82,7 @@ class XmlReader {
     ByteSource& m_source;
     std::unique_ptr<xmlTextReader, Free> m_reader;
     Problem m_problem;
+    OnInvalid m_on_invalid;
     std::int64_t m_line = 0;
     std::int64_t m_text_line = 0; ///< at the end of the last text
     std::int64_t m_lines_read = 0;

@@ -1,0 +1,15 @@
+/* validate.h - checks files against the schemas of hdtrace. */
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hdtrace {
+
+/** What is wrong with a trace (.trc) or a project (.proj), as "file:line: reason"; nothing if all is well.
+ *  After many problems the rest is left out. The schema is chosen by the file's suffix. A trace that was cut
+ * off is not valid. Memory is bounded: in a trace by the largest state, in a project by the largest
+ * communicator or datatype. Throws OpenError. May be called by any thread. */
+std::vector<std::string> validate(const std::string& path);
+
+} // namespace hdtrace
