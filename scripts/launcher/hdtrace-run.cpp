@@ -70,9 +70,9 @@ void check_number(const Option& option, const char* text)
     if (number && *number >= option.min && *number <= option.max) {
         return;
     }
-    const std::string limit = option.max == LONG_MAX ? " (64K, 1M) of at least " + std::to_string(option.min)
-                                                     : " from " + std::to_string(option.min) + " to " +
-                                                           std::to_string(option.max);
+    const std::string limit =
+        option.max == LONG_MAX ? " (64K, 1M) of at least " + std::to_string(option.min)
+                               : " from " + std::to_string(option.min) + " to " + std::to_string(option.max);
     usage_error("--" + std::string(option.name) + ": '" + text + "' is not a number" + limit);
 }
 
@@ -151,8 +151,9 @@ int parse_command_line(int argc, char** argv)
 
 bool is_mpi_library(std::string_view name)
 {
-    return name.starts_with("libmpi.so") || name.starts_with("libmpich.so") || name.starts_with("libmpi_cray.so") ||
-           name.starts_with("libmpi_ibm.so") || name.starts_with("libmpi_gnu");
+    return name.starts_with("libmpi.so") || name.starts_with("libmpich.so") ||
+           name.starts_with("libmpi_cray.so") || name.starts_with("libmpi_ibm.so") ||
+           name.starts_with("libmpi_gnu");
 }
 
 /// An MPI library that the program is linked with, if it is not the one that the tracer is made for.

@@ -17,10 +17,11 @@ namespace hdtrace {
 
 namespace {
 
-template <typename T>
-bool read_at(std::ifstream& file, std::uint64_t offset, T& value)
+template <typename T> bool read_at(std::ifstream& file, std::uint64_t offset, T& value)
 {
-    return file.seekg(static_cast<std::streamoff>(offset)).read(reinterpret_cast<char*>(&value), sizeof value).good();
+    return file.seekg(static_cast<std::streamoff>(offset))
+        .read(reinterpret_cast<char*>(&value), sizeof value)
+        .good();
 }
 
 std::optional<ElfW(Ehdr)> read_elf_header(std::ifstream& file)
@@ -62,7 +63,8 @@ std::string output_of(std::vector<const char*> command)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     command.push_back(nullptr);
     pid_t child = -1;
-    const int failed = posix_spawn(&child, command[0], &actions, nullptr, const_cast<char**>(command.data()), environ);
+    const int failed =
+        posix_spawn(&child, command[0], &actions, nullptr, const_cast<char**>(command.data()), environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
 
@@ -106,8 +108,8 @@ std::optional<ElfFile> read_elf(const std::string& name)
     std::ifstream own_file("/proc/self/exe", std::ios::binary);
     const auto own = read_elf_header(own_file);
     ElfFile result;
-    result.for_this_machine = own && own->e_machine == header->e_machine &&
-                              own->e_ident[EI_CLASS] == header->e_ident[EI_CLASS];
+    result.for_this_machine =
+        own && own->e_machine == header->e_machine && own->e_ident[EI_CLASS] == header->e_ident[EI_CLASS];
     result.loader = result.for_this_machine ? read_loader(file, *header) : "";
     return result;
 }

@@ -19,7 +19,8 @@ struct ElfFile {
 /// Nothing if the file is no ELF file (a script) or cannot be read.
 std::optional<ElfFile> read_elf(const std::string& file);
 
-/// The names of all libraries that @p loader would load for @p file, which does not run. Empty if it cannot tell.
+/// The names of all libraries that @p loader would load for @p file, which does not run. Empty if it cannot
+/// tell.
 std::vector<std::string> needed_libraries(const std::string& file, const std::string& loader);
 
 } // namespace hdtrace
