@@ -11,7 +11,23 @@ All times are whole nanoseconds since the epoch. Files that cannot be opened rai
 wrong raise ReadError with `file`, `line` and `column` (0 where unknown).
 """
 
-from ._hdtrace import Element, ReadError, State
+from ._hdtrace import Communicator, Datatype, Element, ProjectFile, ReadError, State
+from .info import Info, InfoLine
+from .project import Project
 from .trace import Trace, read_trace
+from .validation import validate
 
-__all__ = ["Element", "ReadError", "State", "Trace", "read_trace"]
+__all__ = [
+    "Communicator",
+    "Datatype",
+    "Element",
+    "Info",
+    "InfoLine",
+    "Project",
+    "ProjectFile",
+    "ReadError",
+    "State",
+    "Trace",
+    "read_trace",
+    "validate",
+]

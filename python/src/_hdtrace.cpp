@@ -1,12 +1,17 @@
-/* _hdtrace - the C++ readers for Python. Glue only: what is more than a conversion is in the package hdtrace. */
+/* _hdtrace - the C++ readers for Python. Glue only: what is more than a conversion is in the package hdtrace.
+ */
 #include <cerrno>
 #include <filesystem>
+#include <set>
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "hdtrace/reader/info.h"
+#include "hdtrace/reader/proj_reader.h"
 #include "hdtrace/reader/trc_reader.h"
+#include "hdtrace/reader/validate.h"
 
 namespace py = pybind11;
 using namespace hdtrace;
@@ -19,6 +24,14 @@ using Path = std::filesystem::path;
 py::object file_text(const std::string& text)
 {
     return py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefaultAndSize(text.data(), text.size()));
+}
+
+py::list file_texts(const std::vector<std::string>& texts)
+{
+    py::list list;
+    for (const std::string& text : texts)
+        list.append(file_text(text));
+    return list;
 }
 
 void raise_read_error(const py::object& type, const ReadError& error)
@@ -87,9 +100,11 @@ void bind_elements(py::module_& module)
 {
     py::class_<Element>(module, "Element")
         .def_readonly("name", &Element::name)
-        .def_property_readonly("attributes", [](const Element& element) { return to_dict(element.attributes); })
+        .def_property_readonly("attributes",
+                               [](const Element& element) { return to_dict(element.attributes); })
         .def("__getitem__", &value_of)
-        .def("__contains__", [](const Element& element, const std::string& name) { return element.find(name) != nullptr; })
+        .def("__contains__",
+             [](const Element& element, const std::string& name) { return element.find(name) != nullptr; })
         .def("get", &value_or, py::arg("name"), py::arg("default") = py::none())
         .def("__eq__", [](const Element& left, const Element& right) { return left == right; })
         .def("__repr__", &element_text);
@@ -104,7 +119,8 @@ void bind_elements(py::module_& module)
         .def("__repr__", &state_text);
 }
 
-/* The next states; none at the end. An error is reported by the call after the one with the last good state. */
+/* The next states; none at the end. An error is reported by the call after the one with the last good state.
+ */
 std::vector<State> read_chunk(TrcReader& reader, std::size_t size)
 {
     const py::gil_scoped_release release;
@@ -124,13 +140,114 @@ void bind_trc_reader(py::module_& module)
 {
     py::class_<TrcReader>(module, "TrcReader")
         .def(py::init([](const Path& path) { return TrcReader(path.string()); }), py::arg("path"))
-        .def_property_readonly("attributes", [](const TrcReader& reader) { return to_dict(reader.attributes()); })
+        .def_property_readonly("attributes",
+                               [](const TrcReader& reader) { return to_dict(reader.attributes()); })
         .def_property_readonly("time_adjustment", &TrcReader::time_adjustment)
         .def_property_readonly("rank", &TrcReader::rank)
         .def_property_readonly("thread", &TrcReader::thread)
         .def_property_readonly("complete", &TrcReader::complete)
         .def_property_readonly("missing", &TrcReader::missing)
         .def("read_chunk", &read_chunk, py::arg("size"));
+}
+
+/* Values may be any bytes. */
+py::object bytes_text(const std::string& text)
+{
+    return py::reinterpret_steal<py::object>(
+        PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "surrogateescape"));
+}
+
+/* Lines of a kind that we do not know may look as they like. */
+py::dict values_of(const InfoLine& line)
+{
+    static const std::set<std::string_view> known_kinds = {"Process",  "Thread", "File",     "Comm",
+                                                           "CommName", "Type",   "TypeName", "End"};
+    py::dict values;
+    try {
+        for (const InfoLine::Field& field : line.fields()) {
+            const py::object key = bytes_text(field.key);
+            if (!values.contains(key))
+                values[key] = bytes_text(field.value);
+        }
+    } catch (const ReadError&) {
+        if (known_kinds.contains(line.kind()))
+            throw;
+        values.clear();
+    }
+    return values;
+}
+
+py::tuple read_info(const Path& path)
+{
+    InfoReader reader(path.string());
+    InfoLine line;
+    py::list lines;
+    while (reader.next(line))
+        lines.append(py::make_tuple(bytes_text(std::string(line.kind())), values_of(line), line.number()));
+    return py::make_tuple(lines, reader.truncated_line());
+}
+
+void bind_project(py::module_& module)
+{
+    py::class_<ProjectFile> file(module, "ProjectFile");
+    py::class_<ProjectFile::Rank>(file, "Rank")
+        .def_readonly("global_rank", &ProjectFile::Rank::global)
+        .def_readonly("thread", &ProjectFile::Rank::thread)
+        .def_readonly("fid", &ProjectFile::Rank::fid);
+    file.def_readonly("name", &ProjectFile::name)
+        .def_readonly("initial_size", &ProjectFile::initial_size)
+        .def_readonly("from_rank", &ProjectFile::from)
+        .def_readonly("distribution_class", &ProjectFile::distribution_class)
+        .def_readonly("chunk_size", &ProjectFile::chunk_size)
+        .def_readonly("ranks", &ProjectFile::ranks);
+
+    py::class_<Communicator> communicator(module, "Communicator");
+    py::class_<Communicator::Member>(communicator, "Member")
+        .def_readonly("global_rank", &Communicator::Member::global)
+        .def_readonly("local_rank", &Communicator::Member::local)
+        .def_readonly("cid", &Communicator::Member::cid)
+        .def_readonly("group", &Communicator::Member::group);
+    communicator.def_readonly("name", &Communicator::name)
+        .def_readonly("uid", &Communicator::uid)
+        .def_readonly("members", &Communicator::members);
+
+    py::class_<Datatype>(module, "Datatype")
+        .def_readonly("id", &Datatype::id)
+        .def_readonly("combiner", &Datatype::combiner)
+        .def_property_readonly("attributes", [](const Datatype& type) { return to_dict(type.attributes); })
+        .def_readonly("rows", &Datatype::rows);
+    py::class_<RankDatatypes>(module, "RankDatatypes")
+        .def_readonly("rank", &RankDatatypes::rank)
+        .def_readonly("thread", &RankDatatypes::thread)
+        .def_readonly("types", &RankDatatypes::types);
+
+    py::class_<Project>(module, "Project")
+        .def_readonly("name", &Project::name)
+        .def_readonly("process_count", &Project::process_count)
+        .def_readonly("description", &Project::description)
+        .def_readonly("files", &Project::files)
+        .def_readonly("levels", &Project::levels)
+        .def_readonly("leaves", &Project::leaves)
+        .def_readonly("communicators", &Project::communicators)
+        .def_readonly("datatypes", &Project::datatypes)
+        .def_property_readonly("trace_paths",
+                               [](const Project& project) { return file_texts(project.trace_paths()); });
+}
+
+Project read_project_of(const Path& path)
+{
+    const py::gil_scoped_release release;
+    return read_project(path.string());
+}
+
+py::list find_problems(const Path& path)
+{
+    std::vector<std::string> problems;
+    {
+        const py::gil_scoped_release release;
+        problems = validate(path.string());
+    }
+    return file_texts(problems);
 }
 
 } // namespace
@@ -140,4 +257,8 @@ PYBIND11_MODULE(_hdtrace, module)
     bind_errors(module);
     bind_elements(module);
     bind_trc_reader(module);
+    bind_project(module);
+    module.def("read_info", &read_info, py::arg("path"));
+    module.def("read_project", &read_project_of, py::arg("path"));
+    module.def("find_problems", &find_problems, py::arg("path"));
 }
