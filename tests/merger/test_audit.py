@@ -1,0 +1,184 @@
+import pytest
+
+WORLD = "Comm map='0->0;' id=0 name='WORLD' uid='W'\n"
+INT = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_INT' size=4 lb=0 extent=4\n"
+FILE = 'File name="/f" Size=0 id=0\n'
+
+
+def warn(run, *arguments, **options):
+    """The only warning of a run that succeeds."""
+    result = run.merge(*(arguments or ("app",)), **options)
+    assert result.code == 0
+    assert len(result.warnings) == 1, result.stderr
+    return result.warnings[0]
+
+
+def test_missing_processes(run):
+    for rank in (1, 4, 9):
+        run.process(rank, size=10)
+    assert warn(run) == (
+        "app_node01_1_0.info:1: warning: the program has 10 processes; no files were given of rank 0, 2-3, 5-8"
+    )
+
+
+def test_missing_processes_of_older_traces(run):
+    run.process(1, "Comm map='0->0;1->1;2->2;' id=0 name='WORLD'\n", header=False)
+    result = run.merge("app")
+    assert result.project.get("processCount") == "3"
+    assert "no files were given of rank 0, 2\n" in result.stderr
+
+
+def test_missing_info(run):
+    run.process(0, size=2)
+    run.trace(1)
+    run.trace(1, thread=1)
+    assert warn(run).startswith("app_node01_1_0.trc: warning: its .info is missing")
+
+
+def test_missing_trace(run):
+    run.info(0, size=1)
+    assert warn(run) == "app_node01_0_0.trc: warning: this trace is missing"
+
+
+def test_missing_trace_of_a_thread(run):
+    run.process(0, "Thread number=1\n", size=1)
+    assert warn(run) == "app_node01_0_1.trc: warning: this trace is missing"
+
+
+def test_unknown_lines_are_ignored_with_one_warning_for_the_file(run):
+    run.process(0, "\n\nWindow id=0 'broken\nWindow id=1\n\x01\x02 binary\n" + WORLD, size=1)
+    assert warn(run) == (
+        "app_node01_0_0.info:4: warning: unknown line 'Window' ignored (and 2 more unknown lines in this file)"
+    )
+
+
+def test_unknown_keys_are_ignored(run):
+    run.process(0, WORLD.replace("\n", " colour='red' weight=1.5 x=\n"), size=1)
+    run.merge_cleanly()
+
+
+@pytest.mark.parametrize("line", ["Type id='1' comb", "Comm map='0->0;' id=1 name='x'", "T", "Type id='1' \\"])
+def test_truncated_last_line_is_ignored(run, line):
+    run.process(0, WORLD + line, size=1)
+    assert warn(run).startswith("app_node01_0_0.info:3: warning: the last line is cut off")
+
+
+def test_newer_version_is_refused(run):
+    run.info(0)
+    path = run.folder / "app_node01_0_0.info"
+    path.write_text(path.read_text().replace("version=1", "version=2"))
+    assert "newer version" in run.fail()
+
+
+def test_second_process_line(run):
+    run.process(0, "Process base='app' rank=0\n", size=1)
+    assert "app_node01_0_0.info:2:" in run.fail()
+
+
+def test_lost_states(run):
+    run.process(0, "End thread=0 states=10 dropped=0\nEnd thread=1 states=5 dropped=7\n", size=1)
+    assert warn(run).startswith("app_node01_0_0.info:3: warning: 7 states of thread 1 were lost")
+
+
+class TestOutputName:
+    def test_other_name(self, run):
+        run.process(0, size=1)
+        assert warn(run, output="other.proj") == (
+            "other.proj: warning: readers will look for other_node01_0_0.trc: "
+            "to be found, the project has to be app.proj"
+        )
+
+    def test_other_folder(self, run):
+        run.process(0, size=1)
+        (run.folder / "out").mkdir()
+        assert "readers will look for out/app_node01_0_0.trc" in warn(run, output="out/app.proj")
+
+    def test_same_folder_in_another_spelling(self, run):
+        run.process(0, size=1)
+        run.merge_cleanly("app", output=str(run.folder / "." / "app.proj"))
+
+    def test_processes_of_several_programs(self, run):
+        run.process(0, size=2)
+        run.process(1, size=2, base="worker")
+        assert "readers will look for app_node01_1_0.trc" in warn(run, "app", "worker")
+
+
+class TestTraces:
+    def test_described_objects(self, run):
+        trace = (
+            "<Bcast size='4' rootRank='0' cid='0' count='1' tid='0' time='0.1' end='0.2' />\n"
+            "<File_set_view fid='0' etid='0' filetid='0' time='0.3' end='0.4' />\n"
+            "<Comm_split cid='0' newcid='-1' time='0.5' end='0.6' />\n"
+            "<Gather cid='0' tid='0' recvtid='-1' time='0.7' end='0.8' />\n"
+            "<Event name='cid' time='0.9' cid='x' />\n"
+        )
+        run.process(0, WORLD + INT + FILE, trace, size=1)
+        run.merge_cleanly()
+
+    @pytest.mark.parametrize(
+        "line, message",
+        [
+            ("<Barrier cid='3' time='0' end='1' />", "communicator 3 is used"),
+            ("<Comm_dup cid='0' newcid='4' time='0' end='1' />", "communicator 4 is used"),
+            ("<Send tid='5' time='0' end='1' />", "datatype 5 is used"),
+            ("<Recv recvtid='5' time='0' end='1' />", "datatype 5 is used"),
+            ("<File_set_view etid='6' time='0' end='1' />", "datatype 6 is used"),
+            ("<File_set_view filetid='-7' time='0' end='1' />", "datatype -7 is used"),
+            ("<Type_vector oldTid='8' time='0' end='1' />", "datatype 8 is used"),
+            ("<File_close fid='9' time='0' end='1' />", "file 9 is used"),
+            ("<File_close file='9' time='0' end='1' />", "file 9 is used"),
+            ("<A time='0' end='1' ><Data tid='2' /></A>", "datatype 2 is used"),
+            ("<Nested><B cid='7' time='0.1' end='0.2' /></Nested><A time='0' end='1' />", "communicator 7 is used"),
+        ],
+    )
+    def test_undescribed_objects(self, run, line, message):
+        run.process(0, WORLD + INT + FILE, line + "\n", size=1)
+        text = warn(run)
+        assert text.startswith("app_node01_0_0.trc:3: warning: " + message)
+
+    def test_undescribed_objects_are_counted(self, run):
+        trace = "".join(f"<Barrier cid='{cid}' time='{cid}' end='{cid}.5' />\n" for cid in (0, 3, 4, 3, 5))
+        run.process(0, WORLD, trace, size=1)
+        assert warn(run) == (
+            "app_node01_0_0.trc:4: warning: communicator 3 is used, but not described in the .info "
+            "(and 2 more communicators)"
+        )
+
+    @pytest.mark.parametrize("end", ["", "<Barr", "<Send time='0.3' end='0.4' />"])
+    def test_cut_off_trace(self, run, end):
+        run.info(0, size=1)
+        run.trace(0, "<Barrier time='0.1' end='0.2' />\n<Barrier time='0.2' end='0.3' />\n", end=end)
+        assert warn(run).startswith("app_node01_0_0.trc: warning: the trace is cut off after 2 states")
+
+    def test_empty_trace(self, run):
+        run.info(0, size=1)
+        (run.folder / "app_node01_0_0.trc").write_text("")
+        assert "cut off after 0 states" in warn(run)
+
+    def test_broken_trace(self, run):
+        run.process(0, trace="<Barrier time='0.1' end='0.2' &/>\n", size=1)
+        assert warn(run).startswith("app_node01_0_0.trc:3: warning: the trace is broken")
+
+    def test_no_audit_does_not_read_traces(self, run):
+        run.process(0, trace="<broken\n", size=1)
+        run.merge_cleanly("app", "--no-audit")
+
+    def test_traces_are_not_changed(self, run):
+        run.process(0, WORLD, "<Barrier cid='0' time='0.1' end='0.2' />\n", size=1)
+        before = (run.folder / "app_node01_0_0.trc").read_bytes()
+        run.merge_cleanly()
+        assert (run.folder / "app_node01_0_0.trc").read_bytes() == before
+
+
+def test_many_warnings_of_a_kind_are_counted(run):
+    for rank in range(50):
+        run.info(rank, size=50)
+    result = run.merge("app")
+    assert len(result.warnings) == 21
+    assert result.warnings[-1] == "project-merger: warning: 30 more warnings about missing traces"
+
+
+def test_all_errors_are_reported(run):
+    for rank in range(3):
+        run.process(rank, "File name='/f'\n", size=3)
+    assert len(run.fail().splitlines()) == 3

@@ -1,0 +1,186 @@
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import MERGER, SOURCE, snapshot
+
+SCRIPT = SOURCE / "scripts/project-description-merger.py"
+
+
+def call(*arguments, **options):
+    return subprocess.run([MERGER, *arguments], capture_output=True, text=True, check=False, **options)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ([], "-o FILE.proj"),
+        (["app.info"], "-o FILE.proj"),
+        (["-o", "x.proj"], "there is no input"),
+        (["-o"], "-o"),
+        (["-o", "x.proj", "app", "--unknown"], "--unknown"),
+        (["-o", "x.proj", "app", "--compat=vampir"], "piosimhd"),
+        (["-o", "x.proj", "app", "--chunk-size=many"], "--chunk-size"),
+        (["-o", "x.proj", "app", "--chunk-size="], "--chunk-size"),
+        (["-o", "x.proj", "app", "--distribution-class="], "--distribution-class"),
+    ],
+)
+def test_usage_errors(arguments, message, tmp_path):
+    result = call(*arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "--help" in result.stderr
+    assert result.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_names_every_option():
+    result = call("--help")
+    assert (result.returncode, result.stderr) == (0, "")
+    for option in ("-o", "-d", "--distribution-class", "--chunk-size", "--compat", "--overwrite", "--quiet", "--no-audit"):
+        assert option in result.stdout
+
+
+def test_man_page_describes_every_option_of_the_help():
+    options = set(re.findall(r"--[a-z][a-z-]+", call("--help").stdout))
+    page = (SOURCE / "docs/man/project-merger.1").read_text().replace("\\-", "-")
+    assert options - set(re.findall(r"--[a-z][a-z-]+", page)) == set()
+
+
+def test_version():
+    result = call("--version")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert re.fullmatch(r"project-merger \(hdtrace\) \d+\.\d+\.\d+\n", result.stdout)
+
+
+def test_options_of_the_simulator(run):
+    run.process(0, 'File name="/f" Size=5 id=0\n', size=1)
+    project = run.merge_cleanly("app", "--distribution-class=a.b.C", "--chunk-size=1M").project
+    file = project.find("FileList/File")
+    assert file.find("Distribution").attrib == {"class": "a.b.C", "implementation": "a.b.C"}
+    assert file.findtext("Distribution/ChunkSize") == file.findtext("ChunkSize") == "1M"
+
+
+def test_defaults_of_the_simulator(run):
+    run.process(0, 'File name="/f" Size=5 id=0\n', size=1)
+    file = run.merge_cleanly().project.find("FileList/File")
+    simple_stripe = "de.hd.pvs.piosim.model.inputOutput.distribution.SimpleStripe"
+    assert file.find("Distribution").get("class") == simple_stripe
+    assert file.findtext("ChunkSize") == "64K"
+
+
+@pytest.mark.parametrize("option", [["-d", "a < b & 'ü'"], ["--description=a < b & 'ü'"]])
+def test_description(run, option):
+    run.process(0, size=1)
+    result = run.merge_cleanly("app", *option, env={**os.environ, "LC_ALL": "C"})
+    assert result.project.findtext("Description") == "a < b & 'ü'"
+
+
+def test_quiet_drops_warnings_but_not_errors(run):
+    run.info(0, "Nonsense\n", size=1)
+    assert run.merge("app").stderr != ""
+    result = run.merge("app", "--quiet", "--overwrite")
+    assert (result.code, result.stderr) == (0, "")
+    assert "error" in run.merge("nothing", "--quiet").stderr
+
+
+class TestOutput:
+    def test_existing_file_needs_overwrite(self, run):
+        run.process(0, size=1)
+        (run.folder / "app.proj").write_text("precious")
+        assert "--overwrite" in run.fail()
+        run.merge_cleanly("app", "--overwrite")
+
+    @pytest.mark.parametrize("output", ["app_node01_0_0.trc", "./app_node01_0_0.info"])
+    def test_a_trace_is_never_replaced(self, run, output):
+        info = run.process(0, size=1)
+        assert "this is a trace" in run.fail(info, "--overwrite", output=output)
+
+    def test_a_trace_is_not_replaced_through_a_link(self, run):
+        run.process(0, size=1)
+        (run.folder / "app.proj").symlink_to("app_node01_0_0.trc")
+        assert "this is a trace" in run.fail("app", "--overwrite")
+
+    def test_device_is_not_replaced(self, run):
+        run.process(0, size=1)
+        assert "not a regular file" in run.fail("app", "--overwrite", output="/dev/null")
+        assert pathlib.Path("/dev/null").is_char_device()
+
+    def test_extension_trc_is_accepted(self, run):
+        run.process(0, size=1)
+        run.merge_cleanly("app", output="app.trc")
+
+    def test_nothing_is_left_if_the_folder_is_missing(self, run):
+        run.process(0, size=1)
+        assert "No such file" in run.fail("app", "--no-audit", output="missing/app.proj")
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+    def test_read_only_folder(self, run):
+        run.process(0, size=1)
+        run.folder.chmod(0o555)
+        try:
+            assert "Permission denied" in run.fail()
+        finally:
+            run.folder.chmod(0o755)
+
+    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+    def test_existing_output_stays_if_writing_fails(self, run):
+        run.process(0, "Comm map='0..9999->0..9999;' id=0 name='WORLD' uid='W'\n", size=10000, keys="world='W'")
+        (run.folder / "app.proj").write_text("precious")
+        limited = ("prlimit", "--fsize=4096", "env", "--ignore-signal=XFSZ", MERGER)
+        before = snapshot(run.folder)
+        result = run.merge("app", "--overwrite", "--quiet", command=limited)
+        assert result.code == 1
+        assert "File too large" in result.stderr
+        assert snapshot(run.folder) == before
+
+    def test_umask_is_honoured(self, run):
+        run.process(0, size=1)
+        result = run.merge_cleanly("app", umask=0o027)
+        assert result.output.stat().st_mode & 0o777 == 0o640
+
+
+class TestOriginalScript:
+    """project-description-merger.py as the specification calls it."""
+
+    def merge(self, run, *arguments, **options):
+        environment = {**os.environ, "PATH": os.path.dirname(MERGER) + ":" + os.environ["PATH"]}
+        return run.merge(*arguments, command=(sys.executable, SCRIPT), env=environment, **options)
+
+    def test_with_traces_as_inputs(self, run):
+        for rank in range(3):
+            run.process(rank, size=3)
+        traces = sorted(path.name for path in run.folder.glob("*.trc"))
+        result = self.merge(run, *traces)
+        assert (result.code, result.stderr) == (0, "")
+        assert result.project.get("processCount") == "3"
+
+    def test_with_all_arguments(self, run):
+        info = run.process(0, size=1)
+        result = self.merge(run, "-d", "a run", "--distribution-class=X", "--chunk-size=8K", info)
+        assert (result.code, result.stderr) == (0, "")
+        assert result.project.findtext("Description") == "a run"
+
+    def test_replaces_the_output_as_the_original_did(self, run):
+        info = run.process(0, size=1)
+        run.merge_cleanly(info)
+        assert self.merge(run, info).code == 0
+
+    def test_finds_the_tool_beside_itself(self, run, tmp_path_factory):
+        folder = tmp_path_factory.mktemp("bin")
+        shutil.copy(SCRIPT, folder)
+        os.symlink(MERGER, folder / "project-merger")
+        info = run.process(0, size=1)
+        assert run.merge(info, command=(sys.executable, folder / SCRIPT.name)).code == 0
+
+    def test_says_what_is_missing(self, tmp_path):
+        result = subprocess.run(
+            [sys.executable, SCRIPT], env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False
+        )
+        assert result.returncode == 1
+        assert "install hdtrace" in result.stderr

@@ -1,0 +1,253 @@
+"""Each combiner of the specification's Appendix B, and those that it lacks."""
+
+import pytest
+
+INT = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_INT' size=4 lb=0 extent=4\n"
+BYTE = "Type id='1' combiner='MPI_COMBINER_NAMED' name='MPI_BYTE' size=1 lb=0 extent=1\n"
+
+
+def datatype(combiner, integers="", addresses="", types="", id=2, name="", measures=" size=8 lb=1 extent=16"):
+    return (
+        f"Type id='{id}' combiner='MPI_COMBINER_{combiner}' name='{name}' "
+        f"integers='{integers}' addresses='{addresses}' types='{types}'{measures}\n"
+    )
+
+
+CASES = {
+    "DUP": (("", "", "0;"), {"oldType": "0"}, []),
+    "CONTIGUOUS": (("3;", "", "0;"), {"count": "3", "oldType": "0"}, []),
+    "VECTOR": (("3;2;-5;", "", "0;"), {"count": "3", "blocklength": "2", "stride": "-5", "oldType": "0"}, []),
+    "HVECTOR": (
+        ("3;2;", "8589934592;", "0;"),
+        {"count": "3", "blocklength": "2", "stride": "8589934592", "oldType": "0"},
+        [],
+    ),
+    "HVECTOR_INTEGER": (("3;2;8;", "", "0;"), {"count": "3", "blocklength": "2", "stride": "8", "oldType": "0"}, []),
+    "INDEXED": (
+        ("2;10;20;1;2;", "", "0;"),
+        {"count": "2", "oldType": "0"},
+        [("BLOCK", {"len": "10", "index": "1"}), ("BLOCK", {"len": "20", "index": "2"})],
+    ),
+    "HINDEXED": (
+        ("2;10;20;", "4;-4;", "0;"),
+        {"count": "2", "oldType": "0"},
+        [("BLOCK", {"len": "10", "index": "4"}), ("BLOCK", {"len": "20", "index": "-4"})],
+    ),
+    "HINDEXED_INTEGER": (
+        ("1;10;4;", "", "0;"),
+        {"count": "1", "oldType": "0"},
+        [("BLOCK", {"len": "10", "index": "4"})],
+    ),
+    "INDEXED_BLOCK": (
+        ("2;7;1;9;", "", "0;"),
+        {"count": "2", "oldType": "0", "blockLength": "7"},
+        [("Block", {"displacement": "1"}), ("Block", {"displacement": "9"})],
+    ),
+    "HINDEXED_BLOCK": (
+        ("2;7;", "8;16;", "0;"),
+        {"count": "2", "oldType": "0", "blockLength": "7"},
+        [("Block", {"displacement": "8"}), ("Block", {"displacement": "16"})],
+    ),
+    "STRUCT": (
+        ("2;4;5;", "6;32;", "0;1;"),
+        {"count": "2"},
+        [
+            ("Type", {"id": "0", "displacement": "6", "blocklen": "4"}),
+            ("Type", {"id": "1", "displacement": "32", "blocklen": "5"}),
+        ],
+    ),
+    "STRUCT_INTEGER": (
+        ("2;4;5;6;32;", "", "0;1;"),
+        {"count": "2"},
+        [
+            ("Type", {"id": "0", "displacement": "6", "blocklen": "4"}),
+            ("Type", {"id": "1", "displacement": "32", "blocklen": "5"}),
+        ],
+    ),
+    "SUBARRAY": (
+        ("2;10;20;3;4;5;6;MPI_ORDER_FORTRAN;", "", "0;"),
+        {"count": "2", "order": "MPI_ORDER_FORTRAN", "ndims": "2", "oldType": "0"},
+        [
+            ("Dimension", {"size": "10", "subsize": "3", "start": "5"}),
+            ("Dimension", {"size": "20", "subsize": "4", "start": "6"}),
+        ],
+    ),
+    "F90_REAL": (("15;307;", "", ""), {"precision": "15", "range": "307"}, []),
+    "F90_COMPLEX": (("15;-32766;", "", ""), {"precision": "15", "range": "-32766"}, []),
+    "F90_INTEGER": (("9;", "", ""), {"range": "9"}, []),
+}
+
+
+@pytest.mark.parametrize("combiner", CASES)
+def test_combiner(run, combiner):
+    contents, attributes, children = CASES[combiner]
+    run.process(0, INT + BYTE + datatype(combiner, *contents, name="n"), size=1)
+    element = run.merge_cleanly().datatype(2)
+    assert element.tag == combiner
+    assert element.attrib == {"id": "2", "name": "n", "size": "8", "lb": "1", "extent": "16", **attributes}
+    assert list(element.attrib)[:2] == ["id", "name"]
+    assert [(child.tag, child.attrib) for child in element] == children
+
+
+def test_resized_has_the_extent_in_both_spellings(run):
+    run.process(0, INT + datatype("RESIZED", "", "-4;16;", "0;"), size=1)
+    assert run.merge_cleanly().datatype(2).attrib == {
+        **{"id": "2", "name": "", "lowerBound": "-4", "extend": "16", "extent": "16", "oldType": "0"},
+        **{"size": "8", "lb": "1"},
+    }
+
+
+def test_darray_has_the_size_of_the_group(run):
+    integers = (
+        "4;1;2;100;200;MPI_DISTRIBUTE_BLOCK;MPI_DISTRIBUTE_CYCLIC;MPI_DISTRIBUTE_DFLT_DARG;3;2;2;MPI_ORDER_C;"
+    )
+    run.process(0, INT + datatype("DARRAY", integers, "", "0;"), size=1)
+    element = run.merge_cleanly().datatype(2)
+    assert element.attrib == {
+        **{"id": "2", "name": "", "size": "4", "order": "MPI_ORDER_C", "rank": "1", "dims": "2"},
+        **{"ndims": "2", "oldType": "0", "lb": "1", "extent": "16"},
+    }
+    assert [dimension.attrib for dimension in element] == [
+        {"gsize": "100", "distrib": "MPI_DISTRIBUTE_BLOCK", "darg": "MPI_DISTRIBUTE_DFLT_DARG", "psize": "2"},
+        {"gsize": "200", "distrib": "MPI_DISTRIBUTE_CYCLIC", "darg": "3", "psize": "2"},
+    ]
+
+
+def test_no_blocks(run):
+    run.process(0, INT + datatype("INDEXED", "0;", "", "0;") + datatype("STRUCT", "0;", "", "", id=3), size=1)
+    result = run.merge_cleanly()
+    assert list(result.datatype(2)) == list(result.datatype(3)) == []
+
+
+@pytest.mark.parametrize("combiner", [*CASES, "RESIZED", "DARRAY"])
+@pytest.mark.parametrize("contents", [("9;9;9;9;9;9;9;", "9;9;9;", "0;0;0;"), ("", "", "")])
+def test_wrong_contents(run, combiner, contents):
+    run.process(0, INT + datatype(combiner, *contents), size=1)
+    message = run.fail()
+    assert "app_node01_0_0.info:3: error: datatype 2: " + combiner + " needs " in message
+
+
+@pytest.mark.parametrize("count", ["-1", "4611686018427387904", "MPI_ORDER_C"])
+def test_absurd_counts(run, count):
+    run.process(0, INT + datatype("INDEXED", f"{count};1;1;", "", "0;"), size=1)
+    assert "INDEXED needs a count at integer 0" in run.fail()
+
+
+def test_combiner_that_does_not_exist_yet(run, monkeypatch):
+    monkeypatch.setattr("conftest.validate", lambda project: None)
+    run.process(0, INT + BYTE + datatype("VALUE_INDEX", "7;", "8;", "0;1;"), size=1)
+    element = run.merge_cleanly().datatype(2)
+    assert element.tag == "VALUE_INDEX"
+    assert [(child.tag, child.attrib) for child in element] == [
+        ("Integer", {"value": "7"}),
+        ("Address", {"value": "8"}),
+        ("Type", {"id": "0"}),
+        ("Type", {"id": "1"}),
+    ]
+
+
+def test_components_come_before_their_users(run):
+    lines = datatype("DUP", "", "", "7;", id=3) + datatype("STRUCT", "2;1;1;", "0;4;", "0;3;", id=1) + INT
+    run.process(0, lines + datatype("CONTIGUOUS", "2;", "", "0;", id=7), size=1)
+    assert [element.get("id") for element in run.merge_cleanly().datatypes(0)] == ["0", "7", "3", "1"]
+
+
+def test_deep_types_need_no_stack(run):
+    depth = 100_000
+    lines = [datatype("DUP", "", "", f"{depth - i + 1};", id=depth - i) for i in range(depth)]
+    lines.append(f"Type id='{depth + 1}' combiner='MPI_COMBINER_NAMED' name='MPI_INT'\n")
+    run.process(0, "".join(reversed(lines)), size=1)
+    assert len(run.merge_cleanly().datatypes(0)) == depth + 1
+
+
+def test_component_that_is_not_described(run):
+    run.process(0, datatype("DUP", "", "", "9;"), size=1)
+    assert "app_node01_0_0.info:2: error: datatype 2 consists of datatype 9, which is not described" in run.fail()
+
+
+def test_type_that_consists_of_itself(run):
+    run.process(0, datatype("DUP", "", "", "3;", id=2) + datatype("DUP", "", "", "2;", id=3), size=1)
+    assert "consists of itself" in run.fail()
+
+
+def test_type_names(run):
+    lines = INT + datatype("DUP", "", "", "0;") + "TypeName id='2' name='old'\nTypeName id='2' name='a<b'\n"
+    run.process(0, lines + "TypeName id='0' name='mine'\n", size=1)
+    result = run.merge_cleanly()
+    assert result.datatype(2).get("name") == "a<b"
+    assert result.datatype(0).get("name") == "MPI_INT"
+
+
+def test_every_process_has_its_own_types(run):
+    run.process(0, INT, size=3)
+    run.process(1, INT.replace("MPI_INT", "MPI_FLOAT"), size=3)
+    run.process(2, size=3)
+    result = run.merge_cleanly()
+    assert [[d.get("name") for d in result.datatypes(rank)] for rank in range(3)] == [["MPI_INT"], ["MPI_FLOAT"], []]
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("Type combiner='MPI_COMBINER_NAMED' name='x'", "needs id="),
+        ("Type id='0' name='x'", "needs combiner="),
+        ("Type id='0' combiner='a b'", "neither a number nor a constant"),
+        ("Type id='0' combiner='MPI_COMBINER_'", "neither a number nor a constant"),
+        ("Type id='0' combiner='1X'", "not the name of a combiner"),
+        ("Type id='0' combiner='MPI_COMBINER_DUP' types='x;'", "'x' is not an id"),
+        ("Type id='0' combiner='MPI_COMBINER_CONTIGUOUS' integers='<;' types='0;'", "neither a number nor a constant"),
+        ("Type id='zero' combiner='MPI_COMBINER_NAMED'", "id is not a number"),
+    ],
+)
+def test_broken_lines(run, line, message):
+    run.process(0, line + "\n", size=1)
+    error = run.fail()
+    assert error.startswith("project-merger: error: app_node01_0_0.info:2:")
+    assert message in error
+
+
+class TestPiosimhd:
+    """--compat=piosimhd: what the original tools load."""
+
+    def merge(self, run):
+        return run.merge_cleanly("app", "--compat=piosimhd")
+
+    def test_refused_types_become_bytes(self, run):
+        lines = INT + BYTE + datatype("DUP", "", "", "0;", name="n")
+        run.process(0, lines + datatype("VECTOR", "1;2;3;", "", "2;", id=3), size=1)
+        result = self.merge(run)
+        assert [element.get("id") for element in result.datatypes(0)] == ["1", "0", "2", "3"]
+        bytes_ = result.datatype(2)
+        assert bytes_.tag == "CONTIGUOUS"
+        assert bytes_.attrib == {
+            **{"id": "2", "name": "n", "count": "8", "oldType": "1"},
+            **{"size": "8", "lb": "0", "extent": "8"},
+        }
+        assert result.datatype(3).tag == "VECTOR"
+
+    def test_refused_names_become_bytes(self, run):
+        run.process(0, INT + INT.replace("'0'", "'5'").replace("MPI_INT", "MPI_SHORT").replace("size=4", "size=2"), size=1)
+        result = self.merge(run)
+        byte, integer, short = result.datatypes(0)
+        assert (byte.tag, byte.get("name"), byte.get("id")) == ("NAMED", "MPI_BYTE", "6")
+        assert integer.get("name") == "MPI_INT"
+        assert (short.tag, short.get("count"), short.get("oldType")) == ("CONTIGUOUS", "2", "6")
+
+    @pytest.mark.parametrize("combiner", ["CONTIGUOUS", "VECTOR", "STRUCT", "SUBARRAY", "HINDEXED", "HVECTOR", "INDEXED_BLOCK"])
+    def test_loadable_types_stay(self, run, combiner):
+        run.process(0, INT + BYTE + datatype(combiner, *CASES[combiner][0]), size=1)
+        assert self.merge(run).datatype(2).tag == combiner
+
+    def test_no_byte_where_it_is_not_needed(self, run):
+        run.process(0, INT, size=1)
+        assert len(self.merge(run).datatypes(0)) == 1
+
+    def test_size_must_be_known(self, run):
+        run.process(0, INT + datatype("DUP", "", "", "0;", measures=""), size=1)
+        assert "rank 0: datatype 2 (DUP ) cannot be replaced" in run.fail("app", "--compat=piosimhd")
+
+    def test_every_member_has_an_id_for_its_communicators(self, run):
+        world = "Comm map='0->0;1->1;' id=3 name='WORLD' uid='W'\n"
+        run.process(0, world + "Comm map='0->0;1->1;' id=4 name='x' uid='x'\n", size=2)
+        run.process(1, world + "Comm map='1->0;' id=0 name='SELF' uid='S1'\n", size=2)
+        assert self.merge(run).communicators()[1] == ("x", [(0, 0, 4), (1, 1, 4)])

@@ -1,0 +1,193 @@
+import itertools
+import os
+
+import pytest
+
+
+@pytest.fixture
+def two_processes(run):
+    for rank in range(2):
+        run.process(rank, size=2)
+    return run
+
+
+def ranks(result):
+    return [rank.get("name") for rank in result.project.findall("Datatypes/Rank")]
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        ["app_node01_0_0.info", "app_node01_1_0.info"],
+        ["app_node01_0_0.trc", "app_node01_1_0.trc"],
+        ["app_node01_0_0.trc", "app_node01_1_0.info"],
+        ["app_node01_0_0.trc", "./app_node01_0_0.info", "app_node01_1_0.info", "app_node01_1_0.info"],
+        ["app_node01_0_0", "app_node01_1_0"],
+        ["app"],
+        ["./app"],
+        ["."],
+        [".", "app", "app_node01_0_0.trc"],
+    ],
+)
+def test_every_way_to_name_the_inputs_gives_the_same_project(two_processes, inputs):
+    expected = two_processes.merge_cleanly("app").output.read_bytes()
+    assert two_processes.merge_cleanly(*inputs, "--overwrite").output.read_bytes() == expected
+
+
+def test_absolute_paths(two_processes):
+    inputs = [str(two_processes.folder / f"app_node01_{rank}_0.info") for rank in range(2)]
+    assert ranks(two_processes.merge_cleanly(*inputs, "app_node01_1_0.trc")) == ["0", "1"]
+
+
+def test_order_of_the_inputs_does_not_matter(run):
+    lines = [
+        "Comm map='0->0;1->1;2->2;' id=0 name='WORLD' uid='W'\n"
+        f"File name=\"/f{rank % 2}\" Size={rank} id=0 time={3 - rank}.5\n"
+        f"Comm map='0->{rank};' id=9 name='x{rank}' uid='u'\n".replace(f"0->{rank}", f"{rank}->0").replace("'u'", f"'u{rank}'")
+        + "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_INT' size=4 lb=0 extent=4\n"
+        for rank in range(3)
+    ]
+    infos = [run.process(rank, lines[rank], size=3, host=f"node{rank % 2}") for rank in range(3)]
+    outputs = {
+        run.merge_cleanly(*order, "--overwrite").output.read_bytes() for order in itertools.permutations(infos)
+    }
+    assert len(outputs) == 1
+
+
+def test_ranks_are_in_the_order_of_their_numbers(run):
+    for rank in range(11):
+        run.process(rank, size=11)
+    assert ranks(run.merge_cleanly()) == [str(rank) for rank in range(11)]
+
+
+@pytest.mark.parametrize(
+    "argument, message",
+    [
+        ("missing.info", "missing.info: error: no such file"),
+        ("missing.trc", "missing.trc: error: no such file"),
+        ("other", "there is no other_*.info"),
+        ("empty", "no .info and no .trc in this directory"),
+        ("missing/app", "missing/app: error: No such file or directory"),
+    ],
+)
+def test_arguments_that_lead_nowhere(two_processes, argument, message):
+    (two_processes.folder / "empty").mkdir()
+    assert message in two_processes.fail("app", argument)
+
+
+def test_program_whose_executable_stands_beside_the_traces(two_processes):
+    (two_processes.folder / "app").write_text("#!/bin/sh\n")
+    assert ranks(two_processes.merge_cleanly("app")) == ["0", "1"]
+
+
+def test_other_programs_in_the_folder_are_not_taken(two_processes):
+    two_processes.process(0, size=1, base="app2")
+    two_processes.process(0, size=1, base="another-app")
+    assert ranks(two_processes.merge_cleanly("app")) == ["0", "1"]
+
+
+def test_true_name_of_the_program(run):
+    path = run.folder / "my-app_node01_0_0.info"
+    path.write_text("Process base='my_app' host='node01' rank=0 size=1 thread=0 version=1\n")
+    run.trace(0, base="my-app")
+    result = run.merge_cleanly("my_app", output="my-app.proj")
+    assert result.project.get("name") == "my_app"
+    assert result.project.find("Topology/Node").get("name") == "node01"
+
+
+def test_older_names_with_separators(run):
+    run.process(0, header=False, base="my_app", host="node01")
+    result = run.merge_cleanly("my_app", output="my_app.proj")
+    assert result.project.get("name") == "my_app"
+    assert result.project.get("processCount") == "1"
+
+
+class TestThreads:
+    def test_one_info_and_several_traces(self, run):
+        run.process(0, "Thread number=1\nType id='0' combiner='MPI_COMBINER_NAMED' name='MPI_INT'\n", size=1)
+        run.trace(0, thread=1)
+        result = run.merge_cleanly("app_node01_0_0.info")
+        threads = result.project.findall("Topology/Node/Node/Node")
+        assert [thread.get("name") for thread in threads] == ["0", "1"]
+        labels = result.project.findall("Topology/Label/Label/Label")
+        assert [label.get("value") for label in labels] == ["0", "1"]
+        assert len(result.project.findall("Datatypes/Rank")) == 1
+        assert len(result.datatypes(0)) == 1
+
+    def test_trace_of_a_thread_finds_the_info_of_the_process(self, run):
+        run.process(0, size=1)
+        trace = run.trace(0, thread=1)
+        threads = run.merge_cleanly(trace).project.findall("Topology/Node/Node/Node")
+        assert [thread.get("name") for thread in threads] == ["0", "1"]
+
+    def test_info_for_each_thread_as_older_tracers_wrote(self, run):
+        run.process(0, "Type id='1' combiner='MPI_COMBINER_NAMED' name='MPI_INT'\n", header=False)
+        run.process(0, "Type id='2' combiner='MPI_COMBINER_NAMED' name='MPI_CHAR'\n", header=False, thread=1)
+        result = run.merge_cleanly()
+        assert [datatype.get("id") for datatype in result.datatypes(0)] == ["1", "2"]
+        assert len(result.project.findall("Datatypes/Rank")) == 1
+
+    def test_threads_that_contradict_each_other(self, run):
+        run.process(0, "Type id='1' combiner='MPI_COMBINER_NAMED' name='MPI_INT'\n", header=False)
+        run.process(0, "Type id='1' combiner='MPI_COMBINER_NAMED' name='MPI_CHAR'\n", header=False, thread=1)
+        message = run.fail()
+        assert "app_node01_0_1.info:1:" in message
+        assert "described differently in app_node01_0_0.info:1" in message
+
+
+class TestContradictions:
+    def test_two_files_for_one_rank(self, run):
+        run.process(0, size=1)
+        run.process(0, size=1, host="node02")
+        message = run.fail()
+        assert "app_node02_0_0.info: error: rank 0 is also in app_node01_0_0.info" in message
+
+    def test_size_differs(self, run):
+        run.process(0, size=2)
+        run.process(1, size=3)
+        assert "app_node01_1_0.info:1: error: size differs from app_node01_0_0.info:1" in run.fail()
+
+    def test_worlds_differ(self, run):
+        run.process(0, size=2, keys="world='W'")
+        run.process(1, size=2, keys="world='W/1'")
+        assert "project of their own" in run.fail()
+
+    def test_rank_in_name_and_file_differ(self, run):
+        name = run.process(0, size=2)
+        os.rename(run.folder / name, run.folder / "app_node01_1_0.info")
+        assert "app_node01_1_0.info:1: this is rank 0, but the file's name says rank 1" in run.fail("app_node01_1_0.info")
+
+    def test_name_without_rank(self, run):
+        name = run.process(0, header=False)
+        os.rename(run.folder / name, run.folder / "trace.info")
+        assert "trace.info: the name is not <base>" in run.fail("trace.info")
+
+    def test_rank_beyond_size(self, run):
+        run.process(2, size=2)
+        assert "there is a rank 2, but the program has 2 processes" in run.fail()
+
+
+class TestOwnLevels:
+    """Programs that use the trace library without MPI."""
+
+    def write(self, run, path, levels="Host;Worker;"):
+        stem = run.folder / ("solver_" + "_".join(path))
+        stem.with_suffix(".info").write_text(
+            f"Process base='solver' levels='{levels}' path='{';'.join(path)};' version=1 timeAdjustment=5\n"
+        )
+        stem.with_suffix(".trc").write_text("<Program timeAdjustment='5'>\n<Step type='9' time='1.0' end='2.0' />\n</Program>\n")
+
+    def test_tree(self, run):
+        for path in (["node01", "main"], ["node01", "w10"], ["node01", "w9"], ["node02", "main"]):
+            self.write(run, path)
+        result = run.merge_cleanly("solver", output="solver.proj")
+        topology = result.project.find("Topology")
+        assert [level.get("type") for level in topology.iter("Level")] == ["Host", "Worker"]
+        tree = {node.get("name"): [child.get("name") for child in node] for node in topology.findall("Node")}
+        assert tree == {"node01": ["main", "w9", "w10"], "node02": ["main"]}
+        assert result.project.get("processCount") == "4"
+
+    def test_levels_must_be_equal(self, run):
+        self.write(run, ["node01", "main"])
+        self.write(run, ["node02", "main"], levels="Host;Thread;")
+        assert "levels differ" in run.fail("solver", output="solver.proj")
