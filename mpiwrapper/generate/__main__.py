@@ -1,0 +1,70 @@
+"""The generator: mpiwrapper/api -> C++ and documentation.
+
+    python3 mpiwrapper/generate --api DIR --output DIR --compiler CC [--flag FLAG]...
+
+Compares the tables with the mpi.h that the compiler finds, and emits the functions that it declares. Files that would not
+change are not touched.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+if __package__:
+    from . import documentation, header, tables, wrappers
+else:  # run by its path
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    from generate import documentation, header, tables, wrappers
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    try:
+        api = tables.load(options.api)
+        if options.list:
+            print("\n".join(f"wrappers_{chapter.name}.cpp" for chapter in api.chapters))
+            return 0
+        declared = header.prototypes(header.preprocess(options.compiler, options.flag))
+        problems = header.check(api, declared)
+        if problems:
+            print("\n".join(problems), file=sys.stderr)
+            return 1
+        write(options.output, emit(api, declared))
+    except (tables.TableError, OSError) as error:
+        print(f"generate: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="generate", description="Generates the MPI wrappers from their tables.")
+    parser.add_argument("--api", type=Path, required=True, help="the folder with the tables")
+    parser.add_argument("--output", type=Path, help="the folder for the generated files")
+    parser.add_argument("--compiler", default="cc", help="the C compiler that finds mpi.h")
+    parser.add_argument("--flag", action="append", default=[], help="a flag for the compiler")
+    parser.add_argument("--list", action="store_true", help="only print the names of the C++ files")
+    options = parser.parse_args(arguments)
+    if not options.list and options.output is None:
+        parser.error("--output is required")
+    return options
+
+
+def emit(api, declared):
+    """File name -> text."""
+    present = tables.only(api, declared)
+    files = {f"wrappers_{chapter.name}.cpp": wrappers.emit_chapter(chapter) for chapter in present.chapters}
+    files["real_functions.inc"] = wrappers.emit_real_functions({f.name for f in present.functions} | set(api.own))
+    files["functions.md"] = documentation.emit(api)
+    return files
+
+
+def write(folder, files):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        path = folder / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

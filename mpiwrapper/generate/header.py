@@ -1,0 +1,81 @@
+"""Asks the installed mpi.h what it declares, and compares that with the tables."""
+
+import re
+import subprocess
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Prototype:
+    returns: str
+    parameters: tuple[str, ...]  # types, normalised
+
+
+_PROTOTYPE = re.compile(r"\b(int|double|MPI_\w+) (P?MPI_\w+) ?\(((?:[^()]|\([^()]*\))*)\)")
+
+
+def preprocess(compiler, flags):
+    """The text of mpi.h after the C preprocessor."""
+    command = [compiler, "-E", "-P", *flags, "-x", "c", "-"]
+    source = "#define OMPI_SKIP_MPICXX 1\n#define MPICH_SKIP_MPICXX 1\n#include <mpi.h>\n"
+    result = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise OSError(f"cannot preprocess mpi.h with {' '.join(command)}:\n{result.stderr}")
+    return result.stdout
+
+
+def prototypes(text):
+    """All MPI functions that have a profiling twin -> Prototype."""
+    text = re.sub(r"\s+", " ", text)
+    text = re.sub(r"__attribute__ ?\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)", "", text)
+    found = {}
+    for returns, name, parameters in _PROTOTYPE.findall(text):
+        found.setdefault(name, Prototype(returns, tuple(_normalise(p) for p in _split(parameters))))
+    return {name: p for name, p in found.items() if name.startswith("MPI_") and "P" + name in found}
+
+
+def _split(parameters):
+    parts = [part.strip() for part in re.split(r",(?![^()]*\))", parameters)]
+    return [] if parts in ([""], ["void"]) else parts
+
+
+def _normalise(parameter):
+    """'const int counts[]' -> 'const int *'; names do not matter."""
+    if parameter == "...":
+        return parameter
+    match = re.fullmatch(r"(.*?)(\w+)? ?((?:\[(?:restrict)?\d*\])*)", parameter.strip())
+    declared, name, brackets = match.groups()
+    if not declared.strip():  # no name is given
+        declared, name = parameter, None
+    return normalise_type(declared + "*" * min(brackets.count("["), 1) + "[3]" * (brackets.count("[") > 1))
+
+
+def normalise_type(text):
+    """One way to write each type: a top-level const is dropped, one space before the stars."""
+    words = re.sub(r"([*\[\]])", r" \1 ", text).split()
+    stars = words.count("*")
+    names = [word for word in words if word not in "*"]
+    if stars == 0 and "const" in names:
+        names.remove("const")
+    return " ".join(names) + (" " + "*" * stars if stars else "")
+
+
+def check(api, declared):
+    """What is wrong in the tables, as messages. Functions that the header does not have are not wrong."""
+    problems = []
+    for function in api.functions:
+        prototype = declared.get(function.name)
+        if prototype is None:
+            continue
+        where = f"mpiwrapper/api/{function.chapter}.toml: {function.name}"
+        if prototype.returns != function.returns:
+            problems.append(f"{where}: returns '{function.returns}', mpi.h says '{prototype.returns}'")
+        if len(prototype.parameters) != len(function.parameters):
+            problems.append(f"{where}: has {len(function.parameters)} parameters, mpi.h says "
+                            f"{len(prototype.parameters)}: ({', '.join(prototype.parameters)})")
+            continue
+        for parameter, expected in zip(function.parameters, prototype.parameters):
+            ours = normalise_type(parameter.c_type)
+            if ours != expected:
+                problems.append(f"{where}: parameter '{parameter.name}' is '{ours}', mpi.h says '{expected}'")
+    return problems

@@ -1,0 +1,296 @@
+"""Loads the tables of mpiwrapper/api into plain objects. Knows their language, but neither mpi.h nor C++."""
+
+import re
+import tomllib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+NOT_CHAPTERS = ("kinds", "own")
+
+
+class TableError(Exception):
+    """Something in the tables is wrong; the message names the file and the function."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a parameter is for, see kinds.toml."""
+
+    name: str
+    c: str
+    large: str = ""
+    pointer: bool = False
+    attribute: str = ""
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    kind: Kind | None  # None: the C type is given literally
+    direction: str = "in"  # in, out, inout
+    length: str | None = None  # the length of an array; "" if it is not known
+    significant: tuple[str, ...] = ()  # all must hold, else MPI does not define the value
+    literal_type: str = ""
+
+    @property
+    def is_array(self):
+        return self.length is not None
+
+    @property
+    def is_written(self):
+        return self.direction != "in"
+
+    @property
+    def c_type(self):
+        if self.kind is None:
+            return self.literal_type
+        const = "const " if self.direction == "in" and (self.kind.pointer or self.is_array) else ""
+        is_pointer = self.kind.pointer or self.is_array or self.is_written
+        return f"{const}{self.kind.c}{' *' if is_pointer else ''}"
+
+
+@dataclass(frozen=True)
+class Product:
+    """The bytes of `count` elements of `datatype`."""
+
+    count: str
+    datatype: str
+
+
+@dataclass(frozen=True)
+class Argument:
+    """The value of a parameter, written as its kind says."""
+
+    parameter: str
+
+
+@dataclass(frozen=True)
+class Special:
+    """Something that only the runtime knows, e.g. where a message came from."""
+
+    name: str
+
+
+Value = Product | Argument | Special
+
+
+@dataclass(frozen=True)
+class Attribute:
+    name: str
+    values: tuple[Value, ...]  # the first one that is significant is written
+
+
+@dataclass(frozen=True)
+class Child:
+    """Child elements: `Data(offset=$offset ...)` is one, `Send(counts*types)` one for each member."""
+
+    name: str
+    attributes: tuple[Attribute, ...] = ()
+    each: Product | None = None
+    argument: str = ""
+
+
+@dataclass(frozen=True)
+class Logged:
+    element: str
+    attributes: tuple[Attribute, ...] = ()
+    children: tuple[Child, ...] = ()
+    by_hand: str | None = None  # what the hand-written wrapper logs, for the documentation
+
+    @property
+    def is_empty(self):
+        return not (self.by_hand if self.by_hand is not None else self.attributes or self.children)
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str
+    parameters: tuple[Parameter, ...]
+    chapter: str
+    category: str
+    logged: Logged
+    creation: tuple[str, str] | None = None  # the rule and the word for a new communicator
+
+    @property
+    def returns(self):
+        return "int"
+
+    @property
+    def is_variadic(self):
+        return any(p.name == "..." for p in self.parameters)
+
+    def parameter(self, name):
+        for parameter in self.parameters:
+            if parameter.name == name:
+                return parameter
+        raise TableError(f"{self.chapter}.toml: {self.name} has no parameter '{name}'")
+
+    def of_kind(self, *kinds, direction=None):
+        return [p for p in self.parameters
+                if p.kind and p.kind.name in kinds and (direction is None or p.direction == direction)]
+
+
+@dataclass(frozen=True)
+class Chapter:
+    name: str
+    title: str
+    standard: str
+    functions: tuple[Function, ...]
+
+
+@dataclass(frozen=True)
+class Api:
+    chapters: tuple[Chapter, ...]
+    own: tuple[str, ...] = field(default=())  # what the runtime itself calls
+
+    @property
+    def functions(self):
+        return [function for chapter in self.chapters for function in chapter.functions]
+
+
+def load(folder):
+    """Reads all tables of a folder."""
+    folder = Path(folder)
+    kinds = {name: Kind(name, **entry) for name, entry in _read(folder / "kinds.toml").items()}
+    chapters = tuple(_load_chapter(path, kinds) for path in sorted(folder.glob("*.toml")) if path.stem not in NOT_CHAPTERS)
+    return Api(chapters, tuple(_read(folder / "own.toml")["functions"]))
+
+
+def _read(path):
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise TableError(f"{path.name}: {error}") from None
+
+
+def _load_chapter(path, kinds):
+    table = _read(path)
+    calls = {name: parse_parameters(path.name, name, text, kinds) for name, text in table["calls"].items()}
+    logged = {name: text for name, text in table.get("logged", {}).items()}
+    if table.get("variants"):
+        _add_variants(table, calls, logged, kinds)
+    for name in logged:
+        if name not in calls:
+            raise TableError(f"{path.name}: [logged] {name} is not in [calls]")
+    categories = {name: category for category, names in table.get("classes", {}).items() for name in names}
+    creation = table.get("creation", {})
+    functions = tuple(
+        Function(name, parameters, path.stem, categories.get(name, table["class"]),
+                 parse_logged(path.name, name, parameters, logged),
+                 tuple(creation[name].split()) if name in creation else None)
+        for name, parameters in calls.items())
+    return Chapter(path.stem, table["title"], table["standard"], functions)
+
+
+def _add_variants(table, calls, logged, kinds):
+    request = Parameter("request", kinds["REQUEST"], "out")
+    info = Parameter("info", kinds["INFO"])
+    makers = {
+        "nonblocking": lambda name: (f"MPI_I{name[4:5].lower()}{name[5:]}", (request,)),
+        "persistent": lambda name: (f"{name}_init", (info, request)),
+    }
+    for name in [name for name in calls if name not in table.get("without_variants", ())]:
+        for variant in table["variants"]:
+            new_name, more = makers[variant](name)
+            calls[new_name] = calls[name] + more
+            logged[new_name] = f"like {name}, rid=request"
+
+
+_PARAMETER = re.compile(r"(?:(out|inout) )?(?:<([^>]*)>|([A-Z_]+)) (\w+)(?:\[(\w*)\])?((?: [@!]\w+)*)$")
+
+
+def parse_parameters(file, function, text, kinds):
+    """'BUFFER buf, COUNT counts[members] @root, out STATUS status' -> Parameters."""
+    parameters = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        if part == "...":
+            parameters.append(Parameter("...", None, literal_type="..."))
+            continue
+        match = _PARAMETER.match(part)
+        if not match:
+            raise TableError(f"{file}: {function}: cannot read '{part}'")
+        direction, literal, kind, name, length, conditions = match.groups()
+        if kind and kind not in kinds:
+            raise TableError(f"{file}: {function}: no kind '{kind}' in kinds.toml")
+        parameters.append(Parameter(name, kinds[kind] if kind else None, direction or "in", length,
+                                    tuple(conditions.split()), literal or ""))
+    return tuple(parameters)
+
+
+_ITEM = re.compile(r"(?:[^\s()]|\([^()]*\))+")
+
+
+def parse_logged(file, function, parameters, lines):
+    """The line of a function in [logged], or what its parameters' kinds say, -> Logged."""
+    element = function.removeprefix("MPI_")
+    if function not in lines:
+        return Logged(element, tuple(_default_attributes(parameters)))
+    text = lines[function]
+    if text.startswith("by hand:"):
+        return Logged(element, by_hand=text.removeprefix("by hand:").strip())
+    if text.startswith("as "):
+        element, text = text.removeprefix("as ").split(":", 1)
+    attributes, children = [], []
+    for item in _ITEM.findall(_expand_like(file, function, text, lines)):
+        match = re.fullmatch(r"(\w+)\((.*)\)", item)
+        if match:
+            children.append(_parse_child(*match.groups()))
+        else:
+            attributes.append(_parse_attribute(item))
+    return Logged(element, tuple(attributes), tuple(children))
+
+
+def _expand_like(file, function, text, lines):
+    match = re.match(r"like (\w+)(?:,(.*))?$", text.strip())
+    if not match:
+        return text
+    other, more = match.groups()
+    if other not in lines:
+        raise TableError(f"{file}: {function}: [logged] has no {other}")
+    # The attributes of the other function come first, then the new ones, then its children.
+    items = _ITEM.findall(_expand_like(file, other, lines[other], lines))
+    attributes = [item for item in items if "(" not in item]
+    return " ".join(attributes + (more or "").split() + [item for item in items if "(" in item])
+
+
+def _default_attributes(parameters):
+    for parameter in parameters:
+        kind = parameter.kind
+        if kind is None or not kind.attribute or (parameter.is_array and parameter.length == ""):
+            continue
+        name = parameter.name if kind.attribute == "=" else kind.attribute
+        if kind.name == "COMM" and parameter.direction == "out":
+            name = "newcid"
+        if kind.name == "STRING" and parameter.is_written:
+            continue
+        yield Attribute(name, (Argument(parameter.name),))
+
+
+def _parse_attribute(item):
+    name, _, value = item.partition("=")
+    return Attribute(name.removeprefix("$") if not value and name.startswith("$") else name,
+                     tuple(_parse_value(v) for v in (value or name).split("/")))
+
+
+def _parse_value(text):
+    if text.startswith("$"):
+        return Special(text[1:])
+    if "*" in text:
+        return Product(*text.split("*"))
+    return Argument(text)
+
+
+def _parse_child(name, text):
+    value = _parse_value(text) if text and " " not in text and "=" not in text else None
+    if isinstance(value, Product):
+        return Child(name, each=value)
+    if isinstance(value, (Argument, Special)):
+        return Child(name, argument=text.removeprefix("$"))
+    return Child(name, attributes=tuple(_parse_attribute(item) for item in _ITEM.findall(text)))
+
+
+def only(api, names):
+    """The same tables without the functions that are not in `names`."""
+    return replace(api, chapters=tuple(
+        replace(chapter, functions=tuple(f for f in chapter.functions if f.name in names)) for chapter in api.chapters))
