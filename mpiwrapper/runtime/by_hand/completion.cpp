@@ -1,0 +1,344 @@
+// Calls that start, complete or end operations by their requests.
+#include "mpiwrapper/runtime/values.h"
+
+using namespace hdtrace;
+using namespace hdtrace::mpi;
+
+namespace {
+
+// The requests that a completion call was given, as they were before it: MPI overwrites those that it completes.
+class Offered
+{
+  public:
+    Offered(Call& call, int count, MPI_Request* requests)
+        : m_call(call), m_count(requests != nullptr && count > 0 ? count : 0), m_requests(requests)
+    {
+        const size_t bytes = static_cast<size_t>(m_count) * sizeof(MPI_Request);
+        m_handles = static_cast<MPI_Request*>(call.thread().handles.take(bytes));
+        if (m_handles == nullptr)
+            m_count = 0; // memory is short: the call is recorded without its requests
+        else
+            memcpy(m_handles, requests, bytes);
+    }
+
+    /// Statuses to read; the program's own where it has some.
+    MPI_Status* statuses(MPI_Status* given)
+    {
+        if (given != MPI_STATUSES_IGNORE)
+            return m_statuses = given;
+        const size_t bytes = static_cast<size_t>(m_count > 0 ? m_count : 1) * sizeof(MPI_Status);
+        m_statuses = static_cast<MPI_Status*>(m_call.thread().statuses.take(bytes));
+        return m_statuses != nullptr ? m_statuses : given;
+    }
+
+    /// Request indices[k] has completed with status k; without indices, request k.
+    void completed(int count, const int* indices)
+    {
+        if (!m_call.succeeded()) {
+            m_completed_count = m_count; // those that were replaced by the null request
+            return;
+        }
+        m_completed_count = m_statuses != nullptr && count > 0 ? count : 0;
+        m_indices = indices;
+    }
+
+    /// Writes `<For>` and `<Pending>`, and forgets what has completed. @p element is null where nothing is recorded.
+    void finish(Element* element)
+    {
+        for (int k = 0; k < m_completed_count; ++k)
+            finish_completed(element, m_indices != nullptr ? m_indices[k] : k, k);
+        for (int i = 0; element != nullptr && i < m_count; ++i)
+            put_pending(*element, i);
+    }
+
+  private:
+    void finish_completed(Element* element, int index, int status_index)
+    {
+        MPI_Request& handle = m_handles[index];
+        const bool has_failed = !m_call.succeeded();
+        if (handle == MPI_REQUEST_NULL || (has_failed && m_requests[index] != MPI_REQUEST_NULL))
+            return;
+        Request request;
+        const bool is_known = find_request(handle, &m_requests[index], &request);
+        const bool is_completed = complete_request(handle, &m_requests[index], &request);
+        handle = MPI_REQUEST_NULL;
+        if (is_known && !is_completed)
+            return; // a persistent request that was not active
+        if (element != nullptr) {
+            if (has_failed)
+                request.kind = RequestKind::operation; // its status tells nothing
+            put_completed(*element, request, m_statuses[status_index]);
+        }
+        if (request.comm != nullptr && !request.is_persistent)
+            drop_reference(*request.comm);
+    }
+
+    void put_pending(Element& element, int index)
+    {
+        Request request;
+        if (m_handles[index] == MPI_REQUEST_NULL)
+            return;
+        if (find_request(m_handles[index], &m_requests[index], &request) && request.is_active)
+            element.child("<Pending rid='").number(request.rid).text("'").end_child();
+    }
+
+    Call& m_call;
+    int m_count;
+    MPI_Request* m_requests;
+    MPI_Request* m_handles;
+    MPI_Status* m_statuses = nullptr;
+    int m_completed_count = 0;
+    const int* m_indices = nullptr;
+};
+
+// Indices and counts may be MPI_UNDEFINED.
+int defined(int value)
+{
+    return value == MPI_UNDEFINED ? -1 : value;
+}
+
+template <typename PutAttributes>
+void finish(Call& call, Offered& offered, const char* name, PutAttributes put_attributes)
+{
+    if (!call.is_recorded()) {
+        offered.finish(nullptr);
+        return;
+    }
+    Element element(call.trace());
+    element.text("<").name(name);
+    put_attributes(element);
+    call.finish_attributes(element);
+    offered.finish(&element);
+    element.end(name);
+}
+
+MPI_Request handle_in(const MPI_Request* request)
+{
+    return request != nullptr ? *request : MPI_REQUEST_NULL;
+}
+
+} // namespace
+
+extern "C" HDT_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status)
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Wait(request, status);
+    Offered offered(call, 1, request);
+    MPI_Status* const used = offered.statuses(status);
+    call.begin();
+    const int rc = call.end(real.MPI_Wait(request, used));
+    offered.completed(1, nullptr);
+    finish(call, offered, "Wait", [](Element&) {});
+    return rc;
+}
+HDT_WRAPS(MPI_Wait);
+
+extern "C" HDT_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Waitall(count, requests, statuses);
+    Offered offered(call, count, requests);
+    MPI_Status* const used = offered.statuses(statuses);
+    call.begin();
+    const int rc = call.end(real.MPI_Waitall(count, requests, used));
+    offered.completed(count, nullptr);
+    finish(call, offered, "Waitall",
+           [&](Element& element) { element.text(" count='").number(count).text("'"); });
+    return rc;
+}
+HDT_WRAPS(MPI_Waitall);
+
+extern "C" HDT_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status)
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Waitany(count, requests, index, status);
+    Offered offered(call, count, requests);
+    MPI_Status* const used = offered.statuses(status);
+    call.begin();
+    const int rc = call.end(real.MPI_Waitany(count, requests, index, used));
+    const int found = call.succeeded() ? defined(*index) : -1;
+    offered.completed(found >= 0 ? 1 : 0, index);
+    finish(call, offered, "Waitany", [&](Element& element) {
+        element.text(" count='").number(count).text("' index='").number(found).text("'");
+    });
+    return rc;
+}
+HDT_WRAPS(MPI_Waitany);
+
+extern "C" HDT_EXPORT int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
+                                       MPI_Status statuses[])
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Waitsome(incount, requests, outcount, indices, statuses);
+    Offered offered(call, incount, requests);
+    MPI_Status* const used = offered.statuses(statuses);
+    call.begin();
+    const int rc = call.end(real.MPI_Waitsome(incount, requests, outcount, indices, used));
+    const int found = call.succeeded() ? defined(*outcount) : 0;
+    offered.completed(found, indices);
+    finish(call, offered, "Waitsome", [&](Element& element) {
+        element.text(" count='").number(incount).text("' outcount='").number(found).text("'");
+    });
+    return rc;
+}
+HDT_WRAPS(MPI_Waitsome);
+
+extern "C" HDT_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status)
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Test(request, flag, status);
+    Offered offered(call, 1, request);
+    MPI_Status* const used = offered.statuses(status);
+    call.begin();
+    const int rc = call.end(real.MPI_Test(request, flag, used));
+    const int is_complete = call.succeeded() && *flag;
+    offered.completed(is_complete, nullptr);
+    finish(call, offered, "Test",
+           [&](Element& element) { element.text(" flag='").number(is_complete).text("'"); });
+    return rc;
+}
+HDT_WRAPS(MPI_Test);
+
+extern "C" HDT_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Testall(count, requests, flag, statuses);
+    Offered offered(call, count, requests);
+    MPI_Status* const used = offered.statuses(statuses);
+    call.begin();
+    const int rc = call.end(real.MPI_Testall(count, requests, flag, used));
+    const int is_complete = call.succeeded() && *flag;
+    offered.completed(is_complete ? count : 0, nullptr);
+    finish(call, offered, "Testall", [&](Element& element) {
+        element.text(" count='").number(count).text("' flag='").number(is_complete).text("'");
+    });
+    return rc;
+}
+HDT_WRAPS(MPI_Testall);
+
+extern "C" HDT_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status)
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Testany(count, requests, index, flag, status);
+    Offered offered(call, count, requests);
+    MPI_Status* const used = offered.statuses(status);
+    call.begin();
+    const int rc = call.end(real.MPI_Testany(count, requests, index, flag, used));
+    const int is_complete = call.succeeded() && *flag;
+    const int found = is_complete ? defined(*index) : -1;
+    offered.completed(found >= 0 ? 1 : 0, index);
+    finish(call, offered, "Testany", [&](Element& element) {
+        element.text(" count='").number(count).text("' flag='").number(is_complete).text("' index='").number(found).text("'");
+    });
+    return rc;
+}
+HDT_WRAPS(MPI_Testany);
+
+extern "C" HDT_EXPORT int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
+                                       MPI_Status statuses[])
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Testsome(incount, requests, outcount, indices, statuses);
+    Offered offered(call, incount, requests);
+    MPI_Status* const used = offered.statuses(statuses);
+    call.begin();
+    const int rc = call.end(real.MPI_Testsome(incount, requests, outcount, indices, used));
+    const int found = call.succeeded() ? defined(*outcount) : 0;
+    offered.completed(found, indices);
+    finish(call, offered, "Testsome", [&](Element& element) {
+        element.text(" count='").number(incount).text("' outcount='").number(found).text("'");
+    });
+    return rc;
+}
+HDT_WRAPS(MPI_Testsome);
+
+extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Start(request);
+    call.begin();
+    const int rc = call.end(real.MPI_Start(request));
+    const Request started = call.succeeded() ? start_request(*request, request) : Request();
+    if (call.is_recorded()) {
+        Element element(call.trace());
+        element.text("<Start rid='").number(started.rid).text("' initRid='").number(started.init_rid).text("'");
+        call.finish_attributes(element).end("Start");
+    }
+    return rc;
+}
+HDT_WRAPS(MPI_Start);
+
+extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Startall(count, requests);
+    call.begin();
+    const int rc = call.end(real.MPI_Startall(count, requests));
+    const int started_count = call.succeeded() ? count : 0;
+    if (!call.is_recorded()) {
+        for (int i = 0; i < started_count; ++i)
+            start_request(requests[i], &requests[i]);
+        return rc;
+    }
+    Element element(call.trace());
+    element.text("<Startall count='").number(count).text("'");
+    call.finish_attributes(element);
+    for (int i = 0; i < started_count; ++i) {
+        const Request started = start_request(requests[i], &requests[i]);
+        element.child("<Start rid='").number(started.rid).text("' initRid='").number(started.init_rid).text("'").end_child();
+    }
+    element.end("Startall");
+    return rc;
+}
+HDT_WRAPS(MPI_Startall);
+
+extern "C" HDT_EXPORT int MPI_Request_free(MPI_Request* request)
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Request_free(request);
+    const MPI_Request handle = handle_in(request);
+    call.begin();
+    const int rc = call.end(real.MPI_Request_free(request));
+    Request freed;
+    if (call.succeeded())
+        remove_request(handle, request, &freed);
+    if (call.is_recorded()) {
+        Element element(call.trace());
+        element.text("<Request_free rid='").number(freed.rid).text("'");
+        call.finish_attributes(element).end("Request_free");
+    }
+    if (freed.comm != nullptr)
+        drop_reference(*freed.comm);
+    return rc;
+}
+HDT_WRAPS(MPI_Request_free);
+
+extern "C" HDT_EXPORT int MPI_Cancel(MPI_Request* request)
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Cancel(request);
+    call.begin();
+    const int rc = call.end(real.MPI_Cancel(request));
+    Request cancelled;
+    if (call.succeeded() && find_request(*request, request, &cancelled))
+        mark_cancelled(*request, request);
+    if (call.is_recorded()) {
+        Element element(call.trace());
+        element.text("<Cancel rid='").number(cancelled.rid).text("'");
+        call.finish_attributes(element).end("Cancel");
+    }
+    return rc;
+}
+HDT_WRAPS(MPI_Cancel);

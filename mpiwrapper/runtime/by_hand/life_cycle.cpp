@@ -1,0 +1,118 @@
+// Where MPI begins and ends for a process.
+#include "mpiwrapper/runtime/call.h"
+
+using namespace hdtrace;
+using namespace hdtrace::mpi;
+
+namespace {
+
+// MPI_Init cannot be a Call: there is nothing to record with before it returns.
+template <typename PutAttributes>
+int finish_init(int rc, int64_t begin, const char* name, Level level, PutAttributes put_attributes)
+{
+    const int64_t end = Clock().now();
+    if (rc != MPI_SUCCESS) {
+        init_failed();
+        return rc;
+    }
+    int thread_level = MPI_THREAD_SINGLE;
+    real.MPI_Query_thread(&thread_level);
+    start(thread_level);
+    Thread* const thread = current_thread;
+    if (thread == nullptr || gate.record_depth == 0 || gate.level < level)
+        return rc;
+    thread->writer.enter();
+    Element element(thread->writer);
+    element.text("<").name(name);
+    put_attributes(element);
+    element.times(begin, end).end(name);
+    return rc;
+}
+
+} // namespace
+
+extern "C" HDT_EXPORT int MPI_Init(int* argc, char*** argv)
+{
+    begin_init();
+    const int64_t begin = Clock().now();
+    const int rc = real.MPI_Init(argc, argv);
+    return finish_init(rc, begin, "Init", ordinary, [](Element&) {});
+}
+HDT_WRAPS(MPI_Init);
+
+extern "C" HDT_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided)
+{
+    begin_init();
+    const int64_t begin = Clock().now();
+    const int rc = real.MPI_Init_thread(argc, argv, required, provided);
+    return finish_init(rc, begin, "Init_thread", with_attributes, [&](Element& element) {
+        element.text(" required='").number(required).text("' provided='").number(*provided).text("'");
+    });
+}
+HDT_WRAPS(MPI_Init_thread);
+
+extern "C" HDT_EXPORT int MPI_Finalize()
+{
+    Call call(ordinary, Tracks::operations);
+    if (call.passes()) {
+        resolve_real_functions();
+        return real.MPI_Finalize();
+    }
+    call.begin();
+    const int rc = call.end(real.MPI_Finalize());
+    if (call.is_recorded()) {
+        Element element(call.trace());
+        element.text("<Finalize");
+        call.finish_attributes(element).end("Finalize");
+    }
+    if (call.succeeded())
+        stop();
+    return rc;
+}
+HDT_WRAPS(MPI_Finalize);
+
+extern "C" HDT_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes()) {
+        resolve_real_functions();
+        stop(); // also from inside another call
+        return real.MPI_Abort(comm, errorcode);
+    }
+    // It does not return, so it ends for the trace where it begins.
+    call.begin();
+    if (call.is_recorded()) {
+        const int64_t cid = call.comm(comm).id;
+        call.end(MPI_SUCCESS);
+        Element element(call.trace());
+        element.text("<Abort cid='").number(cid).text("' errorcode='").number(errorcode).text("'");
+        call.finish_attributes(element).end("Abort");
+    }
+    stop();
+    return real.MPI_Abort(comm, errorcode);
+}
+HDT_WRAPS(MPI_Abort);
+
+extern "C" HDT_EXPORT int MPI_Pcontrol(const int level, ...)
+{
+    if (level == 1)
+        resume_recording();
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes()) {
+        resolve_real_functions();
+        return real.MPI_Pcontrol(level);
+    }
+    call.begin();
+    const int rc = call.end(real.MPI_Pcontrol(level));
+    if (call.is_recorded()) {
+        Element element(call.trace());
+        element.text("<Pcontrol level='").number(level).text("'");
+        call.finish_attributes(element).end("Pcontrol");
+    }
+    if (level == 0)
+        pause_recording();
+    else if (level == 2)
+        flush_thread();
+    return rc;
+}
+HDT_WRAPS(MPI_Pcontrol);

@@ -1,0 +1,30 @@
+#include "mpiwrapper/runtime/call.h"
+
+#include "mpiwrapper/runtime/values.h"
+
+namespace hdtrace::mpi {
+
+const Comm& Call::find_comm_slowly(MPI_Comm handle, uint64_t generation)
+{
+    const Comm& comm = find_comm(handle, succeeded());
+    if (&comm == &null_comm)
+        return comm;
+    describe(comm);
+    m_thread->comms.store(handle, generation, &comm);
+    return comm;
+}
+
+Type Call::find_type_slowly(MPI_Datatype handle, uint64_t generation)
+{
+    const Type type = find_type(handle, succeeded());
+    if (type.id >= 0)
+        m_thread->types.store(handle, generation, type);
+    return type;
+}
+
+void Call::write_error(Element& element)
+{
+    element.text(" rc='").name(error_class_name(m_rc)).text("'");
+}
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,126 @@
+// One MPI call of the program, from its wrapper's first line to its last.
+#pragma once
+
+#include "mpiwrapper/runtime/process.h"
+#include "mpiwrapper/runtime/real.h"
+
+#include <stdint.h>
+
+#define HDT_LIKELY(condition) __builtin_expect(!!(condition), 1)
+/// What the program and its libraries must be able to call.
+#define HDT_EXPORT __attribute__((visibility("default")))
+/// Gives the wrapper its second name. Programs and Fortran bindings call MPI under either.
+#define HDT_WRAPS(name) extern "C" HDT_EXPORT decltype(::name) P##name __attribute__((alias(#name)))
+
+namespace hdtrace::mpi {
+
+/// From which value of HDTRACE_ALL_FUNCTIONS on a function is recorded (format.md, "classes of calls").
+enum Level : int {
+    with_attributes = 0, ///< has attributes or child elements
+    ordinary = 1,        ///< only its times are known
+    local_query = 2      ///< asks for what the process knows anyway
+};
+
+/// What must be followed even if the call is not recorded.
+enum class Tracks : uint8_t {
+    nothing,
+    operations,   ///< requests and files: also while recording is paused
+    communicators ///< also inside other calls, since members count what is made of a communicator
+};
+
+/// Decides what happens with a call, keeps its times and finds the objects that it names.
+class Call
+{
+  public:
+    Call(Level level, Tracks tracks)
+    {
+        Thread* thread = current_thread;
+        if (!HDT_LIKELY(thread != nullptr)) {
+            thread = enter_thread();
+            if (thread == nullptr)
+                return;
+        }
+        m_is_recorded = thread->depth < __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED);
+        if (!HDT_LIKELY(m_is_recorded)) {
+            m_is_tracked = tracks == Tracks::communicators
+                           || (tracks == Tracks::operations
+                               && thread->depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
+            // A call inside another one, or without a trace: it only passes through.
+            if (!m_is_tracked)
+                return;
+        } else {
+            m_is_tracked = true;
+            m_is_recorded = level <= __atomic_load_n(&gate.level, __ATOMIC_RELAXED);
+        }
+        m_thread = thread;
+        ++thread->depth;
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    ~Call()
+    {
+        // Finalize and pthread_exit() in a callback can end the thread's data before the call.
+        if (m_thread != nullptr && current_thread == m_thread)
+            --m_thread->depth;
+    }
+
+    /// Nothing is to be done but to call the real function.
+    bool passes() const { return m_thread == nullptr; }
+    /// The call becomes a state of the trace.
+    bool is_recorded() const { return m_is_recorded; }
+    bool succeeded() const { return m_rc == MPI_SUCCESS; }
+    int rc() const { return m_rc; }
+
+    /// The real function comes next.
+    void begin()
+    {
+        if (m_is_recorded)
+            m_thread->writer.enter();
+        m_begin = m_thread->clock.now();
+    }
+    /// The real function returned @p rc; returns it.
+    int end(int rc)
+    {
+        m_end = m_thread->clock.now();
+        m_rc = rc;
+        return rc;
+    }
+
+    Thread& thread() { return *m_thread; }
+    TraceWriter& trace() { return m_thread->writer; }
+
+    const Comm& comm(MPI_Comm handle)
+    {
+        const uint64_t generation = __atomic_load_n(&comm_generation, __ATOMIC_ACQUIRE);
+        const Comm* const* const known = m_thread->comms.find(handle, generation);
+        return HDT_LIKELY(known != nullptr) ? **known : find_comm_slowly(handle, generation);
+    }
+    Type type(MPI_Datatype handle)
+    {
+        const uint64_t generation = __atomic_load_n(&type_generation, __ATOMIC_ACQUIRE);
+        const Type* const known = m_thread->types.find(handle, generation);
+        return HDT_LIKELY(known != nullptr) ? *known : find_type_slowly(handle, generation);
+    }
+
+    /// Writes the attributes that all calls have, behind the function's own.
+    Element& finish_attributes(Element& element)
+    {
+        if (!HDT_LIKELY(succeeded()))
+            write_error(element);
+        return element.times(m_begin, m_end);
+    }
+
+  private:
+    const Comm& find_comm_slowly(MPI_Comm handle, uint64_t generation);
+    Type find_type_slowly(MPI_Datatype handle, uint64_t generation);
+    void write_error(Element& element);
+
+    Thread* m_thread = nullptr;
+    bool m_is_recorded = false;
+    bool m_is_tracked = false;
+    int m_rc = ~MPI_SUCCESS; // until it is known, handles may be invalid
+    int64_t m_begin = 0;
+    int64_t m_end = 0;
+};
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,486 @@
+#include "mpiwrapper/runtime/communicators.h"
+
+#include "hdtrace/writer/text_buffer.h"
+#include "mpiwrapper/runtime/handle.h"
+#include "mpiwrapper/runtime/lock.h"
+#include "mpiwrapper/runtime/process.h"
+#include "mpiwrapper/runtime/real.h"
+
+#include <glib.h>
+#include <stdlib.h>
+
+namespace hdtrace::mpi {
+
+constinit const Comm null_comm{};
+uint64_t comm_generation = 1;
+
+namespace {
+
+// Longer maps are written with ranges.
+constexpr int long_map = 256;
+// Longer uids and names, of communicators made from communicators made from ..., are shortened.
+constexpr size_t long_uid = 200;
+constexpr size_t long_name = 80;
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for everything below; never held during a call of MPI
+GHashTable* comms = nullptr;                       // handle -> Comm
+GHashTable* pair_creations = nullptr;              // two groups -> inter-communicators made between them
+int64_t next_id = 0;
+MPI_Group world_group;
+int keyval = MPI_KEYVAL_INVALID;
+
+gpointer key_of(MPI_Comm handle)
+{
+    return reinterpret_cast<gpointer>(handle_bits(handle));
+}
+
+Comm* new_comm()
+{
+    Comm* const comm = static_cast<Comm*>(calloc(1, sizeof(Comm)));
+    if (comm != nullptr)
+        *comm = Comm();
+    return comm;
+}
+
+void destroy(Comm* comm)
+{
+    free(comm->local);
+    free(comm->remote);
+    free(comm->uid);
+    free(comm->name);
+    free(comm->neighbors);
+    if (comm->group_creations != nullptr)
+        g_hash_table_destroy(static_cast<GHashTable*>(comm->group_creations));
+    free(comm);
+}
+
+Comm* lookup(MPI_Comm handle)
+{
+    const MutexLock lock(mutex);
+    return static_cast<Comm*>(g_hash_table_lookup(comms, key_of(handle)));
+}
+
+int forget(MPI_Comm handle, int, void* value, void*)
+{
+    bool known = false;
+    {
+        const MutexLock lock(mutex);
+        // Only if the handle still means what the attribute was set for.
+        known = g_hash_table_lookup(comms, key_of(handle)) == value;
+        if (known)
+            g_hash_table_remove(comms, key_of(handle));
+        __atomic_add_fetch(&comm_generation, 1, __ATOMIC_RELEASE);
+    }
+    if (known)
+        drop_reference(*static_cast<Comm*>(value));
+    return MPI_SUCCESS;
+}
+
+// An attribute's delete function is the one way to hear of every end of a communicator.
+void attach(MPI_Comm handle, Comm& comm)
+{
+    comm.is_attached = true;
+    real.MPI_Comm_set_attr(handle, keyval, &comm);
+}
+
+bool is_identity(const int* ranks, int count)
+{
+    for (int i = 0; i < count; ++i)
+        if (ranks[i] != i)
+            return false;
+    return true;
+}
+
+// The world ranks of a group, which is freed; null if rank i is world rank i, or if memory is short.
+int* take_world_ranks(MPI_Group group, int* count)
+{
+    real.MPI_Group_size(group, count);
+    const size_t bytes = static_cast<size_t>(*count) * sizeof(int);
+    int* const ranks = static_cast<int*>(malloc(bytes + 1));
+    int* const world = static_cast<int*>(malloc(bytes + 1));
+    if (ranks != nullptr && world != nullptr) {
+        for (int i = 0; i < *count; ++i)
+            ranks[i] = i;
+        real.MPI_Group_translate_ranks(group, *count, ranks, world_group, world);
+        for (int i = 0; i < *count; ++i)
+            if (world[i] < 0)
+                world[i] = other_world;
+    }
+    real.MPI_Group_free(&group);
+    free(ranks);
+    if (world != nullptr && !is_identity(world, *count))
+        return world;
+    free(world);
+    return nullptr;
+}
+
+int member(const int* ranks, int index)
+{
+    return ranks == nullptr ? index : ranks[index];
+}
+
+Comm* ask(MPI_Comm handle)
+{
+    Comm* const comm = new_comm();
+    if (comm == nullptr)
+        return nullptr;
+    MPI_Group group;
+    real.MPI_Comm_rank(handle, &comm->rank);
+    real.MPI_Comm_group(handle, &group);
+    comm->local = take_world_ranks(group, &comm->local_size);
+    int is_inter = 0;
+    real.MPI_Comm_test_inter(handle, &is_inter);
+    comm->is_inter = is_inter != 0;
+    if (comm->is_inter) {
+        real.MPI_Comm_remote_group(handle, &group);
+        comm->remote = take_world_ranks(group, &comm->remote_size);
+    }
+    return comm;
+}
+
+// Puts a communicator into the table, unless somebody else did; returns what is there.
+Comm* insert(MPI_Comm handle, Comm* comm)
+{
+    const MutexLock lock(mutex);
+    Comm* const present = static_cast<Comm*>(g_hash_table_lookup(comms, key_of(handle)));
+    if (present != nullptr) {
+        destroy(comm);
+        return present;
+    }
+    g_hash_table_insert(comms, key_of(handle), comm);
+    return comm;
+}
+
+void add_map(TextBuffer& line, const int* ranks, int count)
+{
+    for (int local = 0; local < count;) {
+        const int world = member(ranks, local);
+        int length = 1;
+        while (count > long_map && local + length < count && member(ranks, local + length) == world + length)
+            ++length;
+        line.number(world);
+        if (length > 1)
+            line.text("..").number(world + length - 1);
+        line.text("->").number(local);
+        if (length > 1)
+            line.text("..").number(local + length - 1);
+        line.text(";");
+        local += length;
+    }
+}
+
+void write_line(const Comm& comm)
+{
+    TextBuffer line;
+    line.text("Comm map='");
+    add_map(line, comm.local, comm.local_size);
+    line.text("' id=").number(comm.id).text(" name='");
+    line.info_escaped(comm.name != nullptr ? comm.name : "").text("'");
+    if (comm.uid != nullptr)
+        line.text(" uid='").info_escaped(comm.uid).text("'");
+    if (comm.is_inter) {
+        line.text(" remote='");
+        add_map(line, comm.remote, comm.remote_size);
+        line.text("'");
+    }
+    write_info(line.text("\n"));
+}
+
+char* hashed(const char* text)
+{
+    char* const checksum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
+    checksum[32] = '\0';
+    char* const result = strdup(checksum);
+    g_free(checksum);
+    return result;
+}
+
+char* finish_uid(TextBuffer& uid)
+{
+    if (uid.size() <= long_uid)
+        return strdup(uid.c_string());
+    char* const hash = hashed(uid.c_string());
+    TextBuffer short_uid;
+    short_uid.text("#").string(hash);
+    free(hash);
+    return strdup(short_uid.c_string());
+}
+
+int first_member(const Comm& comm)
+{
+    const int local = comm.local_size > 0 ? member(comm.local, 0) : no_process;
+    if (!comm.is_inter || comm.remote_size == 0)
+        return local;
+    const int remote = member(comm.remote, 0);
+    return remote < local ? remote : local;
+}
+
+void set_derived_name(Comm& made, const Comm& parent, const char* word, int number)
+{
+    const char* from = parent.name != nullptr ? parent.name : "";
+    TextBuffer name;
+    const size_t length = strlen(from);
+    if (length > long_name) {
+        from += length - long_name;
+        while ((static_cast<unsigned char>(*from) & 0xC0) == 0x80) // not into a UTF-8 character
+            ++from;
+        name.text("...");
+    }
+    name.string(from);
+    if (*from != '\0')
+        name.text(" ");
+    made.name = strdup(name.string(word).text(" ").number(number).c_string());
+}
+
+// What all rules have in common: the new communicator is known, attached and gets its uid.
+void adopt(MPI_Comm handle, Comm* made, TextBuffer& uid, const Comm& parent, const char* word, int number, bool complete)
+{
+    if (made == nullptr)
+        return;
+    if (uid.size() > 0)
+        made->uid = finish_uid(uid);
+    set_derived_name(*made, parent, word, number);
+    if (insert(handle, made) == made && complete)
+        attach(handle, *made);
+}
+
+int count_creation(const Comm& parent)
+{
+    const MutexLock lock(mutex);
+    return ++const_cast<Comm&>(parent).creations;
+}
+
+int count_in(GHashTable* table, const char* key)
+{
+    const int count = GPOINTER_TO_INT(g_hash_table_lookup(table, key)) + 1;
+    g_hash_table_insert(table, g_strdup(key), GINT_TO_POINTER(count));
+    return count;
+}
+
+GHashTable* new_counters()
+{
+    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, nullptr);
+}
+
+void add_members(TextBuffer& text, const int* ranks, int count)
+{
+    for (int i = 0; i < count; ++i)
+        text.number(member(ranks, i)).text(",");
+}
+
+void uid_from_parent(TextBuffer& uid, const Comm& parent, int number, int first)
+{
+    if (parent.uid != nullptr)
+        uid.string(parent.uid).text("/").number(number).text("@").number(first);
+}
+
+void add_world(MPI_Comm handle, const char* name, const char* uid)
+{
+    Comm* const comm = ask(handle);
+    if (comm == nullptr)
+        return;
+    comm->name = strdup(name);
+    comm->uid = strdup(uid);
+    comm->is_attached = true; // it is never freed
+    insert(handle, comm);
+}
+
+} // namespace
+
+void start_communicators()
+{
+    comms = g_hash_table_new(g_direct_hash, g_direct_equal);
+    pair_creations = new_counters();
+    real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr);
+    real.MPI_Comm_group(MPI_COMM_WORLD, &world_group);
+    add_world(MPI_COMM_WORLD, "WORLD", "W");
+    int rank = 0;
+    real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    TextBuffer self_uid;
+    add_world(MPI_COMM_SELF, "SELF", self_uid.text("S").number(rank).c_string());
+    describe(find_comm(MPI_COMM_WORLD, true));
+}
+
+const Comm& find_comm(MPI_Comm handle, bool may_ask)
+{
+    if (handle == MPI_COMM_NULL)
+        return null_comm;
+    Comm* comm = lookup(handle);
+    if (comm == nullptr) {
+        // Made where we could not see it, e.g. inside the MPI library.
+        Comm* const asked = may_ask ? ask(handle) : nullptr;
+        if (asked == nullptr)
+            return null_comm;
+        comm = insert(handle, asked);
+    }
+    if (!comm->is_attached && may_ask)
+        attach(handle, *comm);
+    return *comm;
+}
+
+void describe(const Comm& comm)
+{
+    if (&comm == &null_comm)
+        return;
+    const MutexLock lock(mutex);
+    if (comm.id >= 0)
+        return;
+    const_cast<Comm&>(comm).id = next_id++;
+    write_line(comm);
+}
+
+void name_comm(const Comm& comm, const char* name)
+{
+    if (comm.id < 0 || name == nullptr)
+        return;
+    {
+        const MutexLock lock(mutex);
+        Comm& named = const_cast<Comm&>(comm);
+        free(named.name);
+        named.name = strdup(name);
+    }
+    TextBuffer line;
+    write_info(line.text("CommName id=").number(comm.id).text(" name='").info_escaped(name).text("'\n"));
+}
+
+void created_from_parent(MPI_Comm parent_handle, MPI_Comm made_handle, const char* word)
+{
+    const Comm& parent = find_comm(parent_handle, true);
+    const int number = count_creation(parent);
+    if (made_handle == MPI_COMM_NULL)
+        return;
+    Comm* const made = ask(made_handle);
+    TextBuffer uid;
+    if (made != nullptr)
+        uid_from_parent(uid, parent, number, first_member(*made));
+    adopt(made_handle, made, uid, parent, word, number, true);
+}
+
+void created_from_parent_later(MPI_Comm parent_handle, MPI_Comm made_handle, const char* word)
+{
+    const Comm& parent = find_comm(parent_handle, true);
+    const int number = count_creation(parent);
+    Comm* const made = ask(parent_handle);
+    TextBuffer uid;
+    if (made != nullptr)
+        uid_from_parent(uid, parent, number, first_member(*made));
+    adopt(made_handle, made, uid, parent, word, number, false);
+}
+
+void created_from_group(MPI_Comm parent_handle, int tag, MPI_Comm made_handle, const char* word)
+{
+    if (made_handle == MPI_COMM_NULL)
+        return;
+    const Comm& parent = find_comm(parent_handle, true);
+    Comm* const made = ask(made_handle);
+    if (made == nullptr)
+        return;
+    TextBuffer members, key, uid;
+    add_members(members, made->local, made->local_size);
+    char* const hash = hashed(members.c_string());
+    key.number(tag).text(".").string(hash);
+    free(hash);
+    int number = 0;
+    {
+        const MutexLock lock(mutex);
+        Comm& counted = const_cast<Comm&>(parent);
+        if (counted.group_creations == nullptr)
+            counted.group_creations = new_counters();
+        number = count_in(static_cast<GHashTable*>(counted.group_creations), key.c_string());
+    }
+    if (parent.uid != nullptr)
+        uid.string(parent.uid).text("/g").string(key.c_string()).text(".").number(number);
+    adopt(made_handle, made, uid, parent, word, number, true);
+}
+
+void created_from_two_groups(MPI_Comm local_handle, MPI_Comm made_handle, const char* word)
+{
+    if (made_handle == MPI_COMM_NULL)
+        return;
+    Comm* const made = ask(made_handle);
+    if (made == nullptr)
+        return;
+    // Both sides must see the two groups in the same order.
+    TextBuffer groups;
+    const bool is_local_first = member(made->local, 0) < member(made->remote, 0);
+    add_members(groups, is_local_first ? made->local : made->remote, is_local_first ? made->local_size : made->remote_size);
+    groups.text("|");
+    add_members(groups, is_local_first ? made->remote : made->local, is_local_first ? made->remote_size : made->local_size);
+    char* const hash = hashed(groups.c_string());
+    int number = 0;
+    {
+        const MutexLock lock(mutex);
+        number = count_in(pair_creations, hash);
+    }
+    TextBuffer uid;
+    uid.text("I").string(hash).text(".").number(number).text("@").number(first_member(*made));
+    free(hash);
+    adopt(made_handle, made, uid, find_comm(local_handle, true), word, number, true);
+}
+
+void created_from_two_worlds(MPI_Comm made_handle, const char* word)
+{
+    if (made_handle == MPI_COMM_NULL || lookup(made_handle) != nullptr)
+        return;
+    const Comm& world = find_comm(MPI_COMM_WORLD, true);
+    TextBuffer no_uid;
+    adopt(made_handle, ask(made_handle), no_uid, world, word, count_in(pair_creations, word), true);
+}
+
+const Neighbors& neighbors_of(MPI_Comm handle, const Comm& comm)
+{
+    static const Neighbors nobody = {};
+    if (comm.neighbors != nullptr)
+        return *comm.neighbors;
+    int topology = MPI_UNDEFINED, sources = 0, destinations = 0, dimensions = 0, weighted = 0;
+    real.MPI_Topo_test(handle, &topology);
+    if (topology == MPI_CART) {
+        real.MPI_Cartdim_get(handle, &dimensions);
+        sources = destinations = 2 * dimensions;
+    } else if (topology == MPI_GRAPH) {
+        real.MPI_Graph_neighbors_count(handle, comm.rank, &sources);
+        destinations = sources;
+    } else if (topology == MPI_DIST_GRAPH) {
+        real.MPI_Dist_graph_neighbors_count(handle, &sources, &destinations, &weighted);
+    }
+    const size_t count = static_cast<size_t>(sources) + static_cast<size_t>(destinations);
+    // One block of memory; the weights are asked for because MPI has no way to leave them out everywhere.
+    Neighbors* const found = static_cast<Neighbors*>(calloc(1, sizeof(Neighbors) + 2 * count * sizeof(int)));
+    if (found == nullptr)
+        return nobody;
+    *found = {sources, destinations, reinterpret_cast<int*>(found + 1), reinterpret_cast<int*>(found + 1) + sources};
+    int* const weights = found->destinations + destinations;
+    if (topology == MPI_CART) {
+        for (int i = 0; i < dimensions; ++i)
+            real.MPI_Cart_shift(handle, i, 1, &found->sources[2 * i], &found->sources[2 * i + 1]);
+        memcpy(found->destinations, found->sources, static_cast<size_t>(sources) * sizeof(int));
+    } else if (topology == MPI_GRAPH) {
+        real.MPI_Graph_neighbors(handle, comm.rank, sources, found->sources);
+        memcpy(found->destinations, found->sources, static_cast<size_t>(sources) * sizeof(int));
+    } else if (topology == MPI_DIST_GRAPH) {
+        real.MPI_Dist_graph_neighbors(handle, sources, found->sources, weights, destinations, found->destinations,
+                                      weights + sources);
+    }
+    for (size_t i = 0; i < count; ++i)
+        found->sources[i] = static_cast<int>(world_rank(comm, found->sources[i]));
+    const MutexLock lock(mutex);
+    if (comm.neighbors != nullptr)
+        free(found);
+    else
+        const_cast<Comm&>(comm).neighbors = found;
+    return *comm.neighbors;
+}
+
+void add_reference(const Comm& comm)
+{
+    if (&comm != &null_comm)
+        __atomic_add_fetch(&const_cast<Comm&>(comm).references, 1, __ATOMIC_RELAXED);
+}
+
+void drop_reference(const Comm& comm)
+{
+    if (&comm != &null_comm && __atomic_sub_fetch(&const_cast<Comm&>(comm).references, 1, __ATOMIC_ACQ_REL) == 0)
+        destroy(const_cast<Comm*>(&comm));
+}
+
+} // namespace hdtrace::mpi

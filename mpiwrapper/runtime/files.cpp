@@ -1,0 +1,158 @@
+#include "mpiwrapper/runtime/files.h"
+
+#include "hdtrace/writer/clock.h"
+#include "mpiwrapper/runtime/handle.h"
+#include "mpiwrapper/runtime/lock.h"
+#include "mpiwrapper/runtime/process.h"
+#include "mpiwrapper/runtime/real.h"
+
+#include <glib.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+namespace hdtrace::mpi {
+
+namespace {
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the tables; never held during a call of MPI
+GHashTable* ids = nullptr;                         // canonical name -> id
+GHashTable* open_files = nullptr;                  // handle -> File
+int64_t next_id = 0;
+
+gpointer key_of(MPI_File handle)
+{
+    return reinterpret_cast<gpointer>(handle_bits(handle));
+}
+
+// ROMIO takes "ufs:name", "pvfs2:name" and the like: letters and digits before the first colon.
+const char* behind_prefix(const char* name)
+{
+    const char* end = name;
+    while (g_ascii_isalnum(*end))
+        ++end;
+    return *end == ':' && end > name + 1 ? end + 1 : name;
+}
+
+// The part of a path that exists is resolved; a last component that does not exist yet is kept.
+void add_canonical_path(TextBuffer& out, const char* path)
+{
+    char resolved[PATH_MAX];
+    if (realpath(path, resolved) != nullptr) {
+        out.string(resolved);
+        return;
+    }
+    char* const directory = g_path_get_dirname(path);
+    char* const base = g_path_get_basename(path);
+    if (realpath(directory, resolved) != nullptr)
+        out.string(strcmp(resolved, "/") == 0 ? "" : resolved).text("/").string(base);
+    else
+        out.string(path);
+    g_free(base);
+    g_free(directory);
+}
+
+void write_line(const char* name, int64_t id, int64_t size, int64_t time)
+{
+    TextBuffer line;
+    line.text("File name=\"").info_escaped(name).text("\" Size=").number(size).text(" id=").number(id);
+    line.text(" time=").seconds(time - time_base());
+    struct stat status;
+    if (stat(behind_prefix(name), &status) == 0) {
+        line.text(" device=").number(static_cast<int64_t>(status.st_dev));
+        line.text(" inode=").number(static_cast<int64_t>(status.st_ino));
+        line.text(" host='").info_escaped(host_name()).text("'");
+    }
+    write_info(line.text("\n"));
+}
+
+} // namespace
+
+void start_files()
+{
+    ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, nullptr);
+    open_files = g_hash_table_new_full(g_direct_hash, g_direct_equal, nullptr, free);
+}
+
+FileBeforeCall::FileBeforeCall(const char* name)
+{
+    if (name == nullptr)
+        return;
+    const char* const path = behind_prefix(name);
+    m_name.bytes(name, static_cast<size_t>(path - name));
+    add_canonical_path(m_name, path);
+    m_time = Clock().now();
+    struct stat status;
+    if (stat(path, &status) == 0)
+        m_size = status.st_size;
+}
+
+int64_t FileBeforeCall::id() const
+{
+    const char* const name = m_name.c_string();
+    const MutexLock lock(mutex);
+    gpointer known;
+    if (g_hash_table_lookup_extended(ids, name, nullptr, &known))
+        return GPOINTER_TO_INT(known);
+    const int64_t id = next_id++;
+    g_hash_table_insert(ids, g_strdup(name), GINT_TO_POINTER(static_cast<gint>(id)));
+    write_line(name, id, m_size, m_time);
+    return id;
+}
+
+File find_file(MPI_File handle)
+{
+    const MutexLock lock(mutex);
+    const File* const file = static_cast<const File*>(g_hash_table_lookup(open_files, key_of(handle)));
+    return file != nullptr ? *file : File();
+}
+
+void opened(MPI_File handle, int64_t id, int amode)
+{
+    File* const file = static_cast<File*>(calloc(1, sizeof(File)));
+    if (file == nullptr)
+        return;
+    *file = {id, -1, (amode & MPI_MODE_SEQUENTIAL) == 0};
+    const MutexLock lock(mutex);
+    g_hash_table_replace(open_files, key_of(handle), file);
+}
+
+void closed(MPI_File handle)
+{
+    const MutexLock lock(mutex);
+    g_hash_table_remove(open_files, key_of(handle));
+}
+
+void set_split_rid(MPI_File handle, int64_t rid)
+{
+    const MutexLock lock(mutex);
+    File* const file = static_cast<File*>(g_hash_table_lookup(open_files, key_of(handle)));
+    if (file != nullptr)
+        file->split_rid = rid;
+}
+
+int64_t byte_offset(MPI_File handle, const File& file, MPI_Offset position)
+{
+    MPI_Offset offset = no_offset;
+    if (!file.has_position || position < 0 || real.MPI_File_get_byte_offset(handle, position, &offset) != MPI_SUCCESS)
+        return no_offset;
+    return offset;
+}
+
+int64_t byte_offset_of_pointer(MPI_File handle, const File& file)
+{
+    MPI_Offset position = no_offset;
+    if (!file.has_position || real.MPI_File_get_position(handle, &position) != MPI_SUCCESS)
+        return no_offset;
+    return byte_offset(handle, file, position);
+}
+
+int64_t byte_offset_of_shared_pointer(MPI_File handle, const File& file)
+{
+    MPI_Offset position = no_offset;
+    if (!file.has_position || real.MPI_File_get_position_shared(handle, &position) != MPI_SUCCESS)
+        return no_offset;
+    return byte_offset(handle, file, position);
+}
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,52 @@
+// MPI handles are pointers in one MPI library and integers in another.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+namespace hdtrace::mpi {
+
+template <typename Handle> inline uintptr_t handle_bits(Handle handle)
+{
+    static_assert(sizeof(Handle) <= sizeof(uintptr_t));
+    uintptr_t bits = 0;
+    memcpy(&bits, &handle, sizeof handle);
+    return bits;
+}
+
+inline size_t hash_bits(uintptr_t bits)
+{
+    return static_cast<size_t>((static_cast<uint64_t>(bits) * 0x9E3779B97F4A7C15ull) >> 32);
+}
+
+/// What a thread found out lately about handles. A handle may be freed and used again for something else:
+/// whoever frees one raises the generation, and older finds are forgotten.
+template <typename Handle, typename Value> class HandleCache
+{
+  public:
+    /// Null if it is not known.
+    const Value* find(Handle handle, uint64_t generation) const
+    {
+        const Slot& slot = m_slots[slot_of(handle)];
+        return slot.handle == handle && slot.generation == generation ? &slot.value : nullptr;
+    }
+    void store(Handle handle, uint64_t generation, const Value& value)
+    {
+        m_slots[slot_of(handle)] = {handle, generation, value};
+    }
+
+  private:
+    struct Slot
+    {
+        Handle handle;
+        uint64_t generation; // 0: never used
+        Value value;
+    };
+    static constexpr size_t slot_count = 32;
+    static size_t slot_of(Handle handle) { return hash_bits(handle_bits(handle)) % slot_count; }
+
+    Slot m_slots[slot_count] = {};
+};
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,451 @@
+#include "mpiwrapper/runtime/process.h"
+
+#include "hdtrace/writer/file_name.h"
+#include "mpiwrapper/runtime/files.h"
+#include "mpiwrapper/runtime/lock.h"
+#include "mpiwrapper/runtime/real.h"
+#include "mpiwrapper/runtime/requests.h"
+
+#include <errno.h>
+#include <glib.h>
+#include <limits.h>
+#include <new>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace hdtrace::mpi {
+
+Settings settings;
+Gate gate;
+__thread Thread* current_thread = nullptr;
+
+namespace {
+
+enum class State {
+    waiting,      // MPI is not initialised
+    initialising, // MPI_Init runs
+    running,
+    off // stopped, or never to be started
+};
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for what follows
+State state = State::waiting;
+Thread* threads = nullptr;
+int thread_count = 0;
+bool has_warned = false;
+
+pthread_key_t thread_end_key;
+InfoWriter* info = nullptr; // never destroyed: other destructors of the program may still call MPI
+char host[HOST_NAME_MAX + 1] = "localhost";
+int64_t base_second = 0;
+char* path_prefix = nullptr; // "<directory>/<base>_<host>_<rank>_"
+int world_rank_of_process = 0;
+
+State current_state()
+{
+    return static_cast<State>(__atomic_load_n(reinterpret_cast<int*>(&state), __ATOMIC_ACQUIRE));
+}
+
+void set_state(State next)
+{
+    __atomic_store_n(reinterpret_cast<int*>(&state), static_cast<int>(next), __ATOMIC_RELEASE);
+}
+
+void set_gate(int record_depth, int tracking_depth)
+{
+    __atomic_store_n(&gate.record_depth, record_depth, __ATOMIC_RELAXED);
+    __atomic_store_n(&gate.tracking_depth, tracking_depth, __ATOMIC_RELAXED);
+}
+
+int depth_of_calls()
+{
+    return settings.nested ? TraceWriter::max_depth : 1;
+}
+
+// The only thing that the program's user may see of us, once per process.
+void warn(const char* path, int error)
+{
+    if (__atomic_test_and_set(&has_warned, __ATOMIC_RELAXED))
+        return;
+    char text[PATH_MAX + 200];
+    const int length = snprintf(text, sizeof text, "hdtrace: cannot write %s: %s; the program goes on without its trace\n",
+                                path, g_strerror(error));
+    const size_t size = length < static_cast<int>(sizeof text) ? static_cast<size_t>(length) : sizeof text - 1;
+    if (write(STDERR_FILENO, text, size) < 0)
+        return; // nobody to tell
+}
+
+void warn_setting(const char* variable, const char* value, const char* expected)
+{
+    fprintf(stderr, "hdtrace: %s='%s' is ignored: expected %s\n", variable, value, expected);
+}
+
+int64_t read_number(const char* variable, int64_t fallback, int64_t min, int64_t max)
+{
+    const char* const value = getenv(variable);
+    if (value == nullptr || *value == '\0')
+        return fallback;
+    char* end;
+    errno = 0;
+    const int64_t number = g_ascii_strtoll(value, &end, 10);
+    const bool is_valid = end != value && *end == '\0' && errno == 0 && number >= min && number <= max;
+    if (!is_valid) {
+        char expected[80];
+        snprintf(expected, sizeof expected, "a number from %lld to %lld", static_cast<long long>(min),
+                 static_cast<long long>(max));
+        warn_setting(variable, value, expected);
+    }
+    return is_valid ? number : fallback;
+}
+
+int64_t read_size(const char* variable, int64_t fallback, int64_t min)
+{
+    const char* const value = getenv(variable);
+    if (value == nullptr || *value == '\0')
+        return fallback;
+    char* end;
+    errno = 0;
+    const int64_t number = g_ascii_strtoll(value, &end, 10);
+    const int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    const bool ends = end[shift != 0 ? 1 : 0] == '\0';
+    const bool is_valid = end != value && ends && errno == 0 && number >= 0 && number <= INT64_MAX >> shift
+                          && (number << shift) >= min;
+    if (!is_valid)
+        warn_setting(variable, value, "a number of bytes, e.g. 256K, that is not too small");
+    return is_valid ? number << shift : fallback;
+}
+
+void read_settings()
+{
+    const char* text;
+#define HDT_OPTION_BOOL(name, variable, default) settings.name = read_number(variable, default, 0, 1) != 0;
+#define HDT_OPTION_INT(name, variable, default, min, max)                                                                \
+    settings.name = static_cast<int>(read_number(variable, default, min, max));
+#define HDT_OPTION_SIZE(name, variable, default, min) settings.name = read_size(variable, default, min);
+#define HDT_OPTION_TEXT(name, variable, default)                                                                         \
+    text = getenv(variable);                                                                                             \
+    settings.name = text != nullptr && *text != '\0' ? strdup(text) : default;
+#include "hdtrace_options.inc"
+}
+
+const char* program_path()
+{
+    static char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    return path;
+}
+
+const char* base_name()
+{
+    return *settings.name != '\0' ? settings.name : program_invocation_short_name;
+}
+
+const char* name_of_thread_level(int level)
+{
+    return level == MPI_THREAD_SINGLE       ? "MPI_THREAD_SINGLE"
+           : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
+           : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+                                            : "MPI_THREAD_MULTIPLE";
+}
+
+void write_process_line(int rank, int size, int thread_level)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    real.MPI_Get_library_version(version, &length);
+    version[strcspn(version, "\r\n")] = '\0';
+
+    TextBuffer line;
+    line.text("Process base='").info_escaped(base_name()).text("' host='").info_escaped(host);
+    line.text("' rank=").number(rank).text(" size=").number(size).text(" thread=0 version=1 timeAdjustment=");
+    line.number(base_second).text(" pid=").number(getpid());
+    line.text(" program='").info_escaped(program_path()).text("' mpi='").info_escaped(version);
+    line.text("' threadLevel='").string(name_of_thread_level(thread_level)).text("' world='W'\n");
+    write_info(line);
+}
+
+void make_directory(const char* path)
+{
+    // Other processes of the program may do the same at the same time.
+    if (g_mkdir_with_parents(path, 0777) != 0)
+        warn(path, errno);
+}
+
+void set_path_prefix(int rank)
+{
+    TextBuffer prefix;
+    // The program may change its directory later.
+    char* const directory = g_canonicalize_filename(settings.directory, nullptr);
+    prefix.string(directory).text("/");
+    g_free(directory);
+    append_file_label(prefix, base_name());
+    prefix.text("_");
+    append_file_label(prefix, host);
+    path_prefix = strdup(prefix.text("_").number(rank).text("_").c_string());
+}
+
+void open_info()
+{
+    TextBuffer path;
+    path.string(path_prefix).text("0.info");
+    static char memory[sizeof(InfoWriter)] __attribute__((aligned(alignof(InfoWriter))));
+    info = new (memory) InfoWriter;
+    const int error = info->open(path.c_string());
+    if (error != 0)
+        warn(path.c_string(), error);
+}
+
+void open_trace(Thread& thread)
+{
+    TextBuffer path, attributes;
+    path.string(path_prefix).number(thread.number).text(".trc");
+    attributes.text("rank='").number(world_rank_of_process).text("' thread='").number(thread.number).text("'");
+    TraceSettings trace_settings;
+    trace_settings.buffer_size = static_cast<size_t>(settings.buffer_size);
+    trace_settings.force_flush = settings.force_flush;
+    trace_settings.on_error = warn;
+    const int error = thread.writer.open(path.c_string(), attributes.c_string(), base_second, trace_settings, info);
+    if (error != 0)
+        warn(path.c_string(), error);
+    if (thread.number > 0) {
+        TextBuffer line;
+        write_info(line.text("Thread number=").number(thread.number).text("\n"));
+    }
+}
+
+void close_trace(Thread& thread)
+{
+    thread.writer.close();
+    TextBuffer line;
+    line.text("End thread=").number(thread.number).text(" states=");
+    line.number(thread.writer.states() - thread.writer.dropped_states());
+    write_info(line.text(" dropped=").number(thread.writer.dropped_states()).text("\n"));
+}
+
+// A thread of the program ended.
+void end_thread(void* data)
+{
+    Thread* const thread = static_cast<Thread*>(data);
+    current_thread = nullptr;
+    const MutexLock lock(mutex);
+    Thread** link = &threads;
+    while (*link != nullptr && *link != thread)
+        link = &(*link)->next;
+    if (*link == nullptr)
+        return;
+    *link = thread->next;
+    if (current_state() == State::running)
+        close_trace(*thread);
+    thread->~Thread();
+    free(thread);
+}
+
+// After fork() the parent's files are none of the child's business.
+void become_untraced()
+{
+    current_thread = nullptr;
+    threads = nullptr;
+    set_gate(0, 0);
+    set_state(State::off);
+}
+
+Thread* add_thread()
+{
+    void* const memory = calloc(1, sizeof(Thread));
+    if (memory == nullptr)
+        return nullptr;
+    Thread* const thread = new (memory) Thread;
+    {
+        const MutexLock lock(mutex);
+        thread->number = thread_count++;
+        thread->next = threads;
+        threads = thread;
+    }
+    open_trace(*thread);
+    pthread_setspecific(thread_end_key, thread);
+    return current_thread = thread;
+}
+
+// Started by hdtrace-run for another process, which started this one.
+bool is_meant_for_another_process()
+{
+    const char* const meant = getenv("HDTRACE_PID");
+    return meant != nullptr && !settings.follow && atol(meant) != getpid();
+}
+
+// What this program starts shall not be traced, unless asked.
+void leave_preload_list()
+{
+    const char* const list = getenv("LD_PRELOAD");
+    if (list == nullptr || settings.follow)
+        return;
+    char** const parts = g_strsplit_set(list, ": ", -1);
+    TextBuffer rest;
+    for (char** part = parts; *part != nullptr; ++part) {
+        if (**part == '\0' || strstr(*part, "libHDTraceMPIWrapper") != nullptr)
+            continue;
+        if (rest.size() > 0)
+            rest.text(":");
+        rest.string(*part);
+    }
+    if (rest.size() > 0)
+        setenv("LD_PRELOAD", rest.c_string(), 1);
+    else
+        unsetenv("LD_PRELOAD");
+    g_strfreev(parts);
+}
+
+__attribute__((constructor)) void loaded()
+{
+    read_settings();
+    if (is_meant_for_another_process()) {
+        leave_preload_list();
+        set_state(State::off);
+    }
+}
+
+__attribute__((destructor)) void unloaded()
+{
+    stop();
+}
+
+} // namespace
+
+Scratch::~Scratch()
+{
+    free(m_memory);
+}
+
+void* Scratch::take(size_t size)
+{
+    if (size > m_size) {
+        free(m_memory);
+        m_size = 2 * size;
+        m_memory = malloc(m_size);
+        if (m_memory == nullptr)
+            m_size = 0;
+    }
+    return m_memory;
+}
+
+Thread* enter_thread()
+{
+    resolve_real_functions();
+    if (current_state() == State::waiting) {
+        // MPI may have been initialised past us, or the program asks for something that is allowed before.
+        int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
+        real.MPI_Initialized(&initialised);
+        if (!initialised)
+            return nullptr;
+        real.MPI_Finalized(&finalised);
+        if (finalised)
+            return nullptr;
+        real.MPI_Query_thread(&level);
+        start(level);
+    }
+    return current_state() == State::running ? (current_thread != nullptr ? current_thread : add_thread()) : nullptr;
+}
+
+void begin_init()
+{
+    resolve_real_functions();
+    if (current_state() != State::waiting)
+        return;
+    set_state(State::initialising);
+    base_second = Clock().now() / nanoseconds_per_second;
+}
+
+void init_failed()
+{
+    if (current_state() == State::initialising)
+        set_state(State::waiting);
+}
+
+void start(int thread_level)
+{
+    {
+        const MutexLock lock(mutex);
+        if (current_state() == State::running || current_state() == State::off)
+            return;
+        if (base_second == 0)
+            base_second = Clock().now() / nanoseconds_per_second;
+        if (gethostname(host, sizeof host) != 0)
+            strcpy(host, "localhost");
+        host[sizeof host - 1] = '\0';
+        int size = 0;
+        real.MPI_Comm_rank(MPI_COMM_WORLD, &world_rank_of_process);
+        real.MPI_Comm_size(MPI_COMM_WORLD, &size);
+        make_directory(settings.directory);
+        set_path_prefix(world_rank_of_process);
+        open_info();
+        write_process_line(world_rank_of_process, size, thread_level);
+        pthread_key_create(&thread_end_key, end_thread);
+        pthread_atfork(nullptr, nullptr, become_untraced);
+        if (thread_level == MPI_THREAD_MULTIPLE)
+            set_requests_shared_by_threads();
+        start_communicators();
+        start_datatypes();
+        start_files();
+        leave_preload_list();
+        __atomic_store_n(&gate.level, settings.all_functions, __ATOMIC_RELAXED);
+        set_gate(depth_of_calls(), depth_of_calls());
+        set_state(State::running);
+    }
+    if (current_thread == nullptr)
+        add_thread();
+}
+
+void pause_recording()
+{
+    if (current_state() == State::running)
+        set_gate(0, depth_of_calls());
+}
+
+void resume_recording()
+{
+    if (current_state() == State::running)
+        set_gate(depth_of_calls(), depth_of_calls());
+}
+
+void flush_thread()
+{
+    if (current_thread == nullptr)
+        return;
+    info->flush();
+    current_thread->writer.flush();
+}
+
+void stop()
+{
+    // Looked at before the lock: in a child of fork() nobody may be left to unlock it.
+    if (current_state() != State::running)
+        return;
+    const MutexLock lock(mutex);
+    if (current_state() != State::running)
+        return;
+    set_state(State::off);
+    set_gate(0, 0);
+    for (Thread* thread = threads; thread != nullptr; thread = thread->next)
+        close_trace(*thread);
+    info->close();
+}
+
+void write_info(const TextBuffer& lines)
+{
+    info->write(lines);
+}
+
+int64_t time_base()
+{
+    return base_second * nanoseconds_per_second;
+}
+
+const char* host_name()
+{
+    return host;
+}
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,89 @@
+// The life of the tracer inside a process: its settings, its threads, start and stop.
+#pragma once
+
+#include "hdtrace/writer/trace_writer.h"
+#include "mpiwrapper/runtime/communicators.h"
+#include "mpiwrapper/runtime/datatypes.h"
+#include "mpiwrapper/runtime/handle.h"
+
+namespace hdtrace::mpi {
+
+/// The settings, from the environment (hdtrace/options.toml).
+struct Settings
+{
+#define HDT_OPTION_BOOL(name, variable, default) bool name = default;
+#define HDT_OPTION_INT(name, variable, default, min, max) int name = default;
+#define HDT_OPTION_SIZE(name, variable, default, min) int64_t name = default;
+#define HDT_OPTION_TEXT(name, variable, default) const char* name = default;
+#include "hdtrace_options.inc"
+#undef HDT_OPTION_BOOL
+#undef HDT_OPTION_INT
+#undef HDT_OPTION_SIZE
+#undef HDT_OPTION_TEXT
+};
+
+extern Settings settings;
+
+/// What every call looks at first. MPI_Pcontrol and the end of the trace change it.
+struct Gate
+{
+    int record_depth = 0;   ///< calls at a smaller depth are recorded
+    int tracking_depth = 0; ///< at a smaller depth requests and files are followed
+    int level = 0;          ///< the highest level of functions that is recorded
+};
+
+extern Gate gate;
+
+/// Memory for the copies of handles and statuses that a completion call needs; grows and is kept.
+class Scratch
+{
+  public:
+    ~Scratch();
+    /// Null if memory is short.
+    void* take(size_t size);
+
+  private:
+    void* m_memory = nullptr;
+    size_t m_size = 0;
+};
+
+/// What belongs to one thread of the program.
+struct Thread
+{
+    int depth = 0; ///< MPI calls of ours that this thread is in
+    int number = 0;
+    HandleCache<MPI_Comm, const Comm*> comms;
+    HandleCache<MPI_Datatype, Type> types;
+    Clock clock;
+    Scratch handles;
+    Scratch statuses;
+    TraceWriter writer;
+    Thread* next = nullptr;
+};
+
+/// Null until the thread's first call after MPI_Init, and where nothing is traced.
+extern __thread Thread* current_thread;
+
+/// Makes the thread known, if MPI is initialised and the process is traced.
+Thread* enter_thread();
+
+/// While MPI_Init runs, calls that the MPI library makes are not looked at. Times count from here.
+void begin_init();
+void init_failed();
+/// MPI is ready. Opens the trace; does nothing if that has been done. @p thread_level is what MPI provides.
+void start(int thread_level);
+/// MPI_Pcontrol.
+void pause_recording();
+void resume_recording();
+/// Whole lines of this thread, and all descriptions, go to the files.
+void flush_thread();
+/// Closes all files. Nothing is recorded after it.
+void stop();
+
+/// Adds lines to the process's .info. Thread-safe.
+void write_info(const TextBuffer& lines);
+/// Nanoseconds since the epoch that times in the trace count from.
+int64_t time_base();
+const char* host_name();
+
+} // namespace hdtrace::mpi

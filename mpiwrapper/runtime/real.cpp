@@ -1,0 +1,64 @@
+#include "mpiwrapper/runtime/real.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+
+namespace hdtrace::mpi {
+
+RealFunctions real;
+
+namespace {
+
+constexpr const char* names[] = {
+#define HDT_REAL(name) "P" #name,
+#include "real_functions.inc"
+#undef HDT_REAL
+};
+constexpr int function_count = sizeof names / sizeof *names;
+
+// The program may run with an older MPI library than we were built for.
+void* find(const char* name)
+{
+    void* const next = dlsym(RTLD_NEXT, name);
+    if (next != nullptr)
+        return next;
+    // The library was loaded privately, out of the sight of RTLD_NEXT.
+    static void* const library = dlopen(HDTRACE_MPI_LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
+    return library != nullptr ? dlsym(library, name) : nullptr;
+}
+
+// Stands in for a function that the MPI library does not have.
+template <int Index> int missing()
+{
+    fprintf(stderr, "hdtrace: the program called %s, which its MPI library does not have; it has been built for another "
+                    "version than it runs with\n",
+            names[Index] + 1);
+    return MPI_ERR_OTHER;
+}
+
+template <int Index> void resolve_from(void** functions)
+{
+    if constexpr (Index < function_count) {
+        functions[Index] = find(names[Index]);
+        if (functions[Index] == nullptr)
+            functions[Index] = reinterpret_cast<void*>(missing<Index>);
+        resolve_from<Index + 1>(functions);
+    }
+}
+
+void resolve()
+{
+    static_assert(sizeof(RealFunctions) == function_count * sizeof(void*));
+    resolve_from<0>(reinterpret_cast<void**>(&real));
+}
+
+} // namespace
+
+void resolve_real_functions()
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, resolve);
+}
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,58 @@
+// Which operation a request handle stands for.
+//
+// Handles alone do not tell: Open MPI gives every send that completes at once the same one, and all libraries use
+// freed ones again. So each started operation is an entry under its handle and the address of the variable that the
+// handle was stored in. Where a program moved the handle elsewhere, the oldest entry with that handle is taken.
+#pragma once
+
+#include "mpiwrapper/runtime/mpi_api.h"
+
+#include <stdint.h>
+
+namespace hdtrace::mpi {
+
+struct Comm;
+
+enum class RequestKind : uint8_t {
+    operation, ///< anything whose status tells nothing about a message
+    receive    ///< its status tells who sent what
+};
+
+/// One started operation, or a persistent request that waits for MPI_Start.
+struct Request
+{
+    int64_t rid = -1;      ///< of the operation
+    int64_t init_rid = -1; ///< of the persistent request that it was started from
+    const Comm* comm = nullptr; ///< of a receive: what the ranks in the status refer to
+    RequestKind kind = RequestKind::operation;
+    bool is_persistent = false;
+    bool is_active = true;
+    bool is_cancelled = false; ///< MPI_Cancel was called for it
+};
+
+/// A new id.
+int64_t next_rid();
+
+/// Remembers a new operation or persistent request. @p variable is where the program stored the handle.
+void add_request(MPI_Request handle, const MPI_Request* variable, const Request& request);
+
+/// The entry of a handle; false if there is none.
+bool find_request(MPI_Request handle, const MPI_Request* variable, Request* request);
+
+/// The operation ended: the entry is removed, or becomes inactive if it is persistent. Returns false, and leaves
+/// @p request, if there is no active operation. Who removes an entry drops its reference to `comm` after use.
+bool complete_request(MPI_Request handle, const MPI_Request* variable, Request* request);
+
+/// MPI_Start: gives the persistent request a new operation.
+Request start_request(MPI_Request handle, const MPI_Request* variable);
+
+/// MPI_Request_free: the entry is removed whatever its state.
+bool remove_request(MPI_Request handle, const MPI_Request* variable, Request* request);
+
+/// MPI_Cancel.
+void mark_cancelled(MPI_Request handle, const MPI_Request* variable);
+
+/// Call this before the second thread appears.
+void set_requests_shared_by_threads();
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,103 @@
+// How arguments of MPI functions are written, beyond plain numbers.
+#pragma once
+
+#include "mpiwrapper/runtime/call.h"
+#include "mpiwrapper/runtime/files.h"
+#include "mpiwrapper/runtime/requests.h"
+
+namespace hdtrace::mpi {
+
+const char* error_class_name(int rc);
+const char* op_name(MPI_Op op);
+const char* whence_name(int whence);
+/// "CREATE|RDWR"
+void put_amode(Element& element, int amode);
+/// A string of the program, which may be null.
+inline void put_string(Element& element, const char* text)
+{
+    if (text != nullptr)
+        element.escaped(text);
+}
+/// "1;2;3;"
+void put_list(Element& element, const int* values, int count);
+/// Children `<Info key= value= />`, if HDTRACE_FILE_INFO asks for them and the call succeeded.
+void put_info(Element& element, const Call& call, MPI_Info info);
+
+inline int64_t tag_value(int tag)
+{
+    return tag == MPI_ANY_TAG ? -1 : tag;
+}
+
+/// Which side of a rooted collective this process is on.
+struct Rooted
+{
+    bool is_root;   ///< the arguments for the root are significant
+    bool is_leaf;   ///< the arguments of everyone are significant
+    bool is_member; ///< the arguments of root and others are significant
+
+    Rooted(const Comm& comm, int root)
+        : is_root(comm.is_inter ? root == MPI_ROOT : root == comm.rank),
+          is_leaf(!comm.is_inter || (root != MPI_ROOT && root != MPI_PROC_NULL)),
+          is_member(!comm.is_inter || root != MPI_PROC_NULL)
+    {
+    }
+};
+
+/// A status for the runtime to read: the program's own, or ours where the program does not want one.
+class StatusArgument
+{
+  public:
+    explicit StatusArgument(MPI_Status* given) : m_used(given == MPI_STATUS_IGNORE ? &m_own : given) {}
+    StatusArgument(const StatusArgument&) = delete;
+    StatusArgument& operator=(const StatusArgument&) = delete;
+    MPI_Status* get() { return m_used; }
+
+  private:
+    MPI_Status m_own;
+    MPI_Status* m_used;
+};
+
+/// The bytes that a status tells of.
+int64_t status_bytes(const MPI_Status& status);
+
+/// A message that MPI_Mprobe found and MPI_Mrecv has not yet received.
+struct Message
+{
+    const Comm* comm = &null_comm;
+    int source = MPI_PROC_NULL;
+    int tag = MPI_ANY_TAG;
+};
+
+void add_message(MPI_Message handle, const Message& message);
+
+/// A message that is about to be received: its handle ends with that.
+class MatchedMessage : public Message
+{
+  public:
+    /// @p handle may be null, as far as MPI is asked to say so.
+    explicit MatchedMessage(const MPI_Message* handle);
+    ~MatchedMessage() { drop_reference(*comm); }
+    MatchedMessage(const MatchedMessage&) = delete;
+    MatchedMessage& operator=(const MatchedMessage&) = delete;
+};
+
+/// What a receive or probe asked for and got.
+struct Received
+{
+    int64_t posted_source;
+    int64_t posted_tag;
+    int64_t source;
+    int64_t tag;
+    int64_t size = 0;
+    bool is_known = false; ///< there is a message
+
+    /// @p status is read only if @p has_message.
+    Received(const Comm& comm, int source_argument, int tag_argument, bool has_message, const MPI_Status& status);
+    /// `postedRank`, `postedTag`: what was asked, where it differs from what came.
+    void put_posted(Element& element) const;
+};
+
+/// For MPI_Start and completion calls: " rid='...'" and what is known of the message. Ends the child element.
+void put_completed(Element& element, const Request& request, const MPI_Status& status);
+
+} // namespace hdtrace::mpi
