@@ -59,11 +59,17 @@ class TextBuffer
     const char* data() const { return m_data; }
     size_t size() const { return m_size; }
     bool bad() const { return m_bad; }
-    void clear()
+    void clear() { truncate(0); }
+    /// Back to an earlier size().
+    void truncate(size_t size)
     {
-        m_size = 0;
+        m_size = size;
         m_bad = false;
     }
+    /// Memory behind the text for @p size bytes and a NUL, null if memory is short. What is written there
+    /// belongs to the text after added().
+    char* space(size_t size) { return room(size) ? m_data + m_size : nullptr; }
+    void added(size_t size) { m_size += size; }
     /// The text with a final NUL, or "" if memory is short. Owned by the buffer.
     const char* c_string()
     {

@@ -1,0 +1,369 @@
+// The traces of the C API.
+#include "hdtrace/writer/api_support.h"
+#include "hdtrace/writer/environment.h"
+#include "hdtrace/writer/format.h"
+#include "hdtrace/writer/trace_place.h"
+#include "hdtrace/writer/trace_writer.h"
+#include "hdtrace/writer/xml_syntax.h"
+
+#include <glib.h>
+#include <initializer_list>
+#include <unistd.h>
+
+namespace hdtrace {
+
+namespace {
+
+// What a state collects until it is written; used again and again, so that the memory is asked for once.
+struct State
+{
+    TextBuffer name;
+    AttributeList attributes;
+    TextBuffer children;
+    int64_t begin;
+    bool is_recorded;
+};
+
+bool is_permitted_element(const char* name)
+{
+    // These have a meaning of their own in a trace.
+    for (const char* reserved : {"Event", "Nested", "Program"}) {
+        if (strcmp(name, reserved) == 0)
+            return false;
+    }
+    return is_xml_name(name);
+}
+
+} // namespace
+
+} // namespace hdtrace
+
+using namespace hdtrace;
+
+struct hdTrace
+{
+    InfoWriter info;
+    TraceWriter writer;
+    Clock clock;
+    bool is_enabled = false;
+    bool force_flush = false;
+    int permitted_depth = HD_LOG_MAX_DEPTH;
+    int open_states = 0; // those too deep to have a State included
+    State states[HD_LOG_MAX_DEPTH];
+    TextBuffer end_line;
+    TextBuffer scratch;
+    AttributeList child_attributes; // of the child element that is being added
+
+    int64_t whole_second() const { return clock.now() / nanoseconds_per_second; }
+    // Null if the innermost state is not recorded.
+    State* recorded_state()
+    {
+        State* const state = open_states <= HD_LOG_MAX_DEPTH ? &states[open_states - 1] : nullptr;
+        return state != nullptr && state->is_recorded ? state : nullptr;
+    }
+};
+
+namespace hdtrace {
+
+namespace {
+
+static_assert(HD_LOG_MAX_DEPTH < TraceWriter::max_depth, "an event may stand in the innermost state");
+
+int open_info(hdTrace& trace, const char* path, const hdTopoNode& node, int64_t base)
+{
+    TextBuffer line;
+    append_process_line(line, node, base);
+    int error = trace.info.open(path);
+    if (error == 0)
+        error = trace.info.write(line);
+    return error != 0 ? error : trace.info.flush();
+}
+
+int open_writer(hdTrace& trace, const char* path, const hdTopoNode& node, int64_t base, const TraceSettings& settings)
+{
+    TextBuffer attributes;
+    append_root_attributes(attributes, node);
+    return trace.writer.open(path, attributes.c_string(), base, settings, &trace.info);
+}
+
+int open_trace(hdTrace& trace, const hdTopoNode& node)
+{
+    Environment environment;
+    if (const int error = read_environment(environment))
+        return error;
+    if (g_mkdir_with_parents(environment.directory, 0777) != 0)
+        return errno;
+    TextBuffer info_path, trace_path;
+    append_path(info_path, environment.directory, node, ".info");
+    append_path(trace_path, environment.directory, node, ".trc");
+    append_end_line_start(trace.end_line, node);
+    if (info_path.bad() || trace_path.bad() || trace.end_line.bad())
+        return ENOMEM;
+
+    trace.force_flush = environment.settings.force_flush;
+    const int64_t base = trace.whole_second();
+    if (const int error = open_info(trace, info_path.c_string(), node, base))
+        return error;
+    const int error = open_writer(trace, trace_path.c_string(), node, base, environment.settings);
+    if (error != 0)
+        unlink(info_path.c_string());
+    return error;
+}
+
+void write_state(hdTrace& trace, State& state, int64_t end)
+{
+    Element element(trace.writer);
+    element.text("<").raw(state.name.data(), state.name.size());
+    element.raw(state.attributes.text().data(), state.attributes.text().size());
+    element.times(state.begin, end).children(state.children.data(), state.children.size());
+    element.end(state.name.c_string());
+}
+
+void end_state(hdTrace& trace, int64_t now)
+{
+    if (State* const state = trace.recorded_state())
+        write_state(trace, *state, now);
+    --trace.open_states;
+}
+
+// Fills and begins the state that is the innermost one from now on. Returns 0 or an error, and then it is not recorded.
+int begin_state(hdTrace& trace, const char* name)
+{
+    const int depth = ++trace.open_states;
+    const bool is_deep = depth > trace.permitted_depth;
+    if (depth > HD_LOG_MAX_DEPTH)
+        return trace.is_enabled ? HD_ERR_TOO_DEEP : 0;
+    State& state = trace.states[depth - 1];
+    state.is_recorded = false;
+    if (!trace.is_enabled)
+        return 0;
+    if (is_deep)
+        return HD_ERR_TOO_DEEP;
+    state.name.clear();
+    state.attributes.clear();
+    state.children.clear();
+    state.name.string(name);
+    if (state.name.bad())
+        return ENOMEM;
+    trace.writer.enter();
+    state.is_recorded = true;
+    state.begin = trace.clock.now();
+    return 0;
+}
+
+int format_scratch(hdTrace& trace, const char* format, va_list arguments)
+{
+    trace.scratch.clear();
+    return append_format(trace.scratch, format, arguments);
+}
+
+int add_attributes(hdTrace& trace, State& state, const char* format, va_list arguments)
+{
+    if (const int error = format_scratch(trace, format, arguments))
+        return error;
+    return state.attributes.add_xml(trace.scratch.data(), trace.scratch.size());
+}
+
+int add_element(hdTrace& trace, State& state, const char* name, const char* format, va_list arguments)
+{
+    if (const int error = format_scratch(trace, format, arguments))
+        return error;
+    AttributeList& attributes = trace.child_attributes;
+    attributes.clear();
+    if (const int error = attributes.add_xml(trace.scratch.data(), trace.scratch.size()))
+        return error;
+    const size_t size = state.children.size();
+    state.children.text("<").string(name).bytes(attributes.text().data(), attributes.text().size()).text(" />");
+    if (!state.children.bad())
+        return 0;
+    state.children.truncate(size);
+    return ENOMEM;
+}
+
+int write_info(hdTrace& trace, const char* format, va_list arguments)
+{
+    if (const int error = format_scratch(trace, format, arguments))
+        return error;
+    TextBuffer& lines = trace.scratch;
+    if (lines.size() > 0 && lines.data()[lines.size() - 1] != '\n')
+        lines.text("\n");
+    const int error = trace.info.write(lines);
+    return error == 0 && trace.force_flush ? trace.info.flush() : error;
+}
+
+int first_of(int error, int other)
+{
+    return error != 0 ? error : other;
+}
+
+int close_trace(hdTrace& trace)
+{
+    const int error = trace.writer.close();
+    trace.end_line.text(" states=").number(trace.writer.states());
+    trace.end_line.text(" dropped=").number(trace.writer.dropped_states()).text("\n");
+    trace.info.write(trace.end_line);
+    return first_of(error, trace.info.close());
+}
+
+} // namespace
+
+} // namespace hdtrace
+
+hdTrace* hdT_createTrace(const hdTopoNode* node)
+{
+    if (node == nullptr || node->labels.count() < node->topology->levels.count())
+        return no_object(HD_ERR_INVALID_ARGUMENT);
+    hdTrace* const trace = create<hdTrace>();
+    if (trace == nullptr)
+        return no_object(ENOMEM);
+    const int error = open_trace(*trace, *node);
+    if (error == 0)
+        return trace;
+    destroy(trace);
+    return no_object(error);
+}
+
+int hdT_finalize(hdTrace* trace)
+{
+    if (trace == nullptr)
+        return result(HD_ERR_INVALID_ARGUMENT);
+    const int64_t now = trace->clock.now();
+    const int open_error = trace->open_states > 0 ? HD_ERR_STATE_OPEN : 0;
+    while (trace->open_states > 0)
+        end_state(*trace, now);
+    const int error = close_trace(*trace);
+    destroy(trace);
+    return result(first_of(error, open_error));
+}
+
+int hdT_enableTrace(hdTrace* trace)
+{
+    if (trace == nullptr)
+        return result(HD_ERR_INVALID_ARGUMENT);
+    const bool was_enabled = trace->is_enabled;
+    trace->is_enabled = true;
+    return was_enabled ? 1 : 0;
+}
+
+int hdT_disableTrace(hdTrace* trace)
+{
+    if (trace == nullptr)
+        return result(HD_ERR_INVALID_ARGUMENT);
+    const bool was_enabled = trace->is_enabled;
+    trace->is_enabled = false;
+    return was_enabled ? 0 : 1;
+}
+
+int hdT_isEnabled(const hdTrace* trace)
+{
+    if (trace == nullptr)
+        return result(HD_ERR_INVALID_ARGUMENT);
+    return trace->is_enabled ? 1 : 0;
+}
+
+int hdT_setNestedDepth(hdTrace* trace, int depth)
+{
+    if (trace == nullptr || depth < 1 || depth > HD_LOG_MAX_DEPTH)
+        return result(HD_ERR_INVALID_ARGUMENT);
+    trace->permitted_depth = depth;
+    return 0;
+}
+
+int hdT_setForceFlush(hdTrace* trace, int flush)
+{
+    if (trace == nullptr)
+        return result(HD_ERR_INVALID_ARGUMENT);
+    trace->force_flush = flush != 0;
+    trace->writer.set_force_flush(trace->force_flush);
+    return trace->force_flush ? hdT_flush(trace) : 0;
+}
+
+int hdT_flush(hdTrace* trace)
+{
+    if (trace == nullptr)
+        return result(HD_ERR_INVALID_ARGUMENT);
+    const int error = trace->info.flush();
+    return result(first_of(trace->writer.flush(), error));
+}
+
+int hdT_logStateStart(hdTrace* trace, const char* name)
+{
+    if (trace == nullptr || name == nullptr || !is_permitted_element(name))
+        return result(HD_ERR_INVALID_ARGUMENT);
+    return result(begin_state(*trace, name));
+}
+
+int hdT_logAttributes(hdTrace* trace, const char* format, ...)
+{
+    if (trace == nullptr || format == nullptr)
+        return result(HD_ERR_INVALID_ARGUMENT);
+    if (trace->open_states == 0)
+        return result(HD_ERR_NO_STATE);
+    State* const state = trace->recorded_state();
+    if (state == nullptr)
+        return 0;
+    va_list arguments;
+    va_start(arguments, format);
+    const int error = add_attributes(*trace, *state, format, arguments);
+    va_end(arguments);
+    return result(error);
+}
+
+int hdT_logAttribute(hdTrace* trace, const char* name, const char* value)
+{
+    if (trace == nullptr || name == nullptr || value == nullptr)
+        return result(HD_ERR_INVALID_ARGUMENT);
+    if (trace->open_states == 0)
+        return result(HD_ERR_NO_STATE);
+    State* const state = trace->recorded_state();
+    return state == nullptr ? 0 : result(state->attributes.add(name, value));
+}
+
+int hdT_logElement(hdTrace* trace, const char* name, const char* format, ...)
+{
+    if (trace == nullptr || name == nullptr || format == nullptr || !is_permitted_element(name))
+        return result(HD_ERR_INVALID_ARGUMENT);
+    if (trace->open_states == 0)
+        return result(HD_ERR_NO_STATE);
+    State* const state = trace->recorded_state();
+    if (state == nullptr)
+        return 0;
+    va_list arguments;
+    va_start(arguments, format);
+    const int error = add_element(*trace, *state, name, format, arguments);
+    va_end(arguments);
+    return result(error);
+}
+
+int hdT_logStateEnd(hdTrace* trace)
+{
+    if (trace == nullptr)
+        return result(HD_ERR_INVALID_ARGUMENT);
+    if (trace->open_states == 0)
+        return result(HD_ERR_NO_STATE);
+    end_state(*trace, trace->clock.now());
+    return result(trace->writer.error());
+}
+
+int hdT_logEvent(hdTrace* trace, const char* name)
+{
+    if (trace == nullptr || name == nullptr || *name == '\0')
+        return result(HD_ERR_INVALID_ARGUMENT);
+    if (!trace->is_enabled)
+        return 0;
+    const int64_t now = trace->clock.now();
+    trace->writer.enter();
+    Element(trace->writer).text("<Event name='").escaped(name).text("'").end_event(now);
+    return result(trace->writer.error());
+}
+
+int hdT_writeInfo(hdTrace* trace, const char* format, ...)
+{
+    if (trace == nullptr || format == nullptr)
+        return result(HD_ERR_INVALID_ARGUMENT);
+    va_list arguments;
+    va_start(arguments, format);
+    const int error = write_info(*trace, format, arguments);
+    va_end(arguments);
+    return result(error);
+}
