@@ -54,6 +54,7 @@ def emit(api, declared):
     present = tables.only(api, declared)
     files = {f"wrappers_{chapter.name}.cpp": wrappers.emit_chapter(chapter) for chapter in present.chapters}
     files["real_functions.inc"] = wrappers.emit_real_functions({f.name for f in present.functions} | set(api.own))
+    files["wrapped_functions.inc"] = wrappers.emit_wrapped_functions({f.name for f in present.functions})
     files["functions.md"] = documentation.emit(api)
     return files
 

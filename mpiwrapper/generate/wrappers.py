@@ -22,6 +22,11 @@ def emit_real_functions(names):
     return HEADER + "".join(f"HDT_REAL({name})\n" for name in sorted(names))
 
 
+def emit_wrapped_functions(names):
+    """One line for each function that has a wrapper."""
+    return HEADER + "".join(f"HDT_WRAPPED({name})\n" for name in sorted(names))
+
+
 def emit_function(function):
     """A wrapper under both of its names."""
     wrapper = Wrapper(function)

@@ -17,6 +17,13 @@ constexpr const char* names[] = {
 };
 constexpr int function_count = sizeof names / sizeof *names;
 
+// A Fortran program names none of the wrappers: its bindings do. Who links the archive must get all of them all the same.
+__attribute__((used)) const void* const wrappers[] = {
+#define HDT_WRAPPED(name) reinterpret_cast<const void*>(&::name),
+#include "wrapped_functions.inc"
+#undef HDT_WRAPPED
+};
+
 // The program may run with an older MPI library than we were built for.
 void* find(const char* name)
 {
