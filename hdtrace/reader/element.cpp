@@ -1,15 +1,14 @@
 #include "hdtrace/reader/element.h"
 
 #include <algorithm>
-#include <array>
 
 namespace hdtrace {
 namespace {
 
-using Spellings = std::array<std::string_view, 3>;
+using Spellings = std::vector<std::string_view>;
 
 /* Names that mean the same: ours first, then those of older traces. */
-constexpr Spellings same_meaning[] = {
+const Spellings same_meaning[] = {
     {"fid", "file"},
     {"rid", "aid", "request"},
     {"cid", "comm"},

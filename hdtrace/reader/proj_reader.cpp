@@ -81,14 +81,14 @@ std::int64_t number(const XmlReader& xml, const Element& element, std::string_vi
 }
 
 /* Bytes, which may be given as 64K, 16M or 1G. */
-std::int64_t parse_size(const XmlReader& xml, std::string text)
+std::int64_t parse_size(const XmlReader& xml, const std::string& text)
 {
     const std::size_t unit = text.empty() ? std::string::npos : std::string_view("KMG").find(text.back());
     if (unit == std::string::npos)
         return parse_number(xml, text);
-    text.pop_back();
+    const std::int64_t units = parse_number(xml, text.substr(0, text.size() - 1));
     std::int64_t size = 0;
-    if (__builtin_mul_overflow(parse_number(xml, text), std::int64_t{1024} << 10 * unit, &size))
+    if (__builtin_mul_overflow(units, std::int64_t{1024} << 10 * unit, &size))
         xml.fail("'" + text + "' is too large");
     return size;
 }

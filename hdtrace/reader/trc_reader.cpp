@@ -100,6 +100,7 @@ bool TrcReader::Reading::read_top_level(State& state)
 bool TrcReader::Reading::read_next_sibling(State& state)
 {
     state.nested.clear();
+    std::int64_t nested_line = 0;
     while (true) {
         const Node node = xml.next();
         if (node == Node::text)
@@ -110,10 +111,12 @@ bool TrcReader::Reading::read_next_sibling(State& state)
             read_state(state);
             return true;
         }
+        nested_line = xml.line();
         read_nested(state.nested);
     }
     if (!state.nested.empty())
-        xml.fail("no state follows <Nested>, which stands before the state that it belongs to");
+        throw ReadError(xml.file(), nested_line, 0,
+                        "no state follows <Nested>, which stands before its owner");
     return false;
 }
 

@@ -52,15 +52,14 @@ class TrcReader {
     std::optional<int> thread() const;
 
     /** Reads the next state or event of the top level; @p state's memory is used again. False at the end.
-     *  Throws ReadError for what is not a trace; calling it again throws the same again. A trace that was cut
-     *  off ends after its last whole line, which is no error. */
+     *  A trace that was cut off ends after its last whole line, which is no error. Throws ReadError for what
+     *  is not a trace, and the same again if it is called again; the last states before a syntax error (less
+     *  than a kilobyte) may be lost with it. */
     bool next(State& state);
 
-    /** Whether the trace is whole, so that nothing is missing() at its end. Valid once next() returned false.
-     */
+    /** Whether the writer closed the trace. Valid once next() returned false. */
     bool complete() const;
-    /** What a trace that was cut off lacks, e.g. "the end of line 7 and </Program>". Empty if it is complete.
-     */
+    /** What a trace that was cut off lacks, e.g. "the end of line 7 and </Program>"; else empty. */
     const std::string& missing() const;
 
   private:

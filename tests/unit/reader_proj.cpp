@@ -1,0 +1,192 @@
+#include <gtest/gtest.h>
+
+#include "hdtrace/reader/proj_reader.h"
+#include "tests/unit/reader_support.h"
+
+namespace hdtrace {
+namespace {
+
+using test::TemporaryFile;
+using Labels = std::vector<std::string>;
+
+const std::string our_form = R"(<?xml version="1.0" encoding="UTF-8"?>
+<Application name="my_app" processCount="2" version="1">
+  <Description>one &lt;run&gt;</Description>
+  <FileList>
+    <File name="/home/u/test.out">
+      <InitialSize from="1">16777216</InitialSize>
+      <Distribution class="Stripe" implementation="Stripe"><ChunkSize>64K</ChunkSize></Distribution>
+      <ChunkSize>64K</ChunkSize>
+      <Rank global="0" thread="0" fid="3"/>
+    </File>
+  </FileList>
+  <Topology>
+    <Level name="Hostname" type="Hostname"><Level name="Rank" type="Rank"><Level name="Thread" type="Thread"/></Level></Level>
+    <Node name="node01"><Node name="0"><Node name="0"/><Node name="1"/></Node></Node>
+    <Node name="node02"><Node name="1"><Node name="0"/></Node></Node>
+    <Label value="node01"><Label value="0"><Label value="0"/><Label value="1"/></Label></Label>
+    <Label value="node02"><Label value="1"><Label value="0"/></Label></Label>
+  </Topology>
+  <CommunicatorList>
+    <Communicator name="WORLD" uid="W"><Rank global="0" local="0" cid="0"/><Rank global="1" local="1"/></Communicator>
+    <Communicator name="inter" uid="I"><Rank global="0" local="0" cid="2" group="0"/><Rank global="1" local="0" cid="2" group="1"/></Communicator>
+  </CommunicatorList>
+  <Datatypes>
+    <Rank name="0" thread="0">
+      <NAMED id="0" name="MPI_INT" size="4" lb="0" extent="4"/>
+      <STRUCT id="1" name="pair" count="1" size="4" lb="0" extent="4"><Type id="0" displacement="0" blocklen="1"/></STRUCT>
+    </Rank>
+    <Rank name="1" thread="0"/>
+  </Datatypes>
+</Application>
+)";
+
+/* As in the text of the specification: no attributes of the root, labels only, sizes with units. */
+const std::string form_of_the_specification = R"(<Application>
+<FileList>
+<File name="test.out">
+  <InitialSize>16M</InitialSize>
+  <Distribution class="Stripe" />
+  <ChunkSize>64K</ChunkSize>
+</File>
+</FileList>
+<Topology>
+<Level name="Hostname"><Level name="Rank"><Level name="Thread"></Level></Level></Level>
+<Label value="node01"><Label value="1"><Label value="0" /></Label><Label value="0"><Label value="0" /></Label></Label>
+</Topology>
+<CommunicatorList>
+  <Communicator name="WORLD"><Rank global="1" local="1" cid="0" /><Rank global="0" local="0" cid="0" /></Communicator>
+</CommunicatorList>
+<Datatypes>
+  <Rank name="1" thread="0"><NAMED id="-1946157050" name="MPI_INT" /></Rank>
+  <Rank name="0" thread="0">
+  </Rank>
+</Datatypes>
+</Application>
+)";
+
+Project read_text(const std::string& text)
+{
+    const TemporaryFile file("app.proj", text);
+    return read_project(file.path());
+}
+
+std::string error_of(const std::string& text)
+{
+    const TemporaryFile file("app.proj", text);
+    try {
+        read_project(file.path());
+    } catch (const ReadError& error) {
+        return std::string(error.what()).substr(file.path().size() + 1);
+    }
+    return "no error";
+}
+
+TEST(ProjReader, ReadsOurForm)
+{
+    const Project project = read_text(our_form);
+    EXPECT_EQ(project.name, "my_app");
+    EXPECT_EQ(project.process_count, 2);
+    EXPECT_EQ(project.description, "one <run>");
+    EXPECT_EQ(project.levels, (Labels{"Hostname", "Rank", "Thread"}));
+    EXPECT_EQ(project.leaves,
+              (std::vector<Labels>{{"node01", "0", "0"}, {"node01", "0", "1"}, {"node02", "1", "0"}}));
+}
+
+TEST(ProjReader, ReadsFiles)
+{
+    const ProjectFile file = read_text(our_form).files.at(0);
+    EXPECT_EQ(file.name, "/home/u/test.out");
+    EXPECT_EQ(file.initial_size, 16777216);
+    EXPECT_EQ(file.from, 1);
+    EXPECT_EQ(file.distribution_class, "Stripe");
+    EXPECT_EQ(file.chunk_size, "64K");
+    ASSERT_EQ(file.ranks.size(), 1u);
+    EXPECT_EQ(file.ranks[0].fid, 3);
+}
+
+TEST(ProjReader, ReadsCommunicators)
+{
+    const Project project = read_text(our_form);
+    ASSERT_EQ(project.communicators.size(), 2u);
+    const Communicator& world = project.communicators[0];
+    EXPECT_EQ(world.uid, "W");
+    EXPECT_EQ(world.members.at(0).cid, 0);
+    EXPECT_EQ(world.members.at(1).cid, std::nullopt);
+    EXPECT_EQ(world.members.at(1).group, std::nullopt);
+    EXPECT_EQ(project.communicators[1].members.at(1).group, 1);
+}
+
+TEST(ProjReader, ReadsDatatypes)
+{
+    const Project project = read_text(our_form);
+    ASSERT_EQ(project.datatypes.size(), 2u);
+    EXPECT_TRUE(project.datatypes[1].types.empty());
+    const Datatype& type = project.datatypes[0].types.at(1);
+    EXPECT_EQ(type.id, 1);
+    EXPECT_EQ(type.combiner, "STRUCT");
+    EXPECT_EQ(type.attributes.at(1), (Attribute{"name", "pair"}));
+    EXPECT_EQ(type.rows,
+              (std::vector<Element>{{"Type", {{"id", "0"}, {"displacement", "0"}, {"blocklen", "1"}}}}));
+}
+
+TEST(ProjReader, ReadsTheFormOfTheSpecification)
+{
+    const Project project = read_text(form_of_the_specification);
+    EXPECT_EQ(project.name, "");
+    EXPECT_EQ(project.process_count, 2);
+    EXPECT_EQ(project.files.at(0).initial_size, 16 << 20);
+    EXPECT_EQ(project.files.at(0).distribution_class, "Stripe");
+    EXPECT_EQ(project.files.at(0).chunk_size, "64K");
+    EXPECT_EQ(project.leaves, (std::vector<Labels>{{"node01", "1", "0"}, {"node01", "0", "0"}}));
+    EXPECT_EQ(project.datatypes.at(0).types.at(0).id, -1946157050);
+}
+
+TEST(ProjReader, FindsTracesBesideTheProject)
+{
+    const TemporaryFile file("app.proj", our_form);
+    const std::string folder = file.path().substr(0, file.path().size() - std::string("app.proj").size());
+    const Project project = read_project(file.path());
+    EXPECT_EQ(project.trace_paths().at(2), folder + "app_node02_1_0.trc");
+
+    std::ofstream(folder + "my-app_node01_0_0.trc") << "named after the program";
+    EXPECT_EQ(project.trace_paths().at(2), folder + "my-app_node02_1_0.trc");
+
+    std::ofstream(folder + "app_node01_0_0.trc") << "named after the project";
+    EXPECT_EQ(project.trace_paths().at(2), folder + "app_node02_1_0.trc");
+}
+
+TEST(ProjReader, NamesThePlaceOfErrors)
+{
+    EXPECT_EQ(error_of("<Program></Program>"),
+              "1: this is no project: its root is <Program>, not <Application>");
+    EXPECT_EQ(error_of("<Application processCount='many'></Application>"), "1: 'many' is not a whole number");
+    EXPECT_EQ(
+        error_of("<Application>\n<CommunicatorList><Communicator>\n<Rank global='0'/>\n</Communicator>\n"
+                 "</CommunicatorList></Application>"),
+        "3: <Rank> has no attribute local");
+    EXPECT_EQ(
+        error_of(
+            "<Application><FileList><File name='f'><InitialSize>99999999999G</InitialSize></File></FileList>"
+            "</Application>"),
+        "1: '99999999999G' is too large");
+    EXPECT_EQ(error_of("<Application>\n</Applikation>\n").substr(0, 5), "2:15:");
+    EXPECT_EQ(error_of("<!DOCTYPE Application><Application/>"),
+              " a document type declaration (<!DOCTYPE>) is not allowed here");
+}
+
+TEST(ProjReader, RefusesAProjectThatWasCutOff)
+{
+    const std::size_t whole = our_form.find("</Application>") + std::string("</Application>").size();
+    for (std::size_t size = 0; size < whole; ++size)
+        EXPECT_NE(error_of(our_form.substr(0, size)), "no error") << size;
+    EXPECT_EQ(error_of(our_form.substr(0, whole)), "no error");
+}
+
+TEST(ProjReader, SaysWhyAFileCannotBeOpened)
+{
+    EXPECT_THROW(read_project("/nowhere/app.proj"), OpenError);
+}
+
+} // namespace
+} // namespace hdtrace

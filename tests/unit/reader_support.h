@@ -1,0 +1,38 @@
+// Files of a few lines for the tests of the readers.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include <unistd.h>
+
+namespace hdtrace::test {
+
+/// A file in a folder of its own, which is gone after the test.
+class TemporaryFile {
+  public:
+    TemporaryFile(const std::string& name, std::string_view content)
+        : m_folder(make_folder()), m_path(m_folder / name)
+    {
+        std::ofstream(m_path, std::ios::binary) << content;
+    }
+    ~TemporaryFile() { std::filesystem::remove_all(m_folder); }
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+    std::string path() const { return m_path.string(); }
+
+  private:
+    static std::filesystem::path make_folder()
+    {
+        std::string pattern = (std::filesystem::temp_directory_path() / "hdtrace-XXXXXX").string();
+        return mkdtemp(pattern.data());
+    }
+
+    std::filesystem::path m_folder;
+    std::filesystem::path m_path;
+};
+
+} // namespace hdtrace::test
