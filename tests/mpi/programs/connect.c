@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static void meet_through_a_port(void)
@@ -33,10 +34,42 @@ static void meet_through_a_port(void)
     MPI_Comm_free(&half);
 }
 
+/* A connected socket between the ranks 0 and 1. */
+static int connect_by_socket(void)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "meeting.socket"};
+    const int endpoint = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (rank == 0) {
+        CHECK(bind(endpoint, (struct sockaddr *)&address, sizeof address) == 0);
+        CHECK(listen(endpoint, 1) == 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        return accept(endpoint, NULL, NULL);
+    }
+    CHECK(rank > 1 || connect(endpoint, (struct sockaddr *)&address, sizeof address) == 0);
+    return endpoint;
+}
+
+static void meet_through_a_socket(void)
+{
+    MPI_Comm pair;
+    const int connection = connect_by_socket();
+    if (rank < 2) {
+        int theirs = -1;
+        MPI_Comm_join(connection, &pair);
+        MPI_Sendrecv(&rank, 1, MPI_INT, 0, 9, &theirs, 1, MPI_INT, 0, 9, pair, MPI_STATUS_IGNORE);
+        CHECK(theirs == 1 - rank);
+        MPI_Comm_disconnect(&pair);
+    }
+    close(connection);
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
     CHECK(size >= 2);
     meet_through_a_port();
+    meet_through_a_socket();
     return finish();
 }

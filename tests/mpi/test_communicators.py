@@ -1,0 +1,143 @@
+"""Making, naming, unifying and freeing communicators."""
+from support.calls import ANY, Call
+from support.runs import only_with, ranks
+
+ALL = ranks(1, 2, 3, 4)
+TWO_OR_MORE = ranks(2, 3, 4)
+
+
+def created(run, call, number=0, attribute="newcid"):
+    """The communicator that the `number`-th matching call of each process made: the same for all its members.
+
+    Returns {uid: communicator} of those that were made; processes that got none are left out.
+    """
+    found = {}
+    for trace in run:
+        states = trace.find(call)
+        if len(states) > number and states[number].get(attribute) not in (None, "-1"):
+            communicator = run.project.communicator(trace.rank, states[number][attribute])
+            assert trace.rank in communicator.ranks
+            assert found.setdefault(communicator.uid, communicator) == communicator
+    return found
+
+
+def the_one(run, *arguments, **options):
+    """The communicator that all processes made together."""
+    found = created(run, *arguments, **options)
+    assert len(found) == 1, f"not one communicator: {found}"
+    return next(iter(found.values()))
+
+
+def in_order(*members):
+    return {rank: place for place, rank in enumerate(members)}
+
+
+@ALL
+def test_every_communicator_is_unified(run_traced, ranks):
+    for name in ("communicators", "topologies", "sub_communicator", "neighbourhood"):
+        run = run_traced(name, ranks)
+        assert max(run.project.uids().values()) == 1
+        for (rank, _), communicator in run.project.communicators.items():
+            if communicator.name != "SELF":
+                known = [r for (r, _), other in run.project.communicators.items() if other.uid == communicator.uid]
+                assert sorted(known) == sorted(communicator.ranks), f"not all members know {communicator}"
+
+
+@ALL
+def test_duplicates(run_traced, ranks):
+    run = run_traced("communicators", ranks)
+    everybody = in_order(*range(ranks))
+    first = the_one(run, Call("Comm_dup"))
+    second = the_one(run, Call("Comm_dup_with_info"))
+    third = the_one(run, Call("Comm_idup", rid=ANY))
+    assert [c.ranks for c in (first, second, third)] == [everybody] * 3
+    assert len({c.uid for c in (first, second, third, the_one(run, Call("Comm_split_type"), attribute="cid"))}) == 4
+
+
+@ALL
+def test_splits(run_traced, ranks):
+    run = run_traced("communicators", ranks)
+    parts = created(run, Call("Comm_split", cid=0, color=lambda value: value in "01", key=ANY))
+    assert sorted(sorted(part.ranks.items()) for part in parts.values()) == \
+        sorted(sorted(in_order(*range(first, ranks, 2)).items()) for first in range(min(ranks, 2)))
+    assert {part.name for part in parts.values()} == set(["even & 'quoted'", "odd <ranks>"][:ranks])
+    alone = the_one(run, Call("Comm_split"), number=1)
+    assert alone.ranks == {0: 0}
+    for trace in run.traces[1:]:
+        assert Call("Comm_split", newcid=-1) in trace
+    assert the_one(run, Call("Comm_split_type")).ranks == in_order(*range(ranks))
+
+
+@ALL
+def test_communicators_of_groups(run_traced, ranks):
+    run = run_traced("communicators", ranks)
+    members = in_order(*range(max(1, ranks // 2)))
+    assert the_one(run, Call("Comm_create", cid=0)).ranks == members
+    assert the_one(run, Call("Comm_create_group", cid=0, tag=4)).ranks == members
+    for trace in run.traces[len(members):]:
+        assert Call("Comm_create", newcid=-1) in trace
+
+
+@ALL
+def test_a_reused_handle_is_a_new_communicator(run_traced, ranks):
+    run = run_traced("communicators", ranks)
+    made = [the_one(run, Call("Comm_split"), number=number) for number in (2, 3, 4)]
+    assert len({communicator.uid for communicator in made}) == 3
+    backwards = {rank: ranks - 1 - rank for rank in range(ranks)}
+    assert [communicator.ranks for communicator in made] == [backwards, in_order(*range(ranks)), backwards]
+    for trace in run:
+        splits = trace.find(Call("Comm_split"))[2:]
+        for split in splits:
+            assert Call("Barrier", cid=split["newcid"]) in trace and Call("Comm_free", cid=split["newcid"]) in trace
+
+
+def test_names_and_well_known_communicators(run_traced):
+    run = run_traced("communicators", 2)
+    for trace in run:
+        assert Call("Comm_set_name", name=ANY) in trace
+        assert Call("Comm_disconnect", cid=trace.find(Call("Comm_split"))[0]["newcid"]) in trace
+        selves = [run.project.communicator(trace.rank, state["cid"]) for state in trace.find(Call("Barrier"))]
+        assert selves[-1].ranks == {trace.rank: 0}, "the last barrier is on MPI_COMM_SELF"
+
+
+@TWO_OR_MORE
+def test_inter_communicators(run_traced, ranks):
+    run = run_traced("intercommunicators", ranks)
+    low, high = range(ranks // 2), range(ranks // 2, ranks)
+    inter = the_one(run, Call("Intercomm_create", tag=9))
+    assert inter.ranks == {**in_order(*low), **in_order(*high)}
+    assert len({inter.groups[rank] for rank in low}) == len({inter.groups[rank] for rank in high}) == 1
+    assert inter.groups[0] != inter.groups[ranks - 1]
+    copy = the_one(run, Call("Comm_dup"))
+    assert (copy.ranks, copy.uid == inter.uid) == (inter.ranks, False)
+    assert the_one(run, Call("Intercomm_merge")).ranks == in_order(*high, *low)
+    cid = run.traces[0].value(Call("Intercomm_create"), "newcid")
+    assert Call("Send", toRank=ranks - 1, cid=cid) in run.traces[0]
+    assert Call("Recv", fromRank=0, postedRank=-1) in run.traces[ranks - 1]
+
+
+@ALL
+def test_topologies(run_traced, ranks):
+    run = run_traced("topologies", ranks)
+    everybody = in_order(*range(ranks))
+    for name in ("Cart_create", "Cart_sub", "Graph_create", "Dist_graph_create", "Dist_graph_create_adjacent"):
+        assert the_one(run, Call(name)).ranks == everybody
+    for trace in run:
+        neighbours = [Call("Send", rank=trace.right, count=1), Call("Recv", rank=trace.left, count=1)]
+        cid = trace.value(Call("Dist_graph_create_adjacent"), "newcid")
+        assert Call("Neighbor_alltoallv", neighbours, cid=cid) in trace
+        assert Call("Neighbor_allgather", cid=trace.value(Call("Dist_graph_create"), "newcid")) in trace
+
+
+@only_with("Open MPI")
+@TWO_OR_MORE
+def test_groups_that_meet_through_a_port(run_traced, ranks):
+    run = run_traced("connect", ranks)
+    for trace in run:
+        listens = trace.rank < ranks // 2
+        assert Call("Comm_accept" if listens else "Comm_connect", root=ANY, newcid=ANY) in trace
+        assert Call("Comm_disconnect") in trace
+    inter = {**created(run, Call("Comm_accept")), **created(run, Call("Comm_connect"))}
+    assert [set(communicator.ranks) for communicator in inter.values()] == [set(range(ranks))]
+    assert Call("Send", toRank=ranks // 2, toTag=8) in run.traces[0]
+    assert Call("Recv", fromRank=0, fromTag=8) in run.traces[ranks // 2]

@@ -1,0 +1,60 @@
+"""All programs together call every function that is traced, and each logs what the specification says."""
+import sys
+
+import pytest
+from appendix_a import ATTRIBUTES, SPLIT_ENDS
+from support.calls import show
+from support.runs import SETTINGS, SOURCE
+
+sys.path.append(str(SOURCE / "mpiwrapper"))
+from generate import header, tables  # noqa: E402
+
+# They do not end by returning from main; test_life_cycle.py looks at them.
+ENDS_EARLY = {"abort", "exit_early"}
+# Debian's MPICH can neither open ports nor start processes.
+NOT_WITH_MPICH = {"connect", "spawn"}
+WITHOUT_THEM = {"Comm_accept", "Comm_connect", "Comm_join", "Comm_spawn", "Comm_spawn_multiple"}
+
+
+@pytest.fixture(scope="module")
+def states(run_traced):
+    """All states of all programs by name."""
+    found = {}
+    left_out = ENDS_EARLY | (NOT_WITH_MPICH if SETTINGS["mpi"] == "MPICH" else set())
+    for name in SETTINGS["names"]:
+        if name not in left_out:
+            for trace in run_traced(name, 2, {"HDTRACE_ALL_FUNCTIONS": "2"}):
+                for state in trace.everything():
+                    found.setdefault(state.name, []).append(state)
+    return found
+
+
+def traced_elements():
+    """The elements of all functions that are in the tables and in this MPI library."""
+    declared = header.prototypes(header.preprocess(SETTINGS["compiler"], []))
+    return {function.logged.element for function in tables.only(tables.load(SOURCE / "mpiwrapper/api"), declared).functions}
+
+
+def test_every_function_is_called(states):
+    missing = traced_elements() - set(states) - {"Abort"}
+    if SETTINGS["mpi"] == "MPICH":
+        missing -= WITHOUT_THEM
+    assert missing == set()
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_appendix_a(states, name):
+    """All attributes are there, in their order, before what we add; some may be missing where MPI defines no value."""
+    wanted = ATTRIBUTES[name]
+    calls = [state for state in states[name] if "rc" not in state]
+    assert any(all(key in state for key in wanted) for state in calls), f"none has all of {wanted}: {show(calls[0])}"
+    for state in calls:
+        found = [key for key in state.attributes if key not in ("time", "end")]
+        specified = [key for key in wanted if key in found]
+        assert found[:len(specified)] == specified, f"not in the order {wanted}: {show(state)}"
+
+
+@pytest.mark.parametrize("name", SPLIT_ENDS)
+def test_the_end_of_a_split_collective_is_a_wait(states, name):
+    assert name not in states
+    assert f"{name.removesuffix('_end')}_begin" in states

@@ -1,0 +1,87 @@
+"""How programs start, use threads, switch tracing off, and end."""
+import subprocess
+
+import pytest
+from support.calls import Call
+from support.runs import ranks
+
+
+@ranks(1, 2, 3, 4)
+def test_init_without_arguments(run_traced, ranks):
+    run = run_traced("init_null", ranks)
+    for trace in run:
+        assert trace.names()[0] == "Init" and trace.names()[-1] == "Finalize"
+        assert trace.title.startswith("init-null_")
+    assert len(run.threads) == ranks
+
+
+@ranks(1, 2, 3)
+def test_each_thread_has_its_own_trace(run_traced, ranks):
+    run = run_traced("threads", ranks)
+    assert sorted(run.threads) == [(rank, thread) for rank in range(ranks) for thread in range(4)]
+    for rank in range(ranks):
+        used = set()
+        for thread in range(4):
+            trace = run.threads[rank, thread]
+            sends = trace.find(Call("Isend", toRank=trace.right))
+            assert len(sends) == 25 and len(trace.find(Call("Recv", fromRank=trace.left))) == 25
+            for send in sends:
+                assert Call("Wait", [Call("For", rid=send["rid"])]) in trace
+            used.add(sends[0]["cid"])
+        assert len(used) == 4, "each thread has its communicator"
+        assert Call("Init_thread", required=3, provided=3) in run.threads[rank, 0] or \
+            Call("Init_thread", required="MPI_THREAD_MULTIPLE", provided="MPI_THREAD_MULTIPLE") in run.threads[rank, 0]
+
+
+@ranks(1, 2)
+def test_a_program_switches_tracing_off_and_on(run_traced, ranks):
+    for trace in run_traced("pcontrol", ranks):
+        assert [state["count"] for state in trace.find(Call("Bcast"))] == ["1", "3", "4"]
+        assert Call("Send") not in trace
+        rid = trace.value(Call("Irecv"), "rid")
+        assert Call("Wait", [Call("For", rid=rid, fromRank=trace.left)]) in trace, "requests are followed all the time"
+
+
+@ranks(1, 2, 3, 4)
+def test_abort_leaves_whole_traces(run_traced, ranks):
+    run = run_traced("abort", ranks, complete=False)
+    assert run.returncode != 0
+    assert len(run.threads) == ranks
+    assert Call("Abort", errorcode=7) in run.traces[ranks - 1]
+    for trace in run:
+        assert Call("Barrier") in trace
+
+
+@ranks(1, 2, 4)
+@pytest.mark.parametrize("how", ["exit", "_exit"])
+def test_exit_without_finalize(run_traced, ranks, how):
+    run = run_traced("exit_early", ranks, args=(how,), complete=False)
+    assert run.returncode == 3
+    for trace in run:
+        assert Call("Bcast") in trace
+
+
+@ranks(1, 2)
+def test_calls_by_profiling_names_are_traced(run_traced, ranks):
+    for trace in run_traced("profiling_names", ranks):
+        assert trace.names()[0] == "Init" and trace.names()[-1] == "Finalize"
+        assert Call("Sendrecv", toRank=trace.right, fromRank=trace.left, size=4) in trace
+        assert len(trace.find(Call("Barrier"))) == 1
+
+
+@pytest.fixture(scope="module")
+def locale_with_comma(tmp_path_factory):
+    """A folder with the locale de_DE, whose decimal sign is a comma."""
+    folder = tmp_path_factory.mktemp("locales")
+    result = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", folder / "de_DE.UTF-8"], capture_output=True, text=True)
+    if not (folder / "de_DE.UTF-8").exists():
+        pytest.skip(f"no locale with a comma: {result.stderr}")
+    return {"LOCPATH": str(folder), "LC_ALL": "de_DE.UTF-8"}
+
+
+def test_the_locale_does_not_change_numbers(run_traced, run_untraced, locale_with_comma):
+    run = run_traced("locale", 2, locale_with_comma)
+    assert run.stdout == run_untraced("locale", 2, locale_with_comma).stdout
+    assert "a half is 0,5" in run.stdout
+    for path in run.trace_directory.glob("*.trc"):
+        assert "," not in path.read_text()

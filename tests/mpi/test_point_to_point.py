@@ -1,0 +1,203 @@
+"""Messages between two processes."""
+from support.calls import ANY, Call, For, Pending
+from support.runs import ranks
+
+RING = ranks(1, 2, 3, 4)
+
+
+@RING
+def test_each_send_mode(run_traced, ranks):
+    run = run_traced("send_modes", ranks)
+    for trace in run:
+        for mode, name in enumerate(["Send", "Bsend", "Ssend", "Rsend"]):
+            count, tag = mode + 1, 10 + mode
+            assert Call(name, size=4 * count, count=count, tid=run.tid(trace, "MPI_INT"), toRank=trace.right, toTag=tag, cid=0) in trace
+            rid = trace.value(Call("Irecv", fromRank=trace.left, fromTag=tag, cid=0, size=16, count=4), "rid")
+            assert Call("Wait", [For(rid=rid, fromRank=trace.left, fromTag=tag, size=4 * count)]) in trace
+        assert Call("Buffer_attach") in trace and Call("Buffer_detach") in trace
+        assert run.communicator(trace, Call("Ssend")).name == "WORLD"
+
+
+@RING
+def test_a_receive_logs_what_it_got_and_what_was_asked(run_traced, ranks):
+    run = run_traced("receive", ranks)
+    for trace in run:
+        def receive(count, tag, **posted):
+            return Call("Recv", fromRank=trace.left, fromTag=tag, size=8 * count, count=8,
+                        tid=run.tid(trace, "MPI_DOUBLE"), cid=0, **posted)
+
+        assert receive(8, 20, postedRank=None, postedTag=None) in trace
+        assert receive(3, 21, postedRank=None, postedTag=None) in trace
+        assert receive(2, 22, postedRank=-1, postedTag=None) in trace
+        assert receive(4, 23, postedRank=None, postedTag=-1) in trace
+        assert receive(5, 24, postedRank=-1, postedTag=-1) in trace
+        assert receive(0, 25, postedRank=None, postedTag=None) in trace
+        assert receive(6, 30, postedRank=-1, postedTag=-1) in trace, "a program that ignores the status does not hide it"
+
+
+def test_nobody_is_rank_minus_2(run_traced):
+    for trace in run_traced("receive", 2):
+        assert Call("Send", toRank=-2, toTag=31, size=4) in trace
+        assert Call("Recv", fromRank=-2, size=0, count=1) in trace
+        assert Call("Sendrecv", toRank=-2, toTag=43, size=12, fromRank=-2, recvSize=0) in trace
+
+
+@RING
+def test_exchanges_log_both_sides(run_traced, ranks):
+    run = run_traced("receive", ranks)
+    for trace in run:
+        tid = run.tid(trace, "MPI_INT")
+        both = {"toRank": trace.right, "fromRank": trace.left, "cid": 0, "tid": tid}
+        assert Call("Sendrecv", size=12, count=3, toTag=40, fromTag=40, recvSize=12, recvCount=5, recvtid=tid, **both) in trace
+        assert Call("Sendrecv", size=8, count=2, toTag=41, fromTag=41, recvSize=8, postedRank=-1, postedTag=-1, **both) in trace
+        assert Call("Sendrecv_replace", sendSize=12, size=12, count=3, toTag=42, fromTag=42, **both) in trace
+
+
+@RING
+def test_each_nonblocking_send_mode(run_traced, ranks):
+    run = run_traced("isend_modes", ranks)
+    for trace in run:
+        for mode, name in enumerate(["Isend", "Ibsend", "Issend", "Irsend"]):
+            count, tag = mode + 1, 10 + mode
+            send = Call(name, size=2 * count, count=count, tid=run.tid(trace, "MPI_SHORT"), toRank=trace.right, toTag=tag, cid=0, rid=ANY)
+            assert Call("Wait", [For(rid=trace.value(send, "rid"), fromRank=None)]) in trace
+
+
+@RING
+def test_eager_sends_are_told_apart_although_their_handles_are_equal(run_traced, ranks):
+    for trace in run_traced("isend_modes", ranks):
+        sends = [trace.value(Call("Isend", toTag=30 + i), "rid") for i in range(6)]
+        receives = [trace.value(Call("Irecv", fromTag=30 + i), "rid") for i in range(6)]
+        assert Call("Wait", [For(rid=sends[0])]) in trace
+        assert Call("Waitall", [For(rid=rid) for rid in sends[1:]], count=5) in trace
+        assert Call("Waitall", [For(rid=rid, fromRank=trace.left, fromTag=30 + i, size=4) for i, rid in enumerate(receives)], count=6) in trace
+
+
+def test_requests_to_and_from_nobody(run_traced):
+    for trace in run_traced("isend_modes", 2):
+        send = trace.value(Call("Isend", toRank=-2, toTag=50), "rid")
+        receive = trace.value(Call("Irecv", fromRank=-2, fromTag=50), "rid")
+        assert Call("Waitall", [For(rid=send), For(rid=receive, fromRank=-2, size=0)]) in trace
+
+
+def _rids(trace, *tags):
+    return [trace.find(Call("Irecv", fromTag=tag))[0]["rid"] for tag in tags]
+
+
+@RING
+def test_wait_and_test(run_traced, ranks):
+    for trace in run_traced("completion", ranks):
+        first, second = _rids(trace, 60, 61)
+        assert Call("Test", [Pending(rid=first)], flag=0) in trace
+        assert Call("Wait", [For(rid=first, fromRank=trace.left, fromTag=60, size=4)]) in trace
+        assert Call("Test", [For(rid=second, fromRank=trace.left, fromTag=61, size=4)], flag=1) in trace
+        assert Call("Wait", []) in trace
+        assert Call("Test", [], flag=1) in trace
+
+
+@RING
+def test_waitall_and_testall(run_traced, ranks):
+    for trace in run_traced("completion", ranks):
+        rids = _rids(trace, 70, 71, 72)
+        assert Call("Testall", [Pending(rid=rid) for rid in rids], flag=0, count=3) in trace
+        assert Call("Waitall", [For(rid=rid, fromTag=70 + i) for i, rid in enumerate(rids)], count=3) in trace
+        again = [trace.find(Call("Irecv", fromTag=tag))[1]["rid"] for tag in (70, 71, 72)]
+        assert Call("Testall", [For(rid=rid, fromTag=70 + i) for i, rid in enumerate(again)], flag=1) in trace
+        assert Call("Waitall", [], count=3) in trace
+
+
+@RING
+def test_waitany_and_testany(run_traced, ranks):
+    for trace in run_traced("completion", ranks):
+        first, second, third = _rids(trace, 80, 81, 82)
+        assert Call("Testany", [Pending(rid=first), Pending(rid=second), Pending(rid=third)], flag=0) in trace
+        assert Call("Waitany", [For(rid=second, fromTag=81), Pending(rid=first), Pending(rid=third)], index=1, count=3) in trace
+        assert Call("Testany", [For(rid=third, fromTag=82), Pending(rid=first)], flag=1, index=2) in trace
+        assert Call("Waitany", [For(rid=first, fromTag=80)], index=0) in trace
+        assert Call("Waitany", []) in trace
+
+
+@RING
+def test_waitsome_and_testsome(run_traced, ranks):
+    for trace in run_traced("completion", ranks):
+        first, second, third = _rids(trace, 90, 91, 92)
+        assert Call("Testsome", [Pending(rid=first), Pending(rid=second), Pending(rid=third)], outcount=0) in trace
+        assert Call("Waitsome", [For(rid=third, fromTag=92), Pending(rid=first), Pending(rid=second)], outcount=1, count=3) in trace
+        completed = [child["rid"] for state in trace.find(Call("Testsome")) for child in state.children if child.name == "For"]
+        assert sorted(completed) == sorted([first, second])
+        assert Call("Waitsome", []) in trace
+
+
+@RING
+def test_cancelled_and_freed_requests(run_traced, ranks):
+    for trace in run_traced("completion", ranks):
+        cancelled, received = _rids(trace, 100, 101)
+        assert Call("Cancel", rid=cancelled) in trace
+        assert Call("Wait", [For(rid=cancelled, cancelled=1)]) in trace
+        freed = trace.value(Call("Isend"), "rid")
+        assert Call("Request_free", rid=freed) in trace
+        assert Call("Request_get_status", rid=received, flag=1) in trace
+        assert Call("Wait", [For(rid=received, fromTag=101, size=4)]) in trace
+
+
+@RING
+def test_requests_may_be_moved(run_traced, ranks):
+    for trace in run_traced("completion", ranks):
+        rids = _rids(trace, 110, 111, 112)
+        assert Call("Waitall", [For(rid=rid, fromTag=110 + i) for i, rid in enumerate(rids)]) in trace
+
+
+@RING
+def test_persistent_requests(run_traced, ranks):
+    run = run_traced("persistent", ranks)
+    for trace in run:
+        names = ["Send_init", "Bsend_init", "Ssend_init", "Rsend_init"]
+        sends = [trace.value(Call(name, toRank=trace.right, toTag=10 + mode, size=4), "rid") for mode, name in enumerate(names)]
+        receives = [trace.value(Call("Recv_init", fromRank=trace.left, fromTag=10 + mode), "rid") for mode in range(4)]
+        assert Call("Wait", []) in trace, "an inactive request has nothing to complete"
+
+        for started in trace.find(Call("Startall", [Call("Start", initRid=rid) for rid in receives], count=4)):
+            for mode, start in enumerate(started.children):
+                assert Call("Wait", [For(rid=start["rid"], fromRank=trace.left, fromTag=10 + mode, size=4)]) in trace
+        starts = trace.find(Call("Start"))
+        assert [start["initRid"] for start in starts] == sends * 2
+        for this_round in (starts[:4], starts[4:]):
+            assert Call("Waitall", [For(rid=start["rid"]) for start in this_round]) in trace
+        for rid in sends + receives:
+            assert Call("Request_free", rid=rid) in trace
+
+
+@RING
+def test_probes(run_traced, ranks):
+    for trace in run_traced("probe", ranks):
+        assert Call("Probe", source=-1, tag=-1, cid=0, fromRank=trace.left, fromTag=10, size=12) in trace
+        assert Call("Iprobe", source=trace.left, tag=11, cid=0, flag=0, fromRank=None, size=None) in trace
+        assert Call("Iprobe", source=trace.left, tag=11, flag=1, fromRank=trace.left, fromTag=11, size=8) in trace
+        assert Call("Probe", source=-2, tag=14) in trace
+
+
+@RING
+def test_matched_probes_and_their_receives(run_traced, ranks):
+    for trace in run_traced("probe", ranks):
+        assert Call("Mprobe", source=-1, tag=12, cid=0, fromRank=trace.left, fromTag=12, size=16) in trace
+        assert Call("Mrecv", fromRank=trace.left, fromTag=12, cid=0, size=16, count=4) in trace
+        assert Call("Improbe", source=trace.left, tag=13, flag=0) in trace
+        assert Call("Improbe", source=trace.left, tag=13, flag=1, fromRank=trace.left, size=4) in trace
+        rid = trace.value(Call("Imrecv", fromRank=trace.left, fromTag=13, cid=0), "rid")
+        assert any(For(rid=rid, fromRank=trace.left, fromTag=13, size=4).matches(child)
+                   for state in trace.find(Call("Waitall")) for child in state.children)
+        assert Call("Mrecv", fromRank=-2, size=0) in trace
+
+
+def test_generalized_requests(run_traced):
+    for trace in run_traced("generalized_request", 1):
+        rid = trace.value(Call("Grequest_start"), "rid")
+        assert Call("Test", [Pending(rid=rid)], flag=0) in trace
+        assert Call("Grequest_complete", rid=rid) in trace
+        assert Call("Wait", [For(rid=rid)]) in trace
+
+
+def test_packed_data(run_traced):
+    run = run_traced("pack", 2)
+    for trace in run:
+        assert Call("Sendrecv", size=20, tid=run.tid(trace, "MPI_PACKED"), recvSize=20) in trace

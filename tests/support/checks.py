@@ -1,0 +1,101 @@
+"""What holds for every trace, whatever the program."""
+import re
+from collections import defaultdict
+
+import hdtrace
+
+# A call with a rid that is not a new one.
+_NAMES_A_REQUEST = {"Request_free", "Request_get_status", "Cancel", "Grequest_complete"}
+_TYPE_IDS = {"tid", "recvtid", "etid", "filetid", "oldTid"}
+_INFO_VALUE = r"""(?:-?\d+(?:\.\d+)?|'(?:[^'\\\x00-\x1f]|\\.)*'|"(?:[^"\\\x00-\x1f]|\\.)*")"""
+_INFO_LINE = re.compile(rf"[A-Z]\w*(?: \w+={_INFO_VALUE})*")
+_INFO_KEY = re.compile(rf"(\w+)=({_INFO_VALUE})")
+
+
+def check_files(directory):
+    """Every trace is valid, every .info is made of well-formed lines."""
+    traces = sorted(directory.glob("*.trc"))
+    assert traces, f"no trace in {directory}"
+    for path in traces:
+        assert hdtrace.validate(path) == []
+    for path in directory.glob("*.info"):
+        text = path.read_text(encoding="utf-8")
+        assert text.endswith("\n"), f"{path} was cut off"
+        for number, line in enumerate(text.splitlines(), 1):
+            assert _INFO_LINE.fullmatch(line), f"{path}:{number}: not well-formed: {line}"
+
+
+def read_info(path):
+    """The lines of an .info file as (kind, {key: value}); escapes are left as they are."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        yield line.split(" ", 1)[0], {key: value.strip("'\"") for key, value in _INFO_KEY.findall(line)}
+
+
+def check_traces(run):
+    """The traces of all threads of a run agree with themselves, each other and the .info files."""
+    infos = {}
+    for path in run.trace_directory.glob("*.info"):
+        lines = list(read_info(path))
+        infos[int(dict(lines)["Process"]["rank"])] = lines
+    for (rank, thread), trace in run.threads.items():
+        _check_times(trace)
+        _check_ids(trace, infos[rank])
+        _check_end_line(trace, thread, infos[rank])
+    _check_requests(run)
+
+
+def _check_times(trace):
+    last_end = 0
+    for state in trace.states:
+        assert state.time <= state.end, f"{trace.title}:{state.line}: ends before it starts"
+        assert state.is_event or last_end <= state.time, f"{trace.title}:{state.line}: starts inside the call before"
+        last_end = state.end
+        for inner in state.nested:
+            assert state.time <= inner.time and inner.end <= state.end, f"{trace.title}:{state.line}: not nested in time"
+
+
+def _check_ids(trace, info):
+    known = defaultdict(set)
+    for kind, values in info:
+        known[kind].add(values.get("id"))
+    for state in trace.everything():
+        for element in [state, *state.children]:
+            for key, value in element.attributes.items():
+                kind = "Type" if key in _TYPE_IDS else {"cid": "Comm", "newcid": "Comm", "fid": "File"}.get(key)
+                assert kind is None or value == "-1" or value in known[kind], \
+                    f"{trace.title}:{state.line}: {state.name} has {key}='{value}', which no {kind} line of the .info has"
+
+
+def _check_end_line(trace, thread, info):
+    ends = [values for kind, values in info if kind == "End" and values["thread"] == str(thread)]
+    count = sum(1 for _ in trace.everything())
+    assert [(int(end["states"]), end["dropped"]) for end in ends] == [(count, "0")], f"{trace.title}: {count} states, but {ends}"
+
+
+def _check_requests(run):
+    """Within a process each rid is given to one operation only, and completed at most once, after its start."""
+    for rank in range(run.ranks):
+        started, objects, completed = set(), set(), set()
+        states = [state for (r, _), trace in run.threads.items() if r == rank for state in trace.everything()]
+        for state in sorted(states, key=lambda state: state.time):
+            place = f"rank {rank}: {state.name} in line {state.line}"
+            for rid in _new_requests(state):
+                assert rid not in started | objects, f"{place}: rid {rid} was given before"
+                (objects if state.name.endswith("_init") else started).add(rid)
+        for state in sorted(states, key=lambda state: state.end):
+            place = f"rank {rank}: {state.name} in line {state.line}"
+            for child in state.children:
+                if child.name == "For":
+                    assert child["rid"] in started, f"{place}: rid {child['rid']} was not started"
+                    assert child["rid"] not in completed, f"{place}: rid {child['rid']} was completed before"
+                    completed.add(child["rid"])
+                if child.name == "Pending":
+                    assert child["rid"] in started - completed, f"{place}: rid {child['rid']} cannot be pending"
+
+
+def _new_requests(state):
+    if "rid" in state and state.name not in _NAMES_A_REQUEST:
+        yield state["rid"]
+    for child in state.children:
+        if child.name == "Start":
+            yield child["rid"]

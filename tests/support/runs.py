@@ -1,0 +1,131 @@
+"""Runs programs with and without the tracer, and collects what a run left behind."""
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import hdtrace
+import pytest
+
+from .calls import ThreadTrace
+from .checks import check_files, check_traces
+from .project import Project
+
+SOURCE = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("HDTRACE_BUILD", SOURCE / "build/dev"))
+LAUNCHER = BUILD / "bin/hdtrace-run"
+MERGER = BUILD / "bin/project-merger"
+SETTINGS = json.loads((BUILD / "tests/mpi/settings.json").read_text())
+TIMEOUT = 120
+
+_TRACE_NAME = re.compile(r"_(\d+)_(\d+)\.trc$")
+
+
+def ranks(*numbers):
+    """Runs a test with each of these numbers of processes, as its argument `ranks`."""
+    return pytest.mark.parametrize("ranks", numbers, ids=lambda number: f"{number}ranks")
+
+
+def only_with(implementation):
+    """For tests of what just one MPI library has."""
+    return pytest.mark.skipif(SETTINGS["mpi"] != implementation, reason=f"only with {implementation}")
+
+
+def program(name):
+    """A program that CMake built, by its name; anything with a slash is a path."""
+    return Path(name) if "/" in str(name) else Path(SETTINGS["programs"]) / name
+
+
+@dataclass
+class Run:
+    """What one run of a program left: output, exit code and, if traced, the files."""
+
+    directory: Path
+    ranks: int
+    stdout: str
+    stderr: str
+    returncode: int
+    threads: dict = field(default_factory=dict)  # (rank, thread) -> ThreadTrace
+
+    @property
+    def traces(self):
+        """The traces of the main threads, by rank."""
+        return [self.threads[rank, 0] for rank in range(self.ranks)]
+
+    def __iter__(self):
+        return iter(self.traces)
+
+    @property
+    def trace_directory(self):
+        return self.directory / "trace"
+
+    @cached_property
+    def project(self):
+        """The merged project; the merger must have nothing to say."""
+        output = self.trace_directory / "merged.proj"
+        infos = sorted(self.trace_directory.glob("*.info"))
+        merge(output, *infos)
+        assert hdtrace.validate(output) == []
+        return Project(output)
+
+    def communicator(self, trace, call, attribute="cid"):
+        """The communicator that the one matching call names."""
+        return self.project.communicator(trace.rank, trace.value(call, attribute))
+
+    def file_name(self, trace, call):
+        """The file that the one matching call names."""
+        return self.project.file_name(trace.rank, trace.value(call, "fid"))
+
+    def tid(self, trace, name):
+        """The id of a predefined datatype in a process's trace."""
+        return self.project.named_datatype(trace.rank, name)
+
+
+def run_untraced(name, ranks, directory, env=None, args=(), mpirun=()):
+    """Runs a program as it is."""
+    return _run([*_mpirun(ranks, mpirun), program(name), *args], ranks, directory, env)
+
+
+def run_with_tracer(name, ranks, directory, env=None, args=(), mpirun=(), complete=True):
+    """Runs a program with the tracer preloaded and checks what holds for every trace.
+
+    complete: whether the program is expected to end as it should; its stderr is empty then and every trace complete.
+    """
+    trace_directory = directory / "trace"
+    env = {"HDTRACE_DIRECTORY": str(trace_directory), **(env or {})}
+    run = _run([*_mpirun(ranks, mpirun), LAUNCHER, program(name), *args], ranks, directory, env)
+    if complete:
+        assert (run.returncode, run.stderr) == (0, ""), f"exit code {run.returncode}\n{run.stdout}\n{run.stderr}"
+    run.threads = read_traces(trace_directory, ranks)
+    check_files(trace_directory)
+    check_traces(run)
+    return run
+
+
+def read_traces(directory, ranks):
+    """All traces of a folder by rank and thread."""
+    threads = {}
+    for path in sorted(directory.glob("*.trc")):
+        rank, thread = map(int, _TRACE_NAME.search(path.name).groups())
+        threads[rank, thread] = ThreadTrace(hdtrace.read_trace(path), rank, thread, path.name, ranks)
+    return threads
+
+
+def merge(output, *inputs):
+    """Calls project-merger, which must succeed in silence."""
+    result = subprocess.run([MERGER, "-o", output, *inputs], capture_output=True, text=True, timeout=TIMEOUT)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", ""), result
+
+
+def _mpirun(ranks, options):
+    return [SOURCE / "scripts/mpirun", *options, "-n", str(ranks)]
+
+
+def _run(command, ranks, directory, env):
+    environment = {**os.environ, "MPIEXEC": SETTINGS["mpiexec"], **(env or {})}
+    result = subprocess.run([str(word) for word in command], cwd=directory, env=environment, timeout=TIMEOUT,
+                            stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return Run(directory, ranks, result.stdout, result.stderr, result.returncode)
