@@ -1,0 +1,37 @@
+extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm)
+{
+    Call call(with_attributes, Tracks::nothing);
+    if (call.passes())
+        return real.MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+    call.begin();
+    const int rc = call.end(real.MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm));
+    if (!call.is_recorded())
+        return rc;
+    const Comm& comm_object = call.comm(comm);
+    Element element(call.trace());
+    element.text("<Alltoallw cid='").number(comm_object.id).text("'");
+    if (sendbuf == MPI_IN_PLACE)
+        element.text(" inPlace='").number(1).text("'");
+    call.finish_attributes(element);
+    if (call.succeeded() && sendbuf != MPI_IN_PLACE) {
+        for (int i = 0, n = comm_object.peer_count(); i < n; ++i) {
+            if (sendcounts[i] == 0)
+                continue;
+            const Type type = call.type(sendtypes[i]);
+            element.child("<Send rank='").number(world_rank(comm_object, i)).text("' size='").number(sendcounts[i] * type.size);
+            element.text("' count='").number(sendcounts[i]).text("' tid='").number(type.id).text("'").end_child();
+        }
+    }
+    if (call.succeeded()) {
+        for (int i = 0, n = comm_object.peer_count(); i < n; ++i) {
+            if (recvcounts[i] == 0)
+                continue;
+            const Type type = call.type(recvtypes[i]);
+            element.child("<Recv rank='").number(world_rank(comm_object, i)).text("' size='").number(recvcounts[i] * type.size);
+            element.text("' count='").number(recvcounts[i]).text("' tid='").number(type.id).text("'").end_child();
+        }
+    }
+    element.end("Alltoallw");
+    return rc;
+}
+HDT_WRAPS(MPI_Alltoallw);

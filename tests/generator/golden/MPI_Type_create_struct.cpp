@@ -1,0 +1,16 @@
+extern "C" HDT_EXPORT int MPI_Type_create_struct(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
+{
+    Call call(with_attributes, Tracks::nothing);
+    if (call.passes())
+        return real.MPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
+    call.begin();
+    const int rc = call.end(real.MPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype));
+    if (!call.is_recorded())
+        return rc;
+    const Type newtype_object = call.succeeded() ? find_type_made_of(*newtype, array_of_types, count) : Type();
+    Element element(call.trace());
+    element.text("<Type_create_struct tid='").number(newtype_object.id).text("'");
+    call.finish_attributes(element).end("Type_create_struct");
+    return rc;
+}
+HDT_WRAPS(MPI_Type_create_struct);

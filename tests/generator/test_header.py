@@ -1,0 +1,61 @@
+"""What the installed mpi.h declares, and the comparison with the tables."""
+
+from dataclasses import replace
+
+from generate import header, tables
+
+
+def changed(api, name, edit):
+    """The tables with one function replaced."""
+    return replace(api, chapters=tuple(
+        replace(c, functions=tuple(edit(f) if f.name == name else f for f in c.functions)) for c in api.chapters))
+
+
+def with_kind(kinds, parameter, kind):
+    def edit(function):
+        return replace(function, parameters=tuple(
+            replace(p, kind=kinds[kind]) if p.name == parameter else p for p in function.parameters))
+    return edit
+
+
+def test_the_tables_fit_the_installed_header(api, declared):
+    assert header.check(api, declared) == []
+
+
+def test_a_wrong_type_is_found(api, kinds, declared):
+    wrong = changed(api, "MPI_Send", with_kind(kinds, "count", "OFFSET"))
+    assert header.check(wrong, declared) == [
+        "mpiwrapper/api/pt2pt.toml: MPI_Send: parameter 'count' is 'MPI_Offset', mpi.h says 'int'"]
+
+
+def test_a_missing_const_is_found(api, declared):
+    def edit(function):
+        return replace(function, parameters=(replace(function.parameters[0], direction="out"), *function.parameters[1:]))
+    assert header.check(changed(api, "MPI_Send", edit), declared) == [
+        "mpiwrapper/api/pt2pt.toml: MPI_Send: parameter 'buf' is 'void *', mpi.h says 'const void *'"]
+
+
+def test_a_missing_parameter_is_found(api, declared):
+    wrong = changed(api, "MPI_Wait", lambda f: replace(f, parameters=f.parameters[:1]))
+    [problem] = header.check(wrong, declared)
+    assert problem.startswith("mpiwrapper/api/pt2pt.toml: MPI_Wait: has 1 parameters, mpi.h says 2")
+
+
+def test_functions_without_twin_are_left_out():
+    text = "int MPI_A(int x); int PMPI_A(int x); int MPI_B(void);"
+    assert header.prototypes(text) == {"MPI_A": header.Prototype("int", ("int",))}
+
+
+def test_declarations_are_read_in_every_style():
+    text = """
+        __attribute__((visibility("default"))) int MPI_A(const int counts[], char *argv[], MPI_Comm
+              comm, int (*function)(void *, int), int ranges[][3], ...) __attribute__((nonnull(1)));
+        int PMPI_A(const int *, char **, MPI_Comm, int (*)(void *, int), int (*)[3], ...);
+    """
+    assert header.prototypes(text)["MPI_A"].parameters[:3] == ("const int *", "char **", "MPI_Comm")
+    assert header.prototypes(text)["MPI_A"].parameters[-1] == "..."
+
+
+def test_what_the_header_lacks_is_not_generated(api):
+    assert tables.only(api, {"MPI_Send"}).functions[0].name == "MPI_Send"
+    assert len(tables.only(api, {"MPI_Send"}).functions) == 1

@@ -1,0 +1,120 @@
+"""The language of the tables."""
+
+import pytest
+from generate import tables
+from generate.tables import Argument, Attribute, Child, Product, Special
+
+
+def parameters(text, kinds):
+    return tables.parse_parameters("x.toml", "MPI_X", text, kinds)
+
+
+def logged(text, **lines):
+    return tables.parse_logged("x.toml", "MPI_X", (), {"MPI_X": text, **lines})
+
+
+def test_c_types_follow_kind_and_direction(kinds):
+    found = parameters("BUFFER buf, out BUFFER target, COUNT count, out COUNT n, COUNT counts[n], inout COMM comm, STRING name, "
+                       "out STRING text, <char ***> argv, ...", kinds)
+    assert [p.c_type for p in found] == ["const void *", "void *", "int", "int *", "const int *", "MPI_Comm *", "const char *",
+                                         "char *", "char ***", "..."]
+
+
+def test_conditions_tell_when_an_argument_is_significant(kinds):
+    assert parameters("COUNT sendcount @leaf !sendbuf", kinds)[0].significant == ("@leaf", "!sendbuf")
+
+
+@pytest.mark.parametrize("text, message", [("COUNT", "cannot read 'COUNT'"), ("COWNT count", "no kind 'COWNT'")])
+def test_bad_parameters_are_named(kinds, text, message):
+    with pytest.raises(tables.TableError, match=f"x.toml: MPI_X: {message}"):
+        parameters(text, kinds)
+
+
+def test_values(kinds):
+    line = logged("size=count*datatype/recvcount*recvtype tid=datatype fromRank=$source count Info(info) Send(counts*types) Data(offset=$offset count)")
+    assert line.attributes == (
+        Attribute("size", (Product("count", "datatype"), Product("recvcount", "recvtype"))),
+        Attribute("tid", (Argument("datatype"),)),
+        Attribute("fromRank", (Special("source"),)),
+        Attribute("count", (Argument("count"),)))
+    assert line.children == (
+        Child("Info", argument="info"),
+        Child("Send", each=Product("counts", "types")),
+        Child("Data", (Attribute("offset", (Special("offset"),)), Attribute("count", (Argument("count"),)))))
+
+
+def test_like_puts_new_attributes_before_the_children():
+    line = logged("like MPI_Y, rid=request", MPI_Y="cid=comm Send(counts*type)")
+    assert [a.name for a in line.attributes] == ["cid", "rid"]
+    assert [c.name for c in line.children] == ["Send"]
+
+
+def test_as_changes_the_element():
+    assert logged("as Wait: For($split)").element == "Wait"
+
+
+def test_unknown_model_is_named():
+    with pytest.raises(tables.TableError, match=r"MPI_X: \[logged\] has no MPI_Z"):
+        logged("like MPI_Z")
+
+
+def test_variants_are_derived(api):
+    names = {f.name: f for f in api.functions}
+    assert [p.name for p in names["MPI_Ibcast"].parameters][-1] == "request"
+    assert [p.name for p in names["MPI_Bcast_init"].parameters][-2:] == ["info", "request"]
+    assert [a.name for a in names["MPI_Ibcast"].logged.attributes] == [a.name for a in names["MPI_Bcast"].logged.attributes] + ["rid"]
+    assert "MPI_Ireduce_local" not in names
+
+
+def test_a_function_needs_only_its_parameters(kinds):
+    found = parameters("COMM comm, INT value, DATATYPE datatype, out COMM newcomm", kinds)
+    line = tables.parse_logged("x.toml", "MPI_X", found, {})
+    assert [a.name for a in line.attributes] == ["cid", "value", "tid", "newcid"]
+
+
+def test_every_value_names_a_parameter(api):
+    for function in api.functions:
+        for attribute in function.logged.attributes:
+            for value in attribute.values:
+                if isinstance(value, Argument):
+                    function.parameter(value.parameter)  # raises
+
+
+# Appendix A of the specification: the attributes of every function, without time and end.
+APPENDIX_A = {
+    "Allgather": "size recvSize cid count tid recvCount recvtid", "Allgatherv": "size cid count tid",
+    "Allreduce": "size cid count tid", "Alltoall": "size cid count tid", "Alltoallv": "cid", "Barrier": "cid",
+    "Bcast": "size rootRank cid count tid", "Bsend": "size count tid toRank toTag cid", "Exscan": "size cid count tid",
+    "File_close": "fid", "File_delete": "fid", "File_get_size": "fid size", "File_iread": "fid rid offset size count tid",
+    "File_iread_at": "fid rid offset size count tid", "File_iread_shared": "fid rid",
+    "File_iwrite": "fid rid offset size count tid", "File_iwrite_at": "fid rid offset size count tid",
+    "File_iwrite_shared": "fid rid", "File_open": "cid name flags fid", "File_preallocate": "fid size",
+    "File_read": "fid offset size count tid", "File_read_all": "fid offset size count tid", "File_read_all_begin": "fid rid",
+    "File_read_at": "fid offset size count tid", "File_read_at_all": "fid offset size count tid",
+    "File_read_at_all_begin": "fid rid offset size count tid", "File_read_ordered": "fid size count tid",
+    "File_read_ordered_begin": "fid rid", "File_read_shared": "fid size count tid",
+    "File_seek": "fid relative-offset whence offset", "File_seek_shared": "fid relative-offset whence offset",
+    "File_set_atomicity": "fid flag", "File_set_info": "fid", "File_set_size": "fid size",
+    "File_set_view": "fid offset etid filetid representation", "File_sync": "fid", "File_write": "fid offset size count tid",
+    "File_write_all": "fid offset size count tid", "File_write_all_begin": "fid rid",
+    "File_write_at": "fid offset size count tid", "File_write_at_all": "fid offset size count tid",
+    "File_write_at_all_begin": "fid rid offset size count tid", "File_write_ordered": "fid size count tid",
+    "File_write_ordered_begin": "fid rid", "File_write_shared": "fid size count tid",
+    "Gather": "size recvSize root cid count tid recvCount recvtid", "Gatherv": "size root cid count tid",
+    "Ibsend": "size count tid toRank toTag cid rid", "Iprobe": "source tag cid", "Irecv": "fromRank fromTag cid rid",
+    "Irsend": "size count tid toRank toTag cid rid", "Isend": "size count tid toRank toTag cid rid",
+    "Issend": "size count tid toRank toTag cid rid", "Recv": "fromRank fromTag cid", "Reduce": "size rootRank cid count tid",
+    "Reduce_scatter": "cid", "Rsend": "size count tid toRank toTag cid", "Scan": "size cid count tid",
+    "Scatter": "size recvSize root cid count tid recvCount recvtid", "Scatterv": "recvSize root cid recvCount recvtid",
+    "Send": "size count tid toRank toTag cid", "Sendrecv": "size toRank toTag fromRank fromTag cid count tid",
+    "Sendrecv_replace": "sendSize toRank toTag fromRank fromTag cid count tid", "Ssend": "size count tid toRank toTag cid",
+    "Type_commit": "tid", "Type_vector": "oldTid",
+}
+
+
+@pytest.mark.parametrize("name", APPENDIX_A)
+def test_appendix_a_is_written_in_its_order(api, name):
+    function = next(f for f in api.functions if f.name == f"MPI_{name}")
+    names = [a.name for a in function.logged.attributes]
+    expected = APPENDIX_A[name].split()
+    assert [n for n in names if n in expected][:len(expected)] == expected
