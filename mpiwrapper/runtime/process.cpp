@@ -10,6 +10,7 @@
 #include <glib.h>
 #include <limits.h>
 #include <new>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -64,22 +65,33 @@ int depth_of_calls()
     return settings.nested ? TraceWriter::max_depth : 1;
 }
 
-// The only thing that the program's user may see of us, once per process.
-void warn(const char* path, int error)
+// What the user of the program hears of us, by HDTRACE_VERBOSITY.
+enum Verbosity : int {
+    incomplete_trace = 0,
+    warnings = 1,
+    results = 2,
+    everything = 3
+};
+
+__attribute__((format(printf, 2, 3))) void say(Verbosity level, const char* format, ...)
 {
-    if (__atomic_test_and_set(&has_warned, __ATOMIC_RELAXED))
+    if (settings.verbosity < level)
         return;
-    char text[PATH_MAX + 200];
-    const int length = snprintf(text, sizeof text, "hdtrace: cannot write %s: %s; the program goes on without its trace\n",
-                                path, g_strerror(error));
-    const size_t size = length < static_cast<int>(sizeof text) ? static_cast<size_t>(length) : sizeof text - 1;
-    if (write(STDERR_FILENO, text, size) < 0)
+    char text[PATH_MAX + 200] = "hdtrace: ";
+    const size_t start = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + start, sizeof text - start - 1, format, arguments);
+    va_end(arguments);
+    strcat(text, "\n");
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
         return; // nobody to tell
 }
 
-void warn_setting(const char* variable, const char* value, const char* expected)
+void warn(const char* path, int error)
 {
-    fprintf(stderr, "hdtrace: %s='%s' is ignored: expected %s\n", variable, value, expected);
+    if (!__atomic_test_and_set(&has_warned, __ATOMIC_RELAXED))
+        say(incomplete_trace, "cannot write %s: %s; the program goes on without its trace", path, g_strerror(error));
 }
 
 int64_t read_number(const char* variable, int64_t fallback, int64_t min, int64_t max)
@@ -92,10 +104,8 @@ int64_t read_number(const char* variable, int64_t fallback, int64_t min, int64_t
     const int64_t number = g_ascii_strtoll(value, &end, 10);
     const bool is_valid = end != value && *end == '\0' && errno == 0 && number >= min && number <= max;
     if (!is_valid) {
-        char expected[80];
-        snprintf(expected, sizeof expected, "a number from %lld to %lld", static_cast<long long>(min),
-                 static_cast<long long>(max));
-        warn_setting(variable, value, expected);
+        say(warnings, "%s='%s' is ignored: expected a number from %lld to %lld", variable, value,
+            static_cast<long long>(min), static_cast<long long>(max));
     }
     return is_valid ? number : fallback;
 }
@@ -113,13 +123,16 @@ int64_t read_size(const char* variable, int64_t fallback, int64_t min)
     const bool is_valid = end != value && ends && errno == 0 && number >= 0 && number <= INT64_MAX >> shift
                           && (number << shift) >= min;
     if (!is_valid)
-        warn_setting(variable, value, "a number of bytes, e.g. 256K, that is not too small");
+        say(warnings, "%s='%s' is ignored: expected a number of bytes of at least %lld, e.g. 256K", variable, value,
+            static_cast<long long>(min));
     return is_valid ? number << shift : fallback;
 }
 
 void read_settings()
 {
     const char* text;
+    // First, because reading the others may have something to say.
+    settings.verbosity = static_cast<int>(read_number("HDTRACE_VERBOSITY", settings.verbosity, incomplete_trace, everything));
 #define HDT_OPTION_BOOL(name, variable, default) settings.name = read_number(variable, default, 0, 1) != 0;
 #define HDT_OPTION_INT(name, variable, default, min, max)                                                                \
     settings.name = static_cast<int>(read_number(variable, default, min, max));
@@ -210,6 +223,8 @@ void open_trace(Thread& thread)
     const int error = thread.writer.open(path.c_string(), attributes.c_string(), base_second, trace_settings, info);
     if (error != 0)
         warn(path.c_string(), error);
+    else
+        say(everything, "writing %s", path.c_string());
     if (thread.number > 0) {
         TextBuffer line;
         write_info(line.text("Thread number=").number(thread.number).text("\n"));
@@ -223,6 +238,8 @@ void close_trace(Thread& thread)
     line.text("End thread=").number(thread.number).text(" states=");
     line.number(thread.writer.states() - thread.writer.dropped_states());
     write_info(line.text(" dropped=").number(thread.writer.dropped_states()).text("\n"));
+    say(results, "%s%d.trc holds %lld states", path_prefix, thread.number,
+        static_cast<long long>(thread.writer.states() - thread.writer.dropped_states()));
 }
 
 // A thread of the program ended.
