@@ -46,6 +46,7 @@ void raise_read_error(const py::object& type, const ReadError& error)
 void bind_errors(py::module_& module)
 {
     static py::exception<ReadError> read_error(module, "ReadError", PyExc_ValueError);
+    read_error.attr("__module__") = "hdtrace";
     read_error.attr("file") = "";
     read_error.attr("line") = 0;
     read_error.attr("column") = 0;

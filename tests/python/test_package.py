@@ -1,0 +1,34 @@
+import ast
+import inspect
+from pathlib import Path
+
+import hdtrace
+from hdtrace import _hdtrace
+
+PACKAGE = Path(hdtrace.__file__).parent
+
+
+def members(node):
+    return {item.name for item in node.body if isinstance(item, (ast.FunctionDef, ast.ClassDef))} | {
+        item.target.id for item in node.body if isinstance(item, ast.AnnAssign)
+    }
+
+
+def test_public_names_are_documented():
+    for name in hdtrace.__all__:
+        item = getattr(hdtrace, name)
+        assert inspect.isclass(item) or item.__doc__, name
+
+
+def test_stubs_tell_what_the_compiled_module_has():
+    stubs = ast.parse((PACKAGE / "_hdtrace.pyi").read_text())
+    nodes = {node.name: node for node in stubs.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    assert set(nodes) == {name for name in vars(_hdtrace) if not name.startswith("_")}
+    for name, node in nodes.items():
+        if isinstance(node, ast.ClassDef):
+            has = {member for member in vars(getattr(_hdtrace, name)) if not member.startswith("_")}
+            assert {member for member in members(node) if not member.startswith("_")} == has, name
+
+
+def test_package_is_typed():
+    assert (PACKAGE / "py.typed").exists()

@@ -1,0 +1,54 @@
+import hdtrace
+import pytest
+
+from projects import PROJECT
+
+
+@pytest.fixture
+def project(write):
+    return hdtrace.Project(write("app.proj", PROJECT))
+
+
+def test_program(project):
+    assert (project.name, project.process_count, project.description) == ("my_app", 2, "text")
+
+
+def test_topology(project, tmp_path):
+    assert project.levels == ["Hostname", "Rank", "Thread"]
+    assert project.leaves == [["node01", "0", "0"], ["node01", "1", "0"]]
+    assert project.trace_paths == [str(tmp_path / "app_node01_0_0.trc"), str(tmp_path / "app_node01_1_0.trc")]
+
+
+def test_trace_paths_after_the_program(write):
+    trace = write("my-app_node01_0_0.trc", "<Program>\n</Program>\n")
+    assert hdtrace.Project(write("other.proj", PROJECT)).trace_paths[0] == str(trace)
+
+
+def test_files(project):
+    (file,) = project.files
+    assert (file.name, file.initial_size, file.from_rank) == ("/home/u/test.out", 16777216, 1)
+    assert (file.distribution_class, file.chunk_size) == ("Stripe", "64K")
+    assert [(rank.global_rank, rank.thread, rank.fid) for rank in file.ranks] == [(0, 0, 0)]
+
+
+def test_communicators(project):
+    world, inter = project.communicators
+    assert (world.name, world.uid) == ("WORLD", "W")
+    assert [(m.global_rank, m.local_rank, m.cid, m.group) for m in world.members] == [(0, 0, 0, None), (1, 1, None, None)]
+    assert (inter.uid, inter.members[0].group) == ("", 0)
+
+
+def test_datatypes(project):
+    types = project.datatypes[0]
+    assert list(types) == list(range(19))
+    assert types[14].combiner == "SUBARRAY"
+    assert types[14].attributes == {"id": "14", "name": "", "count": "1", "order": "MPI_ORDER_C", "ndims": "1", "oldType": "0"}
+    assert [(row.name, row.attributes) for row in types[7].rows] == [("BLOCK", {"len": "1", "index": "2"})]
+    assert project.datatypes[1] == {}
+
+
+def test_errors(write, tmp_path):
+    with pytest.raises(hdtrace.ReadError, match=r"bad.proj:9: <Rank> has no attribute fid"):
+        hdtrace.Project(write("bad.proj", PROJECT.replace(' fid="0"', "")))
+    with pytest.raises(FileNotFoundError):
+        hdtrace.Project(tmp_path / "none.proj")

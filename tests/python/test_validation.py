@@ -1,0 +1,107 @@
+import copy
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import hdtrace
+import pytest
+
+from projects import PROJECT
+
+SCHEMAS = Path(__file__).resolve().parents[2] / "hdtrace/schemas"
+STATE = "<A time='0.000000000' end='1.000000000' />\n"
+
+
+def test_valid_files(write, write_trace):
+    hdtrace.validate(write("app.proj", PROJECT))
+    hdtrace.validate(write_trace(STATE * 3))
+
+
+def test_every_problem_has_its_line(write_trace):
+    path = write_trace(STATE + "<B time='1' end='2' />\n" + STATE + "<C />\n")
+    with pytest.raises(hdtrace.ReadError) as error:
+        hdtrace.validate(path)
+    assert error.value.file == str(path)
+    assert [line.split(": ")[0] for line in str(error.value).splitlines()] == [f"{path}:4", f"{path}:6"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<A time='0.000000' end='1.000000000' />",
+        "<A time='0.000000000' />",
+        "<A end='0.000000000' />",
+        "<Event time='0.000000000' />",
+        "<A time='0.000000000' end='1.000000000' ><For time='0.000000000' /></A>",
+        "<A time='0.000000000' end='1.000000000' ><Nested /></A>",
+    ],
+)
+def test_wrong_states(write_trace, line):
+    with pytest.raises(hdtrace.ReadError, match=":4: "):
+        hdtrace.validate(write_trace(STATE + line + "\n"))
+
+
+def test_cut_off_traces(write):
+    with pytest.raises(hdtrace.ReadError, match="ends too early"):
+        hdtrace.validate(write("a.trc", "<Program timeAdjustment='1' version='1'>\n" + STATE))
+
+
+def test_other_files(write, tmp_path):
+    with pytest.raises(hdtrace.ReadError, match="for .trc and .proj only"):
+        hdtrace.validate(write("a.txt", ""))
+    with pytest.raises(FileNotFoundError):
+        hdtrace.validate(tmp_path / "none.trc")
+
+
+def changes(document):
+    """Documents that differ from a document in one place."""
+
+    def changed(index, change):
+        root = copy.deepcopy(document)
+        element = list(root.iter())[index]
+        parent = next((parent for parent in root.iter() if element in list(parent)), None)
+        change(element, parent)
+        return ElementTree.tostring(root)
+
+    for index, element in enumerate(document.iter()):
+        for name in element.attrib:
+            yield changed(index, lambda e, p: e.attrib.pop(name))
+            yield changed(index, lambda e, p: e.set(name, "x y"))
+        yield changed(index, lambda e, p: e.set("new", "1"))
+        yield changed(index, lambda e, p: setattr(e, "tag", "New"))
+        yield changed(index, lambda e, p: setattr(e, "text", "text"))
+        yield changed(index, lambda e, p: e.append(ElementTree.Element("New")))
+        yield changed(index, lambda e, p: e.append(ElementTree.Element("Rank")))
+        if element is not document:
+            yield changed(index, lambda e, p: p.remove(e))
+            yield changed(index, lambda e, p: p.insert(0, copy.deepcopy(e)))
+
+
+def is_valid(path):
+    try:
+        hdtrace.validate(path)
+    except hdtrace.ReadError:
+        return False
+    return True
+
+
+TRACE = """<Program timeAdjustment='1' version='1' rank='0' thread='0' note='x'>
+<A cid='0' time='0.000000000' end='1.000000000' />
+<Nested><Nested><C time='0.000000000' end='1.000000000' /></Nested><B time='0.000000000' end='1.000000000' /></Nested><A time='0.000000000' end='1.000000000' ><For rid='0' /><Send rank='1' /></A>
+<Event name='e' time='0.000000000' />
+</Program>
+"""
+
+
+@pytest.mark.skipif(not shutil.which("jing"), reason="needs jing")
+@pytest.mark.parametrize("kind, document", [("proj", PROJECT), ("trc", TRACE)])
+def test_an_independent_validator_agrees(tmp_path, kind, document):
+    paths = []
+    for number, text in enumerate(changes(ElementTree.fromstring(document))):
+        paths.append(tmp_path / f"{number}.{kind}")
+        paths[-1].write_bytes(text)
+    result = subprocess.run(["jing", SCHEMAS / f"hdtrace-{kind}.rng", *paths], capture_output=True, text=True)
+    invalid = {Path(name) for name in re.findall(rf"^({re.escape(str(tmp_path))}/\d+\.{kind}):", result.stdout, re.MULTILINE)}
+    assert invalid and {path for path in paths if not is_valid(path)} == invalid
