@@ -56,7 +56,8 @@ class TextBuffer
         return *this;
     }
 
-    const char* data() const { return m_data; }
+    /// Never null.
+    const char* data() const { return m_data != nullptr ? m_data : ""; }
     size_t size() const { return m_size; }
     bool bad() const { return m_bad; }
     void clear() { truncate(0); }

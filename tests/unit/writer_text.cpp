@@ -176,6 +176,7 @@ TEST(TextBuffer, Seconds)
 TEST(TextBuffer, IsAStringFromTheStart)
 {
     TextBuffer buffer;
+    EXPECT_STREQ(buffer.data(), "");
     EXPECT_STREQ(buffer.c_string(), "");
     buffer.bytes("", 0);
     EXPECT_EQ(buffer.size(), 0u);
