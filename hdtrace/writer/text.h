@@ -29,6 +29,26 @@ constexpr DigitPairs make_digit_pairs()
 }
 inline constexpr DigitPairs digit_pairs = make_digit_pairs();
 
+struct PowersOfTen
+{
+    uint64_t value[20];
+};
+constexpr PowersOfTen make_powers_of_ten()
+{
+    PowersOfTen powers{{1}};
+    for (int i = 1; i < 20; ++i)
+        powers.value[i] = 10 * powers.value[i - 1];
+    return powers;
+}
+inline constexpr PowersOfTen powers_of_ten = make_powers_of_ten();
+
+inline unsigned digit_count(uint64_t positive)
+{
+    const unsigned bits = 64 - static_cast<unsigned>(__builtin_clzll(positive));
+    const unsigned digits = bits * 1233 >> 12; // log10(2) is 1233 / 4096: right, or one too few
+    return digits + (positive >= powers_of_ten.value[digits] ? 1 : 0);
+}
+
 inline void put_pair(char* out, unsigned value)
 {
     memcpy(out, digit_pairs.text + 2 * value, 2);
@@ -43,26 +63,22 @@ template <size_t Size> inline char* put_text(char* out, const char (&text)[Size]
 
 inline char* put_unsigned(char* out, uint64_t value)
 {
-    if (value < 10) {
+    if (value < 10) { // most values
         *out = static_cast<char>('0' + value);
         return out + 1;
     }
-    char digits[max_number_length];
-    char* begin = digits + sizeof digits;
+    char* const end = out + detail::digit_count(value);
+    char* begin = end;
     while (value >= 100) {
         begin -= 2;
         detail::put_pair(begin, static_cast<unsigned>(value % 100));
         value /= 100;
     }
-    if (value >= 10) {
-        begin -= 2;
-        detail::put_pair(begin, static_cast<unsigned>(value));
-    } else {
-        *--begin = static_cast<char>('0' + value);
-    }
-    const size_t length = static_cast<size_t>(digits + sizeof digits - begin);
-    memcpy(out, begin, length);
-    return out + length;
+    if (value >= 10)
+        detail::put_pair(begin - 2, static_cast<unsigned>(value));
+    else
+        begin[-1] = static_cast<char>('0' + value);
+    return end;
 }
 
 inline char* put_number(char* out, int64_t value)
