@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <ranges>
 
 #include "hdtrace/reader/file.h"
 #include "hdtrace/reader/nanoseconds.h"
@@ -23,15 +24,22 @@ std::optional<int> parse_int(std::string_view text)
     return number;
 }
 
-/* `<base>_<host>_<rank>_<thread>.trc`: the part that is @p from_right, counted from 0. */
-std::optional<int> label_of(const std::string& path, int from_right)
+struct Owner {
+    std::optional<int> rank;
+    std::optional<int> thread;
+};
+
+/* Whose trace `<base>_<host>_<rank>_<thread>.trc` is; base and host of older traces may contain '_'. */
+Owner owner_by_name(const std::string& path)
 {
     const std::string stem = std::filesystem::path(path).stem().string();
-    std::string_view rest = stem;
-    for (; from_right > 0; --from_right)
-        rest = rest.substr(0, std::min(rest.rfind('_'), rest.size()));
-    const std::size_t separator = rest.rfind('_');
-    return separator == rest.npos ? std::nullopt : parse_int(rest.substr(separator + 1));
+    std::vector<std::string_view> parts;
+    for (const auto part : std::views::split(std::string_view(stem), '_'))
+        parts.emplace_back(part.begin(), part.end());
+    if (parts.size() < 4)
+        return {};
+    const Owner owner{parse_int(parts.end()[-2]), parse_int(parts.end()[-1])};
+    return owner.rank && owner.thread ? owner : Owner();
 }
 
 std::optional<std::string> take(std::vector<Attribute>& attributes, std::string_view name)
@@ -61,7 +69,7 @@ struct TrcReader::Reading {
     void finish();
     /** The data ended before the root did. */
     void give_up();
-    std::optional<int> number(std::string_view attribute, int label_from_right) const;
+    Owner owner() const;
 
     detail::WholeLines lines;
     detail::XmlReader xml;
@@ -182,10 +190,11 @@ void TrcReader::Reading::give_up()
         missing = "the end of line " + std::to_string(xml.lines_read() + 1) + " and " + missing;
 }
 
-std::optional<int> TrcReader::Reading::number(std::string_view attribute, int label_from_right) const
+Owner TrcReader::Reading::owner() const
 {
-    const std::string* value = root.find(attribute);
-    return value ? parse_int(*value) : label_of(xml.file(), label_from_right);
+    const std::string* rank = root.find("rank");
+    const std::string* thread = root.find("thread");
+    return rank && thread ? Owner{parse_int(*rank), parse_int(*thread)} : owner_by_name(xml.file());
 }
 
 TrcReader::TrcReader(const std::string& path) : m_reading(std::make_unique<Reading>(path))
@@ -213,12 +222,12 @@ std::int64_t TrcReader::time_adjustment() const
 
 std::optional<int> TrcReader::rank() const
 {
-    return m_reading->number("rank", 1);
+    return m_reading->owner().rank;
 }
 
 std::optional<int> TrcReader::thread() const
 {
-    return m_reading->number("thread", 0);
+    return m_reading->owner().thread;
 }
 
 bool TrcReader::next(State& state)

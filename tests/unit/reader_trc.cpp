@@ -177,6 +177,10 @@ TEST(TrcReader, KnowsWhoseTraceItIs)
     EXPECT_EQ(TrcReader(of_name.path()).rank(), 7);
     EXPECT_EQ(TrcReader(of_name.path()).thread(), 8);
 
+    const TemporaryFile of_other_levels("solver_node01_3.trc", "<Program></Program>");
+    EXPECT_EQ(TrcReader(of_other_levels.path()).rank(), std::nullopt);
+    EXPECT_EQ(TrcReader(of_other_levels.path()).thread(), std::nullopt);
+
     const TemporaryFile unknown("solver.trc", "<Program></Program>");
     EXPECT_EQ(TrcReader(unknown.path()).rank(), std::nullopt);
     EXPECT_EQ(TrcReader(unknown.path()).time_adjustment(), 0);
