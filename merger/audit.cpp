@@ -25,9 +25,9 @@ struct Reference {
 
 /// What refers to objects: our names, then those of older traces.
 constexpr Reference references[] = {
-    {"cid", communicators}, {"newcid", communicators}, {"comm", communicators}, {"tid", datatypes},
-    {"recvtid", datatypes}, {"etid", datatypes},       {"filetid", datatypes},  {"oldTid", datatypes},
-    {"type", datatypes},    {"sendTid", datatypes},    {"recvTid", datatypes},  {"recvType", datatypes},
+    {"cid", communicators}, {"newcid", communicators}, {"comm", communicators},  {"tid", datatypes},
+    {"recvtid", datatypes}, {"etid", datatypes},       {"filetid", datatypes},   {"oldTid", datatypes},
+    {"type", datatypes},    {"sendTid", datatypes},    {"recvTid", datatypes},   {"recvType", datatypes},
     {"etype", datatypes},   {"filetype", datatypes},   {"from_type", datatypes}, {"fid", files},
     {"file", files},
 };
@@ -57,8 +57,8 @@ class TraceAudit {
             }
             if (!reader.complete())
                 m_report.warn("cut-off traces", {m_path},
-                              "the trace is cut off after " + std::to_string(m_states) + " states: " +
-                                  reader.missing() + " is missing");
+                              "the trace is cut off after " + std::to_string(m_states) +
+                                  " states: " + reader.missing() + " is missing");
         } catch (const ReadError& error) {
             m_report.warn("broken traces", {error.file(), static_cast<std::uint64_t>(error.line())},
                           "the trace is broken: " + error.reason());
@@ -119,7 +119,8 @@ class TraceAudit {
         if (unknown.ids.empty())
             return;
         const std::string what = object_names[object];
-        std::string text = what + " " + std::to_string(unknown.first) + " is used, but not described in the .info";
+        std::string text =
+            what + " " + std::to_string(unknown.first) + " is used, but not described in the .info";
         if (unknown.ids.size() > 1)
             text += " (and " + std::to_string(unknown.ids.size() - 1) + " more " + what + "s)";
         m_report.warn("undescribed objects", {m_path, unknown.line}, text);
@@ -164,8 +165,9 @@ void check_output_name(const Project& project, const std::string& output, Report
         expected.base = stem;
         expected.labels.push_back(process.threads.front());
         report.warn("traces that readers will not find", {output},
-                    "readers will look for " + expected.path(".trc") + ": to be found, the project has to be " +
-                        process.name.directory + process.name.base + ".proj");
+                    "readers will look for " + expected.path(".trc") +
+                        ": to be found, the project has to be " + process.name.directory + process.name.base +
+                        ".proj");
         return;
     }
 }
@@ -182,7 +184,7 @@ void check_process(const Project& project, const Process& process, bool read_tra
         if (!fs::exists(path, ignored))
             report.warn("missing traces", {path}, "this trace is missing");
         else if (read_traces)
-            TraceAudit(process, path, project.has_ranks() && !process.infos.empty(), report).run();
+            TraceAudit(process, path, project.levels.has_ranks && !process.infos.empty(), report).run();
     }
 }
 

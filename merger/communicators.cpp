@@ -8,10 +8,11 @@ namespace {
 
 constexpr std::string_view world_name = "WORLD";
 
-/// Both sides of an inter-communicator, the one with the lowest world rank first, as all members see them alike.
+/// Both sides of an inter-communicator, the one with the lowest world rank first, as all members see them
+/// alike.
 std::pair<RankMap, RankMap> ordered_sides(const CommunicatorRecord& record)
 {
-    if (!record.remote.empty() && record.remote.lowest() < record.map.lowest())
+    if (record.remote.lowest() < record.map.lowest())
         return {record.remote, record.map};
     return {record.map, record.remote};
 }
@@ -20,7 +21,7 @@ std::pair<RankMap, RankMap> ordered_sides(const CommunicatorRecord& record)
 std::string shape(const CommunicatorRecord& record)
 {
     const auto [map, remote] = ordered_sides(record);
-    return to_string(map) + "|" + to_string(remote);
+    return to_string(map) + (record.is_inter ? "|" : "") + to_string(remote);
 }
 
 } // namespace
@@ -31,8 +32,8 @@ void CommunicatorUnifier::add(std::int64_t rank, const ProcessInfo& info)
     for (const std::int64_t id : info.communicator_order) {
         const CommunicatorRecord& record = info.communicators.at(id);
         if (!record.map.contains(rank)) {
-            m_report.error(record.place, "rank " + std::to_string(rank) + " is not in the map of its communicator " +
-                                             std::to_string(id));
+            m_report.error(record.place, "rank " + std::to_string(rank) +
+                                             " is not in the map of its communicator " + std::to_string(id));
             continue;
         }
         std::string key = "uid " + record.uid;
@@ -53,6 +54,7 @@ Communicator& CommunicatorUnifier::find_or_create(const std::string& key, const 
         communicator.name = record.name;
         communicator.uid = record.uid;
         std::tie(communicator.map, communicator.remote) = ordered_sides(record);
+        communicator.is_inter = record.is_inter;
         communicator.is_world = record.is_world;
         communicator.place = record.place;
         m_communicators.push_back(std::move(communicator));
@@ -64,15 +66,17 @@ void CommunicatorUnifier::add_member(Communicator& communicator, std::int64_t ra
                                      const CommunicatorRecord& record)
 {
     const auto [map, remote] = ordered_sides(record);
-    if (map != communicator.map || remote != communicator.remote) {
+    if (record.is_inter != communicator.is_inter || map != communicator.map ||
+        remote != communicator.remote) {
         m_report.error(record.place, "communicator '" + record.uid + "' has other members than in " +
                                          to_string(communicator.place));
         return;
     }
     if (!communicator.ids.empty() && communicator.ids.back().first == rank) {
-        m_report.error(record.place, "rank " + std::to_string(rank) + " describes communicator '" + record.uid +
-                                         "' with the ids " + std::to_string(communicator.ids.back().second) +
-                                         " and " + std::to_string(id));
+        m_report.error(record.place, "rank " + std::to_string(rank) + " describes communicator '" +
+                                         record.uid + "' with the ids " +
+                                         std::to_string(communicator.ids.back().second) + " and " +
+                                         std::to_string(id));
         return;
     }
     communicator.ids.emplace_back(rank, id);
@@ -80,24 +84,26 @@ void CommunicatorUnifier::add_member(Communicator& communicator, std::int64_t ra
         name(communicator, rank, record);
 }
 
-void CommunicatorUnifier::name(Communicator& communicator, std::int64_t rank, const CommunicatorRecord& record)
+void CommunicatorUnifier::name(Communicator& communicator, std::int64_t rank,
+                               const CommunicatorRecord& record)
 {
     if (!communicator.named_by) {
         communicator.named_by = rank;
         communicator.name = record.name;
     } else if (communicator.name != record.name)
         m_report.warn("communicators with several names", record.place,
-                      "rank " + std::to_string(rank) + " names the communicator '" + record.name + "', but rank " +
-                          std::to_string(*communicator.named_by) + " names it '" + communicator.name +
-                          "', which is used");
+                      "rank " + std::to_string(rank) + " names the communicator '" + record.name +
+                          "', but rank " + std::to_string(*communicator.named_by) + " names it '" +
+                          communicator.name + "', which is used");
 }
 
 void CommunicatorUnifier::warn_of_missing_uid(const CommunicatorRecord& record)
 {
     if (!m_uid_was_missing)
-        m_report.warn("communicators without uid", record.place,
-                      "communicators without uid: those with equal maps are paired in the order of their creation, "
-                      "which may be wrong");
+        m_report.warn(
+            "communicators without uid", record.place,
+            "communicators without uid: those with equal maps are paired in the order of their creation, "
+            "which may be wrong");
     m_uid_was_missing = true;
 }
 
@@ -111,7 +117,8 @@ std::vector<Communicator> CommunicatorUnifier::take()
         else if (communicator.name == world_name) {
             communicator.name += " (not the world)";
             m_report.warn("names that are taken", communicator.place,
-                          "the name WORLD is reserved: this communicator is written as '" + communicator.name + "'");
+                          "the name WORLD is reserved: this communicator is written as '" +
+                              communicator.name + "'");
         }
     }
     return std::move(m_communicators);

@@ -18,13 +18,14 @@ struct Communicator {
     std::string name;
     std::string uid;
     RankMap map;
+    bool is_inter = false;
     RankMap remote; ///< of an inter-communicator, whose first side has the lowest world rank of all
     bool is_world = false;
     /// World rank and id of each process that knows the communicator, in the order of the ranks.
     std::vector<std::pair<std::int64_t, std::int64_t>> ids;
 
-    Place place;                             ///< where it was described first
-    std::optional<std::int64_t> named_by;    ///< the lowest rank on which the program named it
+    Place place;                          ///< where it was described first
+    std::optional<std::int64_t> named_by; ///< the lowest rank on which the program named it
 };
 
 /// Processes are added in the order of their ranks.
@@ -38,7 +39,8 @@ class CommunicatorUnifier {
 
   private:
     Communicator& find_or_create(const std::string& key, const CommunicatorRecord& record);
-    void add_member(Communicator& communicator, std::int64_t rank, std::int64_t id, const CommunicatorRecord& record);
+    void add_member(Communicator& communicator, std::int64_t rank, std::int64_t id,
+                    const CommunicatorRecord& record);
     void name(Communicator& communicator, std::int64_t rank, const CommunicatorRecord& record);
     void warn_of_missing_uid(const CommunicatorRecord& record);
 

@@ -13,15 +13,26 @@ constexpr std::string_view byte_name = "MPI_BYTE";
 /// What the original tools load; they refuse the whole project because of anything else.
 constexpr std::string_view loadable_combiners[] = {"CONTIGUOUS", "VECTOR",  "STRUCT",       "SUBARRAY",
                                                    "HINDEXED",   "HVECTOR", "INDEXED_BLOCK"};
-constexpr std::string_view loadable_names[] = {
-    byte_name,   "MPI_CHAR",   "MPI_UNSIGNED_CHAR",    "MPI_INT",    "MPI_INTEGER", "MPI_LONG", "MPI_LONG_LONG",
-    "MPI_FLOAT", "MPI_DOUBLE", "MPI_DOUBLE_PRECISION", "MPI_PACKED", "MPI_LB",      "MPI_UB"};
+constexpr std::string_view loadable_names[] = {byte_name,
+                                               "MPI_CHAR",
+                                               "MPI_UNSIGNED_CHAR",
+                                               "MPI_INT",
+                                               "MPI_INTEGER",
+                                               "MPI_LONG",
+                                               "MPI_LONG_LONG",
+                                               "MPI_FLOAT",
+                                               "MPI_DOUBLE",
+                                               "MPI_DOUBLE_PRECISION",
+                                               "MPI_PACKED",
+                                               "MPI_LB",
+                                               "MPI_UB"};
 
 bool is_loadable(const Datatype& datatype)
 {
     if (datatype.combiner == "NAMED")
         return std::ranges::find(loadable_names, datatype.name) != std::end(loadable_names);
-    return std::ranges::find(loadable_combiners, datatype.combiner) != std::end(loadable_combiners);
+    return datatype.has_contents() &&
+           std::ranges::find(loadable_combiners, datatype.combiner) != std::end(loadable_combiners);
 }
 
 bool is_byte(const Datatype* datatype)
@@ -45,8 +56,9 @@ Datatype byte_with_new_id(const ProcessDatatypes& datatypes)
 Datatype as_bytes(const Datatype& datatype, std::int64_t byte_id)
 {
     if (!datatype.size)
-        throw std::invalid_argument("datatype " + std::to_string(datatype.id) + " (" + datatype.combiner + " " +
-                                    datatype.name + ") cannot be replaced, because its size is not in the .info");
+        throw std::invalid_argument("datatype " + std::to_string(datatype.id) + " (" + datatype.combiner +
+                                    " " + datatype.name +
+                                    ") cannot be replaced, because its size is not in the .info");
     Datatype bytes = datatype;
     bytes.combiner = "CONTIGUOUS";
     bytes.integers = {std::to_string(*datatype.size)};

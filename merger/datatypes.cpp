@@ -31,7 +31,8 @@ std::size_t count_repeats(const Combiner& combiner, const Datatype& datatype)
     const auto repeats = at < datatype.integers.size() ? label_number(datatype.integers[at]) : std::nullopt;
     const std::size_t all = datatype.integers.size() + datatype.addresses.size() + datatype.types.size();
     if (!repeats || static_cast<std::size_t>(*repeats) > all)
-        throw std::invalid_argument(std::string(combiner.name) + " needs a count at integer " + std::to_string(at));
+        throw std::invalid_argument(std::string(combiner.name) + " needs a count at integer " +
+                                    std::to_string(at));
     return static_cast<std::size_t>(*repeats);
 }
 
@@ -87,10 +88,13 @@ class ComponentOrder {
 
     void open(std::int64_t id, const DatatypeRecord* user)
     {
+        if (id == null_id)
+            return;
         const auto found = m_table.find(id);
         if (found == m_table.end()) {
-            m_report.error(user->place, "datatype " + std::to_string(user->datatype.id) + " consists of datatype " +
-                                            std::to_string(id) + ", which is not described");
+            m_report.error(user->place, "datatype " + std::to_string(user->datatype.id) +
+                                            " consists of datatype " + std::to_string(id) +
+                                            ", which is not described");
             return;
         }
         if (m_in_progress.contains(id)) {
@@ -116,6 +120,11 @@ void check(const DatatypeRecord& record, Report& report)
     const Combiner* combiner = find_combiner(record.datatype.combiner);
     if (!combiner)
         return;
+    if (!record.datatype.has_contents()) {
+        report.warn("datatypes without contents", record.place,
+                    "the contents of datatype " + std::to_string(record.datatype.id) + " are not known");
+        return;
+    }
     try {
         check_contents(*combiner, record.datatype);
     } catch (const std::invalid_argument& error) {
@@ -132,13 +141,13 @@ std::size_t check_contents(const Combiner& combiner, const Datatype& datatype)
         const char* name;
     };
     const std::size_t repeats = count_repeats(combiner, datatype);
-    for (const auto& [array, name] :
-         {Named{Array::integers, "integers"}, Named{Array::addresses, "addresses"}, Named{Array::types, "types"}}) {
+    for (const auto& [array, name] : {Named{Array::integers, "integers"},
+                                      Named{Array::addresses, "addresses"}, Named{Array::types, "types"}}) {
         const std::size_t needed = needed_size(combiner, array, repeats);
         const std::size_t found = array_size(datatype, array);
         if (found != needed)
-            throw std::invalid_argument(std::string(combiner.name) + " needs " + std::to_string(needed) + " " + name +
-                                        ", but there are " + std::to_string(found));
+            throw std::invalid_argument(std::string(combiner.name) + " needs " + std::to_string(needed) +
+                                        " " + name + ", but there are " + std::to_string(found));
     }
     return repeats;
 }

@@ -27,6 +27,12 @@ struct Datatype {
     std::optional<std::int64_t> lb;
     std::optional<std::int64_t> extent;
 
+    /// MPI did not tell the contents, e.g. because its counts are too large for the functions of MPI 3.
+    bool has_contents() const
+    {
+        return combiner == "NAMED" || !(integers.empty() && addresses.empty() && types.empty());
+    }
+
     bool operator==(const Datatype&) const = default;
 };
 

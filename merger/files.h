@@ -23,7 +23,7 @@ struct FileUse {
 struct ProjectFile {
     std::string name;
     std::int64_t initial_size = 0;
-    std::int64_t size_from = 0;       ///< the rank that saw the file first; name and size come from its record
+    std::int64_t size_from = 0; ///< the rank that saw the file first; name and size come from its record
     std::optional<std::int64_t> time; ///< when it did, in nanoseconds since the epoch
     std::vector<FileUse> uses;        ///< in the order of the ranks
 };

@@ -68,7 +68,8 @@ class FileSet {
 };
 
 /// All traces in a directory whose names begin with one of @p prefixes.
-std::size_t insert_matching(const std::string& directory, const std::set<std::string>& prefixes, FileSet& files)
+std::size_t insert_matching(const std::string& directory, const std::set<std::string>& prefixes,
+                            FileSet& files)
 {
     std::size_t found = 0;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory.empty() ? "." : directory)) {
@@ -127,7 +128,8 @@ void insert_argument(const std::string& argument, FileSet& files, Report& report
 /// Where the objects of a trace may be described: beside it, or with the process's first thread.
 std::string info_of_trace(const std::string& trace)
 {
-    const std::string own = trace.substr(0, trace.size() - trace_extension.size()) + std::string(info_extension);
+    const std::string own =
+        trace.substr(0, trace.size() - trace_extension.size()) + std::string(info_extension);
     if (is_file(own))
         return own;
     if (auto name = split_trace_name(trace, mpi_levels.size())) {

@@ -16,8 +16,8 @@ struct InfoInput {
 };
 
 /// @p arguments are .info and .trc files, directories, and names of programs or traces without extension.
-/// The result does not depend on their order; nothing is in it twice. Processes come in the order of their ranks.
-/// Arguments that lead to no file are errors.
+/// The result does not depend on their order; nothing is in it twice. Processes come in the order of their
+/// ranks. Arguments that lead to no file are errors.
 std::vector<InfoInput> find_inputs(const std::vector<std::string>& arguments, Report& report);
 
 } // namespace hdtrace::merger

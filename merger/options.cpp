@@ -76,7 +76,8 @@ Options parse_options(int argc, char** argv)
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "Write the project to FILE", "FILE"},
         {"description", 'd', 0, G_OPTION_ARG_FILENAME, &description, "What the run was about", "TEXT"},
         {"distribution-class", 0, 0, G_OPTION_ARG_FILENAME, &distribution_class,
-         "How the simulator distributes files over servers (default SimpleStripe, with its full name)", "CLASS"},
+         "How the simulator distributes files over servers (default SimpleStripe, with its full name)",
+         "CLASS"},
         {"chunk-size", 0, 0, G_OPTION_ARG_FILENAME, &chunk_size,
          "Size of the pieces in which it does so (default 64K)", "SIZE"},
         {"compat", 0, 0, G_OPTION_ARG_FILENAME, &compat,
@@ -89,10 +90,10 @@ Options parse_options(int argc, char** argv)
         {},
     };
     const std::unique_ptr<GOptionContext, FreeContext> context(g_option_context_new(nullptr));
-    g_option_context_set_summary(context.get(),
-                                 "Unifies the objects of all processes of a traced program into one project.\n\n"
-                                 "INPUT is an .info or .trc file, a directory with such files, or their names up to\n"
-                                 "the first '_', which is the program.");
+    g_option_context_set_summary(
+        context.get(), "Unifies the objects of all processes of a traced program into one project.\n\n"
+                       "INPUT is an .info or .trc file, a directory with such files, or their names up to\n"
+                       "the first '_', which is the program.");
     g_option_context_add_main_entries(context.get(), entries, nullptr);
     GError* error = nullptr;
     const bool parsed = g_option_context_parse(context.get(), &argc, &argv, &error);

@@ -5,7 +5,8 @@
 
 namespace hdtrace::merger {
 
-/// Writes to a temporary file beside @p path, which takes its place in commit(). Without commit() nothing stays.
+/// Writes to a temporary file beside @p path, which takes its place in commit(). Without commit() nothing
+/// stays.
 class OutputFile {
   public:
     /// Throws std::system_error.

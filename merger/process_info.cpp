@@ -103,10 +103,10 @@ class InfoLoader {
     {
         using Load = void (InfoLoader::*)(const InfoLine&);
         static constexpr std::pair<std::string_view, Load> kinds[] = {
-            {"Process", &InfoLoader::load_process},     {"Thread", &InfoLoader::load_thread},
-            {"File", &InfoLoader::load_file},           {"Comm", &InfoLoader::load_communicator},
-            {"CommName", &InfoLoader::load_comm_name},  {"Type", &InfoLoader::load_type},
-            {"TypeName", &InfoLoader::load_type_name},  {"End", &InfoLoader::load_end},
+            {"Process", &InfoLoader::load_process},    {"Thread", &InfoLoader::load_thread},
+            {"File", &InfoLoader::load_file},          {"Comm", &InfoLoader::load_communicator},
+            {"CommName", &InfoLoader::load_comm_name}, {"Type", &InfoLoader::load_type},
+            {"TypeName", &InfoLoader::load_type_name}, {"End", &InfoLoader::load_end},
         };
         const auto* kind = std::ranges::find(kinds, line.kind(), &std::pair<std::string_view, Load>::first);
         if (kind != std::end(kinds))
@@ -142,13 +142,14 @@ class InfoLoader {
         process.rank = line.optional_integer("rank");
         process.size = line.optional_integer("size");
         process.world = line.text_or("world", "");
-        process.levels = line.has("levels") ? split_list(line.text("levels")) : mpi_levels;
+        if (line.has("levels"))
+            process.levels = {split_list(line.text("levels")), false};
         if (process.size && (*process.size < 1 || *process.size > process_limit))
             line.fail("size", "a program has 1 to " + std::to_string(process_limit) + " processes");
-        if (process.levels.empty())
+        if (process.levels.names.empty())
             line.fail("levels", "there must be at least one level");
-        if (__builtin_mul_overflow(line.optional_integer("timeAdjustment").value_or(0), nanoseconds_per_second,
-                                   &process.time_adjustment))
+        if (__builtin_mul_overflow(line.optional_integer("timeAdjustment").value_or(0),
+                                   nanoseconds_per_second, &process.time_adjustment))
             line.fail("timeAdjustment", "timeAdjustment is too large");
         if (m_process_line > 0)
             line.fail("base", "there is a Process line already, line " + std::to_string(m_process_line));
@@ -173,7 +174,8 @@ class InfoLoader {
             file.time = absolute;
         }
         if (line.has("device") && line.has("inode"))
-            file.inode = line.text_or("host", m_process.host) + ":" + line.text("device") + ":" + line.text("inode");
+            file.inode = line.text_or("host", m_process.host) + ":" + line.text("device") + ":" +
+                         line.text("inode") + ":" + line.text_or("birth", "");
         const std::int64_t id = line.integer("id");
         const auto [known, is_new] = m_info.files.try_emplace(id, file);
         if (!is_new && known->second.name != file.name)
@@ -185,6 +187,7 @@ class InfoLoader {
         CommunicatorRecord communicator;
         communicator.place = place(line);
         communicator.map = rank_map(line, "map");
+        communicator.is_inter = line.has("remote");
         communicator.remote = rank_map(line, "remote");
         communicator.name = line.text_or("name", "");
         communicator.uid = line.text_or("uid", "");
@@ -197,7 +200,7 @@ class InfoLoader {
         if (is_new)
             m_info.communicator_order.push_back(id);
         else if (known->second.map != communicator.map || known->second.remote != communicator.remote ||
-                 known->second.uid != communicator.uid)
+                 known->second.is_inter != communicator.is_inter || known->second.uid != communicator.uid)
             fail_described_twice(line, "communicator", id, known->second.place);
     }
 
@@ -218,7 +221,8 @@ class InfoLoader {
         datatype.size = line.optional_integer("size");
         datatype.lb = line.optional_integer("lb");
         datatype.extent = line.optional_integer("extent");
-        const auto [known, is_new] = m_info.datatypes.try_emplace(datatype.id, DatatypeRecord{place(line), datatype});
+        const auto [known, is_new] =
+            m_info.datatypes.try_emplace(datatype.id, DatatypeRecord{place(line), datatype});
         if (!is_new && known->second.datatype != datatype)
             fail_described_twice(line, "datatype", datatype.id, known->second.place);
     }
@@ -261,8 +265,8 @@ class InfoLoader {
                       what + " " + std::to_string(id) + " is named, but not described");
     }
 
-    [[noreturn]] static void fail_described_twice(const InfoLine& line, const std::string& what, std::int64_t id,
-                                                  const Place& first)
+    [[noreturn]] static void fail_described_twice(const InfoLine& line, const std::string& what,
+                                                  std::int64_t id, const Place& first)
     {
         line.fail("id", what + " " + std::to_string(id) + " is described differently in " + to_string(first));
     }

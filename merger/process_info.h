@@ -14,6 +14,14 @@
 
 namespace hdtrace::merger {
 
+/// What the labels of traces mean.
+struct Levels {
+    std::vector<std::string> names = mpi_levels;
+    bool has_ranks = true; ///< false for programs that do not use MPI
+
+    bool operator==(const Levels&) const = default;
+};
+
 /// The `Process` line; older traces have none.
 struct ProcessLine {
     Place place;
@@ -21,9 +29,9 @@ struct ProcessLine {
     std::string host;
     std::optional<std::int64_t> rank;
     std::optional<std::int64_t> size;
-    std::string world;                     ///< uid of MPI_COMM_WORLD
-    std::vector<std::string> levels;       ///< those of MPI programs if the line does not tell
-    std::int64_t time_adjustment = 0;      ///< nanoseconds since the epoch
+    std::string world; ///< uid of MPI_COMM_WORLD
+    Levels levels;
+    std::int64_t time_adjustment = 0; ///< nanoseconds since the epoch
 };
 
 struct FileRecord {
@@ -40,6 +48,7 @@ struct CommunicatorRecord {
     bool named_by_program = false;
     std::string uid; ///< empty in older traces
     RankMap map;
+    bool is_inter = false;
     RankMap remote; ///< the other side of an inter-communicator
     bool is_world = false;
 };
@@ -63,7 +72,8 @@ struct ProcessInfo {
 };
 
 /// Adds what @p path holds, which has to stay where it is while places are in use; a process may have several
-/// files. Warns about what it ignores. Throws OpenError and ReadError, also if an object is described in two ways.
+/// files. Warns about what it ignores. Throws OpenError and ReadError, also if an object is described in two
+/// ways.
 void read_info(std::string_view path, ProcessInfo& info, Report& report);
 
 } // namespace hdtrace::merger

@@ -88,7 +88,7 @@ class Unifier {
     /// Some tracers wrote one .info for each thread.
     bool continues_open_process(const InfoInput& input) const
     {
-        if (!m_open || !m_project.has_ranks())
+        if (!m_open || !m_project.levels.has_ranks)
             return false;
         auto name = split_trace_name(place_of(input).file, mpi_levels.size());
         if (!name)
@@ -108,14 +108,14 @@ class Unifier {
         OpenProcess open;
         open.first_input = &input;
         if (input.info.empty())
-            m_report.warn("missing .info files", place_of(input),
-                          "its .info is missing: files, communicators and datatypes of this process stay unknown");
+            m_report.warn(
+                "missing .info files", place_of(input),
+                "its .info is missing: files, communicators and datatypes of this process stay unknown");
         else
             add_info(input, open);
-        const auto& levels = open.info.process ? open.info.process->levels : mpi_levels;
-        check_levels(levels, input);
+        check_levels(open.info.process ? open.info.process->levels : Levels(), input);
         set_name(input, open);
-        open.process.rank = m_project.has_ranks() ? rank_of(open, input) : m_next_number++;
+        open.process.rank = m_project.levels.has_ranks ? rank_of(open, input) : m_next_number++;
         add_threads(input, open);
         return open;
     }
@@ -130,19 +130,20 @@ class Unifier {
 
     void set_name(const InfoInput& input, OpenProcess& open) const
     {
-        const std::size_t label_count = m_project.levels.size();
+        const std::size_t label_count = m_project.levels.names.size();
         const Place place = place_of(input);
         auto name = split_trace_name(place.file, label_count);
         if (!name)
             throw ReadError(std::string(place.file), 0, 0,
-                            "the name is not <base> and " + std::to_string(label_count) + " labels, joined by '_'");
+                            "the name is not <base> and " + std::to_string(label_count) +
+                                " labels, joined by '_'");
         name->labels.pop_back();
         open.process.name = std::move(*name);
     }
 
-    void check_levels(const std::vector<std::string>& levels, const InfoInput& input)
+    void check_levels(const Levels& levels, const InfoInput& input)
     {
-        if (m_project.levels.empty()) {
+        if (m_levels_place.file.empty()) {
             m_project.levels = levels;
             m_levels_place = place_of(input);
         } else if (m_project.levels != levels)
@@ -159,9 +160,10 @@ class Unifier {
                             "the name is not <base>_<host>_<rank>_<thread>, so the rank is not known");
         const auto& process = open.info.process;
         if (process && process->rank.value_or(*rank) != *rank)
-            throw ReadError(std::string(process->place.file), static_cast<std::int64_t>(process->place.line), 0,
-                            "this is rank " + std::to_string(*process->rank) + ", but the file's name says rank " +
-                                std::to_string(*rank));
+            throw ReadError(std::string(process->place.file), static_cast<std::int64_t>(process->place.line),
+                            0,
+                            "this is rank " + std::to_string(*process->rank) +
+                                ", but the file's name says rank " + std::to_string(*rank));
         return *rank;
     }
 
@@ -171,7 +173,7 @@ class Unifier {
         if (!input.info.empty())
             paths.push_back(input.info);
         for (const std::string& path : paths) {
-            if (const auto name = split_trace_name(path, m_project.levels.size()))
+            if (const auto name = split_trace_name(path, m_project.levels.names.size()))
                 open.process.threads.push_back(name->labels.back());
         }
     }
@@ -207,9 +209,9 @@ class Unifier {
             m_report.error(process.place, "size differs from " + to_string(m_first->place) +
                                               ": these are traces of different runs");
         else if (process.world != m_first->world)
-            m_report.error(process.place, "the world '" + process.world + "' is not that of " +
-                                              to_string(m_first->place) +
-                                              ": merge the processes of each world into a project of their own");
+            m_report.error(process.place,
+                           "the world '" + process.world + "' is not that of " + to_string(m_first->place) +
+                               ": merge the processes of each world into a project of their own");
     }
 
     void add_process(OpenProcess open)
@@ -222,7 +224,7 @@ class Unifier {
         process.threads.erase(repeated.begin(), repeated.end());
 
         m_files.add(process.rank, process.first_thread(), open.info);
-        if (m_project.has_ranks())
+        if (m_project.levels.has_ranks)
             m_communicators.add(process.rank, open.info);
         process.lost = std::move(open.info.lost);
         process.datatypes = m_project.datatypes.add(open.info.datatypes, m_report);
@@ -238,7 +240,7 @@ class Unifier {
         m_project.files = m_files.take();
         m_project.communicators = m_communicators.take();
         m_project.process_count = process_count();
-        if (!m_project.has_ranks() || m_project.processes.empty())
+        if (!m_project.levels.has_ranks || m_project.processes.empty())
             return;
         check_ranks();
         add_world();
@@ -255,15 +257,17 @@ class Unifier {
             return *m_first->size;
         if (has_world())
             return m_project.communicators.front().map.size();
-        return m_project.has_ranks() && !m_project.processes.empty() ? m_project.processes.back().rank + 1
-                                                               : std::ssize(m_project.processes);
+        return m_project.levels.has_ranks && !m_project.processes.empty()
+                   ? m_project.processes.back().rank + 1
+                   : std::ssize(m_project.processes);
     }
 
     void check_ranks()
     {
         const std::int64_t count = m_project.process_count;
         if (m_project.processes.back().rank >= count)
-            m_report.error(m_last_place, "there is a rank " + std::to_string(m_project.processes.back().rank) +
+            m_report.error(m_last_place, "there is a rank " +
+                                             std::to_string(m_project.processes.back().rank) +
                                              ", but the program has " + std::to_string(count) + " processes");
         for (const Communicator& communicator : m_project.communicators) {
             for (const RankMap* side : {&communicator.map, &communicator.remote}) {

@@ -31,16 +31,15 @@ struct Process {
 struct Project {
     std::string name; ///< true name of the program
     std::int64_t process_count = 0;
-    std::vector<std::string> levels;
+    Levels levels;
     std::vector<Process> processes; ///< in the order of the ranks
     std::vector<ProjectFile> files;
     std::vector<Communicator> communicators;
     DatatypePool datatypes; ///< owns what the processes refer to
-
-    bool has_ranks() const { return levels == mpi_levels; }
 };
 
-/// Reads the .info files one after the other and unifies what they describe. @p inputs have to live as long as
+/// Reads the .info files one after the other and unifies what they describe. @p inputs have to live as long
+/// as
 /// @p report is used. Where the report has errors, the project is not complete.
 Project unify(const std::vector<InfoInput>& inputs, Report& report);
 

@@ -76,12 +76,12 @@ class ProjectWriter {
     void write_topology()
     {
         m_xml.start("Topology");
-        for (const std::string& level : m_project.levels) {
+        for (const std::string& level : m_project.levels.names) {
             m_xml.start("Level");
             m_xml.attribute("name", level);
             m_xml.attribute("type", level);
         }
-        for (std::size_t i = 0; i < m_project.levels.size(); ++i)
+        for (std::size_t i = 0; i < m_project.levels.names.size(); ++i)
             m_xml.end();
         const Topology topology(m_project);
         write_nodes(topology.roots(), "Node", "name");
@@ -89,7 +89,8 @@ class ProjectWriter {
         m_xml.end();
     }
 
-    void write_nodes(const std::vector<Topology::Node>& nodes, std::string_view element, std::string_view attribute)
+    void write_nodes(const std::vector<Topology::Node>& nodes, std::string_view element,
+                     std::string_view attribute)
     {
         for (const Topology::Node& node : nodes) {
             m_xml.start(element);
@@ -130,7 +131,7 @@ class ProjectWriter {
         m_xml.attribute("name", communicator.name);
         if (!communicator.uid.empty())
             m_xml.attribute("uid", communicator.uid);
-        if (communicator.remote.empty())
+        if (!communicator.is_inter)
             write_members(communicator, communicator.map, "", fresh_ids);
         else {
             write_members(communicator, communicator.map, "0", fresh_ids);
@@ -195,10 +196,11 @@ class ProjectWriter {
         m_xml.start(datatype.combiner);
         m_xml.attribute("id", datatype.id);
         m_xml.attribute("name", datatype.name);
-        if (const Combiner* combiner = find_combiner(datatype.combiner))
+        const Combiner* combiner = find_combiner(datatype.combiner);
+        if (combiner && datatype.has_contents())
             write_contents(*combiner, datatype);
         else
-            write_unknown_contents(datatype);
+            write_unknown_contents(combiner, datatype);
         m_xml.end();
     }
 
@@ -228,10 +230,10 @@ class ProjectWriter {
         write("extent", datatype.extent);
     }
 
-    /// Combiners of a later MPI standard: everything that is known, by kind.
-    void write_unknown_contents(const Datatype& datatype)
+    /// Combiners of a later MPI standard, and types without contents: everything that is known, by kind.
+    void write_unknown_contents(const Combiner* combiner, const Datatype& datatype)
     {
-        write_measures(datatype, nullptr);
+        write_measures(datatype, combiner);
         write_values("Integer", datatype.integers);
         write_values("Address", datatype.addresses);
         for (const std::int64_t id : datatype.types) {

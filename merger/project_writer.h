@@ -16,8 +16,8 @@ struct ProjectOptions {
     Compat compat = Compat::none;
 };
 
-/// Writes to @p file, which is not closed. Throws std::system_error if that fails, std::invalid_argument if the
-/// project cannot be written in the form asked for.
+/// Writes to @p file, which is not closed. Throws std::system_error if that fails, std::invalid_argument if
+/// the project cannot be written in the form asked for.
 void write_project(const Project& project, const ProjectOptions& options, int file);
 
 } // namespace hdtrace::merger

@@ -9,6 +9,9 @@ namespace hdtrace::merger {
 
 namespace {
 
+/// The world rank of members that are not of this world.
+constexpr std::string_view stranger = "-4";
+
 struct Range {
     std::int64_t first;
     std::int64_t last;
@@ -53,6 +56,11 @@ RankRun parse_entry(std::string_view entry)
     return {world.first, local.first, world.last - world.first + 1};
 }
 
+bool is_stranger(std::string_view entry)
+{
+    return entry.starts_with(stranger) && entry.substr(stranger.size()).starts_with("->");
+}
+
 bool continues(const RankRun& run, const RankRun& next)
 {
     return run.world + run.count == next.world && run.local + run.count == next.local;
@@ -64,25 +72,29 @@ RankMap::RankMap(std::string_view text)
 {
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(';'), text.size());
-        const RankRun run = parse_entry(text.substr(0, end));
+        if (is_stranger(text.substr(0, end)))
+            ++m_strangers;
+        else
+            add(parse_entry(text.substr(0, end)));
         text.remove_prefix(std::min(end + 1, text.size()));
-        if (!m_runs.empty() && continues(m_runs.back(), run))
-            m_runs.back().count += run.count;
-        else
-            m_runs.push_back(run);
     }
-    std::ranges::sort(m_runs, {}, &RankRun::world);
-    std::vector<RankRun> joined;
-    for (const RankRun& run : m_runs) {
-        if (!joined.empty() && run.world < joined.back().world + joined.back().count)
+    std::vector<RankRun> runs = std::move(m_runs);
+    m_runs.clear();
+    std::ranges::sort(runs, {}, &RankRun::world);
+    for (const RankRun& run : runs) {
+        if (run.world <= highest())
             throw std::invalid_argument("the map has rank " + std::to_string(run.world) + " twice");
-        if (!joined.empty() && continues(joined.back(), run))
-            joined.back().count += run.count;
-        else
-            joined.push_back(run);
+        add(run);
     }
-    m_runs = std::move(joined);
     m_runs.shrink_to_fit();
+}
+
+void RankMap::add(const RankRun& run)
+{
+    if (!m_runs.empty() && continues(m_runs.back(), run))
+        m_runs.back().count += run.count;
+    else
+        m_runs.push_back(run);
 }
 
 RankMap RankMap::identity(std::int64_t count)
@@ -116,7 +128,7 @@ std::string to_string(const RankMap& map)
     std::string text;
     for (const RankRun& run : map.runs())
         text += range(run.world, run.count) + "->" + range(run.local, run.count) + ";";
-    return text;
+    return map.strangers() == 0 ? text : text + std::to_string(map.strangers()) + " of another world;";
 }
 
 } // namespace hdtrace::merger

@@ -21,29 +21,39 @@ struct RankRun {
 };
 
 /// Held as runs in the order of the world ranks, so that equal maps compare equal and large ones stay small.
+/// Members of another world are only counted.
 class RankMap {
   public:
     RankMap() = default;
-    /// Parses `0->0;1->1;` and ranges `0..1023->0..1023;`. Throws std::invalid_argument that says what is wrong.
+    /// Parses `0->0;1->1;` and ranges `0..1023->0..1023;`. Throws std::invalid_argument that says what is
+    /// wrong.
     explicit RankMap(std::string_view text);
 
     static RankMap identity(std::int64_t count);
 
     const std::vector<RankRun>& runs() const { return m_runs; }
-    bool empty() const { return m_runs.empty(); }
+    /// Without any member, even of another world.
+    bool empty() const { return m_runs.empty() && m_strangers == 0; }
     std::int64_t size() const;
+    std::int64_t strangers() const { return m_strangers; }
     bool contains(std::int64_t world_rank) const;
-    /// A map that is not empty has a lowest and a highest world rank.
-    std::int64_t lowest() const { return m_runs.front().world; }
-    std::int64_t highest() const { return m_runs.back().world + m_runs.back().count - 1; }
+    /// World ranks; `process_limit` and -1 where all members are of another world.
+    std::int64_t lowest() const { return m_runs.empty() ? process_limit : m_runs.front().world; }
+    std::int64_t highest() const
+    {
+        return m_runs.empty() ? -1 : m_runs.back().world + m_runs.back().count - 1;
+    }
 
     bool operator==(const RankMap&) const = default;
 
   private:
+    void add(const RankRun& run);
+
     std::vector<RankRun> m_runs;
+    std::int64_t m_strangers = 0;
 };
 
-/// The map in the syntax of .info files, as ranges.
+/// Different for different maps.
 std::string to_string(const RankMap& map);
 
 } // namespace hdtrace::merger

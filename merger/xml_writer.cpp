@@ -20,8 +20,8 @@ const xmlChar* xml_string(const std::string& text)
 
 bool is_xml_char(gunichar c)
 {
-    return c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c <= 0xD7FF) || (c >= 0xE000 && c <= 0xFFFD) ||
-           (c >= 0x10000 && c <= 0x10FFFF);
+    return c == '\t' || c == '\n' || c == '\r' || (c >= 0x20 && c <= 0xD7FF) ||
+           (c >= 0xE000 && c <= 0xFFFD) || (c >= 0x10000 && c <= 0x10FFFF);
 }
 
 } // namespace
@@ -85,7 +85,8 @@ void XmlWriter::start(std::string_view element)
 
 void XmlWriter::attribute(std::string_view name, std::string_view value)
 {
-    check(xmlTextWriterWriteAttribute(m_writer.get(), xml_string(std::string(name)), xml_string(xml_text(value))));
+    check(xmlTextWriterWriteAttribute(m_writer.get(), xml_string(std::string(name)),
+                                      xml_string(xml_text(value))));
 }
 
 void XmlWriter::text(std::string_view text)

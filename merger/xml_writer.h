@@ -25,7 +25,10 @@ class XmlWriter {
 
     void start(std::string_view element);
     void attribute(std::string_view name, std::string_view value);
-    void attribute(std::string_view name, std::integral auto value) { attribute(name, std::to_string(value)); }
+    void attribute(std::string_view name, std::integral auto value)
+    {
+        attribute(name, std::to_string(value));
+    }
     void text(std::string_view text);
     void end();
     /// An element with text only.

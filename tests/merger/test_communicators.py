@@ -91,6 +91,22 @@ def test_inter_communicator(run):
     assert members == [("0", "0", "4", "0"), ("1", "0", "3", "1"), ("2", "1", "2", "1")]
 
 
+def test_members_of_another_world_are_left_out(run):
+    world = comm("0..1->0..1;", 0, "WORLD", "W")
+    for rank in range(2):
+        lines = comm("0->0;1->1;", 1, "children", "c", remote="-4->0;-4->1;") + comm("-4->0;-4->1;0->2;1->3;", 2, "all", "a")
+        run.process(rank, world + lines, size=2)
+    communicators = run.merge_cleanly().project.findall("CommunicatorList/Communicator")
+    assert [[rank.get("group") for rank in communicator] for communicator in communicators[1:]] == [["0", "0"], [None, None]]
+    assert [rank.get("local") for rank in communicators[2]] == ["2", "3"]
+
+
+def test_other_number_of_members_of_another_world(run):
+    run.process(0, comm("0->0;1->1;", 1, "x", "c", remote="-4->0;-4->1;"), size=2)
+    run.process(1, comm("0->0;1->1;", 1, "x", "c", remote="-4->0;"), size=2)
+    assert "other members" in run.fail()
+
+
 def test_inter_communicators_without_uid(run):
     run.process(0, comm("0->0;1->1;", 0, "WORLD") + comm("0->0;", 1, remote="1->0;"))
     run.process(1, comm("0->0;1->1;", 0, "WORLD") + comm("1->0;", 5, remote="0->0;"))

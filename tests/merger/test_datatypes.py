@@ -120,7 +120,7 @@ def test_no_blocks(run):
 
 
 @pytest.mark.parametrize("combiner", [*CASES, "RESIZED", "DARRAY"])
-@pytest.mark.parametrize("contents", [("9;9;9;9;9;9;9;", "9;9;9;", "0;0;0;"), ("", "", "")])
+@pytest.mark.parametrize("contents", [("9;9;9;9;9;9;9;", "9;9;9;", "0;0;0;"), ("", "0;", "")])
 def test_wrong_contents(run, combiner, contents):
     run.process(0, INT + datatype(combiner, *contents), size=1)
     message = run.fail()
@@ -158,6 +158,21 @@ def test_deep_types_need_no_stack(run):
     lines.append(f"Type id='{depth + 1}' combiner='MPI_COMBINER_NAMED' name='MPI_INT'\n")
     run.process(0, "".join(reversed(lines)), size=1)
     assert len(run.merge_cleanly().datatypes(0)) == depth + 1
+
+
+def test_contents_that_mpi_did_not_tell(run, monkeypatch):
+    monkeypatch.setattr("conftest.validate", lambda project: None)
+    run.process(0, INT + datatype("VECTOR"), size=1)
+    result = run.merge("app")
+    assert result.stderr == "app_node01_0_0.info:3: warning: the contents of datatype 2 are not known\n"
+    assert result.datatype(2).attrib == {"id": "2", "name": "", "size": "8", "lb": "1", "extent": "16"}
+    result = run.merge("app", "--overwrite", "--compat=piosimhd")
+    assert (result.datatype(2).tag, result.datatype(2).get("count")) == ("CONTIGUOUS", "8")
+
+
+def test_null_component(run):
+    run.process(0, datatype("STRUCT", "1;1;", "0;", "-1;"), size=1)
+    assert run.merge_cleanly().datatype(2).find("Type").get("id") == "-1"
 
 
 def test_component_that_is_not_described(run):

@@ -1,7 +1,7 @@
 import pytest
 
 
-def file(name, id, size=0, time=None, inode=None, host=None, device=1):
+def file(name, id, size=0, time=None, inode=None, host=None, device=1, birth=None):
     line = f'File name="{name}" Size={size} id={id}'
     if time is not None:
         line += f" time={time}"
@@ -9,6 +9,8 @@ def file(name, id, size=0, time=None, inode=None, host=None, device=1):
         line += f" device={device} inode={inode}"
     if host is not None:
         line += f" host='{host}'"
+    if birth is not None:
+        line += f" birth={birth}"
     return line + "\n"
 
 
@@ -46,10 +48,17 @@ def test_links_of_links(run):
 
 
 @pytest.mark.parametrize(
-    "other", [dict(inode=8, host="n"), dict(inode=7, host="m"), dict(inode=7, host="n", device=2), dict()]
+    "other",
+    [
+        dict(inode=8, host="n"),
+        dict(inode=7, host="m"),
+        dict(inode=7, host="n", device=2),
+        dict(inode=7, host="n", birth="5.2"),
+        dict(),
+    ],
 )
-def test_other_inode_device_or_host_is_another_file(run, other):
-    run.process(0, file("/a", 0, inode=7, host="n") + file("/b", 1, **other), size=1)
+def test_other_inode_device_host_or_birth_is_another_file(run, other):
+    run.process(0, file("/a", 0, inode=7, host="n", birth="5.1") + file("/b", 1, **other), size=1)
     assert len(files(run.merge_cleanly())) == 2
 
 

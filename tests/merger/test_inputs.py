@@ -187,6 +187,11 @@ class TestOwnLevels:
         assert tree == {"node01": ["main", "w9", "w10"], "node02": ["main"]}
         assert result.project.get("processCount") == "4"
 
+    def test_levels_of_mpi_programs_with_other_labels(self, run):
+        self.write(run, ["node01", "master", "io"], levels="Hostname;Rank;Thread;")
+        result = run.merge_cleanly("solver", output="solver.proj")
+        assert result.project.find("Topology/Node/Node/Node").get("name") == "io"
+
     def test_levels_must_be_equal(self, run):
         self.write(run, ["node01", "main"])
         self.write(run, ["node02", "main"], levels="Host;Thread;")
