@@ -42,8 +42,9 @@ constexpr PowersOfTen make_powers_of_ten()
 }
 inline constexpr PowersOfTen powers_of_ten = make_powers_of_ten();
 
-inline unsigned digit_count(uint64_t positive)
+inline unsigned digit_count(uint64_t value)
 {
+    const uint64_t positive = value | 1; // has as many digits
     const unsigned bits = 64 - static_cast<unsigned>(__builtin_clzll(positive));
     const unsigned digits = bits * 1233 >> 12; // log10(2) is 1233 / 4096: right, or one too few
     return digits + (positive >= powers_of_ten.value[digits] ? 1 : 0);

@@ -199,8 +199,9 @@ int first_of(int error, int other)
 int close_trace(hdTrace& trace)
 {
     const int error = trace.writer.close();
-    trace.end_line.text(" states=").number(trace.writer.states());
-    trace.end_line.text(" dropped=").number(trace.writer.dropped_states()).text("\n");
+    const int64_t dropped = trace.writer.dropped_states();
+    trace.end_line.text(" states=").number(trace.writer.states() - dropped);
+    trace.end_line.text(" dropped=").number(dropped).text("\n");
     trace.info.write(trace.end_line);
     return first_of(error, trace.info.close());
 }

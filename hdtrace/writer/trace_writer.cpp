@@ -193,7 +193,7 @@ void TraceWriter::write_committed(const Lock& lock)
     if (m_error == 0 && !m_closed)
         fail(m_file.write(m_begin + m_handled.bytes, whole.bytes - m_handled.bytes, lock.undisturbed()));
     const bool lost = m_error != 0 || m_closed;
-    (lost ? m_dropped_states : m_states) += whole.states - m_handled.states;
+    (lost ? m_dropped_states : m_written_states) += whole.states - m_handled.states;
     m_handled = whole;
 }
 

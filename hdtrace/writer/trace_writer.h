@@ -56,9 +56,9 @@ class TraceWriter
         m_line_end_is_slow = force || m_line_end_is_slow;
     }
 
-    /// How many states are in the file, and how many were lost. What is still buffered is in neither number.
+    /// How many states have left the buffer, and how many of them were lost instead of written.
     /// Not to be called while another thread calls close().
-    int64_t states() const { return m_states; }
+    int64_t states() const { return m_written_states + m_dropped_states; }
     int64_t dropped_states() const { return m_dropped_states; }
     int error() const { return m_error; }
 
@@ -135,7 +135,7 @@ class TraceWriter
     size_t m_capacity = 0;  // of the buffer, when no line is longer
     int64_t m_base = 0;     // nanoseconds
     Extent m_handled = {};  // the part of the committed lines that close() has written already
-    int64_t m_states = 0;
+    int64_t m_written_states = 0;
     int64_t m_dropped_states = 0;
     InfoWriter* m_info = nullptr;
     char* m_path = nullptr;

@@ -59,6 +59,12 @@ inline size_t occurrences(const std::string& text, const std::string& part)
     return count;
 }
 
+/// How many states are in the file.
+inline int64_t states_in_file(const TraceWriter& writer)
+{
+    return writer.states() - writer.dropped_states();
+}
+
 constexpr int64_t base_second = 1'700'000'000;
 constexpr int64_t second = nanoseconds_per_second;
 const std::string head = "<?xml version='1.0' encoding='UTF-8'?>\n"
