@@ -218,45 +218,35 @@ def test_programs_of_another_mpi_library(launcher, mpich_hello):
 
 # ---- with the real library ----
 
-needs_wrapper = pytest.mark.skipif(
-    not Path(run_well(REAL, "--print-library").strip()).exists(), reason="libHDTraceMPIWrapper.so is not built")
-
-
-@needs_wrapper
 def test_an_mpi_program_is_traced(hello, tmp_path):
     assert run_well(MPIRUN, "-n", "2", REAL, hello, cwd=tmp_path) == "hello\n"
     host = re.sub("[^A-Za-z0-9.-]", "-", os.uname().nodename)
     assert traces(tmp_path) == [f"hello_{host}_{rank}_0.{suffix}" for rank in (0, 1) for suffix in ("info", "trc")]
 
 
-@needs_wrapper
 def test_directory_and_name(hello, tmp_path):
     run_well(MPIRUN, "-n", "1", REAL, "-d", "new/place", "--name", "run1", hello, cwd=tmp_path)
     assert traces(tmp_path) == []
     assert [name.split("_")[0] for name in traces(tmp_path / "new/place")] == ["run1", "run1"]
 
 
-@needs_wrapper
 def test_a_program_without_mpi_is_left_alone(tmp_path):
     plain = run_well("ls", "/", cwd=tmp_path)
     assert run_well(REAL, "ls", "/", cwd=tmp_path) == plain
     assert list(tmp_path.iterdir()) == []
 
 
-@needs_wrapper
 @pytest.mark.parametrize("options, traced", [([], False), (["--follow"], True)])
 def test_programs_that_the_program_starts(hello, tmp_path, options, traced):
     run_well(MPIRUN, "-n", "1", REAL, *options, "sh", "-c", f"{hello}; true", cwd=tmp_path)
     assert bool(traces(tmp_path)) == traced
 
 
-@needs_wrapper
 def test_a_program_that_replaces_the_shell_is_traced(hello, tmp_path):
     run_well(MPIRUN, "-n", "1", REAL, "sh", "-c", f"exec {hello}", cwd=tmp_path)
     assert traces(tmp_path)
 
 
-@needs_wrapper
 def test_a_traced_program_hands_on_a_clean_environment(tmp_path):
     program = compile_text("mpicc", tmp_path / "parent", r"""
         #include <mpi.h>
