@@ -7,9 +7,15 @@
 #include "merger/project.h"
 #include "merger/project_writer.h"
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
+#include <stdexcept>
+#include <system_error>
+#include <unistd.h>
 
 namespace fs = std::filesystem;
 using namespace hdtrace::merger;
@@ -46,17 +52,50 @@ bool is_input(const std::string& output, const Project& project)
     return false;
 }
 
-/// Reports why the output must not be written.
+/// Reports why the output must not or cannot be written, before much time is spent.
 void check_output(const Options& options, const Project& project, Report& report)
 {
-    if (!fs::exists(options.output))
+    const std::string directory(directory_of(options.output));
+    if (access(directory.empty() ? "." : directory.c_str(), W_OK) != 0) {
+        report.error(options.output, std::strerror(errno));
         return;
-    if (!fs::is_regular_file(options.output))
+    }
+    std::error_code ignored;
+    if (!fs::exists(options.output, ignored))
+        return;
+    if (!fs::is_regular_file(options.output, ignored))
         report.error(options.output, "this is not a regular file and will not be replaced");
     else if (is_input(options.output, project))
         report.error(options.output, "this is a trace and will not be replaced");
     else if (!options.overwrite)
         report.error(options.output, "the file exists; --overwrite replaces it");
+}
+
+void write_output(const Options& options, const Project& project, Report& report)
+{
+    try {
+        OutputFile output(options.output);
+        write_project(project, options.project, output.descriptor());
+        output.commit();
+    } catch (const std::system_error& error) {
+        report.error(options.output, error.code().message());
+    } catch (const std::invalid_argument& error) {
+        report.error(options.output, error.what());
+    }
+}
+
+/// Each stage needs the one before to be without errors.
+void merge(const Options& options, Report& report)
+{
+    const std::vector<InfoInput> inputs = find_inputs(options.inputs, report);
+    if (report.has_errors())
+        return;
+    const Project project = unify(inputs, report);
+    check_output(options, project, report);
+    if (report.has_errors())
+        return;
+    audit(project, options.output, options.read_traces, report);
+    write_output(options, project, report);
 }
 
 int run(const Options& options)
@@ -65,26 +104,16 @@ int run(const Options& options)
         if (!options.quiet || message.severity == Message::Severity::error)
             print(message);
     });
-    const std::vector<InfoInput> inputs = find_inputs(options.inputs, report);
-    if (report.has_errors())
-        return exit_error;
-    const Project project = unify(inputs, report);
-    check_output(options, project, report);
-    if (!report.has_errors())
-        audit(project, options.output, options.read_traces, report);
+    merge(options, report);
     report.finish();
-    if (report.has_errors())
-        return exit_error;
-    OutputFile output(options.output);
-    write_project(project, options.project, output.descriptor());
-    output.commit();
-    return exit_fine;
+    return report.has_errors() ? exit_error : exit_fine;
 }
 
 } // namespace
 
 int main(int argc, char** argv)
 {
+    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow any more is an error like others
     try {
         const Options options = parse_options(argc, argv);
         if (options.show_version) {

@@ -21,6 +21,16 @@ Place place_of(const InfoInput& input)
     return {input.info.empty() ? std::string_view(input.traces.front()) : std::string_view(input.info)};
 }
 
+std::string place_of(const ReadError& error)
+{
+    std::string place = error.file();
+    for (const std::int64_t number : {error.line(), error.column()}) {
+        if (number > 0)
+            place += ":" + std::to_string(number);
+    }
+    return place;
+}
+
 /// By numbers if they are numbers.
 bool label_less(const std::string& a, const std::string& b)
 {
@@ -79,9 +89,9 @@ class Unifier {
                 m_open = open_process(input);
             }
         } catch (const ReadError& error) {
-            m_report.error("", error.what());
+            m_report.error(place_of(error), error.reason());
         } catch (const OpenError& error) {
-            m_report.error("", error.what());
+            m_report.error(error.file(), error.code().message());
         }
     }
 

@@ -67,7 +67,7 @@ int XmlWriter::write_bytes(void* context, const char* bytes, int size)
         else if (errno != EINTR)
             target->error = errno;
     }
-    return target->error == 0 ? size : -1;
+    return size; // libxml2 would print a message of its own; check() tells about the error
 }
 
 void XmlWriter::check(int result) const

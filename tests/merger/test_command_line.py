@@ -1,5 +1,4 @@
 import os
-import pathlib
 import re
 import shutil
 import subprocess
@@ -106,10 +105,12 @@ class TestOutput:
         (run.folder / "app.proj").symlink_to("app_node01_0_0.trc")
         assert "this is a trace" in run.fail("app", "--overwrite")
 
-    def test_device_is_not_replaced(self, run):
+    def test_special_files_are_not_replaced(self, run):
         run.process(0, size=1)
-        assert "not a regular file" in run.fail("app", "--overwrite", output="/dev/null")
-        assert pathlib.Path("/dev/null").is_char_device()
+        fifo = run.folder / "app.proj"
+        os.mkfifo(fifo)
+        assert "not a regular file" in run.fail("app", "--overwrite")
+        assert fifo.is_fifo()
 
     def test_extension_trc_is_accepted(self, run):
         run.process(0, size=1)
@@ -117,7 +118,7 @@ class TestOutput:
 
     def test_nothing_is_left_if_the_folder_is_missing(self, run):
         run.process(0, size=1)
-        assert "No such file" in run.fail("app", "--no-audit", output="missing/app.proj")
+        assert run.fail(output="missing/app.proj") == "missing/app.proj: error: No such file or directory\n"
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
     def test_read_only_folder(self, run):
@@ -128,15 +129,14 @@ class TestOutput:
         finally:
             run.folder.chmod(0o755)
 
-    @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
     def test_existing_output_stays_if_writing_fails(self, run):
         run.process(0, "Comm map='0..9999->0..9999;' id=0 name='WORLD' uid='W'\n", size=10000, keys="world='W'")
         (run.folder / "app.proj").write_text("precious")
-        limited = ("prlimit", "--fsize=4096", "env", "--ignore-signal=XFSZ", MERGER)
+        limited = ("prlimit", "--fsize=4096", MERGER)
         before = snapshot(run.folder)
         result = run.merge("app", "--overwrite", "--quiet", command=limited)
         assert result.code == 1
-        assert "File too large" in result.stderr
+        assert result.stderr == "app.proj: error: File too large\n"
         assert snapshot(run.folder) == before
 
     def test_umask_is_honoured(self, run):

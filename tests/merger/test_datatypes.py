@@ -217,7 +217,7 @@ def test_every_process_has_its_own_types(run):
 def test_broken_lines(run, line, message):
     run.process(0, line + "\n", size=1)
     error = run.fail()
-    assert error.startswith("project-merger: error: app_node01_0_0.info:2:")
+    assert error.startswith("app_node01_0_0.info:2:")
     assert message in error
 
 

@@ -124,14 +124,14 @@ def test_described_twice(run):
 @pytest.mark.parametrize(
     "line, message",
     [
-        ("File Size=0 id=0", ":2:1: a File line needs name="),
-        ("File name='/a' id=0", ":2:1: a File line needs Size="),
-        ("File name='/a' Size=0", ":2:1: a File line needs id="),
-        ("File name='/a' Size=x id=0", ":2:21: Size is not a number"),
-        ("File name='/a Size=0 id=0", ":2:11: the quote is not closed"),
-        ("File name='/it's' Size=0 id=0", ":2:16: expected key=value"),
-        ("File name='/a' Size=0 id=0 time=1.0000000001", ":2:33: time is not a time"),
-        ("File name='/a' Size=0 id=99999999999999999999", ":2:26: id is not a number"),
+        ("File Size=0 id=0", ":2:1: error: a File line needs name="),
+        ("File name='/a' id=0", ":2:1: error: a File line needs Size="),
+        ("File name='/a' Size=0", ":2:1: error: a File line needs id="),
+        ("File name='/a' Size=x id=0", ":2:21: error: Size is not a number"),
+        ("File name='/a Size=0 id=0", ":2:11: error: the quote is not closed"),
+        ("File name='/it's' Size=0 id=0", ":2:16: error: expected key=value"),
+        ("File name='/a' Size=0 id=0 time=1.0000000001", ":2:33: error: time is not a time"),
+        ("File name='/a' Size=0 id=99999999999999999999", ":2:26: error: id is not a number"),
     ],
 )
 def test_broken_lines(run, line, message):

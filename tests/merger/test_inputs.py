@@ -155,12 +155,12 @@ class TestContradictions:
     def test_rank_in_name_and_file_differ(self, run):
         name = run.process(0, size=2)
         os.rename(run.folder / name, run.folder / "app_node01_1_0.info")
-        assert "app_node01_1_0.info:1: this is rank 0, but the file's name says rank 1" in run.fail("app_node01_1_0.info")
+        assert "app_node01_1_0.info:1: error: this is rank 0, but the file's name says rank 1" in run.fail("app_node01_1_0.info")
 
     def test_name_without_rank(self, run):
         name = run.process(0, header=False)
         os.rename(run.folder / name, run.folder / "trace.info")
-        assert "trace.info: the name is not <base>" in run.fail("trace.info")
+        assert "trace.info: error: the name is not <base>" in run.fail("trace.info")
 
     def test_rank_beyond_size(self, run):
         run.process(2, size=2)
