@@ -128,6 +128,8 @@ TEST(ValidateTrace, RefusesWhatIsNotWhole)
     EXPECT_EQ(problems_of("a.trc", root + whole_state), Problems{"3: the file ends too early"});
     EXPECT_EQ(problems_of("a.trc", root + whole_state + "<A"), Problems{"3: the file ends too early"});
     EXPECT_EQ(problems_of("a.trc", ""), Problems{"1: the file ends too early"});
+    EXPECT_EQ(problems_of("a.trc", root + "</Program>\n</Program>\n"),
+              Problems{"3:1: Extra content at the end of the document"});
     EXPECT_EQ(problems_of("a.trc", root + "<A></B>\n"),
               Problems{"2:8: Opening and ending tag mismatch: A line 2 and B"});
 }

@@ -1,5 +1,5 @@
 // The .trc file, while the system fails: nothing is half-written, everything lost is counted, the program goes on.
-// This program is linked with --wrap, so that the library's calls of the functions below come here first.
+#include "writer_fault_hooks.h"
 #include "writer_support.h"
 
 #include <atomic>
@@ -12,32 +12,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-using PwriteFault = ssize_t (*)(int, const void*, size_t, off_t);
-static std::atomic<PwriteFault> pwrite_fault = nullptr;
-static std::atomic<size_t> largest_allocation = SIZE_MAX;
-
-extern "C" {
-ssize_t __real_pwrite(int descriptor, const void* data, size_t size, off_t offset);
-void* __real_malloc(size_t size);
-void* __real_realloc(void* memory, size_t size);
-
-ssize_t __wrap_pwrite(int descriptor, const void* data, size_t size, off_t offset)
-{
-    const PwriteFault fault = pwrite_fault;
-    return fault != nullptr ? fault(descriptor, data, size, offset) : __real_pwrite(descriptor, data, size, offset);
-}
-
-void* __wrap_malloc(size_t size)
-{
-    return size <= largest_allocation ? __real_malloc(size) : nullptr;
-}
-
-void* __wrap_realloc(void* memory, size_t size)
-{
-    return size <= largest_allocation ? __real_realloc(memory, size) : nullptr;
-}
-}
 
 namespace hdtrace::test {
 namespace {
@@ -60,11 +34,7 @@ class Faults : public testing::Test
 {
   protected:
     void SetUp() override { report = {}; }
-    void TearDown() override
-    {
-        pwrite_fault = nullptr;
-        largest_allocation = SIZE_MAX;
-    }
+    void TearDown() override { end_faults(); }
 
     static TraceSettings settings()
     {
@@ -357,6 +327,88 @@ TEST_F(Faults, AForkedChildDoesNotTouchTheFile)
     });
     EXPECT_EQ(trace.content(), head);
     EXPECT_EQ(trace.lines(), state_line("A") + "\n");
+}
+
+TraceWriter* faulty_writer;
+int close_result;
+
+// As when the program has destroyed its memory: the handler comes while this very thread writes.
+TEST_F(Faults, AFaultDuringAWriteDoesNotHang)
+{
+    Trace trace(settings());
+    faulty_writer = &trace.writer;
+    struct sigaction action = {}, previous;
+    action.sa_handler = [](int) { close_result = faulty_writer->close(); };
+    sigaction(SIGSEGV, &action, &previous);
+    pwrite_fault = [](int descriptor, const void* data, size_t size, off_t offset) {
+        raise(SIGSEGV);
+        return __real_pwrite(descriptor, data, size, offset);
+    };
+    trace.state("A");
+    EXPECT_EQ(trace.writer.flush(), 0);
+    EXPECT_EQ(close_result, EDEADLK);
+    pwrite_fault = nullptr;
+    sigaction(SIGSEGV, &previous, nullptr);
+    EXPECT_EQ(trace.lines(), state_line("A") + "\n");
+}
+
+void* record_until_cancelled(void* writer_to_use)
+{
+    TraceWriter& writer = *static_cast<TraceWriter*>(writer_to_use);
+    for (;;) {
+        writer.enter();
+        Element(writer).text("<A").times(0, 0).end("A");
+        pthread_testcancel();
+    }
+}
+
+// pwrite is a place where threads may be cancelled.
+TEST_F(Faults, ACancelledThreadLeavesAWholeTrace)
+{
+    TraceSettings forced = settings();
+    forced.force_flush = true;
+    for (int round = 0; round < 20; ++round) {
+        Trace trace(forced);
+        pthread_t recorder;
+        ASSERT_EQ(pthread_create(&recorder, nullptr, record_until_cancelled, &trace.writer), 0);
+        usleep(1'000);
+        pthread_cancel(recorder);
+        pthread_join(recorder, nullptr);
+        EXPECT_EQ(occurrences(trace.lines(), "<A "), static_cast<size_t>(states_in_file(trace.writer)));
+        EXPECT_EQ(trace.writer.dropped_states(), 0);
+    }
+}
+
+TEST_F(Faults, ErrnoOfTheProgramStaysAsItIs)
+{
+    Trace trace(settings());
+    pwrite_fault = [](int, const void*, size_t, off_t) -> ssize_t {
+        errno = EIO;
+        return -1;
+    };
+    trace.state("A");
+    errno = EAGAIN;
+    EXPECT_EQ(trace.writer.flush(), EIO);
+    EXPECT_EQ(errno, EAGAIN);
+}
+
+TEST_F(Faults, RecordingAsksForNoMemory)
+{
+    const TemporaryDirectory directory;
+    InfoWriter info;
+    ASSERT_EQ(info.open(directory.file("i").c_str()), 0);
+    Trace trace(settings(), &info);
+    largest_allocation = 0;
+    for (int i = 0; i < 10'000; ++i) {
+        trace.begin();
+        trace.state("A");
+        trace.end("A", i, i + 1);
+        EXPECT_EQ(info.write("Line\n", 5), 0);
+    }
+    EXPECT_EQ(trace.writer.close(), 0);
+    EXPECT_EQ(info.close(), 0);
+    EXPECT_EQ(trace.writer.states(), 20'000);
+    EXPECT_EQ(trace.writer.dropped_states(), 0);
 }
 
 TEST_F(Faults, WithoutMemoryOpenFails)

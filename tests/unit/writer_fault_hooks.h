@@ -1,0 +1,23 @@
+// The program of these tests is linked with --wrap, so that the library's calls of pwrite, malloc and realloc come to
+// us first.
+#pragma once
+
+#include <atomic>
+#include <stddef.h>
+#include <sys/types.h>
+
+namespace hdtrace::test {
+
+/// What pwrite does instead, if it is not null.
+using PwriteFault = ssize_t (*)(int, const void*, size_t, off_t);
+extern std::atomic<PwriteFault> pwrite_fault;
+
+/// Memory is short for everything that is larger.
+extern std::atomic<size_t> largest_allocation;
+
+/// From now on all is well.
+void end_faults();
+
+} // namespace hdtrace::test
+
+extern "C" ssize_t __real_pwrite(int descriptor, const void* data, size_t size, off_t offset);
