@@ -1,6 +1,5 @@
 #include "hdtrace/reader/validate.h"
 
-#include <algorithm>
 #include <memory>
 #include <stdexcept>
 
@@ -73,8 +72,16 @@ class TraceValidator {
         m_line = m_xml.line();
         m_root = copy_of_current();
         xmlDocSetRootElement(m_document.get(), m_root);
-        if (!check() || m_xml.is_empty())
+        if (!check())
             return;
+        if (!m_xml.is_empty())
+            add_entries();
+        m_xml.next();
+    }
+
+  private:
+    void add_entries()
+    {
         for (Node node = m_xml.next(); node != Node::element_end && !m_problems.are_many();
              node = m_xml.next())
             add_entry(node);
@@ -82,7 +89,6 @@ class TraceValidator {
             check();
     }
 
-  private:
     void add_entry(Node node)
     {
         m_line = m_xml.line();

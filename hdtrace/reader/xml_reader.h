@@ -30,7 +30,7 @@ enum class Node { element, element_end, text, document_end };
 
 class XmlReader {
   public:
-    /** @p file is for messages. Throws OpenError if nothing can be read. */
+    /** @p file is for messages; @p source must outlive the reader. */
     XmlReader(std::string file, ByteSource& source);
     XmlReader(const XmlReader&) = delete;
     XmlReader& operator=(const XmlReader&) = delete;

@@ -3,7 +3,8 @@ import pytest
 
 
 def test_lines(write):
-    info = hdtrace.Info(write("app_host_0_0.info", "Process base='app' host='it\\'s' rank=0\n\nComm map='0->0;' id=0 name='WORLD'\n"))
+    text = "Process base='app' host='it\\'s' rank=0\n\nComm map='0->0;' id=0 name='WORLD'\n"
+    info = hdtrace.Info(write("app_host_0_0.info", text))
     assert info.process == {"base": "app", "host": "it's", "rank": "0"}
     assert info.lines == [
         hdtrace.InfoLine("Process", info.process, 1),

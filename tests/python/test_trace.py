@@ -12,7 +12,8 @@ LINES = """\
 <Init time='0.000000001' end='0.000000002' />
 <Send size='8' toRank='1' time='1.000000000' end='1.500000000' />
 <Wait time='2.000000000' end='3.000000000' ><For rid='7' /></Wait>
-<Nested><Barrier cid='0' time='4.100000000' end='4.200000000' /></Nested><Comm_dup cid='0' time='4.000000000' end='5.000000000' />
+<Nested><Barrier cid='0' time='4.100000000' end='4.200000000' /></Nested>\
+<Comm_dup cid='0' time='4.000000000' end='5.000000000' />
 <Event name='here &amp; now' time='6.000000000' />
 """
 
@@ -43,7 +44,15 @@ def test_attributes(write_trace):
 
 
 @pytest.mark.parametrize(
-    "older, name", [("file", "fid"), ("aid", "rid"), ("type", "tid"), ("comm", "cid"), ("root", "rootRank"), ("source", "fromRank")]
+    "older, name",
+    [
+        ("file", "fid"),
+        ("aid", "rid"),
+        ("type", "tid"),
+        ("comm", "cid"),
+        ("root", "rootRank"),
+        ("source", "fromRank"),
+    ],
 )
 def test_older_spellings(write_trace, older, name):
     (state,) = hdtrace.read_trace(write_trace(f"<A {older}='4' time='1' end='2' ><For {older}='5' /></A>\n"))
@@ -160,7 +169,8 @@ def test_wrong_content_names_its_line(write_trace):
 
 def test_external_entities_are_refused(write):
     secret = write("secret.txt", "the secret")
-    path = write("a.trc", f"<!DOCTYPE Program [<!ENTITY e SYSTEM '{secret}'>]>\n<Program>\n<A time='1' end='2' >&e;</A>\n</Program>\n")
+    entity = f"<!DOCTYPE Program [<!ENTITY e SYSTEM '{secret}'>]>\n"
+    path = write("a.trc", entity + "<Program>\n<A time='1' end='2' >&e;</A>\n</Program>\n")
     with pytest.raises(hdtrace.ReadError, match="DOCTYPE"):
         hdtrace.read_trace(path)
 
