@@ -4,8 +4,8 @@ namespace hdtrace {
 
 namespace {
 
-// The thread may lose the processor between two readings of the clocks, and the times of this process would be shifted
-// against those of others: the quickest of some attempts counts.
+// The thread may lose the processor between two readings of the clocks, and the times of this process would
+// be shifted against those of others: the quickest of some attempts counts.
 int64_t measure_offset()
 {
     int64_t offset = 0, shortest = INT64_MAX;

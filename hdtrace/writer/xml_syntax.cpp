@@ -10,14 +10,12 @@ namespace hdtrace {
 
 namespace {
 
-struct Range
-{
+struct Range {
     gunichar first, last;
 };
 
 /// A set of characters, quick to ask for those that are usual.
-template <size_t Size> class CharacterClass
-{
+template <size_t Size> class CharacterClass {
   public:
     constexpr CharacterClass(const Range (&ranges)[Size])
     {
@@ -47,17 +45,28 @@ template <size_t Size> class CharacterClass
 };
 
 // XML 1.0 (fifth edition), 2.3: NameStartChar without the colon, and what NameChar has besides.
-constexpr CharacterClass name_start({{'A', 'Z'},         {'_', '_'},         {'a', 'z'},         {0xC0, 0xD6},
-                                     {0xD8, 0xF6},       {0xF8, 0x2FF},      {0x370, 0x37D},     {0x37F, 0x1FFF},
-                                     {0x200C, 0x200D},   {0x2070, 0x218F},   {0x2C00, 0x2FEF},   {0x3001, 0xD7FF},
-                                     {0xF900, 0xFDCF},   {0xFDF0, 0xFFFD},   {0x10000, 0xEFFFF}});
+constexpr CharacterClass name_start({{'A', 'Z'},
+                                     {'_', '_'},
+                                     {'a', 'z'},
+                                     {0xC0, 0xD6},
+                                     {0xD8, 0xF6},
+                                     {0xF8, 0x2FF},
+                                     {0x370, 0x37D},
+                                     {0x37F, 0x1FFF},
+                                     {0x200C, 0x200D},
+                                     {0x2070, 0x218F},
+                                     {0x2C00, 0x2FEF},
+                                     {0x3001, 0xD7FF},
+                                     {0xF900, 0xFDCF},
+                                     {0xFDF0, 0xFFFD},
+                                     {0x10000, 0xEFFFF}});
 constexpr CharacterClass name_rest({{'-', '.'}, {'0', '9'}, {0xB7, 0xB7}, {0x300, 0x36F}, {0x203F, 0x2040}});
 // 2.2: Char
-constexpr CharacterClass any_character({{'\t', '\n'}, {'\r', '\r'}, {0x20, 0xD7FF}, {0xE000, 0xFFFD}, {0x10000, 0x10FFFF}});
+constexpr CharacterClass
+    any_character({{'\t', '\n'}, {'\r', '\r'}, {0x20, 0xD7FF}, {0xE000, 0xFFFD}, {0x10000, 0x10FFFF}});
 constexpr const char* entities[] = {"amp;", "lt;", "gt;", "apos;", "quot;"};
 
-struct Character
-{
+struct Character {
     gunichar code;
     size_t bytes; // 0 if it is not UTF-8
 };
@@ -142,8 +151,7 @@ bool is_xml_name(const char* name)
     return length > 0 && name_length(name, length) == length;
 }
 
-struct AttributeList::Attribute
-{
+struct AttributeList::Attribute {
     const char* name;
     size_t name_length;
     const char* value; // with its quotes
@@ -235,8 +243,8 @@ bool AttributeList::has(const char* name, size_t length) const
 {
     const char* const end = m_text.data() + m_text.size();
     Attribute attribute;
-    for (const char* at = m_text.data(); at < end; at = attribute.end()) {
-        attribute.parse(at + 1, static_cast<size_t>(end - at - 1));
+    const char* at = m_text.data();
+    for (; at < end && attribute.parse(at + 1, static_cast<size_t>(end - at - 1)); at = attribute.end()) {
         if (attribute.name_length == length && memcmp(attribute.name, name, length) == 0)
             return true;
     }
