@@ -43,12 +43,16 @@ def test_reductions(run_traced, ranks):
         assert Call("Reduce_scatter", [Recv(rank, 1) for rank in range(ranks)], cid=0, op="MPI_SUM") in trace
         for name in ("Reduce_scatter_block", "Scan", "Exscan"):
             assert Call(name, op="MPI_SUM", **one) in trace
-        assert Call("Reduce_local", size=8, count=2) in trace
 
 
 def test_nothing_may_be_moved(run_traced):
     for trace in run_traced("collectives", 2):
         assert Call("Bcast", size=0, count=0, rootRank=0) in trace
+
+
+def test_local_reductions(run_traced):
+    for trace in run_traced("collectives", 2, {"HDTRACE_ALL_FUNCTIONS": "2"}):
+        assert Call("Reduce_local", size=8, count=2, op="MPI_SUM") in trace
 
 
 def test_own_operations(run_traced):

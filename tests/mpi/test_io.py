@@ -47,8 +47,8 @@ def test_explicit_offsets(run_traced, ranks):
             return Call(name, fid=0, offset=offset, etOffset=offset, size=BLOCK, count=4, tid=run.tid(trace, "MPI_INT"), **more)
 
         for kind in ("write", "read"):
-            assert access(f"File_{kind}_at", 0, actual=BLOCK) in trace
-            assert access(f"File_{kind}_at_all", 1, actual=BLOCK) in trace
+            assert access(f"File_{kind}_at", 0, actual=None) in trace
+            assert access(f"File_{kind}_at_all", 1, actual=None) in trace
             for name, region in ((f"File_i{kind}_at", 2), (f"File_i{kind}_at_all", 3)):
                 rid = trace.value(access(name, region), "rid")
                 assert any(For(rid=rid).matches(child) for state in trace for child in state.children)
@@ -65,7 +65,7 @@ def _check_split(trace, begin):
 
 
 @ALL
-def test_reading_past_the_end_shows_what_was_read(run_traced, ranks):
+def test_reading_past_the_end_shows_how_much_was_there(run_traced, ranks):
     for trace in run_traced("io_explicit", ranks):
         assert Call("File_read_at", offset=5 * ranks * BLOCK - BLOCK // 2, size=BLOCK, count=4, actual=BLOCK // 2) in trace
 
@@ -78,8 +78,8 @@ def test_individual_pointers(run_traced, ranks):
             return Call(name, fid=0, offset=(region * ranks + trace.rank) * BLOCK, size=BLOCK, count=4, tid=run.tid(trace, "MPI_INT"), **more)
 
         for kind in ("write", "read"):
-            assert access(f"File_{kind}", 0, actual=BLOCK) in trace
-            assert access(f"File_{kind}_all", 1, actual=BLOCK) in trace
+            assert access(f"File_{kind}", 0, actual=None) in trace
+            assert access(f"File_{kind}_all", 1, actual=None) in trace
             for name, region in ((f"File_i{kind}", 2), (f"File_i{kind}_all", 3)):
                 assert Call("Wait", [For(rid=trace.value(access(name, region), "rid"))]) in trace
             _check_split(trace, access(f"File_{kind}_all_begin", 4))
@@ -100,8 +100,8 @@ def test_shared_pointers(run_traced, ranks):
     for trace in run:
         volume = {"fid": 0, "size": BLOCK, "count": 4, "tid": run.tid(trace, "MPI_INT"), "offset": None}
         for kind in ("write", "read"):
-            assert Call(f"File_{kind}_shared", actual=BLOCK, **volume) in trace
-            assert Call(f"File_{kind}_ordered", actual=BLOCK, **volume) in trace
+            assert Call(f"File_{kind}_shared", actual=None, **volume) in trace
+            assert Call(f"File_{kind}_ordered", actual=None, **volume) in trace
             assert Call("Wait", [For(rid=trace.value(Call(f"File_i{kind}_shared", **volume), "rid"))]) in trace
             _check_split(trace, Call(f"File_{kind}_ordered_begin", **volume))
         assert Call("File_seek_shared", fid=0, relative_offset=0, whence="MPI_SEEK_SET", offset=0) in trace
@@ -137,7 +137,7 @@ def test_failed_calls_on_files(run_traced, ranks):
         assert Call("File_open", name="missing/file.data", rc="MPI_ERR_NO_SUCH_FILE", fid=lambda fid: fid in (None, "-1")) in trace
         assert Call("File_delete", name="missing.data", rc="MPI_ERR_NO_SUCH_FILE") in trace
         assert Call("File_open", name="readable.data", rc=None) in trace
-        assert Call("File_read", rc=lambda rc: rc is not None and rc.startswith("MPI_ERR_"), size=4) in trace
+        assert Call("File_read", rc=lambda rc: rc is not None and rc.startswith("MPI_ERR_")) in trace
         assert Call("File_write_at", rc=ANY) in trace
         assert Call("File_close", rc=None) in trace
 

@@ -1,9 +1,10 @@
 """How programs start, use threads, switch tracing off, and end."""
 import subprocess
 
+import hdtrace
 import pytest
 from support.calls import Call
-from support.runs import ranks
+from support.runs import LAUNCHER, program, ranks, run_untraced
 
 
 @ranks(1, 2, 3, 4)
@@ -53,12 +54,20 @@ def test_abort_leaves_whole_traces(run_traced, ranks):
 
 
 @ranks(1, 2, 4)
-@pytest.mark.parametrize("how", ["exit", "_exit"])
-def test_exit_without_finalize(run_traced, ranks, how):
-    run = run_traced("exit_early", ranks, args=(how,), complete=False)
+def test_exit_without_finalize(run_traced, ranks):
+    run = run_traced("exit_early", ranks, complete=False)
     assert run.returncode == 3
     for trace in run:
         assert Call("Bcast") in trace
+
+
+def test_nothing_is_lost_without_buffers(tmp_path):
+    """After _exit nobody can close the trace, but every call is in it."""
+    env = {"HDTRACE_DIRECTORY": str(tmp_path), "HDTRACE_FORCE_FLUSH": "1"}
+    run = run_untraced(LAUNCHER, 1, tmp_path, env, args=(program("exit_early"), "_exit"))
+    assert run.returncode == 3
+    (path,) = tmp_path.glob("*.trc")
+    assert [state.name for state in hdtrace.read_trace(path, allow_incomplete=True)] == ["Init", "Bcast"]
 
 
 @ranks(1, 2)

@@ -2,7 +2,7 @@
 
     assert Call("Send", toRank=1, toTag=7) in trace
     wait = trace.only(Call("Waitall", count=2))
-    assert Call("Wait", children=[Call("For", rid=3)]) in trace
+    assert Call("Wait", [Call("For", rid=3)]) in trace
 """
 
 
@@ -14,18 +14,18 @@ def ANY(value):
 class Call:
     """A pattern of a state or of a child element.
 
-    Values are compared as text; None demands that there is no such attribute, and a function decides by itself.
+    Values are compared as text, names as they stand in the file; None demands that there is no such attribute, and a function decides by itself.
     `relative_offset` stands for `relative-offset`. Children, if given, are patterns of all children, in any order.
     """
 
-    def __init__(self, name, children=None, **attributes):
+    def __init__(self, name, children=None, /, **attributes):
         self.name = name
         self.children = children
         self.attributes = {key.replace("_", "-"): value for key, value in attributes.items()}
 
     def matches(self, element):
         return (element.name == self.name
-                and all(_matches(wanted, element.get(key)) for key, wanted in self.attributes.items())
+                and all(_matches(wanted, element.attributes.get(key)) for key, wanted in self.attributes.items())
                 and self._matches_children(element))
 
     def _matches_children(self, element):
