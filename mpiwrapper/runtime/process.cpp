@@ -315,6 +315,41 @@ void leave_preload_list()
     g_strfreev(parts);
 }
 
+// The rest of start(), for all ways to begin.
+void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
+{
+    {
+        const MutexLock lock(mutex);
+        if (current_state() == State::running || current_state() == State::off)
+            return;
+        if (base_second == 0)
+            base_second = Clock().now() / nanoseconds_per_second;
+        if (gethostname(host, sizeof host) != 0)
+            strcpy(host, "localhost");
+        host[sizeof host - 1] = '\0';
+        int size = 0;
+        real.MPI_Group_rank(world, &world_rank_of_process);
+        real.MPI_Group_size(world, &size);
+        make_directory(settings.directory);
+        set_path_prefix(world_rank_of_process);
+        open_info();
+        write_process_line(world_rank_of_process, size, thread_level);
+        pthread_key_create(&thread_end_key, end_thread);
+        pthread_atfork(nullptr, nullptr, become_untraced);
+        if (thread_level == MPI_THREAD_MULTIPLE)
+            set_requests_shared_by_threads();
+        start_communicators(world, has_world_communicator);
+        start_datatypes();
+        start_files();
+        leave_preload_list();
+        __atomic_store_n(&gate.level, settings.all_functions, __ATOMIC_RELAXED);
+        set_gate(depth_of_calls(), depth_of_calls());
+        set_state(State::running);
+    }
+    if (current_thread == nullptr)
+        add_thread();
+}
+
 __attribute__((constructor)) void loaded()
 {
     read_settings();
@@ -383,37 +418,23 @@ void init_failed()
 
 void start(int thread_level)
 {
-    {
-        const MutexLock lock(mutex);
-        if (current_state() == State::running || current_state() == State::off)
-            return;
-        if (base_second == 0)
-            base_second = Clock().now() / nanoseconds_per_second;
-        if (gethostname(host, sizeof host) != 0)
-            strcpy(host, "localhost");
-        host[sizeof host - 1] = '\0';
-        int size = 0;
-        real.MPI_Comm_rank(MPI_COMM_WORLD, &world_rank_of_process);
-        real.MPI_Comm_size(MPI_COMM_WORLD, &size);
-        make_directory(settings.directory);
-        set_path_prefix(world_rank_of_process);
-        open_info();
-        write_process_line(world_rank_of_process, size, thread_level);
-        pthread_key_create(&thread_end_key, end_thread);
-        pthread_atfork(nullptr, nullptr, become_untraced);
-        if (thread_level == MPI_THREAD_MULTIPLE)
-            set_requests_shared_by_threads();
-        start_communicators();
-        start_datatypes();
-        start_files();
-        leave_preload_list();
-        __atomic_store_n(&gate.level, settings.all_functions, __ATOMIC_RELAXED);
-        set_gate(depth_of_calls(), depth_of_calls());
-        set_state(State::running);
-    }
-    if (current_thread == nullptr)
-        add_thread();
+    if (current_state() == State::running || current_state() == State::off)
+        return;
+    MPI_Group world;
+    real.MPI_Comm_group(MPI_COMM_WORLD, &world);
+    start_in(world, thread_level, true);
 }
+
+#if MPI_VERSION >= 4
+void start_from_session(MPI_Session session)
+{
+    MPI_Group world;
+    if (current_state() == State::running || current_state() == State::off
+        || real.MPI_Group_from_session_pset(session, "mpi://WORLD", &world) != MPI_SUCCESS)
+        return;
+    start_in(world, MPI_THREAD_MULTIPLE, false); // sessions may have different levels
+}
+#endif
 
 void pause_recording()
 {
