@@ -281,7 +281,7 @@ class Unifier {
                                              ", but the program has " + std::to_string(count) + " processes");
         for (const Communicator& communicator : m_project.communicators) {
             for (const RankMap* side : {&communicator.map, &communicator.remote}) {
-                if (!side->empty() && side->highest() >= count)
+                if (side->highest() >= count)
                     m_report.error(communicator.place, "the map has rank " + std::to_string(side->highest()) +
                                                            ", but the program has " + std::to_string(count) +
                                                            " processes");

@@ -22,8 +22,7 @@ inline int64_t read_clock(clockid_t clock)
 int64_t clock_offset();
 
 /// Nanoseconds since the epoch; never decreases within a process. Thread-safe.
-class Clock
-{
+class Clock {
   public:
     Clock() : m_offset(clock_offset()) {}
     int64_t now() const { return detail::read_clock(CLOCK_MONOTONIC) + m_offset; }

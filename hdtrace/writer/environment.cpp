@@ -7,21 +7,18 @@ namespace hdtrace {
 
 namespace {
 
-struct BoolOption
-{
+struct BoolOption {
     const char* variable;
     bool usual;
 };
 
-struct SizeOption
-{
+struct SizeOption {
     const char* variable;
     int64_t usual;
     int64_t smallest;
 };
 
-struct TextOption
-{
+struct TextOption {
     const char* variable;
     const char* usual;
 };
@@ -29,7 +26,8 @@ struct TextOption
 namespace option {
 #define HDT_OPTION_BOOL(name, variable, usual) constexpr BoolOption name = {variable, usual};
 #define HDT_OPTION_INT(name, variable, usual, smallest, largest)
-#define HDT_OPTION_SIZE(name, variable, usual, smallest) constexpr SizeOption name = {variable, usual, smallest};
+#define HDT_OPTION_SIZE(name, variable, usual, smallest)                                                     \
+    constexpr SizeOption name = {variable, usual, smallest};
 #define HDT_OPTION_TEXT(name, variable, usual) constexpr TextOption name = {variable, usual};
 #include "hdtrace_options.inc"
 } // namespace option
@@ -104,7 +102,8 @@ bool parse_size(const char* text, int64_t& bytes)
     const char* end = text;
     int64_t number = 0;
     for (; *end >= '0' && *end <= '9'; ++end) {
-        if (__builtin_mul_overflow(number, 10, &number) || __builtin_add_overflow(number, *end - '0', &number))
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, *end - '0', &number))
             return false;
     }
     const int64_t unit = unit_of(*end);

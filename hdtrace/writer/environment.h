@@ -5,8 +5,7 @@
 
 namespace hdtrace {
 
-struct Environment
-{
+struct Environment {
     const char* directory; ///< owned by the environment
     TraceSettings settings;
 };

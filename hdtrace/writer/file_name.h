@@ -10,7 +10,8 @@ inline void append_file_label(TextBuffer& out, const char* name)
 {
     for (; *name != '\0'; ++name) {
         const char c = *name;
-        const bool kept = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
+        const bool kept = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                          c == '.' || c == '-';
         out.bytes(kept ? &c : "-", 1);
     }
 }

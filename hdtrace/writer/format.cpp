@@ -31,8 +31,7 @@ locale_t our_locale()
 }
 
 /// Holds for the calling thread only.
-class LocaleChange
-{
+class LocaleChange {
   public:
     explicit LocaleChange(locale_t locale) : m_previous(uselocale(locale)) {}
     ~LocaleChange() { uselocale(m_previous); }
@@ -43,7 +42,8 @@ class LocaleChange
     locale_t m_previous;
 };
 
-// Returns how long the text is, even if there is no memory for it; negative with errno set if it cannot be formatted.
+// Returns how long the text is, even if there is no memory for it; negative with errno set if it cannot be
+// formatted.
 int format_into(TextBuffer& out, size_t size, const char* format, va_list arguments)
 {
     char* const space = out.space(size);

@@ -6,10 +6,9 @@
 
 namespace hdtrace {
 
-/// Thread-safe, and safe in signal handlers: memory is never asked for. Functions return 0 or a value of errno; after a
-/// failed write everything is dropped.
-class InfoWriter
-{
+/// Thread-safe, and safe in signal handlers: memory is never asked for. Functions return 0 or a value of
+/// errno; after a failed write everything is dropped.
+class InfoWriter {
   public:
     InfoWriter() = default;
     InfoWriter(const InfoWriter&) = delete;
@@ -18,7 +17,10 @@ class InfoWriter
     int open(const char* path);
     /// Adds whole lines; they may stay in memory until flush().
     int write(const char* lines, size_t size);
-    int write(const TextBuffer& lines) { return lines.bad() ? out_of_memory() : write(lines.data(), lines.size()); }
+    int write(const TextBuffer& lines)
+    {
+        return lines.bad() ? out_of_memory() : write(lines.data(), lines.size());
+    }
     int flush();
     int close();
 

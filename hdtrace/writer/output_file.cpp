@@ -57,7 +57,8 @@ int OutputFile::write(const char* data, size_t size, const Undisturbed& undistur
     if (!is_open() || !is_still_ours())
         return EBADF;
     for (size_t done = 0; done < size;) {
-        const ssize_t written = pwrite(m_descriptor, data + done, size - done, m_size + static_cast<off_t>(done));
+        const ssize_t written =
+            pwrite(m_descriptor, data + done, size - done, m_size + static_cast<off_t>(done));
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0) {

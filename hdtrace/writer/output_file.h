@@ -9,15 +9,14 @@
 namespace hdtrace {
 
 /// All functions return 0 or a value of errno. Not thread-safe.
-class OutputFile
-{
+class OutputFile {
   public:
-    /// Creates or empties the file. The descriptor is a high one that is closed on exec, so that the program gets
-    /// the same numbers for its own files as without us.
+    /// Creates or empties the file. The descriptor is a high one that is closed on exec, so that the program
+    /// gets the same numbers for its own files as without us.
     int open(const char* path);
-    /// Writes all of it, or puts the file back to the state before the call and returns why. EBADF if the program has
-    /// taken the descriptor away, or in a forked child: the file belongs to the process that opened it.
-    /// Writing beyond the file-size limit raises no signal, therefore @p undisturbed.
+    /// Writes all of it, or puts the file back to the state before the call and returns why. EBADF if the
+    /// program has taken the descriptor away, or in a forked child: the file belongs to the process that
+    /// opened it. Writing beyond the file-size limit raises no signal, therefore @p undisturbed.
     int write(const char* data, size_t size, const Undisturbed& undisturbed);
     int close();
     bool is_open() const { return m_descriptor >= 0; }

@@ -21,7 +21,8 @@ bool is_printable_ascii(char character)
 // XML 1.0 has no way to write U+FFFE and U+FFFF either.
 bool is_xml_noncharacter(const char* text, size_t length)
 {
-    return length == 3 && memcmp(text, "\xEF\xBF", 2) == 0 && (static_cast<unsigned char>(text[2]) | 1) == 0xBF;
+    return length == 3 && memcmp(text, "\xEF\xBF", 2) == 0 &&
+           (static_cast<unsigned char>(text[2]) | 1) == 0xBF;
 }
 
 char* put_xml_character(char* out, char character)

@@ -1,5 +1,5 @@
-// Formatting into memory that is known to be large enough. Every function writes at `out` and returns the end.
-// printf is not an option here: it is ten times slower and depends on the locale.
+// Formatting into memory that is known to be large enough. Every function writes at `out` and returns the
+// end. printf is not an option here: it is ten times slower and depends on the locale.
 #pragma once
 
 #include <stddef.h>
@@ -14,8 +14,7 @@ inline constexpr size_t max_number_length = 20;
 inline constexpr size_t max_escape_length = 6;
 
 namespace detail {
-struct DigitPairs
-{
+struct DigitPairs {
     char text[200];
 };
 constexpr DigitPairs make_digit_pairs()
@@ -29,8 +28,7 @@ constexpr DigitPairs make_digit_pairs()
 }
 inline constexpr DigitPairs digit_pairs = make_digit_pairs();
 
-struct PowersOfTen
-{
+struct PowersOfTen {
     uint64_t value[20];
 };
 constexpr PowersOfTen make_powers_of_ten()
@@ -103,7 +101,8 @@ inline char* put_nanoseconds(char* out, uint32_t value)
     return out + 9;
 }
 
-/// The length of the well-formed UTF-8 character at @p text, which has @p available bytes; 0 if there is none.
+/// The length of the well-formed UTF-8 character at @p text, which has @p available bytes; 0 if there is
+/// none.
 size_t utf8_length(const char* text, size_t available);
 
 /// Escapes for an XML attribute. Needs max_escape_length bytes for each byte.

@@ -8,8 +8,7 @@
 namespace hdtrace {
 
 /// When memory is short the text becomes bad() and stays as it was, until clear(). Not thread-safe.
-class TextBuffer
-{
+class TextBuffer {
   public:
     TextBuffer() = default;
     TextBuffer(const TextBuffer&) = delete;
@@ -52,7 +51,8 @@ class TextBuffer
         number(nanoseconds / 1'000'000'000).text(".");
         if (room(9))
             m_size = static_cast<size_t>(
-                put_nanoseconds(m_data + m_size, static_cast<uint32_t>(nanoseconds % 1'000'000'000)) - m_data);
+                put_nanoseconds(m_data + m_size, static_cast<uint32_t>(nanoseconds % 1'000'000'000)) -
+                m_data);
         return *this;
     }
 

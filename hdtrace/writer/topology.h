@@ -7,16 +7,15 @@
 namespace hdtrace {
 
 /// Copies of the names of levels or of the labels of a path.
-class NameList
-{
+class NameList {
   public:
     NameList() = default;
     NameList(const NameList&) = delete;
     NameList& operator=(const NameList&) = delete;
     ~NameList();
 
-    /// To be called once. Returns 0, ENOMEM, or HD_ERR_INVALID_ARGUMENT if a name is empty or has a ';', which
-    /// separates names in the .info.
+    /// To be called once. Returns 0, ENOMEM, or HD_ERR_INVALID_ARGUMENT if a name is empty or has a ';',
+    /// which separates names in the .info.
     int copy(const char* const* names, int count);
     int count() const { return m_count; }
     const char* operator[](int index) const { return m_names[index]; }
@@ -28,14 +27,12 @@ class NameList
 
 } // namespace hdtrace
 
-struct hdTopology
-{
+struct hdTopology {
     hdtrace::TextBuffer project; // with a final NUL
     hdtrace::NameList levels;
 };
 
-struct hdTopoNode
-{
+struct hdTopoNode {
     const hdTopology* topology;
     hdtrace::NameList labels;
     hdtrace::TextBuffer path; // with a final NUL

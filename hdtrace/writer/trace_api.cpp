@@ -15,8 +15,7 @@ namespace hdtrace {
 namespace {
 
 // What a state collects until it is written; used again and again, so that the memory is asked for once.
-struct State
-{
+struct State {
     TextBuffer name;
     AttributeList attributes;
     TextBuffer children;
@@ -40,8 +39,7 @@ bool is_permitted_element(const char* name)
 
 using namespace hdtrace;
 
-struct hdTrace
-{
+struct hdTrace {
     InfoWriter info;
     TraceWriter writer;
     Clock clock;
@@ -79,7 +77,8 @@ int open_info(hdTrace& trace, const char* path, const hdTopoNode& node, int64_t 
     return error != 0 ? error : trace.info.flush();
 }
 
-int open_writer(hdTrace& trace, const char* path, const hdTopoNode& node, int64_t base, const TraceSettings& settings)
+int open_writer(hdTrace& trace, const char* path, const hdTopoNode& node, int64_t base,
+                const TraceSettings& settings)
 {
     TextBuffer attributes;
     append_root_attributes(attributes, node);
@@ -126,7 +125,8 @@ void end_state(hdTrace& trace, int64_t now)
     --trace.open_states;
 }
 
-// Fills and begins the state that is the innermost one from now on. Returns 0 or an error, and then it is not recorded.
+// Fills and begins the state that is the innermost one from now on. Returns 0 or an error, and then it is not
+// recorded.
 int begin_state(hdTrace& trace, const char* name)
 {
     const int depth = ++trace.open_states;
@@ -173,7 +173,10 @@ int add_element(hdTrace& trace, State& state, const char* name, const char* form
     if (const int error = attributes.add_xml(trace.scratch.data(), trace.scratch.size()))
         return error;
     const size_t size = state.children.size();
-    state.children.text("<").string(name).bytes(attributes.text().data(), attributes.text().size()).text(" />");
+    state.children.text("<")
+        .string(name)
+        .bytes(attributes.text().data(), attributes.text().size())
+        .text(" />");
     if (!state.children.bad())
         return 0;
     state.children.truncate(size);

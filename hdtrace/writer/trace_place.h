@@ -6,7 +6,8 @@
 
 namespace hdtrace {
 
-/// The levels are Hostname, Rank and Thread, and the last two labels are numbers: as in a trace of an MPI program.
+/// The levels are Hostname, Rank and Thread, and the last two labels are numbers: as in a trace of an MPI
+/// program.
 bool is_mpi_place(const hdTopoNode& node);
 
 /// The path of one of the trace's files.

@@ -19,7 +19,7 @@ constexpr size_t nested_room = TraceWriter::max_depth * (sizeof nested_begin + s
 
 size_t capacity_for(size_t buffer_size)
 {
-    const size_t size = buffer_size < smallest_buffer   ? smallest_buffer
+    const size_t size = buffer_size < smallest_buffer  ? smallest_buffer
                         : buffer_size > largest_buffer ? largest_buffer
                                                        : buffer_size;
     return size + 2 * TraceWriter::element_room;
@@ -34,8 +34,8 @@ TraceWriter::~TraceWriter()
     free(m_path);
 }
 
-int TraceWriter::open(const char* path, const char* root_attributes, int64_t base, const TraceSettings& settings,
-                      InfoWriter* info)
+int TraceWriter::open(const char* path, const char* root_attributes, int64_t base,
+                      const TraceSettings& settings, InfoWriter* info)
 {
     m_settings = settings;
     m_info = info;
@@ -118,7 +118,8 @@ void TraceWriter::drop_line()
     m_out_of_memory = false;
 }
 
-// Returns the cursor with `size` bytes behind it: by writing the whole lines, and by growing if one line is too long.
+// Returns the cursor with `size` bytes behind it: by writing the whole lines, and by growing if one line is
+// too long.
 char* TraceWriter::make_room(char* cursor, size_t size)
 {
     m_cursor = cursor;
@@ -127,14 +128,16 @@ char* TraceWriter::make_room(char* cursor, size_t size)
         return m_cursor;
     m_line_end_is_slow = true;
     if (!reallocate(2 * (static_cast<size_t>(m_cursor - m_begin) + size))) {
-        // The line cannot be kept. It is still built, over and over at the same place, and dropped when it ends.
+        // The line cannot be kept. It is still built, over and over at the same place, and dropped when it
+        // ends.
         m_out_of_memory = true;
         m_cursor = m_begin;
     }
     return m_cursor;
 }
 
-// Memory is asked for and given back outside the lock: a heap that the program has destroyed may end in its signal handler.
+// Memory is asked for and given back outside the lock: a heap that the program has destroyed may end in its
+// signal handler.
 bool TraceWriter::reallocate(size_t capacity)
 {
     const size_t used = static_cast<size_t>(m_cursor - m_begin);

@@ -8,21 +8,21 @@
 
 namespace hdtrace {
 
-struct TraceSettings
-{
+struct TraceSettings {
     size_t buffer_size = 256 * 1024; ///< bytes in memory before they are written, at most 1 GiB
     bool force_flush = false;        ///< write every line at once
-    /// Called once, when the first thing could not be written; from then on states are only counted. It must not use the
-    /// writer, and no function that is not safe in signal handlers.
+    /// Called once, when the first thing could not be written; from then on states are only counted. It must
+    /// not use the writer, and no function that is not safe in signal handlers.
     void (*on_error)(const char* path, int error) = nullptr;
 };
 
-/// A state is opened by enter(), and written when it ends, by an Element. States that end between the two are nested.
+/// A state is opened by enter(), and written when it ends, by an Element. States that end between the two are
+/// nested.
 ///
-/// Functions belong to the one thread that records; only close() may be called by another one, while that thread
-/// records or not, and by a signal handler. What was recorded before is safe in the file when close() returned 0.
-class TraceWriter
-{
+/// Functions belong to the one thread that records; only close() may be called by another one, while that
+/// thread records or not, and by a signal handler. What was recorded before is safe in the file when close()
+/// returned 0.
+class TraceWriter {
   public:
     /// Memory that an Element has for its name and attributes without asking for more.
     static constexpr size_t element_room = 4096;
@@ -34,11 +34,13 @@ class TraceWriter
     TraceWriter& operator=(const TraceWriter&) = delete;
     ~TraceWriter();
 
-    /// Creates the file and writes its first lines. @p root_attributes is XML, @p base the second (since the epoch) that
-    /// times in the file count from, @p info is flushed before this trace (may be null; not owned). Returns 0 or a value of errno.
+    /// Creates the file and writes its first lines. @p root_attributes is XML, @p base the second (since the
+    /// epoch) that times in the file count from, @p info is flushed before this trace (may be null; not
+    /// owned). Returns 0 or a value of errno.
     int open(const char* path, const char* root_attributes, int64_t base, const TraceSettings& settings,
              InfoWriter* info);
-    /// Ends the file; returns 0 or a value of errno. States that have not ended are dropped. Calling it again does nothing.
+    /// Ends the file; returns 0 or a value of errno. States that have not ended are dropped. Calling it again
+    /// does nothing.
     int close();
 
     /// Begins a state or, right before its Element, an event. At most max_depth may be open.
@@ -65,9 +67,9 @@ class TraceWriter
   private:
     friend class Element;
 
-    // A part of the buffer from its beginning on. One word, so that a thread which calls close() sees both or none.
-    struct alignas(8) Extent
-    {
+    // A part of the buffer from its beginning on. One word, so that a thread which calls close() sees both or
+    // none.
+    struct alignas(8) Extent {
         uint32_t bytes;
         uint32_t states;
     };
@@ -127,32 +129,33 @@ class TraceWriter
     bool m_out_of_memory = false; // the current line is incomplete and must not be written
     int64_t m_second = -2 * nanoseconds_per_second;
     size_t m_second_length = 0;
-    char m_second_text[24]; // the current second and the point, as text
+    char m_second_text[24];  // the current second and the point, as text
     Extent m_committed = {}; // whole lines; read by close()
     char* m_begin = nullptr;
 
     TraceSettings m_settings;
-    size_t m_capacity = 0;  // of the buffer, when no line is longer
-    int64_t m_base = 0;     // nanoseconds
-    Extent m_handled = {};  // the part of the committed lines that close() has written already
+    size_t m_capacity = 0; // of the buffer, when no line is longer
+    int64_t m_base = 0;    // nanoseconds
+    Extent m_handled = {}; // the part of the committed lines that close() has written already
     int64_t m_written_states = 0;
     int64_t m_dropped_states = 0;
     InfoWriter* m_info = nullptr;
     char* m_path = nullptr;
-    pthread_mutex_t m_mutex = HDTRACE_MUTEX_INITIALIZER; // held while the file is used, the counts change, the buffer moves
+    pthread_mutex_t m_mutex =
+        HDTRACE_MUTEX_INITIALIZER; // held while the file is used, the counts change, the buffer moves
     bool m_closed = false;
     int m_error = 0;
     OutputFile m_file;
 };
 
-/// Builds the text of a state or an event that ends now. The constant parts come from the caller, ready as XML:
+/// Builds the text of a state or an event that ends now. The constant parts come from the caller, ready as
+/// XML:
 ///
 ///     writer.enter();                       // when the state begins
 ///     ...
 ///     Element element(writer);              // when it ends
 ///     element.text("<Send toRank='").number(3).text("'").end(begin, end, "Send");
-class Element
-{
+class Element {
   public:
     explicit Element(TraceWriter& writer) : m_writer(writer), m_cursor(writer.begin_element()) {}
     Element(const Element&) = delete;
@@ -200,7 +203,8 @@ class Element
         m_cursor = m_writer.put_time(m_cursor, end);
         return text("'");
     }
-    /// Begins a child element; @p start is e.g. "<For rid='". Attributes follow by text() and number(), then end_child().
+    /// Begins a child element; @p start is e.g. "<For rid='". Attributes follow by text() and number(), then
+    /// end_child().
     template <size_t Size> Element& child(const char (&start)[Size])
     {
         room(child_room);

@@ -6,10 +6,10 @@
 
 namespace hdtrace {
 
-/// While it lives, no signal handler runs on the calling thread, the thread cannot be cancelled, and afterwards errno is
-/// as before. Faults of the thread itself (SIGSEGV ...) still arrive. Costs two system calls.
-class Undisturbed
-{
+/// While it lives, no signal handler runs on the calling thread, the thread cannot be cancelled, and
+/// afterwards errno is as before. Faults of the thread itself (SIGSEGV ...) still arrive. Costs two system
+/// calls.
+class Undisturbed {
   public:
     Undisturbed();
     ~Undisturbed();
@@ -29,10 +29,9 @@ class Undisturbed
 /// Initialises a mutex for Lock: who holds it already is told so instead of waiting for itself.
 #define HDTRACE_MUTEX_INITIALIZER PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP
 
-/// Holds a mutex, undisturbed. If all users of a mutex lock it in this way, a signal handler may do so too: the thread that
-/// it interrupted is not the owner.
-class Lock
-{
+/// Holds a mutex, undisturbed. If all users of a mutex lock it in this way, a signal handler may do so too:
+/// the thread that it interrupted is not the owner.
+class Lock {
   public:
     explicit Lock(pthread_mutex_t& mutex) : m_mutex(mutex), m_held(pthread_mutex_lock(&mutex) == 0) {}
     ~Lock()

@@ -10,28 +10,72 @@ namespace hdtrace {
 
 namespace {
 
-struct Range
-{
+struct Range {
     gunichar first, last;
 };
 
+/// A set of characters, quick to ask for those that are usual.
+template <size_t Size> class CharacterClass {
+  public:
+    constexpr CharacterClass(const Range (&ranges)[Size])
+    {
+        for (size_t i = 0; i < Size; ++i)
+            m_ranges[i] = ranges[i];
+        for (gunichar character = 0; character < ascii_size; ++character)
+            m_ascii[character] = is_in_ranges(character);
+    }
+    constexpr bool has(gunichar character) const
+    {
+        return character < ascii_size ? m_ascii[character] : is_in_ranges(character);
+    }
+
+  private:
+    constexpr bool is_in_ranges(gunichar character) const
+    {
+        for (const Range& range : m_ranges) {
+            if (range.first <= character && character <= range.last)
+                return true;
+        }
+        return false;
+    }
+
+    static constexpr gunichar ascii_size = 128;
+    Range m_ranges[Size] = {};
+    bool m_ascii[ascii_size] = {};
+};
+
 // XML 1.0 (fifth edition), 2.3: NameStartChar without the colon, and what NameChar has besides.
-constexpr Range name_starts[] = {{'A', 'Z'},         {'_', '_'},         {'a', 'z'},         {0xC0, 0xD6},
-                                 {0xD8, 0xF6},       {0xF8, 0x2FF},      {0x370, 0x37D},     {0x37F, 0x1FFF},
-                                 {0x200C, 0x200D},   {0x2070, 0x218F},   {0x2C00, 0x2FEF},   {0x3001, 0xD7FF},
-                                 {0xF900, 0xFDCF},   {0xFDF0, 0xFFFD},   {0x10000, 0xEFFFF}};
-constexpr Range name_rests[] = {{'-', '.'}, {'0', '9'}, {0xB7, 0xB7}, {0x300, 0x36F}, {0x203F, 0x2040}};
+constexpr CharacterClass name_start({{'A', 'Z'},
+                                     {'_', '_'},
+                                     {'a', 'z'},
+                                     {0xC0, 0xD6},
+                                     {0xD8, 0xF6},
+                                     {0xF8, 0x2FF},
+                                     {0x370, 0x37D},
+                                     {0x37F, 0x1FFF},
+                                     {0x200C, 0x200D},
+                                     {0x2070, 0x218F},
+                                     {0x2C00, 0x2FEF},
+                                     {0x3001, 0xD7FF},
+                                     {0xF900, 0xFDCF},
+                                     {0xFDF0, 0xFFFD},
+                                     {0x10000, 0xEFFFF}});
+constexpr CharacterClass name_rest({{'-', '.'}, {'0', '9'}, {0xB7, 0xB7}, {0x300, 0x36F}, {0x203F, 0x2040}});
 // 2.2: Char
-constexpr Range characters[] = {{'\t', '\n'}, {'\r', '\r'}, {0x20, 0xD7FF}, {0xE000, 0xFFFD}, {0x10000, 0x10FFFF}};
+constexpr CharacterClass
+    any_character({{'\t', '\n'}, {'\r', '\r'}, {0x20, 0xD7FF}, {0xE000, 0xFFFD}, {0x10000, 0x10FFFF}});
 constexpr const char* entities[] = {"amp;", "lt;", "gt;", "apos;", "quot;"};
 
-template <size_t Size> bool is_in(gunichar character, const Range (&ranges)[Size])
+struct Character {
+    gunichar code;
+    size_t bytes; // 0 if it is not UTF-8
+};
+
+Character character_at(const char* text, size_t length)
 {
-    for (const Range& range : ranges) {
-        if (range.first <= character && character <= range.last)
-            return true;
-    }
-    return false;
+    if (static_cast<signed char>(*text) >= 0)
+        return {static_cast<gunichar>(*text), 1};
+    return {g_utf8_get_char(text), utf8_length(text, length)};
 }
 
 bool starts_with(const char* text, size_t length, const char* start)
@@ -49,13 +93,11 @@ size_t name_length(const char* text, size_t length)
 {
     size_t end = 0;
     while (end < length) {
-        const size_t bytes = utf8_length(text + end, length - end);
-        if (bytes == 0)
+        const Character character = character_at(text + end, length - end);
+        const bool is_good = name_start.has(character.code) || (end > 0 && name_rest.has(character.code));
+        if (character.bytes == 0 || !is_good)
             break;
-        const gunichar character = g_utf8_get_char(text + end);
-        if (!is_in(character, name_starts) && (end == 0 || !is_in(character, name_rests)))
-            break;
-        end += bytes;
+        end += character.bytes;
     }
     return starts_with(text, end, "xml") ? 0 : end;
 }
@@ -72,7 +114,7 @@ size_t character_reference_length(const char* text, size_t length)
             return 0;
         character = character * (is_hexadecimal ? 16 : 10) + static_cast<gunichar>(digit);
     }
-    return end < length && is_in(character, characters) ? end + 1 : 0;
+    return end < length && any_character.has(character) ? end + 1 : 0;
 }
 
 // The length of a reference without its `&`; 0 if it is none.
@@ -96,9 +138,9 @@ size_t value_character_length(const char* text, size_t length)
         const size_t reference = reference_length(text + 1, length - 1);
         return reference == 0 ? 0 : 1 + reference;
     }
-    const size_t bytes = utf8_length(text, length);
-    const bool is_good = bytes > 0 && is_in(g_utf8_get_char(text), characters) && (*text == ' ' || !is_space(*text));
-    return is_good ? bytes : 0;
+    const Character character = character_at(text, length);
+    const bool is_good = any_character.has(character.code) && (*text == ' ' || !is_space(*text));
+    return is_good ? character.bytes : 0;
 }
 
 } // namespace
@@ -109,8 +151,7 @@ bool is_xml_name(const char* name)
     return length > 0 && name_length(name, length) == length;
 }
 
-struct AttributeList::Attribute
-{
+struct AttributeList::Attribute {
     const char* name;
     size_t name_length;
     const char* value; // with its quotes
@@ -202,8 +243,8 @@ bool AttributeList::has(const char* name, size_t length) const
 {
     const char* const end = m_text.data() + m_text.size();
     Attribute attribute;
-    for (const char* at = m_text.data(); at < end; at = attribute.end()) {
-        attribute.parse(at + 1, static_cast<size_t>(end - at - 1));
+    const char* at = m_text.data();
+    for (; at < end && attribute.parse(at + 1, static_cast<size_t>(end - at - 1)); at = attribute.end()) {
         if (attribute.name_length == length && memcmp(attribute.name, name, length) == 0)
             return true;
     }

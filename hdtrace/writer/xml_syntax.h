@@ -9,11 +9,10 @@ namespace hdtrace {
 bool is_xml_name(const char* name);
 
 /// Attributes of one element as XML: ` name='value'` for each.
-class AttributeList
-{
+class AttributeList {
   public:
-    /// The functions return 0 or one of the numbers of the C API, and then add nothing. Refused are the names time and
-    /// end, which states have anyway, and names that the list has already.
+    /// The functions return 0 or one of the numbers of the C API, and then add nothing. Refused are the names
+    /// time and end, which states have anyway, and names that the list has already.
     int add(const char* name, const char* value);
     /// Adds what is XML already, and refuses line breaks: a state is one line.
     int add_xml(const char* xml, size_t size);

@@ -3,6 +3,8 @@ import os
 
 import pytest
 
+from conftest import MERGER
+
 
 @pytest.fixture
 def two_processes(run):
@@ -58,6 +60,12 @@ def test_ranks_are_in_the_order_of_their_numbers(run):
     for rank in range(11):
         run.process(rank, size=11)
     assert ranks(run.merge_cleanly()) == [str(rank) for rank in range(11)]
+
+
+def test_more_processes_than_file_handles(run):
+    for rank in range(100):
+        run.process(rank, size=100)
+    assert len(ranks(run.merge_cleanly("app", command=("prlimit", "--nofile=16", MERGER)))) == 100
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@
 namespace hdtrace::test {
 namespace {
 
-class ApiFaults : public testing::Test
-{
+class ApiFaults : public testing::Test {
   protected:
     void SetUp() override
     {

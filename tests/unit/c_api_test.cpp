@@ -135,8 +135,7 @@ TEST(TopoNode, RefusesWhatIsNotPermitted)
 }
 
 /// Sets the library's settings for one test.
-class Api : public testing::Test
-{
+class Api : public testing::Test {
   protected:
     void SetUp() override { setenv("HDTRACE_DIRECTORY", m_directory.path().c_str(), 1); }
     void TearDown() override
@@ -194,7 +193,8 @@ class Api : public testing::Test
 
     const std::string trc_head = "<?xml version='1.0' encoding='UTF-8'?>\n"
                                  "<Program timeAdjustment='S' version='1' rank='3' thread='1'>\n";
-    const std::string info_head = "Process base='app' host='node01' rank=3 thread=1 version=1 timeAdjustment=S\n";
+    const std::string info_head =
+        "Process base='app' host='node01' rank=3 thread=1 version=1 timeAdjustment=S\n";
     const std::string times = " time='T' end='T' />";
     TemporaryDirectory m_directory;
     hdTrace* trace = nullptr;
@@ -240,8 +240,9 @@ TEST_F(Api, OtherLevelsAreNamedInTheInfo)
         EXPECT_EQ(without_times(content_of(m_directory.file("app_node01_7.info"))),
                   "Process base='app' levels='" + std::string(levels[0]) + ";" + levels[1] +
                       ";' path='node01;7;' version=1 timeAdjustment=S\nEnd states=0 dropped=0\n");
-        EXPECT_EQ(without_times(content_of(m_directory.file("app_node01_7.trc"))),
-                  "<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='S' version='1'>\n</Program>\n");
+        EXPECT_EQ(
+            without_times(content_of(m_directory.file("app_node01_7.trc"))),
+            "<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='S' version='1'>\n</Program>\n");
     }
 }
 
@@ -249,9 +250,10 @@ TEST_F(Api, ARankThatIsNoNumberIsALabel)
 {
     open("app", mpi_levels, {"node01", "a", "1"});
     EXPECT_EQ(finalize(), 0);
-    EXPECT_EQ(without_times(content_of(m_directory.file("app_node01_a_1.info"))),
-              "Process base='app' levels='Hostname;Rank;Thread;' path='node01;a;1;' version=1 timeAdjustment=S\n"
-              "End states=0 dropped=0\n");
+    EXPECT_EQ(
+        without_times(content_of(m_directory.file("app_node01_a_1.info"))),
+        "Process base='app' levels='Hostname;Rank;Thread;' path='node01;a;1;' version=1 timeAdjustment=S\n"
+        "End states=0 dropped=0\n");
 }
 
 TEST_F(Api, TheNodeMayBeDestroyedBeforeTheTrace)
@@ -306,8 +308,8 @@ TEST_F(Api, WithoutATraceThereIsNoInfo)
 
 TEST_F(Api, MalformedSettingsAreRefused)
 {
-    for (const char* size : {"x", "K", "4096 ", " 4096", "-4096", "+4096", "64k", "64KB", "1.5M", "4095", "0", "3K",
-                             "99999999999999999999", "9223372036854775807K"}) {
+    for (const char* size : {"x", "K", "4096 ", " 4096", "-4096", "+4096", "64k", "64KB", "1.5M", "4095", "0",
+                             "3K", "99999999999999999999", "9223372036854775807K"}) {
         setenv("HDTRACE_BUFFER_SIZE", size, 1);
         EXPECT_EQ(failure(create_trace("app", mpi_levels, mpi_labels)), hdT_strerror(EINVAL)) << size;
     }
@@ -532,9 +534,9 @@ TEST_F(Api, NullPointersAreRefused)
 TEST_F(Api, NamesAreXmlNames)
 {
     open_enabled();
-    const std::vector<std::string> malformed = {"",    " A",   "A ",  "1A",    "-A",   ".A",   "A:B",     "A<",  "A'",
-                                                "A=B", "A\nB", "xml", "xmlns", "A/B",  "\xC3", "A\xC3z",  "A×B", "Event",
-                                                "Nested", "Program"};
+    const std::vector<std::string> malformed = {"",     " A",     "A ",  "1A",    "-A",     ".A",     "A:B",
+                                                "A<",   "A'",     "A=B", "A\nB",  "xml",    "xmlns",  "A/B",
+                                                "\xC3", "A\xC3z", "A×B", "Event", "Nested", "Program"};
     for (const std::string& name : malformed) {
         EXPECT_EQ(failure(hdT_logStateStart(trace, name.c_str())), invalid) << name;
         EXPECT_EQ(failure(hdT_logStateEnd(trace)), no_state) << name;
@@ -571,17 +573,22 @@ TEST_F(Api, AttributesMustBeXml)
     open_enabled();
     hdT_logStateStart(trace, "A");
     for (const char* attributes :
-         {"a", "a=", "a=1", "a='1", "a=\"1'", "='1'", "a='1'b='2'", "a='<'", "a='1' /><B", "a='&'", "a='&nbsp;'", "a='&amp'",
-          "a='&#;'", "a='&#x;'", "a='&#0;'", "a='&#xD800;'", "a='&#x110000;'", "a='&#99999999999;'", "a='&#1a;'",
-          "a='\n'", "a='\t'", "a='\x01'", "a='\xC3'", "a='\xEF\xBF\xBE'", "1='1'", "a:b='1'", "xmlns='1'", "good='1' a",
-          "time='1'", "end='1'", "b='1' b='2'", "a='1' !"}) {
+         {"a",           "a=",       "a=1",        "a='1",         "a=\"1'",         "='1'",
+          "a='1'b='2'",  "a='<'",    "a='1' /><B", "a='&'",        "a='&nbsp;'",     "a='&amp'",
+          "a='&#;'",     "a='&#x;'", "a='&#0;'",   "a='&#xD800;'", "a='&#x110000;'", "a='&#99999999999;'",
+          "a='&#1a;'",   "a='\n'",   "a='\t'",     "a='\x01'",     "a='\xC3'",       "a='\xEF\xBF\xBE'",
+          "1='1'",       "a:b='1'",  "xmlns='1'",  "good='1' a",   "time='1'",       "end='1'",
+          "b='1' b='2'", "a='1' !"}) {
         EXPECT_EQ(failure(hdT_logAttributes(trace, "%s", attributes)), not_xml) << attributes;
         EXPECT_EQ(failure(hdT_logElement(trace, "E", "%s", attributes)), not_xml) << attributes;
     }
     EXPECT_EQ(hdT_logAttributes(trace, " a = '1'\n\tb=\"'\"\r\n"), 0);
-    EXPECT_EQ(hdT_logAttributes(trace, "c='&amp;&lt;&gt;&apos;&quot;&#10;&#x1F600;>' ü='ä€𝄞' _='' times='1'"), 0);
+    EXPECT_EQ(hdT_logAttributes(trace, "c='&amp;&lt;&gt;&apos;&quot;&#10;&#x1F600;>' ü='ä€𝄞' _='' times='1'"),
+              0);
     hdT_logStateEnd(trace);
-    EXPECT_EQ(lines(), "<A a='1' b=\"'\" c='&amp;&lt;&gt;&apos;&quot;&#10;&#x1F600;>' ü='ä€𝄞' _='' times='1'" + times + "\n");
+    EXPECT_EQ(lines(),
+              "<A a='1' b=\"'\" c='&amp;&lt;&gt;&apos;&quot;&#10;&#x1F600;>' ü='ä€𝄞' _='' times='1'" + times +
+                  "\n");
 }
 
 TEST_F(Api, AnAttributeIsGivenOnce)
@@ -598,8 +605,9 @@ TEST_F(Api, AnAttributeIsGivenOnce)
     EXPECT_EQ(hdT_logElement(trace, "E", "a='1'"), 0);
     hdT_logStateEnd(trace);
     state("A");
-    EXPECT_EQ(lines(), "<A a='1' ab=\"2\" b='a=&apos;1&apos;' time='T' end='T' ><E a='1' /><E a='1' /></A>\n<A" + times +
-                           "\n");
+    EXPECT_EQ(lines(),
+              "<A a='1' ab=\"2\" b='a=&apos;1&apos;' time='T' end='T' ><E a='1' /><E a='1' /></A>\n<A" +
+                  times + "\n");
 }
 
 TEST_F(Api, TextsMayBeLong)
@@ -612,8 +620,8 @@ TEST_F(Api, TextsMayBeLong)
     EXPECT_EQ(hdT_logStateEnd(trace), 0);
     EXPECT_EQ(hdT_logEvent(trace, text.c_str()), 0);
     EXPECT_EQ(hdT_writeInfo(trace, "Line text='%s'", text.c_str()), 0);
-    EXPECT_EQ(lines(), "<A a='" + text + "' time='T' end='T' ><E a='" + text + "' /></A>\n<Event name='" + text +
-                           "' time='T' />\n");
+    EXPECT_EQ(lines(), "<A a='" + text + "' time='T' end='T' ><E a='" + text + "' /></A>\n<Event name='" +
+                           text + "' time='T' />\n");
     EXPECT_EQ(info(), info_head + "Line text='" + text + "'\nEnd thread=1 states=1 dropped=0\n");
 }
 
@@ -666,7 +674,8 @@ TEST_F(Api, ASystemErrorIsToldAndTheRestCounted)
     hdT_flush(trace);
     for (int descriptor = 400; descriptor < 1'000; ++descriptor) {
         char target[4096] = "";
-        if (readlink(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), target, sizeof target - 1) > 0 &&
+        if (readlink(("/proc/self/fd/" + std::to_string(descriptor)).c_str(), target, sizeof target - 1) >
+                0 &&
             std::string(target).ends_with(".trc"))
             close(descriptor);
     }

@@ -24,7 +24,8 @@ void* __real_realloc(void* memory, size_t size);
 ssize_t __wrap_pwrite(int descriptor, const void* data, size_t size, off_t offset)
 {
     const PwriteFault fault = pwrite_fault;
-    return fault != nullptr ? fault(descriptor, data, size, offset) : __real_pwrite(descriptor, data, size, offset);
+    return fault != nullptr ? fault(descriptor, data, size, offset)
+                            : __real_pwrite(descriptor, data, size, offset);
 }
 
 void* __wrap_malloc(size_t size)

@@ -1,4 +1,5 @@
-// The .trc file, while the system fails: nothing is half-written, everything lost is counted, the program goes on.
+// The .trc file, while the system fails: nothing is half-written, everything lost is counted, the program
+// goes on.
 #include "writer_fault_hooks.h"
 #include "writer_support.h"
 
@@ -16,8 +17,7 @@
 namespace hdtrace::test {
 namespace {
 
-struct Report
-{
+struct Report {
     int calls = 0;
     int error = 0;
     std::string path;
@@ -30,8 +30,7 @@ void remember(const char* path, int error)
     report.path = path;
 }
 
-class Faults : public testing::Test
-{
+class Faults : public testing::Test {
   protected:
     void SetUp() override { report = {}; }
     void TearDown() override { end_faults(); }

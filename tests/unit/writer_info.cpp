@@ -94,7 +94,8 @@ TEST(InfoWriter, ThreadsDoNotMixTheirLines)
     EXPECT_EQ(info.close(), 0);
     const std::string content = content_of(directory.file("i"));
     for (int number = 0; number < threads; ++number)
-        EXPECT_EQ(occurrences(content, "Line of=" + std::to_string(number) + " end\n"), static_cast<size_t>(lines));
+        EXPECT_EQ(occurrences(content, "Line of=" + std::to_string(number) + " end\n"),
+                  static_cast<size_t>(lines));
     EXPECT_EQ(content.size(), static_cast<size_t>(threads * lines) * strlen("Line of=0 end\n"));
 }
 

@@ -15,8 +15,7 @@
 namespace hdtrace::test {
 
 /// A directory for one test, which is gone after it.
-class TemporaryDirectory
-{
+class TemporaryDirectory {
   public:
     TemporaryDirectory()
     {
@@ -72,8 +71,7 @@ const std::string head = "<?xml version='1.0' encoding='UTF-8'?>\n"
 const std::string footer = "</Program>\n";
 
 /// A trace in a temporary directory, with times relative to its beginning.
-class Trace
-{
+class Trace {
   public:
     explicit Trace(const TraceSettings& settings = {}, InfoWriter* info = nullptr) { open(settings, info); }
 
@@ -81,7 +79,10 @@ class Trace
     void end(const char* name, int64_t begin_time, int64_t end_time)
     {
         Element element(writer);
-        element.text("<").name(name).times(base_second * second + begin_time, base_second * second + end_time).end(name);
+        element.text("<")
+            .name(name)
+            .times(base_second * second + begin_time, base_second * second + end_time)
+            .end(name);
     }
     void state(const char* name, int64_t begin_time = 0, int64_t end_time = 1)
     {

@@ -81,14 +81,14 @@ TEST(XmlEscape, EveryByteAlone)
 {
     for (int byte = 0; byte < 256; ++byte) {
         const std::string text(1, static_cast<char>(byte));
-        const std::string expected = text == "&"    ? "&amp;"
-                                     : text == "<"  ? "&lt;"
-                                     : text == ">"  ? "&gt;"
-                                     : text == "'"  ? "&apos;"
-                                     : text == "\"" ? "&quot;"
-                                     : text == "\n" ? "&#10;"
-                                     : text == "\r" ? "&#13;"
-                                     : text == "\t" ? "&#9;"
+        const std::string expected = text == "&"                   ? "&amp;"
+                                     : text == "<"                 ? "&lt;"
+                                     : text == ">"                 ? "&gt;"
+                                     : text == "'"                 ? "&apos;"
+                                     : text == "\""                ? "&quot;"
+                                     : text == "\n"                ? "&#10;"
+                                     : text == "\r"                ? "&#13;"
+                                     : text == "\t"                ? "&#9;"
                                      : byte < 0x20 || byte >= 0x7f ? replacement
                                                                    : text;
         EXPECT_EQ(xml(text), expected) << byte;
@@ -101,12 +101,12 @@ TEST(InfoEscape, EveryByteAlone)
         const std::string text(1, static_cast<char>(byte));
         char hexadecimal[5];
         snprintf(hexadecimal, sizeof hexadecimal, "\\x%02x", byte);
-        const std::string expected = text == "\\"   ? "\\\\"
-                                     : text == "'"  ? "\\'"
-                                     : text == "\"" ? "\\\""
-                                     : text == "\n" ? "\\n"
-                                     : text == "\r" ? "\\r"
-                                     : text == "\t" ? "\\t"
+        const std::string expected = text == "\\"                  ? "\\\\"
+                                     : text == "'"                 ? "\\'"
+                                     : text == "\""                ? "\\\""
+                                     : text == "\n"                ? "\\n"
+                                     : text == "\r"                ? "\\r"
+                                     : text == "\t"                ? "\\t"
                                      : byte < 0x20 || byte >= 0x7f ? hexadecimal
                                                                    : text;
         EXPECT_EQ(info(text), expected) << byte;
@@ -115,8 +115,8 @@ TEST(InfoEscape, EveryByteAlone)
 
 TEST(Escape, ValidUtf8StaysAsItIs)
 {
-    for (const std::string text : {"ä", "€", "𝄞", "\xC2\x80", "\xED\x9F\xBF", "\xEE\x80\x80", "\xF4\x8F\xBF\xBF",
-                                   "plain text, with (punctuation)"}) {
+    for (const std::string text : {"ä", "€", "𝄞", "\xC2\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
+                                   "\xF4\x8F\xBF\xBF", "plain text, with (punctuation)"}) {
         EXPECT_EQ(xml(text), text);
         EXPECT_EQ(info(text), text);
     }
@@ -124,11 +124,12 @@ TEST(Escape, ValidUtf8StaysAsItIs)
 
 TEST(Escape, BrokenUtf8IsReplacedByteByByte)
 {
-    EXPECT_EQ(xml("a\xC3z"), "a" + replacement + "z");                            // cut off
-    EXPECT_EQ(xml("\xE2\x82"), replacement + replacement);                       // cut off by the end
-    EXPECT_EQ(xml("\xC0\xAF"), replacement + replacement);                       // overlong
-    EXPECT_EQ(xml("\xED\xA0\x80"), replacement + replacement + replacement);     // a surrogate
-    EXPECT_EQ(xml("\xF4\x90\x80\x80"), replacement + replacement + replacement + replacement); // beyond U+10FFFF
+    EXPECT_EQ(xml("a\xC3z"), "a" + replacement + "z");                       // cut off
+    EXPECT_EQ(xml("\xE2\x82"), replacement + replacement);                   // cut off by the end
+    EXPECT_EQ(xml("\xC0\xAF"), replacement + replacement);                   // overlong
+    EXPECT_EQ(xml("\xED\xA0\x80"), replacement + replacement + replacement); // a surrogate
+    EXPECT_EQ(xml("\xF4\x90\x80\x80"),
+              replacement + replacement + replacement + replacement); // beyond U+10FFFF
     EXPECT_EQ(info("a\xC3z"), "a\\xc3z");
     EXPECT_EQ(info("\xC0\xAF"), "\\xc0\\xaf");
     EXPECT_EQ(info("\xED\xA0\x80"), "\\xed\\xa0\\x80");
@@ -162,7 +163,14 @@ TEST(Utf8Length, OfTheFirstCharacter)
 TEST(TextBuffer, JoinsAllKinds)
 {
     TextBuffer buffer;
-    buffer.text("a=").number(-5).string(" b='").xml_escaped("<").text("' c=\"").info_escaped("\"").text("\"").bytes("!?", 1);
+    buffer.text("a=")
+        .number(-5)
+        .string(" b='")
+        .xml_escaped("<")
+        .text("' c=\"")
+        .info_escaped("\"")
+        .text("\"")
+        .bytes("!?", 1);
     EXPECT_STREQ(buffer.c_string(), "a=-5 b='&lt;' c=\"\\\"\"!");
 }
 

@@ -26,8 +26,9 @@ TEST(TraceFile, NeedsNoRootAttributes)
     TraceWriter writer;
     ASSERT_EQ(writer.open(directory.file("t").c_str(), "", 7, {}, nullptr), 0);
     EXPECT_EQ(writer.close(), 0);
-    EXPECT_EQ(content_of(directory.file("t")),
-              "<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='7' version='1'>\n</Program>\n");
+    EXPECT_EQ(
+        content_of(directory.file("t")),
+        "<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='7' version='1'>\n</Program>\n");
 }
 
 TEST(TraceFile, ReplacesAnOlderOne)
@@ -45,7 +46,8 @@ TEST(TraceFile, IsClosedByTheDestructor)
     const TemporaryDirectory directory;
     {
         TraceWriter writer;
-        ASSERT_EQ(writer.open(directory.file("t").c_str(), "rank='0' thread='0'", base_second, {}, nullptr), 0);
+        ASSERT_EQ(writer.open(directory.file("t").c_str(), "rank='0' thread='0'", base_second, {}, nullptr),
+                  0);
     }
     EXPECT_EQ(content_of(directory.file("t")), head + footer);
 }
@@ -73,8 +75,9 @@ TEST(Element, HasAttributesChildrenAndText)
         element.children("<Info a='b' />", 14);
         element.end("Waitall");
     }
-    EXPECT_EQ(trace.lines(), "<Waitall count='2' name='a&lt;b&gt;&apos;c&apos;' time='0.000000000' end='0.000000005' >"
-                             "<For rid='7' /><For rid='8' /><Info a='b' /></Waitall>\n");
+    EXPECT_EQ(trace.lines(),
+              "<Waitall count='2' name='a&lt;b&gt;&apos;c&apos;' time='0.000000000' end='0.000000005' >"
+              "<For rid='7' /><For rid='8' /><Info a='b' /></Waitall>\n");
 }
 
 TEST(Element, MayBeMuchLongerThanTheBuffer)
@@ -160,9 +163,9 @@ TEST(Nesting, ThreeDeepWithSiblings)
     trace.end("E", 0, 1);
     trace.state("F");
     trace.end("G", 0, 1);
-    EXPECT_EQ(trace.lines(), "<Nested><Nested>" + state_line("A") + state_line("B") + "</Nested>" + state_line("C") +
-                                 "<Nested>" + state_line("D") + "</Nested>" + state_line("E") + state_line("F") +
-                                 "</Nested>" + state_line("G") + "\n");
+    EXPECT_EQ(trace.lines(), "<Nested><Nested>" + state_line("A") + state_line("B") + "</Nested>" +
+                                 state_line("C") + "<Nested>" + state_line("D") + "</Nested>" +
+                                 state_line("E") + state_line("F") + "</Nested>" + state_line("G") + "\n");
     EXPECT_EQ(states_in_file(trace.writer), 7);
 }
 
@@ -213,7 +216,8 @@ TEST(Nesting, ALineLongerThanTheBufferStaysWhole)
     EXPECT_EQ(trace.content(), head);
     trace.end("Outer", 0, 1);
     trace.state("Next");
-    EXPECT_EQ(trace.lines(), "<Nested>" + expected + "</Nested>" + state_line("Outer") + "\n" + state_line("Next") + "\n");
+    EXPECT_EQ(trace.lines(),
+              "<Nested>" + expected + "</Nested>" + state_line("Outer") + "\n" + state_line("Next") + "\n");
 }
 
 TEST(Event, IsNotAState)

@@ -1,0 +1,58 @@
+"""The same program in each language and binding has the same trace."""
+import pytest
+from support.calls import Call
+from support.runs import SETTINGS, only_with, ranks, run_with_tracer
+
+# Which predefined handle or numbering a binding uses for the same thing does not matter.
+NOT_COMPARED = {"time", "end", "flags", "tid", "oldTid"}
+
+
+def shape(run):
+    """All calls with their attributes, types as their sizes."""
+    def facts(element):
+        return element.name, tuple((key, value) for key, value in element.attributes.items() if key not in NOT_COMPARED)
+
+    return [[(facts(state), [facts(child) for child in state.children]) for state in trace] for trace in run]
+
+
+@ranks(1, 2, 3, 4)
+@pytest.mark.parametrize("name", SETTINGS["languages"][1:])
+def test_each_binding_is_traced_like_c(run_traced, ranks, name):
+    assert shape(run_traced(name, ranks)) == shape(run_traced("tour", ranks))
+
+
+@ranks(1, 2, 3, 4)
+@pytest.mark.parametrize("name", SETTINGS["languages"][1:])
+def test_each_binding_prints_what_it_printed(run_traced, run_untraced, ranks, name):
+    assert run_traced(name, ranks).stdout == run_untraced(name, ranks).stdout
+
+
+@ranks(2, 3)
+@pytest.mark.parametrize("name", SETTINGS["languages"])
+def test_what_a_tour_logs(run_traced, ranks, name):
+    run = run_traced(name, ranks)
+    for trace in run:
+        tid = run.tid(trace, "MPI_INTEGER")
+        assert Call("Send", toRank=trace.right, toTag=7, size=4, tid=tid) in trace
+        assert Call("Allreduce", inPlace=1, size=4) in trace
+        assert Call("Sendrecv_replace", fromRank=trace.left, postedRank=-1, postedTag=-1, sendSize=12) in trace
+        assert Call("Send", toRank=-2) in trace
+        assert run.file_name(trace, Call("File_open", name="tour.data")) == str(run.directory.resolve() / "tour.data")
+        assert trace.names()[0] == "Init" and trace.names()[-1] == "Finalize"
+
+
+@only_with("Open MPI")  # Debian's mpi4py is made for it
+def test_python_is_traced(tmp_path):
+    program = tmp_path / "tour.py"
+    program.write_text("from mpi4py import MPI\n"
+                       "world = MPI.COMM_WORLD\n"
+                       "right, left = (world.rank + 1) % world.size, (world.rank - 1) % world.size\n"
+                       "assert world.sendrecv({'rank': world.rank}, right, 7, None, left, 7)['rank'] == left\n"
+                       "world.Barrier()\n"
+                       "print(world.allreduce(1))\n")
+    run = run_with_tracer("/usr/bin/python3", 3, tmp_path, args=(program,))
+    assert run.stdout == "3\n" * 3
+    for trace in run:
+        assert trace.names()[0] == "Init_thread" and trace.names()[-1] == "Finalize"
+        assert Call("Barrier", cid=0) in trace
+        assert any(state.get("toRank") == str(trace.right) and state.get("toTag") == "7" for state in trace)

@@ -1,0 +1,123 @@
+"""Which bytes of a file an access touches: a plain model of datatypes and views, from what the project says."""
+
+
+class FileViews:
+    """Follows the views that one process sets on its files. Unlike the product it is made to be obvious, not fast."""
+
+    def __init__(self, project, rank):
+        self._project = project
+        self._rank = rank
+        self._views = {}  # fid -> (displacement, extents of the filetype, its extent)
+
+    def follow(self, state):
+        """Has to see the states in their order."""
+        if state.name == "File_set_view":
+            tid = state["filetid"]
+            extents, length = _merge(self._extents(tid)), int(self._type(tid).get("extent"))
+            self._views[state["fid"]] = int(state["offset"]), extents, length
+        if state.name == "File_open":
+            self._views.pop(state.get("fid"), None)
+
+    def touched(self, state):
+        """[(begin, end), ...] of an access that has an offset."""
+        offset, rest = int(state["offset"]), int(state["size"])
+        displacement, extents, length = self._views.get(state["fid"], (0, [(0, 1)], 1))
+        if extents == [(0, length)]:
+            return [(offset, offset + rest)]
+        pieces, tile = [], max(0, (offset - displacement) // length - 1)
+        while rest > 0:
+            for begin, end in extents:
+                begin, end = (displacement + tile * length + place for place in (begin, end))
+                begin = max(begin, offset)
+                end = min(end, begin + rest)
+                if begin < end:
+                    pieces.append((begin, end))
+                    rest -= end - begin
+            tile += 1
+        return pieces
+
+    def _type(self, tid):
+        return self._project.datatype(self._rank, tid)
+
+    def _extents(self, tid):
+        """[(begin, end), ...] relative to the start of one element of the type, in the order of its data."""
+        datatype = self._type(tid)
+        if datatype.tag == "NAMED" or datatype.tag.startswith("F90_"):
+            return [(0, int(datatype.get("size")))]
+        if datatype.tag == "STRUCT":
+            members = [(int(m.get("displacement")), int(m.get("blocklen")), m.get("id")) for m in datatype]
+            return [piece for place, count, member in members for piece in self._repeat(member, place, count)]
+        old = datatype.get("oldType")
+        return [piece for place, count in _blocks(datatype, int(self._type(old).get("extent")))
+                for piece in self._repeat(old, place, count)]
+
+    def _repeat(self, tid, place, count):
+        length = int(self._type(tid).get("extent"))
+        one = _merge(self._extents(tid))
+        if one == [(0, length)]:
+            return [(place, place + count * length)]
+        return [(place + i * length + begin, place + i * length + end) for i in range(count) for begin, end in one]
+
+
+def _blocks(datatype, extent):
+    """(place in bytes, elements of the old type) of each block of a type."""
+    def number(key):
+        return int(datatype.get(key))
+
+    def of_children(place, count, unit=1):
+        return [(int(child.get(place)) * unit, int(child.get(count)) if count else number("blockLength")) for child in datatype]
+
+    return {
+        "DUP": lambda: [(0, 1)],
+        "RESIZED": lambda: [(0, 1)],
+        "CONTIGUOUS": lambda: [(0, number("count"))],
+        "VECTOR": lambda: [(i * number("stride") * extent, number("blocklength")) for i in range(number("count"))],
+        "HVECTOR": lambda: [(i * number("stride"), number("blocklength")) for i in range(number("count"))],
+        "INDEXED": lambda: of_children("index", "len", extent),
+        "HINDEXED": lambda: of_children("index", "len"),
+        "INDEXED_BLOCK": lambda: of_children("displacement", None, extent),
+        "SUBARRAY": lambda: _blocks_of_subarray(datatype, extent),
+    }[datatype.tag]()
+
+
+def _blocks_of_subarray(datatype, extent):
+    dimensions = [tuple(int(child.get(key)) for key in ("size", "subsize", "start")) for child in datatype]
+    if datatype.get("order") == "MPI_ORDER_FORTRAN":
+        dimensions.reverse()
+    places = [0]
+    for size, subsize, start in dimensions:
+        places = [place * size + start + i for place in places for i in range(subsize)]
+    return [(place * extent, 1) for place in places]
+
+
+def _merge(pieces):
+    """Joins pieces that touch, keeping the order of the data."""
+    merged = []
+    for begin, end in pieces:
+        if merged and merged[-1][1] == begin:
+            merged[-1] = (merged[-1][0], end)
+        else:
+            merged.append((begin, end))
+    return merged
+
+
+def written_pieces(run):
+    """All bytes that a run's writes with an offset touched, sorted and joined, by the name of the file."""
+    by_name = {}
+    for trace in run:
+        views = FileViews(run.project, trace.rank)
+        for state in trace.everything():
+            views.follow(state)
+            if "write" in state.name and "offset" in state:
+                by_name.setdefault(run.project.file_name(trace.rank, state["fid"]), []).extend(views.touched(state))
+    return {name: _join(pieces) for name, pieces in by_name.items()}
+
+
+def _join(pieces):
+    joined = []
+    for begin, end in sorted(pieces):
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((begin, end))
+    return joined
