@@ -273,7 +273,7 @@ void start_communicators(MPI_Group world, bool has_world_communicator)
     real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr);
     if (!has_world_communicator)
         return;
-    add_world(MPI_COMM_WORLD, "WORLD", "W");
+    add_world(MPI_COMM_WORLD, "WORLD", world_uid());
     int rank = 0;
     real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     TextBuffer self_uid;

@@ -41,7 +41,9 @@ pthread_key_t thread_end_key;
 InfoWriter* info = nullptr; // never destroyed: other destructors of the program may still call MPI
 char host[HOST_NAME_MAX + 1] = "localhost";
 int64_t base_second = 0;
-char* path_prefix = nullptr; // "<directory>/<base>_<host>_<rank>_"
+const char* base_name = "";
+const char* world_label = ""; // only of spawned processes
+char* path_prefix = nullptr;  // "<directory>/<base>_<host>_<rank>_"
 int world_rank_of_process = 0;
 
 State current_state()
@@ -91,7 +93,8 @@ __attribute__((format(printf, 2, 3))) void say(Verbosity level, const char* form
 void warn(const char* path, int error)
 {
     if (!__atomic_test_and_set(&has_warned, __ATOMIC_RELAXED))
-        say(incomplete_trace, "cannot write %s: %s; the program goes on without its trace", path, g_strerror(error));
+        say(incomplete_trace, "cannot write %s: %s; the program goes on without its trace", path,
+            strerrordesc_np(error));
 }
 
 int64_t read_number(const char* variable, int64_t fallback, int64_t min, int64_t max)
@@ -151,9 +154,34 @@ const char* program_path()
     return path;
 }
 
-const char* base_name()
+// Spawned processes have a world of their own, in which ranks start from 0 again: their launcher numbers the worlds.
+void find_world()
 {
-    return *settings.name != '\0' ? settings.name : program_invocation_short_name;
+    MPI_Comm parent = MPI_COMM_NULL;
+    real.MPI_Comm_get_parent(&parent);
+    if (parent == MPI_COMM_NULL)
+        return;
+    const char* const job = getenv("PMIX_NAMESPACE");
+    char* end = nullptr;
+    const unsigned long number = job != nullptr ? strtoul(job, &end, 10) : 0;
+    TextBuffer label;
+    if (job == nullptr)
+        label.text("spawned");
+    else if (*end == '\0')
+        label.number(static_cast<int64_t>(number & 0xFFFF)); // Open MPI: the number within the mpirun
+    else
+        append_file_label(label, job);
+    world_label = strdup(label.c_string());
+}
+
+// The first part of file names: the program's name, and the world's where it is not the only one.
+const char* find_base_name()
+{
+    const char* const program = *settings.name != '\0' ? settings.name : program_invocation_short_name;
+    if (*world_label == '\0')
+        return program;
+    TextBuffer name;
+    return strdup(name.string(program).text("-world").string(world_label).c_string());
 }
 
 const char* name_of_thread_level(int level)
@@ -172,11 +200,11 @@ void write_process_line(int rank, int size, int thread_level)
     version[strcspn(version, "\r\n")] = '\0';
 
     TextBuffer line;
-    line.text("Process base='").info_escaped(base_name()).text("' host='").info_escaped(host);
+    line.text("Process base='").info_escaped(base_name).text("' host='").info_escaped(host);
     line.text("' rank=").number(rank).text(" size=").number(size).text(" thread=0 version=1 timeAdjustment=");
     line.number(base_second).text(" pid=").number(getpid());
     line.text(" program='").info_escaped(program_path()).text("' mpi='").info_escaped(version);
-    line.text("' threadLevel='").string(name_of_thread_level(thread_level)).text("' world='W'\n");
+    line.text("' threadLevel='").string(name_of_thread_level(thread_level)).text("' world='").string(world_uid()).text("'\n");
     write_info(line);
 }
 
@@ -194,7 +222,7 @@ void set_path_prefix(int rank)
     char* const directory = g_canonicalize_filename(settings.directory, nullptr);
     prefix.string(directory).text("/");
     g_free(directory);
-    append_file_label(prefix, base_name());
+    append_file_label(prefix, base_name);
     prefix.text("_");
     append_file_label(prefix, host);
     path_prefix = strdup(prefix.text("_").number(rank).text("_").c_string());
@@ -330,6 +358,9 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         int size = 0;
         real.MPI_Group_rank(world, &world_rank_of_process);
         real.MPI_Group_size(world, &size);
+        if (has_world_communicator)
+            find_world();
+        base_name = find_base_name();
         make_directory(settings.directory);
         set_path_prefix(world_rank_of_process);
         open_info();
@@ -484,6 +515,16 @@ int64_t time_base()
 const char* host_name()
 {
     return host;
+}
+
+const char* world_uid()
+{
+    static const char* uid = nullptr;
+    if (uid == nullptr) {
+        TextBuffer text;
+        uid = strdup(text.text("W").string(world_label).c_string());
+    }
+    return uid;
 }
 
 } // namespace hdtrace::mpi

@@ -91,5 +91,7 @@ void write_info(const TextBuffer& lines);
 /// Nanoseconds since the epoch that times in the trace count from.
 int64_t time_base();
 const char* host_name();
+/// The uid of this process's MPI_COMM_WORLD: "W", or "W<number>" for processes that were spawned.
+const char* world_uid();
 
 } // namespace hdtrace::mpi
