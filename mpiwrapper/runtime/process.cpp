@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <glib.h>
+#include <initializer_list>
 #include <limits.h>
 #include <new>
 #include <stdarg.h>
@@ -381,6 +382,28 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         add_thread();
 }
 
+bool is_first_rank()
+{
+    for (const char* const variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+        const char* const rank = getenv(variable);
+        if (rank != nullptr)
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+void refuse_foreign_library()
+{
+    const char* const library = foreign_mpi_library();
+    if (library == nullptr || current_state() != State::waiting)
+        return;
+    set_state(State::off);
+    leave_preload_list();
+    if (is_first_rank())
+        say(incomplete_trace, "the program uses %s, but this wrapper is built for " HDTRACE_MPI_LIBRARY "; it runs untraced",
+            library);
+}
+
 __attribute__((constructor)) void loaded()
 {
     read_settings();
@@ -417,6 +440,7 @@ void* Scratch::take(size_t size)
 Thread* enter_thread()
 {
     resolve_real_functions();
+    refuse_foreign_library();
     if (current_state() == State::waiting) {
         // MPI may have been initialised past us, or the program asks for something that is allowed before.
         int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
@@ -435,6 +459,7 @@ Thread* enter_thread()
 void begin_init()
 {
     resolve_real_functions();
+    refuse_foreign_library();
     if (current_state() != State::waiting)
         return;
     set_state(State::initialising);
