@@ -25,11 +25,12 @@ def main(arguments=None):
             print("\n".join(f"wrappers_{chapter.name}.cpp" for chapter in api.chapters))
             return 0
         declared = header.prototypes(header.preprocess(options.compiler, options.flag))
-        problems = header.check(api, declared)
+        forms = tables.with_large_forms(api)
+        problems = header.check(forms, declared)
         if problems:
             print("\n".join(problems), file=sys.stderr)
             return 1
-        write(options.output, emit(api, declared))
+        write(options.output, emit(forms, declared) | {"functions.md": documentation.emit(api)})
     except (tables.TableError, OSError) as error:
         print(f"generate: {error}", file=sys.stderr)
         return 1
@@ -50,12 +51,12 @@ def parse(arguments):
 
 
 def emit(api, declared):
-    """File name -> text."""
+    """The C++ files of the functions that are declared: name -> text."""
     present = tables.only(api, declared)
     files = {f"wrappers_{chapter.name}.cpp": wrappers.emit_chapter(chapter) for chapter in present.chapters}
-    files["real_functions.inc"] = wrappers.emit_real_functions({f.name for f in present.functions} | set(api.own))
+    files["real_functions.inc"] = wrappers.emit_real_functions(
+        {f.name for f in present.functions} | set(api.own) | set(api.optional) & set(declared))
     files["wrapped_functions.inc"] = wrappers.emit_wrapped_functions({f.name for f in present.functions})
-    files["functions.md"] = documentation.emit(api)
     return files
 
 

@@ -52,9 +52,9 @@ def _normalise(parameter):
 
 def normalise_type(text):
     """One way to write each type: a top-level const is dropped, one space before the stars."""
-    words = re.sub(r"([*\[\]])", r" \1 ", text).split()
+    words = re.sub(r"([*\[\]()])", r" \1 ", text).split()
     stars = words.count("*")
-    names = [word for word in words if word not in "*"]
+    names = [word for word in words if word not in ("*", "(", ")")]
     if stars == 0 and "const" in names:
         names.remove("const")
     return " ".join(names) + (" " + "*" * stars if stars else "")

@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-NOT_CHAPTERS = ("kinds", "own")
+NOT_CHAPTERS = ("kinds", "own", "exempt")
 
 
 class TableError(Exception):
@@ -111,10 +111,16 @@ class Function:
     category: str
     logged: Logged
     creation: tuple[str, str] | None = None  # the rule and the word for a new communicator
+    is_large: bool = False  # the large-count form
 
     @property
     def returns(self):
         return "int"
+
+    @property
+    def base_name(self):
+        """The name without the suffix of the large-count form."""
+        return self.name.removesuffix("_c") if self.is_large else self.name
 
     @property
     def is_variadic(self):
@@ -143,6 +149,8 @@ class Chapter:
 class Api:
     chapters: tuple[Chapter, ...]
     own: tuple[str, ...] = field(default=())  # what the runtime itself calls
+    optional: tuple[str, ...] = field(default=())  # the same, if it is declared
+    exempt: tuple[tuple[str, str], ...] = field(default=())  # regular expressions of what is not wrapped, with the reason
 
     @property
     def functions(self):
@@ -154,7 +162,8 @@ def load(folder):
     folder = Path(folder)
     kinds = {name: Kind(name, **entry) for name, entry in _read(folder / "kinds.toml").items()}
     chapters = tuple(_load_chapter(path, kinds) for path in sorted(folder.glob("*.toml")) if path.stem not in NOT_CHAPTERS)
-    return Api(chapters, tuple(_read(folder / "own.toml")["functions"]))
+    own = _read(folder / "own.toml")
+    return Api(chapters, tuple(own["functions"]), tuple(own["optional"]), tuple(_read(folder / "exempt.toml").items()))
 
 
 def _read(path):
@@ -190,7 +199,7 @@ def _add_variants(table, calls, logged, kinds):
         "nonblocking": lambda name: (f"MPI_I{name[4:5].lower()}{name[5:]}", (request,)),
         "persistent": lambda name: (f"{name}_init", (info, request)),
     }
-    for name in [name for name in calls if name not in table.get("without_variants", ())]:
+    for name in table["with_variants"]:
         for variant in table["variants"]:
             new_name, more = makers[variant](name)
             calls[new_name] = calls[name] + more
@@ -288,6 +297,21 @@ def _parse_child(name, text):
     if isinstance(value, (Argument, Special)):
         return Child(name, argument=text.removeprefix("$"))
     return Child(name, attributes=tuple(_parse_attribute(item) for item in _ITEM.findall(text)))
+
+
+def with_large_forms(api):
+    """The same tables with the large-count form MPI_X_c behind every function that can have one."""
+    return replace(api, chapters=tuple(
+        replace(chapter, functions=tuple(form for f in chapter.functions for form in (f, _large_form(f)) if form))
+        for chapter in api.chapters))
+
+
+def _large_form(function):
+    if not any(p.kind and p.kind.large for p in function.parameters):
+        return None
+    parameters = tuple(replace(p, kind=replace(p.kind, c=p.kind.large)) if p.kind and p.kind.large else p
+                       for p in function.parameters)
+    return replace(function, name=f"{function.name}_c", parameters=parameters, is_large=True)
 
 
 def only(api, names):

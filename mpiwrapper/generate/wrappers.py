@@ -38,7 +38,13 @@ def emit_function(function):
 
 def prototype(function):
     """'const void *buf, int count'; arrays as pointers, which is the same to C."""
-    return ", ".join(f"{p.c_type}{'' if p.c_type.endswith('*') else ' '}{p.name}" for p in function.parameters)
+    return ", ".join(declaration(p) for p in function.parameters)
+
+
+def declaration(parameter):
+    if "(*)" in parameter.c_type:  # a pointer to an array
+        return parameter.c_type.replace("(*)", f"(*{parameter.name})")
+    return f"{parameter.c_type}{'' if parameter.c_type.endswith('*') else ' '}{parameter.name}"
 
 
 def indent(lines):
@@ -75,24 +81,28 @@ class Wrapper:
 
     def tracks(self):
         """The least that must be followed; see Tracks in call.h."""
-        if self.function.creation:
+        if self.function.creation or self.creates_window() or self.function.name == "MPI_Win_free":
             return "communicators"
         files = self.function.name in ("MPI_File_open", "MPI_File_close") or self.split_end() or self.split_begin()
         if self.function.of_kind("REQUEST", direction="out") or self.function.of_kind("MESSAGE") or files:
             return "operations"
         return "nothing"
 
+    def creates_window(self):
+        return self.function.of_kind("WIN", direction="out")
+
     def split_begin(self):
-        return self.function.name.endswith("_begin") and self.function.of_kind("FILE")
+        return self.function.base_name.endswith("_begin") and self.function.of_kind("FILE")
 
     def split_end(self):
-        return self.function.name.endswith("_end") and self.function.of_kind("FILE")
+        return self.function.base_name.endswith("_end") and self.function.of_kind("FILE")
 
     # What has to be remembered after the call.
 
     def track(self):
         lines = []
-        for step in (self.track_communicator, self.track_request, self.track_message, self.track_file, self.track_names):
+        for step in (self.track_communicator, self.track_window, self.track_request, self.track_message, self.track_file,
+                     self.track_names):
             lines += step()
         return lines
 
@@ -104,11 +114,22 @@ class Wrapper:
         parent = next((p.name for p in self.function.of_kind("COMM", direction="in")), None)
         arguments = {
             "from_parent": f"{parent}, *{made}", "from_parent_later": f"{parent}, *{made}",
-            "from_group": f"{parent}, tag, *{made}", "from_two_groups": f"{parent}, *{made}",
+            "from_group": f"{parent}, tag, *{made}", "from_two_groups": f"{parent or 'MPI_COMM_NULL'}, *{made}",
+            "from_tagged_group": f"stringtag, *{made}",
             "from_two_worlds": f"*{made}"}
         if rule not in arguments:
             raise TableError(f"{self.function.chapter}.toml: [creation] {self.function.name}: no rule '{rule}'")
         return ["if (call.succeeded())", f'    created_{rule}({arguments[rule]}, "{word}");']
+
+    def track_window(self):
+        if self.creates_window():
+            comm = self.values.communicator(is_early=True)
+            given = {p.name for p in self.function.parameters}
+            size, unit = (name if name in given else "0" for name in ("size", "disp_unit"))
+            return ["if (call.succeeded())", f"    created_window(*win, {comm}, {size}, {unit});"]
+        if self.function.name == "MPI_Win_free":
+            return ["if (call.succeeded())", "    freed_window(win_handle);"]
+        return []
 
     def track_request(self):
         requests = self.function.of_kind("REQUEST", direction="out")
@@ -116,7 +137,7 @@ class Wrapper:
             return []
         request = requests[0].name
         lines = ["Request started;", "if (call.succeeded()) {", "    started.rid = next_rid();"]
-        if self.function.name.endswith("_init"):
+        if self.function.base_name.endswith("_init"):
             lines += ["    started.init_rid = started.rid;", "    started.is_persistent = true;", "    started.is_active = false;"]
         if self.function.of_kind("SOURCE") or self.function.of_kind("MESSAGE"):
             comm = self.values.communicator(is_early=True)
@@ -147,7 +168,8 @@ class Wrapper:
 
     def track_names(self):
         names = {"MPI_Comm_set_name": "name_comm(call.comm(comm), comm_name)",
-                 "MPI_Type_set_name": "name_type(call.type(datatype), type_name)"}
+                 "MPI_Type_set_name": "name_type(call.type(datatype), type_name)",
+                 "MPI_Win_set_name": "name_window(call.window(win), win_name)"}
         if self.function.name not in names:
             return []
         return ["if (call.succeeded())", f"    {names[self.function.name]};"]
@@ -254,13 +276,13 @@ class Values:
 
     def _ids_before(self):
         """A call that frees an object leaves a null handle: its id must be taken before."""
-        for parameter in self.function.of_kind("COMM", "DATATYPE", "FILE", direction="inout"):
+        for parameter in self.function.of_kind("COMM", "DATATYPE", "FILE", "WIN", direction="inout"):
             if parameter.is_array:
                 continue
             kind, name = parameter.kind.name, parameter.name
-            null = {"COMM": "MPI_COMM_NULL", "DATATYPE": "MPI_DATATYPE_NULL", "FILE": "MPI_FILE_NULL"}[kind]
+            null = {"COMM": "MPI_COMM_NULL", "DATATYPE": "MPI_DATATYPE_NULL", "FILE": "MPI_FILE_NULL", "WIN": "MPI_WIN_NULL"}[kind]
             self.before.append(f"const {parameter.kind.c} {name}_handle = {name} ? *{name} : {null};")
-            find = {"COMM": "call.comm({}).id", "DATATYPE": "call.type({}).id", "FILE": "find_file({}).id"}[kind]
+            find = {"COMM": "call.comm({}).id", "DATATYPE": "call.type({}).id", "FILE": "find_file({}).id", "WIN": "find_window({}).id"}[kind]
             self.before.append(f"const int64_t {name}_id = {find.format(name + '_handle')};")
         if self.function.of_kind("MESSAGE", direction="inout"):
             self.before.append("const MatchedMessage matched(message);")
@@ -310,6 +332,15 @@ class Values:
         comm = self.communicator()
         self._lookups.setdefault("rooted", f"const Rooted rooted({comm}, {root.name});")
         return "rooted"
+
+    def window(self, parameter):
+        name = f"{parameter.name}_object"
+        handle = f"*{parameter.name}" if parameter.is_written else parameter.name
+        find = f"call.window({handle})"
+        if parameter.direction == "out":
+            find = f"call.succeeded() ? {find} : Window()"
+        self._lookups.setdefault(name, f"const Window {name} = {find};")
+        return name
 
     def type_of(self, parameter):
         name = f"{parameter.name}_object"
@@ -381,12 +412,17 @@ class Values:
     def _value(self, value):
         """-> (when it is significant, how it is written)"""
         if isinstance(value, Product):
-            count, datatype = self.function.parameter(value.count), self.function.parameter(value.datatype)
+            datatype = self.function.parameter(value.datatype)
+            if value.count == "1":
+                return self.condition(datatype), f".number({self.type_of(datatype)}.size)"
+            count = self.function.parameter(value.count)
             condition = self.condition(count)
             return condition, f".number({count.name} * {self.type_of(datatype)}.size)"
         parameter = self.function.parameter(value.parameter)
+        if not parameter.kind or not parameter.kind.value:
+            raise TableError(f"{self.function.chapter}.toml: {self.function.name}: '{parameter.name}' has no kind that can be written")
         condition = self.condition(parameter)
-        if parameter.is_written and parameter.direction == "out" and parameter.kind.name not in ("REQUEST", "COMM", "DATATYPE", "FILE"):
+        if parameter.is_written and parameter.direction == "out" and parameter.kind.name not in ("REQUEST", "COMM", "DATATYPE", "FILE", "WIN"):
             condition = " && ".join(filter(None, [condition, "call.succeeded()"]))
         return self._condition_of(parameter, condition), getattr(self, f"_format_{parameter.kind.value}")(parameter)
 
@@ -413,6 +449,16 @@ class Values:
 
     def _format_rank(self, parameter):
         return f".number(world_rank({self.communicator()}, {self._plain(parameter)}))"
+
+    def _format_target(self, parameter):
+        window = self.window(self.function.of_kind("WIN")[0])
+        return f".number(world_rank(*{window}.comm, {self._plain(parameter)}))"
+
+    def _format_win(self, parameter):
+        return f".number({parameter.name}_id)" if parameter.direction == "inout" else f".number({self.window(parameter)}.id)"
+
+    def _format_group(self, parameter):
+        return f"put_group(element, call, {parameter.name});"
 
     def _format_tag(self, parameter):
         return f".number(tag_value({self._plain(parameter)}))"
@@ -502,6 +548,9 @@ class Values:
     def _special_amode(self, writer, name):
         self._write(writer, name, "put_amode(element, amode);")
 
+    def _special_lock(self, writer, name):
+        self._write(writer, name, ".name(lock_name(lock_type))")
+
     def _special_named(self, writer, name):
         self.before.append("const FileBeforeCall before(filename);")
         self._write(writer, name, ".number(call.succeeded() ? before.id() : -1)")
@@ -517,7 +566,7 @@ class Values:
     def _special_offset(self, writer, name):
         file = self._file()
         handle = self.function.of_kind("FILE")[0].name
-        function = self.function.name
+        function = self.function.base_name
         if "_seek" in function:
             pointer = "shared_pointer" if "shared" in function else "pointer"
             statement = f"const int64_t offset_in_bytes = call.succeeded() ? byte_offset_of_{pointer}({handle}, {file}) : no_offset;"

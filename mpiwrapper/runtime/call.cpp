@@ -22,6 +22,14 @@ Type Call::find_type_slowly(MPI_Datatype handle, uint64_t generation)
     return type;
 }
 
+Window Call::find_window_slowly(MPI_Win handle, uint64_t generation)
+{
+    const Window window = find_window(handle);
+    if (window.id >= 0)
+        m_thread->windows.store(handle, generation, window);
+    return window;
+}
+
 void Call::write_error(Element& element)
 {
     element.text(" rc='").name(error_class_name(m_rc)).text("'");

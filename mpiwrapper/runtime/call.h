@@ -24,8 +24,8 @@ enum Level : int {
 /// What must be followed even if the call is not recorded.
 enum class Tracks : uint8_t {
     nothing,
-    operations,   ///< requests and files: also while recording is paused
-    communicators ///< also inside other calls, since members count what is made of a communicator
+    operations,   ///< requests, files and messages: also while recording is paused
+    communicators ///< and windows: also inside other calls, since members count what is made of a communicator
 };
 
 /// Decides what happens with a call, keeps its times and finds the objects that it names.
@@ -101,6 +101,12 @@ class Call
         const Type* const known = m_thread->types.find(handle, generation);
         return HDT_LIKELY(known != nullptr) ? *known : find_type_slowly(handle, generation);
     }
+    Window window(MPI_Win handle)
+    {
+        const uint64_t generation = __atomic_load_n(&window_generation, __ATOMIC_ACQUIRE);
+        const Window* const known = m_thread->windows.find(handle, generation);
+        return HDT_LIKELY(known != nullptr) ? *known : find_window_slowly(handle, generation);
+    }
 
     /// Writes the attributes that all calls have, behind the function's own.
     Element& finish_attributes(Element& element)
@@ -113,6 +119,7 @@ class Call
   private:
     const Comm& find_comm_slowly(MPI_Comm handle, uint64_t generation);
     Type find_type_slowly(MPI_Datatype handle, uint64_t generation);
+    Window find_window_slowly(MPI_Win handle, uint64_t generation);
     void write_error(Element& element);
 
     Thread* m_thread = nullptr;

@@ -24,7 +24,7 @@ constexpr size_t long_name = 80;
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for everything below; never held during a call of MPI
 GHashTable* comms = nullptr;                       // handle -> Comm
-GHashTable* pair_creations = nullptr;              // two groups -> inter-communicators made between them
+GHashTable* group_creations = nullptr;             // groups without a common parent -> communicators made of them
 int64_t next_id = 0;
 MPI_Group world_group;
 int keyval = MPI_KEYVAL_INVALID;
@@ -91,27 +91,11 @@ bool is_identity(const int* ranks, int count)
     return true;
 }
 
-// The world ranks of a group, which is freed; null if rank i is world rank i, or if memory is short.
 int* take_world_ranks(MPI_Group group, int* count)
 {
-    real.MPI_Group_size(group, count);
-    const size_t bytes = static_cast<size_t>(*count) * sizeof(int);
-    int* const ranks = static_cast<int*>(malloc(bytes + 1));
-    int* const world = static_cast<int*>(malloc(bytes + 1));
-    if (ranks != nullptr && world != nullptr) {
-        for (int i = 0; i < *count; ++i)
-            ranks[i] = i;
-        real.MPI_Group_translate_ranks(group, *count, ranks, world_group, world);
-        for (int i = 0; i < *count; ++i)
-            if (world[i] < 0)
-                world[i] = other_world;
-    }
+    int* const ranks = world_ranks(group, count);
     real.MPI_Group_free(&group);
-    free(ranks);
-    if (world != nullptr && !is_identity(world, *count))
-        return world;
-    free(world);
-    return nullptr;
+    return ranks;
 }
 
 int member(const int* ranks, int index)
@@ -244,12 +228,6 @@ void adopt(MPI_Comm handle, Comm* made, TextBuffer& uid, const Comm& parent, con
         attach(handle, *made);
 }
 
-int count_creation(const Comm& parent)
-{
-    const MutexLock lock(mutex);
-    return ++const_cast<Comm&>(parent).creations;
-}
-
 int count_in(GHashTable* table, const char* key)
 {
     const int count = GPOINTER_TO_INT(g_hash_table_lookup(table, key)) + 1;
@@ -287,13 +265,15 @@ void add_world(MPI_Comm handle, const char* name, const char* uid)
 
 } // namespace
 
-void start_communicators()
+void start_communicators(MPI_Group world, bool has_world_communicator)
 {
     comms = g_hash_table_new(g_direct_hash, g_direct_equal);
-    pair_creations = new_counters();
+    group_creations = new_counters();
+    world_group = world;
     real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr);
-    real.MPI_Comm_group(MPI_COMM_WORLD, &world_group);
-    add_world(MPI_COMM_WORLD, "WORLD", "W");
+    if (!has_world_communicator)
+        return;
+    add_world(MPI_COMM_WORLD, "WORLD", world_uid());
     int rank = 0;
     real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     TextBuffer self_uid;
@@ -341,6 +321,33 @@ void name_comm(const Comm& comm, const char* name)
     }
     TextBuffer line;
     write_info(line.text("CommName id=").number(comm.id).text(" name='").info_escaped(name).text("'\n"));
+}
+
+int count_creation(const Comm& parent)
+{
+    const MutexLock lock(mutex);
+    return ++const_cast<Comm&>(parent).creations;
+}
+
+int* world_ranks(MPI_Group group, int* count)
+{
+    real.MPI_Group_size(group, count);
+    const size_t bytes = static_cast<size_t>(*count) * sizeof(int);
+    int* const ranks = static_cast<int*>(malloc(bytes + 1));
+    int* const world = static_cast<int*>(malloc(bytes + 1));
+    if (ranks != nullptr && world != nullptr) {
+        for (int i = 0; i < *count; ++i)
+            ranks[i] = i;
+        real.MPI_Group_translate_ranks(group, *count, ranks, world_group, world);
+        for (int i = 0; i < *count; ++i)
+            if (world[i] < 0)
+                world[i] = other_world;
+    }
+    free(ranks);
+    if (world != nullptr && !is_identity(world, *count))
+        return world;
+    free(world);
+    return nullptr;
 }
 
 void created_from_parent(MPI_Comm parent_handle, MPI_Comm made_handle, const char* word)
@@ -393,6 +400,27 @@ void created_from_group(MPI_Comm parent_handle, int tag, MPI_Comm made_handle, c
     adopt(made_handle, made, uid, parent, word, number, true);
 }
 
+void created_from_tagged_group(const char* tag, MPI_Comm made_handle, const char* word)
+{
+    if (made_handle == MPI_COMM_NULL)
+        return;
+    Comm* const made = ask(made_handle);
+    if (made == nullptr)
+        return;
+    TextBuffer key, uid;
+    key.string(tag != nullptr ? tag : "").text("|");
+    add_members(key, made->local, made->local_size);
+    char* const hash = hashed(key.c_string());
+    int number = 0;
+    {
+        const MutexLock lock(mutex);
+        number = count_in(group_creations, hash);
+    }
+    uid.text("G").string(hash).text(".").number(number);
+    free(hash);
+    adopt(made_handle, made, uid, null_comm, word, number, true);
+}
+
 void created_from_two_groups(MPI_Comm local_handle, MPI_Comm made_handle, const char* word)
 {
     if (made_handle == MPI_COMM_NULL)
@@ -410,7 +438,7 @@ void created_from_two_groups(MPI_Comm local_handle, MPI_Comm made_handle, const 
     int number = 0;
     {
         const MutexLock lock(mutex);
-        number = count_in(pair_creations, hash);
+        number = count_in(group_creations, hash);
     }
     TextBuffer uid;
     uid.text("I").string(hash).text(".").number(number).text("@").number(first_member(*made));
@@ -424,7 +452,7 @@ void created_from_two_worlds(MPI_Comm made_handle, const char* word)
         return;
     const Comm& world = find_comm(MPI_COMM_WORLD, true);
     TextBuffer no_uid;
-    adopt(made_handle, ask(made_handle), no_uid, world, word, count_in(pair_creations, word), true);
+    adopt(made_handle, ask(made_handle), no_uid, world, word, count_in(group_creations, word), true);
 }
 
 const Neighbors& neighbors_of(MPI_Comm handle, const Comm& comm)

@@ -57,8 +57,9 @@ inline int64_t world_rank(const Comm& comm, int rank)
                                    : rank;
 }
 
-/// Must be called once, after MPI_Init.
-void start_communicators();
+/// Must be called once, after MPI_Init or MPI_Session_init. @p world is the group that world ranks count in; the
+/// communicators WORLD and SELF exist only after MPI_Init.
+void start_communicators(MPI_Group world, bool has_world_communicator);
 
 /// The communicator of a handle; null_comm for MPI_COMM_NULL. With @p may_ask false only handles that are known are
 /// looked up, since a call that failed may have been given anything.
@@ -75,9 +76,17 @@ void created_from_parent(MPI_Comm parent, MPI_Comm made, const char* word);
 void created_from_parent_later(MPI_Comm parent, MPI_Comm made, const char* word);
 /// Only the members of the new one took part, each with the same tag.
 void created_from_group(MPI_Comm parent, int tag, MPI_Comm made, const char* word);
+/// The same for groups of sessions, which have no parent but a tag.
+void created_from_tagged_group(const char* tag, MPI_Comm made, const char* word);
 void created_from_two_groups(MPI_Comm local, MPI_Comm made, const char* word);
 /// The other side may have been started by itself: there is no common knowledge to build a uid from.
 void created_from_two_worlds(MPI_Comm made, const char* word);
+
+/// Counts something that all members make of a communicator, in the same order; returns its number.
+int count_creation(const Comm& parent);
+
+/// World ranks of the members of a group, by their order; null if member i is world rank i. The caller frees it.
+int* world_ranks(MPI_Group group, int* count);
 
 const Neighbors& neighbors_of(MPI_Comm handle, const Comm& comm);
 

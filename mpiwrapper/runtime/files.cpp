@@ -9,7 +9,9 @@
 #include <glib.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 namespace hdtrace::mpi {
 
@@ -52,17 +54,25 @@ void add_canonical_path(TextBuffer& out, const char* path)
     g_free(directory);
 }
 
+// Which file it is whatever its name. An inode is used again for the next file that is made, hence the time of birth.
+void add_identity(TextBuffer& line, const char* path)
+{
+    struct statx status;
+    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &status) != 0)
+        return;
+    line.text(" device=").number(static_cast<int64_t>(makedev(status.stx_dev_major, status.stx_dev_minor)));
+    line.text(" inode=").number(static_cast<int64_t>(status.stx_ino));
+    line.text(" host='").info_escaped(host_name()).text("'");
+    if (status.stx_mask & STATX_BTIME)
+        line.text(" birth=").seconds(status.stx_btime.tv_sec * nanoseconds_per_second + status.stx_btime.tv_nsec);
+}
+
 void write_line(const char* name, int64_t id, int64_t size, int64_t time)
 {
     TextBuffer line;
     line.text("File name=\"").info_escaped(name).text("\" Size=").number(size).text(" id=").number(id);
     line.text(" time=").seconds(time - time_base());
-    struct stat status;
-    if (stat(behind_prefix(name), &status) == 0) {
-        line.text(" device=").number(static_cast<int64_t>(status.st_dev));
-        line.text(" inode=").number(static_cast<int64_t>(status.st_ino));
-        line.text(" host='").info_escaped(host_name()).text("'");
-    }
+    add_identity(line, behind_prefix(name));
     write_info(line.text("\n"));
 }
 

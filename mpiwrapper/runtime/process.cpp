@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <glib.h>
+#include <initializer_list>
 #include <limits.h>
 #include <new>
 #include <stdarg.h>
@@ -41,7 +42,9 @@ pthread_key_t thread_end_key;
 InfoWriter* info = nullptr; // never destroyed: other destructors of the program may still call MPI
 char host[HOST_NAME_MAX + 1] = "localhost";
 int64_t base_second = 0;
-char* path_prefix = nullptr; // "<directory>/<base>_<host>_<rank>_"
+const char* base_name = "";
+const char* world_label = ""; // only of spawned processes
+char* path_prefix = nullptr;  // "<directory>/<base>_<host>_<rank>_"
 int world_rank_of_process = 0;
 
 State current_state()
@@ -91,7 +94,8 @@ __attribute__((format(printf, 2, 3))) void say(Verbosity level, const char* form
 void warn(const char* path, int error)
 {
     if (!__atomic_test_and_set(&has_warned, __ATOMIC_RELAXED))
-        say(incomplete_trace, "cannot write %s: %s; the program goes on without its trace", path, g_strerror(error));
+        say(incomplete_trace, "cannot write %s: %s; the program goes on without its trace", path,
+            strerrordesc_np(error));
 }
 
 int64_t read_number(const char* variable, int64_t fallback, int64_t min, int64_t max)
@@ -151,9 +155,34 @@ const char* program_path()
     return path;
 }
 
-const char* base_name()
+// Spawned processes have a world of their own, in which ranks start from 0 again: their launcher numbers the worlds.
+void find_world()
 {
-    return *settings.name != '\0' ? settings.name : program_invocation_short_name;
+    MPI_Comm parent = MPI_COMM_NULL;
+    real.MPI_Comm_get_parent(&parent);
+    if (parent == MPI_COMM_NULL)
+        return;
+    const char* const job = getenv("PMIX_NAMESPACE");
+    char* end = nullptr;
+    const unsigned long number = job != nullptr ? strtoul(job, &end, 10) : 0;
+    TextBuffer label;
+    if (job == nullptr)
+        label.text("spawned");
+    else if (*end == '\0')
+        label.number(static_cast<int64_t>(number & 0xFFFF)); // Open MPI: the number within the mpirun
+    else
+        append_file_label(label, job);
+    world_label = strdup(label.c_string());
+}
+
+// The first part of file names: the program's name, and the world's where it is not the only one.
+const char* find_base_name()
+{
+    const char* const program = *settings.name != '\0' ? settings.name : program_invocation_short_name;
+    if (*world_label == '\0')
+        return program;
+    TextBuffer name;
+    return strdup(name.string(program).text("-world").string(world_label).c_string());
 }
 
 const char* name_of_thread_level(int level)
@@ -172,11 +201,11 @@ void write_process_line(int rank, int size, int thread_level)
     version[strcspn(version, "\r\n")] = '\0';
 
     TextBuffer line;
-    line.text("Process base='").info_escaped(base_name()).text("' host='").info_escaped(host);
+    line.text("Process base='").info_escaped(base_name).text("' host='").info_escaped(host);
     line.text("' rank=").number(rank).text(" size=").number(size).text(" thread=0 version=1 timeAdjustment=");
     line.number(base_second).text(" pid=").number(getpid());
     line.text(" program='").info_escaped(program_path()).text("' mpi='").info_escaped(version);
-    line.text("' threadLevel='").string(name_of_thread_level(thread_level)).text("' world='W'\n");
+    line.text("' threadLevel='").string(name_of_thread_level(thread_level)).text("' world='").string(world_uid()).text("'\n");
     write_info(line);
 }
 
@@ -194,7 +223,7 @@ void set_path_prefix(int rank)
     char* const directory = g_canonicalize_filename(settings.directory, nullptr);
     prefix.string(directory).text("/");
     g_free(directory);
-    append_file_label(prefix, base_name());
+    append_file_label(prefix, base_name);
     prefix.text("_");
     append_file_label(prefix, host);
     path_prefix = strdup(prefix.text("_").number(rank).text("_").c_string());
@@ -315,6 +344,66 @@ void leave_preload_list()
     g_strfreev(parts);
 }
 
+// The rest of start(), for all ways to begin.
+void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
+{
+    {
+        const MutexLock lock(mutex);
+        if (current_state() == State::running || current_state() == State::off)
+            return;
+        if (base_second == 0)
+            base_second = Clock().now() / nanoseconds_per_second;
+        if (gethostname(host, sizeof host) != 0)
+            strcpy(host, "localhost");
+        host[sizeof host - 1] = '\0';
+        int size = 0;
+        real.MPI_Group_rank(world, &world_rank_of_process);
+        real.MPI_Group_size(world, &size);
+        if (has_world_communicator)
+            find_world();
+        base_name = find_base_name();
+        make_directory(settings.directory);
+        set_path_prefix(world_rank_of_process);
+        open_info();
+        write_process_line(world_rank_of_process, size, thread_level);
+        pthread_key_create(&thread_end_key, end_thread);
+        pthread_atfork(nullptr, nullptr, become_untraced);
+        if (thread_level == MPI_THREAD_MULTIPLE)
+            set_requests_shared_by_threads();
+        start_communicators(world, has_world_communicator);
+        start_datatypes();
+        start_files();
+        leave_preload_list();
+        __atomic_store_n(&gate.level, settings.all_functions, __ATOMIC_RELAXED);
+        set_gate(depth_of_calls(), depth_of_calls());
+        set_state(State::running);
+    }
+    if (current_thread == nullptr)
+        add_thread();
+}
+
+bool is_first_rank()
+{
+    for (const char* const variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+        const char* const rank = getenv(variable);
+        if (rank != nullptr)
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+void refuse_foreign_library()
+{
+    const char* const library = foreign_mpi_library();
+    if (library == nullptr || current_state() != State::waiting)
+        return;
+    set_state(State::off);
+    leave_preload_list();
+    if (is_first_rank())
+        say(incomplete_trace, "the program uses %s, but this wrapper is built for " HDTRACE_MPI_LIBRARY "; it runs untraced",
+            library);
+}
+
 __attribute__((constructor)) void loaded()
 {
     read_settings();
@@ -351,6 +440,7 @@ void* Scratch::take(size_t size)
 Thread* enter_thread()
 {
     resolve_real_functions();
+    refuse_foreign_library();
     if (current_state() == State::waiting) {
         // MPI may have been initialised past us, or the program asks for something that is allowed before.
         int initialised = 0, finalised = 0, level = MPI_THREAD_SINGLE;
@@ -369,6 +459,7 @@ Thread* enter_thread()
 void begin_init()
 {
     resolve_real_functions();
+    refuse_foreign_library();
     if (current_state() != State::waiting)
         return;
     set_state(State::initialising);
@@ -383,37 +474,23 @@ void init_failed()
 
 void start(int thread_level)
 {
-    {
-        const MutexLock lock(mutex);
-        if (current_state() == State::running || current_state() == State::off)
-            return;
-        if (base_second == 0)
-            base_second = Clock().now() / nanoseconds_per_second;
-        if (gethostname(host, sizeof host) != 0)
-            strcpy(host, "localhost");
-        host[sizeof host - 1] = '\0';
-        int size = 0;
-        real.MPI_Comm_rank(MPI_COMM_WORLD, &world_rank_of_process);
-        real.MPI_Comm_size(MPI_COMM_WORLD, &size);
-        make_directory(settings.directory);
-        set_path_prefix(world_rank_of_process);
-        open_info();
-        write_process_line(world_rank_of_process, size, thread_level);
-        pthread_key_create(&thread_end_key, end_thread);
-        pthread_atfork(nullptr, nullptr, become_untraced);
-        if (thread_level == MPI_THREAD_MULTIPLE)
-            set_requests_shared_by_threads();
-        start_communicators();
-        start_datatypes();
-        start_files();
-        leave_preload_list();
-        __atomic_store_n(&gate.level, settings.all_functions, __ATOMIC_RELAXED);
-        set_gate(depth_of_calls(), depth_of_calls());
-        set_state(State::running);
-    }
-    if (current_thread == nullptr)
-        add_thread();
+    if (current_state() == State::running || current_state() == State::off)
+        return;
+    MPI_Group world;
+    real.MPI_Comm_group(MPI_COMM_WORLD, &world);
+    start_in(world, thread_level, true);
 }
+
+#if MPI_VERSION >= 4
+void start_from_session(MPI_Session session)
+{
+    MPI_Group world;
+    if (current_state() == State::running || current_state() == State::off
+        || real.MPI_Group_from_session_pset(session, "mpi://WORLD", &world) != MPI_SUCCESS)
+        return;
+    start_in(world, MPI_THREAD_MULTIPLE, false); // sessions may have different levels
+}
+#endif
 
 void pause_recording()
 {
@@ -463,6 +540,16 @@ int64_t time_base()
 const char* host_name()
 {
     return host;
+}
+
+const char* world_uid()
+{
+    static const char* uid = nullptr;
+    if (uid == nullptr) {
+        TextBuffer text;
+        uid = strdup(text.text("W").string(world_label).c_string());
+    }
+    return uid;
 }
 
 } // namespace hdtrace::mpi

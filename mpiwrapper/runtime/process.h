@@ -5,6 +5,7 @@
 #include "mpiwrapper/runtime/communicators.h"
 #include "mpiwrapper/runtime/datatypes.h"
 #include "mpiwrapper/runtime/handle.h"
+#include "mpiwrapper/runtime/windows.h"
 
 namespace hdtrace::mpi {
 
@@ -54,6 +55,7 @@ struct Thread
     int number = 0;
     HandleCache<MPI_Comm, const Comm*> comms;
     HandleCache<MPI_Datatype, Type> types;
+    HandleCache<MPI_Win, Window> windows;
     Clock clock;
     Scratch handles;
     Scratch statuses;
@@ -70,8 +72,12 @@ Thread* enter_thread();
 /// While MPI_Init runs, calls that the MPI library makes are not looked at. Times count from here.
 void begin_init();
 void init_failed();
-/// MPI is ready. Opens the trace; does nothing if that has been done. @p thread_level is what MPI provides.
+/// MPI_Init is done. Opens the trace; does nothing if that has been done. @p thread_level is what MPI provides.
 void start(int thread_level);
+#if MPI_VERSION >= 4
+/// The same for a program that uses sessions in place of MPI_Init.
+void start_from_session(MPI_Session session);
+#endif
 /// MPI_Pcontrol.
 void pause_recording();
 void resume_recording();
@@ -85,5 +91,7 @@ void write_info(const TextBuffer& lines);
 /// Nanoseconds since the epoch that times in the trace count from.
 int64_t time_base();
 const char* host_name();
+/// The uid of this process's MPI_COMM_WORLD: "W", or "W<number>" for processes that were spawned.
+const char* world_uid();
 
 } // namespace hdtrace::mpi

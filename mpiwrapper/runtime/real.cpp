@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 namespace hdtrace::mpi {
 
@@ -60,7 +61,25 @@ void resolve()
     resolve_from<0>(reinterpret_cast<void**>(&real));
 }
 
+const char* base_name_of(const char* path)
+{
+    const char* const slash = strrchr(path, '/');
+    return slash != nullptr ? slash + 1 : path;
+}
+
 } // namespace
+
+const char* foreign_mpi_library()
+{
+    Dl_info library;
+    if (dladdr(reinterpret_cast<void*>(real.MPI_Init), &library) == 0 || library.dli_fname == nullptr)
+        return nullptr;
+    const char* const name = base_name_of(library.dli_fname);
+    // Another tool may stand between: only what calls itself an MPI library is one.
+    const bool is_mpi_library = strncmp(name, "libmpi", strlen("libmpi")) == 0;
+    const bool is_ours = strncmp(name, HDTRACE_MPI_LIBRARY, strlen(HDTRACE_MPI_LIBRARY)) == 0;
+    return is_mpi_library && !is_ours ? library.dli_fname : nullptr;
+}
 
 void resolve_real_functions()
 {

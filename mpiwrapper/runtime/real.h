@@ -17,4 +17,8 @@ extern RealFunctions real;
 /// Fills `real`. Cheap when that has been done; must come before the first use.
 void resolve_real_functions();
 
+/// The file of the MPI library that the program uses, if it is not the one that we were built for; else null. Its
+/// functions can be called, but their arguments mean something else. Owned by the dynamic linker.
+const char* foreign_mpi_library();
+
 } // namespace hdtrace::mpi

@@ -139,6 +139,26 @@ void put_info(Element& element, const Call& call, MPI_Info info)
     }
 }
 
+void put_group(Element& element, const Call& call, MPI_Group group)
+{
+    if (!call.succeeded())
+        return;
+    int count = 0;
+    int* const ranks = world_ranks(group, &count);
+    TextBuffer list;
+    for (int i = 0; i < count; ++i)
+        list.number(ranks != nullptr ? ranks[i] : i).text(";");
+    free(ranks);
+    element.raw(list.data(), list.size());
+}
+
+const char* lock_name(int lock_type)
+{
+    return lock_type == MPI_LOCK_EXCLUSIVE ? "MPI_LOCK_EXCLUSIVE"
+           : lock_type == MPI_LOCK_SHARED  ? "MPI_LOCK_SHARED"
+                                           : "UNKNOWN";
+}
+
 int64_t status_bytes(const MPI_Status& status)
 {
     MPI_Count bytes = 0;

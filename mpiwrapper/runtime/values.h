@@ -20,6 +20,9 @@ inline void put_string(Element& element, const char* text)
 }
 /// "1;2;3;"
 void put_list(Element& element, const int* values, int count);
+/// The world ranks of a group, "1;2;3;", if the call succeeded.
+void put_group(Element& element, const Call& call, MPI_Group group);
+const char* lock_name(int lock_type);
 /// Children `<Info key= value= />`, if HDTRACE_FILE_INFO asks for them and the call succeeded.
 void put_info(Element& element, const Call& call, MPI_Info info);
 

@@ -262,8 +262,8 @@ def test_a_traced_program_hands_on_a_clean_environment(tmp_path):
     run_well(MPIRUN, "-n", "1", REAL, program, cwd=tmp_path)
 
 
-@pytest.mark.xfail(strict=True, reason="the wrapper does not notice yet that another MPI library is in use")
 def test_programs_of_another_mpi_library_behind_a_shell(mpich_hello, tmp_path):
     result = run("mpiexec.mpich", "-n", "2", REAL, "sh", "-c", f"exec {mpich_hello}", cwd=tmp_path)
     assert (result.returncode, result.stdout) == (0, "hello\n")
+    assert result.stderr.count("it runs untraced") == 1
     assert traces(tmp_path) == []

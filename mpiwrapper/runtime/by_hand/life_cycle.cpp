@@ -7,17 +7,15 @@ using namespace hdtrace::mpi;
 namespace {
 
 // MPI_Init cannot be a Call: there is nothing to record with before it returns.
-template <typename PutAttributes>
-int finish_init(int rc, int64_t begin, const char* name, Level level, PutAttributes put_attributes)
+template <typename Start, typename PutAttributes>
+int finish_init(int rc, int64_t begin, const char* name, Level level, Start start_tracing, PutAttributes put_attributes)
 {
     const int64_t end = Clock().now();
     if (rc != MPI_SUCCESS) {
         init_failed();
         return rc;
     }
-    int thread_level = MPI_THREAD_SINGLE;
-    real.MPI_Query_thread(&thread_level);
-    start(thread_level);
+    start_tracing();
     Thread* const thread = current_thread;
     if (thread == nullptr || gate.record_depth == 0 || gate.level < level)
         return rc;
@@ -29,6 +27,13 @@ int finish_init(int rc, int64_t begin, const char* name, Level level, PutAttribu
     return rc;
 }
 
+void start_with_provided_level()
+{
+    int thread_level = MPI_THREAD_SINGLE;
+    real.MPI_Query_thread(&thread_level);
+    start(thread_level);
+}
+
 } // namespace
 
 extern "C" HDT_EXPORT int MPI_Init(int* argc, char*** argv)
@@ -36,7 +41,7 @@ extern "C" HDT_EXPORT int MPI_Init(int* argc, char*** argv)
     begin_init();
     const int64_t begin = Clock().now();
     const int rc = real.MPI_Init(argc, argv);
-    return finish_init(rc, begin, "Init", ordinary, [](Element&) {});
+    return finish_init(rc, begin, "Init", ordinary, start_with_provided_level, [](Element&) {});
 }
 HDT_WRAPS(MPI_Init);
 
@@ -45,11 +50,22 @@ extern "C" HDT_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required,
     begin_init();
     const int64_t begin = Clock().now();
     const int rc = real.MPI_Init_thread(argc, argv, required, provided);
-    return finish_init(rc, begin, "Init_thread", with_attributes, [&](Element& element) {
+    return finish_init(rc, begin, "Init_thread", with_attributes, start_with_provided_level, [&](Element& element) {
         element.text(" required='").number(required).text("' provided='").number(*provided).text("'");
     });
 }
 HDT_WRAPS(MPI_Init_thread);
+
+#if MPI_VERSION >= 4
+extern "C" HDT_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
+{
+    begin_init();
+    const int64_t begin = Clock().now();
+    const int rc = real.MPI_Session_init(info, errhandler, session);
+    return finish_init(rc, begin, "Session_init", ordinary, [&] { start_from_session(*session); }, [](Element&) {});
+}
+HDT_WRAPS(MPI_Session_init);
+#endif
 
 extern "C" HDT_EXPORT int MPI_Finalize()
 {
