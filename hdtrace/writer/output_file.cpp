@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <initializer_list>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,8 +26,9 @@ int move_up(int descriptor)
 
 } // namespace
 
-int OutputFile::open(const char* path)
+int OutputFile::open(const char* path, const char* trailer)
 {
+    m_trailer = trailer;
     const int descriptor = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
     if (descriptor < 0)
         return errno;
@@ -56,30 +58,43 @@ int OutputFile::write(const char* data, size_t size, const Undisturbed& undistur
 {
     if (!is_open() || !is_still_ours())
         return EBADF;
+    const int error = write_at(data, size, m_size, undisturbed);
+    if (error == 0)
+        m_size += static_cast<off_t>(size);
+    else if (ftruncate(m_descriptor, m_size) != 0)
+        return error; // a cut-off last line stays; readers know it
+    write_trailer(undisturbed);
+    return error;
+}
+
+int OutputFile::write_at(const char* data, size_t size, off_t offset, const Undisturbed& undisturbed) const
+{
     for (size_t done = 0; done < size;) {
-        const ssize_t written =
-            pwrite(m_descriptor, data + done, size - done, m_size + static_cast<off_t>(done));
+        const ssize_t written = pwrite(m_descriptor, data + done, size - done, offset + static_cast<off_t>(done));
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0) {
             const int error = written < 0 ? errno : ENOSPC;
             if (error == EFBIG)
                 undisturbed.discard_file_size_signal();
-            if (done > 0 && ftruncate(m_descriptor, m_size) != 0)
-                return error; // a cut-off last line stays; readers know it
             return error;
         }
         done += static_cast<size_t>(written);
     }
-    m_size += static_cast<off_t>(size);
     return 0;
+}
+
+// The next write() goes over it. So the file is whole at every moment, also if the process is killed.
+void OutputFile::write_trailer(const Undisturbed& undisturbed)
+{
+    m_trailer_error = write_at(m_trailer, strlen(m_trailer), m_size, undisturbed);
 }
 
 int OutputFile::close()
 {
     if (!is_open())
         return 0;
-    const int error = !is_still_ours() ? EBADF : ::close(m_descriptor) != 0 ? errno : 0;
+    const int error = !is_still_ours() ? EBADF : ::close(m_descriptor) != 0 ? errno : m_trailer_error;
     m_descriptor = -1;
     return error;
 }

@@ -12,23 +12,29 @@ namespace hdtrace {
 class OutputFile {
   public:
     /// Creates or empties the file. The descriptor is a high one that is closed on exec, so that the program
-    /// gets the same numbers for its own files as without us.
-    int open(const char* path);
+    /// gets the same numbers for its own files as without us. Whatever happens later, the file ends with
+    /// @p trailer from its first write() on; it is not copied.
+    int open(const char* path, const char* trailer = "");
     /// Writes all of it, or puts the file back to the state before the call and returns why. EBADF if the
     /// program has taken the descriptor away, or in a forked child: the file belongs to the process that
     /// opened it. Writing beyond the file-size limit raises no signal, therefore @p undisturbed.
     int write(const char* data, size_t size, const Undisturbed& undisturbed);
+    /// Returns why the trailer could not be written, among others.
     int close();
     bool is_open() const { return m_descriptor >= 0; }
 
   private:
     bool is_still_ours() const;
+    int write_at(const char* data, size_t size, off_t offset, const Undisturbed& undisturbed) const;
+    void write_trailer(const Undisturbed& undisturbed);
 
     int m_descriptor = -1;
     pid_t m_process = 0;
     dev_t m_device = 0;
     ino_t m_inode = 0;
-    off_t m_size = 0;
+    off_t m_size = 0; // without the trailer
+    const char* m_trailer = "";
+    int m_trailer_error = 0;
 };
 
 } // namespace hdtrace

@@ -53,7 +53,7 @@ int TraceWriter::open(const char* path, const char* root_attributes, int64_t bas
     head.text(">\n");
     if (head.bad())
         return m_error = ENOMEM;
-    m_error = m_file.open(path);
+    m_error = m_file.open(path, footer);
     if (m_error == 0)
         m_error = m_file.write(head.data(), head.size(), Undisturbed());
     return m_error;
@@ -170,6 +170,15 @@ int TraceWriter::flush()
     return lock.held() ? flush(lock) : EDEADLK;
 }
 
+int TraceWriter::save()
+{
+    const Lock lock(m_mutex);
+    if (!lock.held())
+        return EDEADLK;
+    write_committed(lock);
+    return m_error;
+}
+
 int TraceWriter::flush(const Lock& lock)
 {
     write_committed(lock);
@@ -216,8 +225,6 @@ int TraceWriter::close()
         return EDEADLK;
     if (!m_closed && m_file.is_open()) {
         write_committed(lock);
-        if (m_error == 0)
-            fail(m_file.write(footer, sizeof footer - 1, lock.undisturbed()));
         const int error = m_file.close();
         if (m_error == 0)
             fail(error);

@@ -19,9 +19,9 @@ struct TraceSettings {
 /// A state is opened by enter(), and written when it ends, by an Element. States that end between the two are
 /// nested.
 ///
-/// Functions belong to the one thread that records; only close() may be called by another one, while that
-/// thread records or not, and by a signal handler. What was recorded before is safe in the file when close()
-/// returned 0.
+/// Functions belong to the one thread that records; only save() and close() may be called by another one, while
+/// that thread records or not, and by a signal handler. What was recorded before is safe in the file when they
+/// returned 0. The file is a whole, closed trace at every moment.
 class TraceWriter {
   public:
     /// Memory that an Element has for its name and attributes without asking for more.
@@ -52,6 +52,8 @@ class TraceWriter {
     int depth() const { return m_depth; }
     /// Writes all whole lines to the file.
     int flush();
+    /// The same without making room in the buffer; may be called by any thread and by signal handlers.
+    int save();
     void set_force_flush(bool force)
     {
         m_settings.force_flush = force;

@@ -2,9 +2,9 @@
 
 #include "hdtrace/writer/file_name.h"
 #include "mpiwrapper/runtime/files.h"
-#include "mpiwrapper/runtime/lock.h"
 #include "mpiwrapper/runtime/real.h"
 #include "mpiwrapper/runtime/requests.h"
+#include "mpiwrapper/runtime/signals.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -32,7 +32,7 @@ enum class State {
     off // stopped, or never to be started
 };
 
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for what follows
+pthread_mutex_t mutex = HDTRACE_MUTEX_INITIALIZER; // for what follows; signal handlers lock it too
 State state = State::waiting;
 Thread* threads = nullptr;
 int thread_count = 0;
@@ -276,7 +276,7 @@ void end_thread(void* data)
 {
     Thread* const thread = static_cast<Thread*>(data);
     current_thread = nullptr;
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     Thread** link = &threads;
     while (*link != nullptr && *link != thread)
         link = &(*link)->next;
@@ -305,7 +305,7 @@ Thread* add_thread()
         return nullptr;
     Thread* const thread = new (memory) Thread;
     {
-        const MutexLock lock(mutex);
+        const Lock lock(mutex);
         thread->number = thread_count++;
         thread->next = threads;
         threads = thread;
@@ -348,7 +348,7 @@ void leave_preload_list()
 void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
 {
     {
-        const MutexLock lock(mutex);
+        const Lock lock(mutex);
         if (current_state() == State::running || current_state() == State::off)
             return;
         if (base_second == 0)
@@ -374,6 +374,7 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         start_datatypes();
         start_files();
         leave_preload_list();
+        watch_fatal_signals();
         __atomic_store_n(&gate.level, settings.all_functions, __ATOMIC_RELAXED);
         set_gate(depth_of_calls(), depth_of_calls());
         set_state(State::running);
@@ -512,12 +513,24 @@ void flush_thread()
     current_thread->writer.flush();
 }
 
+void save_all_threads()
+{
+    if (current_state() != State::running)
+        return;
+    const Lock lock(mutex);
+    if (!lock.held())
+        return;
+    for (Thread* thread = threads; thread != nullptr; thread = thread->next)
+        thread->writer.save();
+    info->flush();
+}
+
 void stop()
 {
     // Looked at before the lock: in a child of fork() nobody may be left to unlock it.
     if (current_state() != State::running)
         return;
-    const MutexLock lock(mutex);
+    const Lock lock(mutex);
     if (current_state() != State::running)
         return;
     set_state(State::off);

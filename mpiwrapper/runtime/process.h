@@ -83,6 +83,8 @@ void pause_recording();
 void resume_recording();
 /// Whole lines of this thread, and all descriptions, go to the files.
 void flush_thread();
+/// What all threads have recorded so far goes to the files. For signal handlers.
+void save_all_threads();
 /// Closes all files. Nothing is recorded after it.
 void stop();
 

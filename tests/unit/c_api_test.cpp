@@ -203,7 +203,7 @@ class Api : public testing::Test {
 TEST_F(Api, ATraceHasItsFirstLinesAtOnce)
 {
     open();
-    EXPECT_EQ(trc(), trc_head);
+    EXPECT_EQ(trc(), trc_head + footer);
     EXPECT_EQ(info(), info_head);
     EXPECT_EQ(finalize(), 0);
     EXPECT_EQ(trc(), trc_head + footer);
@@ -331,14 +331,14 @@ TEST_F(Api, SettingsAreHonoured)
     setenv("HDTRACE_FORCE_FLUSH", "1", 1);
     open_enabled();
     state("A");
-    EXPECT_EQ(trc(), trc_head + "<A" + times + "\n");
+    EXPECT_EQ(trc(), trc_head + "<A" + times + "\n" + footer);
     EXPECT_EQ(hdT_writeInfo(trace, "Line"), 0);
     EXPECT_EQ(info(), info_head + "Line\n");
     finalize();
     setenv("HDTRACE_FORCE_FLUSH", "0", 1);
     open_enabled();
     state("A");
-    EXPECT_EQ(trc(), trc_head);
+    EXPECT_EQ(trc(), trc_head + footer);
 }
 
 TEST_F(Api, ASmallBufferIsWrittenEarlier)
@@ -641,9 +641,9 @@ TEST_F(Api, FlushWritesWhatIsComplete)
     open_enabled();
     state("A");
     hdT_logStateStart(trace, "B");
-    EXPECT_EQ(trc(), trc_head);
+    EXPECT_EQ(trc(), trc_head + footer);
     EXPECT_EQ(hdT_flush(trace), 0);
-    EXPECT_EQ(trc(), trc_head + "<A" + times + "\n");
+    EXPECT_EQ(trc(), trc_head + "<A" + times + "\n" + footer);
     hdT_logStateEnd(trace);
 }
 
@@ -653,11 +653,11 @@ TEST_F(Api, FlushCanBeForced)
     state("A");
     hdT_writeInfo(trace, "One");
     EXPECT_EQ(hdT_setForceFlush(trace, 1), 0);
-    EXPECT_EQ(trc(), trc_head + "<A" + times + "\n");
+    EXPECT_EQ(trc(), trc_head + "<A" + times + "\n" + footer);
     EXPECT_EQ(info(), info_head + "One\n");
     state("B");
     hdT_writeInfo(trace, "Two");
-    EXPECT_EQ(trc(), trc_head + "<A" + times + "\n<B" + times + "\n");
+    EXPECT_EQ(trc(), trc_head + "<A" + times + "\n<B" + times + "\n" + footer);
     EXPECT_EQ(info(), info_head + "One\nTwo\n");
     EXPECT_EQ(hdT_setForceFlush(trace, 0), 0);
     state("C");
@@ -685,7 +685,7 @@ TEST_F(Api, ASystemErrorIsToldAndTheRestCounted)
     EXPECT_EQ(failure(hdT_logStateEnd(trace)), hdT_strerror(EBADF));
     EXPECT_EQ(failure(hdT_logEvent(trace, "E")), hdT_strerror(EBADF));
     EXPECT_EQ(failure(finalize()), hdT_strerror(EBADF));
-    EXPECT_EQ(trc(), trc_head + "<A" + times + "\n");
+    EXPECT_EQ(trc(), trc_head + "<A" + times + "\n" + footer);
     EXPECT_EQ(info(), info_head + "End thread=1 states=1 dropped=2\n");
 }
 

@@ -31,6 +31,10 @@ const std::string our_form = R"(<?xml version="1.0" encoding="UTF-8"?>
     <Communicator name="WORLD" uid="W"><Rank global="0" local="0" cid="0"/><Rank global="1" local="1"/></Communicator>
     <Communicator name="inter" uid="I"><Rank global="0" local="0" cid="2" group="0"/><Rank global="1" local="0" cid="2" group="1"/></Communicator>
   </CommunicatorList>
+  <WindowList>
+    <Window name="box" uid="W/w3" communicator="W"><Rank global="0" local="1" wid="2" size="800" dispUnit="8"/><Rank global="1" local="0"/></Window>
+    <Window name=""/>
+  </WindowList>
   <Datatypes>
     <Rank name="0" thread="0">
       <NAMED id="0" name="MPI_INT" size="4" lb="0" extent="4"/>
@@ -117,6 +121,25 @@ TEST(ProjReader, ReadsCommunicators)
     EXPECT_EQ(project.communicators[1].members.at(1).group, 1);
 }
 
+TEST(ProjReader, ReadsWindows)
+{
+    const std::vector<Window> windows = read_text(our_form).windows;
+    ASSERT_EQ(windows.size(), 2u);
+    EXPECT_EQ(windows[0].name, "box");
+    EXPECT_EQ(windows[0].uid, "W/w3");
+    EXPECT_EQ(windows[0].communicator, "W");
+    ASSERT_EQ(windows[0].members.size(), 2u);
+    const Window::Member& first = windows[0].members[0];
+    EXPECT_EQ(first.global, 0);
+    EXPECT_EQ(first.local, 1);
+    EXPECT_EQ(first.wid, 2);
+    EXPECT_EQ(first.size, 800);
+    EXPECT_EQ(first.disp_unit, 8);
+    EXPECT_EQ(windows[0].members[1].wid, std::nullopt);
+    EXPECT_EQ(windows[1].uid, "");
+    EXPECT_TRUE(windows[1].members.empty());
+}
+
 TEST(ProjReader, ReadsDatatypes)
 {
     const Project project = read_text(our_form);
@@ -165,6 +188,10 @@ TEST(ProjReader, NamesThePlaceOfErrors)
         error_of("<Application>\n<CommunicatorList><Communicator>\n<Rank global='0'/>\n</Communicator>\n"
                  "</CommunicatorList></Application>"),
         "3: <Rank> has no attribute local");
+    EXPECT_EQ(
+        error_of("<Application><WindowList><Window>\n<Rank global='0' local='0' wid='x'/></Window></WindowList>"
+                 "</Application>"),
+        "2: 'x' is not a whole number");
     EXPECT_EQ(
         error_of(
             "<Application><FileList><File name='f'><InitialSize>99999999999G</InitialSize></File></FileList>"

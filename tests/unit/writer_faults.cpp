@@ -288,7 +288,7 @@ TEST_F(Faults, ADescriptorThatTheProgramClosedIsGivenUp)
     closefrom(400);
     trace.state("A");
     EXPECT_EQ(trace.writer.close(), EBADF);
-    EXPECT_EQ(trace.content(), head);
+    EXPECT_EQ(trace.content(), head + footer);
     expect_true_counts(trace, 1);
     expect_reported_once(trace.path(), EBADF);
 }
@@ -324,7 +324,7 @@ TEST_F(Faults, AForkedChildDoesNotTouchTheFile)
         EXPECT_EQ(trace.writer.flush(), EBADF);
         EXPECT_EQ(trace.writer.close(), EBADF);
     });
-    EXPECT_EQ(trace.content(), head);
+    EXPECT_EQ(trace.content(), head + footer);
     EXPECT_EQ(trace.lines(), state_line("A") + "\n");
 }
 

@@ -16,7 +16,7 @@ namespace {
 TEST(TraceFile, IsWellFormedFromTheStart)
 {
     Trace trace;
-    EXPECT_EQ(trace.content(), head);
+    EXPECT_EQ(trace.content(), head + footer);
     EXPECT_EQ(trace.lines(), "");
 }
 
@@ -193,7 +193,7 @@ TEST(Nesting, SurvivesFlushesBetweenTheStates)
     EXPECT_EQ(trace.writer.flush(), 0);
     trace.state("Inner");
     EXPECT_EQ(trace.writer.flush(), 0);
-    EXPECT_EQ(trace.content(), head + state_line("Before") + "\n");
+    EXPECT_EQ(trace.content(), head + state_line("Before") + "\n" + footer);
     trace.state("Inner");
     EXPECT_EQ(trace.writer.flush(), 0);
     trace.end("Outer", 0, 1);
@@ -213,7 +213,7 @@ TEST(Nesting, ALineLongerThanTheBufferStaysWhole)
         expected += state_line("Inner", "0.0000" + std::to_string(100'000 + i).substr(1),
                                "0.0000" + std::to_string(100'001 + i).substr(1));
     }
-    EXPECT_EQ(trace.content(), head);
+    EXPECT_EQ(trace.content(), head + footer);
     trace.end("Outer", 0, 1);
     trace.state("Next");
     EXPECT_EQ(trace.lines(),
@@ -237,14 +237,14 @@ TEST(Flush, NothingIsWrittenBeforeTheBufferIsFull)
 {
     Trace trace;
     trace.state("A");
-    EXPECT_EQ(trace.content(), head);
+    EXPECT_EQ(trace.content(), head + footer);
     EXPECT_EQ(states_in_file(trace.writer), 0);
     EXPECT_EQ(trace.writer.flush(), 0);
-    EXPECT_EQ(trace.content(), head + state_line("A") + "\n");
+    EXPECT_EQ(trace.content(), head + state_line("A") + "\n" + footer);
     EXPECT_EQ(states_in_file(trace.writer), 1);
 }
 
-TEST(Flush, WholeLinesAreOnDiskAtEveryMoment)
+TEST(Flush, AWholeTraceIsOnDiskAtEveryMoment)
 {
     TraceSettings settings;
     settings.buffer_size = 1; // as small as it can be
@@ -259,7 +259,7 @@ TEST(Flush, WholeLinesAreOnDiskAtEveryMoment)
         if (now == size)
             continue;
         const std::string content = trace.content();
-        ASSERT_EQ(content.back(), '\n');
+        ASSERT_EQ(content.substr(content.size() - footer.size() - 1), "\n" + footer);
         ASSERT_EQ(occurrences(content, "<Nested>"), occurrences(content, "</Nested>"));
         size = now;
         ++growths;
@@ -275,13 +275,13 @@ TEST(Flush, ForcedWritesEveryLineAtOnce)
     settings.force_flush = true;
     Trace trace(settings);
     trace.state("A");
-    EXPECT_EQ(trace.content(), head + state_line("A") + "\n");
+    EXPECT_EQ(trace.content(), head + state_line("A") + "\n" + footer);
     trace.begin();
     trace.state("Inner");
-    EXPECT_EQ(trace.content(), head + state_line("A") + "\n");
+    EXPECT_EQ(trace.content(), head + state_line("A") + "\n" + footer);
     trace.end("Outer", 0, 1);
     EXPECT_EQ(trace.content(), head + state_line("A") + "\n<Nested>" + state_line("Inner") + "</Nested>" +
-                                   state_line("Outer") + "\n");
+                                   state_line("Outer") + "\n" + footer);
     trace.event("E", 1);
     EXPECT_EQ(trace.content().back(), '\n');
     EXPECT_EQ(occurrences(trace.content(), "<Event"), 1u);

@@ -315,7 +315,7 @@ extern "C" HDT_EXPORT int MPI_Request_free(MPI_Request* request)
         remove_request(handle, request, &freed);
     if (call.is_recorded()) {
         Element element(call.trace());
-        element.text("<Request_free rid='").number(freed.rid).text("'");
+        element.text("<Request_free rid='").number(freed.is_persistent ? freed.init_rid : freed.rid).text("'");
         call.finish_attributes(element).end("Request_free");
     }
     if (freed.comm != nullptr)

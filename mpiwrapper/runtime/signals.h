@@ -1,0 +1,10 @@
+// What happens to the trace when a signal ends the program.
+#pragma once
+
+namespace hdtrace::mpi {
+
+/// From now on a signal that would end the process first saves what is recorded. Handlers that the program or the MPI
+/// library have installed run as before, and the process ends as it would have ended. Call it once, after MPI_Init.
+void watch_fatal_signals();
+
+} // namespace hdtrace::mpi
