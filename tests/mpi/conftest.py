@@ -1,7 +1,13 @@
 """Fixtures of the tests that trace MPI programs. Each program runs once for each way in which it is asked for."""
 import pytest
+from support.runs import BUILD, LAUNCHER
 from support.runs import run_untraced as _run_untraced
 from support.runs import run_with_tracer
+
+
+def pytest_sessionstart():
+    if not LAUNCHER.exists() or not list(BUILD.glob("lib/**/libHDTraceMPIWrapper.so")):
+        pytest.exit(f"hdtrace is not built in {BUILD}; HDTRACE_BUILD may name another folder", returncode=1)
 
 
 def _cached(run, tmp_path_factory):

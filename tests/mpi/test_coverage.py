@@ -13,7 +13,8 @@ from generate import header, tables  # noqa: E402
 ENDS_EARLY = {"abort", "exit_early"}
 # Debian's MPICH can neither open ports nor start processes.
 NOT_WITH_MPICH = {"connect", "spawn"}
-WITHOUT_THEM = {"Comm_accept", "Comm_connect", "Comm_join", "Comm_spawn", "Comm_spawn_multiple"}
+WITHOUT_THEM = {"Comm_accept", "Comm_connect", "Comm_join", "Comm_spawn", "Comm_spawn_multiple", "Comm_get_parent",
+                "Open_port", "Close_port", "Publish_name", "Lookup_name", "Unpublish_name"}
 
 
 @pytest.fixture(scope="module")

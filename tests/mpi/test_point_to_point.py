@@ -1,6 +1,6 @@
 """Messages between two processes."""
 from support.calls import ANY, Call, For, Pending
-from support.runs import ranks
+from support.runs import only_with, ranks
 
 RING = ranks(1, 2, 3, 4)
 
@@ -201,3 +201,34 @@ def test_packed_data(run_traced):
     run = run_traced("pack", 2)
     for trace in run:
         assert Call("Sendrecv", size=20, tid=run.tid(trace, "MPI_PACKED"), recvSize=20) in trace
+
+
+@only_with("MPICH")
+@RING
+def test_large_counts(run_traced, ranks):
+    """A function with large counts is logged like its twin."""
+    run = run_traced("large_counts", ranks)
+    for trace in run:
+        rid = trace.value(Call("Isend", toRank=trace.right, toTag=1, count=5, size=20), "rid")
+        assert Call("Wait", [For(rid=rid)]) in trace
+        assert Call("Recv", fromRank=trace.left, fromTag=1, count=5, size=20) in trace
+        assert Call("Allgatherv", [Call("Recv", rank=rank, count=1, size=4) for rank in range(ranks)], count=1, size=4) in trace
+        tid = trace.value(Call("Type_contiguous"), "tid")
+        assert Call("File_write_at", offset=24 * trace.rank, size=24, count=1, tid=tid) in trace
+        datatype = run.project.datatype(trace.rank, tid)
+        assert (datatype.tag, datatype.get("count"), datatype.get("size")) == ("CONTIGUOUS", "6", "24")
+
+
+@only_with("MPICH")
+@RING
+def test_partitioned_messages(run_traced, ranks):
+    run = run_traced("partitioned", ranks)
+    for trace in run:
+        volume = {"size": 32, "tid": run.tid(trace, "MPI_INT"), "cid": 0}
+        send = trace.value(Call("Psend_init", toRank=trace.right, toTag=5, **volume), "rid")
+        receive = trace.value(Call("Precv_init", fromRank=trace.left, fromTag=5, **volume), "rid")
+        for init in (send, receive):
+            started = trace.value(Call("Start", initRid=init), "rid")
+            assert any(child["rid"] == started for wait in trace.find(Call("Wait")) for child in wait.children)
+        rid = trace.value(Call("Isendrecv", toRank=trace.right, fromRank=trace.left, size=4, recvSize=4), "rid")
+        assert Call("Wait", [For(rid=rid)]) in trace

@@ -4,8 +4,8 @@ from collections import defaultdict
 
 import hdtrace
 
-# A call with a rid that is not a new one.
-_NAMES_A_REQUEST = {"Request_free", "Request_get_status", "Cancel", "Grequest_complete"}
+# Calls whose rid is not a new one.
+_NAMES_A_REQUEST = {"Request_free", "Request_get_status", "Cancel", "Grequest_complete", "Pready", "Pready_range", "Pready_list", "Parrived"}
 _TYPE_IDS = {"tid", "recvtid", "etid", "filetid", "oldTid"}
 _INFO_VALUE = r"""(?:-?\d+(?:\.\d+)?|'(?:[^'\\\x00-\x1f]|\\.)*'|"(?:[^"\\\x00-\x1f]|\\.)*")"""
 _INFO_LINE = re.compile(rf"[A-Z]\w*(?: \w+={_INFO_VALUE})*")

@@ -9,13 +9,18 @@ static void meet_through_a_port(void)
 {
     MPI_Comm half, inter;
     char port[MPI_MAX_PORT_NAME] = "";
+    const char service[] = "hdtrace-test";
     const int listens = rank < size / 2;
     int remote, value = -1;
     MPI_Comm_split(MPI_COMM_WORLD, listens, rank, &half);
     if (rank == 0) {
         MPI_Open_port(MPI_INFO_NULL, port);
+        MPI_Publish_name(service, MPI_INFO_NULL, port);
     }
-    MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!listens) {
+        MPI_Lookup_name(service, MPI_INFO_NULL, port);
+    }
     if (listens) {
         MPI_Comm_accept(port, MPI_INFO_NULL, 0, half, &inter);
     } else {
@@ -25,6 +30,7 @@ static void meet_through_a_port(void)
     CHECK(remote == (listens ? size - size / 2 : size / 2));
     if (rank == 0) {
         MPI_Send(&rank, 1, MPI_INT, 0, 8, inter);
+        MPI_Unpublish_name(service, MPI_INFO_NULL, port);
         MPI_Close_port(port);
     } else if (rank == size / 2) {
         MPI_Recv(&value, 1, MPI_INT, 0, 8, inter, MPI_STATUS_IGNORE);

@@ -4,7 +4,6 @@
 static int query(void *state, MPI_Status *status)
 {
     MPI_Status_set_elements(status, MPI_INT, *(int *)state);
-    MPI_Status_set_elements_x(status, MPI_INT, *(int *)state);
     MPI_Status_set_cancelled(status, 0);
     status->MPI_SOURCE = 0;
     status->MPI_TAG = 5;
@@ -38,5 +37,12 @@ int main(int argc, char **argv)
     MPI_Wait(&request, &status);
     MPI_Get_count(&status, MPI_INT, &counted);
     CHECK(counted == 3 && status.MPI_TAG == 5 && elements == -1);
+
+    MPI_Status_set_elements(&status, MPI_INT, 4);
+    MPI_Status_set_elements_x(&status, MPI_INT, 5);
+    MPI_Status_set_cancelled(&status, 1);
+    MPI_Get_count(&status, MPI_INT, &counted);
+    MPI_Test_cancelled(&status, &flag);
+    CHECK(counted == 5 && flag);
     return finish();
 }

@@ -1,9 +1,38 @@
 /* MPI 4: sessions beside the world. */
 #include "check.h"
 
+static int handled;
+
+static void count_error(MPI_Session *session, int *code, ...)
+{
+    (void)session;
+    (void)code;
+    ++handled;
+}
+
+/* The even ranks and the odd ones meet without a communicator that both are in. */
+static void meet(MPI_Group world)
+{
+    MPI_Group evens, odds;
+    MPI_Comm inter;
+    int even_ranks[1][3] = {{0, (size - 1) / 2 * 2, 2}};
+    if (size < 2) {
+        return;
+    }
+    MPI_Group_range_incl(world, 1, even_ranks, &evens);
+    MPI_Group_range_excl(world, 1, even_ranks, &odds);
+    MPI_Intercomm_create_from_groups(rank % 2 ? odds : evens, 0, rank % 2 ? evens : odds, 0, "meeting", MPI_INFO_NULL,
+                                     MPI_ERRORS_RETURN, &inter);
+    MPI_Barrier(inter);
+    MPI_Comm_free(&inter);
+    MPI_Group_free(&odds);
+    MPI_Group_free(&evens);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Session session;
+    MPI_Errhandler own;
     MPI_Info info;
     MPI_Errhandler handler;
     MPI_Group group;
@@ -13,6 +42,11 @@ int main(int argc, char **argv)
 
     begin(&argc, &argv);
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Session_create_errhandler(count_error, &own);
+    MPI_Session_set_errhandler(session, own);
+    MPI_Session_call_errhandler(session, MPI_ERR_OTHER);
+    CHECK(handled == 1);
+    MPI_Errhandler_free(&own);
     MPI_Session_get_info(session, &info);
     MPI_Info_free(&info);
     MPI_Session_get_num_psets(session, MPI_INFO_NULL, &count);
@@ -29,6 +63,7 @@ int main(int argc, char **argv)
     CHECK(members == size);
     MPI_Barrier(comm);
     MPI_Comm_free(&comm);
+    meet(group);
     MPI_Group_free(&group);
     MPI_Session_finalize(&session);
     return finish();
