@@ -135,6 +135,19 @@ Communicator read_communicator(XmlReader& xml, const Element& element)
     return communicator;
 }
 
+Window read_window(XmlReader& xml, const Element& element)
+{
+    Window window{text_of(element, "name"), text_of(element, "uid"), text_of(element, "communicator"), {}};
+    for_each_child(xml, [&](const Element& child) {
+        if (child.name == "Rank")
+            window.members.push_back({number(xml, child, "global"), number(xml, child, "local"),
+                                      optional_number(xml, child, "wid"), optional_number(xml, child, "size"),
+                                      optional_number(xml, child, "dispUnit")});
+        xml.skip();
+    });
+    return window;
+}
+
 Datatype read_datatype(XmlReader& xml, const Element& element)
 {
     Datatype type{number(xml, element, "id"), element.name, element.attributes, {}};
@@ -223,6 +236,8 @@ void read_section(XmlReader& xml, const Element& section, Project& project)
         read_topology(xml, project);
     else if (section.name == "CommunicatorList")
         read_list(xml, "Communicator", project.communicators, read_communicator);
+    else if (section.name == "WindowList")
+        read_list(xml, "Window", project.windows, read_window);
     else if (section.name == "Datatypes")
         read_list(xml, "Rank", project.datatypes, read_rank_datatypes);
     else

@@ -44,6 +44,22 @@ struct Communicator {
     std::vector<Member> members;
 };
 
+/** A window for one-sided communication. */
+struct Window {
+    struct Member {
+        std::int64_t global = 0;               ///< rank in MPI_COMM_WORLD
+        std::int64_t local = 0;                ///< rank in the window's group
+        std::optional<std::int64_t> wid;       ///< the id in the process's traces, if it described the window
+        std::optional<std::int64_t> size;      ///< bytes of its part, likewise
+        std::optional<std::int64_t> disp_unit; ///< bytes that a displacement counts in, likewise
+    };
+
+    std::string name;
+    std::string uid;
+    std::string communicator; ///< the uid of the communicator on which it was made
+    std::vector<Member> members;
+};
+
 struct Datatype {
     std::int64_t id = 0;
     std::string combiner;              ///< "VECTOR" for MPI_COMBINER_VECTOR
@@ -68,6 +84,7 @@ struct Project {
     std::vector<std::vector<std::string>>
         leaves; ///< for each trace the labels on its path, e.g. node01, 0, 0
     std::vector<Communicator> communicators;
+    std::vector<Window> windows;
     std::vector<RankDatatypes> datatypes;
 
     /** Where the traces of the leaves are: beside the project, named after its file, or else after the
