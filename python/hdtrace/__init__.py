@@ -11,7 +11,7 @@ All times are whole nanoseconds since the epoch. Files that cannot be opened rai
 wrong raise ReadError with `file`, `line` and `column` (0 where unknown).
 """
 
-from ._hdtrace import Communicator, Datatype, Element, ProjectFile, ReadError, State
+from ._hdtrace import Communicator, Datatype, Element, ProjectFile, ReadError, State, Window
 from .info import Info, InfoLine
 from .project import Project
 from .trace import Trace, read_trace
@@ -28,6 +28,7 @@ __all__ = [
     "ReadError",
     "State",
     "Trace",
+    "Window",
     "read_trace",
     "validate",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ._hdtrace import Communicator, Datatype, ProjectFile, read_project
+from ._hdtrace import Communicator, Datatype, ProjectFile, Window, read_project
 
 
 class Project:
@@ -16,6 +16,7 @@ class Project:
     description: what the user said about the run
     files: the files that the program used
     communicators: the communicators, with their members
+    windows: the windows for one-sided communication, with their members
     datatypes: by rank, then by id
     levels: what the parts of leaves are, e.g. Hostname, Rank, Thread
     leaves: for each trace the labels in its file's name
@@ -30,6 +31,7 @@ class Project:
         self.description: str = project.description
         self.files: list[ProjectFile] = project.files
         self.communicators: list[Communicator] = project.communicators
+        self.windows: list[Window] = project.windows
         self.datatypes: dict[int, dict[int, Datatype]] = {}
         for of_rank in project.datatypes:
             self.datatypes.setdefault(of_rank.rank, {}).update({datatype.id: datatype for datatype in of_rank.types})

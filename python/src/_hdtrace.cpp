@@ -161,8 +161,8 @@ py::object bytes_text(const std::string& text)
 /* Lines of a kind that we do not know may look as they like. */
 py::dict values_of(const InfoLine& line)
 {
-    static const std::set<std::string_view> known_kinds = {"Process",  "Thread", "File",     "Comm",
-                                                           "CommName", "Type",   "TypeName", "End"};
+    static const std::set<std::string_view> known_kinds = {
+        "Process", "Thread", "File", "Comm", "CommName", "Win", "WinName", "Type", "TypeName", "End"};
     py::dict values;
     try {
         for (const InfoLine::Field& field : line.fields()) {
@@ -212,6 +212,18 @@ void bind_project(py::module_& module)
         .def_readonly("uid", &Communicator::uid)
         .def_readonly("members", &Communicator::members);
 
+    py::class_<Window> window(module, "Window");
+    py::class_<Window::Member>(window, "Member")
+        .def_readonly("global_rank", &Window::Member::global)
+        .def_readonly("local_rank", &Window::Member::local)
+        .def_readonly("wid", &Window::Member::wid)
+        .def_readonly("size", &Window::Member::size)
+        .def_readonly("disp_unit", &Window::Member::disp_unit);
+    window.def_readonly("name", &Window::name)
+        .def_readonly("uid", &Window::uid)
+        .def_readonly("communicator", &Window::communicator)
+        .def_readonly("members", &Window::members);
+
     py::class_<Datatype>(module, "Datatype")
         .def_readonly("id", &Datatype::id)
         .def_readonly("combiner", &Datatype::combiner)
@@ -230,6 +242,7 @@ void bind_project(py::module_& module)
         .def_readonly("levels", &Project::levels)
         .def_readonly("leaves", &Project::leaves)
         .def_readonly("communicators", &Project::communicators)
+        .def_readonly("windows", &Project::windows)
         .def_readonly("datatypes", &Project::datatypes)
         .def_property_readonly("trace_paths",
                                [](const Project& project) { return file_texts(project.trace_paths()); });

@@ -20,6 +20,11 @@ PROJECT = """<?xml version="1.0" encoding="UTF-8"?>
     <Communicator name="WORLD" uid="W"><Rank global="0" local="0" cid="0"/><Rank global="1" local="1"/></Communicator>
     <Communicator name="inter"><Rank global="0" local="0" cid="0" group="0"/></Communicator>
   </CommunicatorList>
+  <WindowList>
+    <Window name="box" uid="W/w3" communicator="W"
+      ><Rank global="0" local="0" wid="2" size="800" dispUnit="8"/><Rank global="1" local="1"/></Window>
+    <Window name=""><Rank global="0" local="0" wid="3" size="0" dispUnit="1"/></Window>
+  </WindowList>
   <Datatypes>
     <Rank name="0" thread="0">
       <NAMED id="0" name="MPI_INT" size="4" lb="0" extent="4"/>

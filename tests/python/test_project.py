@@ -1,3 +1,5 @@
+import re
+
 import hdtrace
 import pytest
 
@@ -37,6 +39,19 @@ def test_communicators(project):
     members = [(member.global_rank, member.local_rank, member.cid, member.group) for member in world.members]
     assert members == [(0, 0, 0, None), (1, 1, None, None)]
     assert (inter.uid, inter.members[0].group) == ("", 0)
+
+
+def test_windows(project):
+    box, other = project.windows
+    assert (box.name, box.uid, box.communicator) == ("box", "W/w3", "W")
+    members = [(m.global_rank, m.local_rank, m.wid, m.size, m.disp_unit) for m in box.members]
+    assert members == [(0, 0, 2, 800, 8), (1, 1, None, None, None)]
+    assert (other.name, other.uid, other.communicator) == ("", "", "")
+
+
+def test_no_windows(write):
+    text = re.sub("<WindowList>.*</WindowList>", "", PROJECT, flags=re.DOTALL)
+    assert hdtrace.Project(write("app.proj", text)).windows == []
 
 
 def test_datatypes(project):
