@@ -14,9 +14,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-enum Object { communicators, datatypes, files, object_kinds };
+enum Object { communicators, datatypes, files, windows, object_kinds };
 
-constexpr const char* object_names[object_kinds] = {"communicator", "datatype", "file"};
+constexpr const char* object_names[object_kinds] = {"communicator", "datatype", "file", "window"};
 
 struct Reference {
     std::string_view attribute;
@@ -25,11 +25,11 @@ struct Reference {
 
 /// What refers to objects: our names, then those of older traces.
 constexpr Reference references[] = {
-    {"cid", communicators}, {"newcid", communicators}, {"comm", communicators},  {"tid", datatypes},
-    {"recvtid", datatypes}, {"etid", datatypes},       {"filetid", datatypes},   {"oldTid", datatypes},
-    {"type", datatypes},    {"sendTid", datatypes},    {"recvTid", datatypes},   {"recvType", datatypes},
-    {"etype", datatypes},   {"filetype", datatypes},   {"from_type", datatypes}, {"fid", files},
-    {"file", files},
+    {"cid", communicators},   {"newcid", communicators}, {"comm", communicators}, {"tid", datatypes},
+    {"recvtid", datatypes},   {"etid", datatypes},       {"filetid", datatypes},  {"oldTid", datatypes},
+    {"targetTid", datatypes}, {"type", datatypes},       {"sendTid", datatypes},  {"recvTid", datatypes},
+    {"recvType", datatypes},  {"etype", datatypes},      {"filetype", datatypes}, {"from_type", datatypes},
+    {"fid", files},           {"file", files},           {"wid", windows},
 };
 
 /// Reads one trace and compares it with what the process describes.
@@ -40,6 +40,7 @@ class TraceAudit {
     {
         m_known[communicators] = &process.communicator_ids;
         m_known[files] = &process.file_ids;
+        m_known[windows] = &process.window_ids;
         for (const Datatype* datatype : process.datatypes)
             m_datatype_ids.push_back(datatype->id);
         std::ranges::sort(m_datatype_ids);

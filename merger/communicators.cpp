@@ -26,8 +26,9 @@ std::string shape(const CommunicatorRecord& record)
 
 } // namespace
 
-void CommunicatorUnifier::add(std::int64_t rank, const ProcessInfo& info)
+CommunicatorPositions CommunicatorUnifier::add(std::int64_t rank, const ProcessInfo& info)
 {
+    CommunicatorPositions positions;
     std::unordered_map<std::string, int> seen_shapes;
     for (const std::int64_t id : info.communicator_order) {
         const CommunicatorRecord& record = info.communicators.at(id);
@@ -42,24 +43,22 @@ void CommunicatorUnifier::add(std::int64_t rank, const ProcessInfo& info)
             key += "#" + std::to_string(seen_shapes[key]++);
             warn_of_missing_uid(record);
         }
-        add_member(find_or_create(key, record), rank, id, record);
+        const std::size_t position = find_or_create(key, record);
+        positions.emplace(id, position);
+        add_member(m_communicators[position], rank, id, record);
     }
+    return positions;
 }
 
-Communicator& CommunicatorUnifier::find_or_create(const std::string& key, const CommunicatorRecord& record)
+std::size_t CommunicatorUnifier::find_or_create(const std::string& key, const CommunicatorRecord& record)
 {
     const auto [known, is_new] = m_index.try_emplace(key, m_communicators.size());
     if (is_new) {
-        Communicator communicator;
-        communicator.name = record.name;
-        communicator.uid = record.uid;
-        std::tie(communicator.map, communicator.remote) = ordered_sides(record);
-        communicator.is_inter = record.is_inter;
-        communicator.is_world = record.is_world;
-        communicator.place = record.place;
-        m_communicators.push_back(std::move(communicator));
+        auto [map, remote] = ordered_sides(record);
+        m_communicators.push_back(
+            {SharedObject(record), std::move(map), record.is_inter, std::move(remote), record.is_world, {}});
     }
-    return m_communicators[known->second];
+    return known->second;
 }
 
 void CommunicatorUnifier::add_member(Communicator& communicator, std::int64_t rank, std::int64_t id,
@@ -80,21 +79,7 @@ void CommunicatorUnifier::add_member(Communicator& communicator, std::int64_t ra
         return;
     }
     communicator.ids.emplace_back(rank, id);
-    if (record.named_by_program)
-        name(communicator, rank, record);
-}
-
-void CommunicatorUnifier::name(Communicator& communicator, std::int64_t rank,
-                               const CommunicatorRecord& record)
-{
-    if (!communicator.named_by) {
-        communicator.named_by = rank;
-        communicator.name = record.name;
-    } else if (communicator.name != record.name)
-        m_report.warn("communicators with several names", record.place,
-                      "rank " + std::to_string(rank) + " names the communicator '" + record.name +
-                          "', but rank " + std::to_string(*communicator.named_by) + " names it '" +
-                          communicator.name + "', which is used");
+    communicator.take_name("communicator", rank, record, m_report);
 }
 
 void CommunicatorUnifier::warn_of_missing_uid(const CommunicatorRecord& record)

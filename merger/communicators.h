@@ -4,9 +4,10 @@
 #include "merger/process_info.h"
 #include "merger/rank_map.h"
 #include "merger/report.h"
+#include "merger/shared_object.h"
 
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -14,34 +15,32 @@
 
 namespace hdtrace::merger {
 
-struct Communicator {
-    std::string name;
-    std::string uid;
+struct Communicator : SharedObject {
     RankMap map;
     bool is_inter = false;
     RankMap remote; ///< of an inter-communicator, whose first side has the lowest world rank of all
     bool is_world = false;
     /// World rank and id of each process that knows the communicator, in the order of the ranks.
     std::vector<std::pair<std::int64_t, std::int64_t>> ids;
-
-    Place place;                          ///< where it was described first
-    std::optional<std::int64_t> named_by; ///< the lowest rank on which the program named it
 };
+
+/// Where the communicators of one process are in a CommunicatorUnifier, by their ids.
+using CommunicatorPositions = std::map<std::int64_t, std::size_t>;
 
 /// Processes are added in the order of their ranks.
 class CommunicatorUnifier {
   public:
     explicit CommunicatorUnifier(Report& report) : m_report(report) {}
 
-    void add(std::int64_t rank, const ProcessInfo& info);
+    CommunicatorPositions add(std::int64_t rank, const ProcessInfo& info);
+    const Communicator& operator[](std::size_t position) const { return m_communicators[position]; }
     /// The world first, then as the processes describe them.
     std::vector<Communicator> take();
 
   private:
-    Communicator& find_or_create(const std::string& key, const CommunicatorRecord& record);
+    std::size_t find_or_create(const std::string& key, const CommunicatorRecord& record);
     void add_member(Communicator& communicator, std::int64_t rank, std::int64_t id,
                     const CommunicatorRecord& record);
-    void name(Communicator& communicator, std::int64_t rank, const CommunicatorRecord& record);
     void warn_of_missing_uid(const CommunicatorRecord& record);
 
     Report& m_report;

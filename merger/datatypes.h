@@ -13,7 +13,7 @@
 
 namespace hdtrace::merger {
 
-/// MPI_DATATYPE_NULL, MPI_COMM_NULL and MPI_FILE_NULL in traces.
+/// MPI_DATATYPE_NULL, MPI_COMM_NULL, MPI_FILE_NULL and MPI_WIN_NULL in traces.
 inline constexpr std::int64_t null_id = -1;
 
 struct Datatype {

@@ -59,6 +59,14 @@ std::vector<std::int64_t> id_list(const InfoLine& line, std::string_view key)
     return ids;
 }
 
+std::int64_t natural(const InfoLine& line, std::string_view key)
+{
+    const std::int64_t number = line.integer(key);
+    if (number < 0)
+        line.fail(key, std::string(key) + " is negative");
+    return number;
+}
+
 RankMap rank_map(const InfoLine& line, std::string_view key)
 {
     try {
@@ -106,7 +114,8 @@ class InfoLoader {
             {"Process", &InfoLoader::load_process},    {"Thread", &InfoLoader::load_thread},
             {"File", &InfoLoader::load_file},          {"Comm", &InfoLoader::load_communicator},
             {"CommName", &InfoLoader::load_comm_name}, {"Type", &InfoLoader::load_type},
-            {"TypeName", &InfoLoader::load_type_name}, {"End", &InfoLoader::load_end},
+            {"TypeName", &InfoLoader::load_type_name}, {"Win", &InfoLoader::load_window},
+            {"WinName", &InfoLoader::load_win_name},   {"End", &InfoLoader::load_end},
         };
         const auto* kind = std::ranges::find(kinds, line.kind(), &std::pair<std::string_view, Load>::first);
         if (kind != std::end(kinds))
@@ -204,6 +213,23 @@ class InfoLoader {
             fail_described_twice(line, "communicator", id, known->second.place);
     }
 
+    void load_window(const InfoLine& line)
+    {
+        WindowRecord window;
+        window.place = place(line);
+        window.uid = line.text_or("uid", "");
+        window.communicator = line.integer("cid");
+        window.size = natural(line, "size");
+        window.displacement_unit = natural(line, "dispUnit");
+        const std::int64_t id = line.integer("id");
+        const auto [known, is_new] = m_info.windows.try_emplace(id, window);
+        if (!is_new &&
+            (known->second.uid != window.uid || known->second.communicator != window.communicator ||
+             known->second.size != window.size ||
+             known->second.displacement_unit != window.displacement_unit))
+            fail_described_twice(line, "window", id, known->second.place);
+    }
+
     void load_type(const InfoLine& line)
     {
         Datatype datatype;
@@ -229,6 +255,7 @@ class InfoLoader {
 
     void load_comm_name(const InfoLine& line) { load_name(line, m_communicator_names); }
     void load_type_name(const InfoLine& line) { load_name(line, m_datatype_names); }
+    void load_win_name(const InfoLine& line) { load_name(line, m_window_names); }
 
     void load_name(const InfoLine& line, Names& names)
     {
@@ -244,18 +271,26 @@ class InfoLoader {
 
     void apply_names()
     {
-        for (const auto& [id, name] : m_communicator_names) {
-            if (const auto found = m_info.communicators.find(id); found != m_info.communicators.end()) {
-                found->second.name = name.name;
-                found->second.named_by_program = true;
-            } else
-                warn_of_unused_name("communicator", id, name);
-        }
+        apply_shared_names("communicator", m_communicator_names, m_info.communicators);
+        apply_shared_names("window", m_window_names, m_info.windows);
         for (const auto& [id, name] : m_datatype_names) {
             if (const auto found = m_info.datatypes.find(id); found == m_info.datatypes.end())
                 warn_of_unused_name("datatype", id, name);
             else if (found->second.datatype.combiner != "NAMED")
                 found->second.datatype.name = name.name;
+        }
+    }
+
+    template <typename Record>
+    void apply_shared_names(const std::string& what, const Names& names,
+                            std::map<std::int64_t, Record>& records)
+    {
+        for (const auto& [id, name] : names) {
+            if (const auto found = records.find(id); found != records.end()) {
+                found->second.name = name.name;
+                found->second.named_by_program = true;
+            } else
+                warn_of_unused_name(what, id, name);
         }
     }
 
@@ -278,6 +313,7 @@ class InfoLoader {
     std::uint64_t m_process_line = 0;
     Names m_communicator_names;
     Names m_datatype_names;
+    Names m_window_names;
     std::uint64_t m_unknown_count = 0;
     std::uint64_t m_unknown_line = 0;
     std::string m_unknown_kind;

@@ -42,15 +42,25 @@ struct FileRecord {
     std::string inode;                ///< host, device and inode; empty if unknown
 };
 
-struct CommunicatorRecord {
+/// Of what several processes share.
+struct SharedRecord {
     Place place;
     std::string name;
     bool named_by_program = false;
-    std::string uid; ///< empty in older traces
+    std::string uid; ///< empty in older traces, and where the processes cannot know one
+};
+
+struct CommunicatorRecord : SharedRecord {
     RankMap map;
     bool is_inter = false;
     RankMap remote; ///< the other side of an inter-communicator
     bool is_world = false;
+};
+
+struct WindowRecord : SharedRecord {
+    std::int64_t communicator = 0; ///< its id
+    std::int64_t size = 0;         ///< of this process's part, in bytes
+    std::int64_t displacement_unit = 0;
 };
 
 struct LostStates {
@@ -67,6 +77,7 @@ struct ProcessInfo {
     std::map<std::int64_t, FileRecord> files;
     std::map<std::int64_t, CommunicatorRecord> communicators;
     std::vector<std::int64_t> communicator_order; ///< ids in the order of their creation
+    std::map<std::int64_t, WindowRecord> windows;
     DatatypeTable datatypes;
     std::vector<LostStates> lost;
 };

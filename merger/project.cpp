@@ -67,7 +67,7 @@ std::string list_ranges(const std::vector<RankRange>& ranges)
 
 class Unifier {
   public:
-    explicit Unifier(Report& report) : m_report(report), m_communicators(report) {}
+    explicit Unifier(Report& report) : m_report(report), m_communicators(report), m_windows(report) {}
 
     Project run(const std::vector<InfoInput>& inputs)
     {
@@ -235,11 +235,13 @@ class Unifier {
 
         m_files.add(process.rank, process.first_thread(), open.info);
         if (m_project.levels.has_ranks)
-            m_communicators.add(process.rank, open.info);
+            m_windows.add(process.rank, open.info, m_communicators,
+                          m_communicators.add(process.rank, open.info));
         process.lost = std::move(open.info.lost);
         process.datatypes = m_project.datatypes.add(open.info.datatypes, m_report);
         process.communicator_ids = ids_of(open.info.communicators);
         process.file_ids = ids_of(open.info.files);
+        process.window_ids = ids_of(open.info.windows);
         if (m_project.processes.empty())
             m_project.name = open.info.process ? open.info.process->base : process.name.base;
         m_project.processes.push_back(std::move(process));
@@ -249,6 +251,7 @@ class Unifier {
     {
         m_project.files = m_files.take();
         m_project.communicators = m_communicators.take();
+        m_project.windows = m_windows.take();
         m_project.process_count = process_count();
         if (!m_project.levels.has_ranks || m_project.processes.empty())
             return;
@@ -323,6 +326,7 @@ class Unifier {
     Report& m_report;
     Project m_project;
     CommunicatorUnifier m_communicators;
+    WindowUnifier m_windows;
     FileUnifier m_files;
     std::optional<OpenProcess> m_open;
     std::optional<ProcessLine> m_first;

@@ -6,6 +6,7 @@
 #include "merger/files.h"
 #include "merger/inputs.h"
 #include "merger/report.h"
+#include "merger/windows.h"
 
 #include <cstdint>
 #include <string>
@@ -22,6 +23,7 @@ struct Process {
     ProcessDatatypes datatypes;
     std::vector<std::int64_t> communicator_ids; ///< ascending
     std::vector<std::int64_t> file_ids;         ///< ascending
+    std::vector<std::int64_t> window_ids;       ///< ascending
 
     std::string trace_path(const std::string& thread) const;
     /// The number of the first thread; 0 if the last level is not numbered.
@@ -35,6 +37,7 @@ struct Project {
     std::vector<Process> processes; ///< in the order of the ranks
     std::vector<ProjectFile> files;
     std::vector<Communicator> communicators;
+    std::vector<Window> windows;
     DatatypePool datatypes; ///< owns what the processes refer to
 };
 

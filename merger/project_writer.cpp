@@ -28,6 +28,7 @@ class ProjectWriter {
         write_files();
         write_topology();
         write_communicators();
+        write_windows();
         write_datatypes();
         m_xml.end();
         m_xml.finish();
@@ -144,23 +145,55 @@ class ProjectWriter {
                        FreshIds& fresh_ids)
     {
         auto known = communicator.ids.begin();
-        for (const RankRun& run : map.runs()) {
-            for (std::int64_t i = 0; i < run.count; ++i) {
-                const std::int64_t rank = run.world + i;
-                while (known != communicator.ids.end() && known->first < rank)
-                    ++known;
-                m_xml.start("Rank");
-                m_xml.attribute("global", rank);
-                m_xml.attribute("local", run.local + i);
-                if (known != communicator.ids.end() && known->first == rank)
-                    m_xml.attribute("cid", known->second);
-                else if (m_options.compat == Compat::piosimhd) // which needs an id everywhere
-                    m_xml.attribute("cid", fresh_ids.take(rank));
-                if (!group.empty())
-                    m_xml.attribute("group", group);
-                m_xml.end();
+        map.for_each([&](std::int64_t rank, std::int64_t local) {
+            while (known != communicator.ids.end() && known->first < rank)
+                ++known;
+            m_xml.start("Rank");
+            m_xml.attribute("global", rank);
+            m_xml.attribute("local", local);
+            if (known != communicator.ids.end() && known->first == rank)
+                m_xml.attribute("cid", known->second);
+            else if (m_options.compat == Compat::piosimhd) // which needs an id everywhere
+                m_xml.attribute("cid", fresh_ids.take(rank));
+            if (!group.empty())
+                m_xml.attribute("group", group);
+            m_xml.end();
+        });
+    }
+
+    /// Nothing where there are none: many programs have no windows.
+    void write_windows()
+    {
+        if (m_project.windows.empty())
+            return;
+        m_xml.start("WindowList");
+        for (const Window& window : m_project.windows)
+            write_window(window);
+        m_xml.end();
+    }
+
+    void write_window(const Window& window)
+    {
+        m_xml.start("Window");
+        m_xml.attribute("name", window.name);
+        if (!window.uid.empty())
+            m_xml.attribute("uid", window.uid);
+        if (!window.communicator.empty())
+            m_xml.attribute("communicator", window.communicator);
+        auto part = window.parts.begin();
+        window.map.for_each([&](std::int64_t rank, std::int64_t local) {
+            m_xml.start("Rank");
+            m_xml.attribute("global", rank);
+            m_xml.attribute("local", local);
+            if (part != window.parts.end() && part->rank == rank) {
+                m_xml.attribute("wid", part->id);
+                m_xml.attribute("size", part->size);
+                m_xml.attribute("dispUnit", part->displacement_unit);
+                ++part;
             }
-        }
+            m_xml.end();
+        });
+        m_xml.end();
     }
 
     void write_datatypes()

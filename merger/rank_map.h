@@ -44,6 +44,15 @@ class RankMap {
         return m_runs.empty() ? -1 : m_runs.back().world + m_runs.back().count - 1;
     }
 
+    /// Calls handle(world rank, local rank) for each member of this world, in the order of the world ranks.
+    template <typename Handle> void for_each(Handle handle) const
+    {
+        for (const RankRun& run : m_runs) {
+            for (std::int64_t i = 0; i < run.count; ++i)
+                handle(run.world + i, run.local + i);
+        }
+    }
+
     bool operator==(const RankMap&) const = default;
 
   private:

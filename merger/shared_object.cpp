@@ -1,0 +1,20 @@
+#include "merger/shared_object.h"
+
+namespace hdtrace::merger {
+
+void SharedObject::take_name(const std::string& what, std::int64_t rank, const SharedRecord& record,
+                             Report& report)
+{
+    if (!record.named_by_program)
+        return;
+    if (!named_by) {
+        named_by = rank;
+        name = record.name;
+    } else if (name != record.name)
+        report.warn(what + "s with several names", record.place,
+                    "rank " + std::to_string(rank) + " names the " + what + " '" + record.name +
+                        "', but rank " + std::to_string(*named_by) + " names it '" + name +
+                        "', which is used");
+}
+
+} // namespace hdtrace::merger

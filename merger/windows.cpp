@@ -1,0 +1,72 @@
+#include "merger/windows.h"
+
+namespace hdtrace::merger {
+
+void WindowUnifier::add(std::int64_t rank, const ProcessInfo& info, const CommunicatorUnifier& communicators,
+                        const CommunicatorPositions& positions)
+{
+    std::unordered_map<std::size_t, int> seen_without_uid;
+    for (const auto& [id, record] : info.windows) {
+        if (!info.communicators.contains(record.communicator)) {
+            m_report.error(record.place, "window " + std::to_string(id) + " is on communicator " +
+                                             std::to_string(record.communicator) +
+                                             ", which is not described");
+            continue;
+        }
+        const auto position = positions.find(record.communicator);
+        if (position == positions.end())
+            continue; // the communicator is wrong, which has been reported
+        const Communicator& communicator = communicators[position->second];
+        std::string key = "uid " + record.uid;
+        if (record.uid.empty()) {
+            key = "communicator " + std::to_string(position->second);
+            key += "#" + std::to_string(seen_without_uid[position->second]++);
+            warn_of_missing_uid(record);
+        }
+        add_part(find_or_create(key, record, communicator), {rank, id, record.size, record.displacement_unit},
+                 record, communicator);
+    }
+}
+
+Window& WindowUnifier::find_or_create(const std::string& key, const WindowRecord& record,
+                                      const Communicator& communicator)
+{
+    const auto [known, is_new] = m_index.try_emplace(key, m_windows.size());
+    if (is_new)
+        m_windows.push_back({SharedObject(record), communicator.uid, communicator.map, {}});
+    return m_windows[known->second];
+}
+
+void WindowUnifier::add_part(Window& window, const WindowPart& part, const WindowRecord& record,
+                             const Communicator& communicator)
+{
+    if (communicator.is_inter) {
+        m_report.error(record.place, "window " + std::to_string(part.id) + " is on an inter-communicator");
+        return;
+    }
+    if (communicator.uid != window.communicator || communicator.map != window.map) {
+        m_report.error(record.place, "window '" + record.uid + "' is on another communicator than in " +
+                                         to_string(window.place));
+        return;
+    }
+    if (!window.parts.empty() && window.parts.back().rank == part.rank) {
+        m_report.error(record.place, "rank " + std::to_string(part.rank) + " describes window '" +
+                                         record.uid + "' with the ids " +
+                                         std::to_string(window.parts.back().id) + " and " +
+                                         std::to_string(part.id));
+        return;
+    }
+    window.parts.push_back(part);
+    window.take_name("window", part.rank, record, m_report);
+}
+
+void WindowUnifier::warn_of_missing_uid(const WindowRecord& record)
+{
+    if (!m_uid_was_missing)
+        m_report.warn("windows without uid", record.place,
+                      "windows without uid: those on equal communicators are paired in the order of their "
+                      "creation, which may be wrong");
+    m_uid_was_missing = true;
+}
+
+} // namespace hdtrace::merger
