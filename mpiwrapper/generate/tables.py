@@ -52,7 +52,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Product:
-    """The bytes of `count` elements of `datatype`."""
+    """The bytes of `count` elements of `datatype`; the count may be a product itself."""
 
     count: str
     datatype: str
@@ -286,7 +286,7 @@ def _parse_value(text):
     if text.startswith("$"):
         return Special(text[1:])
     if "*" in text:
-        return Product(*text.split("*"))
+        return Product(*text.rsplit("*", 1))
     return Argument(text)
 
 

@@ -141,7 +141,9 @@ class Wrapper:
             lines += ["    started.init_rid = started.rid;", "    started.is_persistent = true;", "    started.is_active = false;"]
         if self.function.of_kind("SOURCE") or self.function.of_kind("MESSAGE"):
             comm = self.values.communicator(is_early=True)
-            lines += ["    started.kind = RequestKind::receive;", f"    started.comm = &{comm};"]
+            source = self.function.of_kind("SOURCE")
+            kind = f"receive_kind({source[0].name})" if source else "RequestKind::receive"
+            lines += [f"    started.kind = {kind};", f"    started.comm = &{comm};"]
         return lines + [f"    add_request(*{request}, {request}, started);", "}"]
 
     def track_message(self):
@@ -415,9 +417,10 @@ class Values:
             datatype = self.function.parameter(value.datatype)
             if value.count == "1":
                 return self.condition(datatype), f".number({self.type_of(datatype)}.size)"
-            count = self.function.parameter(value.count)
-            condition = self.condition(count)
-            return condition, f".number({count.name} * {self.type_of(datatype)}.size)"
+            counts = [self.function.parameter(name) for name in value.count.split("*")]
+            condition = self.condition(counts[-1])
+            product = " * ".join([f"{self.type_of(datatype)}.size", *(count.name for count in counts)])
+            return condition, f".number({product})"
         parameter = self.function.parameter(value.parameter)
         if not parameter.kind or not parameter.kind.value:
             raise TableError(f"{self.function.chapter}.toml: {self.function.name}: '{parameter.name}' has no kind that can be written")
@@ -568,9 +571,11 @@ class Values:
         handle = self.function.of_kind("FILE")[0].name
         function = self.function.base_name
         if "_seek" in function:
-            pointer = "shared_pointer" if "shared" in function else "pointer"
-            statement = f"const int64_t offset_in_bytes = call.succeeded() ? byte_offset_of_{pointer}({handle}, {file}) : no_offset;"
-            self._lookups.setdefault("offset_in_bytes", statement)
+            # Where the shared pointer is, other processes may change at any time.
+            is_shared = "shared" in function
+            find = f"byte_offset({handle}, {file}, offset)" if is_shared else f"byte_offset_of_pointer({handle}, {file})"
+            condition = "call.succeeded()" + (" && whence == MPI_SEEK_SET" if is_shared else "")
+            self._lookups.setdefault("offset_in_bytes", f"const int64_t offset_in_bytes = {condition} ? {find} : no_offset;")
         elif self.function.of_kind("OFFSET"):
             statement = f"const int64_t offset_in_bytes = call.succeeded() ? byte_offset({handle}, {file}, offset) : no_offset;"
             self._lookups.setdefault("offset_in_bytes", statement)

@@ -53,7 +53,8 @@ class Call
             m_is_recorded = level <= __atomic_load_n(&gate.level, __ATOMIC_RELAXED);
         }
         m_thread = thread;
-        ++thread->depth;
+        m_depth = thread->depth;
+        thread->depth = own_depth;
     }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
@@ -61,7 +62,7 @@ class Call
     {
         // Finalize and pthread_exit() in a callback can end the thread's data before the call.
         if (m_thread != nullptr && current_thread == m_thread)
-            --m_thread->depth;
+            m_thread->depth = m_depth;
     }
 
     /// Nothing is to be done but to call the real function.
@@ -76,12 +77,14 @@ class Call
     {
         if (m_is_recorded)
             m_thread->writer.enter();
+        m_thread->depth = m_depth + 1;
         m_begin = m_thread->clock.now();
     }
     /// The real function returned @p rc; returns it.
     int end(int rc)
     {
         m_end = m_thread->clock.now();
+        m_thread->depth = own_depth;
         m_rc = rc;
         return rc;
     }
@@ -122,7 +125,11 @@ class Call
     Window find_window_slowly(MPI_Win handle, uint64_t generation);
     void write_error(Element& element);
 
+    // What the MPI library calls while the wrapper asks it something is nobody's business.
+    static constexpr int own_depth = 1 << 20;
+
     Thread* m_thread = nullptr;
+    int m_depth = 0;
     bool m_is_recorded = false;
     bool m_is_tracked = false;
     int m_rc = ~MPI_SUCCESS; // until it is known, handles may be invalid

@@ -157,12 +157,4 @@ int64_t byte_offset_of_pointer(MPI_File handle, const File& file)
     return byte_offset(handle, file, position);
 }
 
-int64_t byte_offset_of_shared_pointer(MPI_File handle, const File& file)
-{
-    MPI_Offset position = no_offset;
-    if (!file.has_position || real.MPI_File_get_position_shared(handle, &position) != MPI_SUCCESS)
-        return no_offset;
-    return byte_offset(handle, file, position);
-}
-
 } // namespace hdtrace::mpi

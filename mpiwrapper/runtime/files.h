@@ -43,8 +43,7 @@ inline constexpr int64_t no_offset = -1;
 
 /// The absolute byte offset of a position in the file's view; no_offset if that cannot be asked for.
 int64_t byte_offset(MPI_File handle, const File& file, MPI_Offset position);
-/// The same for the individual and the shared file pointer.
+/// The same for the individual file pointer.
 int64_t byte_offset_of_pointer(MPI_File handle, const File& file);
-int64_t byte_offset_of_shared_pointer(MPI_File handle, const File& file);
 
 } // namespace hdtrace::mpi

@@ -377,6 +377,7 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         watch_fatal_signals();
         __atomic_store_n(&gate.level, settings.all_functions, __ATOMIC_RELAXED);
         set_gate(depth_of_calls(), depth_of_calls());
+        info->flush(); // so it is there whatever happens
         set_state(State::running);
     }
     if (current_thread == nullptr)

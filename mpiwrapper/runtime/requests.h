@@ -14,8 +14,9 @@ namespace hdtrace::mpi {
 struct Comm;
 
 enum class RequestKind : uint8_t {
-    operation, ///< anything whose status tells nothing about a message
-    receive    ///< its status tells who sent what
+    operation,          ///< anything whose status tells nothing about a message
+    receive,            ///< its status tells who sent what
+    receive_from_nobody ///< from MPI_PROC_NULL; not all libraries give it a status
 };
 
 /// One started operation, or a persistent request that waits for MPI_Start.

@@ -222,7 +222,9 @@ void put_completed(Element& element, const Request& request, const MPI_Status& s
         real.MPI_Test_cancelled(&status, &is_cancelled);
     if (is_cancelled) {
         element.text("' cancelled='1");
-    } else if (request.kind == RequestKind::receive) {
+    } else if (request.kind == RequestKind::receive_from_nobody) {
+        element.text("' fromRank='").number(no_process).text("' fromTag='-1' size='0");
+    } else if (request.kind == RequestKind::receive && status.MPI_SOURCE != no_source_yet) {
         const Comm& comm = request.comm != nullptr ? *request.comm : null_comm;
         const Received received(comm, MPI_ANY_SOURCE, MPI_ANY_TAG, true, status);
         element.text("' fromRank='").number(received.source).text("' fromTag='").number(received.tag);

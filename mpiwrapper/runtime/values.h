@@ -5,6 +5,8 @@
 #include "mpiwrapper/runtime/files.h"
 #include "mpiwrapper/runtime/requests.h"
 
+#include <limits.h>
+
 namespace hdtrace::mpi {
 
 const char* error_class_name(int rc);
@@ -100,7 +102,15 @@ struct Received
     void put_posted(Element& element) const;
 };
 
-/// For MPI_Start and completion calls: " rid='...'" and what is known of the message. Ends the child element.
+inline RequestKind receive_kind(int source)
+{
+    return source == MPI_PROC_NULL ? RequestKind::receive_from_nobody : RequestKind::receive;
+}
+
+/// Stands in a status of ours until MPI writes it: some libraries leave some out.
+inline constexpr int no_source_yet = INT_MIN;
+
+/// For completion calls: " rid='...'" and what is known of the message. Ends the child element.
 void put_completed(Element& element, const Request& request, const MPI_Status& status);
 
 } // namespace hdtrace::mpi

@@ -28,6 +28,8 @@ class Offered
             return m_statuses = given;
         const size_t bytes = static_cast<size_t>(m_count > 0 ? m_count : 1) * sizeof(MPI_Status);
         m_statuses = static_cast<MPI_Status*>(m_call.thread().statuses.take(bytes));
+        for (int i = 0; m_statuses != nullptr && i < m_count; ++i)
+            m_statuses[i].MPI_SOURCE = no_source_yet;
         return m_statuses != nullptr ? m_statuses : given;
     }
 

@@ -16,8 +16,8 @@ extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count
     element.text("<File_write fid='").number(fh_object.id).text("'");
     if (offset_in_bytes != no_offset)
         element.text(" offset='").number(offset_in_bytes).text("'");
-    element.text(" size='").number(count * datatype_object.size).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("'");
-    if (call.succeeded() && actual != count * datatype_object.size)
+    element.text(" size='").number(datatype_object.size * count).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("'");
+    if (call.succeeded() && actual != datatype_object.size * count)
         element.text(" actual='").number(actual).text("'");
     call.finish_attributes(element).end("File_write");
     return rc;

@@ -16,12 +16,12 @@ extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset of
     element.text("<File_write_at_all_begin fid='").number(fh_object.id).text("' rid='").number(split_rid).text("'");
     if (offset_in_bytes != no_offset)
         element.text(" offset='").number(offset_in_bytes).text("'");
-    element.text(" size='").number(count * datatype_object.size).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("' etOffset='").number(offset).text("'");
+    element.text(" size='").number(datatype_object.size * count).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("' etOffset='").number(offset).text("'");
     call.finish_attributes(element);
     element.child("<Data");
     if (offset_in_bytes != no_offset)
         element.text(" offset='").number(offset_in_bytes).text("'");
-    element.text(" size='").number(count * datatype_object.size).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("'");
+    element.text(" size='").number(datatype_object.size * count).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("'");
     element.end_child();
     element.end("File_write_at_all_begin");
     return rc;

@@ -14,9 +14,9 @@ extern "C" HDT_EXPORT int MPI_Gather(const void *sendbuf, int sendcount, MPI_Dat
     Element element(call.trace());
     element.text("<Gather");
     if ((rooted.is_leaf && sendbuf != MPI_IN_PLACE) || rooted.is_root)
-        element.text(" size='").number(rooted.is_leaf && sendbuf != MPI_IN_PLACE ? sendcount * sendtype_object.size : recvcount * recvtype_object.size).text("'");
+        element.text(" size='").number(rooted.is_leaf && sendbuf != MPI_IN_PLACE ? sendtype_object.size * sendcount : recvtype_object.size * recvcount).text("'");
     if (rooted.is_root)
-        element.text(" recvSize='").number(recvcount * recvtype_object.size).text("'");
+        element.text(" recvSize='").number(recvtype_object.size * recvcount).text("'");
     element.text(" root='").number(world_rank(comm_object, root)).text("' cid='").number(comm_object.id).text("'");
     if ((rooted.is_leaf && sendbuf != MPI_IN_PLACE) || rooted.is_root)
         element.text(" count='").number(rooted.is_leaf && sendbuf != MPI_IN_PLACE ? sendcount : recvcount).text("'");

@@ -17,7 +17,7 @@ extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype
         return rc;
     const Type datatype_object = call.type(datatype);
     Element element(call.trace());
-    element.text("<Imrecv fromRank='").number(world_rank(*matched.comm, matched.source)).text("' fromTag='").number(tag_value(matched.tag)).text("' cid='").number(matched.comm->id).text("' rid='").number(started.rid).text("' size='").number(count * datatype_object.size).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("'");
+    element.text("<Imrecv fromRank='").number(world_rank(*matched.comm, matched.source)).text("' fromTag='").number(tag_value(matched.tag)).text("' cid='").number(matched.comm->id).text("' rid='").number(started.rid).text("' size='").number(datatype_object.size * count).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("'");
     call.finish_attributes(element).end("Imrecv");
     return rc;
 }

@@ -9,7 +9,7 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
     Request started;
     if (call.succeeded()) {
         started.rid = next_rid();
-        started.kind = RequestKind::receive;
+        started.kind = receive_kind(source);
         started.comm = &comm_object;
         add_request(*request, request, started);
     }
@@ -17,7 +17,7 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
         return rc;
     const Type datatype_object = call.type(datatype);
     Element element(call.trace());
-    element.text("<Irecv fromRank='").number(world_rank(comm_object, source)).text("' fromTag='").number(tag_value(tag)).text("' cid='").number(comm_object.id).text("' rid='").number(started.rid).text("' size='").number(count * datatype_object.size).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("'");
+    element.text("<Irecv fromRank='").number(world_rank(comm_object, source)).text("' fromTag='").number(tag_value(tag)).text("' cid='").number(comm_object.id).text("' rid='").number(started.rid).text("' size='").number(datatype_object.size * count).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("'");
     call.finish_attributes(element).end("Irecv");
     return rc;
 }

@@ -10,7 +10,7 @@ extern "C" HDT_EXPORT int MPI_Send(const void *buf, int count, MPI_Datatype data
     const Type datatype_object = call.type(datatype);
     const Comm& comm_object = call.comm(comm);
     Element element(call.trace());
-    element.text("<Send size='").number(count * datatype_object.size).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("' toRank='").number(world_rank(comm_object, dest)).text("' toTag='").number(tag_value(tag)).text("' cid='").number(comm_object.id).text("'");
+    element.text("<Send size='").number(datatype_object.size * count).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("' toRank='").number(world_rank(comm_object, dest)).text("' toTag='").number(tag_value(tag)).text("' cid='").number(comm_object.id).text("'");
     call.finish_attributes(element).end("Send");
     return rc;
 }
