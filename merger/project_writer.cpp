@@ -233,7 +233,7 @@ class ProjectWriter {
         if (combiner && datatype.has_contents())
             write_contents(*combiner, datatype);
         else
-            write_unknown_contents(combiner, datatype);
+            write_unknown_contents(datatype);
         m_xml.end();
     }
 
@@ -264,9 +264,9 @@ class ProjectWriter {
     }
 
     /// Combiners of a later MPI standard, and types without contents: everything that is known, by kind.
-    void write_unknown_contents(const Combiner* combiner, const Datatype& datatype)
+    void write_unknown_contents(const Datatype& datatype)
     {
-        write_measures(datatype, combiner);
+        write_measures(datatype, nullptr);
         write_values("Integer", datatype.integers);
         write_values("Address", datatype.addresses);
         for (const std::int64_t id : datatype.types) {

@@ -133,14 +133,15 @@ def test_absurd_counts(run, count):
     assert "INDEXED needs a count at integer 0" in run.fail()
 
 
-def test_combiner_that_does_not_exist_yet(run, monkeypatch):
-    monkeypatch.setattr("conftest.validate", lambda project: None)
-    run.process(0, INT + BYTE + datatype("VALUE_INDEX", "7;", "8;", "0;1;"), size=1)
+@pytest.mark.parametrize("combiner", ["VALUE_INDEX", "UNKNOWN"])
+def test_combiner_that_is_not_known(run, combiner):
+    run.process(0, INT + BYTE + datatype(combiner, "7;MPI_ORDER_C;", "-8;", "0;1;"), size=1)
     element = run.merge_cleanly().datatype(2)
-    assert element.tag == "VALUE_INDEX"
+    assert (element.tag, element.attrib) == (combiner, {"id": "2", "name": "", "size": "8", "lb": "1", "extent": "16"})
     assert [(child.tag, child.attrib) for child in element] == [
         ("Integer", {"value": "7"}),
-        ("Address", {"value": "8"}),
+        ("Integer", {"value": "MPI_ORDER_C"}),
+        ("Address", {"value": "-8"}),
         ("Type", {"id": "0"}),
         ("Type", {"id": "1"}),
     ]
@@ -160,13 +161,18 @@ def test_deep_types_need_no_stack(run):
     assert len(run.merge_cleanly().datatypes(0)) == depth + 1
 
 
-def test_contents_that_mpi_did_not_tell(run, monkeypatch):
-    monkeypatch.setattr("conftest.validate", lambda project: None)
-    run.process(0, INT + datatype("VECTOR"), size=1)
+@pytest.mark.parametrize("combiner", [*CASES, "RESIZED", "DARRAY"])
+def test_contents_that_mpi_did_not_tell(run, combiner):
+    run.process(0, INT + datatype(combiner), size=1)
     result = run.merge("app")
     assert result.stderr == "app_node01_0_0.info:3: warning: the contents of datatype 2 are not known\n"
     assert result.datatype(2).attrib == {"id": "2", "name": "", "size": "8", "lb": "1", "extent": "16"}
-    result = run.merge("app", "--overwrite", "--compat=piosimhd")
+    assert list(result.datatype(2)) == []
+
+
+def test_contents_that_mpi_did_not_tell_become_bytes_in_piosimhd(run):
+    run.process(0, INT + datatype("VECTOR"), size=1)
+    result = run.merge("app", "--compat=piosimhd")
     assert (result.datatype(2).tag, result.datatype(2).get("count")) == ("CONTIGUOUS", "8")
 
 

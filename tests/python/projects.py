@@ -21,8 +21,10 @@ PROJECT = """<?xml version="1.0" encoding="UTF-8"?>
     <Communicator name="inter"><Rank global="0" local="0" cid="0" group="0"/></Communicator>
   </CommunicatorList>
   <WindowList>
-    <Window name="box" uid="W/w3" communicator="W"
-      ><Rank global="0" local="0" wid="2" size="800" dispUnit="8"/><Rank global="1" local="1"/></Window>
+    <Window name="box" uid="W/w3" communicator="W">
+      <Rank global="0" local="0" wid="2" size="800" dispUnit="8"/>
+      <Rank global="1" local="1"/>
+    </Window>
     <Window name=""><Rank global="0" local="0" wid="3" size="0" dispUnit="1"/></Window>
   </WindowList>
   <Datatypes>
@@ -47,8 +49,23 @@ PROJECT = """<?xml version="1.0" encoding="UTF-8"?>
       <F90_REAL id="16" name="" precision="3" range="4"/>
       <F90_COMPLEX id="17" name="" precision="3" range="4"/>
       <F90_INTEGER id="18" name="" range="4"/>
+      <VALUE_INDEX id="19" name="" size="4" lb="0" extent="4"
+        ><Integer value="7"/><Integer value="MPI_ORDER_C"/><Address value="-8"/><Type id="0"/><Type id="1"/></VALUE_INDEX>
     </Rank>
-    <Rank name="1" thread="0"/>
+    <Rank name="1" thread="0">
+      <CONTIGUOUS id="0" name="contents unknown" size="4" lb="0" extent="4"/>
+      <DARRAY id="1" name="" size="4" lb="0" extent="4"/>
+      <DUP id="2" name="" size="4" lb="0" extent="4"/>
+      <F90_INTEGER id="3" name="" size="4" lb="0" extent="4"/>
+      <F90_REAL id="4" name="" size="4" lb="0" extent="4"/>
+      <INDEXED id="5" name="" size="4" lb="0" extent="4"/>
+      <INDEXED_BLOCK id="6" name="" size="4" lb="0" extent="4"/>
+      <RESIZED id="7" name="" size="4" lb="0" extent="4"/>
+      <STRUCT id="8" name="" size="4" lb="0" extent="4"/>
+      <SUBARRAY id="9" name="" size="4" lb="0" extent="4"/>
+      <VECTOR id="10" name="" size="4" lb="0" extent="4"/>
+      <UNKNOWN id="11" name=""/>
+    </Rank>
   </Datatypes>
 </Application>
 """

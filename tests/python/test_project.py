@@ -56,12 +56,13 @@ def test_no_windows(write):
 
 def test_datatypes(project):
     types = project.datatypes[0]
-    assert list(types) == list(range(19))
+    assert list(types) == list(range(20))
     assert types[14].combiner == "SUBARRAY"
     assert list(types[14].attributes) == ["id", "name", "count", "order", "ndims", "oldType"]
     assert types[14].attributes["order"] == "MPI_ORDER_C"
     assert [(row.name, row.attributes) for row in types[7].rows] == [("BLOCK", {"len": "1", "index": "2"})]
-    assert project.datatypes[1] == {}
+    assert [row.attributes for row in types[19].rows if row.name == "Integer"] == [{"value": "7"}, {"value": "MPI_ORDER_C"}]
+    assert list(project.datatypes[1][0].attributes) == ["id", "name", "size", "lb", "extent"]
 
 
 def test_errors(write, tmp_path):

@@ -87,6 +87,33 @@ def is_valid(path):
     return True
 
 
+@pytest.mark.parametrize(
+    "good, bad",
+    [
+        ('<Window name="box"', "<Window"),
+        (' wid="2"', ""),
+        (' size="800" dispUnit="8"', ' size="800"'),
+        ('size="800"', 'size="-800"'),
+        ('dispUnit="8"', 'dispUnit="8 bytes"'),
+        ('<Window name="">', '<Window name="" cid="0">'),
+        ("  <WindowList>", "  <WindowList/><WindowList>"),
+        ('<VECTOR id="3" name="" count="3"', '<VECTOR id="3" name=""'),
+        ('<INDEXED id="5" name="" size="4" lb="0" extent="4"/>', '<INDEXED id="5" name=""><BLOCK len="1" index="2"/></INDEXED>'),
+        ('<DARRAY id="1" name=""', '<DARRAY id="1" name="" rank="1"'),
+        ('<RESIZED id="7" name=""', '<RESIZED id="7" name="" extend="4"'),
+        ('<Integer value="7"/>', '<Integer value="seven"/>'),
+        ('<Type id="0"/>', '<Type id="0" displacement="4"/>'),
+        ('<UNKNOWN id="11" name=""', '<UNKNOWN id="11" name="" count="2"'),
+        ("<UNKNOWN", "<Unknown"),
+    ],
+)
+def test_wrong_projects(write, good, bad):
+    assert PROJECT.count(good) >= 1
+    line = 1 + PROJECT[: PROJECT.index(good)].count("\n")
+    with pytest.raises(hdtrace.ReadError, match=f"app.proj:{line}: "):
+        hdtrace.validate(write("app.proj", PROJECT.replace(good, bad, 1)))
+
+
 TRACE = """<Program timeAdjustment='1' version='1' rank='0' thread='0' note='x'>
 <A cid='0' time='0.000000000' end='1.000000000' />
 <Nested><Nested><C time='0.000000000' end='1.000000000' /></Nested><B time='0.000000000' end='1.000000000' /></Nested>\
