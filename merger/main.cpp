@@ -109,11 +109,27 @@ int run(const Options& options)
     return report.has_errors() ? exit_error : exit_fine;
 }
 
+extern "C" void end_by_signal(int signal)
+{
+    OutputFile::remove_temporary();
+    std::signal(signal, SIG_DFL);
+    std::raise(signal); // so that the caller sees what ended the program
+}
+
+void handle_signals()
+{
+    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow any more is an error like others
+    for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
+        if (std::signal(signal, SIG_IGN) != SIG_IGN) // nohup and shells have some ignored
+            std::signal(signal, end_by_signal);
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv)
 {
-    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow any more is an error like others
+    handle_signals();
     try {
         const Options options = parse_options(argc, argv);
         if (options.show_version) {

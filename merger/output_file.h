@@ -6,7 +6,7 @@
 namespace hdtrace::merger {
 
 /// Writes to a temporary file beside @p path, which takes its place in commit(). Without commit() nothing
-/// stays.
+/// stays. There may be one at a time.
 class OutputFile {
   public:
     /// Throws std::system_error.
@@ -19,9 +19,12 @@ class OutputFile {
     /// The file is safe only if this returned. Throws std::system_error.
     void commit();
 
+    /// Removes the temporary file, if there is one; for signal handlers.
+    static void remove_temporary();
+
   private:
     std::string m_path;
-    std::string m_temporary; ///< empty once it has been renamed
+    std::string m_temporary;
     int m_descriptor;
 };
 

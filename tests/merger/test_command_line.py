@@ -1,6 +1,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -88,6 +89,23 @@ def test_quiet_drops_warnings_but_not_errors(run):
     assert "error" in run.merge("nothing", "--quiet").stderr
 
 
+def write_huge_process(run, size):
+    """It takes long to write the project of so many processes."""
+    last = size - 1
+    run.process(0, f"Comm map='0..{last}->0..{last};' id=0 name='WORLD' uid='W'\n", size=size, keys="world='W'")
+
+
+def send_while_writing(run, number, disposition):
+    """The exit code of a run that gets a signal, which it found handled like this."""
+    arguments = [MERGER, "-o", "app.proj", "--overwrite", "--quiet", "app"]
+    process = subprocess.Popen(arguments, cwd=run.folder, preexec_fn=lambda: signal.signal(number, disposition))
+    while process.poll() is None:
+        if any(run.folder.glob("app.proj.*")):
+            process.send_signal(number)
+            return process.wait()
+    pytest.fail("the project was written too fast for a signal")
+
+
 class TestOutput:
     def test_existing_file_needs_overwrite(self, run):
         run.process(0, size=1)
@@ -138,6 +156,20 @@ class TestOutput:
         assert result.code == 1
         assert result.stderr == "app.proj: error: File too large\n"
         assert snapshot(run.folder) == before
+
+    @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+    def test_nothing_is_left_if_a_signal_ends_it(self, run, number):
+        write_huge_process(run, 3_000_000)
+        (run.folder / "app.proj").write_text("precious")
+        before = snapshot(run.folder)
+        assert send_while_writing(run, number, signal.SIG_DFL) == -number
+        assert snapshot(run.folder) == before
+
+    def test_ignored_signals_stay_ignored(self, run):
+        write_huge_process(run, 100_000)
+        assert send_while_writing(run, signal.SIGHUP, signal.SIG_IGN) == 0
+        written = (run.folder / "app.proj").read_bytes()
+        assert run.merge("app", "--quiet", "--overwrite").output.read_bytes() == written
 
     def test_umask_is_honoured(self, run):
         run.process(0, size=1)
