@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace hdtrace::merger {
 
@@ -194,6 +195,8 @@ class Unifier {
             return;
         OpenProcess open = std::move(*m_open);
         m_open.reset();
+        if (!check_run(open.info))
+            return;
         const Place place = place_of(*open.first_input);
         if (!m_project.processes.empty() && m_project.processes.back().rank == open.process.rank) {
             m_report.error(place, "rank " + std::to_string(open.process.rank) + " is also in " +
@@ -201,27 +204,30 @@ class Unifier {
             return;
         }
         m_last_place = place;
-        check_run(open.info);
         add_process(std::move(open));
     }
 
-    /// All processes have to be of the same run.
-    void check_run(const ProcessInfo& info)
+    /// Whether the process is of the same run and world as the others. Of each other world one is reported.
+    bool check_run(const ProcessInfo& info)
     {
         if (!info.process)
-            return;
+            return true;
         const ProcessLine& process = *info.process;
-        if (!m_first) {
+        if (!m_first)
             m_first = process;
-            return;
+        if (process.world != m_first->world) {
+            if (m_other_worlds.insert(process.world).second)
+                m_report.error(process.place, "this is a process of the world '" + process.world + "', but " +
+                                                  to_string(m_first->place) + " of '" + m_first->world +
+                                                  "': merge each world by itself");
+            return false;
         }
-        if (process.size != m_first->size)
+        if (process.size != m_first->size) {
             m_report.error(process.place, "size differs from " + to_string(m_first->place) +
                                               ": these are traces of different runs");
-        else if (process.world != m_first->world)
-            m_report.error(process.place,
-                           "the world '" + process.world + "' is not that of " + to_string(m_first->place) +
-                               ": merge the processes of each world into a project of their own");
+            return false;
+        }
+        return true;
     }
 
     void add_process(OpenProcess open)
@@ -330,6 +336,7 @@ class Unifier {
     FileUnifier m_files;
     std::optional<OpenProcess> m_open;
     std::optional<ProcessLine> m_first;
+    std::set<std::string> m_other_worlds;
     Place m_levels_place;
     Place m_last_place;
     std::int64_t m_next_number = 0;

@@ -155,10 +155,10 @@ class TestContradictions:
         run.process(1, size=3)
         assert "app_node01_1_0.info:1: error: size differs from app_node01_0_0.info:1" in run.fail()
 
-    def test_worlds_differ(self, run):
-        run.process(0, size=2, keys="world='W'")
-        run.process(1, size=2, keys="world='W/1'")
-        assert "project of their own" in run.fail()
+    def test_same_rank_of_another_run_with_another_size(self, run):
+        run.process(0, size=1)
+        run.process(0, size=2, host="node02")
+        assert "app_node02_0_0.info:1: error: size differs from app_node01_0_0.info:1" in run.fail()
 
     def test_rank_in_name_and_file_differ(self, run):
         name = run.process(0, size=2)
@@ -173,6 +173,39 @@ class TestContradictions:
     def test_rank_beyond_size(self, run):
         run.process(2, size=2)
         assert "there is a rank 2, but the program has 2 processes" in run.fail()
+
+
+class TestWorlds:
+    """Spawned processes have a world of their own, which is in the names of their files."""
+
+    @pytest.fixture
+    def worlds(self, run):
+        for base, uid, size in (("app", "W", 2), ("app-world2", "W2", 3), ("app-world3", "W3", 2)):
+            for rank in range(size):
+                lines = f"Comm map='0..{size - 1}->0..{size - 1};' id=0 name='WORLD' uid='{uid}'\n"
+                lines += f"Comm map='{rank}->0;' id=1 name='parent' remote='-4->0;'\n" if uid != "W" else ""
+                run.process(rank, lines, base=base, size=size, keys=f"world='{uid}'")
+        return run
+
+    @pytest.mark.parametrize("base, uid, size", [("app", "W", 2), ("app-world2", "W2", 3)])
+    def test_each_is_merged_by_itself(self, worlds, base, uid, size):
+        result = worlds.merge(base, "--quiet", output=base + ".proj")
+        assert (result.code, result.stderr) == (0, "")
+        world = result.project.find("CommunicatorList/Communicator")
+        assert (world.get("name"), world.get("uid"), len(world)) == ("WORLD", uid, size)
+        assert (result.project.get("name"), len(result.project.findall("Datatypes/Rank"))) == (base, size)
+
+    def test_mixed_worlds(self, worlds):
+        assert worlds.fail(".", "--quiet").splitlines() == [
+            "./app-world3_node01_0_0.info:1: error: this is a process of the world 'W3', "
+            "but ./app-world2_node01_0_0.info:1 of 'W2': merge each world by itself",
+            "./app_node01_0_0.info:1: error: this is a process of the world 'W', "
+            "but ./app-world2_node01_0_0.info:1 of 'W2': merge each world by itself",
+        ]
+
+    def test_different_ranks_of_worlds_of_one_size(self, worlds):
+        message = worlds.fail("app_node01_0_0.info", "app-world3_node01_1_0.info")
+        assert message.startswith("app-world3_node01_1_0.info:1: error: this is a process of the world 'W3', but app_")
 
 
 class TestOwnLevels:
