@@ -4,7 +4,7 @@ import subprocess
 import hdtrace
 import pytest
 from support.calls import Call
-from support.runs import LAUNCHER, program, ranks, run_untraced
+from support.runs import LAUNCHER, SETTINGS, program, ranks, run_untraced
 
 
 @ranks(1, 2, 3, 4)
@@ -47,18 +47,21 @@ def test_a_program_switches_tracing_off_and_on(run_traced, ranks):
 def test_abort_leaves_whole_traces(run_traced, ranks):
     run = run_traced("abort", ranks, complete=False)
     assert run.returncode != 0
-    assert len(run.threads) == ranks
-    assert Call("Abort", errorcode=7) in run.traces[ranks - 1]
-    for trace in run:
-        assert Call("Barrier") in trace
+    assert Call("Abort", errorcode=7) in run.threads[ranks - 1, 0]
+    assert_saved(run)
 
 
 @ranks(1, 2, 4)
 def test_exit_without_finalize(run_traced, ranks):
     run = run_traced("exit_early", ranks, complete=False)
     assert run.returncode == 3
-    for trace in run:
-        assert Call("Bcast") in trace
+    assert_saved(run)
+
+
+def assert_saved(run):
+    """All processes had the time to save their traces. MPICH kills those that did not end by themselves."""
+    saved = [trace for trace in run.threads.values() if Call("Barrier") in trace]
+    assert len(saved) == run.ranks or (saved and SETTINGS["mpi"] == "MPICH")
 
 
 def test_nothing_is_lost_without_buffers(tmp_path):
@@ -67,7 +70,7 @@ def test_nothing_is_lost_without_buffers(tmp_path):
     run = run_untraced(LAUNCHER, 1, tmp_path, env, args=(program("exit_early"), "_exit"))
     assert run.returncode == 3
     (path,) = tmp_path.glob("*.trc")
-    assert [state.name for state in hdtrace.read_trace(path, allow_incomplete=True)] == ["Init", "Bcast"]
+    assert [state.name for state in hdtrace.read_trace(path, allow_incomplete=True)] == ["Init", "Barrier"]
 
 
 @ranks(1, 2)

@@ -1,6 +1,6 @@
 """Messages between two processes."""
 from support.calls import ANY, Call, For, Pending
-from support.runs import only_with, ranks
+from support.runs import SETTINGS, only_with, ranks
 
 RING = ranks(1, 2, 3, 4)
 
@@ -74,10 +74,11 @@ def test_eager_sends_are_told_apart_although_their_handles_are_equal(run_traced,
 
 
 def test_requests_to_and_from_nobody(run_traced):
+    from_nobody = {"fromRank": -2} if SETTINGS["mpi"] == "Open MPI" else {}  # MPICH leaves the status as it was
     for trace in run_traced("isend_modes", 2):
         send = trace.value(Call("Isend", toRank=-2, toTag=50), "rid")
         receive = trace.value(Call("Irecv", fromRank=-2, fromTag=50), "rid")
-        assert Call("Waitall", [For(rid=send), For(rid=receive, fromRank=-2, size=0)]) in trace
+        assert Call("Waitall", [For(rid=send), For(rid=receive, size=0, **from_nobody)]) in trace
 
 
 def _rids(trace, *tags):
@@ -224,7 +225,7 @@ def test_large_counts(run_traced, ranks):
 def test_partitioned_messages(run_traced, ranks):
     run = run_traced("partitioned", ranks)
     for trace in run:
-        volume = {"size": 32, "tid": run.tid(trace, "MPI_INT"), "cid": 0}
+        volume = {"count": 2, "partitions": 4, "tid": run.tid(trace, "MPI_INT"), "cid": 0}
         send = trace.value(Call("Psend_init", toRank=trace.right, toTag=5, **volume), "rid")
         receive = trace.value(Call("Precv_init", fromRank=trace.left, fromTag=5, **volume), "rid")
         for init in (send, receive):

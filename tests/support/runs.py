@@ -11,7 +11,7 @@ import hdtrace
 import pytest
 
 from .calls import ThreadTrace
-from .checks import check_files, check_traces
+from .checks import check_files, check_traces, info_of
 from .project import Project
 
 SOURCE = Path(__file__).resolve().parents[2]
@@ -95,23 +95,25 @@ def run_untraced(name, ranks, directory, env=None, args=(), mpirun=()):
 def run_with_tracer(name, ranks, directory, env=None, args=(), mpirun=(), complete=True):
     """Runs a program with the tracer preloaded and checks what holds for every trace.
 
-    complete: whether the program is expected to end as it should; its stderr is empty then and every trace complete.
+    complete: whether the program is expected to end as it should; else traces of processes that were killed
+              before they could describe themselves are left out.
     """
     trace_directory = directory / "trace"
     env = {"HDTRACE_DIRECTORY": str(trace_directory), **(env or {})}
     run = _run([*_mpirun(ranks, mpirun), LAUNCHER, program(name), *args], ranks, directory, env)
     if complete:
         assert (run.returncode, run.stderr) == (0, ""), f"exit code {run.returncode}\n{run.stdout}\n{run.stderr}"
-    run.threads = read_traces(trace_directory, ranks)
-    check_files(trace_directory)
-    check_traces(run)
+    paths = sorted(path for path in trace_directory.glob("*.trc") if complete or info_of(path).stat().st_size > 0)
+    run.threads = read_traces(paths, ranks)
+    check_files(paths)
+    check_traces(run, complete)
     return run
 
 
-def read_traces(directory, ranks):
-    """All traces of a folder by rank and thread."""
+def read_traces(paths, ranks):
+    """Traces by rank and thread."""
     threads = {}
-    for path in sorted(directory.glob("*.trc")):
+    for path in paths:
         rank, thread = map(int, _TRACE_NAME.search(path.name).groups())
         threads[rank, thread] = ThreadTrace(hdtrace.read_trace(path), rank, thread, path.name, ranks)
     return threads

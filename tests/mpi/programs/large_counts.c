@@ -32,10 +32,16 @@ static void collectives(void)
 
 static void datatypes_and_files(void)
 {
-    MPI_Datatype type;
+    MPI_Datatype type, part;
     MPI_File file;
+    MPI_Count integers, addresses, large_counts, types, count;
+    int combiner;
     int values[6] = {0};
     MPI_Type_contiguous_c(6, MPI_INT, &type);
+    MPI_Type_get_envelope_c(type, &integers, &addresses, &large_counts, &types, &combiner);
+    CHECK(combiner == MPI_COMBINER_CONTIGUOUS && large_counts == 1);
+    MPI_Type_get_contents_c(type, integers, addresses, large_counts, types, NULL, NULL, &count, &part);
+    CHECK(count == 6 && part == MPI_INT);
     MPI_Type_commit(&type);
     CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, "large.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
     CHECK_MPI(MPI_File_write_at_c(file, (MPI_Offset)rank * 24, values, 1, type, MPI_STATUS_IGNORE));
