@@ -240,9 +240,10 @@ class Unifier {
         process.threads.erase(repeated.begin(), repeated.end());
 
         m_files.add(process.rank, process.first_thread(), open.info);
-        if (m_project.levels.has_ranks)
-            m_windows.add(process.rank, open.info, m_communicators,
-                          m_communicators.add(process.rank, open.info));
+        if (m_project.levels.has_ranks) {
+            const CommunicatorPositions positions = m_communicators.add(process.rank, open.info);
+            m_windows.add(process.rank, open.info, m_communicators, positions);
+        }
         process.lost = std::move(open.info.lost);
         process.datatypes = m_project.datatypes.add(open.info.datatypes, m_report);
         process.communicator_ids = ids_of(open.info.communicators);
