@@ -188,7 +188,7 @@ TEST(ValidateProject, RefusesTypesOfAnotherForm)
              "<named" + common + "/>",
              std::string("<NAMED name='MPI_INT'/>"),
              std::string("<NAMED id='x' name='MPI_INT'/>"),
-             "<DUP" + common + "/>",
+             "<DUP" + common + "oldTypo='0'/>",
              "<VECTOR" + common + "count='2' blocklength='1' stride='1.5' oldType='0'/>",
              "<RESIZED" + common + "lowerBound='0' oldType='0'/>",
              "<INDEXED" + common + "count='1' oldType='0'><Block len='1' index='2'/></INDEXED>",
