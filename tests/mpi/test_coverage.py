@@ -10,7 +10,7 @@ sys.path.append(str(SOURCE / "mpiwrapper"))
 from generate import header, tables  # noqa: E402
 
 # They do not end by returning from main; test_life_cycle.py looks at them.
-ENDS_EARLY = {"abort", "exit_early"}
+ENDS_EARLY = {"abort", "exit_early", "raise"}
 # Debian's MPICH can neither open ports nor start processes.
 NOT_WITH_MPICH = {"connect", "spawn"}
 WITHOUT_THEM = {"Comm_accept", "Comm_connect", "Comm_join", "Comm_spawn", "Comm_spawn_multiple", "Comm_get_parent",
