@@ -3,6 +3,7 @@
 #include "hdtrace/reader/info.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 namespace hdtrace::merger {
@@ -95,6 +96,7 @@ class InfoLoader {
         if (reader.truncated_line() > 0)
             m_report.warn("cut-off lines", {m_path, reader.truncated_line()},
                           "the last line is cut off and ignored: the process may have been killed");
+        warn_of_sudden_end();
         apply_names();
     }
 
@@ -163,6 +165,7 @@ class InfoLoader {
         if (m_process_line > 0)
             line.fail("base", "there is a Process line already, line " + std::to_string(m_process_line));
         m_process_line = line.number();
+        m_tells_its_end = line.has("pid");
         m_process = process;
         if (!m_info.process)
             m_info.process = process;
@@ -264,9 +267,26 @@ class InfoLoader {
 
     void load_end(const InfoLine& line)
     {
+        const std::int64_t thread = line.optional_integer("thread").value_or(0);
         const std::int64_t dropped = line.optional_integer("dropped").value_or(0);
+        m_ended_threads.insert(thread);
         if (dropped > 0)
-            m_info.lost.push_back({place(line), line.optional_integer("thread").value_or(0), dropped});
+            m_info.lost.push_back({place(line), thread, dropped});
+    }
+
+    // The wrapper describes the process's first thread without a line of its own.
+    void warn_of_sudden_end()
+    {
+        if (!m_tells_its_end)
+            return;
+        std::set<std::int64_t> threads(m_info.threads.begin(), m_info.threads.end());
+        threads.insert(0);
+        for (const std::int64_t thread : threads) {
+            if (!m_ended_threads.contains(thread))
+                m_report.warn("sudden ends", {m_path, m_process_line},
+                              "the process was ended from outside or by a fault: the last calls of thread " +
+                                  std::to_string(thread) + " may be missing in its trace");
+        }
     }
 
     void apply_names()
@@ -311,6 +331,8 @@ class InfoLoader {
     Report& m_report;
     ProcessLine m_process;
     std::uint64_t m_process_line = 0;
+    bool m_tells_its_end = false; // written by the wrapper, which ends every thread with a line
+    std::set<std::int64_t> m_ended_threads;
     Names m_communicator_names;
     Names m_datatype_names;
     Names m_window_names;

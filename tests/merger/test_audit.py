@@ -80,6 +80,15 @@ def test_lost_states(run):
     assert warn(run).startswith("app_node01_0_0.info:3: warning: 7 states of thread 1 were lost")
 
 
+def test_process_that_did_not_end_properly(run):
+    run.process(0, "Thread number=1\nEnd thread=0 states=10 dropped=0\n", size=1, keys="pid=7")
+    run.trace(0, thread=1)
+    assert warn(run) == (
+        "app_node01_0_0.info:1: warning: the process was ended from outside or by a fault: "
+        "the last calls of thread 1 may be missing in its trace"
+    )
+
+
 class TestOutputName:
     def test_other_name(self, run):
         run.process(0, size=1)
