@@ -1,12 +1,12 @@
 """Fixtures of the tests that trace MPI programs. Each program runs once for each way in which it is asked for."""
 import pytest
-from support.runs import BUILD, LAUNCHER
+from support.runs import BUILD, WRAPPER
 from support.runs import run_untraced as _run_untraced
 from support.runs import run_with_tracer
 
 
 def pytest_sessionstart():
-    if not LAUNCHER.exists() or not list(BUILD.glob("lib/**/libHDTraceMPIWrapper.so")):
+    if WRAPPER is None:
         pytest.exit(f"hdtrace is not built in {BUILD}; HDTRACE_BUILD may name another folder", returncode=1)
 
 

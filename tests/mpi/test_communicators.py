@@ -1,6 +1,6 @@
 """Making, naming, unifying and freeing communicators."""
 from support.calls import ANY, Call
-from support.runs import only_with, ranks
+from support.runs import WRAPPER, only_with, ranks, read_traces, run_untraced
 
 ALL = ranks(1, 2, 3, 4)
 TWO_OR_MORE = ranks(2, 3, 4)
@@ -127,6 +127,33 @@ def test_topologies(run_traced, ranks):
         cid = trace.value(Call("Dist_graph_create_adjacent"), "newcid")
         assert Call("Neighbor_alltoallv", neighbours, cid=cid) in trace
         assert Call("Neighbor_allgather", cid=trace.value(Call("Dist_graph_create"), "newcid")) in trace
+
+
+@only_with("Open MPI")
+@ranks(1, 2)
+def test_processes_of_another_world_are_rank_minus_4(run_traced, ranks):
+    for trace in run_traced("spawn", ranks):
+        assert Call("Comm_get_parent", newcid=-1) in trace
+        first, second = (trace.value(Call(name, cid=0, root=0, rootRank=0), "newcid") for name in ("Comm_spawn", "Comm_spawn_multiple"))
+        for cid in (first, second):
+            assert Call("Bcast", cid=cid, rootRank=-3 if trace.rank == 0 else -2) in trace
+            assert Call("Comm_disconnect", cid=cid) in trace
+            assert (Call("Recv", cid=cid, fromRank=-4, fromTag=6, size=4) in trace) == (trace.rank == 0)
+
+
+@only_with("Open MPI")
+def test_started_processes_have_traces_of_their_own(tmp_path):
+    env = {"HDTRACE_DIRECTORY": str(tmp_path)}
+    run = run_untraced("spawn", 2, tmp_path, env, mpirun=("-x", f"LD_PRELOAD={WRAPPER}"))
+    assert (run.returncode, run.stderr) == (0, "")
+    traces = {path.name: read_traces([path], 2) for path in tmp_path.glob("*.trc")}
+    worlds = {name.rsplit("_", 3)[0] for name in traces}
+    assert len(worlds) == 3 and len(traces) == 6
+    for name, threads in traces.items():
+        (trace,) = threads.values()
+        if not name.startswith("spawn_"):
+            cid = trace.value(Call("Comm_get_parent"), "newcid")
+            assert Call("Bcast", cid=cid, rootRank=-4) in trace
 
 
 @only_with("Open MPI")

@@ -7,7 +7,8 @@ import hdtrace
 import pytest
 from support.calls import Call
 from support.extents import written_pieces
-from support.runs import BUILD, SETTINGS, SOURCE, ranks, run_untraced, run_with_tracer
+from support.runs import BUILD, SETTINGS, SOURCE, WRAPPER, ranks, run_with_tracer
+from support.runs import run_untraced as run_anew
 
 EXAMPLES = BUILD / "examples"
 
@@ -109,10 +110,10 @@ def test_the_walk_through_of_the_specification(tmp_path):
     """Linked with plain mpicc, run with three processes, merged by the script's old name."""
     glib = subprocess.run(["pkg-config", "--libs", "glib-2.0"], capture_output=True, text=True, check=True).stdout.split()
     shutil.copy(SOURCE / "examples/mpi-io-test.c", tmp_path)
-    libraries = [next(BUILD.glob(f"lib/**/{name}")) for name in ("libHDTraceMPIWrapper.a", "libhdTrace.a")]
+    libraries = [WRAPPER.with_name(name) for name in ("libHDTraceMPIWrapper.a", "libhdTrace.a")]
     subprocess.run([SETTINGS["compiler"], "-o", "mpi-io-test", "mpi-io-test.c", *libraries, *glib], cwd=tmp_path, check=True)
 
-    run = run_untraced(tmp_path / "mpi-io-test", 3, tmp_path)
+    run = run_anew(tmp_path / "mpi-io-test", 3, tmp_path)
     assert (run.returncode, run.stderr) == (0, "") and _OUTPUT.fullmatch(run.stdout)
     traces = sorted(tmp_path.glob("mpi-io-test_*.trc"))
     assert len(traces) == len(list(tmp_path.glob("*.info"))) == 3

@@ -1,7 +1,11 @@
 """The same program in each language and binding has the same trace."""
+import subprocess
+from pathlib import Path
+
 import pytest
 from support.calls import Call
-from support.runs import SETTINGS, only_with, ranks, run_with_tracer
+from support.runs import SETTINGS, SOURCE, WRAPPER, only_with, ranks, read_traces, run_with_tracer
+from support.runs import run_untraced as run_anew
 
 # Which predefined handle or numbering a binding uses for the same thing does not matter.
 NOT_COMPARED = {"time", "end", "flags", "tid", "oldTid"}
@@ -39,6 +43,28 @@ def test_what_a_tour_logs(run_traced, ranks, name):
         assert Call("Send", toRank=-2) in trace
         assert run.file_name(trace, Call("File_open", name="tour.data")) == str(run.directory.resolve() / "tour.data")
         assert trace.names()[0] == "Init" and trace.names()[-1] == "Finalize"
+
+
+@pytest.mark.parametrize("name, compiler", [("tour.c", "mpicc"), ("tour_mpif.f", "mpif90"), ("tour_f08.f90", "mpif90")])
+def test_programs_may_be_linked_with_the_tracer(run_traced, tmp_path, name, compiler):
+    """With the archives, as the specification does it; the trace is the same as with the preloaded library.
+
+    Calls from Fortran reach the tracer only through the MPI library, which comes later: it takes the whole archive.
+    """
+    compiler = SETTINGS["compiler"].replace("mpicc", compiler)
+    if not Path(compiler).exists():
+        pytest.skip(f"no {compiler}")
+    glib = subprocess.run(["pkg-config", "--libs", "glib-2.0"], capture_output=True, text=True, check=True).stdout.split()
+    archives = [WRAPPER.with_name(archive) for archive in ("libHDTraceMPIWrapper.a", "libhdTrace.a")]
+    if name != "tour.c":
+        archives = ["-Wl,--push-state,--whole-archive", archives[0], "-Wl,--pop-state", archives[1]]
+    source = SOURCE / "tests/mpi/programs/languages" / name
+    executable = tmp_path / source.stem
+    subprocess.run([compiler, "-o", executable, source, *archives, *glib], cwd=tmp_path, check=True)
+    run = run_anew(executable, 3, tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    run.threads = read_traces(sorted(tmp_path.glob("*.trc")), 3)
+    assert shape(run) == shape(run_traced("tour", 3))
 
 
 @only_with("Open MPI")  # Debian's mpi4py is made for it

@@ -6,7 +6,8 @@ import hdtrace
 
 # Calls whose rid is not a new one.
 _NAMES_A_REQUEST = {"Request_free", "Request_get_status", "Cancel", "Grequest_complete", "Pready", "Pready_range", "Pready_list", "Parrived"}
-_TYPE_IDS = {"tid", "recvtid", "etid", "filetid", "oldTid"}
+_IDS = {"tid": "Type", "recvtid": "Type", "etid": "Type", "filetid": "Type", "oldTid": "Type", "targetTid": "Type",
+        "cid": "Comm", "newcid": "Comm", "fid": "File", "wid": "Win"}
 _INFO_VALUE = r"""(?:-?\d+(?:\.\d+)?|'(?:[^'\\\x00-\x1f]|\\.)*'|"(?:[^"\\\x00-\x1f]|\\.)*")"""
 _INFO_LINE = re.compile(rf"[A-Z]\w*(?: \w+={_INFO_VALUE})*")
 _INFO_KEY = re.compile(rf"(\w+)=({_INFO_VALUE})")
@@ -69,7 +70,7 @@ def _check_ids(trace, info):
     for state in trace.everything():
         for element in [state, *state.children]:
             for key, value in element.attributes.items():
-                kind = "Type" if key in _TYPE_IDS else {"cid": "Comm", "newcid": "Comm", "fid": "File"}.get(key)
+                kind = _IDS.get(key)
                 assert kind is None or value == "-1" or value in known[kind], \
                     f"{trace.title}:{state.line}: {state.name} has {key}='{value}', which no {kind} line of the .info has"
 
@@ -88,7 +89,7 @@ def _check_requests(run):
         for state in sorted(states, key=lambda state: state.time):
             place = f"rank {rank}: {state.name} in line {state.line}"
             for rid in _new_requests(state):
-                assert rid not in started | objects, f"{place}: rid {rid} was given before"
+                assert rid not in started and rid not in objects, f"{place}: rid {rid} was given before"
                 (objects if state.name.endswith("_init") else started).add(rid)
         for state in sorted(states, key=lambda state: state.end):
             place = f"rank {rank}: {state.name} in line {state.line}"
@@ -100,7 +101,7 @@ def _check_requests(run):
                     assert child["rid"] not in completed, f"{place}: rid {child['rid']} was completed before"
                     completed.add(child["rid"])
                 if child.name == "Pending":
-                    assert child["rid"] in started - completed, f"{place}: rid {child['rid']} cannot be pending"
+                    assert child["rid"] in started and child["rid"] not in completed, f"{place}: rid {child['rid']} cannot be pending"
 
 
 def _new_requests(state):

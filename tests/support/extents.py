@@ -1,5 +1,10 @@
 """Which bytes of a file an access touches: a plain model of datatypes and views, from what the project says."""
 
+from .runs import SETTINGS
+
+# Open MPI's data sieving writes wrong bytes into holes between what processes write, also without the tracer.
+WITHOUT_DATA_SIEVING = ("--mca", "fbtl_posix_write_datasieving", "0") if SETTINGS["mpi"] == "Open MPI" else ()
+
 
 class FileViews:
     """Follows the views that one process sets on its files. Unlike the product it is made to be obvious, not fast."""
@@ -18,10 +23,20 @@ class FileViews:
         if state.name == "File_open":
             self._views.pop(state.get("fid"), None)
 
+    def place(self, fid, data_bytes):
+        """The absolute offset of the byte that has so many bytes of data before it in the view."""
+        displacement, extents, length = self._view(fid)
+        tile, rest = divmod(data_bytes, sum(end - begin for begin, end in extents))
+        for begin, end in extents:
+            if rest < end - begin:
+                return displacement + tile * length + begin + rest
+            rest -= end - begin
+        raise AssertionError("a rest is smaller than its tile")
+
     def touched(self, state):
         """[(begin, end), ...] of an access that has an offset."""
         offset, rest = int(state["offset"]), int(state["size"])
-        displacement, extents, length = self._views.get(state["fid"], (0, [(0, 1)], 1))
+        displacement, extents, length = self._view(state["fid"])
         if extents == [(0, length)]:
             return [(offset, offset + rest)]
         pieces, tile = [], max(0, (offset - displacement) // length - 1)
@@ -35,6 +50,9 @@ class FileViews:
                     rest -= end - begin
             tile += 1
         return pieces
+
+    def _view(self, fid):
+        return self._views.get(fid, (0, [(0, 1)], 1))
 
     def _type(self, tid):
         return self._project.datatype(self._rank, tid)
@@ -76,18 +94,44 @@ def _blocks(datatype, extent):
         "INDEXED": lambda: of_children("index", "len", extent),
         "HINDEXED": lambda: of_children("index", "len"),
         "INDEXED_BLOCK": lambda: of_children("displacement", None, extent),
-        "SUBARRAY": lambda: _blocks_of_subarray(datatype, extent),
+        "HINDEXED_BLOCK": lambda: of_children("displacement", None),
+        "SUBARRAY": lambda: _blocks_of_array(datatype, _indices_of_subarray(datatype), extent),
+        "DARRAY": lambda: _blocks_of_array(datatype, _indices_of_darray(datatype), extent),
     }[datatype.tag]()
 
 
-def _blocks_of_subarray(datatype, extent):
-    dimensions = [tuple(int(child.get(key)) for key in ("size", "subsize", "start")) for child in datatype]
+def _blocks_of_array(datatype, dimensions, extent):
+    """dimensions: (size, indices that belong to the type) of each."""
     if datatype.get("order") == "MPI_ORDER_FORTRAN":
-        dimensions.reverse()
+        dimensions = dimensions[::-1]
     places = [0]
-    for size, subsize, start in dimensions:
-        places = [place * size + start + i for place in places for i in range(subsize)]
+    for size, indices in dimensions:
+        places = [place * size + i for place in places for i in indices]
     return [(place * extent, 1) for place in places]
+
+
+def _indices_of_subarray(datatype):
+    for_each = [tuple(int(child.get(key)) for key in ("size", "subsize", "start")) for child in datatype]
+    return [(size, range(start, start + subsize)) for size, subsize, start in for_each]
+
+
+def _indices_of_darray(datatype):
+    """The grid of processes is always in C's order."""
+    dimensions, rest = [], int(datatype.get("rank"))
+    for child in reversed(datatype):
+        rest, coordinate = divmod(rest, int(child.get("psize")))
+        dimensions.append((int(child.get("gsize")), _dealt_out(child, coordinate)))
+    return dimensions[::-1]
+
+
+def _dealt_out(dimension, coordinate):
+    size, processes = int(dimension.get("gsize")), int(dimension.get("psize"))
+    kind, argument = dimension.get("distrib"), dimension.get("darg")
+    if kind == "MPI_DISTRIBUTE_NONE":
+        return range(size)
+    smallest = -(-size // processes) if kind == "MPI_DISTRIBUTE_BLOCK" else 1
+    block = smallest if argument == "MPI_DISTRIBUTE_DFLT_DARG" else int(argument)
+    return [i for i in range(size) if i // block % processes == coordinate]
 
 
 def _merge(pieces):

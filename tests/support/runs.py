@@ -18,6 +18,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("HDTRACE_BUILD", SOURCE / "build/dev"))
 LAUNCHER = BUILD / "bin/hdtrace-run"
 MERGER = BUILD / "bin/project-merger"
+WRAPPER = next(BUILD.glob("lib/**/libHDTraceMPIWrapper.so"), None)
 SETTINGS = json.loads((BUILD / "tests/mpi/settings.json").read_text())
 TIMEOUT = 120
 

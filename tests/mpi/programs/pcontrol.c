@@ -21,8 +21,10 @@ int main(int argc, char **argv)
     MPI_Pcontrol(1);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     broadcast(3);
+    MPI_Pcontrol(2); /* flushes, no more */
+    broadcast(4);
     MPI_Pcontrol(0);
     MPI_Pcontrol(2);
-    broadcast(4);
+    broadcast(5);
     return finish();
 }
