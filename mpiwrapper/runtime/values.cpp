@@ -65,6 +65,20 @@ constexpr NamedValue whences[] = {HDT_NAMED(MPI_SEEK_SET), HDT_NAMED(MPI_SEEK_CU
 pthread_mutex_t message_mutex = PTHREAD_MUTEX_INITIALIZER;
 GHashTable* messages = nullptr; // MPI_Message -> Message
 
+// Callbacks of the program can make up codes. Open MPI would call its error handler if asked about one.
+bool is_code_of_mpi(int rc)
+{
+#ifdef OPEN_MPI
+    const int* last = nullptr;
+    int is_set = 0;
+    if (real.MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &is_set) != MPI_SUCCESS || !is_set)
+        return false;
+    return rc >= 0 && rc <= *last;
+#else
+    return rc != MPI_SUCCESS;
+#endif
+}
+
 gpointer key_of(MPI_Message handle)
 {
     return reinterpret_cast<gpointer>(handle_bits(handle));
@@ -74,8 +88,9 @@ gpointer key_of(MPI_Message handle)
 
 const char* error_class_name(int rc)
 {
-    int error_class = MPI_ERR_UNKNOWN;
-    real.MPI_Error_class(rc, &error_class);
+    int error_class = rc;
+    if (is_code_of_mpi(rc))
+        real.MPI_Error_class(rc, &error_class);
     for (const NamedValue& candidate : error_classes)
         if (candidate.value == error_class)
             return candidate.name;

@@ -1,0 +1,51 @@
+"""What is seldom done: programs write down what they see, and that is the same with and without the tracer."""
+from pathlib import Path
+
+import pytest
+from support.runs import SETTINGS, ranks
+
+ALL_SETTINGS = {"HDTRACE_ALL_FUNCTIONS": "2", "HDTRACE_NESTED": "1", "HDTRACE_FILE_INFO": "1", "HDTRACE_FORCE_FLUSH": "1"}
+PROGRAMS = ["callbacks", "errors_handled", "statuses", "insignificant", "lifetimes", "big", "many_threads", "processes"]
+
+
+def seen(run):
+    """Exit code and notes of a run, by rank."""
+    return run.returncode, {path.name: path.read_text() for path in sorted(run.directory.glob("notes-*"))}
+
+
+def path_of(name):
+    return Path(SETTINGS["programs"]) / "strange" / name
+
+
+@ranks(1, 2, 4)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_by_default(run_traced, run_untraced, name, ranks):
+    untraced = run_untraced(path_of(name), ranks)
+    assert untraced.returncode == 0, untraced.stderr
+    assert seen(run_traced(path_of(name), ranks)) == seen(untraced)
+
+
+@ranks(2)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_with_all_settings(run_traced, run_untraced, name, ranks):
+    assert seen(run_traced(path_of(name), ranks, ALL_SETTINGS)) == seen(run_untraced(path_of(name), ranks))
+
+
+@pytest.mark.parametrize("way", ["pthread_exit", "exit"])
+def test_ends_in_another_thread(run_traced, run_untraced, way):
+    untraced = run_untraced(path_of("processes"), 2, args=[way])
+    assert untraced.returncode == 0, untraced.stderr
+    assert seen(run_traced(path_of("processes"), 2, args=[way])) == seen(untraced)
+
+
+@pytest.mark.parametrize("way", ["five", "fatal"])
+def test_exit_codes(run_traced, run_untraced, way):
+    untraced = run_untraced(path_of("processes"), 2, args=[way])
+    assert untraced.returncode != 0
+    assert seen(run_traced(path_of("processes"), 2, args=[way], complete=False)) == seen(untraced)
+
+
+def test_sizes_have_64_bits(run_traced):
+    for trace in run_traced(path_of("big"), 1):
+        sizes = [state["size"] for state in trace.states if state.name == "Send"]
+        assert list(map(int, sizes)) == [3 << 30, 2000000000 << 30]
