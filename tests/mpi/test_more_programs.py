@@ -84,6 +84,7 @@ def test_fftw(both_ways):
 
 
 _MUMPS_TIMES = re.compile(r"[Tt]ime |Time\b|MBYTES|Memory")
+_LAST_DIGITS = re.compile(r"\d+\.\d{10,}")
 
 
 @pytest.mark.parametrize("precision, data", [("d", "real"), ("z", "cmplx")])
@@ -92,12 +93,14 @@ def test_mumps(both_ways, precision, data):
     binary = MUMPS / f"{precision}simpletest"
     if not binary.exists():
         pytest.skip("mumps-test is not installed")
-    untraced, traced = both_ways("/bin/sh", "-c", f"exec {binary} < {MUMPS}/input_simpletest_{data}", normalise=without_times)
+    untraced, traced = both_ways("/bin/sh", "-c", f"exec {binary} < {MUMPS}/input_simpletest_{data}", normalise=without_times_and_last_digits)
     assert "Solution is" in untraced.stdout
     check_messages(traced)
 
 
-def without_times(text):
+def without_times_and_last_digits(text):
+    """The last digits depend on whose part of a sum comes first."""
+    text = _LAST_DIGITS.sub(lambda number: f"{float(number[0]):.9f}", text)
     return [line for line in text.splitlines() if not _MUMPS_TIMES.search(line)]
 
 
