@@ -77,10 +77,11 @@ int forget(MPI_Comm handle, int, void* value, void*)
 }
 
 // An attribute's delete function is the one way to hear of every end of a communicator.
+// Once only: a second value would end the first.
 void attach(MPI_Comm handle, Comm& comm)
 {
-    comm.is_attached = true;
-    real.MPI_Comm_set_attr(handle, keyval, &comm);
+    if (!__atomic_exchange_n(&comm.is_attached, true, __ATOMIC_ACQ_REL))
+        real.MPI_Comm_set_attr(handle, keyval, &comm);
 }
 
 bool is_identity(const int* ranks, int count)
@@ -216,6 +217,14 @@ void set_derived_name(Comm& made, const Comm& parent, const char* word, int numb
     made.name = strdup(name.string(word).text(" ").number(number).c_string());
 }
 
+// A communicator that was freed before it could be attached, and whose handle has come again.
+void forget_unattached(MPI_Comm handle)
+{
+    Comm* const comm = lookup(handle);
+    if (comm != nullptr && !__atomic_load_n(&comm->is_attached, __ATOMIC_RELAXED))
+        forget(handle, MPI_KEYVAL_INVALID, comm, nullptr);
+}
+
 // What all rules have in common: the new communicator is known, attached and gets its uid.
 void adopt(MPI_Comm handle, Comm* made, TextBuffer& uid, const Comm& parent, const char* word, int number, bool complete)
 {
@@ -224,6 +233,7 @@ void adopt(MPI_Comm handle, Comm* made, TextBuffer& uid, const Comm& parent, con
     if (uid.size() > 0)
         made->uid = finish_uid(uid);
     set_derived_name(*made, parent, word, number);
+    forget_unattached(handle);
     if (insert(handle, made) == made && complete)
         attach(handle, *made);
 }
@@ -293,7 +303,7 @@ const Comm& find_comm(MPI_Comm handle, bool may_ask)
             return null_comm;
         comm = insert(handle, asked);
     }
-    if (!comm->is_attached && may_ask)
+    if (may_ask && !__atomic_load_n(&comm->is_attached, __ATOMIC_RELAXED))
         attach(handle, *comm);
     return *comm;
 }

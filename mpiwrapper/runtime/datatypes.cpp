@@ -270,22 +270,21 @@ void add_description(TextBuffer& line, MPI_Datatype handle, const Contents& cont
     line.text(" size=").number(size).text(" lb=").number(lower_bound).text(" extent=").number(extent).text("\n");
 }
 
-// Puts the type into the table and its line into the .info, unless another thread was faster.
-Type insert(MPI_Datatype handle, int64_t size, const TextBuffer& description, Type* node)
+// Puts the type into the table and its line into the .info. False if another thread was faster: *node is its result then.
+bool insert(MPI_Datatype handle, int64_t size, const TextBuffer& description, Type* node)
 {
     const MutexLock lock(mutex);
     const Type* const present = static_cast<const Type*>(g_hash_table_lookup(types, key_of(handle)));
     if (present != nullptr) {
-        const Type found = *present;
-        free(node);
-        return found;
+        *node = *present;
+        return false;
     }
     *node = {next_id++, size};
     g_hash_table_insert(types, key_of(handle), node);
     TextBuffer line;
     line.text("Type id='").number(node->id).bytes(description.data(), description.size());
     write_info(line);
-    return *node;
+    return true;
 }
 
 Type add_type(MPI_Datatype handle, const MPI_Datatype* components, int component_count)
@@ -309,7 +308,12 @@ Type add_type(MPI_Datatype handle, const MPI_Datatype* components, int component
     TextBuffer description;
     add_description(description, handle, contents, ids, component_count, size);
     free(ids);
-    const Type type = insert(handle, size, description, node);
+    const bool is_new = insert(handle, size, description, node);
+    const Type type = *node;
+    if (!is_new) {
+        free(node);
+        return type;
+    }
     // A predefined type is never freed. For others an attribute's delete function is the one way to hear of their end.
     if (!contents.is_predefined())
         real.MPI_Type_set_attr(handle, keyval, node);

@@ -49,3 +49,10 @@ def test_sizes_have_64_bits(run_traced):
     for trace in run_traced(path_of("big"), 1):
         sizes = [state["size"] for state in trace.states if state.name == "Send"]
         assert list(map(int, sizes)) == [3 << 30, 2000000000 << 30]
+
+
+def test_handles_that_come_again(run_traced):
+    """A communicator that was freed unused leaves nothing behind for the next one with its handle."""
+    for trace in run_traced(path_of("lifetimes"), 2):
+        made = [state["newcid"] for state in trace.states if state.name == "Comm_split"]
+        assert len(made) == len(set(made)) == 20
