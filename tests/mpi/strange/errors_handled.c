@@ -37,11 +37,9 @@ static void send_and_receive(MPI_Comm comm)
     SAY(MPI_Send(&value, 1, MPI_DATATYPE_NULL, right, 1, comm));
     SAY(MPI_Send(&value, 0, raw, MPI_PROC_NULL, 1, comm));
     SAY(MPI_Isend(&value, 1, MPI_INT, size, 1, comm, &request));
-    SAY(MPI_Irecv(&value, -3, MPI_INT, right, 1, comm, &request));
     SAY(MPI_Recv(&value, 1, MPI_INT, size, 1, comm, &status));
     SAY(MPI_Sendrecv(&value, 1, MPI_INT, size, 1, &value, 1, MPI_INT, left, 1, comm, &status));
     SAY(MPI_Probe(size, 1, comm, &status));
-    SAY(MPI_Send_init(&value, -1, MPI_INT, right, 1, comm, &request));
     MPI_Type_free(&raw);
 }
 
