@@ -105,7 +105,8 @@ def _check_requests(run):
 
 
 def _new_requests(state):
-    if "rid" in state and state.name not in _NAMES_A_REQUEST:
+    # A call that failed has started nothing.
+    if state.get("rid", "-1") != "-1" and state.name not in _NAMES_A_REQUEST:
         yield state["rid"]
     for child in state.children:
         if child.name == "Start":
