@@ -4,6 +4,7 @@ from support.runs import WRAPPER, only_with, ranks, read_traces, run_untraced
 
 ALL = ranks(1, 2, 3, 4)
 TWO_OR_MORE = ranks(2, 3, 4)
+WITHOUT_UID = "communicators without uid"  # what processes of another world may be in has none
 
 
 def created(run, call, number=0, attribute="newcid"):
@@ -132,7 +133,7 @@ def test_topologies(run_traced, ranks):
 @only_with("Open MPI")
 @ranks(1, 2)
 def test_processes_of_another_world_are_rank_minus_4(run_traced, ranks):
-    for trace in run_traced("spawn", ranks):
+    for trace in run_traced("spawn", ranks, merger_warns=WITHOUT_UID):
         assert Call("Comm_get_parent", newcid=-1) in trace
         first, second = (trace.value(Call(name, cid=0, root=0, rootRank=0), "newcid") for name in ("Comm_spawn", "Comm_spawn_multiple"))
         for cid in (first, second):
@@ -146,7 +147,7 @@ def test_started_processes_have_traces_of_their_own(tmp_path):
     env = {"HDTRACE_DIRECTORY": str(tmp_path)}
     run = run_untraced("spawn", 2, tmp_path, env, mpirun=("-x", f"LD_PRELOAD={WRAPPER}"))
     assert (run.returncode, run.stderr) == (0, "")
-    traces = {path.name: read_traces([path], 2) for path in tmp_path.glob("*.trc")}
+    traces = {path.name: read_traces((path,), 2) for path in tmp_path.glob("*.trc")}
     worlds = {name.rsplit("_", 3)[0] for name in traces}
     assert len(worlds) == 3 and len(traces) == 6
     for name, threads in traces.items():
@@ -159,8 +160,7 @@ def test_started_processes_have_traces_of_their_own(tmp_path):
 @only_with("Open MPI")
 @TWO_OR_MORE
 def test_groups_that_meet_through_a_port(run_traced, ranks):
-    run = run_traced("connect", ranks)
-    run.merger_warns = "communicators without uid"
+    run = run_traced("connect", ranks, merger_warns=WITHOUT_UID)
     for trace in run:
         listens = trace.rank < ranks // 2
         assert Call("Comm_accept" if listens else "Comm_connect", root=ANY, newcid=ANY) in trace

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from support.calls import Call
-from support.runs import SETTINGS, SOURCE, WRAPPER, only_with, ranks, read_traces, run_with_tracer
+from support.runs import SETTINGS, SOURCE, WRAPPER, only_with, ranks, run_with_tracer
 from support.runs import run_untraced as run_anew
 
 # Which predefined handle or numbering a binding uses for the same thing does not matter.
@@ -63,7 +63,7 @@ def test_programs_may_be_linked_with_the_tracer(run_traced, tmp_path, name, comp
     subprocess.run([compiler, "-o", executable, source, *archives, *glib], cwd=tmp_path, check=True)
     run = run_anew(executable, 3, tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
-    run.threads = read_traces(sorted(tmp_path.glob("*.trc")), 3)
+    run.paths = tuple(sorted(tmp_path.glob("*.trc")))
     assert shape(run) == shape(run_traced("tour", 3))
 
 

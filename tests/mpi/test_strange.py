@@ -28,7 +28,10 @@ def test_by_default(run_traced, run_untraced, name, ranks):
 @ranks(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_with_all_settings(run_traced, run_untraced, name, ranks):
-    assert seen(run_traced(path_of(name), ranks, ALL_SETTINGS)) == seen(run_untraced(path_of(name), ranks))
+    # A copy that could not be finished is seen by callbacks only.
+    unfinished = "communicators without uid" if name == "callbacks" else ""
+    run = run_traced(path_of(name), ranks, ALL_SETTINGS, merger_warns=unfinished)
+    assert seen(run) == seen(run_untraced(path_of(name), ranks))
 
 
 @pytest.mark.parametrize("way", ["pthread_exit", "exit"])

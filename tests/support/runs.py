@@ -3,8 +3,8 @@ import json
 import os
 import re
 import subprocess
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import hdtrace
@@ -49,8 +49,13 @@ class Run:
     stdout: str
     stderr: str
     returncode: int
-    threads: dict = field(default_factory=dict)  # (rank, thread) -> ThreadTrace
+    paths: tuple = ()  # of its traces
     merger_warns: str = ""  # the only warning that project-merger may give
+
+    @property
+    def threads(self):
+        """{(rank, thread): ThreadTrace}, read when it is wanted: there are many runs, and some are long."""
+        return read_traces(self.paths, self.ranks)
 
     @property
     def traces(self):
@@ -93,24 +98,28 @@ def run_untraced(name, ranks, directory, env=None, args=(), mpirun=()):
     return _run([*_mpirun(ranks, mpirun), program(name), *args], ranks, directory, env)
 
 
-def run_with_tracer(name, ranks, directory, env=None, args=(), mpirun=(), complete=True):
-    """Runs a program with the tracer preloaded and checks what holds for every trace.
+def run_with_tracer(name, ranks, directory, env=None, args=(), mpirun=(), complete=True, merger_warns=""):
+    """Runs a program with the tracer preloaded, checks what holds for every trace, and merges.
 
     complete: whether the program is expected to end as it should; else traces of processes that were killed
-              before they could describe themselves are left out.
+              before they could describe themselves are left out, and nothing is merged.
+    merger_warns: the only warning that project-merger may give.
     """
     trace_directory = directory / "trace"
     env = {"HDTRACE_DIRECTORY": str(trace_directory), **(env or {})}
     run = _run([*_mpirun(ranks, mpirun), LAUNCHER, program(name), *args], ranks, directory, env)
     if complete:
         assert (run.returncode, run.stderr) == (0, ""), f"exit code {run.returncode}\n{run.stdout}\n{run.stderr}"
-    paths = sorted(path for path in trace_directory.glob("*.trc") if complete or info_of(path).stat().st_size > 0)
-    run.threads = read_traces(paths, ranks)
-    check_files(paths)
+    run.paths = tuple(sorted(path for path in trace_directory.glob("*.trc") if complete or info_of(path).stat().st_size > 0))
+    run.merger_warns = merger_warns
+    check_files(run.paths)
     check_traces(run, complete)
+    if complete:
+        assert run.project.process_count == ranks
     return run
 
 
+@lru_cache(maxsize=4)
 def read_traces(paths, ranks):
     """Traces by rank and thread."""
     threads = {}
