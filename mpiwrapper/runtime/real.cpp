@@ -25,6 +25,9 @@ __attribute__((used)) const void* const wrappers[] = {
 #undef HDT_WRAPPED
 };
 
+// All other functions are found by name at run time, and a linker drops a library that nothing refers to.
+__attribute__((used)) const void* const mpi_library_is_needed = reinterpret_cast<const void*>(&::MPI_Wtime);
+
 // The program may run with an older MPI library than we were built for.
 void* find(const char* name)
 {
