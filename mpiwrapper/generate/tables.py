@@ -122,10 +122,6 @@ class Function:
         """The name without the suffix of the large-count form."""
         return self.name.removesuffix("_c") if self.is_large else self.name
 
-    @property
-    def is_variadic(self):
-        return any(p.name == "..." for p in self.parameters)
-
     def parameter(self, name):
         for parameter in self.parameters:
             if parameter.name == name:

@@ -29,11 +29,6 @@ int64_t next_id = 0;
 MPI_Group world_group;
 int keyval = MPI_KEYVAL_INVALID;
 
-gpointer key_of(MPI_Comm handle)
-{
-    return reinterpret_cast<gpointer>(handle_bits(handle));
-}
-
 Comm* new_comm()
 {
     Comm* const comm = static_cast<Comm*>(calloc(1, sizeof(Comm)));

@@ -59,11 +59,6 @@ const char* combiner_name(int combiner)
     return "UNKNOWN";
 }
 
-gpointer key_of(MPI_Datatype handle)
-{
-    return reinterpret_cast<gpointer>(handle_bits(handle));
-}
-
 bool lookup(MPI_Datatype handle, Type* type)
 {
     const MutexLock lock(mutex);

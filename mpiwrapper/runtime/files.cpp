@@ -22,11 +22,6 @@ GHashTable* ids = nullptr;                         // canonical name -> id
 GHashTable* open_files = nullptr;                  // handle -> File
 int64_t next_id = 0;
 
-gpointer key_of(MPI_File handle)
-{
-    return reinterpret_cast<gpointer>(handle_bits(handle));
-}
-
 // ROMIO takes "ufs:name", "pvfs2:name" and the like: letters and digits before the first colon.
 const char* behind_prefix(const char* name)
 {

@@ -79,11 +79,6 @@ bool is_code_of_mpi(int rc)
 #endif
 }
 
-gpointer key_of(MPI_Message handle)
-{
-    return reinterpret_cast<gpointer>(handle_bits(handle));
-}
-
 } // namespace
 
 const char* error_class_name(int rc)

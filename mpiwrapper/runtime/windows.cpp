@@ -18,11 +18,6 @@ pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the table and the ids
 GHashTable* windows = nullptr;                     // handle -> Window
 int64_t next_id = 0;
 
-gpointer key_of(MPI_Win handle)
-{
-    return reinterpret_cast<gpointer>(handle_bits(handle));
-}
-
 } // namespace
 
 void created_window(MPI_Win handle, const Comm& comm, int64_t size, int64_t displacement_unit)
