@@ -24,13 +24,14 @@ def main(arguments=None):
         if options.list:
             print("\n".join(f"wrappers_{chapter.name}.cpp" for chapter in api.chapters))
             return 0
-        declared = header.prototypes(header.preprocess(options.compiler, options.flag))
+        text = header.preprocess(options.compiler, options.flag)
+        declared = header.prototypes(text)
         forms = tables.with_large_forms(api)
         problems = header.check(forms, declared)
         if problems:
             print("\n".join(problems), file=sys.stderr)
             return 1
-        write(options.output, emit(forms, declared) | {"functions.md": documentation.emit(api)})
+        write(options.output, emit(forms, declared, header.constants(text)) | {"functions.md": documentation.emit(api)})
     except (tables.TableError, OSError) as error:
         print(f"generate: {error}", file=sys.stderr)
         return 1
@@ -50,12 +51,13 @@ def parse(arguments):
     return options
 
 
-def emit(api, declared):
-    """The C++ files of the functions that are declared: name -> text."""
+def emit(api, declared, constants):
+    """The C++ files of the functions and constants that are declared: name -> text."""
     present = tables.only(api, declared)
     files = {f"wrappers_{chapter.name}.cpp": wrappers.emit_chapter(chapter) for chapter in present.chapters}
     files["real_functions.inc"] = wrappers.emit_real_functions(
         {f.name for f in present.functions} | set(api.own) | set(api.optional) & set(declared))
+    files["named_values.inc"] = wrappers.emit_named_values(api.kinds, constants.__contains__)
     files["wrapped_functions.inc"] = wrappers.emit_wrapped_functions({f.name for f in present.functions})
     return files
 

@@ -42,9 +42,10 @@ def _names(attribute):
 
 def _child_attributes(child):
     if child.each:
-        return "rank size count tid "
-    if child.name == "Info":
-        return "key value "
+        return "rank size count tid displ " if child.each.displacements else "rank size count tid "
+    fixed = {"Info": "key value ", "Arg": "value ", "Command": "name "}
+    if child.name in fixed:
+        return fixed[child.name]
     return "rid " if child.argument else "".join(f"{a.name} " for a in child.attributes)
 
 

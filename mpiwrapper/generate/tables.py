@@ -22,6 +22,8 @@ class Kind:
     pointer: bool = False
     attribute: str = ""
     value: str = ""
+    names: tuple[str, ...] = ()
+    prefix: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Parameter:
     kind: Kind | None  # None: the C type is given literally
     direction: str = "in"  # in, out, inout
     length: str | None = None  # the length of an array; "" if it is not known
+    of: str = ""  # the communicator that a rank counts in, if it is not the function's first
     significant: tuple[str, ...] = ()  # all must hold, else MPI does not define the value
     literal_type: str = ""
 
@@ -56,13 +59,15 @@ class Product:
 
     count: str
     datatype: str
+    displacements: str = ""  # where the elements for each member are
 
 
 @dataclass(frozen=True)
 class Argument:
-    """The value of a parameter, written as its kind says."""
+    """The value of a parameter, written as its kind says, or as its plain number."""
 
     parameter: str
+    is_plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,6 +152,7 @@ class Api:
     own: tuple[str, ...] = field(default=())  # what the runtime itself calls
     optional: tuple[str, ...] = field(default=())  # the same, if it is declared
     exempt: tuple[tuple[str, str], ...] = field(default=())  # regular expressions of what is not wrapped, with the reason
+    kinds: tuple[Kind, ...] = field(default=())
 
     @property
     def functions(self):
@@ -159,7 +165,8 @@ def load(folder):
     kinds = {name: Kind(name, **entry) for name, entry in _read(folder / "kinds.toml").items()}
     chapters = tuple(_load_chapter(path, kinds) for path in sorted(folder.glob("*.toml")) if path.stem not in NOT_CHAPTERS)
     own = _read(folder / "own.toml")
-    return Api(chapters, tuple(own["functions"]), tuple(own["optional"]), tuple(_read(folder / "exempt.toml").items()))
+    return Api(chapters, tuple(own["functions"]), tuple(own["optional"]), tuple(_read(folder / "exempt.toml").items()),
+               tuple(kinds.values()))
 
 
 def _read(path):
@@ -199,10 +206,10 @@ def _add_variants(table, calls, logged, kinds):
         for variant in table["variants"]:
             new_name, more = makers[variant](name)
             calls[new_name] = calls[name] + more
-            logged[new_name] = f"like {name}, rid=request"
+            logged[new_name] = f"like {name}, rid=request{' Info(info)' if info in more else ''}"
 
 
-_PARAMETER = re.compile(r"(?:(out|inout) )?(?:<([^>]*)>|([A-Z_]+)) (\w+)(?:\[(\w*)\])?((?: [@!]\w+)*)$")
+_PARAMETER = re.compile(r"(?:(out|inout) )?(?:<([^>]*)>|([A-Z_]+)) (\w+)(?:\[([\w:]*)\])?(?: of (\w+))?((?: [@!]\w+)*)$")
 
 
 def parse_parameters(file, function, text, kinds):
@@ -215,15 +222,16 @@ def parse_parameters(file, function, text, kinds):
         match = _PARAMETER.match(part)
         if not match:
             raise TableError(f"{file}: {function}: cannot read '{part}'")
-        direction, literal, kind, name, length, conditions = match.groups()
+        direction, literal, kind, name, length, of, conditions = match.groups()
         if kind and kind not in kinds:
             raise TableError(f"{file}: {function}: no kind '{kind}' in kinds.toml")
-        parameters.append(Parameter(name, kinds[kind] if kind else None, direction or "in", length,
+        parameters.append(Parameter(name, kinds[kind] if kind else None, direction or "in", length, of or "",
                                     tuple(conditions.split()), literal or ""))
     return tuple(parameters)
 
 
 _ITEM = re.compile(r"(?:[^\s()]|\([^()]*\))+")
+_CHILD = re.compile(r"(\w+)\((.*)\)")
 
 
 def parse_logged(file, function, parameters, lines):
@@ -238,7 +246,7 @@ def parse_logged(file, function, parameters, lines):
         element, text = text.removeprefix("as ").split(":", 1)
     attributes, children = [], []
     for item in _ITEM.findall(_expand_like(file, function, text, lines)):
-        match = re.fullmatch(r"(\w+)\((.*)\)", item)
+        match = _CHILD.fullmatch(item)
         if match:
             children.append(_parse_child(*match.groups()))
         else:
@@ -255,8 +263,8 @@ def _expand_like(file, function, text, lines):
         raise TableError(f"{file}: {function}: [logged] has no {other}")
     # The attributes of the other function come first, then the new ones, then its children.
     items = _ITEM.findall(_expand_like(file, other, lines[other], lines))
-    attributes = [item for item in items if "(" not in item]
-    return " ".join(attributes + (more or "").split() + [item for item in items if "(" in item])
+    attributes = [item for item in items if not _CHILD.fullmatch(item)]
+    return " ".join(attributes + (more or "").split() + [item for item in items if _CHILD.fullmatch(item)])
 
 
 def _default_attributes(parameters):
@@ -281,8 +289,11 @@ def _parse_attribute(item):
 def _parse_value(text):
     if text.startswith("$"):
         return Special(text[1:])
+    if text.startswith("number("):
+        return Argument(text.removeprefix("number(").removesuffix(")"), is_plain=True)
     if "*" in text:
-        return Product(*text.rsplit("*", 1))
+        product, _, displacements = text.partition("@")
+        return Product(*product.rsplit("*", 1), displacements)
     return Argument(text)
 
 

@@ -22,6 +22,21 @@ def emit_real_functions(names):
     return HEADER + "".join(f"HDT_REAL({name})\n" for name in sorted(names))
 
 
+def emit_named_values(kinds, is_declared):
+    """The constants that values of the kinds can be, as far as mpi.h declares them: a table for each kind."""
+    tables = []
+    for kind in kinds:
+        if kind.names:
+            rows = [f'    {{{name}, "{name.removeprefix(kind.prefix)}"}},' for name in kind.names if is_declared(name)]
+            tables.append("\n".join([f"inline constexpr NamedValue {names_of(kind)}[] = {{", *rows, "};", ""]))
+    return HEADER + "\n".join(tables)
+
+
+def names_of(kind):
+    """The table of a kind's constants."""
+    return f"{kind.name.lower()}_names"
+
+
 def emit_wrapped_functions(names):
     """One line for each function that has a wrapper."""
     return HEADER + "".join(f"HDT_WRAPPED({name})\n" for name in sorted(names))
@@ -125,7 +140,7 @@ class Wrapper:
         if self.creates_window():
             comm = self.values.communicator(is_early=True)
             given = {p.name for p in self.function.parameters}
-            size, unit = (name if name in given else "0" for name in ("size", "disp_unit"))
+            size, unit = (name if name in given else unless for name, unless in (("size", "0"), ("disp_unit", "1")))
             return ["if (call.succeeded())", f"    created_window(*win, {comm}, {size}, {unit});"]
         if self.function.name == "MPI_Win_free":
             return ["if (call.succeeded())", "    freed_window(win_handle);"]
@@ -193,8 +208,10 @@ class Wrapper:
     def child(self, child):
         if child.each:
             return self.members_child(child)
-        if child.name == "Info":
-            return [f"put_info(element, call, {child.argument});"]
+        if child.name in ("Info", "Arg"):
+            return self.texts_child(child)
+        if child.name == "Command":
+            return self.commands_child()
         if child.argument == "split":
             return ["if (split_rid >= 0)",
                     f'    element.child("<{child.name} rid=\'").number(split_rid).text("\'").end_child();']
@@ -203,6 +220,19 @@ class Wrapper:
             self.values.write_attribute(writer, attribute)
         writer.flush()
         return [*writer.lines, "element.end_child();"]
+
+    def texts_child(self, child):
+        """What an info object or an argument vector says, one element for each."""
+        put = {"Info": "put_info", "Arg": "put_arguments"}[child.name]
+        condition = self.values.condition(self.function.parameter(child.argument))
+        lines = [f"{put}(element, call, {child.argument});"]
+        return [f"if ({condition})", *indent(lines)] if condition else lines
+
+    def commands_child(self):
+        """The commands of MPI_Comm_spawn_multiple."""
+        names = ["count", "array_of_commands", "array_of_argv", "array_of_info"]
+        condition = self.values.condition(self.function.parameter(names[0]))
+        return [f"if ({condition})", f"    put_commands(element, call, {', '.join(names)});"]
 
     def members_child(self, child):
         """One element for each member whose count is not zero."""
@@ -222,7 +252,9 @@ class Wrapper:
                 f"    if ({counts.name}[i] == 0)", "        continue;",
                 f"    const Type type = {type_of_one};",
                 f'    element.child("<{child.name} rank=\'").number({rank}).text("\' size=\'").number({counts.name}[i] * type.size);',
-                f'    element.text("\' count=\'").number({counts.name}[i]).text("\' tid=\'").number(type.id).text("\'").end_child();',
+                f'    element.text("\' count=\'").number({counts.name}[i]).text("\' tid=\'").number(type.id);',
+                *([f'    element.text("\' displ=\'").number({child.each.displacements}[i]);'] if child.each.displacements else []),
+                '    element.text("\'").end_child();',
                 "}"]
         condition = " && ".join(filter(None, ["call.succeeded()", condition]))
         return [f"if ({condition}) {{", *indent(loop), "}"]
@@ -326,7 +358,10 @@ class Values:
             self._early.add(f"{comms[0].name}_object")
         parameter = parameter or comms[0]
         name = f"{parameter.name}_object"
-        self._lookups.setdefault(name, f"const Comm& {name} = call.comm({parameter.name});")
+        if name not in self._lookups:
+            condition = self.condition(parameter)
+            find = f"call.comm({parameter.name})"
+            self._lookups[name] = f"const Comm& {name} = {f'{condition} ? {find} : null_comm' if condition else find};"
         return name
 
     def rooted(self):
@@ -370,6 +405,8 @@ class Values:
         for item in parameter.significant:
             if item.startswith("!"):
                 conditions.append(f"{item[1:]} != MPI_IN_PLACE")
+            elif item == "@leader":
+                conditions.append(f"{self.communicator()}.rank == local_leader")
             else:
                 conditions.append(f"{self.rooted()}.is_{item[1:]}")
         return " && ".join(conditions)
@@ -424,14 +461,16 @@ class Values:
         parameter = self.function.parameter(value.parameter)
         if not parameter.kind or not parameter.kind.value:
             raise TableError(f"{self.function.chapter}.toml: {self.function.name}: '{parameter.name}' has no kind that can be written")
-        condition = self.condition(parameter)
-        if parameter.is_written and parameter.direction == "out" and parameter.kind.name not in ("REQUEST", "COMM", "DATATYPE", "FILE", "WIN"):
-            condition = " && ".join(filter(None, [condition, "call.succeeded()"]))
-        return self._condition_of(parameter, condition), getattr(self, f"_format_{parameter.kind.value}")(parameter)
-
-    @staticmethod
-    def _condition_of(parameter, condition):
-        return f"{parameter.name} == MPI_IN_PLACE" if parameter.kind.value == "in_place" else condition
+        conditions = [self.condition(parameter)]
+        is_answer = parameter.is_written and parameter.kind.name not in ("REQUEST", "COMM", "DATATYPE", "FILE", "WIN")
+        if is_answer or parameter.is_array or parameter.kind.name == "GROUP":
+            conditions.append("call.succeeded()")  # nobody else has looked at it
+        if parameter.kind.value == "in_place":
+            conditions = [f"{parameter.name} == MPI_IN_PLACE"]
+        if parameter.kind.value == "weights":
+            conditions.append(f"has_weights({parameter.name})")
+        value = "number" if value.is_plain else parameter.kind.value
+        return " && ".join(filter(None, conditions)), getattr(self, f"_format_{value}")(parameter)
 
     # One function for each `value` of kinds.toml.
 
@@ -441,8 +480,17 @@ class Values:
 
     def _format_number(self, parameter):
         if parameter.is_array:
-            return f"put_list(element, {parameter.name}, {parameter.length});"
+            return f"put_list(element, {parameter.name}, {self._length(parameter)});"
         return f".number({self._plain(parameter)})"
+
+    _format_weights = _format_number
+
+    def _length(self, parameter):
+        """'n', or what the runtime derives: 'dimensions' of the communicator, the 'last:' or the 'sum:' of another array."""
+        if parameter.length == "dimensions":
+            return f"dimensions_of({self.function.of_kind('COMM')[0].name})"
+        derived, _, other = parameter.length.rpartition(":")
+        return f"{derived}_of({other}, {self.function.parameter(other).length})" if derived else other
 
     def _format_in_place(self, _parameter):
         return ".number(1)"
@@ -451,7 +499,8 @@ class Values:
         return f"put_string(element, {parameter.name});"
 
     def _format_rank(self, parameter):
-        return f".number(world_rank({self.communicator()}, {self._plain(parameter)}))"
+        comm = self.communicator(self.function.parameter(parameter.of) if parameter.of else None)
+        return f".number(world_rank({comm}, {self._plain(parameter)}))"
 
     def _format_target(self, parameter):
         window = self.window(self.function.of_kind("WIN")[0])
@@ -461,16 +510,16 @@ class Values:
         return f".number({parameter.name}_id)" if parameter.direction == "inout" else f".number({self.window(parameter)}.id)"
 
     def _format_group(self, parameter):
-        return f"put_group(element, call, {parameter.name});"
+        return f"put_group(element, call, {self._plain(parameter)});"
 
     def _format_tag(self, parameter):
         return f".number(tag_value({self._plain(parameter)}))"
 
-    def _format_amode(self, parameter):
-        return f".number({self._plain(parameter)})"
+    def _format_one_of(self, parameter):
+        return f"put_name(element, {names_of(parameter.kind)}, {self._plain(parameter)});"
 
-    def _format_whence(self, parameter):
-        return f".name(whence_name({parameter.name}))"
+    def _format_any_of(self, parameter):
+        return f"put_names(element, {names_of(parameter.kind)}, {self._plain(parameter)});"
 
     def _format_op(self, parameter):
         return f".name(op_name({self._plain(parameter)}))"
@@ -548,11 +597,8 @@ class Values:
     def _special_split(self, writer, name):
         self._write(writer, name, ".number(split_rid)")
 
-    def _special_amode(self, writer, name):
-        self._write(writer, name, "put_amode(element, amode);")
-
-    def _special_lock(self, writer, name):
-        self._write(writer, name, ".name(lock_name(lock_type))")
+    def _special_ranges(self, writer, name):
+        self._write(writer, name, "put_ranges(element, ranges, n);")
 
     def _special_named(self, writer, name):
         self.before.append("const FileBeforeCall before(filename);")

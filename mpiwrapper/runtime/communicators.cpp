@@ -16,8 +16,8 @@ uint64_t comm_generation = 1;
 
 namespace {
 
-// Longer maps are written with ranges.
-constexpr int long_map = 256;
+// Longer lists of ranks are written with ranges.
+constexpr int long_list = 256;
 // Longer uids and names, of communicators made from communicators made from ..., are shortened.
 constexpr size_t long_uid = 200;
 constexpr size_t long_name = 80;
@@ -131,21 +131,30 @@ Comm* insert(MPI_Comm handle, Comm* comm)
     return comm;
 }
 
+// How many ranks from @p first on are written as one range.
+int range_length(const int* ranks, int count, int first)
+{
+    int length = 1;
+    while (count > long_list && first + length < count && member(ranks, first + length) == member(ranks, first) + length)
+        ++length;
+    return length;
+}
+
+void add_range(TextBuffer& text, int first, int length)
+{
+    text.number(first);
+    if (length > 1)
+        text.text("..").number(first + length - 1);
+}
+
 void add_map(TextBuffer& line, const int* ranks, int count)
 {
-    for (int local = 0; local < count;) {
-        const int world = member(ranks, local);
-        int length = 1;
-        while (count > long_map && local + length < count && member(ranks, local + length) == world + length)
-            ++length;
-        line.number(world);
-        if (length > 1)
-            line.text("..").number(world + length - 1);
-        line.text("->").number(local);
-        if (length > 1)
-            line.text("..").number(local + length - 1);
+    for (int local = 0, length = 0; local < count; local += length) {
+        length = range_length(ranks, count, local);
+        add_range(line, member(ranks, local), length);
+        line.text("->");
+        add_range(line, local, length);
         line.text(";");
-        local += length;
     }
 }
 
@@ -255,6 +264,35 @@ void uid_from_parent(TextBuffer& uid, const Comm& parent, int number, int first)
 {
     if (parent.uid != nullptr)
         uid.string(parent.uid).text("/").number(number).text("@").number(first);
+}
+
+bool is_other_world(const int* ranks, int count)
+{
+    for (int i = 0; i < count; ++i)
+        if (member(ranks, i) == other_world)
+            return true;
+    return false;
+}
+
+// The two sides of an inter-communicator may have nothing in common but that they know each other.
+void adopt_from_two_groups(MPI_Comm handle, Comm* made, const Comm& parent, const char* word)
+{
+    // Both sides must see the two groups in the same order.
+    TextBuffer groups;
+    const bool is_local_first = member(made->local, 0) < member(made->remote, 0);
+    add_members(groups, is_local_first ? made->local : made->remote, is_local_first ? made->local_size : made->remote_size);
+    groups.text("|");
+    add_members(groups, is_local_first ? made->remote : made->local, is_local_first ? made->remote_size : made->local_size);
+    char* const hash = hashed(groups.c_string());
+    int number = 0;
+    {
+        const MutexLock lock(mutex);
+        number = count_in(group_creations, hash);
+    }
+    TextBuffer uid;
+    uid.text("I").string(hash).text(".").number(number).text("@").number(first_member(*made));
+    free(hash);
+    adopt(handle, made, uid, parent, word, number, true);
 }
 
 void add_world(MPI_Comm handle, const char* name, const char* uid)
@@ -430,34 +468,38 @@ void created_from_two_groups(MPI_Comm local_handle, MPI_Comm made_handle, const 
 {
     if (made_handle == MPI_COMM_NULL)
         return;
-    Comm* const made = ask(made_handle);
-    if (made == nullptr)
-        return;
-    // Both sides must see the two groups in the same order.
-    TextBuffer groups;
-    const bool is_local_first = member(made->local, 0) < member(made->remote, 0);
-    add_members(groups, is_local_first ? made->local : made->remote, is_local_first ? made->local_size : made->remote_size);
-    groups.text("|");
-    add_members(groups, is_local_first ? made->remote : made->local, is_local_first ? made->remote_size : made->local_size);
-    char* const hash = hashed(groups.c_string());
-    int number = 0;
-    {
-        const MutexLock lock(mutex);
-        number = count_in(group_creations, hash);
-    }
-    TextBuffer uid;
-    uid.text("I").string(hash).text(".").number(number).text("@").number(first_member(*made));
-    free(hash);
-    adopt(made_handle, made, uid, find_comm(local_handle, true), word, number, true);
+    if (Comm* const made = ask(made_handle))
+        adopt_from_two_groups(made_handle, made, find_comm(local_handle, true), word);
 }
 
 void created_from_two_worlds(MPI_Comm made_handle, const char* word)
 {
     if (made_handle == MPI_COMM_NULL || lookup(made_handle) != nullptr)
         return;
+    Comm* const made = ask(made_handle);
+    if (made == nullptr)
+        return;
     const Comm& world = find_comm(MPI_COMM_WORLD, true);
+    if (!is_other_world(made->remote, made->remote_size)) {
+        adopt_from_two_groups(made_handle, made, world, word);
+        return;
+    }
+    int number = 0;
+    {
+        const MutexLock lock(mutex);
+        number = count_in(group_creations, word);
+    }
     TextBuffer no_uid;
-    adopt(made_handle, ask(made_handle), no_uid, world, word, count_in(group_creations, word), true);
+    adopt(made_handle, made, no_uid, world, word, number, true);
+}
+
+void add_ranks(TextBuffer& text, const int* ranks, int count)
+{
+    for (int i = 0, length = 0; i < count; i += length) {
+        length = range_length(ranks, count, i);
+        add_range(text, member(ranks, i), length);
+        text.text(";");
+    }
 }
 
 const Neighbors& neighbors_of(MPI_Comm handle, const Comm& comm)

@@ -5,6 +5,10 @@
 
 #include <stdint.h>
 
+namespace hdtrace {
+class TextBuffer;
+}
+
 namespace hdtrace::mpi {
 
 /// How ranks are written that are not members of the world (docs/format.md).
@@ -79,7 +83,8 @@ void created_from_group(MPI_Comm parent, int tag, MPI_Comm made, const char* wor
 /// The same for groups of sessions, which have no parent but a tag.
 void created_from_tagged_group(const char* tag, MPI_Comm made, const char* word);
 void created_from_two_groups(MPI_Comm local, MPI_Comm made, const char* word);
-/// The other side may have been started by itself: there is no common knowledge to build a uid from.
+/// As from two groups if both sides are in this world. Else the other side may have been started by itself: there is no
+/// common knowledge to build a uid from.
 void created_from_two_worlds(MPI_Comm made, const char* word);
 
 /// Counts something that all members make of a communicator, in the same order; returns its number.
@@ -87,6 +92,9 @@ int count_creation(const Comm& parent);
 
 /// World ranks of the members of a group, by their order; null if member i is world rank i. The caller frees it.
 int* world_ranks(MPI_Group group, int* count);
+
+/// Appends "1;2;3;"; many ranks are written with ranges, "0..999;".
+void add_ranks(TextBuffer& text, const int* ranks, int count);
 
 const Neighbors& neighbors_of(MPI_Comm handle, const Comm& comm);
 

@@ -9,32 +9,7 @@ namespace hdtrace::mpi {
 
 namespace {
 
-struct NamedValue
-{
-    int value;
-    const char* name;
-};
-
 #define HDT_NAMED(constant) {constant, #constant}
-
-constexpr NamedValue error_classes[] = {
-    HDT_NAMED(MPI_ERR_BUFFER), HDT_NAMED(MPI_ERR_COUNT), HDT_NAMED(MPI_ERR_TYPE), HDT_NAMED(MPI_ERR_TAG),
-    HDT_NAMED(MPI_ERR_COMM), HDT_NAMED(MPI_ERR_RANK), HDT_NAMED(MPI_ERR_REQUEST), HDT_NAMED(MPI_ERR_ROOT),
-    HDT_NAMED(MPI_ERR_GROUP), HDT_NAMED(MPI_ERR_OP), HDT_NAMED(MPI_ERR_TOPOLOGY), HDT_NAMED(MPI_ERR_DIMS),
-    HDT_NAMED(MPI_ERR_ARG), HDT_NAMED(MPI_ERR_UNKNOWN), HDT_NAMED(MPI_ERR_TRUNCATE), HDT_NAMED(MPI_ERR_OTHER),
-    HDT_NAMED(MPI_ERR_INTERN), HDT_NAMED(MPI_ERR_IN_STATUS), HDT_NAMED(MPI_ERR_PENDING), HDT_NAMED(MPI_ERR_ACCESS),
-    HDT_NAMED(MPI_ERR_AMODE), HDT_NAMED(MPI_ERR_ASSERT), HDT_NAMED(MPI_ERR_BAD_FILE), HDT_NAMED(MPI_ERR_BASE),
-    HDT_NAMED(MPI_ERR_CONVERSION), HDT_NAMED(MPI_ERR_DISP), HDT_NAMED(MPI_ERR_DUP_DATAREP),
-    HDT_NAMED(MPI_ERR_FILE_EXISTS), HDT_NAMED(MPI_ERR_FILE_IN_USE), HDT_NAMED(MPI_ERR_FILE),
-    HDT_NAMED(MPI_ERR_INFO_KEY), HDT_NAMED(MPI_ERR_INFO_NOKEY), HDT_NAMED(MPI_ERR_INFO_VALUE), HDT_NAMED(MPI_ERR_INFO),
-    HDT_NAMED(MPI_ERR_IO), HDT_NAMED(MPI_ERR_KEYVAL), HDT_NAMED(MPI_ERR_LOCKTYPE), HDT_NAMED(MPI_ERR_NAME),
-    HDT_NAMED(MPI_ERR_NO_MEM), HDT_NAMED(MPI_ERR_NOT_SAME), HDT_NAMED(MPI_ERR_NO_SPACE), HDT_NAMED(MPI_ERR_NO_SUCH_FILE),
-    HDT_NAMED(MPI_ERR_PORT), HDT_NAMED(MPI_ERR_QUOTA), HDT_NAMED(MPI_ERR_READ_ONLY), HDT_NAMED(MPI_ERR_RMA_CONFLICT),
-    HDT_NAMED(MPI_ERR_RMA_SYNC), HDT_NAMED(MPI_ERR_SERVICE), HDT_NAMED(MPI_ERR_SIZE), HDT_NAMED(MPI_ERR_SPAWN),
-    HDT_NAMED(MPI_ERR_UNSUPPORTED_DATAREP), HDT_NAMED(MPI_ERR_UNSUPPORTED_OPERATION), HDT_NAMED(MPI_ERR_WIN),
-    HDT_NAMED(MPI_ERR_RMA_RANGE), HDT_NAMED(MPI_ERR_RMA_ATTACH), HDT_NAMED(MPI_ERR_RMA_FLAVOR),
-    HDT_NAMED(MPI_ERR_RMA_SHARED),
-};
 
 struct NamedOp
 {
@@ -47,20 +22,6 @@ const NamedOp ops[] = {
     HDT_NAMED(MPI_BAND), HDT_NAMED(MPI_LOR),    HDT_NAMED(MPI_BOR),    HDT_NAMED(MPI_LXOR),    HDT_NAMED(MPI_BXOR),
     HDT_NAMED(MPI_MINLOC), HDT_NAMED(MPI_MAXLOC), HDT_NAMED(MPI_REPLACE), HDT_NAMED(MPI_NO_OP),
 };
-
-constexpr NamedValue access_modes[] = {
-    {MPI_MODE_CREATE, "CREATE"},
-    {MPI_MODE_RDONLY, "RDONLY"},
-    {MPI_MODE_WRONLY, "WRONLY"},
-    {MPI_MODE_RDWR, "RDWR"},
-    {MPI_MODE_DELETE_ON_CLOSE, "DELETE_ON_CLOSE"},
-    {MPI_MODE_UNIQUE_OPEN, "UNIQUE_OPEN"},
-    {MPI_MODE_EXCL, "EXCL"},
-    {MPI_MODE_APPEND, "APPEND"},
-    {MPI_MODE_SEQUENTIAL, "SEQUENTIAL"},
-};
-
-constexpr NamedValue whences[] = {HDT_NAMED(MPI_SEEK_SET), HDT_NAMED(MPI_SEEK_CUR), HDT_NAMED(MPI_SEEK_END)};
 
 pthread_mutex_t message_mutex = PTHREAD_MUTEX_INITIALIZER;
 GHashTable* messages = nullptr; // MPI_Message -> Message
@@ -86,7 +47,7 @@ const char* error_class_name(int rc)
     int error_class = rc;
     if (is_code_of_mpi(rc))
         real.MPI_Error_class(rc, &error_class);
-    for (const NamedValue& candidate : error_classes)
+    for (const NamedValue& candidate : error_class_names)
         if (candidate.value == error_class)
             return candidate.name;
     return "MPI_ERR_UNKNOWN"; // e.g. a class of the program's own
@@ -100,25 +61,33 @@ const char* op_name(MPI_Op op)
     return op == MPI_OP_NULL ? "MPI_OP_NULL" : "USER";
 }
 
-const char* whence_name(int whence)
+void put_name(Element& element, std::span<const NamedValue> names, int value)
 {
-    for (const NamedValue& candidate : whences)
-        if (candidate.value == whence)
-            return candidate.name;
-    return "UNKNOWN";
+    for (const NamedValue& candidate : names) {
+        if (candidate.value == value) {
+            element.name(candidate.name);
+            return;
+        }
+    }
+    element.number(value);
 }
 
-void put_amode(Element& element, int amode)
+void put_names(Element& element, std::span<const NamedValue> names, int value)
 {
     bool is_first = true;
-    for (const NamedValue& mode : access_modes) {
-        if ((amode & mode.value) == 0)
+    for (const NamedValue& candidate : names) {
+        if ((value & candidate.value) == 0)
             continue;
         if (!is_first)
             element.text("|");
-        element.name(mode.name);
+        element.name(candidate.name);
         is_first = false;
+        value &= ~candidate.value;
     }
+    if (is_first)
+        element.number(value);
+    else if (value != 0)
+        element.text("|").number(value);
 }
 
 void put_list(Element& element, const int* values, int count)
@@ -156,17 +125,57 @@ void put_group(Element& element, const Call& call, MPI_Group group)
     int count = 0;
     int* const ranks = world_ranks(group, &count);
     TextBuffer list;
-    for (int i = 0; i < count; ++i)
-        list.number(ranks != nullptr ? ranks[i] : i).text(";");
+    add_ranks(list, ranks, count);
     free(ranks);
     element.raw(list.data(), list.size());
 }
 
-const char* lock_name(int lock_type)
+void put_ranges(Element& element, const int (*ranges)[3], int count)
 {
-    return lock_type == MPI_LOCK_EXCLUSIVE ? "MPI_LOCK_EXCLUSIVE"
-           : lock_type == MPI_LOCK_SHARED  ? "MPI_LOCK_SHARED"
-                                           : "UNKNOWN";
+    TextBuffer list;
+    for (int i = 0; ranges != nullptr && i < count; ++i)
+        list.number(ranges[i][0]).text(",").number(ranges[i][1]).text(",").number(ranges[i][2]).text(";");
+    element.raw(list.data(), list.size());
+}
+
+int dimensions_of(MPI_Comm comm)
+{
+    int dimensions = 0;
+    return real.MPI_Cartdim_get(comm, &dimensions) == MPI_SUCCESS ? dimensions : 0;
+}
+
+int last_of(const int* values, int count)
+{
+    return count > 0 ? values[count - 1] : 0;
+}
+
+int sum_of(const int* values, int count)
+{
+    int sum = 0;
+    for (int i = 0; i < count; ++i)
+        sum += values[i];
+    return sum;
+}
+
+void put_arguments(Element& element, const Call& call, char** arguments)
+{
+    if (!call.succeeded() || arguments == MPI_ARGV_NULL)
+        return;
+    for (; *arguments != nullptr; ++arguments)
+        element.child("<Arg value='").escaped(*arguments).text("'").end_child();
+}
+
+void put_commands(Element& element, const Call& call, int count, char** commands, char*** arguments,
+                  const MPI_Info* infos)
+{
+    if (!call.succeeded())
+        return;
+    for (int i = 0; i < count; ++i) {
+        element.child("<Command name='").escaped(commands[i]).text("'").end_child();
+        if (arguments != MPI_ARGVS_NULL)
+            put_arguments(element, call, arguments[i]);
+        put_info(element, call, infos[i]);
+    }
 }
 
 int64_t status_bytes(const MPI_Status& status)

@@ -6,14 +6,25 @@
 #include "mpiwrapper/runtime/requests.h"
 
 #include <limits.h>
+#include <span>
 
 namespace hdtrace::mpi {
 
+/// A constant of mpi.h, whose value depends on the library.
+struct NamedValue
+{
+    int value;
+    const char* name;
+};
+
+#include "named_values.inc"
+
 const char* error_class_name(int rc);
 const char* op_name(MPI_Op op);
-const char* whence_name(int whence);
-/// "CREATE|RDWR"
-void put_amode(Element& element, int amode);
+/// The name of a constant, or the number if it has none.
+void put_name(Element& element, std::span<const NamedValue> names, int value);
+/// A sum of constants, "CREATE|RDWR"; what has no name is a number, so that nothing is "0".
+void put_names(Element& element, std::span<const NamedValue> names, int value);
 /// A string of the program, which may be null.
 inline void put_string(Element& element, const char* text)
 {
@@ -22,9 +33,25 @@ inline void put_string(Element& element, const char* text)
 }
 /// "1;2;3;"
 void put_list(Element& element, const int* values, int count);
-/// The world ranks of a group, "1;2;3;", if the call succeeded.
+/// The world ranks of a group, "1;2;3;" or "0..999;", if the call succeeded.
 void put_group(Element& element, const Call& call, MPI_Group group);
-const char* lock_name(int lock_type);
+/// Ranges of ranks, first, last and stride of each: "0,6,2;"
+void put_ranges(Element& element, const int (*ranges)[3], int count);
+/// Of a communicator with a Cartesian topology.
+int dimensions_of(MPI_Comm comm);
+/// The last of some numbers, and their sum; 0 if there are none.
+int last_of(const int* values, int count);
+int sum_of(const int* values, int count);
+inline bool has_weights(const int* weights)
+{
+    return weights != MPI_UNWEIGHTED && weights != MPI_WEIGHTS_EMPTY;
+}
+/// Children `<Arg value= />` of a started command, if the call succeeded. @p arguments end with a null pointer, or are
+/// MPI_ARGV_NULL.
+void put_arguments(Element& element, const Call& call, char** arguments);
+/// Children `<Command name= />`, each with its arguments and hints behind it, if the call succeeded.
+void put_commands(Element& element, const Call& call, int count, char** commands, char*** arguments,
+                  const MPI_Info* infos);
 /// Children `<Info key= value= />`, if HDTRACE_FILE_INFO asks for them and the call succeeded.
 void put_info(Element& element, const Call& call, MPI_Info info);
 

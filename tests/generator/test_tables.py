@@ -24,6 +24,11 @@ def test_conditions_tell_when_an_argument_is_significant(kinds):
     assert parameters("COUNT sendcount @leaf !sendbuf", kinds)[0].significant == ("@leaf", "!sendbuf")
 
 
+def test_a_rank_can_count_in_another_communicator(kinds):
+    parameter, = parameters("RANK leader of peer_comm @leader", kinds)
+    assert (parameter.of, parameter.significant) == ("peer_comm", ("@leader",))
+
+
 @pytest.mark.parametrize("text, message", [("COUNT", "cannot read 'COUNT'"), ("COWNT count", "no kind 'COWNT'")])
 def test_bad_parameters_are_named(kinds, text, message):
     with pytest.raises(tables.TableError, match=f"x.toml: MPI_X: {message}"):

@@ -66,16 +66,19 @@ def test_count_arrays_are_logged_where_they_are_significant(run_traced, ranks):
     run = run_traced("vector_collectives", ranks)
     for trace in run:
         tid, mine = run.tid(trace, "MPI_INT"), trace.rank
-        of_each = [Recv(rank, rank, tid=tid) for rank in range(1, ranks)]
-        to_each = [Send(rank, rank, tid=tid) for rank in range(1, ranks)]
+        places = [rank * (rank - 1) // 2 for rank in range(ranks)]  # of the elements for a rank behind those for the ranks before
+        of_each = [Recv(rank, rank, tid=tid, displ=places[rank]) for rank in range(1, ranks)]
+        to_each = [Send(rank, rank, tid=tid, displ=places[rank]) for rank in range(1, ranks)]
         sent = {"size": 4 * mine, "count": mine, "tid": tid, "cid": 0}
         assert Call("Gatherv", of_each if mine == 0 else [], root=0, rootRank=0, **sent) in trace
         assert Call("Scatterv", to_each if mine == 0 else [], recvSize=4 * mine, recvCount=mine, recvtid=tid, root=0, rootRank=0, cid=0) in trace
         assert Call("Allgatherv", of_each, **sent) in trace
-        assert Call("Reduce_scatter", of_each, cid=0) in trace
-        as_many = [Recv(rank, mine, tid=tid) for rank in range(ranks) if mine > 0]
+        assert Call("Reduce_scatter", [Recv(rank, rank, tid=tid, displ=None) for rank in range(1, ranks)], cid=0) in trace
+        as_many = [Recv(rank, mine, tid=tid, displ=mine * rank) for rank in range(ranks) if mine > 0]
         assert Call("Alltoallv", to_each + as_many, cid=0) in trace
-        assert Call("Alltoallw", to_each + as_many, cid=0) in trace
+        in_bytes = [Send(rank, rank, tid=tid, displ=4 * places[rank]) for rank in range(1, ranks)]
+        in_bytes += [Recv(rank, mine, tid=tid, displ=4 * mine * rank) for rank in range(ranks) if mine > 0]
+        assert Call("Alltoallw", in_bytes, cid=0) in trace
 
 
 @ALL

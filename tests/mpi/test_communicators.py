@@ -73,8 +73,9 @@ def test_splits(run_traced, ranks):
 def test_communicators_of_groups(run_traced, ranks):
     run = run_traced("communicators", ranks)
     members = in_order(*range(max(1, ranks // 2)))
-    assert the_one(run, Call("Comm_create", cid=0)).ranks == members
-    assert the_one(run, Call("Comm_create_group", cid=0, tag=4)).ranks == members
+    group = "".join(f"{rank};" for rank in members)
+    assert the_one(run, Call("Comm_create", cid=0, group=group)).ranks == members
+    assert the_one(run, Call("Comm_create_group", cid=0, tag=4, group=group)).ranks == members
     for trace in run.traces[len(members):]:
         assert Call("Comm_create", newcid=-1) in trace
 
@@ -112,6 +113,11 @@ def test_inter_communicators(run_traced, ranks):
     copy = the_one(run, Call("Comm_dup"))
     assert (copy.ranks, copy.uid == inter.uid) == (inter.ranks, False)
     assert the_one(run, Call("Intercomm_merge")).ranks == in_order(*high, *low)
+    for trace in run:
+        mine, other = (low, high) if trace.rank in low else (high, low)
+        leads = trace.rank == mine[0]
+        assert Call("Intercomm_create", localLeader=mine[0], peerCid=0 if leads else None,
+                    remoteLeader=other[0] if leads else None) in trace
     cid = run.traces[0].value(Call("Intercomm_create"), "newcid")
     assert Call("Send", toRank=ranks - 1, cid=cid) in run.traces[0]
     assert Call("Recv", fromRank=0, postedRank=-1) in run.traces[ranks - 1]
@@ -123,11 +129,28 @@ def test_topologies(run_traced, ranks):
     everybody = in_order(*range(ranks))
     for name in ("Cart_create", "Cart_sub", "Graph_create", "Dist_graph_create", "Dist_graph_create_adjacent"):
         assert the_one(run, Call(name)).ranks == everybody
+    circle = "".join(f"{(rank + 1) % ranks};" for rank in range(ranks))
     for trace in run:
-        neighbours = [Call("Send", rank=trace.right, count=1), Call("Recv", rank=trace.left, count=1)]
+        assert Call("Cart_sub", remainDims="1;0;") in trace
+        assert Call("Graph_create", nnodes=ranks, index="".join(f"{rank + 1};" for rank in range(ranks)), edges=circle) in trace
+        to_right = {"sources": f"{trace.rank};", "degrees": "1;", "destinations": f"{trace.right};"}
+        assert Call("Dist_graph_create", n=1, weights="5;", **to_right) in trace
+        assert Call("Dist_graph_create_adjacent", sources=f"{trace.left};", sourceWeights=None, destWeights=None) in trace
+        neighbours = [Call("Send", rank=trace.right, count=1, displ=0), Call("Recv", rank=trace.left, count=1, displ=0)]
         cid = trace.value(Call("Dist_graph_create_adjacent"), "newcid")
         assert Call("Neighbor_alltoallv", neighbours, cid=cid) in trace
         assert Call("Neighbor_allgather", cid=trace.value(Call("Dist_graph_create"), "newcid")) in trace
+
+
+def test_groups_are_written_as_their_members(run_traced):
+    for trace in run_traced("groups", 3, {"HDTRACE_ALL_FUNCTIONS": "2"}):
+        assert Call("Comm_group", cid=0, group="0;1;2;") in trace
+        assert Call("Group_excl", group="0;1;2;", n=1, ranks="0;", newgroup="1;2;") in trace
+        assert Call("Group_union", group1="0;", group2="1;2;", newgroup="0;1;2;") in trace
+        assert Call("Group_compare", result="MPI_IDENT") in trace
+        assert Call("Group_range_incl", ranges="0,2,1;", newgroup="0;1;2;") in trace
+        assert Call("Group_range_excl", ranges="0,2,1;", newgroup="") in trace
+        assert Call("Group_translate_ranks", n=1, ranks1=f"{trace.rank};", ranks2=f"{trace.rank};") in trace
 
 
 @only_with("Open MPI")
@@ -140,6 +163,11 @@ def test_processes_of_another_world_are_rank_minus_4(run_traced, ranks):
             assert Call("Bcast", cid=cid, rootRank=-3 if trace.rank == 0 else -2) in trace
             assert Call("Comm_disconnect", cid=cid) in trace
             assert (Call("Recv", cid=cid, fromRank=-4, fromTag=6, size=4) in trace) == (trace.rank == 0)
+        arguments = [Call("Arg", value="one"), Call("Arg", value="two & three")]
+        commands = [Call("Command", name=ANY)] * 2
+        is_root = trace.rank == 0
+        assert Call("Comm_spawn", arguments if is_root else [], maxprocs=2 if is_root else None) in trace
+        assert Call("Comm_spawn_multiple", commands if is_root else [], maxprocs="1;1;" if is_root else None) in trace
 
 
 @only_with("Open MPI")
@@ -160,7 +188,8 @@ def test_started_processes_have_traces_of_their_own(tmp_path):
 @only_with("Open MPI")
 @TWO_OR_MORE
 def test_groups_that_meet_through_a_port(run_traced, ranks):
-    run = run_traced("connect", ranks, merger_warns=WITHOUT_UID)
+    """Both sides are in one world, so the merger needs no guess."""
+    run = run_traced("connect", ranks)
     for trace in run:
         listens = trace.rank < ranks // 2
         assert Call("Comm_accept" if listens else "Comm_connect", root=ANY, newcid=ANY) in trace

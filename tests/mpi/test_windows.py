@@ -20,6 +20,7 @@ def test_each_window_is_unified(run_traced, ranks):
         found = [window for trace in run for window in windows(run, trace, call)]
         assert len(found) == ranks and all(window is found[0] for window in found)
         assert sorted(int(rank.get("global")) for rank in found[0]) == list(range(ranks))
+        assert all(rank.get("dispUnit") == ("4" if call.attributes.get("size") else "1") for rank in found[0])
     (board, *_) = windows(run, run.traces[0], Call("Win_create"))
     assert board.get("name") == "board"
 
@@ -54,7 +55,7 @@ def test_accesses_with_requests(run_traced, ranks):
 def test_synchronisation(run_traced, ranks):
     for trace in run_traced("windows", ranks):
         wid = trace.value(Call("Win_create"), "wid")
-        assert len(trace.find(Call("Win_fence", wid=wid))) == 2
+        assert [fence["assert"] for fence in trace.find(Call("Win_fence", wid=wid))] == ["NOPRECEDE", "NOSUCCEED"]
         assert Call("Win_post", wid=wid, ranks=f"{trace.left};") in trace
         assert Call("Win_start", wid=wid, ranks=f"{trace.right};") in trace
         assert Call("Win_lock", wid=wid, toRank=trace.right, lockType="MPI_LOCK_EXCLUSIVE") in trace

@@ -19,7 +19,9 @@ extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcoun
                 continue;
             const Type type = call.type(sendtypes[i]);
             element.child("<Send rank='").number(world_rank(comm_object, i)).text("' size='").number(sendcounts[i] * type.size);
-            element.text("' count='").number(sendcounts[i]).text("' tid='").number(type.id).text("'").end_child();
+            element.text("' count='").number(sendcounts[i]).text("' tid='").number(type.id);
+            element.text("' displ='").number(sdispls[i]);
+            element.text("'").end_child();
         }
     }
     if (call.succeeded()) {
@@ -28,7 +30,9 @@ extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcoun
                 continue;
             const Type type = call.type(recvtypes[i]);
             element.child("<Recv rank='").number(world_rank(comm_object, i)).text("' size='").number(recvcounts[i] * type.size);
-            element.text("' count='").number(recvcounts[i]).text("' tid='").number(type.id).text("'").end_child();
+            element.text("' count='").number(recvcounts[i]).text("' tid='").number(type.id);
+            element.text("' displ='").number(rdispls[i]);
+            element.text("'").end_child();
         }
     }
     element.end("Alltoallw");

@@ -18,7 +18,7 @@ extern "C" HDT_EXPORT int MPI_File_open(MPI_Comm comm, const char *filename, int
     element.text("<File_open cid='").number(comm_object.id).text("' name='");
     put_string(element, filename);
     element.text("' flags='").number(amode).text("' fid='").number(fid).text("' amode='");
-    put_amode(element, amode);
+    put_names(element, amode_names, amode);
     element.text("'");
     call.finish_attributes(element);
     put_info(element, call, info);

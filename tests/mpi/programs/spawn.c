@@ -35,7 +35,8 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return EXIT_SUCCESS;
     }
-    MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    char *arguments[] = {"one", "two & three", NULL};
+    MPI_Comm_spawn(argv[0], arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
     talk_to_children(children);
     char *programs[] = {argv[0], argv[0]};
     const int counts[] = {1, 1};

@@ -56,7 +56,7 @@ static void distributed_graph(void)
     CHECK(in == 1 && out == 1 && !weighted && sources[0] == left && destinations[0] == right);
     MPI_Neighbor_alltoallv(&rank, &one, &(int){0}, MPI_INT, &value, &one, &(int){0}, MPI_INT, adjacent);
     CHECK(value == left);
-    MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &one, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &general);
+    MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &one, &right, &(int){5}, MPI_INFO_NULL, 0, &general);
     MPI_Neighbor_allgather(&rank, 1, MPI_INT, &value, 1, MPI_INT, general);
     CHECK(value == left);
     MPI_Comm_free(&general);
