@@ -1,0 +1,93 @@
+// Any bytes as the .info files of a few processes, separated by lines `%%`: they are merged into a project that is
+// valid and can be read, or refused.
+#include "hdtrace/reader/proj_reader.h"
+#include "hdtrace/reader/validate.h"
+#include "merger/audit.h"
+#include "merger/inputs.h"
+#include "merger/output_file.h"
+#include "merger/project.h"
+#include "merger/project_writer.h"
+#include "tests/fuzz/input_folder.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+namespace hdtrace::merger {
+namespace {
+
+constexpr std::string_view separator = "\n%%\n";
+constexpr std::size_t most_processes = 4;
+/// Larger programs take too long to write.
+constexpr std::int64_t most_members = 20'000;
+
+std::vector<std::string> write_processes(const fuzz::InputFolder& folder, std::string_view text)
+{
+    std::vector<std::string> paths;
+    while (paths.size() < most_processes) {
+        const std::size_t end = std::min(text.find(separator), text.size());
+        const std::string name = "app_host_" + std::to_string(paths.size()) + "_0.info";
+        paths.push_back(folder.write(name, text.substr(0, end)));
+        if (end == text.size())
+            break;
+        text.remove_prefix(end + separator.size());
+    }
+    return paths;
+}
+
+std::int64_t members(const Project& project)
+{
+    std::int64_t count = project.process_count;
+    for (const Communicator& communicator : project.communicators)
+        count += communicator.map.size() + communicator.remote.size();
+    for (const Window& window : project.windows)
+        count += window.map.size();
+    return count;
+}
+
+void check_project(const std::string& path, const Project& project)
+{
+    for (const std::string& problem : validate(path)) {
+        std::fprintf(stderr, "%s\n", problem.c_str());
+        std::abort();
+    }
+    const hdtrace::Project read = read_project(path);
+    if (read.process_count != project.process_count || read.files.size() != project.files.size() ||
+        read.communicators.size() != project.communicators.size() ||
+        read.datatypes.size() != project.processes.size())
+        std::abort();
+}
+
+void write_and_check(const Project& project, Compat compat, const std::string& path)
+{
+    ProjectOptions options;
+    options.compat = compat;
+    try {
+        OutputFile output(path);
+        write_project(project, options, output.descriptor());
+        output.commit();
+    } catch (const std::invalid_argument&) {
+        return;
+    }
+    check_project(path, project);
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    static const fuzz::InputFolder folder;
+    Report report([](const Message&) {});
+    const auto inputs = find_inputs(write_processes(folder, fuzz::as_text(data, size)), report);
+    const Project project = unify(inputs, report);
+    if (report.has_errors() || members(project) > most_members)
+        return 0;
+    const std::string path = folder.path_of("app.proj");
+    audit(project, path, false, report);
+    write_and_check(project, Compat::none, path);
+    write_and_check(project, Compat::piosimhd, path);
+    return 0;
+}
+
+} // namespace hdtrace::merger
