@@ -55,7 +55,7 @@ int InfoWriter::flush(const Lock& lock)
 int InfoWriter::write_out(const char* lines, size_t size, const Lock& lock)
 {
     if (m_error == 0 && size > 0)
-        set_error(m_file.write(lines, size, lock.undisturbed()));
+        set_error(m_file.write({lines, size}, lock.undisturbed()));
     return m_error;
 }
 

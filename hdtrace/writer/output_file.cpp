@@ -24,6 +24,22 @@ int move_up(int descriptor)
     return descriptor;
 }
 
+iovec to_iovec(Text text)
+{
+    return {const_cast<char*>(text.data), text.size};
+}
+
+void skip(iovec* part, size_t bytes)
+{
+    while (bytes > 0) {
+        const size_t skipped = bytes < part->iov_len ? bytes : part->iov_len;
+        part->iov_base = static_cast<char*>(part->iov_base) + skipped;
+        part->iov_len -= skipped;
+        bytes -= skipped;
+        ++part;
+    }
+}
+
 } // namespace
 
 int OutputFile::open(const char* path, const char* trailer)
@@ -43,6 +59,7 @@ int OutputFile::open(const char* path, const char* trailer)
     m_device = status.st_dev;
     m_inode = status.st_ino;
     m_size = 0;
+    m_end = 0;
     return 0;
 }
 
@@ -54,23 +71,47 @@ bool OutputFile::is_still_ours() const
            status.st_ino == m_inode;
 }
 
-int OutputFile::write(const char* data, size_t size, const Undisturbed& undisturbed)
+Text OutputFile::trailer() const
+{
+    return {m_trailer, strlen(m_trailer)};
+}
+
+int OutputFile::write(Text data, const Undisturbed& undisturbed)
+{
+    return write(data, {}, trailer(), undisturbed);
+}
+
+// All in one system call: the file is whole before and after it, also if the process is killed.
+int OutputFile::write(Text data, Text rest, Text end, const Undisturbed& undisturbed)
 {
     if (!is_open() || !is_still_ours())
         return EBADF;
-    const int error = write_at(data, size, m_size, undisturbed);
-    if (error == 0)
-        m_size += static_cast<off_t>(size);
-    else if (ftruncate(m_descriptor, m_size) != 0)
-        return error; // a cut-off last line stays; readers know it
-    write_trailer(undisturbed);
-    return error;
+    iovec parts[] = {to_iovec(data), to_iovec(rest), to_iovec(end)};
+    const off_t new_end = m_size + static_cast<off_t>(data.size + rest.size + end.size);
+    if (new_end < m_end && ftruncate(m_descriptor, m_size) != 0)
+        return errno;
+    size_t done = 0;
+    const int error = write_parts(parts, parts + 3, done, undisturbed);
+    const bool has_data = done >= data.size;
+    if (has_data)
+        m_size += static_cast<off_t>(data.size);
+    m_end = new_end;
+    m_trailer_error = 0;
+    if (error != 0)
+        put_back(undisturbed);
+    return has_data ? 0 : error;
 }
 
-int OutputFile::write_at(const char* data, size_t size, off_t offset, const Undisturbed& undisturbed) const
+// From the first byte on that is not in the file yet.
+int OutputFile::write_parts(iovec* part, const iovec* end, size_t& done, const Undisturbed& undisturbed) const
 {
-    for (size_t done = 0; done < size;) {
-        const ssize_t written = pwrite(m_descriptor, data + done, size - done, offset + static_cast<off_t>(done));
+    for (;;) {
+        for (; part != end && part->iov_len == 0; ++part) {
+        }
+        if (part == end)
+            return 0;
+        const ssize_t written =
+            pwritev(m_descriptor, part, static_cast<int>(end - part), m_size + static_cast<off_t>(done));
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0) {
@@ -80,14 +121,20 @@ int OutputFile::write_at(const char* data, size_t size, off_t offset, const Undi
             return error;
         }
         done += static_cast<size_t>(written);
+        skip(part, static_cast<size_t>(written));
     }
-    return 0;
 }
 
-// The next write() goes over it. So the file is whole at every moment, also if the process is killed.
-void OutputFile::write_trailer(const Undisturbed& undisturbed)
+// After a failed write: to the last data that are complete, and the trailer.
+void OutputFile::put_back(const Undisturbed& undisturbed)
 {
-    m_trailer_error = write_at(m_trailer, strlen(m_trailer), m_size, undisturbed);
+    m_end = m_size;
+    if (ftruncate(m_descriptor, m_size) != 0)
+        return; // a cut-off last line stays; readers know it
+    iovec part = to_iovec(trailer());
+    size_t done = 0;
+    m_trailer_error = write_parts(&part, &part + 1, done, undisturbed);
+    m_end += static_cast<off_t>(done);
 }
 
 int OutputFile::close()

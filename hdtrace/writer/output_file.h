@@ -5,8 +5,14 @@
 
 #include <stddef.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 namespace hdtrace {
+
+struct Text {
+    const char* data;
+    size_t size;
+};
 
 /// All functions return 0 or a value of errno. Not thread-safe.
 class OutputFile {
@@ -18,21 +24,25 @@ class OutputFile {
     /// Writes all of it, or puts the file back to the state before the call and returns why. EBADF if the
     /// program has taken the descriptor away, or in a forked child: the file belongs to the process that
     /// opened it. Writing beyond the file-size limit raises no signal, therefore @p undisturbed.
-    int write(const char* data, size_t size, const Undisturbed& undisturbed);
+    int write(Text data, const Undisturbed& undisturbed);
+    /// The same, but until the next write() the file ends with @p rest and @p end in place of the trailer.
+    int write(Text data, Text rest, Text end, const Undisturbed& undisturbed);
     /// Returns why the trailer could not be written, among others.
     int close();
     bool is_open() const { return m_descriptor >= 0; }
 
   private:
     bool is_still_ours() const;
-    int write_at(const char* data, size_t size, off_t offset, const Undisturbed& undisturbed) const;
-    void write_trailer(const Undisturbed& undisturbed);
+    int write_parts(iovec* part, const iovec* end, size_t& done, const Undisturbed& undisturbed) const;
+    void put_back(const Undisturbed& undisturbed);
+    Text trailer() const;
 
     int m_descriptor = -1;
     pid_t m_process = 0;
     dev_t m_device = 0;
     ino_t m_inode = 0;
-    off_t m_size = 0; // without the trailer
+    off_t m_size = 0; // without what the next write() goes over
+    off_t m_end = 0;
     const char* m_trailer = "";
     int m_trailer_error = 0;
 };

@@ -16,6 +16,8 @@ constexpr size_t smallest_buffer = 32 * 1024;
 constexpr size_t largest_buffer = 1024 * 1024 * 1024;
 constexpr size_t longest_line = 0xffff'ffff;
 constexpr size_t nested_room = TraceWriter::max_depth * (sizeof nested_begin + sizeof nested_end);
+// The unfinished states and the footer. Next to its name a state has two times and constants.
+constexpr size_t tail_room = nested_room + TraceWriter::max_depth * (TraceWriter::longest_name + 100) + sizeof footer + 1;
 
 size_t capacity_for(size_t buffer_size)
 {
@@ -23,6 +25,31 @@ size_t capacity_for(size_t buffer_size)
                         : buffer_size > largest_buffer ? largest_buffer
                                                        : buffer_size;
     return size + 2 * TraceWriter::element_room;
+}
+
+// Relative to the start of the trace.
+char* put_relative_time(char* out, int64_t time)
+{
+    const int64_t positive = time >= 0 ? time : 0;
+    out = put_text(put_number(out, positive / nanoseconds_per_second), ".");
+    return put_nanoseconds(out, static_cast<uint32_t>(positive % nanoseconds_per_second));
+}
+
+// How many <Nested> in whole elements are still open.
+int count_open_blocks(const char* text, size_t size)
+{
+    const auto starts_with = [](const char* at, const char* end, const char* tag) {
+        return static_cast<size_t>(end - at) >= strlen(tag) && memcmp(at, tag, strlen(tag)) == 0;
+    };
+    const char* const end = text + size;
+    int blocks = 0;
+    for (const char* at = text; at != end; ++at) {
+        at = static_cast<const char*>(memchr(at, '<', static_cast<size_t>(end - at)));
+        if (at == nullptr)
+            break;
+        blocks += starts_with(at, end, nested_begin) ? 1 : starts_with(at, end, nested_end) ? -1 : 0;
+    }
+    return blocks;
 }
 
 } // namespace
@@ -55,7 +82,7 @@ int TraceWriter::open(const char* path, const char* root_attributes, int64_t bas
         return m_error = ENOMEM;
     m_error = m_file.open(path, footer);
     if (m_error == 0)
-        m_error = m_file.write(head.data(), head.size(), Undisturbed());
+        m_error = m_file.write({head.data(), head.size()}, Undisturbed());
     return m_error;
 }
 
@@ -99,7 +126,7 @@ void TraceWriter::end_line_slowly()
     if (m_out_of_memory)
         drop_line();
     else
-        commit();
+        store(m_committed);
     const bool has_grown = static_cast<size_t>(m_limit - m_begin) > m_capacity;
     if (m_settings.force_flush || has_grown)
         flush();
@@ -110,11 +137,12 @@ void TraceWriter::end_line_slowly()
 
 void TraceWriter::drop_line()
 {
-    const Extent kept = committed();
+    const Extent kept = load(m_committed);
     const Lock lock(m_mutex);
     m_dropped_states += m_ended_states - kept.states;
     m_ended_states = kept.states;
     m_cursor = m_begin + kept.bytes;
+    store(m_elements);
     m_out_of_memory = false;
 }
 
@@ -130,6 +158,7 @@ char* TraceWriter::make_room(char* cursor, size_t size)
     if (!reallocate(2 * (static_cast<size_t>(m_cursor - m_begin) + size))) {
         // The line cannot be kept. It is still built, over and over at the same place, and dropped when it
         // ends.
+        const Lock lock(m_mutex);
         m_out_of_memory = true;
         m_cursor = m_begin;
     }
@@ -141,7 +170,7 @@ char* TraceWriter::make_room(char* cursor, size_t size)
 bool TraceWriter::reallocate(size_t capacity)
 {
     const size_t used = static_cast<size_t>(m_cursor - m_begin);
-    char* const fresh = capacity <= longest_line ? static_cast<char*>(malloc(capacity)) : nullptr;
+    char* const fresh = capacity <= longest_line ? static_cast<char*>(malloc(capacity + tail_room)) : nullptr;
     if (fresh == nullptr)
         return false;
     if (used > 0)
@@ -150,17 +179,17 @@ bool TraceWriter::reallocate(size_t capacity)
     {
         const Lock lock(m_mutex);
         m_begin = fresh;
+        m_cursor = fresh + used;
+        m_limit = fresh + capacity;
     }
     free(old);
-    m_cursor = fresh + used;
-    m_limit = fresh + capacity;
     return true;
 }
 
-TraceWriter::Extent TraceWriter::committed() const
+TraceWriter::Extent TraceWriter::load(const Extent& shared)
 {
     Extent extent;
-    __atomic_load(&m_committed, &extent, __ATOMIC_ACQUIRE);
+    __atomic_load(&shared, &extent, __ATOMIC_ACQUIRE);
     return extent;
 }
 
@@ -175,38 +204,121 @@ int TraceWriter::save()
     const Lock lock(m_mutex);
     if (!lock.held())
         return EDEADLK;
-    write_committed(lock);
+    write(lock, find_unfinished());
     return m_error;
 }
 
 int TraceWriter::flush(const Lock& lock)
 {
-    write_committed(lock);
-    const Extent done = committed();
+    const Extent done = load(m_committed);
+    if (done != m_handled)
+        write(lock, {done, done, 0, 0, {}});
     const size_t rest = static_cast<size_t>(m_cursor - m_begin) - done.bytes;
     if (done.bytes > 0 && rest > 0)
         memmove(m_begin, m_begin + done.bytes, rest);
     m_cursor = m_begin + rest;
     m_ended_states -= done.states;
     m_handled = {};
+    // At the end of a line its elements are one byte less.
+    const uint32_t elements = m_elements.bytes > done.bytes ? m_elements.bytes - done.bytes : 0;
+    m_elements = {elements, m_elements.states - done.states};
     const Extent none = {};
     __atomic_store(&m_committed, &none, __ATOMIC_RELEASE);
     return m_error;
 }
 
-void TraceWriter::write_committed(const Lock& lock)
+// The thread that records may go on meanwhile. It cannot take anything back, since we have the lock, but what we see
+// here and there must belong together.
+TraceWriter::Unfinished TraceWriter::find_unfinished() const
 {
-    const Extent whole = committed();
-    if (whole.bytes == m_handled.bytes)
+    Unfinished found;
+    int attempts = 100;
+    while (!look_at_unfinished(found) && --attempts > 0) {
+    }
+    if (attempts == 0 || m_out_of_memory || !can_be_told(found)) {
+        found.elements = found.whole_lines;
+        found.depth = 0;
+    }
+    return found;
+}
+
+bool TraceWriter::look_at_unfinished(Unfinished& found) const
+{
+    found.whole_lines = load(m_committed);
+    found.elements = load(m_elements);
+    found.depth = __atomic_load_n(&m_depth, __ATOMIC_ACQUIRE);
+    for (int depth = 1; depth <= found.depth; ++depth) {
+        found.states[depth].name = __atomic_load_n(&m_open[depth].name, __ATOMIC_RELAXED);
+        found.states[depth].begin = __atomic_load_n(&m_open[depth].begin, __ATOMIC_RELAXED);
+    }
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return found.whole_lines == load(m_committed) && found.elements == load(m_elements)
+           && found.depth == __atomic_load_n(&m_depth, __ATOMIC_RELAXED);
+}
+
+bool TraceWriter::can_be_told(Unfinished& found) const
+{
+    if (found.elements.bytes < found.whole_lines.bytes)
+        found.elements = found.whole_lines;
+    const Text elements = elements_of(found);
+    found.open_blocks = count_open_blocks(elements.data, elements.size);
+    if (elements.size > 0 && found.open_blocks == 0)
+        found.depth = 0; // only the end of the line is missing
+    for (int depth = 1; depth <= found.depth; ++depth) {
+        const char* const name = found.states[depth].name;
+        if (name == nullptr || strlen(name) > longest_name)
+            return false;
+    }
+    return found.open_blocks <= found.depth;
+}
+
+Text TraceWriter::elements_of(const Unfinished& unfinished) const
+{
+    return {m_begin + unfinished.whole_lines.bytes, unfinished.elements.bytes - unfinished.whole_lines.bytes};
+}
+
+// What comes behind the elements that have ended.
+Text TraceWriter::put_tail(const Unfinished& unfinished) const
+{
+    char* out = m_limit;
+    for (int depth = unfinished.open_blocks + 1; depth < unfinished.depth; ++depth)
+        out = put_text(out, nested_begin);
+    const int64_t now = Clock().now();
+    for (int depth = unfinished.depth; depth > 0; --depth) {
+        if (depth <= unfinished.open_blocks || depth < unfinished.depth)
+            out = put_text(out, nested_end);
+        const OpenState& state = unfinished.states[depth];
+        const size_t length = strlen(state.name);
+        out = put_text(out, "<");
+        memcpy(out, state.name, length);
+        out = put_relative_time(put_text(out + length, " time='"), state.begin - m_base);
+        out = put_relative_time(put_text(out, "' end='"), now - m_base);
+        out = put_text(out, "' unfinished='1' />");
+    }
+    out = put_text(put_text(out, "\n"), footer);
+    return {m_limit, static_cast<size_t>(out - m_limit)};
+}
+
+// Writes the whole lines that are not in the file yet and, until there are more, the unfinished one.
+void TraceWriter::write(const Lock& lock, const Unfinished& unfinished)
+{
+    const Extent whole = unfinished.whole_lines;
+    const Text lines = {m_begin + m_handled.bytes, whole.bytes - m_handled.bytes};
+    const Text elements = elements_of(unfinished);
+    const bool has_tail = elements.size > 0 || unfinished.depth > 0;
+    if (lines.size == 0 && !has_tail && !m_has_tail)
         return;
     // The objects must be described before calls name them.
     if (m_info != nullptr && m_error == 0)
         m_info->flush();
-    if (m_error == 0 && !m_closed)
-        fail(m_file.write(m_begin + m_handled.bytes, whole.bytes - m_handled.bytes, lock.undisturbed()));
+    if (m_error == 0 && !m_closed) {
+        fail(has_tail ? m_file.write(lines, elements, put_tail(unfinished), lock.undisturbed())
+                      : m_file.write(lines, lock.undisturbed()));
+    }
     const bool lost = m_error != 0 || m_closed;
     (lost ? m_dropped_states : m_written_states) += whole.states - m_handled.states;
     m_handled = whole;
+    m_has_tail = has_tail;
 }
 
 void TraceWriter::fail(int error)
@@ -224,10 +336,13 @@ int TraceWriter::close()
     if (!lock.held())
         return EDEADLK;
     if (!m_closed && m_file.is_open()) {
-        write_committed(lock);
+        const Unfinished unfinished = find_unfinished();
+        write(lock, unfinished);
         const int error = m_file.close();
         if (m_error == 0)
             fail(error);
+        const uint32_t ended = unfinished.elements.states - unfinished.whole_lines.states;
+        (m_error == 0 ? m_written_states : m_dropped_states) += ended + static_cast<uint32_t>(unfinished.depth);
     }
     m_closed = true;
     return m_error;

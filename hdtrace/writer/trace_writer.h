@@ -21,13 +21,15 @@ struct TraceSettings {
 ///
 /// Functions belong to the one thread that records; only save() and close() may be called by another one, while
 /// that thread records or not, and by a signal handler. What was recorded before is safe in the file when they
-/// returned 0. The file is a whole, closed trace at every moment.
+/// returned 0. The file is a whole, closed trace at every moment. States that have not ended by then are in it as
+/// unfinished ones, until they end.
 class TraceWriter {
   public:
     /// Memory that an Element has for its name and attributes without asking for more.
     static constexpr size_t element_room = 4096;
     /// How deep states can be nested.
     static constexpr int max_depth = 62;
+    static constexpr size_t longest_name = 64;
 
     TraceWriter() = default;
     TraceWriter(const TraceWriter&) = delete;
@@ -39,20 +41,24 @@ class TraceWriter {
     /// owned). Returns 0 or a value of errno.
     int open(const char* path, const char* root_attributes, int64_t base, const TraceSettings& settings,
              InfoWriter* info);
-    /// Ends the file; returns 0 or a value of errno. States that have not ended are dropped. Calling it again
-    /// does nothing.
+    /// Ends the file; returns 0 or a value of errno. Calling it again does nothing.
     int close();
 
-    /// Begins a state or, right before its Element, an event. At most max_depth may be open.
-    void enter()
+    /// Begins a state or, right before its Element, an event. At most max_depth may be open. Only states with
+    /// a @p name (a constant, not copied, at most longest_name bytes) can be seen before they end.
+    void enter(const char* name = nullptr, int64_t begin = 0)
     {
-        ++m_depth;
-        m_nested_blocks &= ~(1ull << m_depth);
+        const int depth = m_depth + 1;
+        m_nested_blocks &= ~(1ull << depth);
+        __atomic_store_n(&m_open[depth].name, name, __ATOMIC_RELAXED);
+        __atomic_store_n(&m_open[depth].begin, begin, __ATOMIC_RELAXED);
+        __atomic_store_n(&m_depth, depth, __ATOMIC_RELEASE);
     }
     int depth() const { return m_depth; }
     /// Writes all whole lines to the file.
     int flush();
-    /// The same without making room in the buffer; may be called by any thread and by signal handlers.
+    /// The same without making room in the buffer, and with the unfinished states; may be called by any thread
+    /// and by signal handlers.
     int save();
     void set_force_flush(bool force)
     {
@@ -74,6 +80,21 @@ class TraceWriter {
     struct alignas(8) Extent {
         uint32_t bytes;
         uint32_t states;
+        bool operator==(const Extent&) const = default;
+    };
+
+    struct OpenState {
+        const char* name;
+        int64_t begin;
+    };
+
+    // The states that have begun and not ended, and the elements inside them that have.
+    struct Unfinished {
+        Extent whole_lines;
+        Extent elements; // whole lines included
+        int depth;
+        int open_blocks;                 // <Nested> in the elements
+        OpenState states[max_depth + 2]; // from 1 on
     };
 
     char* begin_element()
@@ -85,7 +106,10 @@ class TraceWriter {
     void end_element(char* cursor)
     {
         m_cursor = cursor;
-        if (--m_depth == 0)
+        store(m_elements);
+        const int depth = m_depth - 1;
+        __atomic_store_n(&m_depth, depth, __ATOMIC_RELEASE);
+        if (depth == 0)
             end_line();
     }
     void end_line()
@@ -94,12 +118,12 @@ class TraceWriter {
         if (m_line_end_is_slow)
             end_line_slowly();
         else
-            commit();
+            store(m_committed);
     }
-    void commit()
+    void store(Extent& extent)
     {
-        const Extent whole = {static_cast<uint32_t>(m_cursor - m_begin), m_ended_states};
-        __atomic_store(&m_committed, &whole, __ATOMIC_RELEASE);
+        const Extent now = {static_cast<uint32_t>(m_cursor - m_begin), m_ended_states};
+        __atomic_store(&extent, &now, __ATOMIC_RELEASE);
     }
     char* put_time(char* out, int64_t time)
     {
@@ -117,9 +141,14 @@ class TraceWriter {
     char* open_nested_blocks(char* cursor);
     char* make_room(char* cursor, size_t size);
     bool reallocate(size_t capacity);
-    Extent committed() const;
     int flush(const Lock& lock);
-    void write_committed(const Lock& lock);
+    static Extent load(const Extent& shared);
+    Unfinished find_unfinished() const;
+    bool look_at_unfinished(Unfinished& found) const;
+    bool can_be_told(Unfinished& found) const;
+    Text elements_of(const Unfinished& unfinished) const;
+    Text put_tail(const Unfinished& unfinished) const;
+    void write(const Lock& lock, const Unfinished& unfinished);
     void fail(int error);
 
     char* m_cursor = nullptr; // where the next element goes
@@ -132,13 +161,16 @@ class TraceWriter {
     int64_t m_second = -2 * nanoseconds_per_second;
     size_t m_second_length = 0;
     char m_second_text[24];  // the current second and the point, as text
-    Extent m_committed = {}; // whole lines; read by close()
-    char* m_begin = nullptr;
+    Extent m_committed = {}; // whole lines; this and what follows is read by save() and close()
+    Extent m_elements = {};  // whole elements
+    char* m_begin = nullptr; // behind m_limit there is room for the tail of the file
+    OpenState m_open[max_depth + 2] = {};
 
     TraceSettings m_settings;
     size_t m_capacity = 0; // of the buffer, when no line is longer
     int64_t m_base = 0;    // nanoseconds
-    Extent m_handled = {}; // the part of the committed lines that close() has written already
+    Extent m_handled = {}; // the part of the committed lines that has been written already
+    bool m_has_tail = false; // the file ends with an unfinished line
     int64_t m_written_states = 0;
     int64_t m_dropped_states = 0;
     InfoWriter* m_info = nullptr;

@@ -21,11 +21,12 @@ extern "C" {
 void* __real_malloc(size_t size);
 void* __real_realloc(void* memory, size_t size);
 
-ssize_t __wrap_pwrite(int descriptor, const void* data, size_t size, off_t offset)
+// The fault sees one part at a time; the rest is a short write.
+ssize_t __wrap_pwritev(int descriptor, const iovec* parts, int count, off_t offset)
 {
     const PwriteFault fault = pwrite_fault;
-    return fault != nullptr ? fault(descriptor, data, size, offset)
-                            : __real_pwrite(descriptor, data, size, offset);
+    return fault != nullptr ? fault(descriptor, parts->iov_base, parts->iov_len, offset)
+                            : __real_pwritev(descriptor, parts, count, offset);
 }
 
 void* __wrap_malloc(size_t size)

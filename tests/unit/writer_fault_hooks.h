@@ -1,14 +1,15 @@
-// The program of these tests is linked with --wrap, so that the library's calls of pwrite, malloc and realloc
+// The program of these tests is linked with --wrap, so that the library's calls of pwritev, malloc and realloc
 // come to us first.
 #pragma once
 
 #include <atomic>
 #include <stddef.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 namespace hdtrace::test {
 
-/// What pwrite does instead, if it is not null.
+/// What pwritev does instead, if it is not null.
 using PwriteFault = ssize_t (*)(int, const void*, size_t, off_t);
 extern std::atomic<PwriteFault> pwrite_fault;
 
@@ -20,4 +21,4 @@ void end_faults();
 
 } // namespace hdtrace::test
 
-extern "C" ssize_t __real_pwrite(int descriptor, const void* data, size_t size, off_t offset);
+extern "C" ssize_t __real_pwritev(int descriptor, const iovec* parts, int count, off_t offset);

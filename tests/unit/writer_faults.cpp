@@ -113,7 +113,7 @@ TEST_F(Faults, ShortWritesAreContinued)
 {
     Trace trace(settings());
     pwrite_fault = [](int descriptor, const void* data, size_t size, off_t offset) {
-        return __real_pwrite(descriptor, data, size > 7 ? 7 : size, offset);
+        return pwrite(descriptor, data, size > 7 ? 7 : size, offset);
     };
     for (int i = 0; i < 2'000; ++i)
         trace.state("A");
@@ -133,7 +133,7 @@ TEST_F(Faults, AnInterruptedWriteIsRepeated)
             errno = EINTR;
             return -1;
         }
-        return __real_pwrite(descriptor, data, size, offset);
+        return pwrite(descriptor, data, size, offset);
     };
     trace.state("A");
     EXPECT_EQ(trace.lines(), state_line("A") + "\n");
@@ -159,7 +159,7 @@ TEST_F(Faults, WhatIsWrittenInPartIsTakenBack)
             errno = EDQUOT;
             return -1;
         }
-        return __real_pwrite(descriptor, data, size - 10, offset);
+        return pwrite(descriptor, data, size - 10, offset);
     };
     int recorded = 1;
     for (; recorded < 1'000; ++recorded)
@@ -259,7 +259,7 @@ TEST_F(Faults, TheProgramsOwnFileSizeSignalsStillArrive)
         EXPECT_EQ(file_size_signals, 0);
         const TemporaryDirectory directory;
         const int own = open(directory.file("own").c_str(), O_WRONLY | O_CREAT, 0600);
-        EXPECT_EQ(__real_pwrite(own, "x", 1, 200'000), -1);
+        EXPECT_EQ(pwrite(own, "x", 1, 200'000), -1);
         EXPECT_EQ(file_size_signals, 1);
     });
 }
@@ -341,7 +341,7 @@ TEST_F(Faults, AFaultDuringAWriteDoesNotHang)
     sigaction(SIGSEGV, &action, &previous);
     pwrite_fault = [](int descriptor, const void* data, size_t size, off_t offset) {
         raise(SIGSEGV);
-        return __real_pwrite(descriptor, data, size, offset);
+        return pwrite(descriptor, data, size, offset);
     };
     trace.state("A");
     EXPECT_EQ(trace.writer.flush(), 0);
@@ -361,7 +361,7 @@ void* record_until_cancelled(void* writer_to_use)
     }
 }
 
-// pwrite is a place where threads may be cancelled.
+// pwritev is a place where threads may be cancelled.
 TEST_F(Faults, ACancelledThreadLeavesAWholeTrace)
 {
     TraceSettings forced = settings();
