@@ -84,7 +84,7 @@ class Wrapper:
             "if (call.passes())",
             f"    return real.{function.name}({', '.join(p.name for p in function.parameters)});",
             *values.before,
-            "call.begin();",
+            f'call.begin("{function.logged.element}");',
             f"const int rc = call.end(real.{function.name}({arguments}));",
             *values.early_lookups(),
             *track,

@@ -72,13 +72,13 @@ class Call
     bool succeeded() const { return m_rc == MPI_SUCCESS; }
     int rc() const { return m_rc; }
 
-    /// The real function comes next.
-    void begin()
+    /// The real function comes next. @p element_name is a constant.
+    void begin(const char* element_name)
     {
-        if (m_is_recorded)
-            m_thread->writer.enter();
         m_thread->depth = m_depth + 1;
         m_begin = m_thread->clock.now();
+        if (m_is_recorded)
+            m_thread->writer.enter(element_name, m_begin);
     }
     /// The real function returned @p rc; returns it.
     int end(int rc)

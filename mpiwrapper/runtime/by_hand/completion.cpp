@@ -128,7 +128,7 @@ extern "C" HDT_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status)
         return real.MPI_Wait(request, status);
     Offered offered(call, 1, request);
     MPI_Status* const used = offered.statuses(status);
-    call.begin();
+    call.begin("Wait");
     const int rc = call.end(real.MPI_Wait(request, used));
     offered.completed(1, nullptr);
     finish(call, offered, "Wait", [](Element&) {});
@@ -143,7 +143,7 @@ extern "C" HDT_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Sta
         return real.MPI_Waitall(count, requests, statuses);
     Offered offered(call, count, requests);
     MPI_Status* const used = offered.statuses(statuses);
-    call.begin();
+    call.begin("Waitall");
     const int rc = call.end(real.MPI_Waitall(count, requests, used));
     offered.completed(count, nullptr);
     finish(call, offered, "Waitall",
@@ -159,7 +159,7 @@ extern "C" HDT_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* in
         return real.MPI_Waitany(count, requests, index, status);
     Offered offered(call, count, requests);
     MPI_Status* const used = offered.statuses(status);
-    call.begin();
+    call.begin("Waitany");
     const int rc = call.end(real.MPI_Waitany(count, requests, index, used));
     const int found = call.succeeded() ? defined(*index) : -1;
     offered.completed(found >= 0 ? 1 : 0, index);
@@ -178,7 +178,7 @@ extern "C" HDT_EXPORT int MPI_Waitsome(int incount, MPI_Request requests[], int*
         return real.MPI_Waitsome(incount, requests, outcount, indices, statuses);
     Offered offered(call, incount, requests);
     MPI_Status* const used = offered.statuses(statuses);
-    call.begin();
+    call.begin("Waitsome");
     const int rc = call.end(real.MPI_Waitsome(incount, requests, outcount, indices, used));
     const int found = call.succeeded() ? defined(*outcount) : 0;
     offered.completed(found, indices);
@@ -196,7 +196,7 @@ extern "C" HDT_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* 
         return real.MPI_Test(request, flag, status);
     Offered offered(call, 1, request);
     MPI_Status* const used = offered.statuses(status);
-    call.begin();
+    call.begin("Test");
     const int rc = call.end(real.MPI_Test(request, flag, used));
     const int is_complete = call.succeeded() && *flag;
     offered.completed(is_complete, nullptr);
@@ -213,7 +213,7 @@ extern "C" HDT_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* fl
         return real.MPI_Testall(count, requests, flag, statuses);
     Offered offered(call, count, requests);
     MPI_Status* const used = offered.statuses(statuses);
-    call.begin();
+    call.begin("Testall");
     const int rc = call.end(real.MPI_Testall(count, requests, flag, used));
     const int is_complete = call.succeeded() && *flag;
     offered.completed(is_complete ? count : 0, nullptr);
@@ -231,7 +231,7 @@ extern "C" HDT_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* in
         return real.MPI_Testany(count, requests, index, flag, status);
     Offered offered(call, count, requests);
     MPI_Status* const used = offered.statuses(status);
-    call.begin();
+    call.begin("Testany");
     const int rc = call.end(real.MPI_Testany(count, requests, index, flag, used));
     const int is_complete = call.succeeded() && *flag;
     const int found = is_complete ? defined(*index) : -1;
@@ -251,7 +251,7 @@ extern "C" HDT_EXPORT int MPI_Testsome(int incount, MPI_Request requests[], int*
         return real.MPI_Testsome(incount, requests, outcount, indices, statuses);
     Offered offered(call, incount, requests);
     MPI_Status* const used = offered.statuses(statuses);
-    call.begin();
+    call.begin("Testsome");
     const int rc = call.end(real.MPI_Testsome(incount, requests, outcount, indices, used));
     const int found = call.succeeded() ? defined(*outcount) : 0;
     offered.completed(found, indices);
@@ -267,7 +267,7 @@ extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Start(request);
-    call.begin();
+    call.begin("Start");
     const int rc = call.end(real.MPI_Start(request));
     const Request started = call.succeeded() ? start_request(*request, request) : Request();
     if (call.is_recorded()) {
@@ -284,7 +284,7 @@ extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Startall(count, requests);
-    call.begin();
+    call.begin("Startall");
     const int rc = call.end(real.MPI_Startall(count, requests));
     const int started_count = call.succeeded() ? count : 0;
     if (!call.is_recorded()) {
@@ -310,7 +310,7 @@ extern "C" HDT_EXPORT int MPI_Request_free(MPI_Request* request)
     if (call.passes())
         return real.MPI_Request_free(request);
     const MPI_Request handle = handle_in(request);
-    call.begin();
+    call.begin("Request_free");
     const int rc = call.end(real.MPI_Request_free(request));
     Request freed;
     if (call.succeeded())
@@ -331,7 +331,7 @@ extern "C" HDT_EXPORT int MPI_Cancel(MPI_Request* request)
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Cancel(request);
-    call.begin();
+    call.begin("Cancel");
     const int rc = call.end(real.MPI_Cancel(request));
     Request cancelled;
     if (call.succeeded() && find_request(*request, request, &cancelled))

@@ -74,7 +74,7 @@ extern "C" HDT_EXPORT int MPI_Finalize()
         resolve_real_functions();
         return real.MPI_Finalize();
     }
-    call.begin();
+    call.begin("Finalize");
     const int rc = call.end(real.MPI_Finalize());
     if (call.is_recorded()) {
         Element element(call.trace());
@@ -96,7 +96,7 @@ extern "C" HDT_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
         return real.MPI_Abort(comm, errorcode);
     }
     // It does not return, so it ends for the trace where it begins.
-    call.begin();
+    call.begin("Abort");
     if (call.is_recorded()) {
         const int64_t cid = call.comm(comm).id;
         call.end(MPI_SUCCESS);
@@ -118,7 +118,7 @@ extern "C" HDT_EXPORT int MPI_Pcontrol(const int level, ...)
         resolve_real_functions();
         return real.MPI_Pcontrol(level);
     }
-    call.begin();
+    call.begin("Pcontrol");
     const int rc = call.end(real.MPI_Pcontrol(level));
     if (call.is_recorded()) {
         Element element(call.trace());

@@ -3,7 +3,7 @@ extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcoun
     Call call(with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    call.begin();
+    call.begin("Alltoallw");
     const int rc = call.end(real.MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm));
     if (!call.is_recorded())
         return rc;

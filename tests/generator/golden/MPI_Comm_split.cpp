@@ -3,7 +3,7 @@ extern "C" HDT_EXPORT int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_
     Call call(with_attributes, Tracks::communicators);
     if (call.passes())
         return real.MPI_Comm_split(comm, color, key, newcomm);
-    call.begin();
+    call.begin("Comm_split");
     const int rc = call.end(real.MPI_Comm_split(comm, color, key, newcomm));
     if (call.succeeded())
         created_from_parent(comm, *newcomm, "split");

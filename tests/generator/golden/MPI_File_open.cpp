@@ -4,7 +4,7 @@ extern "C" HDT_EXPORT int MPI_File_open(MPI_Comm comm, const char *filename, int
     if (call.passes())
         return real.MPI_File_open(comm, filename, amode, info, fh);
     const FileBeforeCall before(filename);
-    call.begin();
+    call.begin("File_open");
     const int rc = call.end(real.MPI_File_open(comm, filename, amode, info, fh));
     int64_t fid = -1;
     if (call.succeeded()) {

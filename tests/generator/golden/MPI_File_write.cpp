@@ -6,7 +6,7 @@ extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count
     const File fh_object = find_file(fh);
     const int64_t offset_in_bytes = call.is_recorded() ? byte_offset_of_pointer(fh, fh_object) : no_offset;
     StatusArgument used_status(status);
-    call.begin();
+    call.begin("File_write");
     const int rc = call.end(real.MPI_File_write(fh, buf, count, datatype, used_status.get()));
     if (!call.is_recorded())
         return rc;

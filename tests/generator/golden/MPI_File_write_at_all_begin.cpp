@@ -4,7 +4,7 @@ extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset of
     if (call.passes())
         return real.MPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
     const File fh_object = find_file(fh);
-    call.begin();
+    call.begin("File_write_at_all_begin");
     const int rc = call.end(real.MPI_File_write_at_all_begin(fh, offset, buf, count, datatype));
     const int64_t split_rid = call.succeeded() ? next_rid() : -1;
     set_split_rid(fh, split_rid);

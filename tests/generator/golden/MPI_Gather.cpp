@@ -3,7 +3,7 @@ extern "C" HDT_EXPORT int MPI_Gather(const void *sendbuf, int sendcount, MPI_Dat
     Call call(with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    call.begin();
+    call.begin("Gather");
     const int rc = call.end(real.MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
     if (!call.is_recorded())
         return rc;

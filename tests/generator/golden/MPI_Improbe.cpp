@@ -4,7 +4,7 @@ extern "C" HDT_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *f
     if (call.passes())
         return real.MPI_Improbe(source, tag, comm, flag, message, status);
     StatusArgument used_status(status);
-    call.begin();
+    call.begin("Improbe");
     const int rc = call.end(real.MPI_Improbe(source, tag, comm, flag, message, used_status.get()));
     const Comm& comm_object = call.comm(comm);
     if (call.succeeded() && *flag)

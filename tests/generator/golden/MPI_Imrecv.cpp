@@ -4,7 +4,7 @@ extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype
     if (call.passes())
         return real.MPI_Imrecv(buf, count, datatype, message, request);
     const MatchedMessage matched(message);
-    call.begin();
+    call.begin("Imrecv");
     const int rc = call.end(real.MPI_Imrecv(buf, count, datatype, message, request));
     Request started;
     if (call.succeeded()) {

@@ -3,7 +3,7 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Irecv(buf, count, datatype, source, tag, comm, request);
-    call.begin();
+    call.begin("Irecv");
     const int rc = call.end(real.MPI_Irecv(buf, count, datatype, source, tag, comm, request));
     const Comm& comm_object = call.comm(comm);
     Request started;

@@ -4,7 +4,7 @@ extern "C" HDT_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, 
     if (call.passes())
         return real.MPI_Recv(buf, count, datatype, source, tag, comm, status);
     StatusArgument used_status(status);
-    call.begin();
+    call.begin("Recv");
     const int rc = call.end(real.MPI_Recv(buf, count, datatype, source, tag, comm, used_status.get()));
     if (!call.is_recorded())
         return rc;

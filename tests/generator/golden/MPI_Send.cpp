@@ -3,7 +3,7 @@ extern "C" HDT_EXPORT int MPI_Send(const void *buf, int count, MPI_Datatype data
     Call call(with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Send(buf, count, datatype, dest, tag, comm);
-    call.begin();
+    call.begin("Send");
     const int rc = call.end(real.MPI_Send(buf, count, datatype, dest, tag, comm));
     if (!call.is_recorded())
         return rc;

@@ -3,7 +3,7 @@ extern "C" HDT_EXPORT int MPI_Type_create_struct(int count, const int *array_of_
     Call call(with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
-    call.begin();
+    call.begin("Type_create_struct");
     const int rc = call.end(real.MPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype));
     if (!call.is_recorded())
         return rc;
