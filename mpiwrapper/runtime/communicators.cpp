@@ -8,6 +8,7 @@
 
 #include <glib.h>
 #include <stdlib.h>
+#include <utility>
 
 namespace hdtrace::mpi {
 
@@ -118,12 +119,22 @@ Comm* ask(MPI_Comm handle)
     return comm;
 }
 
+// A call that the MPI library made inside another one may have known less of the communicator than the outer call does.
+void add_identity(Comm& present, Comm& comm)
+{
+    if (present.uid != nullptr || present.id >= 0 || comm.uid == nullptr)
+        return;
+    std::swap(present.uid, comm.uid);
+    std::swap(present.name, comm.name);
+}
+
 // Puts a communicator into the table, unless somebody else did; returns what is there.
 Comm* insert(MPI_Comm handle, Comm* comm)
 {
     const MutexLock lock(mutex);
     Comm* const present = static_cast<Comm*>(g_hash_table_lookup(comms, key_of(handle)));
     if (present != nullptr) {
+        add_identity(*present, *comm);
         destroy(comm);
         return present;
     }
