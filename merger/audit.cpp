@@ -2,6 +2,7 @@
 
 #include "hdtrace/reader/errors.h"
 #include "hdtrace/reader/trc_reader.h"
+#include "merger/trace_repair.h"
 
 #include <algorithm>
 #include <charconv>
@@ -35,8 +36,8 @@ constexpr Reference references[] = {
 /// Reads one trace and compares it with what the process describes.
 class TraceAudit {
   public:
-    TraceAudit(const Process& process, std::string path, bool has_objects, Report& report)
-        : m_path(std::move(path)), m_has_objects(has_objects), m_report(report)
+    TraceAudit(const Process& process, std::string path, bool has_objects, bool may_close, Report& report)
+        : m_path(std::move(path)), m_has_objects(has_objects), m_may_close(may_close), m_report(report)
     {
         m_known[communicators] = &process.communicator_ids;
         m_known[files] = &process.file_ids;
@@ -55,11 +56,12 @@ class TraceAudit {
             while (reader.next(state)) {
                 m_line = static_cast<std::uint64_t>(state.line);
                 check(state);
+                ++m_top_level;
             }
             if (!reader.complete())
                 m_report.warn("cut-off traces", {m_path},
                               "the trace is cut off after " + std::to_string(m_states) +
-                                  " states: " + reader.missing() + " is missing");
+                                  " states: " + reader.missing() + " is missing" + close(reader));
         } catch (const ReadError& error) {
             m_report.warn("broken traces", {error.file(), static_cast<std::uint64_t>(error.line())},
                           "the trace is broken: " + error.reason());
@@ -71,6 +73,19 @@ class TraceAudit {
     }
 
   private:
+    /// What became of a trace that was cut off.
+    std::string close(const TrcReader& reader) const
+    {
+        if (!m_may_close)
+            return {};
+        try {
+            close_trace(m_path, reader, m_top_level);
+            return "; it was closed, the original is kept as " + m_path + original_suffix;
+        } catch (const std::exception& error) {
+            return std::string("; it cannot be closed: ") + error.what();
+        }
+    }
+
     struct Unknown {
         std::set<std::int64_t> ids;
         std::int64_t first = 0;
@@ -131,11 +146,13 @@ class TraceAudit {
 
     std::string m_path;
     bool m_has_objects;
+    bool m_may_close;
     Report& m_report;
     std::vector<std::int64_t> m_datatype_ids;
     const std::vector<std::int64_t>* m_known[object_kinds];
     Unknown m_unknown[object_kinds];
     std::uint64_t m_states = 0;
+    std::uint64_t m_top_level = 0; ///< states and events
     std::uint64_t m_line = 0;
 };
 
@@ -173,7 +190,7 @@ void check_output_name(const Project& project, const std::string& output, Report
     }
 }
 
-void check_process(const Project& project, const Process& process, bool read_traces, Report& report)
+void check_process(const Project& project, const Process& process, const AuditOptions& options, Report& report)
 {
     for (const LostStates& lost : process.lost)
         report.warn("lost states", lost.place,
@@ -184,18 +201,19 @@ void check_process(const Project& project, const Process& process, bool read_tra
         std::error_code ignored;
         if (!fs::exists(path, ignored))
             report.warn("missing traces", {path}, "this trace is missing");
-        else if (read_traces)
-            TraceAudit(process, path, project.levels.has_ranks && !process.infos.empty(), report).run();
+        else if (options.read_traces)
+            TraceAudit(process, path, project.levels.has_ranks && !process.infos.empty(), options.close_traces, report)
+                .run();
     }
 }
 
 } // namespace
 
-void audit(const Project& project, const std::string& output, bool read_traces, Report& report)
+void audit(const Project& project, const std::string& output, const AuditOptions& options, Report& report)
 {
     check_output_name(project, output, report);
     for (const Process& process : project.processes)
-        check_process(project, process, read_traces, report);
+        check_process(project, process, options, report);
 }
 
 } // namespace hdtrace::merger

@@ -8,9 +8,14 @@
 
 namespace hdtrace::merger {
 
+struct AuditOptions {
+    bool read_traces = true;
+    bool close_traces = true; ///< those that are cut off; only if they are read
+};
+
 /// Warns about traces that readers of a project file at @p output will not find, and about lost states.
-/// With @p read_traces also reads all traces, and warns about those that are cut off or refer to objects
-/// that are not described. Nothing of this keeps the project from being written.
-void audit(const Project& project, const std::string& output, bool read_traces, Report& report);
+/// If it may, also reads all traces, warns about those that are cut off or refer to objects that are not
+/// described, and closes the former. Nothing of this keeps the project from being written.
+void audit(const Project& project, const std::string& output, const AuditOptions& options, Report& report);
 
 } // namespace hdtrace::merger

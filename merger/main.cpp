@@ -94,7 +94,7 @@ void merge(const Options& options, Report& report)
     check_output(options, project, report);
     if (report.has_errors())
         return;
-    audit(project, options.output, options.read_traces, report);
+    audit(project, options.output, options.audit, report);
     write_output(options, project, report);
 }
 

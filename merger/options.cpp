@@ -70,6 +70,7 @@ Options parse_options(int argc, char** argv)
     gboolean overwrite = FALSE;
     gboolean quiet = FALSE;
     gboolean no_audit = FALSE;
+    gboolean no_repair = FALSE;
     gboolean version = FALSE;
     // All texts are taken as file names, so that the locale does not matter.
     const GOptionEntry entries[] = {
@@ -84,6 +85,7 @@ Options parse_options(int argc, char** argv)
          "Write only what another program can load: piosimhd, the original tools", "PROGRAM"},
         {"overwrite", 0, 0, G_OPTION_ARG_NONE, &overwrite, "Replace FILE if it is there", nullptr},
         {"no-audit", 0, 0, G_OPTION_ARG_NONE, &no_audit, "Do not read the .trc files to check them", nullptr},
+        {"no-repair", 0, 0, G_OPTION_ARG_NONE, &no_repair, "Leave .trc files that are cut off as they are", nullptr},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Do not print warnings", nullptr},
         {"version", 0, 0, G_OPTION_ARG_NONE, &version, "Show the version and exit", nullptr},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs, nullptr, "INPUT..."},
@@ -105,7 +107,8 @@ Options parse_options(int argc, char** argv)
     const std::string compat_name = text_or(compat, "");
     options.overwrite = overwrite;
     options.quiet = quiet;
-    options.read_traces = !no_audit;
+    options.audit.read_traces = !no_audit;
+    options.audit.close_traces = !no_repair;
     options.show_version = version;
     const std::unique_ptr<char*, FreeTexts> input_owner(inputs);
     for (char** input = inputs; input && *input; ++input)

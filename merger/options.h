@@ -1,6 +1,7 @@
 // The command line of project-merger.
 #pragma once
 
+#include "merger/audit.h"
 #include "merger/project_writer.h"
 
 #include <stdexcept>
@@ -14,7 +15,7 @@ struct Options {
     ProjectOptions project;
     bool overwrite = false;
     bool quiet = false;
-    bool read_traces = true;
+    AuditOptions audit;
     bool show_version = false;
     std::vector<std::string> inputs;
 };

@@ -67,6 +67,17 @@ void OutputFile::remove_temporary()
         unlink(path);
 }
 
+void OutputFile::write(std::string_view bytes)
+{
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(m_descriptor, bytes.data(), bytes.size());
+        if (written >= 0)
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+        else if (errno != EINTR)
+            fail(m_path);
+    }
+}
+
 void OutputFile::commit()
 {
     if (fsync(m_descriptor) != 0)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace hdtrace::merger {
 
@@ -16,6 +17,10 @@ class OutputFile {
     OutputFile& operator=(const OutputFile&) = delete;
 
     int descriptor() const { return m_descriptor; }
+    /// Where the file is before commit().
+    const std::string& temporary_path() const { return m_temporary; }
+    /// Throws std::system_error.
+    void write(std::string_view bytes);
     /// The file is safe only if this returned. Throws std::system_error.
     void commit();
 

@@ -33,12 +33,17 @@ WholeLines::WholeLines(const std::string& path, std::string closing)
 
 std::size_t WholeLines::read(char* target, std::size_t size)
 {
-    while (m_next == m_whole && !m_at_end)
+    while (m_next == m_whole && !m_at_end && !m_is_too_long)
         fill();
     const std::size_t count = std::min(size, m_whole - m_next);
     m_buffer.copy(target, count, m_next);
     m_next += count;
     return count;
+}
+
+std::string WholeLines::refusal() const
+{
+    return m_is_too_long ? "the line is longer than " + std::to_string(line_limit) + " bytes" : std::string();
 }
 
 void WholeLines::fill()
@@ -54,6 +59,7 @@ void WholeLines::fill()
         m_whole = m_buffer.size();
     else if (const std::size_t line_end = fresh.rfind('\n'); line_end != fresh.npos)
         m_whole = rest + line_end + 1;
+    m_is_too_long = m_buffer.size() - m_whole > line_limit;
 }
 
 } // namespace hdtrace::detail

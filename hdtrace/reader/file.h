@@ -17,6 +17,8 @@ class ByteSource {
     virtual std::size_t read(char* target, std::size_t size) = 0;
     /** The errno of what went wrong, or 0. */
     virtual int error() const = 0;
+    /** Why the bytes that follow are not handed out; empty if they are. */
+    virtual std::string refusal() const { return {}; }
 };
 
 /** A file from its beginning to its end. */
@@ -38,9 +40,13 @@ class File : public ByteSource {
 /** The whole lines of a file. A last line without line feed is held back, unless it ends with @p closing. */
 class WholeLines : public ByteSource {
   public:
+    /** Longer lines are refused: they are held in memory. */
+    static constexpr std::size_t line_limit = std::size_t{256} << 20;
+
     WholeLines(const std::string& path, std::string closing);
     std::size_t read(char* target, std::size_t size) override;
     int error() const override { return m_file.error(); }
+    std::string refusal() const override;
 
     /** Whether a last line was held back. Known at the end. */
     bool cut_off() const { return m_at_end && m_whole < m_buffer.size(); }
@@ -54,6 +60,7 @@ class WholeLines : public ByteSource {
     std::size_t m_next = 0;  ///< the first byte that was not read yet
     std::size_t m_whole = 0; ///< behind the last whole line
     bool m_at_end = false;
+    bool m_is_too_long = false;
 };
 
 } // namespace hdtrace::detail

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <ranges>
 
+#include "hdtrace/reader/cut_off.h"
 #include "hdtrace/reader/file.h"
 #include "hdtrace/reader/nanoseconds.h"
 #include "hdtrace/reader/xml_reader.h"
@@ -75,8 +76,11 @@ struct TrcReader::Reading {
     detail::XmlReader xml;
     Element root;
     std::int64_t time_adjustment = 0;
+    int depth = 0;                    ///< in <Nested>
+    std::int64_t unfinished_line = 0; ///< where the top-level state begins that is being read
     bool at_end = false;
     std::string missing;
+    std::int64_t whole_lines = 0;
     std::optional<ReadError> failure;
 };
 
@@ -99,6 +103,7 @@ void TrcReader::Reading::read_root()
 
 bool TrcReader::Reading::read_top_level(State& state)
 {
+    unfinished_line = 0;
     if (read_next_sibling(state))
         return true;
     finish();
@@ -115,6 +120,8 @@ bool TrcReader::Reading::read_next_sibling(State& state)
             xml.fail("text between the states");
         if (node != Node::element)
             break;
+        if (depth == 0 && unfinished_line == 0)
+            unfinished_line = xml.line();
         if (xml.name() != "Nested") {
             read_state(state);
             return true;
@@ -132,9 +139,11 @@ void TrcReader::Reading::read_nested(std::vector<State>& states)
 {
     if (xml.is_empty())
         return;
+    ++depth;
     State state;
     while (read_next_sibling(state))
         states.push_back(std::move(state));
+    --depth;
 }
 
 void TrcReader::Reading::read_state(State& state)
@@ -185,9 +194,9 @@ void TrcReader::Reading::finish()
 void TrcReader::Reading::give_up()
 {
     at_end = true;
-    missing = root.name.empty() ? "all from <Program> on" : "</Program>";
-    if (lines.cut_off())
-        missing = "the end of line " + std::to_string(xml.lines_read() + 1) + " and " + missing;
+    missing = detail::missing_end(lines, xml, !root.name.empty());
+    if (!root.name.empty())
+        whole_lines = unfinished_line > 0 ? unfinished_line - 1 : xml.lines_read();
 }
 
 Owner TrcReader::Reading::owner() const
@@ -255,6 +264,11 @@ bool TrcReader::complete() const
 const std::string& TrcReader::missing() const
 {
     return m_reading->missing;
+}
+
+std::int64_t TrcReader::whole_lines() const
+{
+    return m_reading->whole_lines;
 }
 
 } // namespace hdtrace

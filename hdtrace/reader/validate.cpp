@@ -6,6 +6,7 @@
 #include <libxml/relaxng.h>
 #include <libxml/tree.h>
 
+#include "hdtrace/reader/cut_off.h"
 #include "hdtrace/reader/errors.h"
 #include "hdtrace/reader/file.h"
 #include "hdtrace/reader/schemas.h"
@@ -37,6 +38,19 @@ Schema parse_schema(std::string_view text)
     return schema;
 }
 
+/* Parsing a schema takes longer than checking a small trace. */
+xmlRelaxNG* trace_schema()
+{
+    thread_local const Schema schema = parse_schema(detail::trc_schema);
+    return schema.get();
+}
+
+xmlRelaxNG* project_schema()
+{
+    thread_local const Schema schema = parse_schema(detail::proj_schema);
+    return schema.get();
+}
+
 class Problems {
   public:
     explicit Problems(const std::string& file) : m_file(file) {}
@@ -57,8 +71,8 @@ class Problems {
 class TraceValidator {
   public:
     TraceValidator(XmlReader& xml, Problems& problems)
-        : m_xml(xml), m_problems(problems), m_schema(parse_schema(detail::trc_schema)),
-          m_context(xmlRelaxNGNewValidCtxt(m_schema.get())), m_document(xmlNewDoc(nullptr))
+        : m_xml(xml), m_problems(problems), m_context(xmlRelaxNGNewValidCtxt(trace_schema())),
+          m_document(xmlNewDoc(nullptr))
     {
         const xmlStructuredErrorFunc on_error = [](void* self, auto* error) {
             static_cast<TraceValidator*>(self)->remember(*error);
@@ -78,6 +92,8 @@ class TraceValidator {
             add_entries();
         m_xml.next();
     }
+
+    bool has_root() const { return m_root != nullptr; }
 
   private:
     void add_entries()
@@ -139,7 +155,6 @@ class TraceValidator {
 
     XmlReader& m_xml;
     Problems& m_problems;
-    Schema m_schema;
     ValidContext m_context;
     Document m_document;
     xmlNode* m_root = nullptr;
@@ -151,15 +166,20 @@ void validate_trace(const std::string& path, Problems& problems)
 {
     detail::WholeLines lines(path, "</Program>");
     XmlReader xml(path, lines);
-    TraceValidator(xml, problems).run();
+    TraceValidator validator(xml, problems);
+    try {
+        validator.run();
+    } catch (const detail::EndOfData& end) {
+        problems.add(end.line(), "the trace is cut off: " + detail::missing_end(lines, xml, validator.has_root()) +
+                                     " is missing");
+    }
 }
 
 void validate_project(const std::string& path, Problems& problems)
 {
     detail::File file(path);
     XmlReader xml(path, file);
-    const Schema schema = parse_schema(detail::proj_schema);
-    xml.validate_with(schema.get(),
+    xml.validate_with(project_schema(),
                       [&](std::int64_t line, const std::string& reason) { problems.add(line, reason); });
     while (xml.next() != Node::document_end && !problems.are_many()) {
     }

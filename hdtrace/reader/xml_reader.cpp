@@ -83,6 +83,8 @@ void XmlReader::raise() const
 {
     if (m_source.error())
         throw OpenError(m_file, m_source.error());
+    if (const std::string refusal = m_source.refusal(); !refusal.empty())
+        throw ReadError(m_file, m_lines_read + 1, 0, refusal);
     if (m_problem.reason.empty())
         throw ReadError(m_file, 0, 0, "this is not XML");
     if (m_problem.at_end)

@@ -84,7 +84,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (report.has_errors() || members(project) > most_members)
         return 0;
     const std::string path = folder.path_of("app.proj");
-    audit(project, path, false, report);
+    audit(project, path, {.read_traces = false}, report);
     write_and_check(project, Compat::none, path);
     write_and_check(project, Compat::piosimhd, path);
     return 0;

@@ -1,4 +1,8 @@
+import xml.etree.ElementTree as ElementTree
+
 import pytest
+
+from conftest import snapshot
 
 WORLD = "Comm map='0->0;' id=0 name='WORLD' uid='W'\n"
 INT = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_INT' size=4 lb=0 extent=4\n"
@@ -163,6 +167,51 @@ class TestTraces:
         run.info(0, size=1)
         (run.folder / "app_node01_0_0.trc").write_text("")
         assert "cut off after 0 states" in warn(run)
+
+    def cut_off(self, run, end="<Barr"):
+        run.info(0, size=1)
+        return run.folder / run.trace(0, "<Barrier time='0.1' end='0.2' />\n", end=end)
+
+    @pytest.mark.parametrize("end", ["", "<Barr", "</Program"])
+    def test_cut_off_trace_is_closed(self, run, end):
+        trace = self.cut_off(run, end)
+        before = trace.read_bytes()
+        assert warn(run).endswith(" is missing; it was closed, the original is kept as app_node01_0_0.trc.orig")
+        assert trace.read_bytes() == before.removesuffix(end.encode()) + b"</Program>\n"
+        assert (run.folder / "app_node01_0_0.trc.orig").read_bytes() == before
+        run.merge_cleanly("app", "--overwrite")
+        run.merge_cleanly(".", "--overwrite")
+
+    def test_trace_without_a_beginning_becomes_an_empty_one(self, run):
+        run.info(0, size=1)
+        trace = run.folder / "app_node01_0_0.trc"
+        trace.write_text("<?xml version='1.0' enc")
+        assert "all from <Program> on is missing; it was closed" in warn(run)
+        root = ElementTree.parse(trace).getroot()
+        assert (root.tag, root.get("rank"), root.get("thread"), len(root)) == ("Program", "0", "0", 0)
+
+    @pytest.mark.parametrize("option", ["--no-repair", "--no-audit"])
+    def test_cut_off_trace_is_left_as_it_is(self, run, option):
+        self.cut_off(run)
+        before = snapshot(run.folder)
+        result = run.merge("app", option)
+        assert (result.code, "closed" in result.stderr) == (0, False)
+        assert {**snapshot(run.folder), "app.proj": None} == {**before, "app.proj": None}
+
+    def test_original_of_an_earlier_repair_is_kept(self, run):
+        trace = self.cut_off(run)
+        before = trace.read_bytes()
+        original = run.folder / "app_node01_0_0.trc.orig"
+        original.write_text("precious")
+        assert warn(run).endswith("; it cannot be closed: app_node01_0_0.trc.orig: File exists")
+        assert (trace.read_bytes(), original.read_text()) == (before, "precious")
+        assert not list(run.folder.glob("*.trc.??????"))
+
+    def test_broken_trace_is_not_changed(self, run):
+        run.process(0, trace="<Barrier time='0.1' end='0.2' &/>\n", size=1)
+        before = (run.folder / "app_node01_0_0.trc").read_bytes()
+        assert "closed" not in warn(run)
+        assert (run.folder / "app_node01_0_0.trc").read_bytes() == before
 
     def test_broken_trace(self, run):
         run.process(0, trace="<Barrier time='0.1' end='0.2' &/>\n", size=1)

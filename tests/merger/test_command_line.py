@@ -42,7 +42,7 @@ def test_usage_errors(arguments, message, tmp_path):
 def test_help_names_every_option():
     result = call("--help")
     assert (result.returncode, result.stderr) == (0, "")
-    for option in ("-o", "-d", "--distribution-class", "--chunk-size", "--compat", "--overwrite", "--quiet", "--no-audit"):
+    for option in ("-o", "-d", "--distribution-class", "--chunk-size", "--compat", "--overwrite", "--quiet", "--no-audit", "--no-repair"):
         assert option in result.stdout
 
 

@@ -44,7 +44,7 @@ def test_wrong_states(write_trace, line):
 
 
 def test_cut_off_traces(write):
-    with pytest.raises(hdtrace.ReadError, match="ends too early"):
+    with pytest.raises(hdtrace.ReadError, match="the trace is cut off: </Program> is missing"):
         hdtrace.validate(write("a.trc", "<Program timeAdjustment='1' version='1'>\n" + STATE))
 
 

@@ -125,9 +125,9 @@ TEST(ValidateTrace, ListsAllProblemsUpToMany)
 TEST(ValidateTrace, RefusesWhatIsNotWhole)
 {
     const std::string root = "<Program timeAdjustment='1' version='1' rank='0' thread='0'>\n";
-    EXPECT_EQ(problems_of("a.trc", root + whole_state), Problems{"3: the file ends too early"});
-    EXPECT_EQ(problems_of("a.trc", root + whole_state + "<A"), Problems{"3: the file ends too early"});
-    EXPECT_EQ(problems_of("a.trc", ""), Problems{"1: the file ends too early"});
+    EXPECT_EQ(problems_of("a.trc", root + whole_state), Problems{"3: the trace is cut off: </Program> is missing"});
+    EXPECT_EQ(problems_of("a.trc", root + whole_state + "<A"), Problems{"3: the trace is cut off: the end of line 3 and </Program> is missing"});
+    EXPECT_EQ(problems_of("a.trc", ""), Problems{"1: the trace is cut off: all from <Program> on is missing"});
     EXPECT_EQ(problems_of("a.trc", root + "</Program>\n</Program>\n"),
               Problems{"3:1: Extra content at the end of the document"});
     EXPECT_EQ(problems_of("a.trc", root + "<A></B>\n"),
