@@ -21,9 +21,22 @@ bool is_earlier(const ProjectFile& a, const ProjectFile& b)
 void take_origin(ProjectFile& target, const ProjectFile& source)
 {
     target.name = source.name;
+    target.host = source.host;
     target.initial_size = source.initial_size;
     target.size_from = source.size_from;
     target.time = source.time;
+}
+
+/// Only files of equal names, which stand behind each other, are told apart by their hosts.
+void forget_needless_hosts(std::vector<ProjectFile>& files)
+{
+    for (auto first = files.begin(); first != files.end();) {
+        const auto last = std::find_if(first, files.end(),
+                                       [&](const ProjectFile& file) { return file.name != first->name; });
+        if (last - first == 1)
+            first->host.clear();
+        first = last;
+    }
 }
 
 } // namespace
@@ -31,8 +44,8 @@ void take_origin(ProjectFile& target, const ProjectFile& source)
 void FileUnifier::add(std::int64_t rank, std::int64_t thread, const ProcessInfo& info)
 {
     for (const auto& [id, record] : info.files) {
-        const ProjectFile seen{record.name, record.size, rank, record.time, {}};
-        const auto [by_name, is_new] = m_by_name.try_emplace(record.name, m_files.size());
+        const ProjectFile seen{record.name, record.host, record.size, rank, record.time, {}};
+        const auto [by_name, is_new] = m_by_name.try_emplace({record.name, record.host}, m_files.size());
         if (is_new) {
             m_files.push_back(seen);
             m_parent.push_back(by_name->second);
@@ -67,8 +80,18 @@ std::size_t FileUnifier::unite(std::size_t a, std::size_t b)
     return a;
 }
 
+// What some processes find on a disk of their own and others on a shared one is the same: the host that
+// serves it sees a local disk.
+void FileUnifier::unite_with_shared()
+{
+    for (auto name = m_by_name.begin(); name != m_by_name.end(); ++name)
+        if (const auto shared = m_by_name.find({name->first.first, ""}); shared != m_by_name.end())
+            unite(root(name->second), root(shared->second));
+}
+
 std::vector<ProjectFile> FileUnifier::take()
 {
+    unite_with_shared();
     std::vector<ProjectFile> files;
     for (std::size_t i = 0; i < m_files.size(); ++i) {
         if (m_parent[i] != i)
@@ -76,7 +99,8 @@ std::vector<ProjectFile> FileUnifier::take()
         std::ranges::sort(m_files[i].uses);
         files.push_back(std::move(m_files[i]));
     }
-    std::ranges::sort(files, {}, &ProjectFile::name);
+    std::ranges::sort(files, {}, [](const ProjectFile& file) { return std::tie(file.name, file.host); });
+    forget_needless_hosts(files);
     return files;
 }
 

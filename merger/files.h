@@ -1,12 +1,14 @@
-// The files of the program, unified by name and by inode.
+// The files of the program, unified by name, on local disks also by host, and by inode.
 #pragma once
 
 #include "merger/process_info.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace hdtrace::merger {
@@ -22,6 +24,7 @@ struct FileUse {
 
 struct ProjectFile {
     std::string name;
+    std::string host; ///< where it is, if another host has a file of this name; else empty
     std::int64_t initial_size = 0;
     std::int64_t size_from = 0; ///< the rank that saw the file first; name and size come from its record
     std::optional<std::int64_t> time; ///< when it did, in nanoseconds since the epoch
@@ -36,12 +39,15 @@ class FileUnifier {
     std::vector<ProjectFile> take();
 
   private:
+    using Name = std::pair<std::string, std::string>; ///< with the only host that can see it, or none
+
+    void unite_with_shared();
     std::size_t root(std::size_t file);
     std::size_t unite(std::size_t a, std::size_t b);
 
     std::vector<ProjectFile> m_files;
     std::vector<std::size_t> m_parent; ///< a forest: united files have the same root, which holds the data
-    std::unordered_map<std::string, std::size_t> m_by_name;
+    std::map<Name, std::size_t> m_by_name;
     std::unordered_map<std::string, std::size_t> m_by_inode;
 };
 

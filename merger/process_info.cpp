@@ -185,9 +185,12 @@ class InfoLoader {
                 line.fail("time", "the time is too large");
             file.time = absolute;
         }
+        const std::string host = line.text_or("host", m_process.host);
+        if (line.text_or("local", "0") == "1")
+            file.host = host;
         if (line.has("device") && line.has("inode"))
-            file.inode = line.text_or("host", m_process.host) + ":" + line.text("device") + ":" +
-                         line.text("inode") + ":" + line.text_or("birth", "");
+            file.inode =
+                host + ":" + line.text("device") + ":" + line.text("inode") + ":" + line.text_or("birth", "");
         const std::int64_t id = line.integer("id");
         const auto [known, is_new] = m_info.files.try_emplace(id, file);
         if (!is_new && known->second.name != file.name)

@@ -40,6 +40,7 @@ struct FileRecord {
     std::int64_t size = 0;
     std::optional<std::int64_t> time; ///< nanoseconds since the epoch
     std::string inode;                ///< host, device and inode; empty if unknown
+    std::string host;                 ///< the only one that can see it; empty if others may
 };
 
 /// Of what several processes share.

@@ -47,6 +47,8 @@ class ProjectWriter {
     {
         m_xml.start("File");
         m_xml.attribute("name", file.name);
+        if (!file.host.empty())
+            m_xml.attribute("host", file.host);
         m_xml.start("InitialSize");
         m_xml.attribute("from", file.size_from);
         m_xml.text(std::to_string(file.initial_size));

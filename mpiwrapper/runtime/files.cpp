@@ -10,8 +10,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 
 namespace hdtrace::mpi {
 
@@ -49,17 +51,40 @@ void add_canonical_path(TextBuffer& out, const char* path)
     g_free(directory);
 }
 
+// Whether other hosts cannot see the file, as far as its file system tells.
+bool is_local(const char* path)
+{
+    constexpr decltype(statfs::f_type) local_systems[] = {
+        EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, TMPFS_MAGIC,
+        RAMFS_MAGIC, OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, 0x2fc12fc1 /* ZFS, which Linux does not define */};
+    struct statfs system;
+    if (statfs(path, &system) != 0) { // it is not there yet
+        char* const directory = g_path_get_dirname(path);
+        const int rc = statfs(directory, &system);
+        g_free(directory);
+        if (rc != 0)
+            return false;
+    }
+    for (const auto type : local_systems)
+        if (system.f_type == type)
+            return true;
+    return false;
+}
+
 // Which file it is whatever its name. An inode is used again for the next file that is made, hence the time of birth.
 void add_identity(TextBuffer& line, const char* path)
 {
     struct statx status;
-    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &status) != 0)
-        return;
-    line.text(" device=").number(static_cast<int64_t>(makedev(status.stx_dev_major, status.stx_dev_minor)));
-    line.text(" inode=").number(static_cast<int64_t>(status.stx_ino));
+    const bool exists = statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &status) == 0;
+    if (exists) {
+        line.text(" device=").number(static_cast<int64_t>(makedev(status.stx_dev_major, status.stx_dev_minor)));
+        line.text(" inode=").number(static_cast<int64_t>(status.stx_ino));
+    }
     line.text(" host='").info_escaped(host_name()).text("'");
-    if (status.stx_mask & STATX_BTIME)
+    if (exists && (status.stx_mask & STATX_BTIME))
         line.text(" birth=").seconds(status.stx_btime.tv_sec * nanoseconds_per_second + status.stx_btime.tv_nsec);
+    if (is_local(path))
+        line.text(" local=1");
 }
 
 void write_line(const char* name, int64_t id, int64_t size, int64_t time)

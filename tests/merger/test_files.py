@@ -1,7 +1,7 @@
 import pytest
 
 
-def file(name, id, size=0, time=None, inode=None, host=None, device=1, birth=None):
+def file(name, id, size=0, time=None, inode=None, host=None, device=1, birth=None, local=None):
     line = f'File name="{name}" Size={size} id={id}'
     if time is not None:
         line += f" time={time}"
@@ -11,6 +11,8 @@ def file(name, id, size=0, time=None, inode=None, host=None, device=1, birth=Non
         line += f" host='{host}'"
     if birth is not None:
         line += f" birth={birth}"
+    if local is not None:
+        line += f" local={local}"
     return line + "\n"
 
 
@@ -33,6 +35,24 @@ def test_same_name_is_the_same_file(run):
         "/b": [(0, 1), (1, 0)],
         "/c": [(1, 1)],
     }
+
+
+def hosts(result):
+    """[(name, host, ranks)] of all files."""
+    return [(f.get("name"), f.get("host"), [int(r.get("global")) for r in f.findall("Rank")]) for f in result.project.find("FileList")]
+
+
+def test_local_disks_of_two_hosts_are_two_files(run):
+    for rank, host in enumerate(["n", "m", "n"]):
+        run.process(rank, file("/tmp/a", 0, inode=7, host=host, local=1) + file("/tmp/only", 1, host=host, local=int(rank == 1)), size=3)
+    assert hosts(run.merge_cleanly()) == [("/tmp/a", "m", [1]), ("/tmp/a", "n", [0, 2]), ("/tmp/only", None, [0, 1, 2])]
+
+
+def test_the_local_disk_of_a_server_is_the_shared_one_of_others(run):
+    run.process(0, file("/home/a", 0, inode=7, host="server", local=1), size=3)
+    run.process(1, file("/home/a", 0, inode=9, host="n"), size=3)
+    run.process(2, file("/home/a", 0, inode=9, host="m", local=0), size=3)
+    assert hosts(run.merge_cleanly()) == [("/home/a", None, [0, 1, 2])]
 
 
 def test_hard_links_are_the_same_file(run):
