@@ -109,4 +109,9 @@ const Combiner* find_combiner(std::string_view name)
     return found == std::end(combiners) ? nullptr : found;
 }
 
+bool has_element(std::string_view combiner)
+{
+    return find_combiner(combiner) || combiner == "VALUE_INDEX" || combiner == unknown_combiner;
+}
+
 } // namespace hdtrace::merger

@@ -38,4 +38,8 @@ struct Combiner {
 /// The row for a combiner, or nullptr for one that we do not know.
 const Combiner* find_combiner(std::string_view name);
 
+/// Whether projects have elements of this name; the contents of others go into UNKNOWN.
+bool has_element(std::string_view combiner);
+inline constexpr std::string_view unknown_combiner = "UNKNOWN";
+
 } // namespace hdtrace::merger

@@ -246,6 +246,11 @@ class InfoLoader {
         check_value(line, "combiner", datatype.combiner);
         if (datatype.combiner.front() < 'A')
             line.fail("combiner", "'" + datatype.combiner + "' is not the name of a combiner");
+        if (!has_element(datatype.combiner)) {
+            m_report.warn("unknown combiners", place(line),
+                          "the combiner " + datatype.combiner + " is not known: it is written as UNKNOWN");
+            datatype.combiner = unknown_combiner;
+        }
         datatype.name = line.text_or("name", "");
         datatype.integers = value_list(line, "integers");
         datatype.addresses = value_list(line, "addresses");

@@ -147,6 +147,15 @@ def test_combiner_that_is_not_known(run, combiner):
     ]
 
 
+def test_combiner_of_the_future(run):
+    run.process(0, INT + datatype("QUANTUM", "7;", "", "0;"), size=1)
+    result = run.merge("app")
+    assert result.warnings == [
+        "app_node01_0_0.info:3: warning: the combiner QUANTUM is not known: it is written as UNKNOWN"
+    ]
+    assert (result.datatype(2).tag, result.datatype(2).find("Integer").get("value")) == ("UNKNOWN", "7")
+
+
 def test_components_come_before_their_users(run):
     lines = datatype("DUP", "", "", "7;", id=3) + datatype("STRUCT", "2;1;1;", "0;4;", "0;3;", id=1) + INT
     run.process(0, lines + datatype("CONTIGUOUS", "2;", "", "0;", id=7), size=1)
