@@ -2,20 +2,20 @@
 
 #include "hdtrace/reader/errors.h"
 #include "hdtrace/reader/trc_reader.h"
+#include "merger/input_reader.h"
 #include "merger/trace_repair.h"
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 namespace hdtrace::merger {
 
 namespace fs = std::filesystem;
 
 namespace {
-
-enum Object { communicators, datatypes, files, windows, object_kinds };
 
 constexpr const char* object_names[object_kinds] = {"communicator", "datatype", "file", "window"};
 
@@ -33,25 +33,20 @@ constexpr Reference references[] = {
     {"fid", files},           {"file", files},           {"wid", windows},
 };
 
+void warn_of_missing_trace(const std::string& path, Report& report)
+{
+    report.warn("missing traces", {path}, "this trace is missing");
+}
+
 /// Reads one trace and compares it with what the process describes.
 class TraceAudit {
   public:
-    TraceAudit(const Process& process, std::string path, bool has_objects, bool may_close, Report& report)
-        : m_path(std::move(path)), m_has_objects(has_objects), m_may_close(may_close), m_report(report)
-    {
-        m_known[communicators] = &process.communicator_ids;
-        m_known[files] = &process.file_ids;
-        m_known[windows] = &process.window_ids;
-        for (const Datatype* datatype : process.datatypes)
-            m_datatype_ids.push_back(datatype->id);
-        std::ranges::sort(m_datatype_ids);
-        m_known[datatypes] = &m_datatype_ids;
-    }
+    TraceAudit(const TraceJob& job, Report& report) : m_job(job), m_report(report) {}
 
     void run()
     {
         try {
-            TrcReader reader(m_path);
+            TrcReader reader(m_job.path);
             State state;
             while (reader.next(state)) {
                 m_line = static_cast<std::uint64_t>(state.line);
@@ -59,14 +54,17 @@ class TraceAudit {
                 ++m_top_level;
             }
             if (!reader.complete())
-                m_report.warn("cut-off traces", {m_path},
+                m_report.warn("cut-off traces", {m_job.path},
                               "the trace is cut off after " + std::to_string(m_states) +
                                   " states: " + reader.missing() + " is missing" + close(reader));
         } catch (const ReadError& error) {
             m_report.warn("broken traces", {error.file(), static_cast<std::uint64_t>(error.line())},
                           "the trace is broken: " + error.reason());
         } catch (const OpenError& error) {
-            m_report.warn("unreadable traces", {m_path}, error.code().message());
+            if (error.code() == std::errc::no_such_file_or_directory)
+                warn_of_missing_trace(m_job.path, m_report);
+            else
+                m_report.warn("unreadable traces", {m_job.path}, error.code().message());
         }
         for (int object = 0; object < object_kinds; ++object)
             warn_of_unknown(static_cast<Object>(object));
@@ -76,11 +74,11 @@ class TraceAudit {
     /// What became of a trace that was cut off.
     std::string close(const TrcReader& reader) const
     {
-        if (!m_may_close)
+        if (!m_job.may_close)
             return {};
         try {
-            close_trace(m_path, reader, m_top_level);
-            return "; it was closed, the original is kept as " + m_path + original_suffix;
+            close_trace(m_job.path, reader, m_top_level);
+            return "; it was closed, the original is kept as " + m_job.path + original_suffix;
         } catch (const std::exception& error) {
             return std::string("; it cannot be closed: ") + error.what();
         }
@@ -96,7 +94,7 @@ class TraceAudit {
     {
         if (!state.is_event)
             ++m_states;
-        if (m_has_objects) {
+        if (m_job.has_objects) {
             check_attributes(state);
             std::ranges::for_each(state.children, [this](const Element& child) { check_attributes(child); });
         }
@@ -118,7 +116,7 @@ class TraceAudit {
         const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), id);
         if (error != std::errc{} || end != value.data() + value.size() || id == null_id)
             return;
-        if (std::ranges::binary_search(*m_known[object], id))
+        if (std::ranges::binary_search(m_job.known_ids[object], id))
             return;
         Unknown& unknown = m_unknown[object];
         if (unknown.ids.empty()) {
@@ -139,17 +137,13 @@ class TraceAudit {
             what + " " + std::to_string(unknown.first) + " is used, but not described in the .info";
         if (unknown.ids.size() > 1)
             text += " (and " + std::to_string(unknown.ids.size() - 1) + " more " + what + "s)";
-        m_report.warn("undescribed objects", {m_path, unknown.line}, text);
+        m_report.warn("undescribed objects", {m_job.path, unknown.line}, text);
     }
 
     static constexpr std::size_t most_unknown_ids = 1000;
 
-    std::string m_path;
-    bool m_has_objects;
-    bool m_may_close;
+    const TraceJob& m_job;
     Report& m_report;
-    std::vector<std::int64_t> m_datatype_ids;
-    const std::vector<std::int64_t>* m_known[object_kinds];
     Unknown m_unknown[object_kinds];
     std::uint64_t m_states = 0;
     std::uint64_t m_top_level = 0; ///< states and events
@@ -190,30 +184,78 @@ void check_output_name(const Project& project, const std::string& output, Report
     }
 }
 
-void check_process(const Project& project, const Process& process, const AuditOptions& options, Report& report)
+TraceJob trace_job(const Project& project, const Process& process, const std::string& thread,
+                   const AuditOptions& options)
+{
+    TraceJob job;
+    job.path = process.trace_path(thread);
+    job.has_objects = project.levels.has_ranks && !process.infos.empty();
+    job.may_close = options.close_traces;
+    job.known_ids[communicators] = process.communicator_ids;
+    job.known_ids[files] = process.file_ids;
+    job.known_ids[windows] = process.window_ids;
+    for (const Datatype* datatype : process.datatypes)
+        job.known_ids[datatypes].push_back(datatype->id);
+    std::ranges::sort(job.known_ids[datatypes]);
+    return job;
+}
+
+void warn_of_lost_states(const Process& process, Report& report)
 {
     for (const LostStates& lost : process.lost)
         report.warn("lost states", lost.place,
                     std::to_string(lost.count) + " states of thread " + std::to_string(lost.thread) +
                         " were lost while tracing: the disk may have been full");
-    for (const std::string& thread : process.threads) {
-        const std::string path = process.trace_path(thread);
-        std::error_code ignored;
-        if (!fs::exists(path, ignored))
-            report.warn("missing traces", {path}, "this trace is missing");
-        else if (options.read_traces)
-            TraceAudit(process, path, project.levels.has_ranks && !process.infos.empty(), options.close_traces, report)
-                .run();
+}
+
+void look_for_traces(const Project& project, Report& report)
+{
+    for (const Process& process : project.processes) {
+        warn_of_lost_states(process, report);
+        for (const std::string& thread : process.threads) {
+            const std::string path = process.trace_path(thread);
+            std::error_code ignored;
+            if (!fs::exists(path, ignored))
+                warn_of_missing_trace(path, report);
+        }
+    }
+}
+
+void read_traces(const Project& project, const AuditOptions& options, InputReader& reader, Report& report)
+{
+    std::vector<std::pair<const Process*, const std::string*>> traces;
+    for (const Process& process : project.processes) {
+        for (const std::string& thread : process.threads)
+            traces.emplace_back(&process, &thread);
+    }
+    const auto job_at = [&](std::size_t i) {
+        return trace_job(project, *traces[i].first, *traces[i].second, options);
+    };
+    reader.expect_traces(traces.size(), job_at);
+    const Process* last = nullptr;
+    for (std::size_t i = 0; i < traces.size(); ++i) {
+        report.progress("checking traces", i, traces.size());
+        if (const Process* process = traces[i].first; std::exchange(last, process) != process)
+            warn_of_lost_states(*process, report);
+        reader.audit_trace(job_at(i), report);
     }
 }
 
 } // namespace
 
-void audit(const Project& project, const std::string& output, const AuditOptions& options, Report& report)
+void audit_trace(const TraceJob& job, Report& report)
+{
+    TraceAudit(job, report).run();
+}
+
+void audit(const Project& project, const std::string& output, const AuditOptions& options,
+           InputReader& reader, Report& report)
 {
     check_output_name(project, output, report);
-    for (const Process& process : project.processes)
-        check_process(project, process, options, report);
+    if (options.read_traces)
+        read_traces(project, options, reader, report);
+    else
+        look_for_traces(project, report);
 }
 
 } // namespace hdtrace::merger

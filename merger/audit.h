@@ -4,9 +4,29 @@
 #include "merger/project.h"
 #include "merger/report.h"
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace hdtrace::merger {
+
+class InputReader;
+
+/// What calls refer to.
+enum Object { communicators, datatypes, files, windows, object_kinds };
+
+/// One trace that is to be looked at.
+struct TraceJob {
+    std::string path;
+    bool has_objects = false; ///< whether the process's objects are known
+    bool may_close = false;
+    std::array<std::vector<std::int64_t>, object_kinds> known_ids; ///< ascending
+};
+
+/// Reads a trace; warns if it is cut off or refers to objects that are not described, and closes it in the
+/// former case, if it may.
+void audit_trace(const TraceJob& job, Report& report);
 
 struct AuditOptions {
     bool read_traces = true;
@@ -16,6 +36,7 @@ struct AuditOptions {
 /// Warns about traces that readers of a project file at @p output will not find, and about lost states.
 /// If it may, also reads all traces, warns about those that are cut off or refer to objects that are not
 /// described, and closes the former. Nothing of this keeps the project from being written.
-void audit(const Project& project, const std::string& output, const AuditOptions& options, Report& report);
+void audit(const Project& project, const std::string& output, const AuditOptions& options,
+           InputReader& reader, Report& report);
 
 } // namespace hdtrace::merger

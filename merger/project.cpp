@@ -1,6 +1,7 @@
 #include "merger/project.h"
 
 #include "hdtrace/reader/errors.h"
+#include "merger/input_reader.h"
 
 #include <algorithm>
 #include <optional>
@@ -68,12 +69,23 @@ std::string list_ranges(const std::vector<RankRange>& ranges)
 
 class Unifier {
   public:
-    explicit Unifier(Report& report) : m_report(report), m_communicators(report), m_windows(report) {}
+    Unifier(InputReader& reader, Report& report)
+        : m_reader(reader), m_report(report), m_communicators(report), m_windows(report)
+    {
+    }
 
     Project run(const std::vector<InfoInput>& inputs)
     {
-        for (const InfoInput& input : inputs)
-            add_input(input);
+        std::vector<std::string_view> paths;
+        for (const InfoInput& input : inputs) {
+            if (!input.info.empty())
+                paths.push_back(input.info);
+        }
+        m_reader.expect_infos(std::move(paths));
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            m_report.progress("reading processes", i, inputs.size());
+            add_input(inputs[i]);
+        }
         close_process();
         finish();
         return std::move(m_project);
@@ -135,7 +147,7 @@ class Unifier {
     {
         if (input.info.empty())
             return;
-        read_info(input.info, open.info, m_report);
+        m_reader.read_info(input.info, open.info, m_report);
         open.process.infos.push_back(input.info);
     }
 
@@ -330,6 +342,7 @@ class Unifier {
         m_project.communicators.insert(m_project.communicators.begin(), std::move(world));
     }
 
+    InputReader& m_reader;
     Report& m_report;
     Project m_project;
     CommunicatorUnifier m_communicators;
@@ -352,9 +365,9 @@ std::string Process::trace_path(const std::string& thread) const
     return trace.path(".trc");
 }
 
-Project unify(const std::vector<InfoInput>& inputs, Report& report)
+Project unify(const std::vector<InfoInput>& inputs, InputReader& reader, Report& report)
 {
-    return Unifier(report).run(inputs);
+    return Unifier(reader, report).run(inputs);
 }
 
 } // namespace hdtrace::merger

@@ -41,9 +41,10 @@ struct Project {
     DatatypePool datatypes; ///< owns what the processes refer to
 };
 
+class InputReader;
+
 /// Reads the .info files one after the other and unifies what they describe. @p inputs have to live as long
-/// as
-/// @p report is used. Where the report has errors, the project is not complete.
-Project unify(const std::vector<InfoInput>& inputs, Report& report);
+/// as @p report is used. Where the report has errors, the project is not complete.
+Project unify(const std::vector<InfoInput>& inputs, InputReader& reader, Report& report);
 
 } // namespace hdtrace::merger

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hdtrace::merger {
@@ -28,6 +29,12 @@ class RankMap {
     /// Parses `0->0;1->1;` and ranges `0..1023->0..1023;`. Throws std::invalid_argument that says what is
     /// wrong.
     explicit RankMap(std::string_view text);
+
+    /// What runs() and strangers() of another map say.
+    RankMap(std::vector<RankRun> runs, std::int64_t strangers)
+        : m_runs(std::move(runs)), m_strangers(strangers)
+    {
+    }
 
     static RankMap identity(std::int64_t count);
 

@@ -25,18 +25,31 @@ struct Message {
     std::string text;
 };
 
-/// Passes messages on. Of many warnings on one topic only the first are passed on, the rest is counted.
+/// Passes messages and progress on. Of many warnings on one topic only the first are passed on, the rest is
+/// counted.
 class Report {
   public:
     using Sink = std::function<void(const Message&)>;
+    /// What is being done, how often that has been done, and how often it will have to be.
+    using OnProgress = std::function<void(std::string_view doing, std::size_t done, std::size_t all)>;
     static constexpr std::size_t warnings_per_topic = 20;
 
-    explicit Report(Sink sink) : m_sink(std::move(sink)) {}
+    explicit Report(Sink sink, OnProgress on_progress = {})
+        : m_sink(std::move(sink)), m_on_progress(std::move(on_progress))
+    {
+    }
+    virtual ~Report() = default;
 
     /// @p topic is a plural, e.g. "cut-off traces".
-    void warn(const std::string& topic, const Place& place, const std::string& text);
+    virtual void warn(const std::string& topic, const Place& place, const std::string& text);
     void error(const std::string& place, const std::string& text);
     void error(const Place& place, const std::string& text) { error(to_string(place), text); }
+
+    void progress(std::string_view doing, std::size_t done, std::size_t all) const
+    {
+        if (m_on_progress)
+            m_on_progress(doing, done, all);
+    }
 
     bool has_errors() const { return m_has_errors; }
     /// Says how many warnings were not passed on.
@@ -44,6 +57,7 @@ class Report {
 
   private:
     Sink m_sink;
+    OnProgress m_on_progress;
     std::map<std::string, std::size_t> m_warnings;
     bool m_has_errors = false;
 };

@@ -21,11 +21,13 @@ std::string empty_root(const TrcReader& reader)
 {
     std::string root = "<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='0' version='1'";
     if (reader.rank() && reader.thread())
-        root += " rank='" + std::to_string(*reader.rank()) + "' thread='" + std::to_string(*reader.thread()) + "'";
+        root += " rank='" + std::to_string(*reader.rank()) + "' thread='" + std::to_string(*reader.thread()) +
+                "'";
     return root + ">\n";
 }
 
-/// The size of the first @p count lines in @p text, which are subtracted from it; all of it if there are fewer.
+/// The size of the first @p count lines in @p text, which are subtracted from it; all of it if there are
+/// fewer.
 std::size_t take_lines(std::string_view text, std::int64_t& count)
 {
     std::size_t size = 0;

@@ -11,8 +11,8 @@ namespace hdtrace::merger {
 /// What is added to the name of a trace that was cut off when it gives its place to a closed one.
 inline constexpr const char* original_suffix = ".orig";
 
-/// Puts a closed trace in the place of one that was cut off, which @p reader read to its end and found @p states
-/// at the top level. It holds all of them; the original stays beside it. Throws std::system_error, and
+/// Puts a closed trace in the place of one that was cut off, which @p reader read to its end and found @p
+/// states at the top level. It holds all of them; the original stays beside it. Throws std::system_error, and
 /// std::runtime_error that says why the trace cannot be closed: then nothing was changed.
 void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t states);
 

@@ -8,7 +8,8 @@
 
 namespace hdtrace::detail {
 
-/** What @p xml, which came to the end of @p lines, lacks there. @p has_root: whether it came to its root before. */
+/** What @p xml, which came to the end of @p lines, lacks there. @p has_root: whether it came to its root
+ * before. */
 std::string missing_end(const WholeLines& lines, const XmlReader& xml, bool has_root);
 
 } // namespace hdtrace::detail

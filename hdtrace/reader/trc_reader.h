@@ -61,7 +61,8 @@ class TrcReader {
     bool complete() const;
     /** What a trace that was cut off lacks, e.g. "the end of line 7 and </Program>"; else empty. */
     const std::string& missing() const;
-    /** How many lines of a trace that was cut off hold all that next() returned and nothing that is not whole. */
+    /** How many lines of a trace that was cut off hold all that next() returned and nothing that is not
+     * whole. */
     std::int64_t whole_lines() const;
 
   private:

@@ -170,8 +170,8 @@ void validate_trace(const std::string& path, Problems& problems)
     try {
         validator.run();
     } catch (const detail::EndOfData& end) {
-        problems.add(end.line(), "the trace is cut off: " + detail::missing_end(lines, xml, validator.has_root()) +
-                                     " is missing");
+        problems.add(end.line(), "the trace is cut off: " +
+                                     detail::missing_end(lines, xml, validator.has_root()) + " is missing");
     }
 }
 

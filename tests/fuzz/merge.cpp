@@ -1,8 +1,9 @@
-// Any bytes as the .info files of a few processes, separated by lines `%%`: they are merged into a project that is
-// valid and can be read, or refused.
+// Any bytes as the .info files of a few processes, separated by lines `%%`: they are merged into a project
+// that is valid and can be read, or refused.
 #include "hdtrace/reader/proj_reader.h"
 #include "hdtrace/reader/validate.h"
 #include "merger/audit.h"
+#include "merger/input_reader.h"
 #include "merger/inputs.h"
 #include "merger/output_file.h"
 #include "merger/project.h"
@@ -78,13 +79,14 @@ void write_and_check(const Project& project, Compat compat, const std::string& p
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     static const fuzz::InputFolder folder;
+    InputReader reader;
     Report report([](const Message&) {});
     const auto inputs = find_inputs(write_processes(folder, fuzz::as_text(data, size)), report);
-    const Project project = unify(inputs, report);
+    const Project project = unify(inputs, reader, report);
     if (report.has_errors() || members(project) > most_members)
         return 0;
     const std::string path = folder.path_of("app.proj");
-    audit(project, path, {.read_traces = false}, report);
+    audit(project, path, {.read_traces = false}, reader, report);
     write_and_check(project, Compat::none, path);
     write_and_check(project, Compat::piosimhd, path);
     return 0;

@@ -93,7 +93,8 @@ class CutOffTrace : public testing::Test {
     static std::vector<State> states_before(std::size_t size)
     {
         const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(size), '\n');
-        const auto end = std::find_if(states.begin(), states.end(), [&](const State& s) { return s.line > lines; });
+        const auto end =
+            std::find_if(states.begin(), states.end(), [&](const State& s) { return s.line > lines; });
         return {states.begin(), end};
     }
 
@@ -105,14 +106,16 @@ class CutOffTrace : public testing::Test {
         const bool is_whole = size >= text.size() - 1;
         EXPECT_EQ(outcome.states, states_before(size)) << size;
         EXPECT_EQ(outcome.complete, is_whole) << size;
-        EXPECT_EQ(outcome.missing.ends_with("</Program>") || outcome.missing.ends_with(" on"), !is_whole) << size;
+        EXPECT_EQ(outcome.missing.ends_with("</Program>") || outcome.missing.ends_with(" on"), !is_whole)
+            << size;
     }
 
     static std::vector<std::size_t> random_sizes(std::size_t count)
     {
         std::mt19937 random(1);
         std::vector<std::size_t> sizes(count);
-        std::ranges::generate(sizes, [&] { return std::uniform_int_distribution<std::size_t>(0, text.size())(random); });
+        std::ranges::generate(
+            sizes, [&] { return std::uniform_int_distribution<std::size_t>(0, text.size())(random); });
         return sizes;
     }
 
@@ -181,7 +184,8 @@ class TraceClosing : public testing::Test {
 TEST_F(TraceClosing, DropsAStateThatWasCutOffBetweenLines)
 {
     const std::string kept = "<Program>\n<A time='1' end='2'>\n<For rid='1' />\n</A>\n";
-    const test::TemporaryFile file("a.trc", kept + "<Nested>\n<B time='1' end='2' />\n</Nested>\n<C time='1'\n");
+    const test::TemporaryFile file("a.trc",
+                                   kept + "<Nested>\n<B time='1' end='2' />\n</Nested>\n<C time='1'\n");
     close(file.path());
     EXPECT_EQ(read_file(file.path()), kept + "</Program>\n");
 }

@@ -1,0 +1,32 @@
+// Who reads the files of the processes.
+#pragma once
+
+#include "merger/audit.h"
+#include "merger/process_info.h"
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace hdtrace::merger {
+
+/// This one reads a file when it is asked for it; others may use that they know before what will be asked
+/// for.
+class InputReader {
+  public:
+    using JobAt = std::function<TraceJob(std::size_t)>;
+
+    virtual ~InputReader() = default;
+    /// read_info() will be called for these paths, in this order.
+    virtual void expect_infos(std::vector<std::string_view>) {}
+    virtual void read_info(std::string_view path, ProcessInfo& info, Report& report)
+    {
+        merger::read_info(path, info, report);
+    }
+    /// audit_trace() will be called for these jobs, in this order.
+    virtual void expect_traces(std::size_t, JobAt) {}
+    virtual void audit_trace(const TraceJob& job, Report& report) { merger::audit_trace(job, report); }
+};
+
+} // namespace hdtrace::merger

@@ -1,0 +1,90 @@
+// project-merger-mpi: project-merger whose processes share the reading.
+
+#include "merger/mpi/crew.h"
+#include "merger/tool.h"
+#include "merger/wire.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+using namespace hdtrace::merger;
+
+namespace {
+
+enum Task { read_info_task, audit_trace_task };
+
+std::string perform(int task, const std::string& job)
+{
+    return task == read_info_task ? read_info_encoded(job) : audit_trace_encoded(decode_trace_job(job));
+}
+
+/// Has files read by the crew before they are asked for.
+class CrewReader : public InputReader {
+  public:
+    explicit CrewReader(Crew& crew) : m_crew(crew) {}
+
+    void expect_infos(std::vector<std::string_view> paths) override
+    {
+        const std::size_t count = paths.size();
+        m_crew.begin(read_info_task, count, infos_at_once,
+                     [paths = std::move(paths)](std::size_t i) { return std::string(paths[i]); });
+    }
+
+    void read_info(std::string_view path, ProcessInfo& info, Report& report) override
+    {
+        const std::string result = m_crew.next();
+        if (info.paths.empty())
+            replay_read_info(result, path, info, report);
+        else // of another thread, as older tracers wrote it: it is compared with what is there already
+            InputReader::read_info(path, info, report);
+    }
+
+    void expect_traces(std::size_t count, JobAt job_at) override
+    {
+        m_crew.begin(audit_trace_task, count, traces_at_once,
+                     [job_at = std::move(job_at)](std::size_t i) { return encode(job_at(i)); });
+    }
+
+    void audit_trace(const TraceJob& job, Report& report) override
+    {
+        replay_audit_trace(m_crew.next(), job.path, report);
+    }
+
+  private:
+    /// Infos are small, traces may be large.
+    static constexpr std::size_t infos_at_once = 64;
+    static constexpr std::size_t traces_at_once = 1;
+
+    Crew& m_crew;
+};
+
+Crew* crew_to_dismiss = nullptr;
+
+/// Also if an option ends the program.
+void end_the_run()
+{
+    crew_to_dismiss->dismiss();
+    MPI_Finalize();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    MPI_Init(&argc, &argv);
+    static Crew crew(perform);
+    if (crew.rank() == 0) {
+        crew_to_dismiss = &crew;
+        std::atexit(end_the_run);
+        CrewReader reader(crew);
+        return run_tool(argc, argv, reader);
+    }
+    try {
+        crew.serve();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "project-merger: error: %s\n", error.what());
+        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
+    }
+    MPI_Finalize();
+}

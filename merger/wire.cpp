@@ -1,0 +1,293 @@
+#include "merger/wire.h"
+
+#include "hdtrace/reader/errors.h"
+
+#include <cstring>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace hdtrace::merger {
+
+namespace {
+
+/// A warning of one file, which everyone knows.
+struct Warning {
+    std::string topic;
+    std::uint64_t line = 0;
+    std::string text;
+};
+
+/// Why a file could not be read.
+struct Failure {
+    int error_number = 0; ///< of an OpenError; 0 for a ReadError
+    std::int64_t line = 0;
+    std::int64_t column = 0;
+    std::string reason;
+};
+
+template <typename T, typename Record>
+concept Is = std::is_same_v<std::remove_const_t<T>, Record>;
+
+// What records consist of.
+auto fields(Is<Warning> auto& r)
+{
+    return std::tie(r.topic, r.line, r.text);
+}
+auto fields(Is<Failure> auto& r)
+{
+    return std::tie(r.error_number, r.line, r.column, r.reason);
+}
+auto fields(Is<Levels> auto& r)
+{
+    return std::tie(r.names, r.has_ranks);
+}
+auto fields(Is<ProcessLine> auto& r)
+{
+    return std::tie(r.place, r.base, r.host, r.rank, r.size, r.world, r.levels, r.time_adjustment);
+}
+auto fields(Is<FileRecord> auto& r)
+{
+    return std::tie(r.place, r.name, r.size, r.time, r.inode, r.host);
+}
+auto fields(Is<CommunicatorRecord> auto& r)
+{
+    return std::tie(r.place, r.name, r.named_by_program, r.uid, r.map, r.is_inter, r.remote, r.is_world);
+}
+auto fields(Is<WindowRecord> auto& r)
+{
+    return std::tie(r.place, r.name, r.named_by_program, r.uid, r.communicator, r.size, r.displacement_unit);
+}
+auto fields(Is<Datatype> auto& r)
+{
+    return std::tie(r.id, r.combiner, r.name, r.integers, r.addresses, r.types, r.size, r.lb, r.extent);
+}
+auto fields(Is<DatatypeRecord> auto& r)
+{
+    return std::tie(r.place, r.datatype);
+}
+auto fields(Is<LostStates> auto& r)
+{
+    return std::tie(r.place, r.thread, r.count);
+}
+auto fields(Is<ProcessInfo> auto& r)
+{
+    return std::tie(r.process, r.threads, r.files, r.communicators, r.communicator_order, r.windows,
+                    r.datatypes, r.lost);
+}
+auto fields(Is<TraceJob> auto& r)
+{
+    return std::tie(r.path, r.has_objects, r.may_close, r.known_ids);
+}
+
+template <typename T>
+concept Plain = std::is_arithmetic_v<T> || std::is_same_v<T, RankRun>;
+template <typename T>
+concept Compound = requires(T& value)
+{
+    fields(value);
+};
+
+/// Appends values to bytes.
+class Encoder {
+  public:
+    template <typename... T> Encoder& operator()(const T&... values)
+    {
+        (put(values), ...);
+        return *this;
+    }
+    std::string take() { return std::move(m_bytes); }
+
+  private:
+    template <Plain T> void put(const T& value)
+    {
+        m_bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
+    }
+    template <Compound T> void put(const T& value) { std::apply(*this, fields(value)); }
+    void put(const std::string& text)
+    {
+        put(text.size());
+        m_bytes += text;
+    }
+    void put(const Place& place) { put(place.line); }
+    void put(const RankMap& map) { (*this)(map.runs(), map.strangers()); }
+    template <typename T> void put(const std::vector<T>& values)
+    {
+        put(values.size());
+        for (const T& value : values)
+            put(value);
+    }
+    template <typename T, std::size_t size> void put(const std::array<T, size>& values)
+    {
+        for (const T& value : values)
+            put(value);
+    }
+    template <typename T> void put(const std::optional<T>& value)
+    {
+        put(value.has_value());
+        if (value)
+            put(*value);
+    }
+    template <typename T> void put(const std::map<std::int64_t, T>& values)
+    {
+        put(values.size());
+        for (const auto& [id, value] : values)
+            (*this)(id, value);
+    }
+
+    std::string m_bytes;
+};
+
+/// Takes values from bytes. All places are in one file.
+class Decoder {
+  public:
+    explicit Decoder(std::string_view bytes, std::string_view file = {}) : m_bytes(bytes), m_file(file) {}
+
+    template <typename... T> void operator()(T&... values) { (get(values), ...); }
+    template <typename T> T take()
+    {
+        T value{};
+        get(value);
+        return value;
+    }
+
+  private:
+    std::string_view take_bytes(std::size_t size)
+    {
+        if (size > m_bytes.size())
+            throw std::logic_error("a message between the processes is too short");
+        const std::string_view bytes = m_bytes.substr(0, size);
+        m_bytes.remove_prefix(size);
+        return bytes;
+    }
+    template <Plain T> void get(T& value)
+    {
+        std::memcpy(&value, take_bytes(sizeof(value)).data(), sizeof(value));
+    }
+    template <Compound T> void get(T& value) { std::apply(*this, fields(value)); }
+    void get(std::string& text) { text = take_bytes(take<std::size_t>()); }
+    void get(Place& place) { place = {m_file, take<std::uint64_t>()}; }
+    void get(RankMap& map)
+    {
+        auto runs = take<std::vector<RankRun>>();
+        map = RankMap(std::move(runs), take<std::int64_t>());
+    }
+    template <typename T> void get(std::vector<T>& values)
+    {
+        values.clear();
+        for (auto count = take<std::size_t>(); count > 0; --count)
+            get(values.emplace_back());
+    }
+    template <typename T, std::size_t size> void get(std::array<T, size>& values)
+    {
+        for (T& value : values)
+            get(value);
+    }
+    template <typename T> void get(std::optional<T>& value)
+    {
+        if (take<bool>())
+            get(value.emplace());
+    }
+    template <typename T> void get(std::map<std::int64_t, T>& values)
+    {
+        values.clear();
+        for (auto count = take<std::size_t>(); count > 0; --count) {
+            const auto id = take<std::int64_t>();
+            get(values.emplace_hint(values.end(), id, T())->second);
+        }
+    }
+
+    std::string_view m_bytes;
+    std::string_view m_file;
+};
+
+/// Keeps warnings for the report of another process.
+class Recorder : public Report {
+  public:
+    Recorder() : Report([](const Message&) {}) {}
+    void warn(const std::string& topic, const Place& place, const std::string& text) override
+    {
+        m_warnings.push_back({topic, place.line, text});
+    }
+    const std::vector<Warning>& warnings() const { return m_warnings; }
+
+  private:
+    std::vector<Warning> m_warnings;
+};
+
+void replay(const std::vector<Warning>& warnings, std::string_view path, Report& report)
+{
+    for (const Warning& warning : warnings)
+        report.warn(warning.topic, {path, warning.line}, warning.text);
+}
+
+[[noreturn]] void raise(const Failure& failure, std::string_view path)
+{
+    if (failure.error_number != 0)
+        throw OpenError(std::string(path), failure.error_number);
+    throw ReadError(std::string(path), failure.line, failure.column, failure.reason);
+}
+
+} // namespace
+
+std::string encode(const std::vector<std::string>& texts)
+{
+    return Encoder()(texts).take();
+}
+
+std::vector<std::string> decode_texts(std::string_view bytes)
+{
+    return Decoder(bytes).take<std::vector<std::string>>();
+}
+
+std::string encode(const TraceJob& job)
+{
+    return Encoder()(job).take();
+}
+
+TraceJob decode_trace_job(std::string_view bytes)
+{
+    return Decoder(bytes).take<TraceJob>();
+}
+
+std::string read_info_encoded(const std::string& path)
+{
+    ProcessInfo info;
+    Recorder recorder;
+    std::optional<Failure> failure;
+    try {
+        read_info(path, info, recorder);
+    } catch (const ReadError& error) {
+        failure = {0, error.line(), error.column(), error.reason()};
+    } catch (const OpenError& error) {
+        failure = {error.code().value(), 0, 0, {}};
+    }
+    return Encoder()(recorder.warnings(), failure, info).take();
+}
+
+void replay_read_info(std::string_view bytes, std::string_view path, ProcessInfo& info, Report& report)
+{
+    Decoder decoder(bytes, path);
+    replay(decoder.take<std::vector<Warning>>(), path, report);
+    if (const auto failure = decoder.take<std::optional<Failure>>())
+        raise(*failure, path);
+    info = decoder.take<ProcessInfo>();
+    info.paths.emplace_back(path);
+}
+
+std::string audit_trace_encoded(const TraceJob& job)
+{
+    Recorder recorder;
+    audit_trace(job, recorder);
+    return Encoder()(recorder.warnings()).take();
+}
+
+void replay_audit_trace(std::string_view bytes, std::string_view path, Report& report)
+{
+    replay(Decoder(bytes).take<std::vector<Warning>>(), path, report);
+}
+
+} // namespace hdtrace::merger

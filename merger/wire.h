@@ -1,0 +1,28 @@
+// What processes send each other when several share the reading: records as bytes.
+#pragma once
+
+#include "merger/audit.h"
+#include "merger/process_info.h"
+#include "merger/report.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hdtrace::merger {
+
+std::string encode(const std::vector<std::string>& texts);
+std::vector<std::string> decode_texts(std::string_view bytes);
+
+std::string encode(const TraceJob& job);
+TraceJob decode_trace_job(std::string_view bytes);
+
+/// The outcome of read_info() for a fresh process, whatever it was.
+std::string read_info_encoded(const std::string& path);
+/// Does to @p info and @p report what read_info() does, and throws what it throws.
+void replay_read_info(std::string_view bytes, std::string_view path, ProcessInfo& info, Report& report);
+
+std::string audit_trace_encoded(const TraceJob& job);
+void replay_audit_trace(std::string_view bytes, std::string_view path, Report& report);
+
+} // namespace hdtrace::merger

@@ -1,0 +1,94 @@
+"""project-merger-mpi writes and says the same as project-merger, however many processes it has."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import many_processes
+from conftest import MERGER, SOURCE, snapshot
+
+BUILD = pathlib.Path(os.environ["HDTRACE_BUILD"])
+LAUNCHER = json.loads((BUILD / "tests/mpi/settings.json").read_text())["mpiexec"]
+RANKS = [1, 2, 3]
+
+
+def merge(folder, *arguments, ranks):
+    command = [SOURCE / "scripts/mpirun", "-n", str(ranks), MERGER + "-mpi", *arguments]
+    return subprocess.run(
+        command, cwd=folder, env={**os.environ, "MPIEXEC": LAUNCHER}, capture_output=True, text=True, check=False
+    )
+
+
+def messages(result):
+    """Without what the launcher of a failed program says."""
+    return [line for line in result.stderr.splitlines() if "error: " in line or "warning: " in line]
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_writes_the_same_bytes(run, ranks):
+    many_processes.write_processes(500, run.folder, with_traces=True)
+    expected = run.merge_cleanly().output.read_bytes()
+    result = merge(run.folder, "-o", "app.proj", "--overwrite", "app", ranks=ranks)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert (run.folder / "app.proj").read_bytes() == expected
+
+
+def write_troubled_processes(run):
+    """Something to warn about in many ways."""
+    everything = (
+        "Thread number=1\n"
+        'File name="/f\\x01" Size=5 id=0 time=1.5 device=1 inode=2 birth=0.5\n'
+        "Comm map='0..1->0..1;' id=0 name='WORLD' uid='W'\n"
+        "Comm map='0->0;' id=1 remote='1->0;-4->1;' uid='I'\n"
+        "Win id=0 cid=0 uid='W/w1' size=8 dispUnit=1\nWinName id=0 name='box'\nCommName id=0 name='x'\nTypeName id=9 name='x'\n"
+        "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_INT' size=4 lb=0 extent=4\n"
+        "Type id='1' combiner='MPI_COMBINER_STRUCT' integers='1;2;' addresses='4;' types='0;' size=8 lb=4 extent=8\n"
+        "Unknown\nEnd thread=0 dropped=3\nThre"
+    )
+    run.process(0, everything, "<Barrier cid='7' time='0.1' end='0.2' />\n", size=3, keys="world='W' pid=1")
+    run.info(1, everything.replace("0->0;' id=1 remote='1->0;", "1->0;-4->1;' id=1 remote='0->0;").replace("-4->1;' uid", "' uid"),
+             size=3, keys="world='W'")
+    run.trace(1, "<Broken", end="</Program>\n")
+    run.process(2, "", "", header=False)
+    run.info(2, "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_INT'\n", header=False, thread=1)
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_says_the_same(run, ranks):
+    write_troubled_processes(run)
+    expected = run.merge("app", "--no-repair")
+    assert expected.code == 0 and len(expected.warnings) > 8
+    result = merge(run.folder, "-o", "app.proj", "--overwrite", "--no-repair", "app", ranks=ranks)
+    assert (result.returncode, messages(result)) == (0, expected.warnings)
+    assert (run.folder / "app.proj").read_bytes() == expected.output.read_bytes()
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_closes_cut_off_traces(run, ranks):
+    for rank in range(5):
+        run.info(rank, size=5)
+        run.trace(rank, end="")
+    result = merge(run.folder, "-o", "app.proj", "app", ranks=ranks)
+    assert (result.returncode, len(messages(result))) == (0, 5)
+    run.merge_cleanly("app", "--overwrite")
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_reports_errors(run, ranks):
+    for rank in range(200):
+        run.process(rank, "File name='/f'\n" if rank % 50 == 7 else "", size=200)
+    expected = run.fail().splitlines()
+    before = snapshot(run.folder)
+    result = merge(run.folder, "-o", "app.proj", "app", ranks=ranks)
+    assert (result.returncode, messages(result)) == (1, expected)
+    assert len(expected) == 5 and snapshot(run.folder) == before
+
+
+@pytest.mark.parametrize("arguments, code", [(["--help"], 0), (["--version"], 0), (["--unknown"], 2)])
+def test_ends_early(tmp_path, arguments, code):
+    result = merge(tmp_path, *arguments, ranks=2)
+    assert result.returncode == code
+    assert (result.stdout + result.stderr).count("project-merger") > 0
