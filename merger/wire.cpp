@@ -2,6 +2,7 @@
 
 #include "hdtrace/reader/errors.h"
 
+#include <array>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -32,55 +33,74 @@ struct Failure {
 template <typename T, typename Record>
 concept Is = std::is_same_v<std::remove_const_t<T>, Record>;
 
-// What records consist of.
+// What records consist of. The names in brackets are all members: a new one does not compile before it is
+// here.
 auto fields(Is<Warning> auto& r)
 {
-    return std::tie(r.topic, r.line, r.text);
+    auto& [topic, line, text] = r;
+    return std::tie(topic, line, text);
 }
 auto fields(Is<Failure> auto& r)
 {
-    return std::tie(r.error_number, r.line, r.column, r.reason);
+    auto& [error_number, line, column, reason] = r;
+    return std::tie(error_number, line, column, reason);
 }
 auto fields(Is<Levels> auto& r)
 {
-    return std::tie(r.names, r.has_ranks);
+    auto& [names, has_ranks] = r;
+    return std::tie(names, has_ranks);
 }
 auto fields(Is<ProcessLine> auto& r)
 {
-    return std::tie(r.place, r.base, r.host, r.rank, r.size, r.world, r.levels, r.time_adjustment);
+    auto& [place, base, host, rank, size, world, levels, time_adjustment] = r;
+    return std::tie(place, base, host, rank, size, world, levels, time_adjustment);
 }
 auto fields(Is<FileRecord> auto& r)
 {
-    return std::tie(r.place, r.name, r.size, r.time, r.inode, r.host);
+    auto& [place, name, size, time, inode, host] = r;
+    return std::tie(place, name, size, time, inode, host);
+}
+auto fields(Is<SharedRecord> auto& r)
+{
+    auto& [place, name, named_by_program, uid] = r;
+    return std::tie(place, name, named_by_program, uid);
+}
+template <typename T> auto& shared(T& record)
+{
+    return static_cast<std::conditional_t<std::is_const_v<T>, const SharedRecord, SharedRecord>&>(record);
 }
 auto fields(Is<CommunicatorRecord> auto& r)
 {
-    return std::tie(r.place, r.name, r.named_by_program, r.uid, r.map, r.is_inter, r.remote, r.is_world);
+    return std::tuple_cat(fields(shared(r)), std::tie(r.map, r.is_inter, r.remote, r.is_world));
 }
 auto fields(Is<WindowRecord> auto& r)
 {
-    return std::tie(r.place, r.name, r.named_by_program, r.uid, r.communicator, r.size, r.displacement_unit);
+    return std::tuple_cat(fields(shared(r)), std::tie(r.communicator, r.size, r.displacement_unit));
 }
 auto fields(Is<Datatype> auto& r)
 {
-    return std::tie(r.id, r.combiner, r.name, r.integers, r.addresses, r.types, r.size, r.lb, r.extent);
+    auto& [id, combiner, name, integers, addresses, types, size, lb, extent] = r;
+    return std::tie(id, combiner, name, integers, addresses, types, size, lb, extent);
 }
 auto fields(Is<DatatypeRecord> auto& r)
 {
-    return std::tie(r.place, r.datatype);
+    auto& [place, datatype] = r;
+    return std::tie(place, datatype);
 }
 auto fields(Is<LostStates> auto& r)
 {
-    return std::tie(r.place, r.thread, r.count);
+    auto& [place, thread, count] = r;
+    return std::tie(place, thread, count);
 }
 auto fields(Is<ProcessInfo> auto& r)
 {
-    return std::tie(r.process, r.threads, r.files, r.communicators, r.communicator_order, r.windows,
-                    r.datatypes, r.lost);
+    auto& [paths, process, threads, files, communicators, order, windows, datatypes, lost] = r;
+    return std::tie(paths, process, threads, files, communicators, order, windows, datatypes, lost);
 }
 auto fields(Is<TraceJob> auto& r)
 {
-    return std::tie(r.path, r.has_objects, r.may_close, r.known_ids);
+    auto& [path, has_objects, may_close, known_ids] = r;
+    return std::tie(path, has_objects, may_close, known_ids);
 }
 
 template <typename T>
@@ -275,7 +295,6 @@ void replay_read_info(std::string_view bytes, std::string_view path, ProcessInfo
     if (const auto failure = decoder.take<std::optional<Failure>>())
         raise(*failure, path);
     info = decoder.take<ProcessInfo>();
-    info.paths.emplace_back(path);
 }
 
 std::string audit_trace_encoded(const TraceJob& job)
