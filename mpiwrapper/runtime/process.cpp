@@ -429,6 +429,9 @@ Scratch::~Scratch()
 
 void* Scratch::take(size_t size)
 {
+    if (m_is_taken)
+        return malloc(size);
+    m_is_taken = true;
     if (size > m_size) {
         free(m_memory);
         m_size = 2 * size;
@@ -437,6 +440,14 @@ void* Scratch::take(size_t size)
             m_size = 0;
     }
     return m_memory;
+}
+
+void Scratch::give_back(void* memory)
+{
+    if (memory == m_memory)
+        m_is_taken = false;
+    else
+        free(memory);
 }
 
 Thread* enter_thread()

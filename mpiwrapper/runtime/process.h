@@ -35,17 +35,20 @@ struct Gate
 
 extern Gate gate;
 
-/// Memory for the copies of handles and statuses that a completion call needs; grows and is kept.
+/// Memory for the copies of handles and statuses that a completion call needs; grows and is kept. Calls inside such a
+/// call get memory of their own.
 class Scratch
 {
   public:
     ~Scratch();
     /// Null if memory is short.
     void* take(size_t size);
+    void give_back(void* memory);
 
   private:
     void* m_memory = nullptr;
     size_t m_size = 0;
+    bool m_is_taken = false;
 };
 
 /// What belongs to one thread of the program.

@@ -2,11 +2,12 @@
 from pathlib import Path
 
 import pytest
+from support.calls import Call
 from support.runs import SETTINGS, ranks
 
 ALL_SETTINGS = {"HDTRACE_ALL_FUNCTIONS": "2", "HDTRACE_NESTED": "1", "HDTRACE_FILE_INFO": "1", "HDTRACE_FORCE_FLUSH": "1"}
 PROGRAMS = ["callbacks", "errors_handled", "statuses", "insignificant", "lifetimes", "big", "many_threads", "processes",
-            "made_inside"]
+            "made_inside", "completes_inside"]
 
 
 def seen(run):
@@ -60,3 +61,11 @@ def test_handles_that_come_again(run_traced):
     for trace in run_traced(path_of("lifetimes"), 2):
         made = [state["newcid"] for state in trace.states if state.name == "Comm_split"]
         assert len(made) == len(set(made)) == 20
+
+
+def test_operations_that_end_inside_others(run_traced):
+    """What a callback completes does not disturb the completion that calls it."""
+    for trace in run_traced(path_of("completes_inside"), 2, ALL_SETTINGS):
+        rids = [[state["rid"] for state in trace.states if state.name == name] for name in ("Grequest_start", "Irecv")]
+        for general, receive in zip(*rids, strict=True):
+            assert Call("Waitall", [Call("For", rid=general), Call("For", rid=receive, fromTag=7)]) in trace

@@ -20,6 +20,16 @@ class Offered
         else
             memcpy(m_handles, requests, bytes);
     }
+    ~Offered()
+    {
+        // Finalize and pthread_exit() in a callback can end the thread's data before the call.
+        if (current_thread != &m_call.thread())
+            return;
+        m_call.thread().handles.give_back(m_handles);
+        m_call.thread().statuses.give_back(m_own_statuses);
+    }
+    Offered(const Offered&) = delete;
+    Offered& operator=(const Offered&) = delete;
 
     /// Statuses to read; the program's own where it has some.
     MPI_Status* statuses(MPI_Status* given)
@@ -27,7 +37,7 @@ class Offered
         if (given != MPI_STATUSES_IGNORE)
             return m_statuses = given;
         const size_t bytes = static_cast<size_t>(m_count > 0 ? m_count : 1) * sizeof(MPI_Status);
-        m_statuses = static_cast<MPI_Status*>(m_call.thread().statuses.take(bytes));
+        m_statuses = m_own_statuses = static_cast<MPI_Status*>(m_call.thread().statuses.take(bytes));
         for (int i = 0; m_statuses != nullptr && i < m_count; ++i)
             m_statuses[i].MPI_SOURCE = no_source_yet;
         return m_statuses != nullptr ? m_statuses : given;
@@ -89,6 +99,7 @@ class Offered
     MPI_Request* m_requests;
     MPI_Request* m_handles;
     MPI_Status* m_statuses = nullptr;
+    MPI_Status* m_own_statuses = nullptr;
     int m_completed_count = 0;
     const int* m_indices = nullptr;
 };
