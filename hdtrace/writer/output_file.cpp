@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <initializer_list>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +26,13 @@ int move_up(int descriptor)
     return descriptor;
 }
 
+// Half of them are for the program itself.
+bool is_scarce(int descriptor)
+{
+    rlimit limit;
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<rlim_t>(descriptor) >= limit.rlim_cur / 2;
+}
+
 iovec to_iovec(Text text)
 {
     return {const_cast<char*>(text.data), text.size};
@@ -42,9 +51,17 @@ void skip(iovec* part, size_t bytes)
 
 } // namespace
 
+OutputFile::~OutputFile()
+{
+    free(m_path);
+}
+
 int OutputFile::open(const char* path, const char* trailer)
 {
     m_trailer = trailer;
+    m_path = strdup(path);
+    if (m_path == nullptr)
+        return ENOMEM;
     const int descriptor = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
     if (descriptor < 0)
         return errno;
@@ -55,20 +72,40 @@ int OutputFile::open(const char* path, const char* trailer)
         return error;
     }
     m_descriptor = move_up(descriptor);
+    m_is_kept = !is_scarce(m_descriptor);
+    m_is_open = true;
     m_process = getpid();
     m_device = status.st_dev;
     m_inode = status.st_ino;
     m_size = 0;
     m_end = 0;
-    return 0;
+    return leave_descriptor();
+}
+
+int OutputFile::take_descriptor()
+{
+    if (!m_is_open || getpid() != m_process)
+        return EBADF;
+    if (!m_is_kept)
+        m_descriptor = ::open(m_path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (m_descriptor < 0)
+        return errno;
+    if (is_still_ours())
+        return 0;
+    leave_descriptor();
+    return EBADF;
+}
+
+int OutputFile::leave_descriptor()
+{
+    return m_is_kept || ::close(m_descriptor) == 0 ? 0 : errno;
 }
 
 // Programs that become daemons close every descriptor and open others under the same numbers.
 bool OutputFile::is_still_ours() const
 {
     struct stat status;
-    return getpid() == m_process && fstat(m_descriptor, &status) == 0 && status.st_dev == m_device &&
-           status.st_ino == m_inode;
+    return fstat(m_descriptor, &status) == 0 && status.st_dev == m_device && status.st_ino == m_inode;
 }
 
 Text OutputFile::trailer() const
@@ -81,11 +118,18 @@ int OutputFile::write(Text data, const Undisturbed& undisturbed)
     return write(data, {}, trailer(), undisturbed);
 }
 
-// All in one system call: the file is whole before and after it, also if the process is killed.
 int OutputFile::write(Text data, Text rest, Text end, const Undisturbed& undisturbed)
 {
-    if (!is_open() || !is_still_ours())
-        return EBADF;
+    if (const int error = take_descriptor())
+        return error;
+    const int error = write_here(data, rest, end, undisturbed);
+    const int close_error = leave_descriptor();
+    return error != 0 ? error : close_error;
+}
+
+// All in one system call: the file is whole before and after it, also if the process is killed.
+int OutputFile::write_here(Text data, Text rest, Text end, const Undisturbed& undisturbed)
+{
     iovec parts[] = {to_iovec(data), to_iovec(rest), to_iovec(end)};
     const off_t new_end = m_size + static_cast<off_t>(data.size + rest.size + end.size);
     if (new_end < m_end && ftruncate(m_descriptor, m_size) != 0)
@@ -117,7 +161,7 @@ int OutputFile::write_parts(iovec* part, const iovec* end, size_t& done, const U
         if (written <= 0) {
             const int error = written < 0 ? errno : ENOSPC;
             if (error == EFBIG)
-                undisturbed.discard_file_size_signal();
+                undisturbed.discard(SIGXFSZ);
             return error;
         }
         done += static_cast<size_t>(written);
@@ -139,11 +183,13 @@ void OutputFile::put_back(const Undisturbed& undisturbed)
 
 int OutputFile::close()
 {
-    if (!is_open())
+    if (!m_is_open)
         return 0;
-    const int error = !is_still_ours() ? EBADF : ::close(m_descriptor) != 0 ? errno : m_trailer_error;
-    m_descriptor = -1;
-    return error;
+    const int error = take_descriptor();
+    m_is_open = false;
+    if (error != 0)
+        return error;
+    return ::close(m_descriptor) != 0 ? errno : m_trailer_error;
 }
 
 } // namespace hdtrace

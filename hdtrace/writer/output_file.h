@@ -17,9 +17,15 @@ struct Text {
 /// All functions return 0 or a value of errno. Not thread-safe.
 class OutputFile {
   public:
+    OutputFile() = default;
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+    ~OutputFile();
+
     /// Creates or empties the file. The descriptor is a high one that is closed on exec, so that the program
-    /// gets the same numbers for its own files as without us. Whatever happens later, the file ends with
-    /// @p trailer from its first write() on; it is not copied.
+    /// gets the same numbers for its own files as without us; where they are scarce the file is open only while
+    /// it is written. Whatever happens later, the file ends with @p trailer from its first write() on; it is
+    /// not copied.
     int open(const char* path, const char* trailer = "");
     /// Writes all of it, or puts the file back to the state before the call and returns why. EBADF if the
     /// program has taken the descriptor away, or in a forked child: the file belongs to the process that
@@ -29,15 +35,21 @@ class OutputFile {
     int write(Text data, Text rest, Text end, const Undisturbed& undisturbed);
     /// Returns why the trailer could not be written, among others.
     int close();
-    bool is_open() const { return m_descriptor >= 0; }
+    bool is_open() const { return m_is_open; }
 
   private:
+    int take_descriptor();
+    int leave_descriptor();
     bool is_still_ours() const;
+    int write_here(Text data, Text rest, Text end, const Undisturbed& undisturbed);
     int write_parts(iovec* part, const iovec* end, size_t& done, const Undisturbed& undisturbed) const;
     void put_back(const Undisturbed& undisturbed);
     Text trailer() const;
 
+    bool m_is_open = false;
+    bool m_is_kept = true; // the descriptor, between two writes
     int m_descriptor = -1;
+    char* m_path = nullptr;
     pid_t m_process = 0;
     dev_t m_device = 0;
     ino_t m_inode = 0;

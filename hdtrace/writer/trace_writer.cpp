@@ -335,7 +335,7 @@ int TraceWriter::close()
     const Lock lock(m_mutex);
     if (!lock.held())
         return EDEADLK;
-    if (!m_closed && m_file.is_open()) {
+    if (!m_closed) {
         const Unfinished unfinished = find_unfinished();
         write(lock, unfinished);
         const int error = m_file.close();

@@ -9,12 +9,6 @@ namespace {
 
 constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
 
-bool is_pending(int signal)
-{
-    sigset_t pending;
-    return sigpending(&pending) == 0 && sigismember(&pending, signal) == 1;
-}
-
 } // namespace
 
 Undisturbed::Undisturbed() : m_previous_errno(errno)
@@ -26,7 +20,9 @@ Undisturbed::Undisturbed() : m_previous_errno(errno)
     pthread_sigmask(SIG_BLOCK, &blocked, &m_previous);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &m_previous_cancel_state);
     // Only a signal that the program itself blocks can have been waiting.
-    m_file_size_signal_was_pending = sigismember(&m_previous, SIGXFSZ) == 1 && is_pending(SIGXFSZ);
+    sigemptyset(&m_pending);
+    if (sigismember(&m_previous, SIGXFSZ) == 1 || sigismember(&m_previous, SIGPIPE) == 1)
+        sigpending(&m_pending);
 }
 
 Undisturbed::~Undisturbed()
@@ -36,15 +32,15 @@ Undisturbed::~Undisturbed()
     errno = m_previous_errno;
 }
 
-void Undisturbed::discard_file_size_signal() const
+void Undisturbed::discard(int signal) const
 {
-    if (m_file_size_signal_was_pending)
+    if (sigismember(&m_pending, signal) == 1)
         return;
-    sigset_t file_size_signal;
-    sigemptyset(&file_size_signal);
-    sigaddset(&file_size_signal, SIGXFSZ);
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, signal);
     const timespec at_once = {};
-    sigtimedwait(&file_size_signal, nullptr, &at_once);
+    sigtimedwait(&only, nullptr, &at_once);
 }
 
 } // namespace hdtrace

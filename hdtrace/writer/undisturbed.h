@@ -16,14 +16,15 @@ class Undisturbed {
     Undisturbed(const Undisturbed&) = delete;
     Undisturbed& operator=(const Undisturbed&) = delete;
 
-    /// Takes back the SIGXFSZ which the kernel sends to a thread that writes beyond the file-size limit.
-    void discard_file_size_signal() const;
+    /// Takes back the signal which the kernel sends to a thread that writes beyond the file-size limit (SIGXFSZ)
+    /// or to a pipe that nobody reads (SIGPIPE).
+    void discard(int signal) const;
 
   private:
     sigset_t m_previous;
     int m_previous_cancel_state;
     int m_previous_errno;
-    bool m_file_size_signal_was_pending;
+    sigset_t m_pending; // before
 };
 
 /// Initialises a mutex for Lock: who holds it already is told so instead of waiting for itself.
