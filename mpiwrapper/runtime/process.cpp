@@ -2,6 +2,7 @@
 
 #include "hdtrace/writer/file_name.h"
 #include "mpiwrapper/runtime/files.h"
+#include "mpiwrapper/runtime/keeper.h"
 #include "mpiwrapper/runtime/real.h"
 #include "mpiwrapper/runtime/requests.h"
 #include "mpiwrapper/runtime/signals.h"
@@ -11,8 +12,6 @@
 #include <initializer_list>
 #include <limits.h>
 #include <new>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,6 +45,7 @@ const char* base_name = "";
 const char* world_label = ""; // only of spawned processes
 char* path_prefix = nullptr;  // "<directory>/<base>_<host>_<rank>_"
 int world_rank_of_process = 0;
+pid_t traced_process = 0;
 
 State current_state()
 {
@@ -76,26 +76,52 @@ enum Verbosity : int {
     everything = 3
 };
 
-__attribute__((format(printf, 2, 3))) void say(Verbosity level, const char* format, ...)
+// A line on standard error, said when the object ends. Safe in signal handlers.
+class Say
 {
-    if (settings.verbosity < level)
-        return;
-    char text[PATH_MAX + 200] = "hdtrace: ";
-    const size_t start = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + start, sizeof text - start - 1, format, arguments);
-    va_end(arguments);
-    strcat(text, "\n");
-    if (write(STDERR_FILENO, text, strlen(text)) < 0)
-        return; // nobody to tell
-}
+  public:
+    explicit Say(Verbosity level) : m_is_wanted(settings.verbosity >= level) { text("hdtrace: "); }
+    ~Say()
+    {
+        if (!m_is_wanted)
+            return;
+        const Undisturbed undisturbed;
+        *m_end++ = '\n';
+        if (write(STDERR_FILENO, m_text, static_cast<size_t>(m_end - m_text)) < 0 && errno == EPIPE)
+            undisturbed.discard(SIGPIPE);
+    }
+    Say(const Say&) = delete;
+    Say& operator=(const Say&) = delete;
+
+    Say& text(const char* text)
+    {
+        const size_t length = strnlen(text, room());
+        memcpy(m_end, text, length);
+        m_end += length;
+        return *this;
+    }
+    Say& number(int64_t number)
+    {
+        if (room() >= max_number_length)
+            m_end = put_number(m_end, number);
+        return *this;
+    }
+
+  private:
+    size_t room() const { return static_cast<size_t>(m_text + sizeof m_text - 1 - m_end); }
+
+    const bool m_is_wanted;
+    char m_text[PATH_MAX + 200];
+    char* m_end = m_text;
+};
 
 void warn(const char* path, int error)
 {
-    if (!__atomic_test_and_set(&has_warned, __ATOMIC_RELAXED))
-        say(incomplete_trace, "cannot write %s: %s; the program goes on without its trace", path,
-            strerrordesc_np(error));
+    if (__atomic_test_and_set(&has_warned, __ATOMIC_RELAXED))
+        return;
+    const char* const reason = strerrordesc_np(error);
+    Say(incomplete_trace).text("cannot write ").text(path).text(": ").text(reason != nullptr ? reason : "unknown error")
+        .text("; the program goes on without its trace");
 }
 
 int64_t read_number(const char* variable, int64_t fallback, int64_t min, int64_t max)
@@ -108,8 +134,8 @@ int64_t read_number(const char* variable, int64_t fallback, int64_t min, int64_t
     const int64_t number = g_ascii_strtoll(value, &end, 10);
     const bool is_valid = end != value && *end == '\0' && errno == 0 && number >= min && number <= max;
     if (!is_valid) {
-        say(warnings, "%s='%s' is ignored: expected a number from %lld to %lld", variable, value,
-            static_cast<long long>(min), static_cast<long long>(max));
+        Say(warnings).text(variable).text("='").text(value).text("' is ignored: expected a number from ").number(min)
+            .text(" to ").number(max);
     }
     return is_valid ? number : fallback;
 }
@@ -126,9 +152,10 @@ int64_t read_size(const char* variable, int64_t fallback, int64_t min)
     const bool ends = end[shift != 0 ? 1 : 0] == '\0';
     const bool is_valid = end != value && ends && errno == 0 && number >= 0 && number <= INT64_MAX >> shift
                           && (number << shift) >= min;
-    if (!is_valid)
-        say(warnings, "%s='%s' is ignored: expected a number of bytes of at least %lld, e.g. 256K", variable, value,
-            static_cast<long long>(min));
+    if (!is_valid) {
+        Say(warnings).text(variable).text("='").text(value).text("' is ignored: expected a number of bytes of at least ")
+            .number(min).text(", e.g. 256K");
+    }
     return is_valid ? number << shift : fallback;
 }
 
@@ -253,7 +280,7 @@ void open_trace(Thread& thread)
     if (error != 0)
         warn(path.c_string(), error);
     else
-        say(everything, "writing %s", path.c_string());
+        Say(everything).text("writing ").text(path.c_string());
     if (thread.number > 0) {
         TextBuffer line;
         write_info(line.text("Thread number=").number(thread.number).text("\n"));
@@ -263,12 +290,14 @@ void open_trace(Thread& thread)
 void close_trace(Thread& thread)
 {
     thread.writer.close();
-    TextBuffer line;
-    line.text("End thread=").number(thread.number).text(" states=");
-    line.number(thread.writer.states() - thread.writer.dropped_states());
-    write_info(line.text(" dropped=").number(thread.writer.dropped_states()).text("\n"));
-    say(results, "%s%d.trc holds %lld states", path_prefix, thread.number,
-        static_cast<long long>(thread.writer.states() - thread.writer.dropped_states()));
+    const int64_t dropped = thread.writer.dropped_states();
+    const int64_t written = thread.writer.states() - dropped;
+    char line[128];
+    char* end = put_number(put_text(line, "End thread="), thread.number);
+    end = put_number(put_text(end, " states="), written);
+    end = put_text(put_number(put_text(end, " dropped="), dropped), "\n");
+    info->write(line, static_cast<size_t>(end - line));
+    Say(results).text(path_prefix).number(thread.number).text(".trc holds ").number(written).text(" states");
 }
 
 // A thread of the program ended.
@@ -285,6 +314,9 @@ void end_thread(void* data)
     *link = thread->next;
     if (current_state() == State::running)
         close_trace(*thread);
+    if (gettid() == getpid())
+        main_thread_left();
+    take_back_signal_stack(thread->signal_stack);
     thread->~Thread();
     free(thread);
 }
@@ -311,8 +343,15 @@ Thread* add_thread()
         threads = thread;
     }
     open_trace(*thread);
+    thread->signal_stack = provide_signal_stack();
     pthread_setspecific(thread_end_key, thread);
     return current_thread = thread;
+}
+
+// Not in the child of vfork(), which has our memory.
+bool is_ours()
+{
+    return current_state() == State::running && getpid() == traced_process;
 }
 
 // Started by hdtrace-run for another process, which started this one.
@@ -368,6 +407,7 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         write_process_line(world_rank_of_process, size, thread_level);
         pthread_key_create(&thread_end_key, end_thread);
         pthread_atfork(nullptr, nullptr, become_untraced);
+        at_quick_exit(stop);
         if (thread_level == MPI_THREAD_MULTIPLE)
             set_requests_shared_by_threads();
         start_communicators(world, has_world_communicator);
@@ -378,7 +418,9 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         __atomic_store_n(&gate.level, settings.all_functions, __ATOMIC_RELAXED);
         set_gate(depth_of_calls(), depth_of_calls());
         info->flush(); // so it is there whatever happens
+        traced_process = getpid();
         set_state(State::running);
+        start_keeper(settings.flush_seconds, save_all_threads);
     }
     if (current_thread == nullptr)
         add_thread();
@@ -402,8 +444,8 @@ void refuse_foreign_library()
     set_state(State::off);
     leave_preload_list();
     if (is_first_rank())
-        say(incomplete_trace, "the program uses %s, but this wrapper is built for " HDTRACE_MPI_LIBRARY "; it runs untraced",
-            library);
+        Say(incomplete_trace).text("the program uses ").text(library)
+            .text(", but this wrapper is built for " HDTRACE_MPI_LIBRARY "; it runs untraced");
 }
 
 __attribute__((constructor)) void loaded()
@@ -527,7 +569,7 @@ void flush_thread()
 
 void save_all_threads()
 {
-    if (current_state() != State::running)
+    if (!is_ours())
         return;
     const Lock lock(mutex);
     if (!lock.held())
@@ -540,16 +582,17 @@ void save_all_threads()
 void stop()
 {
     // Looked at before the lock: in a child of fork() nobody may be left to unlock it.
-    if (current_state() != State::running)
+    if (!is_ours())
         return;
     const Lock lock(mutex);
-    if (current_state() != State::running)
+    if (!lock.held() || current_state() != State::running)
         return;
     set_state(State::off);
     set_gate(0, 0);
     for (Thread* thread = threads; thread != nullptr; thread = thread->next)
         close_trace(*thread);
     info->close();
+    stop_keeper();
 }
 
 void write_info(const TextBuffer& lines)

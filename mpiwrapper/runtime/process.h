@@ -63,6 +63,7 @@ struct Thread
     Scratch handles;
     Scratch statuses;
     TraceWriter writer;
+    void* signal_stack = nullptr;
     Thread* next = nullptr;
 };
 
@@ -86,9 +87,10 @@ void pause_recording();
 void resume_recording();
 /// Whole lines of this thread, and all descriptions, go to the files.
 void flush_thread();
-/// What all threads have recorded so far goes to the files. For signal handlers.
+/// What all threads have recorded so far goes to the files, with the calls that they are in. Does nothing in a child
+/// of fork() or vfork(). Safe in signal handlers.
 void save_all_threads();
-/// Closes all files. Nothing is recorded after it.
+/// Closes all files. Nothing is recorded after it. Does nothing in a child of fork() or vfork(). Safe in signal handlers.
 void stop();
 
 /// Adds lines to the process's .info. Thread-safe.

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 namespace hdtrace::mpi {
 
@@ -11,11 +12,14 @@ namespace {
 
 // All that end a process unless it does something about them.
 constexpr int fatal_signals[] = {
-    SIGHUP, SIGINT, SIGQUIT, SIGILL,  SIGTRAP, SIGABRT, SIGBUS,  SIGFPE, SIGUSR1, SIGSEGV,
-    SIGUSR2, SIGPIPE, SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ, SIGSYS,
+    SIGHUP,  SIGINT,  SIGQUIT, SIGILL,    SIGTRAP, SIGABRT, SIGBUS,    SIGFPE,  SIGUSR1, SIGSEGV, SIGUSR2,
+    SIGPIPE, SIGALRM, SIGTERM, SIGSTKFLT, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,   SIGPWR,  SIGSYS,
 };
 
 struct sigaction previous_actions[NSIG];
+
+// Only what is used of it becomes memory.
+constexpr size_t signal_stack_size = 256 * 1024;
 
 bool is_default(const struct sigaction& action)
 {
@@ -27,15 +31,32 @@ bool is_ignored(const struct sigaction& action)
     return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN;
 }
 
-// The signal arrives again when this handler returns: a fault because its instruction is repeated, any other because
-// it is sent again. So the exit status and the core dump are those of the program alone.
-void end_as_without_us(int signal, const siginfo_t* info)
+// These come from what the thread itself does, and come again when it does it again.
+bool is_fault(int signal, const siginfo_t* info)
+{
+    const bool is_from_kernel = info->si_code > 0;
+    return is_from_kernel && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL);
+}
+
+// The signal arrives again when our handler returns: a fault because its instruction is repeated, any other because
+// it is sent again. So all is as it would be without us, the exit status and the core dump included.
+void leave_to_previous(int signal, const siginfo_t* info)
 {
     sigaction(signal, &previous_actions[signal], nullptr);
-    const bool is_repeated = info->si_code > 0 && signal != SIGABRT && signal != SIGTRAP && signal != SIGSYS;
-    const bool is_fault = signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL;
-    if (!is_repeated || !is_fault)
+    if (!is_fault(signal, info))
         raise(signal);
+}
+
+// A stack that overflows is a segmentation fault or a bus error.
+bool can_be_stack_overflow(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS;
+}
+
+// Whether we take the signal on another stack than the program's own handler would have it on.
+bool changes_stack(int signal, const struct sigaction& previous)
+{
+    return can_be_stack_overflow(signal) && (previous.sa_flags & SA_ONSTACK) == 0;
 }
 
 void save_and_go_on(int signal, siginfo_t* info, void* context)
@@ -44,9 +65,13 @@ void save_and_go_on(int signal, siginfo_t* info, void* context)
     save_all_threads();
     errno = saved_errno;
     const struct sigaction& previous = previous_actions[signal];
-    if (is_default(previous))
-        end_as_without_us(signal, info);
-    else if ((previous.sa_flags & SA_SIGINFO) != 0)
+    if (is_default(previous) || changes_stack(signal, previous)) {
+        leave_to_previous(signal, info);
+        return;
+    }
+    if ((previous.sa_flags & SA_RESETHAND) != 0)
+        ::signal(signal, SIG_DFL);
+    if ((previous.sa_flags & SA_SIGINFO) != 0)
         previous.sa_sigaction(signal, info, context);
     else
         previous.sa_handler(signal);
@@ -59,7 +84,9 @@ void watch(int signal)
         return;
     struct sigaction action = previous;
     action.sa_sigaction = save_and_go_on;
-    action.sa_flags = (previous.sa_flags & ~SA_RESETHAND) | SA_SIGINFO | SA_ONSTACK;
+    action.sa_flags = (previous.sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
+    if (can_be_stack_overflow(signal))
+        action.sa_flags |= SA_ONSTACK;
     sigaction(signal, &action, nullptr);
 }
 
@@ -69,6 +96,32 @@ void watch_fatal_signals()
 {
     for (const int signal : fatal_signals)
         watch(signal);
+}
+
+void* provide_signal_stack()
+{
+    stack_t current;
+    if (sigaltstack(nullptr, &current) != 0 || (current.ss_flags & SS_DISABLE) == 0)
+        return nullptr;
+    void* const memory =
+        mmap(nullptr, signal_stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return nullptr;
+    const stack_t own = {memory, 0, signal_stack_size};
+    sigaltstack(&own, nullptr);
+    return memory;
+}
+
+void take_back_signal_stack(void* stack)
+{
+    stack_t current;
+    if (stack == nullptr || sigaltstack(nullptr, &current) != 0 || (current.ss_flags & SS_ONSTACK) != 0)
+        return;
+    if (current.ss_sp == stack) {
+        const stack_t none = {nullptr, SS_DISABLE, 0};
+        sigaltstack(&none, nullptr);
+    }
+    munmap(stack, signal_stack_size);
 }
 
 } // namespace hdtrace::mpi

@@ -7,4 +7,9 @@ namespace hdtrace::mpi {
 /// library have installed run as before, and the process ends as it would have ended. Call it once, after MPI_Init.
 void watch_fatal_signals();
 
+/// Gives the calling thread a stack for signal handlers if it has none: else nobody could do anything after a stack
+/// overflow. Null if nothing was done.
+void* provide_signal_stack();
+void take_back_signal_stack(void* stack);
+
 } // namespace hdtrace::mpi

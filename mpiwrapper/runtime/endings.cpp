@@ -1,0 +1,147 @@
+// Functions that end the program without its destructors, or put another in its place: what was recorded goes to the
+// files first. They may be called in signal handlers and in children of vfork().
+#include "mpiwrapper/runtime/call.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+using namespace hdtrace::mpi;
+
+namespace {
+
+// The C library's, or those of another tool between. Found at load, because dlsym() is not safe in signal handlers.
+struct NextFunctions
+{
+    decltype(&::_exit) _exit;
+    decltype(&::execv) execv;
+    decltype(&::execve) execve;
+    decltype(&::execvp) execvp;
+    decltype(&::execvpe) execvpe;
+    decltype(&::fexecve) fexecve;
+};
+
+NextFunctions next;
+
+template <typename Function> void find(Function& function, const char* name)
+{
+    function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+__attribute__((constructor)) void find_next_functions()
+{
+    find(next._exit, "_exit");
+    find(next.execv, "execv");
+    find(next.execve, "execve");
+    find(next.execvp, "execvp");
+    find(next.execvpe, "execvpe");
+    find(next.fexecve, "fexecve");
+}
+
+// Other constructors may come before ours.
+const NextFunctions& next_functions()
+{
+    if (next.fexecve == nullptr)
+        find_next_functions();
+    return next;
+}
+
+[[noreturn]] void end_process(int status)
+{
+    stop();
+    next_functions()._exit(status);
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+int count_arguments(va_list& arguments)
+{
+    va_list copy;
+    va_copy(copy, arguments);
+    int count = 1;
+    while (va_arg(copy, char*) != nullptr)
+        ++count;
+    va_end(copy);
+    return count;
+}
+
+// Calls execute(argv) with the arguments as a vector. Memory for it can only be had from the stack.
+template <typename Execute> int with_vector(const char* first, va_list& arguments, Execute execute)
+{
+    const int count = count_arguments(arguments);
+    char** const argv = static_cast<char**>(__builtin_alloca(sizeof(char*) * (static_cast<size_t>(count) + 1)));
+    argv[0] = const_cast<char*>(first);
+    for (int i = 1; i <= count; ++i) // the null pointer included
+        argv[i] = va_arg(arguments, char*);
+    return execute(argv);
+}
+
+} // namespace
+
+extern "C" HDT_EXPORT __attribute__((noreturn)) void _exit(int status)
+{
+    end_process(status);
+}
+
+extern "C" HDT_EXPORT __attribute__((noreturn)) void _Exit(int status) noexcept
+{
+    end_process(status);
+}
+
+extern "C" HDT_EXPORT int execv(const char* path, char* const argv[]) noexcept
+{
+    save_all_threads();
+    return next_functions().execv(path, argv);
+}
+
+extern "C" HDT_EXPORT int execve(const char* path, char* const argv[], char* const envp[]) noexcept
+{
+    save_all_threads();
+    return next_functions().execve(path, argv, envp);
+}
+
+extern "C" HDT_EXPORT int execvp(const char* file, char* const argv[]) noexcept
+{
+    save_all_threads();
+    return next_functions().execvp(file, argv);
+}
+
+extern "C" HDT_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]) noexcept
+{
+    save_all_threads();
+    return next_functions().execvpe(file, argv, envp);
+}
+
+extern "C" HDT_EXPORT int fexecve(int descriptor, char* const argv[], char* const envp[]) noexcept
+{
+    save_all_threads();
+    return next_functions().fexecve(descriptor, argv, envp);
+}
+
+extern "C" HDT_EXPORT int execl(const char* path, const char* argument, ...) noexcept
+{
+    va_list arguments;
+    va_start(arguments, argument);
+    const int result = with_vector(argument, arguments, [&](char** argv) { return execv(path, argv); });
+    va_end(arguments);
+    return result;
+}
+
+extern "C" HDT_EXPORT int execlp(const char* file, const char* argument, ...) noexcept
+{
+    va_list arguments;
+    va_start(arguments, argument);
+    const int result = with_vector(argument, arguments, [&](char** argv) { return execvp(file, argv); });
+    va_end(arguments);
+    return result;
+}
+
+extern "C" HDT_EXPORT int execle(const char* path, const char* argument, ...) noexcept
+{
+    va_list arguments;
+    va_start(arguments, argument);
+    const int result = with_vector(argument, arguments, [&](char** argv) { return execve(path, argv, va_arg(arguments, char**)); });
+    va_end(arguments);
+    return result;
+}

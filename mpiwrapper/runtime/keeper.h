@@ -1,0 +1,13 @@
+// A thread of ours that writes to the files from time to time, because nobody can when the process is killed.
+#pragma once
+
+namespace hdtrace::mpi {
+
+/// Calls @p save every @p seconds, until stop_keeper(); 0: never. Where no thread can be had there is none.
+void start_keeper(int seconds, void (*save)());
+/// Safe in signal handlers.
+void stop_keeper();
+/// The program's main thread ended, others may go on. The process ends with the last of them, which must not be ours.
+void main_thread_left();
+
+} // namespace hdtrace::mpi
