@@ -1,0 +1,87 @@
+/* handle WAY: the program's own signal handlers. What they see and do is the same with and without the tracer. */
+#include "prelude.h"
+
+#include <setjmp.h>
+#include <signal.h>
+
+static sigjmp_buf way_out;
+static volatile sig_atomic_t seen = 0;
+static volatile sig_atomic_t was_on_other_stack = 0;
+
+static void note(int signal)
+{
+    stack_t stack;
+    sigaltstack(NULL, &stack);
+    was_on_other_stack = (stack.ss_flags & SS_ONSTACK) != 0;
+    seen = signal;
+}
+
+static void leave(int signal)
+{
+    note(signal);
+    siglongjmp(way_out, 1);
+}
+
+static void end(int signal)
+{
+    (void)signal;
+    _exit(5);
+}
+
+static void handle(int signal, void (*handler)(int), int flags)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    sigaction(signal, &action, NULL);
+}
+
+/* These are installed before MPI_Init, and so before the tracer's. */
+static void prepare(const char *way)
+{
+    if (strcmp(way, "returns") == 0)
+        handle(SIGUSR1, note, 0);
+    else if (strcmp(way, "recovers") == 0)
+        handle(SIGSEGV, leave, 0);
+    else if (strcmp(way, "once") == 0)
+        handle(SIGUSR1, note, SA_RESETHAND);
+    else if (strcmp(way, "ignores") == 0)
+        signal(SIGUSR1, SIG_IGN);
+}
+
+static void run(const char *way)
+{
+    if (strcmp(way, "recovers") == 0) {
+        for (int i = 0; i < 3; ++i) {
+            if (sigsetjmp(way_out, 1) == 0)
+                *(volatile int *)NULL = 1;
+            CHECK(seen == SIGSEGV && !was_on_other_stack);
+            make_calls(1);
+        }
+    } else if (strcmp(way, "returns") == 0) {
+        raise(SIGUSR1);
+        CHECK(seen == SIGUSR1 && !was_on_other_stack);
+        make_calls(1);
+    } else if (strcmp(way, "once") == 0) {
+        raise(SIGUSR1);
+        CHECK(seen == SIGUSR1);
+        raise(SIGUSR1);
+    } else if (strcmp(way, "ignores") == 0) {
+        raise(SIGUSR1);
+        make_calls(1);
+    } else if (strcmp(way, "later") == 0) {
+        handle(SIGSEGV, end, 0);
+        *(volatile int *)NULL = 1;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    prepare(argv[1]);
+    begin_calls(&argc, &argv);
+    run(argv[1]);
+    MPI_Finalize();
+    puts("finished");
+    return 0;
+}

@@ -1,0 +1,31 @@
+// The main thread leaves, another one goes on and ends: so the process ends, although the keeper is still there.
+// (With an MPI library that has threads of its own it would not, keeper or not.)
+#include "mpiwrapper/runtime/keeper.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+static pthread_t main_thread;
+
+static void save()
+{
+    fputs("saved\n", stdout);
+    fflush(stdout);
+}
+
+static void* go_on(void*)
+{
+    pthread_join(main_thread, nullptr);
+    return nullptr;
+}
+
+int main()
+{
+    main_thread = pthread_self();
+    hdtrace::mpi::start_keeper(1, save);
+    pthread_t thread;
+    pthread_create(&thread, nullptr, go_on, nullptr);
+    pthread_detach(thread);
+    hdtrace::mpi::main_thread_left();
+    pthread_exit(nullptr);
+}

@@ -1,0 +1,58 @@
+/* Every program begins with the same calls, so that the tests know what must be in the trace: Init and ten Bcast. */
+#pragma once
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                                                              \
+    do {                                                                                                              \
+        if (!(condition)) {                                                                                           \
+            fprintf(stderr, "%s:%d: %s is not true\n", __FILE__, __LINE__, #condition);                               \
+            exit(99);                                                                                                 \
+        }                                                                                                             \
+    } while (0)
+
+static inline void make_calls(int count)
+{
+    for (int i = 0; i < count; ++i)
+        MPI_Bcast(&i, 1, MPI_INT, 0, MPI_COMM_SELF);
+}
+
+static inline void begin_calls(int *argc, char ***argv)
+{
+    int provided;
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    make_calls(10);
+}
+
+/* Is inside MPI_Reduce_local while `inside` runs. */
+static inline void be_in_a_call(MPI_User_function *inside)
+{
+    MPI_Op operation;
+    int in = 0, out = 0;
+    MPI_Op_create(inside, 1, &operation);
+    MPI_Reduce_local(&in, &out, 1, MPI_INT, operation);
+}
+
+/* The function that the program's first argument names. */
+struct way {
+    const char *name;
+    void (*go)(void);
+};
+
+static inline void go(const struct way *ways, int count, const char *name)
+{
+    for (int i = 0; i < count; ++i) {
+        if (strcmp(ways[i].name, name) == 0) {
+            ways[i].go();
+            return;
+        }
+    }
+    fprintf(stderr, "no way is called %s\n", name);
+    exit(98);
+}
+
+#define GO(ways, name) go(ways, sizeof ways / sizeof *ways, name)

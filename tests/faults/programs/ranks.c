@@ -1,0 +1,29 @@
+/* ranks WAY: two processes of a run; the last one is the reason why the others die in a call. */
+#include "prelude.h"
+
+#include <signal.h>
+
+/* Until the trace of rank 0 shows the call that it will never leave. */
+static void wait_for_trace(const char *path)
+{
+    char command[5000];
+    snprintf(command, sizeof command, "until grep -q \"<Recv .*unfinished='1'\" %s 2>/dev/null; do sleep 0.05; done", path);
+    CHECK(system(command) == 0);
+}
+
+int main(int argc, char **argv)
+{
+    begin_calls(&argc, &argv);
+    int rank, value;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    wait_for_trace(argv[2]);
+    if (strcmp(argv[1], "abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    else if (strcmp(argv[1], "fatal") == 0)
+        MPI_Send(&value, 1, MPI_INT, 77, 0, MPI_COMM_WORLD);
+    else if (strcmp(argv[1], "kill") == 0)
+        raise(SIGKILL);
+    return 97;
+}

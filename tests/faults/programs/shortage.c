@@ -1,0 +1,70 @@
+/* shortage WAY CALLS: something runs out while the program makes calls; its own results must not depend on it. */
+#include "prelude.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+static void nothing(void) {}
+
+static void limit_file_size(void)
+{
+    const struct rlimit limit = {50000, 50000};
+    signal(SIGXFSZ, SIG_DFL);
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+static void delete_directory(void)
+{
+    char command[5000];
+    snprintf(command, sizeof command, "rm -r '%s'", getenv("HDTRACE_DIRECTORY"));
+    CHECK(system(command) == 0);
+}
+
+static void *call(void *unused)
+{
+    make_calls(5);
+    return unused;
+}
+
+static void take_all_descriptors(void)
+{
+    static int taken[1 << 20];
+    int count = 0;
+    while (count < 1 << 20 && (taken[count] = open("/dev/null", O_RDONLY)) >= 0)
+        ++count;
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, call, NULL) == 0);
+    pthread_join(thread, NULL);
+    while (count > 0)
+        close(taken[--count]);
+}
+
+static void close_everything(void) { closefrom(3); }
+
+static const struct way ways[] = {
+    {"nothing", nothing},
+    {"file_size", limit_file_size},
+    {"directory", delete_directory},
+    {"descriptors", take_all_descriptors},
+    {"daemon", close_everything},
+};
+
+int main(int argc, char **argv)
+{
+    begin_calls(&argc, &argv);
+    GO(ways, argv[1]);
+    long sum = 0;
+    for (int i = 0; i < atoi(argv[2]); ++i) {
+        int value = i;
+        CHECK(MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_SELF) == MPI_SUCCESS);
+        sum += value;
+    }
+    printf("sum %ld\n", sum);
+    fflush(stdout);
+    if (strcmp(argv[1], "daemon") == 0)
+        _exit(0); /* the MPI library has lost its descriptors, too */
+    MPI_Finalize();
+    return 0;
+}

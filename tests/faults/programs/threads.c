@@ -1,0 +1,90 @@
+/* threads WAY: threads that are busy, many, or all that is left when the program ends. */
+#include "prelude.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/resource.h>
+
+enum { MANY = 200 };
+
+static sem_t is_in_call;
+
+static void stay(void *in, void *out, int *count, MPI_Datatype *type)
+{
+    (void)in, (void)out, (void)count, (void)type;
+    sem_post(&is_in_call);
+    for (;;)
+        pause();
+}
+
+static void *call_for_ever(void *unused)
+{
+    be_in_a_call(stay);
+    return unused;
+}
+
+static void start_call(void)
+{
+    pthread_t thread;
+    sem_init(&is_in_call, 0, 0);
+    CHECK(pthread_create(&thread, NULL, call_for_ever, NULL) == 0);
+    sem_wait(&is_in_call);
+}
+
+static void exit_beside_a_call(void)
+{
+    start_call();
+    exit(7);
+}
+
+static void abort_beside_a_call(void)
+{
+    start_call();
+    abort();
+}
+
+static pthread_barrier_t all_have_called;
+
+static void *call_and_wait(void *unused)
+{
+    make_calls(3);
+    pthread_barrier_wait(&all_have_called);
+    return unused;
+}
+
+static void start_many(void)
+{
+    pthread_t threads[MANY];
+    pthread_barrier_init(&all_have_called, NULL, MANY + 1);
+    for (int i = 0; i < MANY; ++i)
+        CHECK(pthread_create(&threads[i], NULL, call_and_wait, NULL) == 0);
+    pthread_barrier_wait(&all_have_called);
+    for (int i = 0; i < MANY; ++i)
+        pthread_join(threads[i], NULL);
+}
+
+/* The threads are more than descriptors may be open, and the program wants its own. */
+static void start_many_with_few_files(void)
+{
+    const struct rlimit few = {128, 128};
+    CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
+    start_many();
+    for (int i = 0; i < 30; ++i)
+        CHECK(open("/dev/null", O_RDONLY) >= 0);
+}
+
+static const struct way ways[] = {
+    {"exit", exit_beside_a_call},
+    {"abort", abort_beside_a_call},
+    {"many", start_many},
+    {"few_files", start_many_with_few_files},
+};
+
+int main(int argc, char **argv)
+{
+    begin_calls(&argc, &argv);
+    GO(ways, argv[1]);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,18 @@
+/* Another tool that intercepts MPI and is preloaded beside ours. */
+#include <mpi.h>
+#include <stdio.h>
+
+static int calls = 0;
+
+int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    ++calls;
+    return PMPI_Bcast(buffer, count, datatype, root, comm);
+}
+
+int MPI_Finalize(void)
+{
+    printf("the tool saw %d\n", calls);
+    fflush(stdout);
+    return PMPI_Finalize();
+}

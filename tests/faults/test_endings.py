@@ -1,0 +1,166 @@
+"""However a program ends, all calls that it has made are in its trace."""
+import os
+import resource
+import signal
+import time
+
+import hdtrace
+import pytest
+from conftest import PRELUDE, unfinished
+from support.calls import Call
+from support.runs import SOURCE, TIMEOUT
+
+
+@pytest.mark.parametrize("way", ["exit", "_exit", "_Exit", "quick_exit"])
+def test_without_finalize(run, way):
+    victim = run("die", way)
+    assert (victim.returncode, victim.stderr) == (7, "")
+    assert victim.names() == PRELUDE
+    assert victim.ends() == {0: (len(PRELUDE), 0)}
+
+
+@pytest.mark.parametrize("way", ["execl", "execlp", "execle", "execv", "execve", "execvp", "execvpe"])
+def test_another_program_takes_the_place(run, way):
+    victim = run("die", way)
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "one two\n", "")
+    assert victim.names() == PRELUDE
+
+
+def test_no_other_program_takes_the_place(run):
+    victim = run("die", "exec_fails")
+    assert victim.returncode == 7
+    assert victim.names() == [*PRELUDE, "Bcast"]
+
+
+SIGNALS = [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGALRM, signal.SIGTERM, signal.SIGXCPU,
+           signal.SIGVTALRM]
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
+def test_a_signal_that_is_sent(run, number):
+    victim = run("die", int(number))
+    assert (victim.returncode, victim.stderr) == (-number, "")
+    assert victim.names() == PRELUDE
+    assert victim.ends() == {}
+
+
+FAULTS = {"null": signal.SIGSEGV, "overflow": signal.SIGSEGV, "divide": signal.SIGFPE, "bus": signal.SIGBUS, "abort": signal.SIGABRT}
+
+
+@pytest.mark.parametrize("way", FAULTS)
+def test_a_fault(run, way):
+    victim = run("die", way)
+    alone = run("die", way, traced=False)
+    assert victim.returncode == alone.returncode == -FAULTS[way]
+    assert len(victim.stderr.splitlines()) == len(alone.stderr.splitlines()), "Open MPI says more than we do"
+    assert victim.names() == PRELUDE
+
+
+def test_a_stack_overflow_of_a_thread(run):
+    victim = run("die", "overflow_in_thread")
+    assert victim.returncode == -signal.SIGSEGV
+    assert victim.names() == PRELUDE
+    assert victim.names(thread=1) == ["Bcast"]
+
+
+def test_an_exception(run):
+    victim = run("terminate")
+    assert victim.returncode == -signal.SIGABRT
+    assert "nobody catches this" in victim.stderr
+    assert victim.names() == PRELUDE
+
+
+def test_a_core_is_dumped_as_without_us(start):
+    def status(traced):
+        victim = start("die", "null", traced=traced,
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, 2 * [resource.getrlimit(resource.RLIMIT_CORE)[1]]))
+        victim.process.stderr.read()
+        return os.waitpid(victim.process.pid, 0)[1]
+
+    assert status(traced=True) == status(traced=False)
+
+
+def test_an_error_that_the_library_does_not_forgive(run):
+    victim = run("die", "fatal")
+    alone = run("die", "fatal", traced=False)
+    assert victim.returncode == alone.returncode != 0
+    assert victim.names() == [*PRELUDE, "Send"]
+    assert unfinished("Send") in victim.trace()
+
+
+def test_inside_a_call(run):
+    victim = run("die", "in_a_call", env={"HDTRACE_ALL_FUNCTIONS": "2"})
+    assert victim.returncode == -signal.SIGTERM
+    assert victim.names() == [*PRELUDE, "Op_create", "Reduce_local"]
+    assert unfinished("Reduce_local") in victim.trace()
+
+
+def test_inside_nested_calls(run):
+    """Calls that have ended inside one that has not are in it."""
+    victim = run("die", "in_a_call", env={"HDTRACE_NESTED": "1", "HDTRACE_ALL_FUNCTIONS": "2"})
+    assert victim.names() == [*PRELUDE, "Op_create", "Reduce_local"]
+    assert [state.name for state in victim.trace().only(unfinished("Reduce_local")).nested] == ["Type_size"]
+
+
+def wait_for_trace(victim, is_there):
+    """Until the trace is as wanted, which the tracer does from time to time."""
+    end = time.monotonic() + TIMEOUT
+    while not is_there(victim.path().read_text()):
+        assert time.monotonic() < end, victim.path().read_text()
+        time.sleep(0.05)
+
+
+# What nobody can notice inside the process: it must be in the file before.
+@pytest.mark.parametrize("way, line, last", [("compute", "computing", ["Bcast"]), ("wait", "waiting", ["Recv"])])
+def test_killed(start, way, line, last):
+    victim = start("die", way)
+    victim.wait_for_line(line)
+    wait_for_trace(victim, lambda text: f"<{last[0]} " in text and text.count("<Bcast") == 10)
+    victim.process.kill()
+    victim.wait()
+    assert victim.returncode == -signal.SIGKILL
+    assert victim.names()[:11] == PRELUDE
+    assert victim.names()[-1:] == last
+    assert (unfinished("Recv") in victim.trace()) == (way == "wait")
+
+
+def test_killed_at_any_moment(start):
+    """Also in the middle of a write, which may leave half of it: the lines before the last one are whole."""
+    for delay in range(5):
+        victim = start("die", "call", env={"HDTRACE_BUFFER_SIZE": "4K"})
+        victim.wait_for_line("calling")
+        while victim.path().stat().st_size < 200000:
+            time.sleep(0.001)
+        time.sleep(delay / 997)
+        victim.process.kill()
+        victim.wait()
+        assert sum(1 for _ in hdtrace.read_trace(victim.path(), allow_incomplete=True)) > 1000
+
+
+def test_nothing_is_written_in_between_if_not_wanted(start):
+    victim = start("die", "system_call", env={"HDTRACE_FLUSH_SECONDS": "0"})
+    victim.wait()
+    assert victim.returncode == 7
+    assert len(victim.trace()) == 0
+
+
+@pytest.mark.parametrize("way", ["abort", "fatal", "kill"])
+def test_another_process_ends_the_run(start, way):
+    victim = start("ranks", way, "trace/ranks_*_0_0.trc", launcher=(SOURCE / "scripts/mpirun", "-n", "2"))
+    victim.wait()
+    assert victim.returncode != 0
+    trace = victim.trace(rank=0)
+    assert trace.names() == [*PRELUDE, "Recv"]
+    assert unfinished("Recv") in trace
+    last = {"abort": [Call("Abort", errorcode=7)], "fatal": [unfinished("Send")], "kill": []}[way]
+    assert victim.trace(rank=1).names()[:11] == PRELUDE or way == "kill"
+    assert all(call in victim.trace(rank=1) for call in last)
+
+
+def test_the_launcher_is_interrupted(start):
+    victim = start("die", "wait", launcher=(SOURCE / "scripts/mpirun", "-n", "1"))
+    victim.wait_for_line("waiting")
+    wait_for_trace(victim, lambda text: "unfinished" in text)
+    victim.process.terminate()
+    victim.wait()
+    assert victim.names() == [*PRELUDE, "Recv"]

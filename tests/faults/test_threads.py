@@ -1,0 +1,35 @@
+"""Threads that are busy, many, or all that is left when the program ends."""
+import signal
+
+import pytest
+from conftest import PRELUDE, unfinished
+
+
+@pytest.mark.parametrize("way, returncode", [("exit", 7), ("abort", -signal.SIGABRT)])
+def test_a_thread_is_inside_a_call(run, way, returncode):
+    victim = run("threads", way, env={"HDTRACE_ALL_FUNCTIONS": "2"})
+    assert victim.returncode == returncode
+    assert victim.names() == PRELUDE
+    assert victim.names(thread=1) == ["Op_create", "Reduce_local"]
+    assert unfinished("Reduce_local") in victim.trace(thread=1)
+    assert victim.ends() == ({0: (len(PRELUDE), 0), 1: (2, 0)} if way == "exit" else {})
+
+
+def test_many_threads(run):
+    victim = run("threads", "many")
+    assert (victim.returncode, victim.stderr) == (0, "")
+    assert victim.names() == [*PRELUDE, "Finalize"]
+    assert all(victim.names(thread) == 3 * ["Bcast"] for thread in range(1, 201))
+    assert victim.ends() == {0: (len(PRELUDE) + 1, 0), **{thread: (3, 0) for thread in range(1, 201)}}
+
+
+def test_more_threads_than_descriptors(run):
+    """The program gets those that it wants, and the trace is complete."""
+    victim = run("threads", "few_files")
+    assert (victim.returncode, victim.stderr) == (0, "")
+    assert all(victim.names(thread) == 3 * ["Bcast"] for thread in range(1, 201))
+
+
+def test_our_thread_is_never_the_last(run):
+    victim = run("last_thread", traced=False)
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "saved\n", "")
