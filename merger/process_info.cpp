@@ -1,8 +1,10 @@
 #include "merger/process_info.h"
 
+#include "hdtrace/reader/errors.h"
 #include "hdtrace/reader/info.h"
 
 #include <algorithm>
+#include <new>
 #include <set>
 #include <stdexcept>
 
@@ -60,6 +62,16 @@ std::vector<std::int64_t> id_list(const InfoLine& line, std::string_view key)
     return ids;
 }
 
+/// Tools add numbers of their own behind the ids.
+std::int64_t object_id(const InfoLine& line)
+{
+    constexpr std::int64_t limit = std::int64_t{1} << 62;
+    const std::int64_t id = line.integer("id");
+    if (id <= -limit || id >= limit)
+        line.fail("id", "the id is too large");
+    return id;
+}
+
 std::int64_t natural(const InfoLine& line, std::string_view key)
 {
     const std::int64_t number = line.integer(key);
@@ -110,6 +122,16 @@ class InfoLoader {
     Place place(const InfoLine& line) const { return {m_path, line.number()}; }
 
     void load_line(const InfoLine& line)
+    {
+        try {
+            load_objects(line);
+        } catch (const std::bad_alloc&) {
+            throw ReadError(std::string(m_path), static_cast<std::int64_t>(line.number()), 0,
+                            "there is not enough memory for what this line describes");
+        }
+    }
+
+    void load_objects(const InfoLine& line)
     {
         using Load = void (InfoLoader::*)(const InfoLine&);
         static constexpr std::pair<std::string_view, Load> kinds[] = {
@@ -191,7 +213,7 @@ class InfoLoader {
         if (line.has("device") && line.has("inode"))
             file.inode =
                 host + ":" + line.text("device") + ":" + line.text("inode") + ":" + line.text_or("birth", "");
-        const std::int64_t id = line.integer("id");
+        const std::int64_t id = object_id(line);
         const auto [known, is_new] = m_info.files.try_emplace(id, file);
         if (!is_new && known->second.name != file.name)
             fail_described_twice(line, "file", id, known->second.place);
@@ -210,7 +232,7 @@ class InfoLoader {
         communicator.is_world = has_uids ? communicator.uid == m_process.world : communicator.name == "WORLD";
         if (communicator.map.empty())
             line.fail("map", "a Comm line needs a map");
-        const std::int64_t id = line.integer("id");
+        const std::int64_t id = object_id(line);
         const auto [known, is_new] = m_info.communicators.try_emplace(id, communicator);
         if (is_new)
             m_info.communicator_order.push_back(id);
@@ -227,7 +249,7 @@ class InfoLoader {
         window.communicator = line.integer("cid");
         window.size = natural(line, "size");
         window.displacement_unit = natural(line, "dispUnit");
-        const std::int64_t id = line.integer("id");
+        const std::int64_t id = object_id(line);
         const auto [known, is_new] = m_info.windows.try_emplace(id, window);
         if (!is_new &&
             (known->second.uid != window.uid || known->second.communicator != window.communicator ||
@@ -239,7 +261,7 @@ class InfoLoader {
     void load_type(const InfoLine& line)
     {
         Datatype datatype;
-        datatype.id = line.integer("id");
+        datatype.id = object_id(line);
         datatype.combiner = line.text("combiner");
         if (datatype.combiner.starts_with(combiner_prefix))
             datatype.combiner.erase(0, combiner_prefix.size());
@@ -270,7 +292,7 @@ class InfoLoader {
 
     void load_name(const InfoLine& line, Names& names)
     {
-        names[line.integer("id")] = {place(line), line.text("name")};
+        names[object_id(line)] = {place(line), line.text("name")};
     }
 
     void load_end(const InfoLine& line)

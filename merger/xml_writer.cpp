@@ -2,6 +2,7 @@
 
 #include <glib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 #include <system_error>
@@ -28,6 +29,8 @@ bool is_xml_char(gunichar c)
 
 std::string xml_text(std::string_view text)
 {
+    if (std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7f; }))
+        return std::string(text);
     std::string result;
     result.reserve(text.size());
     while (!text.empty()) {

@@ -14,6 +14,7 @@ namespace hdtrace {
 namespace {
 
 constexpr std::string_view blanks = " \t";
+constexpr std::size_t buffer_size = std::size_t{64} << 10;
 
 int hex_digit(char c)
 {
@@ -202,7 +203,7 @@ std::optional<std::int64_t> InfoLine::optional_nanoseconds(std::string_view key)
 
 InfoReader::InfoReader(std::string path, std::size_t line_limit)
     : m_path(std::move(path)), m_line_limit(line_limit), m_file(std::fopen(m_path.c_str(), "re")),
-      m_buffer(std::size_t{64} << 10)
+      m_buffer(std::make_unique_for_overwrite<char[]>(buffer_size))
 {
     if (!m_file)
         throw OpenError(m_path, errno);
@@ -212,7 +213,7 @@ InfoReader::InfoReader(std::string path, std::size_t line_limit)
 bool InfoReader::fill()
 {
     m_begin = 0;
-    m_end = std::fread(m_buffer.data(), 1, m_buffer.size(), m_file.get());
+    m_end = std::fread(m_buffer.get(), 1, buffer_size, m_file.get());
     if (m_end == 0 && std::ferror(m_file.get()))
         throw OpenError(m_path, errno);
     return m_end > 0;
@@ -222,7 +223,7 @@ bool InfoReader::fill()
 bool InfoReader::read_physical_line(std::string& text)
 {
     while (m_begin < m_end || fill()) {
-        const char* start = m_buffer.data() + m_begin;
+        const char* start = m_buffer.get() + m_begin;
         const auto* stop = static_cast<const char*>(std::memchr(start, '\n', m_end - m_begin));
         const std::size_t size = stop ? stop - start : m_end - m_begin;
         if (text.size() + size > m_line_limit)

@@ -92,7 +92,7 @@ class InfoReader {
     std::string m_path;
     std::size_t m_line_limit;
     std::unique_ptr<std::FILE, CloseFile> m_file;
-    std::vector<char> m_buffer;
+    std::unique_ptr<char[]> m_buffer;
     std::size_t m_begin = 0;
     std::size_t m_end = 0;
     std::uint64_t m_line = 0;

@@ -183,6 +183,8 @@ void read_leaves(XmlReader& xml, const Element& node, std::string_view label, st
                  Leaves& leaves)
 {
     path.push_back(text_of(node, label));
+    if (path.back().find('/') != std::string::npos)
+        xml.fail("'" + path.back() + "' is part of a file's name and must not hold '/'");
     bool is_leaf = true;
     for_each_child(xml, [&](const Element& child) {
         if (child.name != node.name)

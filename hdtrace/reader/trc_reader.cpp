@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <new>
 #include <ranges>
 
 #include "hdtrace/reader/cut_off.h"
@@ -250,6 +251,11 @@ bool TrcReader::next(State& state)
     } catch (const detail::EndOfData&) {
         m_reading->give_up();
         return false;
+    } catch (const std::bad_alloc&) {
+        state = {};
+        m_reading->failure = ReadError(m_reading->xml.file(), m_reading->unfinished_line, 0,
+                                       "there is not enough memory for this state");
+        throw *m_reading->failure;
     } catch (const ReadError& error) {
         m_reading->failure = error;
         throw;
