@@ -316,7 +316,8 @@ void TraceWriter::write(const Lock& lock, const Unfinished& unfinished)
                       : m_file.write(lines, lock.undisturbed()));
     }
     const bool lost = m_error != 0 || m_closed;
-    (lost ? m_dropped_states : m_written_states) += whole.states - m_handled.states;
+    // After close() unfinished states have been handled before they are whole.
+    (lost ? m_dropped_states : m_written_states) += int64_t{whole.states} - m_handled.states;
     m_handled = whole;
     m_has_tail = has_tail;
 }
@@ -341,8 +342,9 @@ int TraceWriter::close()
         const int error = m_file.close();
         if (m_error == 0)
             fail(error);
-        const uint32_t ended = unfinished.elements.states - unfinished.whole_lines.states;
-        (m_error == 0 ? m_written_states : m_dropped_states) += ended + static_cast<uint32_t>(unfinished.depth);
+        const uint32_t all = unfinished.elements.states + static_cast<uint32_t>(unfinished.depth);
+        (m_error == 0 ? m_written_states : m_dropped_states) += all - m_handled.states;
+        m_handled.states = all;
     }
     m_closed = true;
     return m_error;

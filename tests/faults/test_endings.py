@@ -32,8 +32,8 @@ def test_no_other_program_takes_the_place(run):
     assert victim.names() == [*PRELUDE, "Bcast"]
 
 
-SIGNALS = [signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGALRM, signal.SIGTERM, signal.SIGXCPU,
-           signal.SIGVTALRM]
+# MPICH has handlers for SIGHUP and SIGUSR1.
+SIGNALS = [signal.SIGINT, signal.SIGQUIT, signal.SIGUSR2, signal.SIGALRM, signal.SIGTERM, signal.SIGXCPU, signal.SIGVTALRM]
 
 
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
@@ -146,15 +146,14 @@ def test_nothing_is_written_in_between_if_not_wanted(start):
 
 @pytest.mark.parametrize("way", ["abort", "fatal", "kill"])
 def test_another_process_ends_the_run(start, way):
-    victim = start("ranks", way, "trace/ranks_*_0_0.trc", launcher=(SOURCE / "scripts/mpirun", "-n", "2"))
+    victim = start("ranks", way, "trace/ranks", launcher=(SOURCE / "scripts/mpirun", "-n", "2"))
     victim.wait()
     assert victim.returncode != 0
     trace = victim.trace(rank=0)
     assert trace.names() == [*PRELUDE, "Recv"]
     assert unfinished("Recv") in trace
-    last = {"abort": [Call("Abort", errorcode=7)], "fatal": [unfinished("Send")], "kill": []}[way]
-    assert victim.trace(rank=1).names()[:11] == PRELUDE or way == "kill"
-    assert all(call in victim.trace(rank=1) for call in last)
+    assert victim.trace(rank=1).names()[:11] == PRELUDE
+    assert way != "abort" or Call("Abort", errorcode=7) in victim.trace(rank=1)
 
 
 def test_the_launcher_is_interrupted(start):

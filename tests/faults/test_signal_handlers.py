@@ -14,7 +14,7 @@ def test_the_program_goes_on(run, way, calls):
 
 def test_a_handler_for_one_time(run):
     victim = run("handle", "once")
-    assert victim.returncode == -signal.SIGUSR1
+    assert victim.returncode == -signal.SIGUSR2
     assert victim.names() == PRELUDE
 
 

@@ -41,13 +41,13 @@ static void handle(int signal, void (*handler)(int), int flags)
 static void prepare(const char *way)
 {
     if (strcmp(way, "returns") == 0)
-        handle(SIGUSR1, note, 0);
+        handle(SIGUSR2, note, 0);
     else if (strcmp(way, "recovers") == 0)
         handle(SIGSEGV, leave, 0);
     else if (strcmp(way, "once") == 0)
-        handle(SIGUSR1, note, SA_RESETHAND);
+        handle(SIGUSR2, note, SA_RESETHAND);
     else if (strcmp(way, "ignores") == 0)
-        signal(SIGUSR1, SIG_IGN);
+        signal(SIGUSR2, SIG_IGN);
 }
 
 static void run(const char *way)
@@ -60,15 +60,15 @@ static void run(const char *way)
             make_calls(1);
         }
     } else if (strcmp(way, "returns") == 0) {
-        raise(SIGUSR1);
-        CHECK(seen == SIGUSR1 && !was_on_other_stack);
+        raise(SIGUSR2);
+        CHECK(seen == SIGUSR2 && !was_on_other_stack);
         make_calls(1);
     } else if (strcmp(way, "once") == 0) {
-        raise(SIGUSR1);
-        CHECK(seen == SIGUSR1);
-        raise(SIGUSR1);
+        raise(SIGUSR2);
+        CHECK(seen == SIGUSR2);
+        raise(SIGUSR2);
     } else if (strcmp(way, "ignores") == 0) {
-        raise(SIGUSR1);
+        raise(SIGUSR2);
         make_calls(1);
     } else if (strcmp(way, "later") == 0) {
         handle(SIGSEGV, end, 0);
