@@ -189,8 +189,9 @@ TEST(ProjReader, NamesThePlaceOfErrors)
                  "</CommunicatorList></Application>"),
         "3: <Rank> has no attribute local");
     EXPECT_EQ(
-        error_of("<Application><WindowList><Window>\n<Rank global='0' local='0' wid='x'/></Window></WindowList>"
-                 "</Application>"),
+        error_of(
+            "<Application><WindowList><Window>\n<Rank global='0' local='0' wid='x'/></Window></WindowList>"
+            "</Application>"),
         "2: 'x' is not a whole number");
     EXPECT_EQ(
         error_of(
@@ -200,6 +201,14 @@ TEST(ProjReader, NamesThePlaceOfErrors)
     EXPECT_EQ(error_of("<Application>\n</Applikation>\n").substr(0, 5), "2:15:");
     EXPECT_EQ(error_of("<!DOCTYPE Application><Application/>"),
               " a document type declaration (<!DOCTYPE>) is not allowed here");
+}
+
+TEST(ProjReader, RefusesLabelsThatLeadElsewhere)
+{
+    for (const std::string node : {"Node name", "Label value"})
+        EXPECT_EQ(
+            error_of("<Application><Topology>\n<" + node + "='/../../etc/passwd'/></Topology></Application>"),
+            "2: '/../../etc/passwd' is part of a file's name and must not hold '/'");
 }
 
 TEST(ProjReader, RefusesAProjectThatWasCutOff)
