@@ -8,6 +8,7 @@
 #include "merger/output_file.h"
 #include "merger/project.h"
 #include "merger/project_writer.h"
+#include "merger/wire.h"
 #include "tests/fuzz/input_folder.h"
 
 #include <algorithm>
@@ -22,6 +23,17 @@ constexpr std::string_view separator = "\n%%\n";
 constexpr std::size_t most_processes = 4;
 /// Larger programs take too long to write.
 constexpr std::int64_t most_members = 20'000;
+
+/// Reads as if another process did it.
+class WireReader : public InputReader {
+    void read_info(std::string_view path, ProcessInfo& info, Report& report) override
+    {
+        if (info.paths.empty())
+            replay_read_info(read_info_encoded(std::string(path)), path, info, report);
+        else
+            InputReader::read_info(path, info, report);
+    }
+};
 
 std::vector<std::string> write_processes(const fuzz::InputFolder& folder, std::string_view text)
 {
@@ -79,7 +91,7 @@ void write_and_check(const Project& project, Compat compat, const std::string& p
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     static const fuzz::InputFolder folder;
-    InputReader reader;
+    WireReader reader;
     Report report([](const Message&) {});
     const auto inputs = find_inputs(write_processes(folder, fuzz::as_text(data, size)), report);
     const Project project = unify(inputs, reader, report);

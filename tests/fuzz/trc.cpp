@@ -1,24 +1,49 @@
-// Any bytes as a .trc: they are read or refused, as a trace and against the schema.
+// Any bytes as a .trc: they are read or refused, as a trace and against the schema. What is cut off is
+// closed, and holds the same states then.
 #include "hdtrace/reader/trc_reader.h"
 #include "hdtrace/reader/validate.h"
+#include "merger/trace_repair.h"
 #include "tests/fuzz/input_folder.h"
 
+#include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
+#include <vector>
 
 using namespace hdtrace;
 
 namespace {
 
+std::vector<State> read_states(TrcReader& reader)
+{
+    std::vector<State> states;
+    State state;
+    while (reader.next(state))
+        states.push_back(state);
+    if (reader.complete() != reader.missing().empty())
+        std::abort();
+    return states;
+}
+
+void check_closed(const std::string& path, const std::vector<State>& states)
+{
+    TrcReader reader(path);
+    if (read_states(reader) != states || !reader.complete())
+        std::abort();
+}
+
 void read_trace(const std::string& path)
 {
+    std::remove((path + merger::original_suffix).c_str());
     try {
         TrcReader reader(path);
-        State state;
-        while (reader.next(state)) {
-        }
-        if (reader.complete() != reader.missing().empty())
-            std::abort();
+        const std::vector<State> states = read_states(reader);
+        if (reader.complete())
+            return;
+        merger::close_trace(path, reader, states.size());
+        check_closed(path, states);
     } catch (const ReadError&) {
+    } catch (const std::runtime_error&) { // its states do not end at line ends
     }
 }
 
@@ -28,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 {
     static const fuzz::InputFolder folder;
     const std::string path = folder.write("app_host_0_0.trc", fuzz::as_text(data, size));
-    read_trace(path);
     validate(path);
+    read_trace(path);
     return 0;
 }
