@@ -26,6 +26,7 @@ struct Entry
     Request request;
     Link exact;
     Link same_handle;
+    uint32_t settlement; // the last one that it was found in
 };
 
 struct Bucket
@@ -47,6 +48,7 @@ class Table
         m_free = entry.exact.next;
         entry.handle = handle;
         entry.variable = variable;
+        entry.settlement = 0;
         link(index);
         ++m_count;
         return &entry;
@@ -54,16 +56,27 @@ class Table
 
     Entry* find(MPI_Request handle, const MPI_Request* variable)
     {
+        Entry* const exact = find_exact(handle, variable);
+        return exact != nullptr ? exact : oldest_with(handle);
+    }
+
+    Entry* find_exact(MPI_Request handle, const MPI_Request* variable)
+    {
         if (m_count == 0)
             return nullptr;
         for (uint32_t i = exact_bucket(handle, variable).exact_first; i != none; i = m_entries[i].exact.next)
             if (m_entries[i].handle == handle && m_entries[i].variable == variable)
                 return &m_entries[i];
-        for (uint32_t i = handle_bucket(handle).handle_first; i != none; i = m_entries[i].same_handle.next)
-            if (m_entries[i].handle == handle)
-                return &m_entries[i];
         return nullptr;
     }
+
+    Entry* oldest_with(MPI_Request handle)
+    {
+        return m_count > 0 ? first_with(handle, handle_bucket(handle).handle_first) : nullptr;
+    }
+
+    /// The oldest one that is younger.
+    Entry* next_with_same_handle(const Entry* entry) { return first_with(entry->handle, entry->same_handle.next); }
 
     void remove(Entry* entry)
     {
@@ -75,6 +88,13 @@ class Table
     }
 
   private:
+    Entry* first_with(MPI_Request handle, uint32_t index)
+    {
+        while (index != none && m_entries[index].handle != handle)
+            index = m_entries[index].same_handle.next;
+        return index != none ? &m_entries[index] : nullptr;
+    }
+
     Bucket& exact_bucket(MPI_Request handle, const MPI_Request* variable)
     {
         return m_buckets[hash_bits(handle_bits(handle) * 31 + handle_bits(variable)) & m_mask];
@@ -195,6 +215,59 @@ class TableLock
     const bool m_locked;
 };
 
+void complete(Entry* entry)
+{
+    if (entry->request.is_persistent)
+        entry->request.is_active = entry->request.is_cancelled = false;
+    else
+        table.remove(entry);
+}
+
+// One completion call. Whoever uses it holds the lock.
+class Settlement
+{
+  public:
+    Settlement()
+    {
+        static uint32_t count = 0;
+        m_number = ++count;
+    }
+
+    void settle_exact(Offer& offer, const MPI_Request* variable)
+    {
+        Entry* const entry = table.find_exact(offer.handle, variable);
+        offer.is_known = entry != nullptr;
+        if (entry != nullptr)
+            settle(offer, entry);
+    }
+
+    /// For a handle that the program has moved. Equal ones come one after the other, so the search goes on from the last one.
+    void settle_by_age(Offer& offer)
+    {
+        Entry* entry = m_last_handle == offer.handle ? m_next : table.oldest_with(offer.handle);
+        while (entry != nullptr && entry->settlement == m_number)
+            entry = table.next_with_same_handle(entry);
+        m_last_handle = offer.handle;
+        m_next = entry != nullptr ? table.next_with_same_handle(entry) : nullptr;
+        offer.is_known = entry != nullptr;
+        if (entry != nullptr)
+            settle(offer, entry);
+    }
+
+  private:
+    void settle(Offer& offer, Entry* entry)
+    {
+        entry->settlement = m_number;
+        offer.request = entry->request;
+        if (offer.has_ended)
+            complete(entry);
+    }
+
+    uint32_t m_number;
+    MPI_Request m_last_handle = MPI_REQUEST_NULL;
+    Entry* m_next = nullptr;
+};
+
 } // namespace
 
 void set_requests_shared_by_threads()
@@ -234,18 +307,16 @@ bool find_request(MPI_Request handle, const MPI_Request* variable, Request* requ
     return entry != nullptr;
 }
 
-bool complete_request(MPI_Request handle, const MPI_Request* variable, Request* request)
+void settle_requests(Offer* offers, const MPI_Request* variables, int count)
 {
     const TableLock lock;
-    Entry* const entry = table.find(handle, variable);
-    if (entry == nullptr || !entry->request.is_active)
-        return false;
-    *request = entry->request;
-    if (entry->request.is_persistent)
-        entry->request.is_active = entry->request.is_cancelled = false;
-    else
-        table.remove(entry);
-    return true;
+    Settlement settlement;
+    for (int i = 0; i < count; ++i)
+        if (offers[i].handle != MPI_REQUEST_NULL)
+            settlement.settle_exact(offers[i], &variables[i]);
+    for (int i = 0; i < count; ++i)
+        if (offers[i].handle != MPI_REQUEST_NULL && !offers[i].is_known)
+            settlement.settle_by_age(offers[i]);
 }
 
 Request start_request(MPI_Request handle, const MPI_Request* variable)

@@ -40,9 +40,18 @@ void add_request(MPI_Request handle, const MPI_Request* variable, const Request&
 /// The entry of a handle; false if there is none.
 bool find_request(MPI_Request handle, const MPI_Request* variable, Request* request);
 
-/// The operation ended: the entry is removed, or becomes inactive if it is persistent. Returns false, and leaves
-/// @p request, if there is no active operation. Who removes an entry drops its reference to `comm` after use.
-bool complete_request(MPI_Request handle, const MPI_Request* variable, Request* request);
+/// A request that a completion call was given.
+struct Offer
+{
+    MPI_Request handle; ///< before the call
+    bool has_ended;     ///< the call completed it
+    bool is_known;
+    Request request; ///< if it is known, as it was before the call
+};
+
+/// After a completion call: finds the requests, each entry for one offer only. Entries that have ended are removed, or become
+/// inactive if they are persistent. Who removes an entry drops its reference to `comm` after use.
+void settle_requests(Offer* offers, const MPI_Request* variables, int count);
 
 /// MPI_Start: gives the persistent request a new operation.
 Request start_request(MPI_Request handle, const MPI_Request* variable);

@@ -13,19 +13,18 @@ class Offered
     Offered(Call& call, int count, MPI_Request* requests)
         : m_call(call), m_count(requests != nullptr && count > 0 ? count : 0), m_requests(requests)
     {
-        const size_t bytes = static_cast<size_t>(m_count) * sizeof(MPI_Request);
-        m_handles = static_cast<MPI_Request*>(call.thread().handles.take(bytes));
-        if (m_handles == nullptr)
+        m_offers = static_cast<Offer*>(call.thread().handles.take(static_cast<size_t>(m_count) * sizeof(Offer)));
+        if (m_offers == nullptr)
             m_count = 0; // memory is short: the call is recorded without its requests
-        else
-            memcpy(m_handles, requests, bytes);
+        for (int i = 0; i < m_count; ++i)
+            m_offers[i] = {requests[i], false, false, Request()};
     }
     ~Offered()
     {
         // Finalize and pthread_exit() in a callback can end the thread's data before the call.
         if (current_thread != &m_call.thread())
             return;
-        m_call.thread().handles.give_back(m_handles);
+        m_call.thread().handles.give_back(m_offers);
         m_call.thread().statuses.give_back(m_own_statuses);
     }
     Offered(const Offered&) = delete;
@@ -47,60 +46,71 @@ class Offered
     void completed(int count, const int* indices)
     {
         if (!m_call.succeeded()) {
-            m_completed_count = m_count; // those that were replaced by the null request
+            m_ended_count = m_count;
+            for (int i = 0; i < m_count; ++i)
+                m_offers[i].has_ended = has_ended_in_failed_call(i);
             return;
         }
-        m_completed_count = m_statuses != nullptr && count > 0 ? count : 0;
+        m_ended_count = m_statuses != nullptr && count > 0 && m_count > 0 ? count : 0;
         m_indices = indices;
+        for (int k = 0; k < m_ended_count; ++k)
+            m_offers[index_of(k)].has_ended = true;
     }
 
     /// Writes `<For>` and `<Pending>`, and forgets what has completed. @p element is null where nothing is recorded.
     void finish(Element* element)
     {
-        for (int k = 0; k < m_completed_count; ++k)
-            finish_completed(element, m_indices != nullptr ? m_indices[k] : k, k);
+        if (element == nullptr && m_ended_count == 0)
+            return;
+        settle_requests(m_offers, m_requests, m_count);
+        for (int k = 0; k < m_ended_count; ++k)
+            finish_ended(element, m_offers[index_of(k)], k);
         for (int i = 0; element != nullptr && i < m_count; ++i)
-            put_pending(*element, i);
+            put_pending(*element, m_offers[i]);
     }
 
   private:
-    void finish_completed(Element* element, int index, int status_index)
+    int index_of(int k) const { return m_indices != nullptr ? m_indices[k] : k; }
+
+    // Persistent requests keep their handles, so MPI is asked; only about those that are known to be requests.
+    bool has_ended_in_failed_call(int index) const
     {
-        MPI_Request& handle = m_handles[index];
-        const bool has_failed = !m_call.succeeded();
-        if (handle == MPI_REQUEST_NULL || (has_failed && m_requests[index] != MPI_REQUEST_NULL))
-            return;
+        if (m_requests[index] == MPI_REQUEST_NULL)
+            return true;
         Request request;
-        const bool is_known = find_request(handle, &m_requests[index], &request);
-        const bool is_completed = complete_request(handle, &m_requests[index], &request);
-        handle = MPI_REQUEST_NULL;
-        if (is_known && !is_completed)
-            return; // a persistent request that was not active
-        if (element != nullptr) {
-            if (has_failed)
-                request.kind = RequestKind::operation; // its status tells nothing
-            put_completed(*element, request, m_statuses[status_index]);
-        }
-        if (request.comm != nullptr && !request.is_persistent)
-            drop_reference(*request.comm);
+        const bool is_running = find_request(m_offers[index].handle, &m_requests[index], &request) && request.is_active;
+        int has_ended = 0;
+        return is_running && request.is_persistent
+               && real.MPI_Request_get_status(m_requests[index], &has_ended, MPI_STATUS_IGNORE) == MPI_SUCCESS && has_ended;
     }
 
-    void put_pending(Element& element, int index)
+    void finish_ended(Element* element, Offer& offer, int status_index)
     {
-        Request request;
-        if (m_handles[index] == MPI_REQUEST_NULL)
+        const bool was_inactive = offer.is_known && !offer.request.is_active;
+        if (offer.handle == MPI_REQUEST_NULL || !offer.has_ended || was_inactive)
             return;
-        if (find_request(m_handles[index], &m_requests[index], &request) && request.is_active)
-            element.child("<Pending rid='").number(request.rid).text("'").end_child();
+        if (element != nullptr) {
+            if (!m_call.succeeded())
+                offer.request.kind = RequestKind::operation; // its status tells nothing
+            put_completed(*element, offer.request, m_statuses[status_index]);
+        }
+        if (offer.request.comm != nullptr && !offer.request.is_persistent)
+            drop_reference(*offer.request.comm);
+    }
+
+    static void put_pending(Element& element, const Offer& offer)
+    {
+        if (offer.handle != MPI_REQUEST_NULL && offer.is_known && !offer.has_ended && offer.request.is_active)
+            element.child("<Pending rid='").number(offer.request.rid).text("'").end_child();
     }
 
     Call& m_call;
     int m_count;
     MPI_Request* m_requests;
-    MPI_Request* m_handles;
+    Offer* m_offers;
     MPI_Status* m_statuses = nullptr;
     MPI_Status* m_own_statuses = nullptr;
-    int m_completed_count = 0;
+    int m_ended_count = 0;
     const int* m_indices = nullptr;
 };
 
