@@ -115,6 +115,31 @@ class ComponentOrder {
     std::vector<const DatatypeRecord*> m_sorted;
 };
 
+bool is_number(std::string_view text)
+{
+    text.remove_prefix(text.starts_with('-') ? 1 : 0);
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Constants of MPI stand only where MPI has them.
+void check_numbers(const Combiner& combiner, const Datatype& datatype, std::size_t repeats)
+{
+    constexpr std::string_view constants[] = {"order", "distrib", "darg"};
+    const auto check = [&](const ContentAttribute& attribute, std::size_t k) {
+        if (std::ranges::find(constants, attribute.name) != std::end(constants))
+            return;
+        const std::string value = content(datatype, attribute.position, repeats, k);
+        if (!is_number(value))
+            throw std::invalid_argument(std::string(attribute.name) + " '" + value + "' is not a number");
+    };
+    for (const ContentAttribute& attribute : combiner.attributes)
+        check(attribute, 0);
+    for (const ContentAttribute& attribute : combiner.child_attributes) {
+        for (std::size_t k = 0; k < repeats; ++k)
+            check(attribute, k);
+    }
+}
+
 void check(const DatatypeRecord& record, Report& report)
 {
     const Combiner* combiner = find_combiner(record.datatype.combiner);
@@ -126,7 +151,7 @@ void check(const DatatypeRecord& record, Report& report)
         return;
     }
     try {
-        check_contents(*combiner, record.datatype);
+        check_numbers(*combiner, record.datatype, check_contents(*combiner, record.datatype));
     } catch (const std::invalid_argument& error) {
         report.error(record.place, "datatype " + std::to_string(record.datatype.id) + ": " + error.what());
     }

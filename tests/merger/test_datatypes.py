@@ -133,6 +133,12 @@ def test_absurd_counts(run, count):
     assert "INDEXED needs a count at integer 0" in run.fail()
 
 
+@pytest.mark.parametrize("value", ["8INDEXED", "MPI_ORDER_C", "-", "8-"])
+def test_numbers_that_are_none(run, value):
+    run.process(0, INT + datatype("SUBARRAY", f"1;{value};4;0;MPI_ORDER_C;", "", "0;"), size=1)
+    assert f"app_node01_0_0.info:3: error: datatype 2: size '{value}' is not a number" in run.fail()
+
+
 @pytest.mark.parametrize("combiner", ["VALUE_INDEX", "UNKNOWN"])
 def test_combiner_that_is_not_known(run, combiner):
     run.process(0, INT + BYTE + datatype(combiner, "7;MPI_ORDER_C;", "-8;", "0;1;"), size=1)
