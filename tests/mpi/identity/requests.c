@@ -31,7 +31,7 @@ typedef struct Operation
     const MPI_Request *place; /* where MPI stored the handle */
     int is_active, is_moved, is_cancelled, is_request_of_user;
     int is_stuck; /* ends only by MPI_Cancel or MPI_Grequest_complete */
-    int is_fragile; /* MPICH 4.0 aborts now and then if a request of a file stands in an array with others */
+    int is_fragile; /* with MPICH 4.0 some plans abort inside the library unless requests of files are completed by themselves */
     int is_receive;
     int source, tag, bytes; /* what will arrive; source is NOBODY where only the message itself tells */
     char *buffer;
