@@ -121,16 +121,29 @@ bool is_number(std::string_view text)
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Constants of MPI stand only where MPI has them.
-void check_numbers(const Combiner& combiner, const Datatype& datatype, std::size_t repeats)
+bool is_distribution(std::string_view value)
 {
-    constexpr std::string_view constants[] = {"order", "distrib", "darg"};
+    return value == "MPI_DISTRIBUTE_BLOCK" || value == "MPI_DISTRIBUTE_CYCLIC" ||
+           value == "MPI_DISTRIBUTE_NONE" || value == "MPI_DISTRIBUTE_DFLT_DARG" ||
+           value == "UNKNOWN"; // the last for numbers, in older traces
+}
+
+/// MPI has constants for some values.
+bool is_value_of(std::string_view attribute, std::string_view value)
+{
+    if (attribute == "order")
+        return value == "MPI_ORDER_C" || value == "MPI_ORDER_FORTRAN";
+    if (attribute == "distrib")
+        return is_distribution(value);
+    return is_number(value) || (attribute == "darg" && is_distribution(value));
+}
+
+void check_values(const Combiner& combiner, const Datatype& datatype, std::size_t repeats)
+{
     const auto check = [&](const ContentAttribute& attribute, std::size_t k) {
-        if (std::ranges::find(constants, attribute.name) != std::end(constants))
-            return;
         const std::string value = content(datatype, attribute.position, repeats, k);
-        if (!is_number(value))
-            throw std::invalid_argument(std::string(attribute.name) + " '" + value + "' is not a number");
+        if (!is_value_of(attribute.name, value))
+            throw std::invalid_argument("'" + value + "' is not a value of " + std::string(attribute.name));
     };
     for (const ContentAttribute& attribute : combiner.attributes)
         check(attribute, 0);
@@ -151,7 +164,7 @@ void check(const DatatypeRecord& record, Report& report)
         return;
     }
     try {
-        check_numbers(*combiner, record.datatype, check_contents(*combiner, record.datatype));
+        check_values(*combiner, record.datatype, check_contents(*combiner, record.datatype));
     } catch (const std::invalid_argument& error) {
         report.error(record.place, "datatype " + std::to_string(record.datatype.id) + ": " + error.what());
     }

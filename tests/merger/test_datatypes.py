@@ -133,10 +133,16 @@ def test_absurd_counts(run, count):
     assert "INDEXED needs a count at integer 0" in run.fail()
 
 
+@pytest.mark.parametrize("value", ["MPI_ORDER_CC", "5", "C"])
+def test_constants_that_are_none(run, value):
+    run.process(0, INT + datatype("SUBARRAY", f"1;8;4;0;{value};", "", "0;"), size=1)
+    assert f"app_node01_0_0.info:3: error: datatype 2: '{value}' is not a value of order" in run.fail()
+
+
 @pytest.mark.parametrize("value", ["8INDEXED", "MPI_ORDER_C", "-", "8-"])
 def test_numbers_that_are_none(run, value):
     run.process(0, INT + datatype("SUBARRAY", f"1;{value};4;0;MPI_ORDER_C;", "", "0;"), size=1)
-    assert f"app_node01_0_0.info:3: error: datatype 2: size '{value}' is not a number" in run.fail()
+    assert f"app_node01_0_0.info:3: error: datatype 2: '{value}' is not a value of size" in run.fail()
 
 
 @pytest.mark.parametrize("combiner", ["VALUE_INDEX", "UNKNOWN"])
