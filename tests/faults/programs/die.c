@@ -19,7 +19,7 @@ static void divide(void) { zero = 5 / zero; }
 
 static int fill_stack(int depth)
 {
-    volatile char room[4096];
+    volatile char room[256]; /* less than the page that guards a stack */
     room[0] = (char)depth;
     return fill_stack(depth + 1) + room[0];
 }
