@@ -248,10 +248,9 @@ bool TraceWriter::look_at_unfinished(Unfinished& found) const
     found.elements = load(m_elements);
     found.depth = __atomic_load_n(&m_depth, __ATOMIC_ACQUIRE);
     for (int depth = 1; depth <= found.depth; ++depth) {
-        found.states[depth].name = __atomic_load_n(&m_open[depth].name, __ATOMIC_RELAXED);
-        found.states[depth].begin = __atomic_load_n(&m_open[depth].begin, __ATOMIC_RELAXED);
+        found.states[depth].name = __atomic_load_n(&m_open[depth].name, __ATOMIC_ACQUIRE);
+        found.states[depth].begin = __atomic_load_n(&m_open[depth].begin, __ATOMIC_ACQUIRE);
     }
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return found.whole_lines == load(m_committed) && found.elements == load(m_elements)
            && found.depth == __atomic_load_n(&m_depth, __ATOMIC_RELAXED);
 }

@@ -130,33 +130,39 @@ TEST(Unfinished, AShorterEndLeavesNothingOfALongerOne)
 }
 
 // Every state begins at a moment of its own: so one that is missing, or there twice, is seen.
+void expect_all_moments(const std::string& content)
+{
+    EXPECT_EQ(occurrences(content, "<Nested>"), occurrences(content, "</Nested>"));
+    static const std::regex state("<[AB] time='0\\.([0-9]{9})'");
+    std::set<int> moments;
+    for (std::sregex_iterator at(content.begin(), content.end(), state), end; at != end; ++at)
+        EXPECT_TRUE(moments.insert(std::stoi((*at)[1])).second) << "twice: " << at->str();
+    EXPECT_EQ(moments.empty() ? 0 : *moments.rbegin() + 1, static_cast<int>(moments.size()));
+}
+
 TEST(Unfinished, BelongsTogetherWhileAnotherThreadRecords)
 {
-    TraceSettings settings;
-    settings.buffer_size = 1;
-    Trace trace(settings);
-    std::atomic<bool> is_done = false;
-    std::thread recorder([&] {
-        for (int64_t moment = 0; !is_done; moment += 2) {
-            begin(trace, "A", moment);
-            begin(trace, "B", moment + 1);
-            trace.end("B", moment + 1, moment + 1);
-            trace.end("A", moment, moment + 1);
+    constexpr int rounds = 50, moments = 1'000; // less than a buffer
+    for (int round = 0; round < rounds; ++round) {
+        Trace trace;
+        std::atomic<bool> is_ready = false;
+        std::thread recorder([&] {
+            is_ready = true;
+            for (int moment = 0; moment < moments; moment += 2) {
+                begin(trace, "A", moment);
+                begin(trace, "B", moment + 1);
+                trace.end("B", moment + 1, moment + 1);
+                trace.end("A", moment, moment + 1);
+            }
+        });
+        while (!is_ready) {
         }
-    });
-    const std::regex state("<[AB] time='([0-9]+)\\.([0-9]{9})'");
-    for (int round = 0; round < 50; ++round) {
-        trace.writer.save();
-        // The recording thread may write meanwhile; what is there at the moment of reading must be whole all the same.
-        const std::string content = trace.content();
-        EXPECT_EQ(occurrences(content, "<Nested>"), occurrences(content, "</Nested>"));
-        std::set<int64_t> moments;
-        for (std::sregex_iterator at(content.begin(), content.end(), state), end; at != end; ++at)
-            EXPECT_TRUE(moments.insert(std::stoll((*at)[1]) * second + std::stoll((*at)[2])).second);
-        EXPECT_EQ(moments.empty() ? 0 : *moments.rbegin() + 1, static_cast<int64_t>(moments.size()));
+        for (int save = 0; save < 3; ++save) {
+            trace.writer.save();
+            expect_all_moments(trace.content());
+        }
+        recorder.join();
     }
-    is_done = true;
-    recorder.join();
 }
 
 } // namespace
