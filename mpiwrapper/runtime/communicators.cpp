@@ -29,6 +29,8 @@ GHashTable* group_creations = nullptr;             // groups without a common pa
 int64_t next_id = 0;
 MPI_Group world_group;
 int keyval = MPI_KEYVAL_INVALID;
+// What this thread freed last. Other attributes' delete functions may still ask for it, which must not give it another life.
+__thread MPI_Comm freed;
 
 Comm* new_comm()
 {
@@ -58,6 +60,7 @@ Comm* lookup(MPI_Comm handle)
 
 int forget(MPI_Comm handle, int, void* value, void*)
 {
+    freed = handle;
     bool known = false;
     {
         const MutexLock lock(mutex);
@@ -245,6 +248,8 @@ void adopt(MPI_Comm handle, Comm* made, TextBuffer& uid, const Comm& parent, con
 {
     if (made == nullptr)
         return;
+    if (freed == handle)
+        freed = MPI_COMM_NULL;
     if (uid.size() > 0)
         made->uid = finish_uid(uid);
     set_derived_name(*made, parent, word, number);
@@ -342,7 +347,7 @@ const Comm& find_comm(MPI_Comm handle, bool may_ask)
     Comm* comm = lookup(handle);
     if (comm == nullptr) {
         // Made where we could not see it, e.g. inside the MPI library.
-        Comm* const asked = may_ask ? ask(handle) : nullptr;
+        Comm* const asked = may_ask && handle != freed ? ask(handle) : nullptr;
         if (asked == nullptr)
             return null_comm;
         comm = insert(handle, asked);

@@ -7,7 +7,7 @@ from support.runs import SETTINGS, ranks
 
 ALL_SETTINGS = {"HDTRACE_ALL_FUNCTIONS": "2", "HDTRACE_NESTED": "1", "HDTRACE_FILE_INFO": "1", "HDTRACE_FORCE_FLUSH": "1"}
 PROGRAMS = ["callbacks", "errors_handled", "statuses", "insignificant", "lifetimes", "big", "many_threads", "processes",
-            "made_inside", "completes_inside"]
+            "made_inside", "completes_inside", "last_words"]
 
 
 def seen(run):
@@ -69,3 +69,10 @@ def test_operations_that_end_inside_others(run_traced):
         rids = [[state["rid"] for state in trace.states if state.name == name] for name in ("Grequest_start", "Irecv")]
         for general, receive in zip(*rids, strict=True):
             assert Call("Waitall", [Call("For", rid=general), Call("For", rid=receive, fromTag=7)]) in trace
+
+
+def test_what_is_freed_stays_dead(run_traced):
+    """Calls on a communicator that is being freed do not lend its identity to the next one with its handle."""
+    for trace in run_traced(path_of("last_words"), 2, ALL_SETTINGS):
+        made = [state["newcid"] for state in trace.states if state.name == "Comm_dup"]
+        assert len(made) == len(set(made)) == 5
