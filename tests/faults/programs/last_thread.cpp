@@ -3,15 +3,10 @@
 #include "mpiwrapper/runtime/keeper.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 static pthread_t main_thread;
 
-static void save()
-{
-    fputs("saved\n", stdout);
-    fflush(stdout);
-}
+static void save() {}
 
 static void* go_on(void*)
 {
