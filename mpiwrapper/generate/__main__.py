@@ -24,14 +24,14 @@ def main(arguments=None):
         if options.list:
             print("\n".join(f"wrappers_{chapter.name}.cpp" for chapter in api.chapters))
             return 0
-        text = header.preprocess(options.compiler, options.flag)
-        declared = header.prototypes(text)
+        declared = header.prototypes(header.preprocess(options.compiler, options.flag))
         forms = tables.with_large_forms(api)
         problems = header.check(forms, declared)
         if problems:
             print("\n".join(problems), file=sys.stderr)
             return 1
-        write(options.output, emit(forms, declared, header.constants(text)) | {"functions.md": documentation.emit(api)})
+        write(options.output, emit(forms, declared, header.constants(options.compiler, options.flag))
+              | {"functions.md": documentation.emit(api)})
     except (tables.TableError, OSError) as error:
         print(f"generate: {error}", file=sys.stderr)
         return 1

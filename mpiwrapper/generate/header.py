@@ -15,8 +15,8 @@ _PROTOTYPE = re.compile(r"\b(int|double|MPI_\w+) (P?MPI_\w+) ?\(((?:[^()]|\([^()
 
 
 def preprocess(compiler, flags):
-    """The text of mpi.h after the C preprocessor, with the definitions of its macros."""
-    command = [compiler, "-E", "-P", "-dD", *flags, "-x", "c", "-"]
+    """The text of mpi.h after the C preprocessor."""
+    command = [compiler, "-E", "-P", *flags, "-x", "c", "-"]
     source = "#define OMPI_SKIP_MPICXX 1\n#define MPICH_SKIP_MPICXX 1\n#include <mpi.h>\n"
     result = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     if result.returncode != 0:
@@ -24,14 +24,13 @@ def preprocess(compiler, flags):
     return result.stdout
 
 
-def constants(text):
+def constants(compiler, flags):
     """The names of all that may be a constant: macros and enumerators."""
-    return set(re.findall(r"\b(MPIX?_[A-Z0-9_]+)\b", text))
+    return set(re.findall(r"\bMPI_[A-Z0-9_]+\b", preprocess(compiler, ["-dD", *flags])))
 
 
 def prototypes(text):
     """All MPI functions that have a profiling twin -> Prototype."""
-    text = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"\s+", " ", text)
     text = re.sub(r"__attribute__ ?\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)", "", text)
     found = {}
