@@ -1,4 +1,4 @@
-/* Makes communicators in all ways, at random: communicator_plan SEED.
+/* Makes communicators in all ways, at random: communicator_plan [SEED].
  *
  * All processes draw the same plan and each carries out its part. For each communicator that a process gets it writes
  *
@@ -381,7 +381,7 @@ int main(int argc, char **argv)
                                    create_from_group, make_grid, make_graph, connect_two, connect_two, end_one, end_one, end_one};
     char name[32];
     begin(&argc, &argv);
-    state = strtoul(argv[1], NULL, 10);
+    state = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
     MPI_Comm_group(MPI_COMM_WORLD, &world_group);
     snprintf(name, sizeof name, "plan.%d", rank);
     report = fopen(name, "w");
