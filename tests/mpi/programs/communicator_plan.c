@@ -124,14 +124,18 @@ static void duplicate(void)
     made_one(made, handle);
 }
 
-/* Two at once, on odd ranks in the other order. */
+/* Two at once, on odd ranks in the other order. (Not with Open MPI 4.1, which now and then hangs then, also without the tracer.) */
 static void duplicate_two_at_once(void)
 {
     struct communicator *const parents[] = {any(0), any(0)};
     struct communicator *const made[] = {like(parents[0]), like(parents[1])};
     MPI_Comm handles[] = {MPI_COMM_NULL, MPI_COMM_NULL};
     MPI_Request requests[] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+#ifdef OPEN_MPI
+    const int first = 0;
+#else
     const int first = parents[0] != parents[1] && rank % 2 == 1;
+#endif
     for (int i = 0; i < 2; ++i) {
         const int which = i ^ first;
         if (is_member(parents[which])) {
