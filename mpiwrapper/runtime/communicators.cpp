@@ -265,6 +265,13 @@ int count_in(GHashTable* table, const char* key)
     return count;
 }
 
+// For groups without a common parent.
+int count_group_creation(const char* key)
+{
+    const MutexLock lock(mutex);
+    return count_in(group_creations, key);
+}
+
 GHashTable* new_counters()
 {
     return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, nullptr);
@@ -300,11 +307,7 @@ void adopt_from_two_groups(MPI_Comm handle, Comm* made, const Comm& parent, cons
     groups.text("|");
     add_members(groups, is_local_first ? made->remote : made->local, is_local_first ? made->remote_size : made->local_size);
     char* const hash = hashed(groups.c_string());
-    int number = 0;
-    {
-        const MutexLock lock(mutex);
-        number = count_in(group_creations, hash);
-    }
+    const int number = count_group_creation(hash);
     TextBuffer uid;
     uid.text("I").string(hash).text(".").number(number).text("@").number(first_member(*made));
     free(hash);
@@ -470,11 +473,7 @@ void created_from_tagged_group(const char* tag, MPI_Comm made_handle, const char
     key.string(tag != nullptr ? tag : "").text("|");
     add_members(key, made->local, made->local_size);
     char* const hash = hashed(key.c_string());
-    int number = 0;
-    {
-        const MutexLock lock(mutex);
-        number = count_in(group_creations, hash);
-    }
+    const int number = count_group_creation(hash);
     uid.text("G").string(hash).text(".").number(number);
     free(hash);
     adopt(made_handle, made, uid, null_comm, word, number, true);
@@ -500,11 +499,7 @@ void created_from_two_worlds(MPI_Comm made_handle, const char* word)
         adopt_from_two_groups(made_handle, made, world, word);
         return;
     }
-    int number = 0;
-    {
-        const MutexLock lock(mutex);
-        number = count_in(group_creations, word);
-    }
+    const int number = count_group_creation(word);
     TextBuffer no_uid;
     adopt(made_handle, made, no_uid, world, word, number, true);
 }
