@@ -18,6 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using test::Outcome;
+using test::read_all;
+
 std::string read_file(const fs::path& path)
 {
     std::ostringstream text;
@@ -60,23 +63,6 @@ std::string write_trace()
     const std::string text = read_file(fs::path(folder) / "app_node01_0_0.trc");
     fs::remove_all(folder);
     return text;
-}
-
-struct Outcome {
-    std::vector<State> states;
-    bool complete = false;
-    std::string missing;
-};
-
-Outcome read_all(TrcReader& reader)
-{
-    Outcome outcome;
-    State state;
-    while (reader.next(state))
-        outcome.states.push_back(state);
-    outcome.complete = reader.complete();
-    outcome.missing = reader.missing();
-    return outcome;
 }
 
 class CutOffTrace : public testing::Test {

@@ -5,8 +5,11 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <unistd.h>
+
+#include "hdtrace/reader/trc_reader.h"
 
 namespace hdtrace::test {
 
@@ -34,5 +37,23 @@ class TemporaryFile {
     std::filesystem::path m_folder;
     std::filesystem::path m_path;
 };
+
+/// What a reader found in a whole trace.
+struct Outcome {
+    std::vector<State> states;
+    bool complete = false;
+    std::string missing;
+};
+
+inline Outcome read_all(TrcReader& reader)
+{
+    Outcome outcome;
+    State state;
+    while (reader.next(state))
+        outcome.states.push_back(state);
+    outcome.complete = reader.complete();
+    outcome.missing = reader.missing();
+    return outcome;
+}
 
 } // namespace hdtrace::test

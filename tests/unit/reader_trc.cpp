@@ -6,6 +6,7 @@
 namespace hdtrace {
 namespace {
 
+using test::Outcome;
 using test::TemporaryFile;
 
 constexpr std::int64_t second = 1'000'000'000;
@@ -18,22 +19,10 @@ const std::string small_trace =
     "<Event name='here &amp; now' time='3.000000000' />\n"
     "</Program>\n";
 
-struct Outcome {
-    std::vector<State> states;
-    bool complete = false;
-    std::string missing;
-};
-
 Outcome read_all(const std::string& path)
 {
-    Outcome outcome;
     TrcReader reader(path);
-    State state;
-    while (reader.next(state))
-        outcome.states.push_back(state);
-    outcome.complete = reader.complete();
-    outcome.missing = reader.missing();
-    return outcome;
+    return test::read_all(reader);
 }
 
 Outcome read_text(std::string_view text)
