@@ -1,5 +1,6 @@
 """The small commands in scripts/, and that the README tells the truth about them."""
 import json
+import os
 import re
 
 import pytest
@@ -94,7 +95,7 @@ def test_what_has_to_pass_is_the_readme_s_test_command():
 
 def test_benchmark_compares_tracers():
     """Times of so few calls say nothing; that there is a trace of them does."""
-    results = json.loads(run_well(SOURCE / "scripts/benchmark", "--build", BUILD, "--json", "--repetitions", "1", "--scale", "0.001",
+    results = json.loads(run_well(SOURCE / "scripts/benchmark", "--build", os.path.relpath(BUILD), "--json", "--repetitions", "1", "--scale", "0.001",
                                   "--loop", "ping-pong", "--loop", "8-threads"))
     assert [(result["loop"], result["tracer"]) for result in results] == [
         (loop, tracer) for loop in ("ping-pong", "8-threads") for tracer in ("untraced", "hdtrace")]
