@@ -57,7 +57,8 @@ def test_abort_leaves_whole_traces(run_traced, ranks):
 @ranks(1, 2, 4)
 def test_exit_without_finalize(run_traced, ranks):
     run = run_traced("exit_early", ranks, complete=False)
-    assert run.returncode == 3
+    # MPICH's mpiexec kills those that have not ended with the first one, and may report that.
+    assert run.returncode in ({3} if ranks == 1 else {3, signal.SIGKILL, 3 | signal.SIGKILL})
     check_what_was_saved(run)
 
 
