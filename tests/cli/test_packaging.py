@@ -1,9 +1,10 @@
 """What `cmake --install` makes: everything in its place, and usable from other projects in every way that is documented."""
+import json
 import os
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, MPIRUN, PROGRAMS, run_well, traces
+from conftest import BUILD, MPIRUN, PROGRAMS, SOURCE, run_well, traces
 
 LANGUAGES = {"c": ("mpicc", "hello.c"), "cxx": ("mpicxx", "hello.cpp"), "fortran": ("mpifort", "hello.f90")}
 WAYS_TO_LINK = ["hdtrace-mpi", "hdtrace-mpi-static"]
@@ -42,6 +43,16 @@ def assert_is_traced(program: Path, directory: Path):
 ])
 def test_is_installed(prefix, file):
     assert (prefix / file).exists() or (library_directory(prefix) / file).exists()
+
+
+def test_mpi_is_the_same_when_configured_again(tmp_path):
+    def settings():
+        run_well("cmake", "--preset", "mpich", "-B", tmp_path, cwd=SOURCE)
+        return json.loads((tmp_path / "tests/mpi/settings.json").read_text())
+
+    first = settings()
+    assert first["mpi"] == "MPICH" and first["mpiexec"].endswith("mpiexec.mpich")
+    assert settings() == first
 
 
 def test_nothing_installed_names_the_build(prefix):
