@@ -143,7 +143,7 @@ class Wrapper:
             size, unit = (name if name in given else unless for name, unless in (("size", "0"), ("disp_unit", "1")))
             return ["if (call.succeeded())", f"    created_window(*win, {comm}, {size}, {unit});"]
         if self.function.name == "MPI_Win_free":
-            return ["if (call.succeeded())", "    freed_window(win_handle);"]
+            return ["if (call.succeeded())", "    freed_window(win_handle, win_before);"]
         return []
 
     def track_request(self):
@@ -175,11 +175,11 @@ class Wrapper:
             self.values.before.append("const FileBeforeCall before(filename);")
             return ["int64_t fid = -1;", "if (call.succeeded()) {", "    fid = before.id();", "    opened(*fh, fid, amode);", "}"]
         if self.function.name == "MPI_File_close":
-            return ["if (call.succeeded())", "    closed(fh_handle);"]
+            return ["if (call.succeeded())", "    closed(fh_handle, fh_before);"]
         if self.split_begin():
             return ["const int64_t split_rid = call.succeeded() ? next_rid() : -1;", "set_split_rid(fh, split_rid);"]
         if self.split_end():
-            self.values.before.insert(0, "const int64_t split_rid = find_file(fh).split_rid;")
+            self.values.before.insert(0, "const int64_t split_rid = split_rid_of(fh);")
             return ["set_split_rid(fh, -1);"]
         return []
 
@@ -316,8 +316,11 @@ class Values:
             kind, name = parameter.kind.name, parameter.name
             null = {"COMM": "MPI_COMM_NULL", "DATATYPE": "MPI_DATATYPE_NULL", "FILE": "MPI_FILE_NULL", "WIN": "MPI_WIN_NULL"}[kind]
             self.before.append(f"const {parameter.kind.c} {name}_handle = {name} ? *{name} : {null};")
-            find = {"COMM": "call.comm({}).id", "DATATYPE": "call.type({}).id", "FILE": "find_file({}).id", "WIN": "find_window({}).id"}[kind]
-            self.before.append(f"const int64_t {name}_id = {find.format(name + '_handle')};")
+            found = {"COMM": "call.comm({})", "DATATYPE": "call.type({})", "FILE": "call.file({})", "WIN": "call.window({})"}[kind].format(f"{name}_handle")
+            if kind in ("FILE", "WIN"):  # what forgets them has to know which they were
+                self.before.append(f"const auto {name}_before = {found};")
+                found = f"{name}_before"
+            self.before.append(f"const int64_t {name}_id = {found}.id;")
         if self.function.of_kind("MESSAGE", direction="inout"):
             self.before.append("const MatchedMessage matched(message);")
 
@@ -552,7 +555,7 @@ class Values:
 
     def _file(self, parameter=None):
         name = (parameter or self.function.of_kind("FILE")[0]).name
-        statement = f"const File {name}_object = find_file({name});"
+        statement = f"const File {name}_object = call.file({name});"
         if statement not in self.before:
             self.before.append(statement)
         return f"{name}_object"

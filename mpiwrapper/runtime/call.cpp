@@ -30,6 +30,14 @@ Window Call::find_window_slowly(MPI_Win handle, uint64_t generation)
     return window;
 }
 
+File Call::find_file_slowly(MPI_File handle, uint64_t generation)
+{
+    const File file = find_file(handle);
+    if (file.id >= 0)
+        m_thread->files.store(handle, generation, file);
+    return file;
+}
+
 void Call::write_error(Element& element)
 {
     element.text(" rc='").name(error_class_name(m_rc)).text("'");

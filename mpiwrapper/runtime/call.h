@@ -94,21 +94,27 @@ class Call
 
     const Comm& comm(MPI_Comm handle)
     {
-        const uint64_t generation = __atomic_load_n(&comm_generation, __ATOMIC_ACQUIRE);
+        const uint64_t generation = comm_generations.of(handle);
         const Comm* const* const known = m_thread->comms.find(handle, generation);
         return HDT_LIKELY(known != nullptr) ? **known : find_comm_slowly(handle, generation);
     }
     Type type(MPI_Datatype handle)
     {
-        const uint64_t generation = __atomic_load_n(&type_generation, __ATOMIC_ACQUIRE);
+        const uint64_t generation = type_generations.of(handle);
         const Type* const known = m_thread->types.find(handle, generation);
         return HDT_LIKELY(known != nullptr) ? *known : find_type_slowly(handle, generation);
     }
     Window window(MPI_Win handle)
     {
-        const uint64_t generation = __atomic_load_n(&window_generation, __ATOMIC_ACQUIRE);
+        const uint64_t generation = window_generations.of(handle);
         const Window* const known = m_thread->windows.find(handle, generation);
         return HDT_LIKELY(known != nullptr) ? *known : find_window_slowly(handle, generation);
+    }
+    File file(MPI_File handle)
+    {
+        const uint64_t generation = file_generations.of(handle);
+        const File* const known = m_thread->files.find(handle, generation);
+        return HDT_LIKELY(known != nullptr) ? *known : find_file_slowly(handle, generation);
     }
 
     /// Writes the attributes that all calls have, behind the function's own.
@@ -123,6 +129,7 @@ class Call
     const Comm& find_comm_slowly(MPI_Comm handle, uint64_t generation);
     Type find_type_slowly(MPI_Datatype handle, uint64_t generation);
     Window find_window_slowly(MPI_Win handle, uint64_t generation);
+    File find_file_slowly(MPI_File handle, uint64_t generation);
     void write_error(Element& element);
 
     // What the MPI library calls while the wrapper asks it something is nobody's business.

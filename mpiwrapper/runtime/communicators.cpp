@@ -1,7 +1,6 @@
 #include "mpiwrapper/runtime/communicators.h"
 
 #include "hdtrace/writer/text_buffer.h"
-#include "mpiwrapper/runtime/handle.h"
 #include "mpiwrapper/runtime/lock.h"
 #include "mpiwrapper/runtime/process.h"
 #include "mpiwrapper/runtime/real.h"
@@ -13,7 +12,7 @@
 namespace hdtrace::mpi {
 
 constinit const Comm null_comm{};
-uint64_t comm_generation = 1;
+constinit Generations<MPI_Comm> comm_generations;
 
 namespace {
 
@@ -68,7 +67,7 @@ int forget(MPI_Comm handle, int, void* value, void*)
         known = g_hash_table_lookup(comms, key_of(handle)) == value;
         if (known)
             g_hash_table_remove(comms, key_of(handle));
-        __atomic_add_fetch(&comm_generation, 1, __ATOMIC_RELEASE);
+        comm_generations.end(handle);
     }
     if (known)
         drop_reference(*static_cast<Comm*>(value));
@@ -172,12 +171,12 @@ void add_map(TextBuffer& line, const int* ranks, int count)
     }
 }
 
-void write_line(const Comm& comm)
+void write_line(const Comm& comm, int64_t id)
 {
     TextBuffer line;
     line.text("Comm map='");
     add_map(line, comm.local, comm.local_size);
-    line.text("' id=").number(comm.id).text(" name='");
+    line.text("' id=").number(id).text(" name='");
     line.info_escaped(comm.name != nullptr ? comm.name : "").text("'");
     if (comm.uid != nullptr)
         line.text(" uid='").info_escaped(comm.uid).text("'");
@@ -362,13 +361,13 @@ const Comm& find_comm(MPI_Comm handle, bool may_ask)
 
 void describe(const Comm& comm)
 {
-    if (&comm == &null_comm)
+    if (&comm == &null_comm || __atomic_load_n(&comm.id, __ATOMIC_ACQUIRE) >= 0)
         return;
     const MutexLock lock(mutex);
     if (comm.id >= 0)
         return;
-    const_cast<Comm&>(comm).id = next_id++;
-    write_line(comm);
+    write_line(comm, next_id);
+    __atomic_store_n(&const_cast<Comm&>(comm).id, next_id++, __ATOMIC_RELEASE);
 }
 
 void name_comm(const Comm& comm, const char* name)

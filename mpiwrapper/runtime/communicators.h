@@ -1,6 +1,7 @@
 // Communicators: ids, members, and an identity that is equal on all members without communication (docs/identity.md).
 #pragma once
 
+#include "mpiwrapper/runtime/handle.h"
 #include "mpiwrapper/runtime/mpi_api.h"
 
 #include <stdint.h>
@@ -101,7 +102,7 @@ const Neighbors& neighbors_of(MPI_Comm handle, const Comm& comm);
 void add_reference(const Comm& comm);
 void drop_reference(const Comm& comm);
 
-/// Raised whenever a communicator was freed.
-extern uint64_t comm_generation;
+/// Ended whenever a communicator was freed.
+extern Generations<MPI_Comm> comm_generations;
 
 } // namespace hdtrace::mpi

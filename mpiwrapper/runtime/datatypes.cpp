@@ -1,7 +1,6 @@
 #include "mpiwrapper/runtime/datatypes.h"
 
 #include "hdtrace/writer/text_buffer.h"
-#include "mpiwrapper/runtime/handle.h"
 #include "mpiwrapper/runtime/lock.h"
 #include "mpiwrapper/runtime/process.h"
 #include "mpiwrapper/runtime/real.h"
@@ -11,7 +10,7 @@
 
 namespace hdtrace::mpi {
 
-uint64_t type_generation = 1;
+constinit Generations<MPI_Datatype> type_generations;
 
 namespace {
 
@@ -74,7 +73,7 @@ int forget(MPI_Datatype handle, int, void* value, void*)
     const MutexLock lock(mutex);
     if (g_hash_table_lookup(types, key_of(handle)) == value)
         g_hash_table_remove(types, key_of(handle));
-    __atomic_add_fetch(&type_generation, 1, __ATOMIC_RELEASE);
+    type_generations.end(handle);
     return MPI_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 // Datatypes: ids, sizes and their description in the .info.
 #pragma once
 
+#include "mpiwrapper/runtime/handle.h"
 #include "mpiwrapper/runtime/mpi_api.h"
 
 #include <stdint.h>
@@ -25,7 +26,7 @@ Type find_type_made_of(MPI_Datatype handle, const MPI_Datatype* components, int 
 /// Remembers the name that the program gave it.
 void name_type(const Type& type, const char* name);
 
-/// Raised whenever a datatype was freed.
-extern uint64_t type_generation;
+/// Ended whenever a datatype was freed.
+extern Generations<MPI_Datatype> type_generations;
 
 } // namespace hdtrace::mpi

@@ -1,7 +1,6 @@
 #include "mpiwrapper/runtime/files.h"
 
 #include "hdtrace/writer/clock.h"
-#include "mpiwrapper/runtime/handle.h"
 #include "mpiwrapper/runtime/lock.h"
 #include "mpiwrapper/runtime/process.h"
 #include "mpiwrapper/runtime/real.h"
@@ -17,12 +16,27 @@
 
 namespace hdtrace::mpi {
 
+constinit Generations<MPI_File> file_generations;
+
 namespace {
+
+struct OpenFile
+{
+    File file;
+    int64_t split_rid;
+};
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the tables; never held during a call of MPI
 GHashTable* ids = nullptr;                         // canonical name -> id
-GHashTable* open_files = nullptr;                  // handle -> File
+GHashTable* open_files = nullptr;                  // handle -> OpenFile
 int64_t next_id = 0;
+int64_t openings = 0;
+
+// Whoever calls it holds the mutex.
+OpenFile* lookup(MPI_File handle)
+{
+    return static_cast<OpenFile*>(g_hash_table_lookup(open_files, key_of(handle)));
+}
 
 // ROMIO takes "ufs:name", "pvfs2:name" and the like: letters and digits before the first colon.
 const char* behind_prefix(const char* name)
@@ -133,32 +147,44 @@ int64_t FileBeforeCall::id() const
 File find_file(MPI_File handle)
 {
     const MutexLock lock(mutex);
-    const File* const file = static_cast<const File*>(g_hash_table_lookup(open_files, key_of(handle)));
-    return file != nullptr ? *file : File();
+    const OpenFile* const open = lookup(handle);
+    return open != nullptr ? open->file : File();
 }
 
 void opened(MPI_File handle, int64_t id, int amode)
 {
-    File* const file = static_cast<File*>(calloc(1, sizeof(File)));
-    if (file == nullptr)
+    OpenFile* const open = static_cast<OpenFile*>(calloc(1, sizeof(OpenFile)));
+    if (open == nullptr)
         return;
-    *file = {id, -1, (amode & MPI_MODE_SEQUENTIAL) == 0};
     const MutexLock lock(mutex);
-    g_hash_table_replace(open_files, key_of(handle), file);
+    *open = {{id, openings++, (amode & MPI_MODE_SEQUENTIAL) == 0}, -1};
+    g_hash_table_replace(open_files, key_of(handle), open);
+    file_generations.end(handle);
 }
 
-void closed(MPI_File handle)
+void closed(MPI_File handle, const File& file)
 {
     const MutexLock lock(mutex);
+    const OpenFile* const open = lookup(handle);
+    if (open == nullptr || open->file.opening != file.opening)
+        return;
     g_hash_table_remove(open_files, key_of(handle));
+    file_generations.end(handle);
+}
+
+int64_t split_rid_of(MPI_File handle)
+{
+    const MutexLock lock(mutex);
+    const OpenFile* const open = lookup(handle);
+    return open != nullptr ? open->split_rid : -1;
 }
 
 void set_split_rid(MPI_File handle, int64_t rid)
 {
     const MutexLock lock(mutex);
-    File* const file = static_cast<File*>(g_hash_table_lookup(open_files, key_of(handle)));
-    if (file != nullptr)
-        file->split_rid = rid;
+    OpenFile* const open = lookup(handle);
+    if (open != nullptr)
+        open->split_rid = rid;
 }
 
 int64_t byte_offset(MPI_File handle, const File& file, MPI_Offset position)

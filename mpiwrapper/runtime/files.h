@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hdtrace/writer/text_buffer.h"
+#include "mpiwrapper/runtime/handle.h"
 #include "mpiwrapper/runtime/mpi_api.h"
 
 #include <stdint.h>
@@ -12,7 +13,7 @@ namespace hdtrace::mpi {
 struct File
 {
     int64_t id = -1;
-    int64_t split_rid = -1;    ///< of the split collective operation that has begun
+    int64_t opening = -1;      ///< tells handles with the same value from each other
     bool has_position = false; ///< not MPI_MODE_SEQUENTIAL: positions may be asked for
 };
 
@@ -36,8 +37,14 @@ class FileBeforeCall
 /// The file of a handle; one without id if it is not known.
 File find_file(MPI_File handle);
 void opened(MPI_File handle, int64_t id, int amode);
-void closed(MPI_File handle);
+/// Another thread may have opened a file with the same handle in the meantime. @p file is what was found before the call.
+void closed(MPI_File handle, const File& file);
+/// Of the split collective operation that has begun; -1 if there is none.
+int64_t split_rid_of(MPI_File handle);
 void set_split_rid(MPI_File handle, int64_t rid);
+
+/// Ended whenever a file was opened or closed.
+extern Generations<MPI_File> file_generations;
 
 inline constexpr int64_t no_offset = -1;
 

@@ -26,8 +26,26 @@ inline size_t hash_bits(uintptr_t bits)
     return static_cast<size_t>((static_cast<uint64_t>(bits) * 0x9E3779B97F4A7C15ull) >> 32);
 }
 
-/// What a thread found out lately about handles. A handle may be freed and used again for something else:
-/// whoever frees one raises the generation, and older finds are forgotten.
+/// Handles are spread over so many slots.
+inline constexpr size_t handle_slots = 64;
+template <typename Handle> inline size_t slot_of(Handle handle)
+{
+    return hash_bits(handle_bits(handle)) % handle_slots;
+}
+
+/// How often a handle of a slot has lost its meaning. Thread-safe.
+template <typename Handle> class Generations
+{
+  public:
+    uint64_t of(Handle handle) const { return __atomic_load_n(&m_counts[slot_of(handle)], __ATOMIC_ACQUIRE) + 1; }
+    /// The handle was freed, and may be used again for something else.
+    void end(Handle handle) { __atomic_add_fetch(&m_counts[slot_of(handle)], 1, __ATOMIC_RELEASE); }
+
+  private:
+    uint64_t m_counts[handle_slots] = {};
+};
+
+/// What a thread found out lately about handles: finds of an earlier generation are forgotten.
 template <typename Handle, typename Value> class HandleCache
 {
   public:
@@ -49,10 +67,8 @@ template <typename Handle, typename Value> class HandleCache
         uint64_t generation; // 0: never used
         Value value;
     };
-    static constexpr size_t slot_count = 32;
-    static size_t slot_of(Handle handle) { return hash_bits(handle_bits(handle)) % slot_count; }
 
-    Slot m_slots[slot_count] = {};
+    Slot m_slots[handle_slots] = {};
 };
 
 } // namespace hdtrace::mpi

@@ -1,7 +1,6 @@
 #include "mpiwrapper/runtime/process.h"
 
 #include "hdtrace/writer/file_name.h"
-#include "mpiwrapper/runtime/files.h"
 #include "mpiwrapper/runtime/keeper.h"
 #include "mpiwrapper/runtime/real.h"
 #include "mpiwrapper/runtime/requests.h"

@@ -4,7 +4,7 @@
 #include "hdtrace/writer/trace_writer.h"
 #include "mpiwrapper/runtime/communicators.h"
 #include "mpiwrapper/runtime/datatypes.h"
-#include "mpiwrapper/runtime/handle.h"
+#include "mpiwrapper/runtime/files.h"
 #include "mpiwrapper/runtime/windows.h"
 
 namespace hdtrace::mpi {
@@ -59,6 +59,7 @@ struct Thread
     HandleCache<MPI_Comm, const Comm*> comms;
     HandleCache<MPI_Datatype, Type> types;
     HandleCache<MPI_Win, Window> windows;
+    HandleCache<MPI_File, File> files;
     Clock clock;
     Scratch handles;
     Scratch statuses;

@@ -3,6 +3,7 @@
 #include "mpiwrapper/runtime/communicators.h"
 #include "mpiwrapper/runtime/handle.h"
 #include "mpiwrapper/runtime/lock.h"
+#include "mpiwrapper/runtime/process.h"
 
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ struct Entry
     Request request;
     Link exact;
     Link same_handle;
-    uint32_t settlement; // the last one that it was found in
+    uint64_t settlement; // the last one that it was found in
 };
 
 struct Bucket
@@ -52,12 +53,6 @@ class Table
         link(index);
         ++m_count;
         return &entry;
-    }
-
-    Entry* find(MPI_Request handle, const MPI_Request* variable)
-    {
-        Entry* const exact = find_exact(handle, variable);
-        return exact != nullptr ? exact : oldest_with(handle);
     }
 
     Entry* find_exact(MPI_Request handle, const MPI_Request* variable)
@@ -189,105 +184,185 @@ class Table
     uint32_t m_count = 0;
 };
 
-Table table;
-SpinLock table_lock;
-bool is_shared = false;
-int64_t rid_count = 0;
-
-// Programs with one thread do not pay for the lock.
-class TableLock
+// Where several threads call MPI at the same time, the entries are spread by the addresses of their variables, so that
+// threads meet only if their variables are neighbours. Whoever looks for a handle that was moved needs all parts.
+struct alignas(64) Part
 {
-  public:
-    TableLock() : m_locked(is_shared)
-    {
-        if (m_locked)
-            table_lock.lock();
-    }
-    ~TableLock()
-    {
-        if (m_locked)
-            table_lock.unlock();
-    }
-    TableLock(const TableLock&) = delete;
-    TableLock& operator=(const TableLock&) = delete;
-
-  private:
-    const bool m_locked;
+    Table table;
+    SpinLock lock;
 };
 
-void complete(Entry* entry)
+constexpr unsigned part_count_with_threads = 64;
+constexpr unsigned address_bits_of_neighbours = 12;
+Part parts[part_count_with_threads];
+unsigned part_count = 1; // a single part needs no lock
+alignas(64) int64_t rid_count = 0;
+
+Part& part_of(const MPI_Request* variable)
 {
-    if (entry->request.is_persistent)
-        entry->request.is_active = entry->request.is_cancelled = false;
-    else
-        table.remove(entry);
+    return parts[hash_bits(handle_bits(variable) >> address_bits_of_neighbours) & (part_count - 1)];
 }
 
-// One completion call. Whoever uses it holds the lock.
+// Access to one part at a time.
+class PartAccess
+{
+  public:
+    PartAccess() = default;
+    ~PartAccess() { unlock(); }
+    PartAccess(const PartAccess&) = delete;
+    PartAccess& operator=(const PartAccess&) = delete;
+
+    /// The table that a variable's requests are in, until the next call.
+    Table& table_of(const MPI_Request* variable)
+    {
+        if (part_count == 1)
+            return parts[0].table;
+        Part& part = part_of(variable);
+        if (m_locked != &part) {
+            unlock();
+            part.lock.lock();
+            m_locked = &part;
+        }
+        return part.table;
+    }
+
+  private:
+    void unlock()
+    {
+        if (m_locked != nullptr)
+            m_locked->lock.unlock();
+    }
+
+    Part* m_locked = nullptr;
+};
+
+// All entries of a handle, from the oldest on. Holds all locks.
+class ByAge
+{
+  public:
+    ByAge()
+    {
+        for (unsigned i = 0; part_count > 1 && i < part_count; ++i)
+            parts[i].lock.lock();
+    }
+    ~ByAge()
+    {
+        for (unsigned i = 0; part_count > 1 && i < part_count; ++i)
+            parts[i].lock.unlock();
+    }
+    ByAge(const ByAge&) = delete;
+    ByAge& operator=(const ByAge&) = delete;
+
+    /// Goes back to the oldest one if the handle is another one than last time.
+    void start_with(MPI_Request handle)
+    {
+        if (m_has_started && handle == m_handle)
+            return;
+        m_has_started = true;
+        m_handle = handle;
+        for (unsigned i = 0; i < part_count; ++i)
+            m_next[i] = parts[i].table.oldest_with(handle);
+    }
+
+    /// Null if there is none left. @p table is where it is; it may be removed from there.
+    Entry* next(Table** table)
+    {
+        unsigned oldest = 0;
+        for (unsigned i = 1; i < part_count; ++i)
+            if (m_next[i] != nullptr && (m_next[oldest] == nullptr || m_next[i]->request.rid < m_next[oldest]->request.rid))
+                oldest = i;
+        Entry* const entry = m_next[oldest];
+        *table = &parts[oldest].table;
+        if (entry != nullptr)
+            m_next[oldest] = (*table)->next_with_same_handle(entry);
+        return entry;
+    }
+
+  private:
+    MPI_Request m_handle = MPI_REQUEST_NULL;
+    bool m_has_started = false;
+    Entry* m_next[part_count_with_threads];
+};
+
+// Calls use(table, entry) for the entry of a handle; false if there is none.
+template <typename Use> bool use_entry(MPI_Request handle, const MPI_Request* variable, Use use)
+{
+    {
+        PartAccess access;
+        Table& table = access.table_of(variable);
+        if (Entry* const entry = table.find_exact(handle, variable)) {
+            use(table, *entry);
+            return true;
+        }
+    }
+    ByAge by_age;
+    by_age.start_with(handle);
+    Table* table;
+    Entry* const entry = by_age.next(&table);
+    if (entry != nullptr)
+        use(*table, *entry);
+    return entry != nullptr;
+}
+
+// One completion call. No entry is found twice in it.
 class Settlement
 {
   public:
     Settlement()
     {
-        static uint32_t count = 0;
-        m_number = ++count;
+        static __thread uint64_t count = 0;
+        constexpr unsigned count_bits = 40;
+        m_number = (static_cast<uint64_t>(current_thread->number) << count_bits) + ++count;
     }
 
-    void settle_exact(Offer& offer, const MPI_Request* variable)
+    void settle(Offer& offer, Table& table, Entry& entry)
     {
-        Entry* const entry = table.find_exact(offer.handle, variable);
-        offer.is_known = entry != nullptr;
-        if (entry != nullptr)
-            settle(offer, entry);
+        entry.settlement = m_number;
+        offer.is_known = true;
+        offer.request = entry.request;
+        if (!offer.has_ended)
+            return;
+        if (entry.request.is_persistent)
+            entry.request.is_active = entry.request.is_cancelled = false;
+        else
+            table.remove(&entry);
     }
 
-    /// For a handle that the program has moved. Equal ones come one after the other, so the search goes on from the last one.
-    void settle_by_age(Offer& offer)
+    /// For a handle that the program has moved.
+    void settle(Offer& offer, ByAge& by_age)
     {
-        Entry* entry = m_last_handle == offer.handle ? m_next : table.oldest_with(offer.handle);
-        while (entry != nullptr && entry->settlement == m_number)
-            entry = table.next_with_same_handle(entry);
-        m_last_handle = offer.handle;
-        m_next = entry != nullptr ? table.next_with_same_handle(entry) : nullptr;
-        offer.is_known = entry != nullptr;
+        by_age.start_with(offer.handle);
+        Table* table;
+        Entry* entry;
+        do
+            entry = by_age.next(&table);
+        while (entry != nullptr && entry->settlement == m_number);
         if (entry != nullptr)
-            settle(offer, entry);
+            settle(offer, *table, *entry);
     }
 
   private:
-    void settle(Offer& offer, Entry* entry)
-    {
-        entry->settlement = m_number;
-        offer.request = entry->request;
-        if (offer.has_ended)
-            complete(entry);
-    }
-
-    uint32_t m_number;
-    MPI_Request m_last_handle = MPI_REQUEST_NULL;
-    Entry* m_next = nullptr;
+    uint64_t m_number;
 };
 
 } // namespace
 
 void set_requests_shared_by_threads()
 {
-    is_shared = true;
+    part_count = part_count_with_threads;
 }
 
 int64_t next_rid()
 {
-    if (is_shared)
-        return __atomic_fetch_add(&rid_count, 1, __ATOMIC_RELAXED);
-    return rid_count++;
+    return part_count > 1 ? __atomic_fetch_add(&rid_count, 1, __ATOMIC_RELAXED) : rid_count++;
 }
 
 void add_request(MPI_Request handle, const MPI_Request* variable, const Request& request)
 {
     if (handle == MPI_REQUEST_NULL)
         return;
-    const TableLock lock;
-    Entry* const entry = table.add(handle, variable);
+    PartAccess access;
+    Entry* const entry = access.table_of(variable).add(handle, variable);
     if (entry == nullptr)
         return;
     entry->request = request;
@@ -300,55 +375,57 @@ void add_request(MPI_Request handle, const MPI_Request* variable, const Request&
 
 bool find_request(MPI_Request handle, const MPI_Request* variable, Request* request)
 {
-    const TableLock lock;
-    const Entry* const entry = table.find(handle, variable);
-    if (entry != nullptr)
-        *request = entry->request;
-    return entry != nullptr;
+    return use_entry(handle, variable, [request](Table&, const Entry& entry) { *request = entry.request; });
 }
 
 void settle_requests(Offer* offers, const MPI_Request* variables, int count)
 {
-    const TableLock lock;
     Settlement settlement;
-    for (int i = 0; i < count; ++i)
-        if (offers[i].handle != MPI_REQUEST_NULL)
-            settlement.settle_exact(offers[i], &variables[i]);
+    int moved = 0;
+    {
+        PartAccess access;
+        for (int i = 0; i < count; ++i) {
+            offers[i].is_known = false;
+            if (offers[i].handle == MPI_REQUEST_NULL)
+                continue;
+            Table& table = access.table_of(&variables[i]);
+            if (Entry* const entry = table.find_exact(offers[i].handle, &variables[i]))
+                settlement.settle(offers[i], table, *entry);
+            else
+                ++moved;
+        }
+    }
+    if (moved == 0)
+        return;
+    ByAge by_age;
     for (int i = 0; i < count; ++i)
         if (offers[i].handle != MPI_REQUEST_NULL && !offers[i].is_known)
-            settlement.settle_by_age(offers[i]);
+            settlement.settle(offers[i], by_age);
 }
 
 Request start_request(MPI_Request handle, const MPI_Request* variable)
 {
     Request started;
     started.rid = next_rid();
-    const TableLock lock;
-    Entry* const entry = table.find(handle, variable);
-    if (entry == nullptr)
-        return started;
-    entry->request.rid = started.rid;
-    entry->request.is_active = true;
-    return entry->request;
+    use_entry(handle, variable, [&started](Table&, Entry& entry) {
+        entry.request.rid = started.rid;
+        entry.request.is_active = true;
+        started = entry.request;
+    });
+    return started;
 }
 
 bool remove_request(MPI_Request handle, const MPI_Request* variable, Request* request)
 {
-    const TableLock lock;
-    Entry* const entry = table.find(handle, variable);
-    if (entry == nullptr)
-        return false;
-    *request = entry->request;
-    table.remove(entry);
-    return true;
+    return use_entry(handle, variable, [request](Table& table, Entry& entry) {
+        *request = entry.request;
+        table.remove(&entry);
+    });
 }
 
 void mark_cancelled(MPI_Request handle, const MPI_Request* variable)
 {
-    const TableLock lock;
-    Entry* const entry = table.find(handle, variable);
-    if (entry != nullptr)
-        entry->request.is_cancelled = true;
+    use_entry(handle, variable, [](Table&, Entry& entry) { entry.request.is_cancelled = true; });
 }
 
 } // namespace hdtrace::mpi

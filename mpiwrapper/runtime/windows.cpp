@@ -1,7 +1,6 @@
 #include "mpiwrapper/runtime/windows.h"
 
 #include "mpiwrapper/runtime/communicators.h"
-#include "mpiwrapper/runtime/handle.h"
 #include "mpiwrapper/runtime/lock.h"
 #include "mpiwrapper/runtime/process.h"
 
@@ -10,13 +9,19 @@
 
 namespace hdtrace::mpi {
 
-uint64_t window_generation = 1;
+constinit Generations<MPI_Win> window_generations;
 
 namespace {
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the table and the ids
 GHashTable* windows = nullptr;                     // handle -> Window
 int64_t next_id = 0;
+
+// Whoever calls it holds the mutex.
+const Window* lookup(MPI_Win handle)
+{
+    return windows != nullptr ? static_cast<const Window*>(g_hash_table_lookup(windows, key_of(handle))) : nullptr;
+}
 
 } // namespace
 
@@ -33,6 +38,7 @@ void created_window(MPI_Win handle, const Comm& comm, int64_t size, int64_t disp
     if (windows == nullptr)
         windows = g_hash_table_new_full(g_direct_hash, g_direct_equal, nullptr, free);
     g_hash_table_replace(windows, key_of(handle), window);
+    window_generations.end(handle);
     TextBuffer line;
     line.text("Win id=").number(window->id).text(" cid=").number(comm.id);
     if (comm.uid != nullptr)
@@ -44,20 +50,20 @@ void created_window(MPI_Win handle, const Comm& comm, int64_t size, int64_t disp
 Window find_window(MPI_Win handle)
 {
     const MutexLock lock(mutex);
-    const Window* const window =
-        windows != nullptr ? static_cast<const Window*>(g_hash_table_lookup(windows, key_of(handle))) : nullptr;
+    const Window* const window = lookup(handle);
     return window != nullptr ? *window : Window{-1, &null_comm};
 }
 
-void freed_window(MPI_Win handle)
+void freed_window(MPI_Win handle, const Window& window)
 {
-    const Window window = find_window(handle);
     if (window.id < 0)
         return;
     {
         const MutexLock lock(mutex);
-        g_hash_table_remove(windows, key_of(handle));
-        __atomic_add_fetch(&window_generation, 1, __ATOMIC_RELEASE);
+        const Window* const present = lookup(handle);
+        if (present != nullptr && present->id == window.id)
+            g_hash_table_remove(windows, key_of(handle));
+        window_generations.end(handle);
     }
     drop_reference(*window.comm);
 }

@@ -1,6 +1,7 @@
 // Windows for one-sided communication: ids, and the communicator that their ranks count in.
 #pragma once
 
+#include "mpiwrapper/runtime/handle.h"
 #include "mpiwrapper/runtime/mpi_api.h"
 
 #include <stdint.h>
@@ -19,11 +20,12 @@ struct Window
 void created_window(MPI_Win handle, const Comm& comm, int64_t size, int64_t displacement_unit);
 /// The window of a handle; one without id if it is not known.
 Window find_window(MPI_Win handle);
-void freed_window(MPI_Win handle);
+/// Another thread may have made a window with the same handle in the meantime. @p window is what was found before the call.
+void freed_window(MPI_Win handle, const Window& window);
 /// Remembers the name that the program gave it.
 void name_window(const Window& window, const char* name);
 
-/// Raised whenever a window was freed.
-extern uint64_t window_generation;
+/// Ended whenever a window was freed.
+extern Generations<MPI_Win> window_generations;
 
 } // namespace hdtrace::mpi

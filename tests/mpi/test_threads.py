@@ -50,3 +50,12 @@ def test_types_and_communicators_that_are_made_at_the_same_time(run):
             assert [run.project.communicator(rank, cid).uid.rpartition("@")[0] for cid in made] == [
                 f"{next(iter(uids))}/{1 + turn}" for turn in range(ROUNDS)]
         assert len(set(ids)) == THREADS * ROUNDS
+
+
+def test_files_that_are_open_at_the_same_time(run):
+    for rank in range(2):
+        for thread in range(THREADS):
+            writes = states_of(run, rank, thread, "File_write_at")
+            assert [int(write["size"]) for write in writes] == [number + 1 for number in numbers_of(thread)]
+            for state in [*writes, *states_of(run, rank, thread, "File_close")]:
+                assert run.project.file_name(rank, state["fid"]).endswith(f"/threads-{rank}-{thread}.data")

@@ -3,7 +3,7 @@ extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count
     Call call(with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_File_write(fh, buf, count, datatype, status);
-    const File fh_object = find_file(fh);
+    const File fh_object = call.file(fh);
     const int64_t offset_in_bytes = call.is_recorded() ? byte_offset_of_pointer(fh, fh_object) : no_offset;
     StatusArgument used_status(status);
     call.begin("File_write");

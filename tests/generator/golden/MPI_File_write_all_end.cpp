@@ -3,7 +3,7 @@ extern "C" HDT_EXPORT int MPI_File_write_all_end(MPI_File fh, const void *buf, M
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_File_write_all_end(fh, buf, status);
-    const int64_t split_rid = find_file(fh).split_rid;
+    const int64_t split_rid = split_rid_of(fh);
     call.begin("Wait");
     const int rc = call.end(real.MPI_File_write_all_end(fh, buf, status));
     set_split_rid(fh, -1);

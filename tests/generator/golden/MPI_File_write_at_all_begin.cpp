@@ -3,7 +3,7 @@ extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset of
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
-    const File fh_object = find_file(fh);
+    const File fh_object = call.file(fh);
     call.begin("File_write_at_all_begin");
     const int rc = call.end(real.MPI_File_write_at_all_begin(fh, offset, buf, count, datatype));
     const int64_t split_rid = call.succeeded() ? next_rid() : -1;

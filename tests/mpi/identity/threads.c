@@ -1,4 +1,4 @@
-/* Eight threads that start operations which their neighbours complete, and make communicators and datatypes of their own.
+/* Eight threads that start operations which their neighbours complete, and make communicators, datatypes and files of their own.
 
    Every message has a tag and every datatype a length of its own, so the trace alone must tell which is which. The threads
    call MPI for the first time in the order of their numbers: thread i has trace i + 1. */
@@ -45,6 +45,13 @@ static void *work(void *argument)
         MPI_Sendrecv(out, 1, type, 0, number, in, 1, type, 0, number, MPI_COMM_SELF, MPI_STATUS_IGNORE);
         MPI_Type_free(&type);
         MPI_Comm_free(&copy);
+
+        MPI_File file;
+        char name[32];
+        snprintf(name, sizeof name, "threads-%d-%d.data", rank, me);
+        MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+        MPI_File_write_at(file, 0, out, number + 1, MPI_BYTE, MPI_STATUS_IGNORE);
+        MPI_File_close(&file);
     }
     return NULL;
 }
