@@ -1,6 +1,7 @@
 #include "hdtrace/reader/element.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace hdtrace {
 namespace {
@@ -43,6 +44,19 @@ const std::string* Element::find(std::string_view name) const
                 return value;
     }
     return nullptr;
+}
+
+std::optional<std::int64_t> Element::integer(std::string_view name) const
+{
+    const std::string* value = find(name);
+    if (!value)
+        return {};
+    std::int64_t number = 0;
+    const char* const text_end = value->data() + value->size();
+    const auto [end, error] = std::from_chars(value->data(), text_end, number);
+    if (error != std::errc() || end != text_end)
+        return {};
+    return number;
 }
 
 } // namespace hdtrace

@@ -1,6 +1,8 @@
 /* element.h - an XML element with its attributes, as all readers hand it out. */
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,8 @@ struct Element {
      * taken: find("rid") also sees the `aid` of older traces, find("rootRank") the `root` of Gather. The
      * result belongs to the element. */
     const std::string* find(std::string_view name) const;
+    /** The value that find() finds, as a number; nothing if there is none or it is no 64-bit number. */
+    std::optional<std::int64_t> integer(std::string_view name) const;
 
     bool operator==(const Element&) const = default;
 };

@@ -56,6 +56,12 @@ std::optional<std::string> take(std::vector<Attribute>& attributes, std::string_
 
 } // namespace
 
+bool State::is_unfinished() const
+{
+    const std::string* value = find("unfinished");
+    return value && *value == "1";
+}
+
 struct TrcReader::Reading {
     explicit Reading(const std::string& path) : lines(path, "</Program>"), xml(path, lines) {}
 

@@ -32,6 +32,10 @@ struct State : Element {
     std::int64_t line = 0;         ///< where it stands in the file, counted from 1
     bool is_event = false;
 
+    /** Whether the process ended inside this state: `end` is when it was last seen there, and other
+     * attributes are missing. */
+    bool is_unfinished() const;
+
     bool operator==(const State&) const = default;
 };
 

@@ -13,19 +13,20 @@
 
 namespace hdtrace::test {
 
-/// A file in a folder of its own, which is gone after the test.
-class TemporaryFile {
+/// A folder that is gone after the test.
+class TemporaryFolder {
   public:
-    TemporaryFile(const std::string& name, std::string_view content)
-        : m_folder(make_folder()), m_path(m_folder / name)
-    {
-        std::ofstream(m_path, std::ios::binary) << content;
-    }
-    ~TemporaryFile() { std::filesystem::remove_all(m_folder); }
-    TemporaryFile(const TemporaryFile&) = delete;
-    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    TemporaryFolder() : m_path(make_folder()) {}
+    ~TemporaryFolder() { std::filesystem::remove_all(m_path); }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-    std::string path() const { return m_path.string(); }
+    std::string path_of(const std::string& name) const { return (m_path / name).string(); }
+    std::string write(const std::string& name, std::string_view content) const
+    {
+        std::ofstream(m_path / name, std::ios::binary) << content;
+        return path_of(name);
+    }
 
   private:
     static std::filesystem::path make_folder()
@@ -34,8 +35,21 @@ class TemporaryFile {
         return mkdtemp(pattern.data());
     }
 
-    std::filesystem::path m_folder;
     std::filesystem::path m_path;
+};
+
+/// A file in a folder of its own, which is gone after the test.
+class TemporaryFile {
+  public:
+    TemporaryFile(const std::string& name, std::string_view content) : m_path(m_folder.write(name, content))
+    {
+    }
+
+    const std::string& path() const { return m_path; }
+
+  private:
+    TemporaryFolder m_folder;
+    std::string m_path;
 };
 
 /// What a reader found in a whole trace.

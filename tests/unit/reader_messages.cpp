@@ -1,0 +1,240 @@
+#include <initializer_list>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "hdtrace/reader/messages.h"
+
+namespace hdtrace {
+namespace {
+
+/* Calls of several processes, each a word for its name and words NAME=VALUE for attributes; those of a child
+ * stand behind it, e.g. "Wait For rid=1 fromRank=0". */
+State call(const std::string& text, std::int64_t line)
+{
+    State state;
+    state.line = line;
+    state.time = line * 10;
+    state.end = state.time + 1;
+    std::istringstream words(text);
+    words >> state.name;
+    Element* element = &state;
+    for (std::string word; words >> word;) {
+        const std::size_t equals = word.find('=');
+        if (equals == word.npos)
+            element = &state.children.emplace_back(Element{word, {}});
+        else
+            element->attributes.push_back({word.substr(0, equals), word.substr(equals + 1)});
+    }
+    return state;
+}
+
+struct Call {
+    int rank;
+    const char* text;
+};
+
+Project two_communicators()
+{
+    Project project;
+    project.communicators = {{"WORLD", "W", {}}, {"copy", "W/1@0", {}}};
+    for (std::int64_t rank = 0; rank < 4; ++rank) {
+        project.communicators[0].members.push_back({rank, rank, 0, {}});
+        project.communicators[1].members.push_back({rank, rank, rank + 1, {}}); // with other ids everywhere
+    }
+    return project;
+}
+
+/* What is matched, as "line of the send->line of the receive", with '-' for none. */
+std::vector<std::string> match(std::initializer_list<Call> calls)
+{
+    const Project project = two_communicators();
+    const ObjectTable objects(project);
+    std::vector<std::string> found;
+    const auto line_of = [](const std::optional<MessageEnd>& end) {
+        return end ? std::to_string(end->line) : "-";
+    };
+    MessageMatcher matcher(objects, [&](const Message& message) {
+        found.push_back(line_of(message.send) + "->" + line_of(message.receive));
+    });
+    std::int64_t line = 0;
+    for (const Call& one : calls)
+        matcher.add({"", one.rank, 0, {}}, call(one.text, ++line));
+    matcher.finish();
+    return found;
+}
+
+using Matches = std::vector<std::string>;
+
+TEST(MessageMatcher, TellsAllAboutAMessage)
+{
+    const Project project = two_communicators();
+    const ObjectTable objects(project);
+    std::vector<Message> messages;
+    MessageMatcher matcher(objects, [&](const Message& message) { messages.push_back(message); });
+    matcher.add({"", 1, 2, {}}, call("Irecv fromRank=-1 fromTag=-1 cid=2 rid=7 size=100", 1));
+    matcher.add({"", 0, 0, {}}, call("Send size=40 toRank=1 toTag=5 cid=1", 2));
+    EXPECT_TRUE(messages.empty());
+    EXPECT_EQ(matcher.requests().pending().size(), 1u);
+    matcher.add({"", 1, 2, {}}, call("Wait For rid=7 fromRank=0 fromTag=5 size=40", 3));
+    ASSERT_EQ(messages.size(), 1u);
+    const Message& message = messages[0];
+    EXPECT_EQ(message.communicator, &project.communicators[1]);
+    EXPECT_EQ(message.source, 0);
+    EXPECT_EQ(message.destination, 1);
+    EXPECT_EQ(message.tag, 5);
+    EXPECT_EQ(message.send->time, 20);
+    EXPECT_EQ(message.send->end, 21);
+    EXPECT_EQ(message.send->size, 40);
+    EXPECT_EQ(message.send->rid, -1);
+    EXPECT_EQ(message.receive->thread, 2);
+    EXPECT_EQ(message.receive->time, 10);
+    EXPECT_EQ(message.receive->end, 31);
+    EXPECT_EQ(message.receive->size, 40);
+    EXPECT_EQ(message.receive->rid, 7);
+}
+
+TEST(MessageMatcher, MatchesInTheOrderOfSendsAndReceives)
+{
+    EXPECT_EQ(match({{0, "Send toRank=1 toTag=1 cid=0"},
+                     {0, "Send toRank=1 toTag=2 cid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {1, "Recv fromRank=0 fromTag=2 cid=0"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=0"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=0"}}),
+              (Matches{"2->4", "1->5", "3->6"}));
+}
+
+TEST(MessageMatcher, KeepsCommunicatorsApart)
+{
+    EXPECT_EQ(match({{0, "Send toRank=1 toTag=1 cid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=1"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=2"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=0"}}),
+              (Matches{"2->3", "1->4"}));
+}
+
+TEST(MessageMatcher, DoesNotNeedClocksThatAgree)
+{
+    EXPECT_EQ(match({{1, "Recv fromRank=0 fromTag=1 cid=0"}, {0, "Send toRank=1 toTag=1 cid=0"}}),
+              Matches{"2->1"});
+}
+
+TEST(MessageMatcher, GivesMessagesToReceivesInTheOrderOfTheirStarts)
+{
+    EXPECT_EQ(match({{1, "Irecv fromRank=0 fromTag=1 cid=0 rid=0"},
+                     {1, "Irecv fromRank=0 fromTag=1 cid=0 rid=1"},
+                     {0, "Isend toRank=1 toTag=1 cid=0 rid=0"},
+                     {0, "Isend toRank=1 toTag=1 cid=0 rid=1"},
+                     {1, "Wait For rid=1 fromRank=0 fromTag=1"},
+                     {1, "Wait For rid=0 fromRank=0 fromTag=1"}}),
+              (Matches{"3->1", "4->2"}));
+}
+
+TEST(MessageMatcher, WaitsForReceivesFromAnySource)
+{
+    EXPECT_EQ(match({{1, "Irecv fromRank=-1 fromTag=-1 cid=0 rid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=0"},
+                     {1, "Wait For rid=0 fromRank=0 fromTag=1"}}),
+              (Matches{"2->1", "3->4"}));
+}
+
+TEST(MessageMatcher, DoesNotWaitForReceivesThatGetOtherMessages)
+{
+    EXPECT_EQ(match({{1, "Irecv fromRank=-1 fromTag=99 cid=0 rid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=0"},
+                     {2, "Send toRank=1 toTag=99 cid=0"},
+                     {1, "Wait For rid=0 fromRank=2 fromTag=99"}}),
+              (Matches{"2->3", "4->1"}));
+}
+
+TEST(MessageMatcher, LeavesOutWhatWasCancelled)
+{
+    EXPECT_EQ(
+        match({{1, "Irecv fromRank=0 fromTag=1 cid=0 rid=0"},
+               {1, "Irecv fromRank=-1 fromTag=1 cid=0 rid=1"},
+               {1, "Irecv fromRank=0 fromTag=1 cid=0 rid=2"},
+               {0, "Isend toRank=1 toTag=1 cid=0 rid=0"},
+               {0, "Wait For rid=0 cancelled=1"},
+               {0, "Send toRank=1 toTag=1 cid=0"},
+               {1, "Waitall For rid=0 cancelled=1 For rid=1 cancelled=1 For rid=2 fromRank=0 fromTag=1"}}),
+        Matches{"6->3"});
+}
+
+TEST(MessageMatcher, MatchesPersistentAndCombinedOperations)
+{
+    EXPECT_EQ(match({{0, "Send_init size=8 toRank=1 toTag=1 cid=0 rid=0"},
+                     {1, "Sendrecv toRank=0 toTag=3 fromRank=0 fromTag=1 cid=0"},
+                     {0, "Start rid=1 initRid=0"},
+                     {0, "Wait For rid=1"},
+                     {0, "Startall Start rid=2 initRid=0"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=0"},
+                     {0, "Isendrecv toRank=2 toTag=1 fromRank=1 fromTag=3 cid=0 rid=3"},
+                     {0, "Wait For rid=3 fromRank=1 fromTag=3"}}),
+              (Matches{"3->2", "5->6", "2->7", "7->-"}));
+}
+
+TEST(MessageMatcher, MatchesProbedMessages)
+{
+    EXPECT_EQ(match({{0, "Send toRank=1 toTag=1 cid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {1, "Improbe source=-1 tag=-1 cid=0 flag=0"},
+                     {1, "Mprobe source=-1 tag=-1 cid=0 fromRank=0 fromTag=1"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=0"},
+                     {1, "Imrecv fromRank=0 fromTag=1 cid=0 rid=0"},
+                     {1, "Wait For rid=0 fromRank=0 fromTag=1"}}),
+              (Matches{"1->6", "2->5"}));
+}
+
+TEST(MessageMatcher, KeepsPartitionedMessagesApart)
+{
+    EXPECT_EQ(match({{0, "Psend_init toRank=1 toTag=1 cid=0 rid=0"},
+                     {0, "Start rid=1 initRid=0"},
+                     {0, "Pready rid=1 partition=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=0"},
+                     {1, "Precv_init fromRank=0 fromTag=1 cid=0 rid=0"},
+                     {1, "Start rid=1 initRid=0"},
+                     {1, "Wait For rid=1 fromRank=0 fromTag=1"}}),
+              (Matches{"4->5", "2->7"}));
+}
+
+TEST(MessageMatcher, ReportsWhatHasNoOtherEnd)
+{
+    EXPECT_EQ(match({{0, "Send toRank=1 toTag=1 cid=0"},
+                     {1, "Irecv fromRank=0 fromTag=2 cid=0 rid=0"},
+                     {1, "Irecv fromRank=-1 fromTag=3 cid=0 rid=1"},
+                     {1, "Recv fromRank=-1 fromTag=4 cid=0"}}), // as older traces have it
+              (Matches{"-->4", "1->-", "-->2", "-->3"}));
+}
+
+TEST(MessageMatcher, LeavesOutWhatIsNoMessageOfThisWorld)
+{
+    EXPECT_EQ(match({{0, "Send toRank=-2 toTag=1 cid=0"},
+                     {0, "Recv fromRank=-2 fromTag=-1 cid=0"},
+                     {0, "Send toRank=-4 toTag=1 cid=0"},
+                     {0, "Recv rc=MPI_ERR_TAG fromRank=1 fromTag=1 cid=0"},
+                     {0, "Isend rc=MPI_ERR_TAG toRank=1 toTag=1 cid=0 rid=-1"},
+                     {0, "Send unfinished=1"}}),
+              Matches{});
+}
+
+TEST(MessageMatcher, MatchesNestedCalls)
+{
+    const Project project = two_communicators();
+    const ObjectTable objects(project);
+    int messages = 0;
+    MessageMatcher matcher(objects, [&](const Message&) { ++messages; });
+    State write = call("File_write_all cid=0", 1);
+    write.nested = {call("Isend toRank=0 toTag=1 cid=0 rid=0", 1), call("Recv fromRank=0 fromTag=1 cid=0", 1),
+                    call("Wait For rid=0", 1)};
+    matcher.add({"", 0, 0, {}}, write);
+    EXPECT_EQ(messages, 1);
+    EXPECT_TRUE(matcher.requests().pending().empty());
+}
+
+} // namespace
+} // namespace hdtrace

@@ -1,0 +1,53 @@
+#include <gtest/gtest.h>
+
+#include "hdtrace/reader/objects.h"
+
+namespace hdtrace {
+namespace {
+
+Project project_of_two()
+{
+    Project project;
+    project.communicators = {{"WORLD", "W", {{0, 0, 0, {}}, {1, 1, 3, {}}}},
+                             {"half", "W/1@0", {{0, 0, 1, {}}, {1, 1, {}, {}}}}};
+    project.files = {{"/data", {}, {}, {}, {}, {{0, 0, 5}, {1, 0, 0}}}};
+    project.windows = {{"box", "W/w1", "W", {{0, 0, 2, {}, {}}}}};
+    project.datatypes = {{0, 0, {{7, "NAMED", {}, {}}}}, {1, 0, {{7, "VECTOR", {}, {}}}}};
+    return project;
+}
+
+TEST(ObjectTable, FindsObjectsByTheIdsOfAProcess)
+{
+    const Project project = project_of_two();
+    const ObjectTable objects(project);
+    EXPECT_EQ(objects.communicator(0, 0), &project.communicators[0]);
+    EXPECT_EQ(objects.communicator(1, 3), &project.communicators[0]);
+    EXPECT_EQ(objects.communicator(0, 1), &project.communicators[1]);
+    EXPECT_EQ(objects.communicator(1, 0), nullptr);
+    EXPECT_EQ(objects.file(0, 5), &project.files[0]);
+    EXPECT_EQ(objects.file(1, 0), &project.files[0]);
+    EXPECT_EQ(objects.file(0, 0), nullptr);
+    EXPECT_EQ(objects.window(0, 2), &project.windows[0]);
+    EXPECT_EQ(objects.window(1, 2), nullptr);
+    EXPECT_EQ(objects.datatype(0, 7)->combiner, "NAMED");
+    EXPECT_EQ(objects.datatype(1, 7)->combiner, "VECTOR");
+    EXPECT_EQ(objects.datatype(2, 7), nullptr);
+}
+
+TEST(ObjectTable, FindsWhatACallNames)
+{
+    const Project project = project_of_two();
+    const ObjectTable objects(project);
+    const Element call{
+        "Test", {{"file", "5"}, {"comm", "1"}, {"tid", "7"}, {"etid", "x"}, {"newcid", "0"}, {"wid", "2"}}};
+    EXPECT_EQ(objects.file(0, call), &project.files[0]);
+    EXPECT_EQ(objects.communicator(0, call), &project.communicators[1]);
+    EXPECT_EQ(objects.communicator(0, call, "newcid"), &project.communicators[0]);
+    EXPECT_EQ(objects.window(0, call), &project.windows[0]);
+    EXPECT_EQ(objects.datatype(0, call), &project.datatypes[0].types[0]);
+    EXPECT_EQ(objects.datatype(0, call, "etid"), nullptr);
+    EXPECT_EQ(objects.datatype(0, call, "filetid"), nullptr);
+}
+
+} // namespace
+} // namespace hdtrace

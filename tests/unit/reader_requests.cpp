@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include "hdtrace/reader/requests.h"
+
+namespace hdtrace {
+namespace {
+
+const TraceFile trace{"", 3, 1, {}};
+
+State call(std::string name, std::vector<Attribute> attributes, std::vector<Element> children = {})
+{
+    State state;
+    state.name = std::move(name);
+    state.attributes = std::move(attributes);
+    state.children = std::move(children);
+    return state;
+}
+
+Element child(std::string name, std::vector<Attribute> attributes)
+{
+    return {std::move(name), std::move(attributes)};
+}
+
+TEST(RequestTable, TellsWhatAWaitCompletes)
+{
+    RequestTable table;
+    State send = call("Isend", {{"size", "8"}, {"rid", "0"}});
+    send.time = 10;
+    send.end = 12;
+    send.line = 3;
+    ASSERT_EQ(table.add(trace, send).started.size(), 1u);
+    table.add(trace, call("File_iread", {{"rid", "1"}}));
+
+    const State wait = call("Waitany", {}, {child("For", {{"rid", "0"}}), child("Pending", {{"rid", "1"}})});
+    const Progress& progress = table.add(trace, wait);
+    ASSERT_EQ(progress.completed.size(), 1u);
+    EXPECT_TRUE(progress.started.empty());
+    const Completion& completion = progress.completed[0];
+    EXPECT_EQ(completion.rid, 0);
+    EXPECT_EQ(completion.outcome, Outcome::completed);
+    EXPECT_EQ(completion.what, &wait.children[0]);
+    const Operation& operation = *completion.operation;
+    EXPECT_EQ(operation.call, static_cast<const Element&>(send));
+    EXPECT_EQ(operation.rank, 3);
+    EXPECT_EQ(operation.thread, 1);
+    EXPECT_EQ(operation.time, 10);
+    EXPECT_EQ(operation.end, 12);
+    EXPECT_EQ(operation.line, 3);
+
+    ASSERT_EQ(table.pending().size(), 1u);
+    EXPECT_EQ(table.pending()[0]->call.name, "File_iread");
+}
+
+TEST(RequestTable, KeepsProcessesApart)
+{
+    RequestTable table;
+    table.add({"", 0, 0, {}}, call("Isend", {{"rid", "0"}}));
+    const State wait = call("Wait", {}, {child("For", {{"rid", "0"}})});
+    EXPECT_EQ(table.add({"", 1, 0, {}}, wait).completed[0].operation, nullptr);
+    EXPECT_EQ(table.add({"", 0, 1, {}}, wait).completed[0].operation->call.name, "Isend");
+}
+
+TEST(RequestTable, StartsPersistentOperations)
+{
+    RequestTable table;
+    EXPECT_TRUE(table.add(trace, call("Send_init", {{"toRank", "1"}, {"rid", "0"}})).started.empty());
+    table.add(trace, call("Recv_init", {{"rid", "1"}}));
+    const auto one = table.add(trace, call("Start", {{"rid", "2"}, {"initRid", "0"}})).started;
+    ASSERT_EQ(one.size(), 1u);
+    EXPECT_EQ(one[0]->call.name, "Send_init");
+    EXPECT_EQ(one[0]->rid, 2);
+    table.add(trace, call("Wait", {}, {child("For", {{"rid", "2"}})}));
+
+    const std::vector<Element> starts = {child("Start", {{"rid", "3"}, {"initRid", "1"}}),
+                                         child("Start", {{"rid", "4"}, {"initRid", "0"}})};
+    const auto all = table.add(trace, call("Startall", {{"count", "2"}}, starts)).started;
+    ASSERT_EQ(all.size(), 2u);
+    EXPECT_EQ(all[0]->call.name, "Recv_init");
+    EXPECT_EQ(all[1]->call.name, "Send_init");
+
+    EXPECT_TRUE(table.add(trace, call("Request_free", {{"rid", "0"}})).completed.empty());
+    EXPECT_EQ(table.pending().size(), 2u);
+}
+
+TEST(RequestTable, TellsHowAnOperationEnded)
+{
+    RequestTable table;
+    for (const char* rid : {"0", "1", "2"})
+        table.add(trace, call("Irecv", {{"rid", rid}}));
+    table.add(trace, call("Cancel", {{"rid", "0"}}));
+    EXPECT_EQ(table.add(trace, call("Wait", {}, {child("For", {{"rid", "0"}, {"cancelled", "1"}})}))
+                  .completed[0]
+                  .outcome,
+              Outcome::cancelled);
+    EXPECT_EQ(table.add(trace, call("Request_free", {{"rid", "1"}})).completed[0].outcome, Outcome::freed);
+    EXPECT_EQ(table.pending().size(), 1u);
+}
+
+TEST(RequestTable, LeavesOutRequestsThatAreUnknown)
+{
+    RequestTable table;
+    table.add(trace, call("Isend", {{"rc", "MPI_ERR_RANK"}, {"rid", "-1"}}));
+    const State wait = call("Wait", {}, {child("For", {{"rid", "-1"}})});
+    EXPECT_TRUE(table.add(trace, wait).completed.empty());
+    EXPECT_TRUE(table.pending().empty());
+}
+
+} // namespace
+} // namespace hdtrace

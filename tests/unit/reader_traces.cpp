@@ -1,0 +1,173 @@
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
+
+#include "hdtrace/reader/merged_traces.h"
+#include "hdtrace/reader/traces.h"
+#include "tests/unit/reader_support.h"
+
+namespace hdtrace {
+namespace {
+
+using test::TemporaryFolder;
+
+std::string state(const std::string& name, int time, int end, const std::string& attributes = "")
+{
+    return "<" + name + attributes + " time='" + std::to_string(time) + "' end='" + std::to_string(end) +
+           "' />\n";
+}
+
+std::string trace(const std::string& states)
+{
+    return "<Program timeAdjustment='0'>\n" + states + "</Program>\n";
+}
+
+constexpr std::int64_t second = 1'000'000'000;
+
+TraceFile file(std::string path, std::int64_t rank = 0, std::int64_t thread = 0)
+{
+    return {std::move(path), rank, thread, {}};
+}
+
+/* "name@rank" of what @p traces hand out. */
+std::vector<std::string> read(MergedTraces& traces)
+{
+    std::vector<std::string> names;
+    while (const State* state = traces.next())
+        names.push_back(state->name + "@" + std::to_string(traces.trace().rank));
+    return names;
+}
+
+std::vector<std::string> read(std::vector<TraceFile> files, const Selection& selection = {})
+{
+    MergedTraces traces(std::move(files), selection);
+    return read(traces);
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Traces, OfAProjectStandByRankAndThread)
+{
+    Project project;
+    project.path = "/somewhere/app.proj";
+    project.levels = {"Hostname", "Rank", "Thread"};
+    project.leaves = {{"b", "10", "0"}, {"a", "2", "1"}, {"a", "2", "0"}};
+    const std::vector<TraceFile> traces = traces_of(project);
+    ASSERT_EQ(traces.size(), 3u);
+    EXPECT_EQ(traces[0].path, "/somewhere/app_a_2_0.trc");
+    EXPECT_EQ(traces[1].thread, 1);
+    EXPECT_EQ(traces[2].rank, 10);
+    EXPECT_EQ(traces[2].labels, project.leaves[0]);
+}
+
+TEST(Traces, OfOtherLevelsHaveNoRank)
+{
+    Project project;
+    project.levels = {"Host", "Worker"};
+    project.leaves = {{"b", "1"}, {"a", "0"}};
+    const std::vector<TraceFile> traces = traces_of(project);
+    EXPECT_EQ(traces[0].rank, -1);
+    EXPECT_EQ(traces[0].labels, project.leaves[0]);
+    EXPECT_EQ(traces[1].thread, 0);
+}
+
+TEST(MergedTraces, StandInTheOrderOfTimeThenOfTraces)
+{
+    const TemporaryFolder folder;
+    const std::vector<TraceFile> files = {
+        file(folder.write("0.trc", trace(state("A", 1, 2) + state("B", 5, 6))), 0),
+        file(folder.write("1.trc", trace(state("C", 0, 9) + state("D", 9, 10))), 1),
+        file(folder.write("2.trc", trace(state("E", 1, 1) + state("F", 1, 2))), 2),
+    };
+    EXPECT_EQ(read(files), (Names{"C@1", "A@0", "E@2", "F@2", "B@0", "D@1"}));
+}
+
+TEST(MergedTraces, ReadsOnlyWhatIsSelected)
+{
+    const TemporaryFolder folder;
+    const std::vector<TraceFile> files = {
+        file(folder.write("0.trc",
+                          trace(state("Send", 1, 2) + state("Barrier", 3, 4) + state("File_open", 5, 6)))),
+        file(
+            folder.write("1.trc", trace(state("Recv", 1, 2) + state("Barrier", 3, 5) + state("Event", 5, 6))),
+            0, 1),
+        file(folder.path_of("missing.trc"), 7),
+    };
+    Selection selection;
+    selection.ranks = {0};
+    EXPECT_EQ(read(files, selection).size(), 6u);
+    selection.threads = {1, 2};
+    EXPECT_EQ(read(files, selection), (Names{"Recv@0", "Barrier@0", "Event@0"}));
+    selection.threads = {};
+    selection.classes = {CallClass::collective, CallClass::event};
+    EXPECT_EQ(read(files, selection), (Names{"Barrier@0", "Barrier@0", "Event@0"}));
+    selection.calls = {"Send"};
+    EXPECT_EQ(read(files, selection), (Names{"Send@0", "Barrier@0", "Barrier@0", "Event@0"}));
+    selection.interval.end = 4 * second;
+    EXPECT_EQ(read(files, selection), (Names{"Send@0", "Barrier@0", "Barrier@0"}));
+}
+
+TEST(MergedTraces, ReadsStatesThatOverlapAnInterval)
+{
+    const TemporaryFolder folder;
+    const std::string path =
+        folder.write("0.trc", trace(state("A", 1, 2) + state("B", 3, 5) + state("C", 6, 7) +
+                                    state("D", 8, 10) + state("E", 12, 13)));
+    Selection selection;
+    selection.interval = {4 * second, 8 * second};
+    EXPECT_EQ(read({file(path)}, selection), (Names{"B@0", "C@0", "D@0"}));
+    selection.interval = {5 * second, 5 * second};
+    EXPECT_EQ(read({file(path)}, selection), Names{"B@0"});
+    selection.interval = {11 * second, 11 * second};
+    EXPECT_EQ(read({file(path)}, selection), Names{});
+}
+
+TEST(MergedTraces, SkipsStatesThatDidNotEndUnlessTheyAreWanted)
+{
+    const TemporaryFolder folder;
+    const std::vector<TraceFile> files = {
+        file(folder.write("0.trc", trace(state("Send", 1, 2) + state("Recv", 3, 4, " unfinished='1'"))))};
+    EXPECT_EQ(read(files), Names{"Send@0"});
+    Selection selection;
+    selection.unfinished = true;
+    EXPECT_EQ(read(files, selection), (Names{"Send@0", "Recv@0"}));
+}
+
+TEST(MergedTraces, HandsOutNestedStatesWithTheirOwner)
+{
+    const TemporaryFolder folder;
+    const std::string line =
+        "<Nested><Bcast time='1' end='2' /></Nested><File_write_all time='0' end='3' />\n";
+    Selection selection;
+    selection.classes = {CallClass::file};
+    MergedTraces traces({file(folder.write("0.trc", trace(line)))}, selection);
+    const State* write = traces.next();
+    ASSERT_NE(write, nullptr);
+    EXPECT_EQ(write->nested.at(0).name, "Bcast");
+}
+
+TEST(MergedTraces, SaysWhichTracesWereCutOff)
+{
+    const TemporaryFolder folder;
+    const std::string cut_off = folder.write("0.trc", "<Program>\n" + state("A", 1, 2));
+    MergedTraces traces({file(cut_off), file(folder.write("1.trc", trace("")), 1)});
+    EXPECT_EQ(read(traces), Names{"A@0"});
+    EXPECT_EQ(traces.missing(), Names{cut_off + ": </Program> is missing"});
+}
+
+TEST(MergedTraces, GoesOnAfterABrokenTrace)
+{
+    const TemporaryFolder folder;
+    MergedTraces traces({file(folder.write("0.trc", trace("<A time='1' />\n" + state("B", 2, 3)))),
+                         file(folder.write("1.trc", trace(state("C", 1, 2))), 1)});
+    EXPECT_THROW(traces.next(), ReadError);
+    EXPECT_EQ(read(traces), Names{"C@1"});
+}
+
+TEST(MergedTraces, SaysWhichTraceIsMissing)
+{
+    EXPECT_THROW(read({file("/nowhere/app_a_0_0.trc")}), OpenError);
+}
+
+} // namespace
+} // namespace hdtrace
