@@ -12,6 +12,13 @@ struct BoolOption {
     bool usual;
 };
 
+struct IntOption {
+    const char* variable;
+    int usual;
+    int smallest;
+    int largest;
+};
+
 struct SizeOption {
     const char* variable;
     int64_t usual;
@@ -25,7 +32,8 @@ struct TextOption {
 
 namespace option {
 #define HDT_OPTION_BOOL(name, variable, usual) constexpr BoolOption name = {variable, usual};
-#define HDT_OPTION_INT(name, variable, usual, smallest, largest)
+#define HDT_OPTION_INT(name, variable, usual, smallest, largest)                                             \
+    constexpr IntOption name = {variable, usual, smallest, largest};
 #define HDT_OPTION_SIZE(name, variable, usual, smallest)                                                     \
     constexpr SizeOption name = {variable, usual, smallest};
 #define HDT_OPTION_TEXT(name, variable, usual) constexpr TextOption name = {variable, usual};
@@ -44,6 +52,15 @@ bool read(const BoolOption& option, bool& value)
     const char* const text = value_of(option.variable);
     value = option.usual;
     return text == nullptr || parse_bool(text, value);
+}
+
+bool read(const IntOption& option, int& value)
+{
+    const char* const text = value_of(option.variable);
+    int64_t number = option.usual;
+    const bool understood = text == nullptr || (parse_size(text, number) && number >= option.smallest && number <= option.largest);
+    value = understood ? static_cast<int>(number) : option.usual;
+    return understood;
 }
 
 bool read(const SizeOption& option, size_t& value)
@@ -85,8 +102,22 @@ int read_environment(Environment& environment)
 {
     environment.directory = read(option::directory);
     const bool understood = read(option::force_flush, environment.settings.force_flush) &&
-                            read(option::buffer_size, environment.settings.buffer_size);
+                            read(option::buffer_size, environment.settings.buffer_size) &&
+                            read_trace_form(environment.settings.form);
     return understood ? 0 : EINVAL;
+}
+
+bool read_trace_form(TraceForm& form)
+{
+    return read(option::time_digits, form.time_digits);
+}
+
+TraceForm usual_trace_form()
+{
+    static TraceForm form;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, [] { read_trace_form(form); });
+    return form;
 }
 
 bool parse_bool(const char* text, bool& value)

@@ -27,14 +27,6 @@ size_t capacity_for(size_t buffer_size)
     return size + 2 * TraceWriter::element_room;
 }
 
-// Relative to the start of the trace.
-char* put_relative_time(char* out, int64_t time)
-{
-    const int64_t positive = time >= 0 ? time : 0;
-    out = put_text(put_number(out, positive / nanoseconds_per_second), ".");
-    return put_nanoseconds(out, static_cast<uint32_t>(positive % nanoseconds_per_second));
-}
-
 // How many <Nested> in whole elements are still open.
 int count_open_blocks(const char* text, size_t size)
 {
@@ -69,6 +61,7 @@ int TraceWriter::open(const char* path, const char* root_attributes, int64_t bas
     m_base = base * nanoseconds_per_second;
     m_path = strdup(path);
     m_capacity = capacity_for(settings.buffer_size);
+    m_cut_digits = 9 - settings.form.time_digits;
     m_line_end_is_slow = settings.force_flush;
     if (m_path == nullptr || !reallocate(m_capacity))
         return m_error = ENOMEM;
@@ -118,7 +111,14 @@ char* TraceWriter::put_time_slowly(char* out, int64_t time)
     m_second_length = static_cast<size_t>(end - m_second_text);
     m_second = m_base + second * nanoseconds_per_second;
     memcpy(out, m_second_text, m_second_length);
-    return put_nanoseconds(out + m_second_length, relative >= 0 ? static_cast<uint32_t>(time - m_second) : 0);
+    return put_fraction(out + m_second_length, relative >= 0 ? static_cast<uint32_t>(time - m_second) : 0);
+}
+
+char* TraceWriter::put_relative_time(char* out, int64_t time) const
+{
+    const int64_t positive = time >= m_base ? time - m_base : 0;
+    out = put_text(put_number(out, positive / nanoseconds_per_second), ".");
+    return put_fraction(out, static_cast<uint32_t>(positive % nanoseconds_per_second));
 }
 
 void TraceWriter::end_line_slowly()
@@ -290,8 +290,8 @@ Text TraceWriter::put_tail(const Unfinished& unfinished) const
         const size_t length = strlen(state.name);
         out = put_text(out, "<");
         memcpy(out, state.name, length);
-        out = put_relative_time(put_text(out + length, " time='"), state.begin - m_base);
-        out = put_relative_time(put_text(out, "' end='"), now - m_base);
+        out = put_relative_time(put_text(out + length, " time='"), state.begin);
+        out = put_relative_time(put_text(out, "' end='"), now);
         out = put_text(out, "' unfinished='1' />");
     }
     out = put_text(put_text(out, "\n"), footer);

@@ -5,12 +5,14 @@
 #include "hdtrace/writer/info_writer.h"
 #include "hdtrace/writer/output_file.h"
 #include "hdtrace/writer/text.h"
+#include "hdtrace/writer/trace_form.h"
 
 namespace hdtrace {
 
 struct TraceSettings {
     size_t buffer_size = 256 * 1024; ///< bytes in memory before they are written, at most 1 GiB
     bool force_flush = false;        ///< write every line at once
+    TraceForm form = usual_trace_form();
     /// Called once, when the first thing could not be written; from then on states are only counted. It must
     /// not use the writer, and no function that is not safe in signal handlers.
     void (*on_error)(const char* path, int error) = nullptr;
@@ -131,13 +133,16 @@ class TraceWriter {
         if (in_second >= static_cast<uint64_t>(nanoseconds_per_second))
             return put_time_slowly(out, time);
         memcpy(out, m_second_text, sizeof m_second_text);
-        return put_nanoseconds(out + m_second_length, static_cast<uint32_t>(in_second));
+        return put_fraction(out + m_second_length, static_cast<uint32_t>(in_second));
     }
+    // Digits are cut off, not rounded: so no state ends before it begins.
+    char* put_fraction(char* out, uint32_t nanoseconds) const { return put_nanoseconds(out, nanoseconds) - m_cut_digits; }
 
     char* begin_element_slowly();
     void end_line_slowly();
     void drop_line();
     char* put_time_slowly(char* out, int64_t time);
+    char* put_relative_time(char* out, int64_t time) const;
     char* open_nested_blocks(char* cursor);
     char* make_room(char* cursor, size_t size);
     bool reallocate(size_t capacity);
@@ -160,6 +165,7 @@ class TraceWriter {
     bool m_out_of_memory = false; // the current line is incomplete and must not be written
     int64_t m_second = -2 * nanoseconds_per_second;
     size_t m_second_length = 0;
+    int m_cut_digits = 0; // of the nine behind the point
     char m_second_text[24];  // the current second and the point, as text
     Extent m_committed = {}; // whole lines; this and what follows is read by save() and close()
     Extent m_elements = {};  // whole elements

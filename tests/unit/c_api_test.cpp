@@ -142,7 +142,7 @@ class Api : public testing::Test {
     {
         if (trace != nullptr)
             hdT_finalize(trace);
-        for (const char* variable : {"HDTRACE_DIRECTORY", "HDTRACE_FORCE_FLUSH", "HDTRACE_BUFFER_SIZE"})
+        for (const char* variable : {"HDTRACE_DIRECTORY", "HDTRACE_FORCE_FLUSH", "HDTRACE_BUFFER_SIZE", "HDTRACE_TIME_DIGITS"})
             unsetenv(variable);
     }
 
@@ -318,7 +318,22 @@ TEST_F(Api, MalformedSettingsAreRefused)
         setenv("HDTRACE_FORCE_FLUSH", flush, 1);
         EXPECT_EQ(failure(create_trace("app", mpi_levels, mpi_labels)), hdT_strerror(EINVAL)) << flush;
     }
+    unsetenv("HDTRACE_FORCE_FLUSH");
+    for (const char* digits : {"5", "10", "x", "-6"}) {
+        setenv("HDTRACE_TIME_DIGITS", digits, 1);
+        EXPECT_EQ(failure(create_trace("app", mpi_levels, mpi_labels)), hdT_strerror(EINVAL)) << digits;
+    }
     EXPECT_TRUE(std::filesystem::is_empty(m_directory.path()));
+}
+
+TEST_F(Api, TimesHaveTheDigitsThatTheEnvironmentAsksFor)
+{
+    setenv("HDTRACE_TIME_DIGITS", "6", 1);
+    open_enabled();
+    state("A");
+    finalize();
+    const std::string text = content_of(m_directory.file("app_node01_3_1.trc"));
+    EXPECT_TRUE(std::regex_search(text, std::regex("<A time='[0-9]+\\.[0-9]{6}' end='[0-9]+\\.[0-9]{6}' />"))) << text;
 }
 
 TEST_F(Api, SettingsAreHonoured)

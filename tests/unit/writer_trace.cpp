@@ -62,6 +62,28 @@ TEST(TraceFile, LeavesLowDescriptorsToTheProgram)
     EXPECT_EQ(before, after);
 }
 
+TEST(Times, HaveAsManyDigitsAsAsked)
+{
+    for (const auto& [digits, time] : {std::pair(6, "1.999999"), std::pair(7, "1.9999999"), std::pair(9, "1.999999999")}) {
+        TraceSettings settings;
+        settings.form.time_digits = digits;
+        Trace trace(settings);
+        trace.state("A", 2 * second - 1, 2 * second - 1);
+        trace.event("e", 2 * second - 1);
+        EXPECT_EQ(trace.lines(), state_line("A", time, time) + "\n<Event name='e' time='" + time + "' />\n");
+    }
+}
+
+TEST(Times, ThatAreCutNeverEndBeforeTheyBegin)
+{
+    TraceSettings settings;
+    settings.form.time_digits = 6;
+    Trace trace(settings);
+    trace.state("A", 1'999, 2'000);
+    trace.state("B", 2'000, 2'999);
+    EXPECT_EQ(trace.lines(), state_line("A", "0.000001", "0.000002") + "\n" + state_line("B", "0.000002", "0.000002") + "\n");
+}
+
 TEST(Element, HasAttributesChildrenAndText)
 {
     Trace trace;

@@ -54,6 +54,16 @@ TEST(Unfinished, TheEndIsTheMomentOfSaving)
     EXPECT_LE(in_nanoseconds(3), clock.now() - base);
 }
 
+TEST(Unfinished, TimesHaveAsManyDigitsAsOthers)
+{
+    TraceSettings settings;
+    settings.form.time_digits = 6;
+    Trace trace(settings);
+    begin(trace, "A", 1'999);
+    EXPECT_EQ(trace.writer.save(), 0);
+    EXPECT_TRUE(std::regex_search(trace.content(), std::regex("<A time='0\\.000001' end='[0-9]+\\.[0-9]{6}' unfinished='1' />")));
+}
+
 TEST(Unfinished, StatesStandInEachOther)
 {
     Trace trace;
