@@ -1,6 +1,10 @@
 """Which bytes of a file an access touches: a plain model of datatypes and views, from what the project says."""
 
+import re
+
 from .runs import SETTINGS
+
+BYTES_OF_INT = 4
 
 # With data sieving Open MPI loses bytes where processes write close to each other at the same time, also without the tracer.
 WITHOUT_DATA_SIEVING = ("--mca", "fbtl_posix_write_datasieving", "0") if SETTINGS["mpi"] == "Open MPI" else ()
@@ -61,7 +65,7 @@ class FileViews:
         """[(begin, end), ...] relative to the start of one element of the type, in the order of its data."""
         datatype = self._type(tid)
         if datatype.tag == "NAMED" or datatype.tag.startswith("F90_"):
-            return [(0, int(datatype.get("size")))]
+            return _extents_of_predefined(datatype)
         if datatype.tag == "STRUCT":
             members = [(int(m.get("displacement")), int(m.get("blocklen")), m.get("id")) for m in datatype]
             return [piece for place, count, member in members for piece in self._repeat(member, place, count)]
@@ -75,6 +79,16 @@ class FileViews:
         if one == [(0, length)]:
             return [(place, place + count * length)]
         return [(place + i * length + begin, place + i * length + end) for i in range(count) for begin, end in one]
+
+
+def _extents_of_predefined(datatype):
+    """All are one piece, but in pairs of a number and an int (MPI 4.0, 6.9.4) the int is aligned as in a struct of C."""
+    size = int(datatype.get("size"))
+    if not re.fullmatch(r"MPI_(SHORT|LONG|FLOAT|DOUBLE|LONG_DOUBLE)_INT", datatype.get("name")):
+        return [(0, size)]
+    number = size - BYTES_OF_INT
+    place_of_int = -(-number // BYTES_OF_INT) * BYTES_OF_INT
+    return [(0, number), (place_of_int, place_of_int + BYTES_OF_INT)]
 
 
 def _blocks(datatype, extent):
