@@ -205,10 +205,11 @@ bool is_first_process()
     return true;
 }
 
+/// Behind others: a tool that intercepts MPI_Send calls PMPI_Send, which we intercept, but we cannot know of it.
 void preload(const std::string& library)
 {
     const char* others = std::getenv("LD_PRELOAD");
-    const std::string list = others != nullptr && *others != '\0' ? library + ":" + others : library;
+    const std::string list = others != nullptr && *others != '\0' ? others + (":" + library) : library;
     setenv("LD_PRELOAD", list.c_str(), 1);
     setenv("HDTRACE_PID", std::to_string(getpid()).c_str(), 1); // the tracer sleeps in all other processes
 }

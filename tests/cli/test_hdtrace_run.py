@@ -125,12 +125,12 @@ def test_the_environment_is_otherwise_unchanged(launcher):
     assert plain.items() <= traced.items()
 
 
-def test_the_library_is_loaded_before_others(launcher, tmp_path):
+def test_the_library_is_loaded_behind_others(launcher, tmp_path):
     library = run_well(launcher, "--print-library").strip()
     assert library in run_well(launcher, "cat", "/proc/self/maps")
     other = compile_text("cc", tmp_path / "other.so", "", "-shared", "-fPIC")
     seen = environment_of(launcher, env=os.environ | {"LD_PRELOAD": str(other)})
-    assert seen["LD_PRELOAD"] == f"{library}:{other}"
+    assert seen["LD_PRELOAD"] == f"{other}:{library}"
 
 
 def test_the_program_is_the_process_that_is_traced(launcher):
