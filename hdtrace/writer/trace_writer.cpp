@@ -91,6 +91,15 @@ char* TraceWriter::begin_element_slowly()
     return m_cursor;
 }
 
+void TraceWriter::give_up_states(int depth, int64_t now)
+{
+    while (m_depth > depth) {
+        const OpenState state = m_open[m_depth];
+        Element element(*this);
+        element.text("<").name(state.name).times(state.begin, now).text(" unfinished='1'").end(state.name);
+    }
+}
+
 // The states around the one that ends now must have begun their <Nested>, the outermost first.
 char* TraceWriter::open_nested_blocks(char* cursor)
 {

@@ -57,6 +57,8 @@ class TraceWriter {
         __atomic_store_n(&m_depth, depth, __ATOMIC_RELEASE);
     }
     int depth() const { return m_depth; }
+    /// The states beyond @p depth, all of them with names, will never end: they are written as unfinished ones.
+    void give_up_states(int depth, int64_t now);
     /// Writes all whole lines to the file.
     int flush();
     /// The same without making room in the buffer, and with the unfinished states; may be called by any thread

@@ -4,6 +4,21 @@
 
 namespace hdtrace::mpi {
 
+// Stacks grow downwards: what is in progress lies above us. Callbacks may run on stacks of their own, e.g. of coroutines;
+// between two stacks addresses tell nothing.
+void Call::find_lost_calls(Thread& thread) const
+{
+    const auto is_on_stack = [&](const void* frame) { return thread.stack_begin <= frame && frame < thread.stack_end; };
+    if (!is_on_stack(this))
+        return;
+    for (int i = 0; i < thread.call_count; ++i) {
+        if (is_on_stack(thread.calls[i].frame) && thread.calls[i].frame <= this) {
+            lose_calls(thread, i);
+            return;
+        }
+    }
+}
+
 const Comm& Call::find_comm_slowly(MPI_Comm handle, uint64_t generation)
 {
     const Comm& comm = find_comm(handle, succeeded());

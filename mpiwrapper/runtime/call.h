@@ -40,6 +40,8 @@ class Call
             if (thread == nullptr)
                 return;
         }
+        if (!HDT_LIKELY(thread->depth == 0))
+            find_lost_calls(*thread);
         m_is_recorded = thread->depth < __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED);
         if (!HDT_LIKELY(m_is_recorded)) {
             m_is_tracked = tracks == Tracks::communicators
@@ -52,17 +54,26 @@ class Call
             m_is_tracked = true;
             m_is_recorded = level <= __atomic_load_n(&gate.level, __ATOMIC_RELAXED);
         }
+        m_number = thread->call_count;
+        if (!HDT_LIKELY(m_number < TraceWriter::max_depth)) {
+            m_is_recorded = false;
+            return;
+        }
         m_thread = thread;
         m_depth = thread->depth;
         thread->depth = own_depth;
+        thread->calls[m_number] = {this, m_depth, thread->writer.depth()};
+        thread->call_count = m_number + 1;
     }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
     ~Call()
     {
         // Finalize and pthread_exit() in a callback can end the thread's data before the call.
-        if (m_thread != nullptr && current_thread == m_thread)
-            m_thread->depth = m_depth;
+        if (m_thread == nullptr || current_thread != m_thread)
+            return;
+        m_thread->depth = m_depth;
+        m_thread->call_count = m_number;
     }
 
     /// Nothing is to be done but to call the real function.
@@ -84,6 +95,8 @@ class Call
     int end(int rc)
     {
         m_end = m_thread->clock.now();
+        if (!HDT_LIKELY(m_thread->call_count == m_number + 1))
+            lose_calls(*m_thread, m_number + 1);
         m_thread->depth = own_depth;
         m_rc = rc;
         return rc;
@@ -126,6 +139,7 @@ class Call
     }
 
   private:
+    void find_lost_calls(Thread& thread) const;
     const Comm& find_comm_slowly(MPI_Comm handle, uint64_t generation);
     Type find_type_slowly(MPI_Datatype handle, uint64_t generation);
     Window find_window_slowly(MPI_Win handle, uint64_t generation);
@@ -137,6 +151,7 @@ class Call
 
     Thread* m_thread = nullptr;
     int m_depth = 0;
+    int m_number = 0; // of the calls that the thread is in
     bool m_is_recorded = false;
     bool m_is_tracked = false;
     int m_rc = ~MPI_SUCCESS; // until it is known, handles may be invalid

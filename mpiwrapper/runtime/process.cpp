@@ -329,6 +329,20 @@ void become_untraced()
     set_state(State::off);
 }
 
+void find_stack(Thread& thread)
+{
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    void* begin = nullptr;
+    size_t size = 0;
+    if (pthread_attr_getstack(&attributes, &begin, &size) == 0) {
+        thread.stack_begin = begin;
+        thread.stack_end = static_cast<char*>(begin) + size;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
 Thread* add_thread()
 {
     void* const memory = calloc(1, sizeof(Thread));
@@ -342,6 +356,7 @@ Thread* add_thread()
         threads = thread;
     }
     open_trace(*thread);
+    find_stack(*thread);
     thread->signal_stack = provide_signal_stack();
     pthread_setspecific(thread_end_key, thread);
     return current_thread = thread;
@@ -508,6 +523,17 @@ Thread* enter_thread()
         start(level);
     }
     return current_state() == State::running ? (current_thread != nullptr ? current_thread : add_thread()) : nullptr;
+}
+
+void lose_calls(Thread& thread, int first)
+{
+    thread.writer.give_up_states(thread.calls[first].state_depth, thread.clock.now());
+    thread.depth = thread.calls[first].depth;
+    thread.call_count = first;
+    if (first == 0) {
+        thread.handles.take_away();
+        thread.statuses.take_away();
+    }
 }
 
 void begin_init()

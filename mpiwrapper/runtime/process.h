@@ -44,6 +44,8 @@ class Scratch
     /// Null if memory is short.
     void* take(size_t size);
     void give_back(void* memory);
+    /// Whoever has it will not give it back.
+    void take_away() { m_is_taken = false; }
 
   private:
     void* m_memory = nullptr;
@@ -51,10 +53,22 @@ class Scratch
     bool m_is_taken = false;
 };
 
+/// A call that a thread is in.
+struct OpenCall
+{
+    const void* frame; ///< where on the stack it is
+    int depth;         ///< of its thread before it
+    int state_depth;   ///< of the trace before it
+};
+
 /// What belongs to one thread of the program.
 struct Thread
 {
     int depth = 0; ///< MPI calls of ours that this thread is in
+    int call_count = 0;
+    OpenCall calls[TraceWriter::max_depth]; ///< the outermost first
+    const void* stack_begin = nullptr;      ///< the lowest address; null if it is not known
+    const void* stack_end = nullptr;
     int number = 0;
     HandleCache<MPI_Comm, const Comm*> comms;
     HandleCache<MPI_Datatype, Type> types;
@@ -73,6 +87,9 @@ extern __thread Thread* current_thread;
 
 /// Makes the thread known, if MPI is initialised and the process is traced.
 Thread* enter_thread();
+
+/// A longjmp() or an exception has left the calls from this number on: they become unfinished states.
+void lose_calls(Thread& thread, int first);
 
 /// While MPI_Init runs, calls that the MPI library makes are not looked at. Times count from here.
 void begin_init();

@@ -1,6 +1,7 @@
 """Processes and libraries beside the traced program."""
 import pytest
 from conftest import LIBRARY, PRELUDE, PROGRAMS
+from support.runs import WRAPPER
 
 WAYS = ["fork_exit", "fork__exit", "fork_signal", "fork_exec", "vfork__exit", "vfork_exec", "vfork_exec_fails", "vfork_signal",
         "spawn", "popen", "system"]
@@ -21,11 +22,27 @@ def test_a_program_without_mpi_leaves_no_files(run):
     assert not victim.trace_directory.exists()
 
 
-def test_another_tool_comes_first(run):
-    """It is preloaded by the program's user, ours before it."""
-    victim = run("die", "exit", env={"LD_PRELOAD": str(PROGRAMS / "tool.so")})
-    assert victim.returncode == 7
-    assert victim.names() == PRELUDE
+TOOL = str(PROGRAMS / "tool.so")
+
+
+def check_beside_tool(victim, calls_seen):
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, f"the tool saw {calls_seen}\n", "")
+    assert victim.names() == [*PRELUDE, "Finalize"]
+
+
+def test_a_tool_is_preloaded(run):
+    check_beside_tool(run("calls", env={"LD_PRELOAD": TOOL}), 10)
+
+
+def test_a_tool_is_in_the_program(run):
+    check_beside_tool(run("with_tool"), 10)
+
+
+def test_a_tool_is_preloaded_behind_us(run):
+    """Against what hdtrace-run does: it sees nothing, as it would behind any other tool."""
+    victim = run("calls", traced=False, env={"LD_PRELOAD": f"{WRAPPER}:{TOOL}"})
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "", "")
+    assert victim.names() == [*PRELUDE, "Finalize"]
 
 
 def test_a_library_that_is_loaded_privately(run):

@@ -21,12 +21,14 @@ static inline void make_calls(int count)
         MPI_Bcast(&i, 1, MPI_INT, 0, MPI_COMM_SELF);
 }
 
-static inline void begin_calls(int *argc, char ***argv)
+static inline void begin_calls_with(int thread_level, int *argc, char ***argv)
 {
     int provided;
-    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Init_thread(argc, argv, thread_level, &provided);
     make_calls(10);
 }
+
+static inline void begin_calls(int *argc, char ***argv) { begin_calls_with(MPI_THREAD_MULTIPLE, argc, argv); }
 
 /* Is inside MPI_Reduce_local while `inside` runs. */
 static inline void be_in_a_call(MPI_User_function *inside)

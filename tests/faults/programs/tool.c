@@ -1,4 +1,4 @@
-/* Another tool that intercepts MPI and is preloaded beside ours. */
+/* Another tool that intercepts MPI: preloaded, or a part of the program. */
 #include <mpi.h>
 #include <stdio.h>
 
