@@ -1,5 +1,10 @@
 #include "hdtrace/writer/clock.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
 namespace hdtrace {
 
 namespace {
@@ -35,5 +40,157 @@ int64_t clock_offset()
         return fresh;
     return offset;
 }
+
+namespace detail {
+
+#ifdef __x86_64__
+
+constinit TickScale scales[scale_count] = {};
+constinit uint32_t scale_version = 0;
+
+namespace {
+
+// A scale holds as long as the time that its rate was measured in, so it is never further off than the measurement was.
+constexpr int64_t shortest_window = 1'000'000;
+constexpr int64_t longest_window = 100'000'000;
+// Two readings of the counter that lie further apart tell nothing about the clock between them.
+constexpr uint64_t widest_reading = 8000;
+constexpr int most_wide_readings = 1000;
+// A counter whose rate changes more than this is not steady. (NTP changes the clock's by 0.0005 at most.)
+constexpr double steady = 0.002;
+
+// The kernel watches the counter, and uses it itself only while it is steady on all processors.
+bool kernel_trusts_the_counter()
+{
+    const int program_errno = errno;
+    char source[16] = "";
+    const int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        if (read(file, source, sizeof source - 1) < 0)
+            source[0] = '\0';
+        close(file);
+    }
+    errno = program_errno;
+    return strcmp(source, "tsc\n") == 0;
+}
+
+struct Reading
+{
+    uint64_t tick = 0;
+    int64_t time = 0;
+    uint64_t width = UINT64_MAX; ///< ticks that the reading took
+};
+
+Reading read_both()
+{
+    Reading best;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+        const uint64_t before = __rdtsc();
+        const int64_t time = read_clock(CLOCK_MONOTONIC);
+        const uint64_t width = __rdtsc() - before;
+        if (width < best.width)
+            best = {before + width / 2, time, width};
+    }
+    return best;
+}
+
+bool counter_is_steady = true; // as far as we know
+bool is_adjusting = false;     // for the only Adjustment
+
+class Adjustment
+{
+  public:
+    /// Makes a new scale, if the last reading is old enough. Returns the time of @p reading, but none before what was told.
+    int64_t adjust(const Reading& reading)
+    {
+        const int64_t time = reading.time > last_told(reading.tick) ? reading.time : last_told(reading.tick);
+        if (reading.width > widest_reading) {
+            if (++m_wide_readings == most_wide_readings)
+                give_up();
+            return time;
+        }
+        const int64_t window = reading.time - m_last.time;
+        if (m_last.time == 0) {
+            if (!kernel_trusts_the_counter())
+                give_up();
+            m_last = reading;
+        } else if (window >= shortest_window) {
+            if (measure_rate(reading, window))
+                publish(reading.tick, time, time - reading.time, window < longest_window ? window : longest_window);
+            else
+                give_up();
+            m_last = reading;
+        }
+        return time;
+    }
+
+  private:
+    // What others may have been told at a tick by the present scale.
+    int64_t last_told(uint64_t tick) const
+    {
+        if (m_version == 0)
+            return INT64_MIN;
+        const TickScale& present = scales[m_version % scale_count];
+        return present.time_at(tick - present.origin < present.span ? tick : present.origin + present.span);
+    }
+
+    // False if it is another one than before.
+    bool measure_rate(const Reading& reading, int64_t window)
+    {
+        const double former = m_rate;
+        m_rate = static_cast<double>(window) / static_cast<double>(reading.tick - m_last.tick);
+        return former == 0 || (m_rate > former * (1 - steady) && m_rate < former * (1 + steady));
+    }
+
+    static void give_up()
+    {
+        __atomic_store_n(&counter_is_steady, false, __ATOMIC_RELAXED);
+        __atomic_store_n(&scale_version, 0, __ATOMIC_RELEASE);
+    }
+
+    // A scale that is ahead of the clock goes more slowly, so that they meet at its end.
+    void publish(uint64_t tick, int64_t time, int64_t ahead, int64_t window)
+    {
+        const double slowed = ahead < window ? m_rate * static_cast<double>(window - ahead) / static_cast<double>(window) : 0;
+        if (++m_version == 0)
+            m_version = scale_count; // 0 means that there is none
+        TickScale& next = scales[m_version % scale_count];
+        __atomic_store_n(&next.origin, tick, __ATOMIC_RELAXED);
+        __atomic_store_n(&next.span, static_cast<uint64_t>(static_cast<double>(window) / m_rate), __ATOMIC_RELAXED);
+        __atomic_store_n(&next.time, time, __ATOMIC_RELAXED);
+        __atomic_store_n(&next.rate, static_cast<uint64_t>(slowed * static_cast<double>(1ull << rate_bits)), __ATOMIC_RELAXED);
+        __atomic_store_n(&scale_version, m_version, __ATOMIC_RELEASE);
+    }
+
+    int m_wide_readings = 0;
+    Reading m_last;
+    double m_rate = 0; ///< nanoseconds per tick
+    uint32_t m_version = 0;
+};
+
+constinit Adjustment adjustment;
+
+} // namespace
+
+int64_t monotonic_time_slowly()
+{
+    // Nobody waits for another thread that is at it, nor for the thread that this signal handler interrupts.
+    if (!__atomic_load_n(&counter_is_steady, __ATOMIC_RELAXED) || __atomic_test_and_set(&is_adjusting, __ATOMIC_ACQUIRE))
+        return read_clock(CLOCK_MONOTONIC);
+    const int64_t time = adjustment.adjust(read_both());
+    __atomic_clear(&is_adjusting, __ATOMIC_RELEASE);
+    return time;
+}
+
+#else
+
+int64_t monotonic_time_slowly()
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+#endif
+
+} // namespace detail
 
 } // namespace hdtrace

@@ -52,7 +52,7 @@ struct hdTrace {
     TextBuffer scratch;
     AttributeList child_attributes; // of the child element that is being added
 
-    int64_t whole_second() const { return clock.now() / nanoseconds_per_second; }
+    int64_t whole_second() { return clock.now() / nanoseconds_per_second; }
     // Null if the innermost state is not recorded.
     State* recorded_state()
     {

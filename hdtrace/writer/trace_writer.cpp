@@ -300,7 +300,7 @@ Text TraceWriter::put_tail(const Unfinished& unfinished) const
         out = put_text(out, "<");
         memcpy(out, state.name, length);
         out = put_relative_time(put_text(out + length, " time='"), state.begin);
-        out = put_relative_time(put_text(out, "' end='"), now);
+        out = put_relative_time(put_text(out, "' end='"), now > state.begin ? now : state.begin); // the state's thread has its own clock
         out = put_text(out, "' unfinished='1' />");
     }
     out = put_text(put_text(out, "\n"), footer);

@@ -435,7 +435,7 @@ TEST(Close, FromASignalHandlerOfTheRecordingThread)
 
 TEST(Clock, CountsFromTheEpochAndNeverGoesBack)
 {
-    const Clock clock;
+    Clock clock;
     EXPECT_NEAR(static_cast<double>(clock.now()) / 1e9, static_cast<double>(time(nullptr)), 2.0);
     int64_t last = clock.now();
     for (int i = 0; i < 100'000; ++i) {
@@ -443,6 +443,27 @@ TEST(Clock, CountsFromTheEpochAndNeverGoesBack)
         ASSERT_GE(now, last);
         last = now;
     }
+}
+
+// Also when it has not been read for a while, and while others read it.
+TEST(Clock, IsTheMonotonicClockForAllThreads)
+{
+    const auto compare = [] {
+        constexpr int64_t tolerance = 20'000;
+        for (int pause = 0; pause < 3; ++pause) {
+            for (int i = 0; i < 100'000; ++i) {
+                const int64_t before = detail::read_clock(CLOCK_MONOTONIC);
+                const int64_t time = detail::monotonic_time();
+                const int64_t after = detail::read_clock(CLOCK_MONOTONIC);
+                ASSERT_GE(time, before - tolerance);
+                ASSERT_LE(time, after + tolerance);
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(120));
+        }
+    };
+    std::thread other(compare);
+    compare();
+    other.join();
 }
 
 TEST(Clock, IsTheSameForAllThreads)

@@ -41,7 +41,7 @@ TEST(Unfinished, AStateIsInTheFileUntilItEnds)
 TEST(Unfinished, TheEndIsTheMomentOfSaving)
 {
     Trace trace;
-    const Clock clock;
+    Clock clock;
     const int64_t before = clock.now();
     trace.writer.enter("A", before);
     trace.writer.save();
