@@ -79,6 +79,22 @@ const char* read(const TextOption& option)
     return text != nullptr ? text : option.usual;
 }
 
+constexpr struct {
+    const char* name;
+    Compression compression;
+} compressions[] = {{"none", Compression::none}, {"gzip", Compression::gzip}, {"zstd", Compression::zstd}};
+
+bool parse_compression(const char* text, Compression& compression)
+{
+    for (const auto& known : compressions) {
+        if (strcmp(text, known.name) == 0) {
+            compression = known.compression;
+            return true;
+        }
+    }
+    return false;
+}
+
 // 0 if there is no such suffix.
 int64_t unit_of(char suffix)
 {
@@ -109,7 +125,9 @@ int read_environment(Environment& environment)
 
 bool read_trace_form(TraceForm& form)
 {
-    return read(option::time_digits, form.time_digits);
+    form = {};
+    const bool knows_digits = read(option::time_digits, form.time_digits);
+    return parse_compression(read(option::compress), form.compression) && knows_digits;
 }
 
 TraceForm usual_trace_form()

@@ -56,7 +56,7 @@ OutputFile::~OutputFile()
     free(m_path);
 }
 
-int OutputFile::open(const char* path, const char* trailer)
+int OutputFile::open(const char* path, Text trailer)
 {
     m_trailer = trailer;
     m_path = strdup(path);
@@ -108,14 +108,9 @@ bool OutputFile::is_still_ours() const
     return fstat(m_descriptor, &status) == 0 && status.st_dev == m_device && status.st_ino == m_inode;
 }
 
-Text OutputFile::trailer() const
-{
-    return {m_trailer, strlen(m_trailer)};
-}
-
 int OutputFile::write(Text data, const Undisturbed& undisturbed)
 {
-    return write(data, {}, trailer(), undisturbed);
+    return write(data, {}, m_trailer, undisturbed);
 }
 
 int OutputFile::write(Text data, Text rest, Text end, const Undisturbed& undisturbed)
@@ -175,7 +170,7 @@ void OutputFile::put_back(const Undisturbed& undisturbed)
     m_end = m_size;
     if (ftruncate(m_descriptor, m_size) != 0)
         return; // a cut-off last line stays; readers know it
-    iovec part = to_iovec(trailer());
+    iovec part = to_iovec(m_trailer);
     size_t done = 0;
     m_trailer_error = write_parts(&part, &part + 1, done, undisturbed);
     m_end += static_cast<off_t>(done);

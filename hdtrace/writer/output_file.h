@@ -26,7 +26,7 @@ class OutputFile {
     /// gets the same numbers for its own files as without us; where they are scarce the file is open only while
     /// it is written. Whatever happens later, the file ends with @p trailer from its first write() on; it is
     /// not copied.
-    int open(const char* path, const char* trailer = "");
+    int open(const char* path, Text trailer = {});
     /// Writes all of it, or puts the file back to the state before the call and returns why. EBADF if the
     /// program has taken the descriptor away, or in a forked child: the file belongs to the process that
     /// opened it. Writing beyond the file-size limit raises no signal, therefore @p undisturbed.
@@ -44,7 +44,6 @@ class OutputFile {
     int write_here(Text data, Text rest, Text end, const Undisturbed& undisturbed);
     int write_parts(iovec* part, const iovec* end, size_t& done, const Undisturbed& undisturbed) const;
     void put_back(const Undisturbed& undisturbed);
-    Text trailer() const;
 
     bool m_is_open = false;
     bool m_is_kept = true; // the descriptor, between two writes
@@ -55,7 +54,7 @@ class OutputFile {
     ino_t m_inode = 0;
     off_t m_size = 0; // without what the next write() goes over
     off_t m_end = 0;
-    const char* m_trailer = "";
+    Text m_trailer = {};
     int m_trailer_error = 0;
 };
 

@@ -3,8 +3,11 @@
 
 namespace hdtrace {
 
+enum class Compression { none, gzip, zstd };
+
 struct TraceForm {
     int time_digits = 9; ///< behind the point of times, from 6 to 9
+    Compression compression = Compression::none;
 };
 
 /// From the environment. Returns false if a value cannot be understood, and then the default holds for it.

@@ -1,7 +1,9 @@
 #include "hdtrace/writer/trace_writer.h"
 
 #include <errno.h>
+#include <initializer_list>
 #include <stdlib.h>
+#include <unistd.h>
 
 namespace hdtrace {
 
@@ -44,6 +46,56 @@ int count_open_blocks(const char* text, size_t size)
     return blocks;
 }
 
+bool is_digit(char character)
+{
+    return character >= '0' && character <= '9';
+}
+
+uint64_t count_lines(Text text)
+{
+    uint64_t count = 0;
+    const char* const end = text.data + text.size;
+    for (const char* at = text.data; (at = static_cast<const char*>(memchr(at, '\n', static_cast<size_t>(end - at)))) != nullptr; ++at)
+        ++count;
+    return count;
+}
+
+// As we write it.
+uint64_t read_time(const char* text)
+{
+    uint64_t time = 0, unit = nanoseconds_per_second;
+    for (; is_digit(*text); ++text)
+        time = 10 * time + unit * static_cast<uint64_t>(*text - '0');
+    for (++text; is_digit(*text); ++text)
+        time += (unit /= 10) * static_cast<uint64_t>(*text - '0');
+    return time;
+}
+
+// When the state or event of a line ended: the last time on it, since children have none.
+uint64_t end_of_line(const char* begin, const char* end)
+{
+    constexpr Text names[] = {{" end='", 6}, {" time='", 7}};
+    for (const char* at = end; --at > begin;) {
+        for (const Text& name : names) {
+            if (static_cast<size_t>(end - at) > name.size && memcmp(at, name.data, name.size) == 0)
+                return read_time(at + name.size);
+        }
+    }
+    return 0;
+}
+
+uint64_t end_of_first(Text lines)
+{
+    return end_of_line(lines.data, static_cast<const char*>(memchr(lines.data, '\n', lines.size)));
+}
+
+uint64_t end_of_last(Text lines)
+{
+    const char* const end = lines.data + lines.size - 1;
+    const void* const before = memrchr(lines.data, '\n', lines.size - 1);
+    return end_of_line(before != nullptr ? static_cast<const char*>(before) + 1 : lines.data, end);
+}
+
 } // namespace
 
 TraceWriter::~TraceWriter()
@@ -59,11 +111,13 @@ int TraceWriter::open(const char* path, const char* root_attributes, int64_t bas
     m_settings = settings;
     m_info = info;
     m_base = base * nanoseconds_per_second;
-    m_path = strdup(path);
-    m_capacity = capacity_for(settings.buffer_size);
     m_cut_digits = 9 - settings.form.time_digits;
     m_line_end_is_slow = settings.force_flush;
-    if (m_path == nullptr || !reallocate(m_capacity))
+    // Where there is no library for it, a trace that is larger is better than none.
+    if (settings.form.compression != Compression::none)
+        m_packer.open(settings.form.compression);
+    m_capacity = capacity_for(m_packer.is_open() ? settings.buffer_size / 2 : settings.buffer_size);
+    if (!choose_path(path) || !reallocate(m_capacity))
         return m_error = ENOMEM;
 
     TextBuffer head;
@@ -73,10 +127,34 @@ int TraceWriter::open(const char* path, const char* root_attributes, int64_t bas
     head.text(">\n");
     if (head.bad())
         return m_error = ENOMEM;
-    m_error = m_file.open(path, footer);
-    if (m_error == 0)
-        m_error = m_file.write({head.data(), head.size()}, Undisturbed());
-    return m_error;
+    return m_error = open_file({head.data(), head.size()});
+}
+
+// A trace of the same name in another form would be an older one.
+bool TraceWriter::choose_path(const char* path)
+{
+    const Compression chosen = m_packer.is_open() ? m_settings.form.compression : Compression::none;
+    for (const Compression form : {Compression::none, Compression::gzip, Compression::zstd}) {
+        TextBuffer name;
+        name.string(path).string(suffix_of(form));
+        if (form == chosen)
+            m_path = strdup(name.c_string());
+        else
+            unlink(name.c_string());
+    }
+    return m_path != nullptr && *m_path != '\0';
+}
+
+int TraceWriter::open_file(Text head)
+{
+    Text end = {footer, strlen(footer)};
+    if (m_packer.is_open()) {
+        end = m_packer.pack(m_packed_footer, end);
+        skip_in_index(head);
+        head = m_packer.pack(m_limit + tail_room, head);
+    }
+    const int error = m_file.open(m_path, end);
+    return error != 0 ? error : m_file.write(head, Undisturbed());
 }
 
 char* TraceWriter::begin_element_slowly()
@@ -179,7 +257,8 @@ char* TraceWriter::make_room(char* cursor, size_t size)
 bool TraceWriter::reallocate(size_t capacity)
 {
     const size_t used = static_cast<size_t>(m_cursor - m_begin);
-    char* const fresh = capacity <= longest_line ? static_cast<char*>(malloc(capacity + tail_room)) : nullptr;
+    const size_t packed_room = m_packer.is_open() ? Packer::bound(capacity) + Packer::bound(tail_room) : 0;
+    char* const fresh = capacity <= longest_line ? static_cast<char*>(malloc(capacity + tail_room + packed_room)) : nullptr;
     if (fresh == nullptr)
         return false;
     if (used > 0)
@@ -319,15 +398,50 @@ void TraceWriter::write(const Lock& lock, const Unfinished& unfinished)
     // The objects must be described before calls name them.
     if (m_info != nullptr && m_error == 0)
         m_info->flush();
-    if (m_error == 0 && !m_closed) {
-        fail(has_tail ? m_file.write(lines, elements, put_tail(unfinished), lock.undisturbed())
-                      : m_file.write(lines, lock.undisturbed()));
-    }
+    if (m_error == 0 && !m_closed)
+        fail(write_to_file(lines, elements, has_tail ? put_tail(unfinished) : Text{}, lock.undisturbed()));
     const bool lost = m_error != 0 || m_closed;
     // After close() unfinished states have been handled before they are whole.
     (lost ? m_dropped_states : m_written_states) += int64_t{whole.states} - m_handled.states;
     m_handled = whole;
     m_has_tail = has_tail;
+}
+
+int TraceWriter::write_to_file(Text lines, Text elements, Text tail, const Undisturbed& undisturbed)
+{
+    if (m_packer.is_open())
+        return write_packed(lines, elements, tail, undisturbed);
+    return tail.size > 0 ? m_file.write(lines, elements, tail, undisturbed) : m_file.write(lines, undisturbed);
+}
+
+int TraceWriter::write_packed(Text lines, Text elements, Text tail, const Undisturbed& undisturbed)
+{
+    char* out = m_limit + tail_room;
+    const auto pack = [&](Text text) {
+        const Text packed = text.size > 0 ? m_packer.pack(out, text) : text;
+        out += packed.size;
+        return packed;
+    };
+    Text block = {};
+    if (lines.size > 0) {
+        m_next_block.first_end = end_of_first(lines);
+        m_next_block.last_end = end_of_last(lines);
+        block = m_packer.pack_block(out, lines, m_next_block);
+        if (block.size == 0)
+            return EIO;
+        out += block.size;
+    }
+    const Text rest = pack(elements), end = pack(tail);
+    const int error = end.size > 0 ? m_file.write(block, rest, end, undisturbed) : m_file.write(block, undisturbed);
+    if (error == 0)
+        skip_in_index(lines);
+    return error;
+}
+
+void TraceWriter::skip_in_index(Text lines)
+{
+    m_next_block.text_offset += lines.size;
+    m_next_block.first_line += count_lines(lines);
 }
 
 void TraceWriter::fail(int error)

@@ -4,13 +4,15 @@
 #include "hdtrace/writer/clock.h"
 #include "hdtrace/writer/info_writer.h"
 #include "hdtrace/writer/output_file.h"
+#include "hdtrace/writer/packer.h"
 #include "hdtrace/writer/text.h"
 #include "hdtrace/writer/trace_form.h"
 
 namespace hdtrace {
 
 struct TraceSettings {
-    size_t buffer_size = 256 * 1024; ///< bytes in memory before they are written, at most 1 GiB
+    /// Bytes in memory, at most 1 GiB: what is not written yet and, with compression, half of it for the other form.
+    size_t buffer_size = 256 * 1024;
     bool force_flush = false;        ///< write every line at once
     TraceForm form = usual_trace_form();
     /// Called once, when the first thing could not be written; from then on states are only counted. It must
@@ -38,7 +40,8 @@ class TraceWriter {
     TraceWriter& operator=(const TraceWriter&) = delete;
     ~TraceWriter();
 
-    /// Creates the file and writes its first lines. @p root_attributes is XML, @p base the second (since the
+    /// Creates the file, whose name gets a suffix if it is compressed, and writes its first lines; removes traces of the
+    /// same name in another form. @p root_attributes is XML, @p base the second (since the
     /// epoch) that times in the file count from, @p info is flushed before this trace (may be null; not
     /// owned). Returns 0 or a value of errno.
     int open(const char* path, const char* root_attributes, int64_t base, const TraceSettings& settings,
@@ -143,6 +146,8 @@ class TraceWriter {
     char* begin_element_slowly();
     void end_line_slowly();
     void drop_line();
+    bool choose_path(const char* path);
+    int open_file(Text head);
     char* put_time_slowly(char* out, int64_t time);
     char* put_relative_time(char* out, int64_t time) const;
     char* open_nested_blocks(char* cursor);
@@ -156,6 +161,9 @@ class TraceWriter {
     Text elements_of(const Unfinished& unfinished) const;
     Text put_tail(const Unfinished& unfinished) const;
     void write(const Lock& lock, const Unfinished& unfinished);
+    int write_to_file(Text lines, Text elements, Text tail, const Undisturbed& undisturbed);
+    void skip_in_index(Text lines);
+    int write_packed(Text lines, Text elements, Text tail, const Undisturbed& undisturbed);
     void fail(int error);
 
     char* m_cursor = nullptr; // where the next element goes
@@ -171,7 +179,7 @@ class TraceWriter {
     char m_second_text[24];  // the current second and the point, as text
     Extent m_committed = {}; // whole lines; this and what follows is read by save() and close()
     Extent m_elements = {};  // whole elements
-    char* m_begin = nullptr; // behind m_limit there is room for the tail of the file
+    char* m_begin = nullptr; // behind m_limit there is room for the tail of the file, then for what is compressed
     OpenState m_open[max_depth + 2] = {};
 
     TraceSettings m_settings;
@@ -188,6 +196,9 @@ class TraceWriter {
     bool m_closed = false;
     int m_error = 0;
     OutputFile m_file;
+    Packer m_packer;
+    BlockHead m_next_block = {0, 0, 0, 1, 0, 0}; // where whole lines go on; only with compression
+    char m_packed_footer[Packer::bound(0) + 64];
 };
 
 /// Builds the text of a state or an event that ends now. The constant parts come from the caller, ready as

@@ -142,7 +142,8 @@ class Api : public testing::Test {
     {
         if (trace != nullptr)
             hdT_finalize(trace);
-        for (const char* variable : {"HDTRACE_DIRECTORY", "HDTRACE_FORCE_FLUSH", "HDTRACE_BUFFER_SIZE", "HDTRACE_TIME_DIGITS"})
+        for (const char* variable : {"HDTRACE_DIRECTORY", "HDTRACE_FORCE_FLUSH", "HDTRACE_BUFFER_SIZE", "HDTRACE_TIME_DIGITS",
+                                     "HDTRACE_COMPRESS"})
             unsetenv(variable);
     }
 
@@ -323,7 +324,22 @@ TEST_F(Api, MalformedSettingsAreRefused)
         setenv("HDTRACE_TIME_DIGITS", digits, 1);
         EXPECT_EQ(failure(create_trace("app", mpi_levels, mpi_labels)), hdT_strerror(EINVAL)) << digits;
     }
+    unsetenv("HDTRACE_TIME_DIGITS");
+    for (const char* method : {"x", "zst", "zstd ", "ZSTD", "1"}) {
+        setenv("HDTRACE_COMPRESS", method, 1);
+        EXPECT_EQ(failure(create_trace("app", mpi_levels, mpi_labels)), hdT_strerror(EINVAL)) << method;
+    }
     EXPECT_TRUE(std::filesystem::is_empty(m_directory.path()));
+}
+
+TEST_F(Api, TracesAreCompressedAsTheEnvironmentAsks)
+{
+    for (const auto& [method, suffix] : {std::pair("none", ""), std::pair("gzip", ".gz"), std::pair("zstd", ".zst")}) {
+        setenv("HDTRACE_COMPRESS", method, 1);
+        open();
+        EXPECT_EQ(finalize(), 0);
+        EXPECT_TRUE(std::filesystem::exists(m_directory.file("app_node01_3_1.trc") + suffix)) << method;
+    }
 }
 
 TEST_F(Api, TimesHaveTheDigitsThatTheEnvironmentAsksFor)

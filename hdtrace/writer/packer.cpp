@@ -1,0 +1,268 @@
+#include "hdtrace/writer/packer.h"
+
+#include "hdtrace/writer/line_matcher.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <initializer_list>
+#include <new>
+#include <stdlib.h>
+#include <zlib.h>
+
+namespace hdtrace {
+
+/// A way to compress.
+struct Codec {
+    Text block_lead; ///< before the head of a block
+    Text lead;       ///< before what is not a block
+    void* (*create)();
+    void (*destroy)(void* memory);
+    /// Writes what follows a lead or a head; returns the end, null if that failed.
+    char* (*pack)(void* memory, char* out, Text text);
+};
+
+namespace {
+
+// The libraries are loaded when compression is asked for: so no program gets another one to depend on, neither the traced
+// one nor those that are linked with our archives. Names are bound to the library itself, because the program may have
+// functions of another version under the same names.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int load_flags = RTLD_NOW | RTLD_LOCAL; // their run-time libraries want to be asked first
+#else
+constexpr int load_flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
+#endif
+
+class Library {
+  public:
+    explicit Library(const char* name) : m_handle(dlopen(name, load_flags)), m_is_complete(m_handle != nullptr) {}
+    ~Library()
+    {
+        if (m_handle != nullptr)
+            dlclose(m_handle);
+    }
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+
+    template <typename Function> void find(Function& function, const char* name)
+    {
+        void* const found = m_is_complete ? dlsym(m_handle, name) : nullptr;
+        function = reinterpret_cast<Function>(found);
+        m_is_complete = found != nullptr;
+    }
+    bool is_complete() const { return m_is_complete; }
+
+  private:
+    void* const m_handle;
+    bool m_is_complete;
+};
+
+template <typename Object> void* create()
+{
+    void* const memory = malloc(sizeof(Object));
+    if (memory == nullptr)
+        return nullptr;
+    Object* const object = new (memory) Object;
+    if (object->is_ready())
+        return memory;
+    object->~Object();
+    free(memory);
+    return nullptr;
+}
+
+template <typename Object> void destroy(void* memory)
+{
+    static_cast<Object*>(memory)->~Object();
+    free(memory);
+}
+
+template <typename Object> char* pack(void* memory, char* out, Text text)
+{
+    return static_cast<Object*>(memory)->pack(out, text);
+}
+
+// Frames of at most a block of zstd's each.
+class Zstd {
+  public:
+    Zstd() : m_library("libzstd.so.1")
+    {
+        m_library.find(m_compress_sequences, "ZSTD_compressSequences");
+        m_library.find(m_is_error, "ZSTD_isError");
+        m_library.find(m_set_parameter, "ZSTD_CCtx_setParameter");
+        m_library.find(m_init_static, "ZSTD_initStaticCCtx");
+        m_library.find(m_estimate_size, "ZSTD_estimateCCtxSize_usingCParams");
+        m_library.find(m_version, "ZSTD_versionNumber");
+        constexpr unsigned oldest = 1 * 100 * 100 + 5 * 100;
+        if (m_library.is_complete() && m_version() >= oldest)
+            make_context();
+    }
+    ~Zstd() { free(m_workspace); }
+    bool is_ready() const { return m_context != nullptr; }
+
+    char* pack(char* out, Text text)
+    {
+        while (text.size > 0) {
+            const size_t part = m_matcher.find_copies(text);
+            const size_t size = m_compress_sequences(m_context, out, Packer::bound(part), m_matcher.copies(),
+                                                     m_matcher.count(), text.data, part);
+            if (m_is_error(size))
+                return nullptr;
+            out += size;
+            text = {text.data + part, text.size - part};
+        }
+        return out;
+    }
+
+  private:
+    void make_context()
+    {
+        constexpr int window_bits = 17, smallest = 6, shortest_match = 4;
+        static_assert(LineMatcher::longest_text <= 1 << window_bits);
+        // zstd does not search, so its tables for that are as small as can be.
+        const ZSTD_compressionParameters parameters = {window_bits, smallest, smallest, 1, shortest_match, 0, ZSTD_fast};
+        const size_t size = m_estimate_size(parameters);
+        m_workspace = malloc(size);
+        m_context = m_workspace != nullptr ? m_init_static(m_workspace, size) : nullptr;
+        if (m_context == nullptr)
+            return;
+        for (const auto& [parameter, value] : {
+                 Setting{ZSTD_c_windowLog, window_bits}, {ZSTD_c_hashLog, smallest}, {ZSTD_c_chainLog, smallest},
+                 {ZSTD_c_minMatch, shortest_match}, {ZSTD_c_strategy, ZSTD_fast}, {ZSTD_c_checksumFlag, 1},
+                 {ZSTD_c_stableInBuffer, 1}, {ZSTD_c_stableOutBuffer, 1}, // no copies of them in the workspace
+                 {ZSTD_c_blockDelimiters, ZSTD_sf_explicitBlockDelimiters},
+                 {ZSTD_c_searchForExternalRepcodes, ZSTD_ps_enable}}) // unknown before 1.5.4, which always did so
+            m_set_parameter(m_context, parameter, value);
+    }
+
+    struct Setting {
+        ZSTD_cParameter parameter;
+        int value;
+    };
+
+    Library m_library;
+    decltype(&ZSTD_compressSequences) m_compress_sequences;
+    decltype(&ZSTD_isError) m_is_error;
+    decltype(&ZSTD_CCtx_setParameter) m_set_parameter;
+    decltype(&ZSTD_initStaticCCtx) m_init_static;
+    decltype(&ZSTD_estimateCCtxSize_usingCParams) m_estimate_size;
+    decltype(&ZSTD_versionNumber) m_version;
+    void* m_workspace = nullptr;
+    ZSTD_CCtx* m_context = nullptr;
+    LineMatcher m_matcher;
+};
+
+// The rest of a member of a gzip file, behind its header.
+class Gzip {
+  public:
+    Gzip() : m_library("libz.so.1")
+    {
+        decltype(&deflateInit2_) init;
+        m_library.find(init, "deflateInit2_");
+        m_library.find(m_reset, "deflateReset");
+        m_library.find(m_deflate, "deflate");
+        m_library.find(m_end, "deflateEnd");
+        m_library.find(m_crc, "crc32");
+        constexpr int level = 1, no_header = -15, usual_memory = 8;
+        m_is_ready = m_library.is_complete() && init(&m_stream, level, Z_DEFLATED, no_header, usual_memory, Z_DEFAULT_STRATEGY,
+                                                     ZLIB_VERSION, sizeof m_stream) == Z_OK;
+    }
+    ~Gzip()
+    {
+        if (m_is_ready)
+            m_end(&m_stream);
+    }
+    bool is_ready() const { return m_is_ready; }
+
+    char* pack(char* out, Text text)
+    {
+        m_reset(&m_stream);
+        m_stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data));
+        m_stream.avail_in = static_cast<uInt>(text.size);
+        m_stream.next_out = reinterpret_cast<Bytef*>(out);
+        m_stream.avail_out = static_cast<uInt>(Packer::bound(text.size));
+        if (m_deflate(&m_stream, Z_FINISH) != Z_STREAM_END)
+            return nullptr;
+        out += m_stream.total_out;
+        const uint64_t check = m_crc(0, reinterpret_cast<const Bytef*>(text.data), static_cast<uInt>(text.size));
+        return put_little_endian(out, text.size << 32 | check);
+    }
+
+  private:
+    Library m_library;
+    decltype(&deflateReset) m_reset;
+    decltype(&deflate) m_deflate;
+    decltype(&deflateEnd) m_end;
+    decltype(&crc32) m_crc;
+    z_stream m_stream = {};
+    bool m_is_ready;
+};
+
+constexpr char plain_gzip_lead[] = "\x1f\x8b\x08\0\0\0\0\0\0\xff";
+
+template <size_t Size> Text text_of(const unsigned char (&bytes)[Size])
+{
+    return {reinterpret_cast<const char*>(bytes), Size};
+}
+
+const Codec zstd_codec = {text_of(zstd_block_lead), {}, create<Zstd>, destroy<Zstd>, pack<Zstd>};
+const Codec gzip_codec = {text_of(gzip_block_lead), {plain_gzip_lead, sizeof plain_gzip_lead - 1}, create<Gzip>, destroy<Gzip>, pack<Gzip>};
+
+char* put(char* out, Text text)
+{
+    if (text.size > 0)
+        memcpy(out, text.data, text.size);
+    return out + text.size;
+}
+
+Text written(char* begin, char* end)
+{
+    return end != nullptr ? Text{begin, static_cast<size_t>(end - begin)} : Text{};
+}
+
+} // namespace
+
+Packer::~Packer()
+{
+    if (is_open())
+        m_codec->destroy(m_memory);
+}
+
+int Packer::open(Compression compression)
+{
+    const Codec& codec = compression == Compression::zstd ? zstd_codec : gzip_codec;
+    m_memory = codec.create();
+    if (m_memory == nullptr)
+        return ELIBACC;
+    m_codec = &codec;
+    return 0;
+}
+
+Text Packer::pack(char* out, Text text)
+{
+    return written(out, m_codec->pack(m_memory, put(out, m_codec->lead), text));
+}
+
+Text Packer::pack_block(char* out, Text lines, BlockHead head)
+{
+    char* const head_place = put(out, m_codec->block_lead);
+    char* const body = head_place + block_head_size;
+    char* const end = m_codec->pack(m_memory, body, lines);
+    head.text_size = lines.size;
+    head.packed_size = end != nullptr ? static_cast<uint64_t>(end - body) : 0;
+    put_block_head(head_place, head);
+    return written(out, end);
+}
+
+const char* suffix_of(Compression compression)
+{
+    switch (compression) {
+    case Compression::zstd:
+        return ".zst";
+    case Compression::gzip:
+        return ".gz";
+    case Compression::none:
+        break;
+    }
+    return "";
+}
+
+} // namespace hdtrace
