@@ -1,0 +1,35 @@
+#include "merger/export/account.h"
+
+namespace hdtrace::exporter {
+
+namespace {
+
+std::uint64_t sum(const auto& counts)
+{
+    std::uint64_t all = 0;
+    for (const auto& [ignored, count] : counts)
+        all += count;
+    return all;
+}
+
+} // namespace
+
+std::uint64_t& Account::count(Counts& counts, std::string_view name)
+{
+    const auto found = counts.find(name);
+    return found == counts.end() ? counts[std::string(name)] : found->second;
+}
+
+std::vector<std::string> Account::lines() const
+{
+    std::vector<std::string> lines = {std::to_string(m_exact) + " calls are exact, " +
+                                      std::to_string(sum(m_approximated)) + " approximated, " +
+                                      std::to_string(sum(m_dropped)) + " dropped"};
+    for (const auto& [how, count] : m_approximated)
+        lines.push_back("approximated: " + std::to_string(count) + " " + how);
+    for (const auto& [what, count] : m_dropped)
+        lines.push_back("dropped: " + std::to_string(count) + " " + what);
+    return lines;
+}
+
+} // namespace hdtrace::exporter

@@ -1,0 +1,41 @@
+"""Calls hdtrace-convert."""
+import subprocess
+from dataclasses import dataclass
+
+from support.runs import BUILD
+
+CONVERT = BUILD / "bin/hdtrace-convert"
+
+
+@dataclass
+class Conversion:
+    """What became of the calls, as the tool says it: {what: how many}."""
+
+    exact: int
+    approximated: dict
+    dropped: dict
+
+
+def call(*arguments, **options):
+    return subprocess.run([CONVERT, *map(str, arguments)], capture_output=True, text=True, check=False, **options)
+
+
+def convert(project, to, output, *arguments):
+    """Must be done without a complaint."""
+    result = call("--to", to, "-o", output, *arguments, project)
+    assert (result.returncode, result.stderr) == (0, ""), result.stderr
+    sums, *kinds = result.stdout.splitlines()
+    conversion = Conversion(int(sums.split()[0]), {}, {})
+    for line in kinds:
+        category, text = line.split(": ", 1)
+        count, what = text.split(" ", 1)
+        getattr(conversion, category)[what] = int(count)
+    assert sums == (f"{conversion.exact} calls are exact, {sum(conversion.approximated.values())} approximated, "
+                    f"{sum(conversion.dropped.values())} dropped")
+    return conversion
+
+
+def project_of(run):
+    """The path of the project of a run of support.runs."""
+    path, = run.trace_directory.glob("*.proj")
+    return path

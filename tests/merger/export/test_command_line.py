@@ -1,0 +1,66 @@
+"""hdtrace-convert as a user calls it."""
+import pytest
+from conversions import call
+
+OPEN = "<File_open cid='0' name='/data/a' flags='1' fid='0' amode='CREATE' time='1.000000000' end='1.500000000' />\n"
+
+
+@pytest.fixture
+def project(run, tmp_path):
+    run.process(0, "File name='/data/a' Size=0 id=0 time=0.1\nComm map='0->0;' id=0 name='WORLD' uid='W'\n", OPEN, size=1)
+    run.merge_cleanly()
+    return tmp_path / "app.proj"
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ([], "--to"),
+    (["--to", "vampir", "-o", "x", "app.proj"], "ioplot"),
+    (["--to", "ioplot", "app.proj"], "-o OUT"),
+    (["--to", "ioplot", "-o", "x"], "project"),
+    (["--to", "ioplot", "-o", "x", "a.proj", "b.proj"], "project"),
+    (["--to", "ioplot", "-o", "x", "--speed", "fast", "app.proj"], "--speed"),
+    (["--to", "ioplot", "-o", "x", "--speed", "0", "app.proj"], "--speed"),
+    (["--unknown"], "--unknown"),
+])
+def test_usage_errors(tmp_path, arguments, message):
+    result = call(*arguments, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert message in result.stderr and "--help" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_project_that_is_not_there(tmp_path):
+    result = call("--to", "ioplot", "-o", "x", "missing.proj", cwd=tmp_path)
+    assert result.returncode == 1 and "missing.proj: No such file" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_broken_trace_leaves_no_output(project, tmp_path):
+    trace, = tmp_path.glob("*.trc")
+    trace.write_text(trace.read_text().replace("<File_open", "<File_open <"))
+    before = sorted(tmp_path.iterdir())
+    result = call("--to", "ioplot", "-o", tmp_path / "x", project)
+    assert result.returncode == 1 and f"{trace}:3" in result.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_output_is_replaced_only_if_asked(project, tmp_path):
+    (tmp_path / "x").write_text("precious")
+    result = call("--to", "ioplot", "-o", tmp_path / "x", project)
+    assert result.returncode == 1 and "--overwrite" in result.stderr
+    assert (tmp_path / "x").read_text() == "precious"
+    assert call("--to", "ioplot", "-o", tmp_path / "x", "--overwrite", project).returncode == 0
+    assert (tmp_path / "x").read_text() == ""
+
+
+def test_the_trace_is_never_replaced(project, tmp_path):
+    for path in (project, *tmp_path.glob("*.trc")):
+        before = path.read_bytes()
+        assert call("--to", "ioplot", "-o", path, "--overwrite", project).returncode == 1
+        assert path.read_bytes() == before
+
+
+def test_quiet_and_help_and_version(project, tmp_path):
+    assert call("--to", "ioplot", "-o", tmp_path / "x", "--quiet", project).stdout == ""
+    assert "ioplot" in call("--help").stdout
+    assert call("--version").stdout.startswith("hdtrace-convert")
