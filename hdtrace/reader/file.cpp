@@ -2,43 +2,113 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "hdtrace/reader/errors.h"
 
 namespace hdtrace::detail {
-namespace {
 
-constexpr std::size_t chunk_size = 64 * 1024;
-
-} // namespace
-
-File::File(const std::string& path) : m_file(std::fopen(path.c_str(), "rbe"))
+std::size_t TextSource::read(char* target, std::size_t size)
 {
-    if (!m_file)
-        throw OpenError(path, errno);
+    const std::size_t count = m_rest.copy(target, size);
+    m_rest.remove_prefix(count);
+    return count;
+}
+
+File::File(std::string path) : m_path(std::move(path))
+{
+    open();
+    if (m_error)
+        throw OpenError(m_path, m_error);
+    struct stat status;
+    m_is_seekable = fstat(m_descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    m_size = m_is_seekable ? status.st_size : 0;
+}
+
+File::~File()
+{
+    close();
+}
+
+void File::open()
+{
+    m_descriptor = ::open(m_path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (m_descriptor < 0)
+        m_error = errno;
+}
+
+void File::close()
+{
+    if (m_descriptor >= 0)
+        ::close(std::exchange(m_descriptor, -1));
+}
+
+void File::suspend()
+{
+    if (m_is_seekable)
+        close();
 }
 
 std::size_t File::read(char* target, std::size_t size)
 {
-    const std::size_t count = std::fread(target, 1, size, m_file.get());
-    if (count < size && std::ferror(m_file.get()))
-        m_error = errno;
-    return count;
+    if (m_descriptor < 0)
+        open();
+    std::size_t done = 0;
+    while (done < size && !m_error) {
+        const ssize_t count = m_is_seekable ? ::pread(m_descriptor, target + done, size - done, m_offset)
+                                            : ::read(m_descriptor, target + done, size - done);
+        if (count == 0)
+            break;
+        if (count > 0) {
+            done += count;
+            m_offset += count;
+        } else if (errno != EINTR)
+            m_error = errno;
+    }
+    return done;
 }
 
-WholeLines::WholeLines(const std::string& path, std::string closing)
-    : m_file(path), m_closing(std::move(closing))
+WholeLines::WholeLines(const std::string& path, std::string closing, const ReadOptions& options)
+    : m_file(path), m_closing(std::move(closing)), m_options(options)
 {
 }
 
 std::size_t WholeLines::read(char* target, std::size_t size)
 {
-    while (m_next == m_whole && !m_at_end && !m_is_too_long)
-        fill();
+    while (m_next == m_whole && fill()) {
+    }
     const std::size_t count = std::min(size, m_whole - m_next);
     m_buffer.copy(target, count, m_next);
     m_next += count;
     return count;
+}
+
+bool WholeLines::next_line(std::string_view& line)
+{
+    while (m_next == m_whole && fill()) {
+    }
+    if (m_next == m_whole)
+        return false;
+    const char* const begin = m_buffer.data() + m_next;
+    const std::size_t rest = m_whole - m_next;
+    const void* const end = std::memchr(begin, '\n', rest);
+    line = {begin, end ? static_cast<const char*>(end) + 1 - begin : rest};
+    m_next += line.size();
+    return true;
+}
+
+void WholeLines::seek(std::int64_t offset)
+{
+    m_file.seek(offset);
+    m_buffer.clear();
+    m_begin = offset;
+    m_next = m_whole = 0;
+    m_at_end = m_is_too_long = false;
 }
 
 std::string WholeLines::refusal() const
@@ -46,12 +116,18 @@ std::string WholeLines::refusal() const
     return m_is_too_long ? "the line is longer than " + std::to_string(line_limit) + " bytes" : std::string();
 }
 
-void WholeLines::fill()
+/* False when there is nothing more to read. */
+bool WholeLines::fill()
 {
+    if (m_at_end || m_is_too_long)
+        return false;
     m_buffer.erase(0, m_next);
+    m_begin += m_next;
     const std::size_t rest = m_buffer.size();
-    m_buffer.resize(rest + chunk_size);
-    m_buffer.resize(rest + m_file.read(m_buffer.data() + rest, chunk_size));
+    m_buffer.resize(rest + m_options.block_size);
+    m_buffer.resize(rest + m_file.read(m_buffer.data() + rest, m_options.block_size));
+    if (!m_options.keep_open)
+        m_file.suspend();
     m_next = m_whole = 0;
     m_at_end = m_buffer.size() == rest;
     const std::string_view fresh = std::string_view(m_buffer).substr(rest);
@@ -60,6 +136,7 @@ void WholeLines::fill()
     else if (const std::size_t line_end = fresh.rfind('\n'); line_end != fresh.npos)
         m_whole = rest + line_end + 1;
     m_is_too_long = m_buffer.size() - m_whole > line_limit;
+    return true;
 }
 
 } // namespace hdtrace::detail

@@ -17,6 +17,17 @@ struct Stream {
 /* When the next state of a stream begins; streams are numbered in the order of their traces. */
 using Head = std::pair<std::int64_t, std::size_t>;
 
+/* Whatever the number of traces is, their blocks together need about as much memory. */
+ReadOptions options_for(std::size_t traces)
+{
+    constexpr std::size_t memory = 256 << 20;
+    constexpr std::size_t smallest = 4 << 10;
+    ReadOptions options;
+    options.block_size = std::clamp(memory / (traces + 1), smallest, options.block_size);
+    options.keep_open = traces <= MergedTraces::most_open_files;
+    return options;
+}
+
 } // namespace
 
 struct MergedTraces::Merging {
@@ -43,8 +54,9 @@ MergedTraces::MergedTraces(std::vector<TraceFile> traces, const Selection& selec
     : m_merging(std::make_unique<Merging>())
 {
     std::erase_if(traces, [&](const TraceFile& trace) { return !selection.wants(trace); });
+    const ReadOptions options = options_for(traces.size());
     for (TraceFile& trace : traces)
-        m_merging->streams.push_back({TraceStream(std::move(trace), selection), {}});
+        m_merging->streams.push_back({TraceStream(std::move(trace), selection, options), {}});
 }
 
 MergedTraces::~MergedTraces() = default;

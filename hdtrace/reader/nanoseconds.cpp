@@ -1,6 +1,6 @@
 #include "hdtrace/reader/nanoseconds.h"
 
-#include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace hdtrace {
@@ -8,28 +8,34 @@ namespace {
 
 constexpr std::size_t fraction_digits = 9;
 
-bool all_digits(std::string_view text)
-{
-    return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
+constexpr std::array<std::int64_t, fraction_digits + 1> powers_of_ten = {
+    1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000};
 
-std::optional<std::int64_t> parse_digits(std::string_view text)
+/* Takes the digits from the beginning of @p text; nothing if there are none, or too many. */
+std::optional<std::int64_t> take_digits(std::string_view& text)
 {
-    std::int64_t number = 0;
-    if (!all_digits(text) ||
-        std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc())
+    constexpr std::size_t digits_that_fit = 18;
+    const std::string_view digits = text;
+    std::uint64_t wrapped = 0;
+    std::size_t size = 0;
+    for (; size < digits.size() && digits[size] >= '0' && digits[size] <= '9'; ++size)
+        wrapped = wrapped * 10 + static_cast<std::uint64_t>(digits[size] - '0');
+    text.remove_prefix(size);
+    std::int64_t number = static_cast<std::int64_t>(wrapped);
+    if (size == 0 || (size > digits_that_fit &&
+                      std::from_chars(digits.data(), digits.data() + size, number).ec != std::errc()))
         return {};
     return number;
 }
 
-std::optional<std::int64_t> parse_fraction(std::string_view text)
+/* Nanoseconds from what stands behind the point. */
+std::optional<std::int64_t> take_fraction(std::string_view& text)
 {
-    if (text.size() > fraction_digits)
+    const std::size_t size = text.size();
+    const auto number = take_digits(text);
+    if (!number || size > fraction_digits)
         return {};
-    std::optional<std::int64_t> number = parse_digits(text);
-    for (std::size_t digits = text.size(); number && digits < fraction_digits; ++digits)
-        *number *= 10;
-    return number;
+    return *number * powers_of_ten[fraction_digits - size];
 }
 
 } // namespace
@@ -39,11 +45,15 @@ std::optional<std::int64_t> parse_time(std::string_view seconds)
     const bool negative = seconds.starts_with('-');
     if (negative)
         seconds.remove_prefix(1);
-    const std::size_t point = seconds.find('.');
-    const auto whole = parse_digits(seconds.substr(0, point));
-    const auto fraction = point == seconds.npos ? 0 : parse_fraction(seconds.substr(point + 1));
+    const auto whole = take_digits(seconds);
+    std::optional<std::int64_t> fraction = 0;
+    if (seconds.starts_with('.')) {
+        seconds.remove_prefix(1);
+        fraction = take_fraction(seconds);
+    }
     std::int64_t time = 0;
-    if (!whole || !fraction || __builtin_mul_overflow(*whole, nanoseconds_per_second, &time) ||
+    if (!whole || !fraction || !seconds.empty() ||
+        __builtin_mul_overflow(*whole, nanoseconds_per_second, &time) ||
         __builtin_add_overflow(time, *fraction, &time))
         return {};
     return negative ? -time : time;

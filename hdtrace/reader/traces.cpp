@@ -61,9 +61,10 @@ bool Selection::wants(const State& state) const
            (!classes.empty() && std::ranges::find(classes, class_of(state.name)) != classes.end());
 }
 
-TraceStream::TraceStream(TraceFile trace, Selection selection)
-    : m_trace(std::move(trace)), m_selection(std::move(selection)), m_reader(m_trace.path)
+TraceStream::TraceStream(TraceFile trace, Selection selection, const ReadOptions& options)
+    : m_trace(std::move(trace)), m_selection(std::move(selection)), m_reader(m_trace.path, options)
 {
+    m_reader.seek(m_selection.interval.begin);
     m_at_end = !m_selection.wants(m_trace);
 }
 

@@ -55,7 +55,7 @@ struct Selection {
 class TraceStream {
   public:
     /** Opens the trace. Throws OpenError, ReadError. */
-    TraceStream(TraceFile trace, Selection selection);
+    TraceStream(TraceFile trace, Selection selection, const ReadOptions& options = {});
 
     /** Reads the next state or event of the top level; @p state's memory is used again. False behind the last
      * one. Throws ReadError for what is not a trace, and the same again if it is called again. */

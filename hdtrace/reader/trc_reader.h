@@ -7,8 +7,8 @@
  *     if (!reader.complete())
  *         warn("app_node01_0_0.trc: " + reader.missing() + " is missing");
  *
- * Memory is bounded by the longest line. One reader must be used by one thread at a time; different
- * readers are independent.
+ * Lines as our writer writes them are read fast, all others by libxml2. Memory is bounded by the longest
+ * line. One reader must be used by one thread at a time; different readers are independent.
  */
 #pragma once
 
@@ -20,6 +20,7 @@
 
 #include "hdtrace/reader/element.h"
 #include "hdtrace/reader/errors.h"
+#include "hdtrace/reader/file.h"
 
 namespace hdtrace {
 
@@ -29,7 +30,7 @@ struct State : Element {
     std::int64_t end = 0;          ///< nanoseconds since the epoch; of an event: its time
     std::vector<Element> children; ///< `For`, `Send`, `Info`, ...
     std::vector<State> nested;     ///< what was called inside this state
-    std::int64_t line = 0;         ///< where it stands in the file, counted from 1
+    std::int64_t line = 0;         ///< where it stands in the file, counted from 1; 0 is unknown
     bool is_event = false;
 
     /** Whether the process ended inside this state: `end` is when it was last seen there, and other
@@ -42,7 +43,7 @@ struct State : Element {
 class TrcReader {
   public:
     /** Opens the trace and reads its root. Throws OpenError, or ReadError if it is not a trace. */
-    explicit TrcReader(const std::string& path);
+    explicit TrcReader(const std::string& path, const ReadOptions& options = {});
     ~TrcReader();
     TrcReader(TrcReader&&) noexcept;
     TrcReader& operator=(TrcReader&&) noexcept;
@@ -57,16 +58,21 @@ class TrcReader {
 
     /** Reads the next state or event of the top level; @p state's memory is used again. False at the end.
      *  A trace that was cut off ends after its last whole line, which is no error. Throws ReadError for what
-     *  is not a trace, and the same again if it is called again; the last states before a syntax error (less
-     *  than a kilobyte) may be lost with it. */
+     *  is not a trace, and the same again if it is called again; where states do not stand on lines of their
+     * own, the last ones before a syntax error (less than a kilobyte) may be lost with it. */
     bool next(State& state);
+
+    /** Makes next() begin with the first state that ends at @p time or later. Has to be called before next().
+     * Finds the place in a trace of ours by binary search, reads all others from their beginning. States that
+     * are found have no line numbers. Throws as next(). */
+    void seek(std::int64_t time);
 
     /** Whether the writer closed the trace. Valid once next() returned false. */
     bool complete() const;
     /** What a trace that was cut off lacks, e.g. "the end of line 7 and </Program>"; else empty. */
     const std::string& missing() const;
     /** How many lines of a trace that was cut off hold all that next() returned and nothing that is not
-     * whole. */
+     * whole, if all of it was read. */
     std::int64_t whole_lines() const;
 
   private:

@@ -171,7 +171,8 @@ void validate_trace(const std::string& path, Problems& problems)
         validator.run();
     } catch (const detail::EndOfData& end) {
         problems.add(end.line(), "the trace is cut off: " +
-                                     detail::missing_end(lines, xml, validator.has_root()) + " is missing");
+                                     detail::missing_end(lines, xml.lines_read(), validator.has_root()) +
+                                     " is missing");
     }
 }
 

@@ -2,6 +2,10 @@
 
 #include <sys/resource.h>
 
+#include <atomic>
+#include <barrier>
+
+#include "hdtrace/reader/for_each_trace.h"
 #include "hdtrace/reader/merged_traces.h"
 #include "hdtrace/reader/traces.h"
 #include "tests/unit/reader_support.h"
@@ -167,6 +171,59 @@ TEST(MergedTraces, GoesOnAfterABrokenTrace)
 TEST(MergedTraces, SaysWhichTraceIsMissing)
 {
     EXPECT_THROW(read({file("/nowhere/app_a_0_0.trc")}), OpenError);
+}
+
+TEST(MergedTraces, NeedFewDescriptors)
+{
+    const TemporaryFolder folder;
+    std::vector<TraceFile> files;
+    for (std::size_t i = 0; i <= MergedTraces::most_open_files; ++i) {
+        std::string states;
+        for (int second = 0; second < 100; ++second)
+            states += state("A", second, second + 1, " comment='" + std::string(1000, 'x') + "'");
+        files.push_back(file(folder.write(std::to_string(i) + ".trc", trace(states)), i));
+    }
+    rlimit limit;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    const rlimit low{32, limit.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &low);
+    const std::vector<std::string> names = read(files);
+    setrlimit(RLIMIT_NOFILE, &limit);
+    EXPECT_EQ(names.size(), files.size() * 100);
+    EXPECT_EQ(names[1], "A@1");
+}
+
+TEST(ForEachTrace, WorksOnAllTraces)
+{
+    std::vector<TraceFile> files;
+    for (int rank = 0; rank < 1000; ++rank)
+        files.push_back(file("", rank));
+    for (unsigned threads : {0, 1, 3}) {
+        std::atomic<std::int64_t> sum = 0;
+        for_each_trace(
+            files, [&](const TraceFile& trace) { sum += trace.rank; }, threads);
+        EXPECT_EQ(sum, 499'500);
+    }
+    for_each_trace({}, [](const TraceFile&) { FAIL(); });
+}
+
+TEST(ForEachTrace, WorksAtTheSameTime)
+{
+    std::barrier both(2);
+    for_each_trace(
+        {file("a"), file("b")}, [&](const TraceFile&) { both.arrive_and_wait(); }, 2);
+}
+
+TEST(ForEachTrace, ThrowsWhatItsWorkThrows)
+{
+    std::atomic<int> begun = 0;
+    const std::vector<TraceFile> files(1000);
+    const auto work = [&](const TraceFile& trace) {
+        ++begun;
+        throw OpenError(trace.path, ENOENT);
+    };
+    EXPECT_THROW(for_each_trace(files, work, 2), OpenError);
+    EXPECT_LE(begun, 2);
 }
 
 } // namespace
