@@ -13,8 +13,12 @@ namespace hdtrace {
 
 /// A way to compress.
 struct Codec {
-    Text block_lead; ///< before the head of a block
-    Text lead;       ///< before what is not a block
+    struct Lead {
+        const unsigned char* bytes;
+        size_t size;
+    };
+    Lead block_lead; ///< before the head of a block
+    Lead lead;       ///< before what is not a block
     void* (*create)();
     void (*destroy)(void* memory);
     /// Writes what follows a lead or a head; returns the end, null if that failed.
@@ -196,21 +200,17 @@ class Gzip {
     bool m_is_ready;
 };
 
-constexpr char plain_gzip_lead[] = "\x1f\x8b\x08\0\0\0\0\0\0\xff";
+constexpr unsigned char gzip_lead[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
 
-template <size_t Size> Text text_of(const unsigned char (&bytes)[Size])
+constexpr Codec zstd_codec = {{zstd_block_lead, sizeof zstd_block_lead}, {nullptr, 0}, create<Zstd>, destroy<Zstd>, pack<Zstd>};
+constexpr Codec gzip_codec = {{gzip_block_lead, sizeof gzip_block_lead}, {gzip_lead, sizeof gzip_lead},
+                              create<Gzip>, destroy<Gzip>, pack<Gzip>};
+
+char* put(char* out, Codec::Lead lead)
 {
-    return {reinterpret_cast<const char*>(bytes), Size};
-}
-
-const Codec zstd_codec = {text_of(zstd_block_lead), {}, create<Zstd>, destroy<Zstd>, pack<Zstd>};
-const Codec gzip_codec = {text_of(gzip_block_lead), {plain_gzip_lead, sizeof plain_gzip_lead - 1}, create<Gzip>, destroy<Gzip>, pack<Gzip>};
-
-char* put(char* out, Text text)
-{
-    if (text.size > 0)
-        memcpy(out, text.data, text.size);
-    return out + text.size;
+    if (lead.size > 0)
+        memcpy(out, lead.bytes, lead.size);
+    return out + lead.size;
 }
 
 Text written(char* begin, char* end)

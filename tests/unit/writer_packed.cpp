@@ -51,6 +51,11 @@ struct Form {
     std::string (*unpacked)(const std::string& path);
 };
 
+void PrintTo(const Form& form, std::ostream* out)
+{
+    *out << form.suffix;
+}
+
 template <size_t Size> std::string string_of(const unsigned char (&bytes)[Size])
 {
     return {bytes, bytes + Size};

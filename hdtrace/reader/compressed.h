@@ -1,0 +1,75 @@
+/* compressed.h - the text of compressed files. */
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "hdtrace/block_head.h"
+
+namespace hdtrace::detail {
+
+/** How many bytes tell whether a file is compressed. */
+inline constexpr std::size_t magic_size = 4;
+bool is_compressed(std::string_view first_bytes);
+
+/** The name without what compression adds to it. */
+std::string_view plain_name(std::string_view path);
+/** The name under which the file exists, with what compression adds to it if it does not exist without. */
+std::string existing_name(const std::string& path);
+
+class Decoder;
+
+/** The text of a file of zstd's frames or gzip's members. Text that was cut off ends with the last byte that is known. Traces that we
+ * compressed are found by their blocks' heads; in other files only reading from the beginning leads anywhere. */
+class CompressedText {
+  public:
+    /** Copies up to @p size bytes of the file from @p offset on, fewer at its end and after an error. */
+    using ReadAt = std::function<std::size_t(std::int64_t offset, char* target, std::size_t size)>;
+
+    /** The file has @p file_size bytes. */
+    CompressedText(ReadAt read_at, std::int64_t file_size);
+    ~CompressedText();
+
+    /** Reads fewer bytes only at the end and where refusal() says why. */
+    std::size_t read(char* target, std::size_t size);
+    /** Why the bytes that follow are not handed out; empty if they are. */
+    const std::string& refusal() const { return m_refusal; }
+
+    /** The size of the text. */
+    std::int64_t size();
+    /** Goes to a byte of the text. */
+    void seek(std::int64_t offset);
+    /** Where in the text to begin so that no line is missed that ends at @p time, nanoseconds after
+     * timeAdjustment, or later: a beginning of a line. */
+    std::int64_t offset_of_time(std::int64_t time);
+
+  private:
+    struct Block {
+        std::int64_t begin = 0; ///< in the file
+        std::int64_t end = 0;
+        BlockHead head = {};
+    };
+
+    std::optional<Block> next_block(std::int64_t begin, std::int64_t end);
+    Block last_block_where(const std::function<bool(const BlockHead&)>& holds);
+    void start_at(const Block& block);
+    void skip_text(std::int64_t size);
+
+    ReadAt m_read_at;
+    std::int64_t m_file_size;
+    std::unique_ptr<Decoder> m_decoder;
+    std::string m_block_start; ///< what blocks begin with
+    std::string m_input;
+    std::string_view m_undecoded; ///< of the input
+    std::int64_t m_next_input = 0;
+    std::int64_t m_text_offset = 0;
+    std::int64_t m_size = -1; ///< of the text, once it is known
+    std::string m_refusal;
+};
+
+} // namespace hdtrace::detail

@@ -1,0 +1,225 @@
+// Compressed traces, from our writer to our reader.
+#include "hdtrace/reader/compressed.h"
+#include "writer_support.h"
+
+#include <map>
+#include <random>
+#include <utility>
+#include <zlib.h>
+#include <zstd.h>
+
+namespace hdtrace::test {
+namespace {
+
+using detail::CompressedText;
+
+/// A file in memory that counts what is read of it.
+class Bytes {
+  public:
+    explicit Bytes(std::string bytes) : m_bytes(std::move(bytes)) {}
+
+    CompressedText text()
+    {
+        return {[this](std::int64_t offset, char* target, std::size_t size) {
+                    const std::size_t count = static_cast<std::size_t>(offset) < m_bytes.size() ? m_bytes.copy(target, size, offset) : 0;
+                    m_read += count;
+                    return count;
+                },
+                static_cast<std::int64_t>(m_bytes.size())};
+    }
+    std::size_t take_read() { return std::exchange(m_read, 0); }
+
+  private:
+    std::string m_bytes;
+    std::size_t m_read = 0;
+};
+
+std::string rest_of(CompressedText& text, std::size_t step = 10'000)
+{
+    std::string all, part(step, '\0');
+    while (const std::size_t count = text.read(part.data(), part.size()))
+        all.append(part, 0, count);
+    return all;
+}
+
+struct Form {
+    const char* name;
+    Compression compression;
+    const char* suffix;
+    std::string (*foreign)(const std::string& text); ///< as others compress
+};
+
+std::string with_zstd(const std::string& text)
+{
+    std::string packed(ZSTD_compressBound(text.size()), '\0');
+    packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
+    return packed;
+}
+
+std::string with_gzip(const std::string& text)
+{
+    const TemporaryDirectory directory;
+    gzFile_s* const file = gzopen(directory.file("t").c_str(), "wb");
+    gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+    gzclose(file);
+    return content_of(directory.file("t"));
+}
+
+const Form forms[] = {{"gzip", Compression::gzip, ".gz", with_gzip}, {"zstd", Compression::zstd, ".zst", with_zstd}};
+
+constexpr int calls = 200'000;
+constexpr int64_t interval = 1'000'000;
+
+void PrintTo(const Form& form, std::ostream* out)
+{
+    *out << form.name;
+}
+
+class Compressed : public testing::TestWithParam<Form> {
+  protected:
+    /// What a trace is as text and as a file; call number i ends i intervals after the beginning.
+    struct Twins {
+        std::string text;
+        std::string file;
+    };
+    static const Twins& twins()
+    {
+        static std::map<Compression, Twins> known;
+        Twins& made = known[GetParam().compression];
+        if (made.file.empty())
+            made = {written(Compression::none), written(GetParam().compression)};
+        return made;
+    }
+    static std::string written(Compression compression)
+    {
+        TraceSettings settings;
+        settings.form.compression = compression;
+        settings.buffer_size = 128 * 1024;
+        Trace trace(settings);
+        for (int i = 0; i < calls; ++i) {
+            trace.state("Call", i * interval - i % 1'000, i * interval);
+            if (i == calls - 200) // a small last block
+                trace.writer.flush();
+        }
+        trace.writer.close();
+        return content_of(trace.path() + (compression == Compression::none ? "" : GetParam().suffix));
+    }
+    static std::size_t last_block()
+    {
+        const std::string mark(block_mark, sizeof block_mark);
+        return twins().file.rfind(mark);
+    }
+};
+
+INSTANTIATE_TEST_SUITE_P(, Compressed, testing::ValuesIn(forms), [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(Compressed, IsRecognised)
+{
+    EXPECT_TRUE(detail::is_compressed(twins().file.substr(0, detail::magic_size)));
+    EXPECT_FALSE(detail::is_compressed(twins().text.substr(0, detail::magic_size)));
+    EXPECT_FALSE(detail::is_compressed(""));
+}
+
+TEST_P(Compressed, IsTheText)
+{
+    for (const std::size_t step : {1u, 1'000u, 10'000'000u}) {
+        Bytes bytes(twins().file);
+        CompressedText text = bytes.text();
+        EXPECT_TRUE(rest_of(text, step) == twins().text);
+        EXPECT_EQ(text.refusal(), "");
+    }
+}
+
+TEST_P(Compressed, CanBeReadFromAnywhere)
+{
+    Bytes bytes(twins().file);
+    CompressedText text = bytes.text();
+    EXPECT_EQ(text.size(), static_cast<int64_t>(twins().text.size()));
+    std::mt19937 random(1);
+    std::string part(1'000, '\0');
+    for (int i = 0; i < 300; ++i) {
+        const std::size_t place = random() % (twins().text.size() - part.size());
+        text.seek(static_cast<int64_t>(place));
+        EXPECT_EQ(text.read(part.data(), part.size()), part.size());
+        EXPECT_EQ(part, twins().text.substr(place, part.size()));
+    }
+    text.seek(text.size());
+    EXPECT_EQ(rest_of(text), "");
+    text.seek(0);
+    EXPECT_TRUE(rest_of(text) == twins().text);
+}
+
+TEST_P(Compressed, TheIndexLeadsToATime)
+{
+    Bytes bytes(twins().file);
+    CompressedText text = bytes.text();
+    for (const int call : {0, 1, 100, 12'345, 130'000, calls - 1}) {
+        bytes.take_read();
+        const std::size_t offset = static_cast<std::size_t>(text.offset_of_time(call * interval));
+        EXPECT_LT(bytes.take_read(), twins().file.size() / 3);
+        EXPECT_TRUE(offset == 0 || twins().text[offset - 1] == '\n');
+        // At most a block of lines stands before the one that was looked for.
+        text.seek(static_cast<int64_t>(offset));
+        std::string block(72 * 1024, '\0');
+        block.resize(text.read(block.data(), block.size()));
+        char end[32];
+        snprintf(end, sizeof end, "end='%d.%09d'", static_cast<int>(call * interval / second), static_cast<int>(call * interval % second));
+        EXPECT_NE(block.find(end), block.npos) << call;
+    }
+}
+
+TEST_P(Compressed, ACutLosesNoBlockThatIsWhole)
+{
+    const std::size_t begin = last_block();
+    BlockHead head;
+    ASSERT_TRUE(get_block_head(twins().file.data() + begin, head));
+    for (std::size_t size = begin; size < twins().file.size(); ++size) {
+        Bytes bytes(twins().file.substr(0, size));
+        CompressedText text = bytes.text();
+        text.seek(static_cast<int64_t>(head.text_offset) - 100);
+        const std::string rest = rest_of(text);
+        ASSERT_GE(rest.size(), 100u) << size;
+        ASSERT_EQ(rest, twins().text.substr(head.text_offset - 100, rest.size())) << size;
+        ASSERT_EQ(text.refusal(), "") << size;
+    }
+}
+
+TEST_P(Compressed, DamageIsToldAndWhatStandsBeforeIsRead)
+{
+    std::string file = twins().file;
+    const std::size_t place = file.size() / 2;
+    for (std::size_t i = 0; i < 8; ++i)
+        file[place + i] = static_cast<char>(~file[place + i]);
+    Bytes bytes(file);
+    CompressedText text = bytes.text();
+    const std::string read = rest_of(text);
+    EXPECT_GT(read.size(), twins().text.size() / 4);
+    EXPECT_LT(read.size(), twins().text.size() * 3 / 4);
+    EXPECT_TRUE(text.refusal().starts_with("the compressed data before byte ")) << text.refusal();
+}
+
+TEST_P(Compressed, FilesOfOthersAreReadToo)
+{
+    Bytes bytes(GetParam().foreign(twins().text) + GetParam().foreign("behind"));
+    CompressedText text = bytes.text();
+    EXPECT_TRUE(rest_of(text) == twins().text + "behind");
+    EXPECT_EQ(text.size(), static_cast<int64_t>(twins().text.size() + 6));
+    text.seek(static_cast<int64_t>(twins().text.size()));
+    EXPECT_EQ(rest_of(text), "behind");
+}
+
+TEST(CompressedNames, AreFoundByThePlainOne)
+{
+    const TemporaryDirectory directory;
+    const std::string plain = directory.file("a_h_0_0.trc");
+    EXPECT_EQ(detail::existing_name(plain), plain);
+    for (const char* suffix : {".gz", ".zst", ""}) {
+        std::ofstream(plain + suffix) << "x";
+        EXPECT_EQ(detail::existing_name(plain), plain + suffix);
+        EXPECT_EQ(detail::existing_name(plain + suffix), plain + suffix);
+        EXPECT_EQ(detail::plain_name(plain + suffix), plain);
+    }
+}
+
+} // namespace
+} // namespace hdtrace::test
