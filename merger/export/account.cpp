@@ -29,6 +29,8 @@ std::vector<std::string> Account::lines() const
         lines.push_back("approximated: " + std::to_string(count) + " " + how);
     for (const auto& [what, count] : m_dropped)
         lines.push_back("dropped: " + std::to_string(count) + " " + what);
+    for (const std::string& note : m_notes)
+        lines.push_back("note: " + note);
     return lines;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hdtrace::exporter {
@@ -17,7 +18,11 @@ class Account {
     /// @p what is a plural and why, e.g. "calls that failed".
     void dropped(std::string_view what) { ++count(m_dropped, what); }
 
-    /// For the user: one line of sums, then one for each kind of approximated and dropped calls.
+    /// What the user has to know besides.
+    void note(std::string text) { m_notes.push_back(std::move(text)); }
+
+    /// For the user: one line of sums, then one for each kind of approximated and dropped calls, then the
+    /// notes.
     std::vector<std::string> lines() const;
 
   private:
@@ -28,6 +33,7 @@ class Account {
     std::uint64_t m_exact = 0;
     Counts m_approximated;
     Counts m_dropped;
+    std::vector<std::string> m_notes;
 };
 
 } // namespace hdtrace::exporter

@@ -13,7 +13,7 @@
 #include "merger/export/file_view.h"
 #include "merger/export/format.h"
 #include "merger/export/text_output.h"
-#include "merger/export/values.h"
+#include "merger/output_file.h"
 
 namespace hdtrace::exporter {
 
@@ -98,16 +98,16 @@ class IoPlot {
     {
         if (call.find("rc") != nullptr)
             return;
-        const Type* type = m_types.find(rank, integer_or(call, "filetid", -1));
+        const Type* type = m_types.find(rank, call.integer("filetid").value_or(-1));
         const std::string* representation = call.find("representation");
-        m_views[rank] = {type ? std::optional(FileView(integer_or(call, "offset", 0), *type)) : std::nullopt,
-                         representation == nullptr || *representation == "native" ||
-                             *representation == "NATIVE"};
+        m_views[rank] = {
+            type ? std::optional(FileView(call.integer("offset").value_or(0), *type)) : std::nullopt,
+            representation == nullptr || *representation == "native" || *representation == "NATIVE"};
     }
 
     void start(std::int64_t rank, const State& call)
     {
-        const std::optional<std::int64_t> offset = find_integer(call, "offset");
+        const std::optional<std::int64_t> offset = call.integer("offset");
         const View& view = m_views[rank];
         if (call.find("rc") != nullptr)
             return m_account.dropped("accesses that failed");
@@ -118,14 +118,18 @@ class IoPlot {
             return m_account.dropped("accesses through a view whose file type is not described");
         if (!view.of_file->is_regular())
             return m_account.dropped("accesses through a file type that overlaps itself or goes backwards");
-        const std::int64_t asked = integer_or(call, "size", 0);
-        const Access access = {rank,    call.name.find("write") != std::string::npos,       *view.of_file,
-                               *offset, std::min(asked, integer_or(call, "actual", asked)), call.time};
+        const std::int64_t asked = call.integer("size").value_or(0);
+        const Access access = {rank,
+                               call.name.find("write") != std::string::npos,
+                               *view.of_file,
+                               *offset,
+                               std::min(asked, call.integer("actual").value_or(asked)),
+                               call.time};
         if (view.is_native)
             m_account.exact();
         else
             m_account.approximated("accesses in another data representation: with the sizes in memory");
-        if (const std::optional<std::int64_t> rid = find_integer(call, "rid"))
+        if (const std::optional<std::int64_t> rid = call.integer("rid"))
             m_pending.insert_or_assign({rank, *rid}, Pending{access, call.end});
         else
             write(access, call.end);
@@ -138,7 +142,7 @@ class IoPlot {
             return;
         Access& access = found->second.access;
         if (completion.what != nullptr)
-            access.size = std::min(access.size, integer_or(*completion.what, "actual", access.size));
+            access.size = std::min(access.size, completion.what->integer("actual").value_or(access.size));
         write(access, completion.end);
         m_pending.erase(found);
     }
@@ -175,13 +179,15 @@ void convert_to_ioplot(const Project& project, const Options& options, Account& 
 {
     const ProjectFile& file = wanted_file(project, options.file);
     const ObjectTable objects(project);
-    TextOutput output(options.output);
+    merger::OutputFile output_file(options.output);
+    TextOutput output([&](std::string_view text) { output_file.write(text); });
     IoPlot plot(objects, file, output, account);
     MergedTraces calls(traces_of(project));
     while (const State* call = calls.next())
         plot.add(calls.trace(), *call);
     plot.finish();
-    output.commit();
+    output.flush();
+    output_file.commit();
 }
 
 } // namespace hdtrace::exporter

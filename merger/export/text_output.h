@@ -1,19 +1,21 @@
-// Text into a file that appears whole or not at all.
+// Text on its way into a file.
 #pragma once
 
 #include <charconv>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
-
-#include "merger/output_file.h"
+#include <utility>
 
 namespace hdtrace::exporter {
 
-/// All functions throw std::system_error.
+/// All functions throw what the sink throws.
 class TextOutput {
   public:
-    explicit TextOutput(std::string path) : m_file(std::move(path)) {}
+    using Sink = std::function<void(std::string_view)>;
+
+    explicit TextOutput(Sink sink) : m_sink(std::move(sink)) {}
 
     TextOutput& text(std::string_view text)
     {
@@ -39,22 +41,16 @@ class TextOutput {
         return number(nanoseconds / second).text(".").text(std::string_view(fraction).substr(1));
     }
 
-    void commit()
+    void flush()
     {
-        flush();
-        m_file.commit();
+        m_sink(m_buffer);
+        m_buffer.clear();
     }
 
   private:
     static constexpr std::size_t most_buffered = 1 << 18;
 
-    void flush()
-    {
-        m_file.write(m_buffer);
-        m_buffer.clear();
-    }
-
-    merger::OutputFile m_file;
+    Sink m_sink;
     std::string m_buffer;
 };
 

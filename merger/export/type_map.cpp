@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "merger/export/format.h"
-#include "merger/export/values.h"
 
 namespace hdtrace::exporter {
 
@@ -16,7 +15,7 @@ constexpr std::int64_t bytes_of_int = 4;
 
 std::int64_t integer(const Element& element, std::string_view name)
 {
-    const std::optional<std::int64_t> value = find_integer(element, name);
+    const std::optional<std::int64_t> value = element.integer(name);
     if (!value)
         throw ConvertError("a datatype lacks " + std::string(name));
     return *value;
@@ -80,7 +79,7 @@ Dimension dimension_of_darray(const Element& row, std::int64_t coordinate)
         return {size, {0, 1, size, 1, 0}};
     const std::int64_t smallest =
         text(row, "distrib") == "MPI_DISTRIBUTE_BLOCK" ? (size + processes - 1) / processes : 1;
-    const std::int64_t length = find_integer(row, "darg").value_or(smallest);
+    const std::int64_t length = row.integer("darg").value_or(smallest);
     if (length <= 0 || processes <= 0)
         throw ConvertError("a distributed array has blocks of " + std::to_string(length));
     const std::int64_t step = length * processes;
@@ -110,7 +109,7 @@ std::vector<Dimension> dimensions_of(const Datatype& datatype, std::int64_t rank
 TypeMapPointer array_map(const Datatype& datatype, const Type& old)
 {
     const Element type = without_rows(datatype);
-    std::vector<Dimension> dimensions = dimensions_of(datatype, integer_or(type, "rank", 0));
+    std::vector<Dimension> dimensions = dimensions_of(datatype, type.integer("rank").value_or(0));
     if (text(type, "order") == "MPI_ORDER_FORTRAN")
         std::ranges::reverse(dimensions);
     TypeMapPointer map = old.map;
@@ -218,9 +217,9 @@ std::vector<Copies> TypeMaps::parts(std::int64_t rank, const Datatype& datatype)
             parts.push_back({integer(row, "displacement"), integer(row, "blocklen"),
                              member ? member->extent : 0, member ? member->map : nullptr});
         }
-        return find_integer(type, "count") ? parts : std::vector<Copies>();
+        return type.integer("count") ? parts : std::vector<Copies>();
     }
-    const std::optional<std::int64_t> old_type = find_integer(type, "oldType");
+    const std::optional<std::int64_t> old_type = type.integer("oldType");
     const Type* old = old_type ? find(rank, *old_type) : nullptr;
     if (old == nullptr)
         return {};

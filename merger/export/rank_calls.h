@@ -1,0 +1,34 @@
+// The calls of one process, of all its threads.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "hdtrace/reader/traces.h"
+
+namespace hdtrace::exporter {
+
+/// Top-level states in the order in which they ended: what a call waited for stands before it. For this order
+/// one state of each thread is in memory.
+class RankCalls {
+  public:
+    /// @p traces: of the threads of one process. Throws OpenError, ReadError.
+    explicit RankCalls(const std::vector<TraceFile>& traces);
+
+    /// Null behind the last one; it belongs to this until the next call. Throws ReadError.
+    const State* next();
+    /// Whose state next() returned last.
+    const TraceFile& trace() const { return m_threads[m_current].stream.trace(); }
+
+  private:
+    struct Thread {
+        TraceStream stream;
+        State state;
+        bool has_state;
+    };
+
+    std::vector<Thread> m_threads;
+    std::size_t m_current;
+};
+
+} // namespace hdtrace::exporter

@@ -1,0 +1,463 @@
+// SimGrid's time-independent traces: what each process does, for its replay on another machine.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "hdtrace/reader/objects.h"
+#include "hdtrace/reader/requests.h"
+#include "merger/export/format.h"
+#include "merger/export/output_directory.h"
+#include "merger/export/rank_calls.h"
+#include "merger/export/tit_actions.h"
+#include "merger/export/tit_collectives.h"
+
+namespace hdtrace::exporter {
+
+namespace {
+
+constexpr std::int64_t any = -1;     // source or tag
+constexpr std::int64_t nobody = -2;  // MPI_PROC_NULL
+constexpr std::int64_t unknown = -4; // a process of another world
+
+/// What all processes share.
+struct Replay {
+    const Project& project;
+    const ObjectTable objects{project};
+    const Communicator* world = nullptr;
+    ReplayTags tags{world};
+    MessageBalance balance{};
+    double speed;
+    Account& account;
+};
+
+const Communicator* find_world(const Project& project)
+{
+    const auto found = std::ranges::find(project.communicators, "WORLD", &Communicator::name);
+    return found == project.communicators.end() ? nullptr : &*found;
+}
+
+// --- what receives got ---
+
+/// What a non-blocking receive got that did not say before what it would get.
+struct Received {
+    std::int64_t source = any;
+    std::int64_t tag = any;
+    std::int64_t size = 0;
+    bool is_complete = false;
+};
+
+using ReceivedByRid = std::unordered_map<std::int64_t, Received>;
+
+std::int64_t value_or(const Element& element, std::string_view name, std::int64_t otherwise)
+{
+    return element.integer(name).value_or(otherwise);
+}
+
+bool is_receive(const Element& call)
+{
+    return call.name == "Irecv" || call.name == "Imrecv" || call.name == "Recv_init" ||
+           call.name.starts_with("Isendrecv");
+}
+
+Received posted(const Element& call)
+{
+    return {value_or(call, "fromRank", any), value_or(call, "fromTag", any),
+            value_or(call, "recvSize", value_or(call, "size", 0))};
+}
+
+/// Only of those that the replay could not post as they were: any source, any tag, and the size of what is
+/// split.
+bool has_to_be_looked_up(const Received& receive)
+{
+    return receive.source == any || receive.tag == any || receive.size > ReplayActions::most_bytes;
+}
+
+/// Reads all calls of a process. Also has those that were cancelled or whose end the trace does not have.
+ReceivedByRid look_up_receives(const std::vector<TraceFile>& traces)
+{
+    ReceivedByRid received;
+    RequestTable requests;
+    RankCalls calls(traces);
+    while (const State* call = calls.next()) {
+        for (const Completion& completion : requests.add(calls.trace(), *call).completed) {
+            if (completion.operation == nullptr || !is_receive(completion.operation->call))
+                continue;
+            Received receive = posted(completion.operation->call);
+            receive.is_complete = completion.outcome == Outcome::completed;
+            if (receive.is_complete && !has_to_be_looked_up(receive))
+                continue;
+            receive.source = value_or(*completion.what, "fromRank", receive.source);
+            receive.tag = value_or(*completion.what, "fromTag", receive.tag);
+            receive.size = value_or(*completion.what, "size", receive.size);
+            received[completion.rid] = receive;
+        }
+    }
+    for (const OperationPointer& operation : requests.pending()) {
+        if (is_receive(operation->call))
+            received[operation->rid] = posted(operation->call);
+    }
+    return received;
+}
+
+// --- one process ---
+
+enum class Fate { exact, approximated, dropped };
+
+struct Result {
+    Fate fate = Fate::exact;
+    std::string_view what = {};
+};
+
+constexpr Result exact = {};
+constexpr Result measured = {Fate::approximated,
+                             "calls that the replay does not have: they take the time that they took"};
+
+class RankReplay {
+  public:
+    RankReplay(Replay& replay, std::int64_t rank, ReceivedByRid received, TextOutput& output)
+        : m_replay(replay), m_rank(rank), m_received(std::move(received)),
+          m_actions(rank, output, replay.balance)
+    {
+        m_actions.add("init");
+    }
+
+    /// Takes all calls of the process in the order in which they ended.
+    void add(const TraceFile& trace, const State& call)
+    {
+        m_end = m_end.value_or(call.time);
+        if (is_local(call))
+            return m_replay.account.exact();
+        compute(call.time - *m_end);
+        m_end = std::max(*m_end, call.end);
+        count(replay(trace, call), trace);
+    }
+
+    void finish() { m_actions.add("finalize"); }
+
+  private:
+    /// Their time is a part of the computation.
+    static bool is_local(const State& call)
+    {
+        const CallClass of_call = class_of(call.name);
+        const bool makes_communicator = call.find("newcid") != nullptr;
+        return (of_call == CallClass::communicator && !makes_communicator) ||
+               of_call == CallClass::datatype || of_call == CallClass::query || of_call == CallClass::event ||
+               of_call == CallClass::other;
+    }
+
+    void compute(std::int64_t nanoseconds)
+    {
+        m_actions.compute(std::llround(static_cast<double>(nanoseconds) * 1e-9 * m_replay.speed));
+    }
+
+    void count(const Result& result, const TraceFile& trace)
+    {
+        if (result.fate == Fate::dropped)
+            m_replay.account.dropped(result.what);
+        else if (result.fate == Fate::approximated)
+            m_replay.account.approximated(result.what);
+        else if (trace.thread > 0)
+            m_replay.account.approximated(
+                "calls of further threads: in one sequence with those of the first");
+        else
+            m_replay.account.exact();
+    }
+
+    Result replay(const TraceFile& trace, const State& call)
+    {
+        const Progress& progress = m_requests.add(trace, call);
+        Result result = exact;
+        if (call.find("rc") != nullptr)
+            result = {Fate::dropped, "calls that failed"};
+        else if (!progress.started.empty())
+            for (const OperationPointer& operation : progress.started)
+                result = start(*operation, call);
+        else if (class_of(call.name) == CallClass::completion)
+            result = test(call, progress);
+        else
+            result = at_once(call);
+        bool is_known = true;
+        for (const Completion& completion : progress.completed)
+            is_known = complete(completion) && is_known;
+        return is_known ? result : as_measured(call);
+    }
+
+    Result test(const State& call, const Progress& progress) const
+    {
+        if (progress.completed.empty() && call.name.starts_with("Test"))
+            return {Fate::dropped, "tests that found nothing complete"};
+        return exact;
+    }
+
+    Result as_measured(const State& call)
+    {
+        m_actions.sleep(call.end - call.time);
+        return measured;
+    }
+
+    // --- messages ---
+
+    std::int64_t tag(const Element& call, std::int64_t tag) const
+    {
+        return m_replay.tags.of(m_replay.objects.communicator(m_rank, call), tag);
+    }
+
+    Result at_once(const State& call)
+    {
+        const std::string& name = call.name;
+        if (name == "Init" || name == "Init_thread" || name == "Finalize")
+            return exact;
+        if (name == "Send" || name == "Ssend" || name == "Bsend" || name == "Rsend")
+            return send(call);
+        if (name == "Recv" || name == "Mrecv")
+            return receive(call);
+        if (name.starts_with("Sendrecv"))
+            return send_and_receive(call);
+        if (name == "Probe" || name == "Iprobe" || name == "Mprobe" || name == "Improbe")
+            return {Fate::approximated, "probes: the receives wait instead"};
+        if (name.ends_with("_init"))
+            return exact;
+        const std::string kind = collective_kind(name);
+        return kind.empty() ? as_measured(call) : collective(call, kind);
+    }
+
+    Result send(const State& call)
+    {
+        const std::int64_t to = value_or(call, "toRank", nobody);
+        if (to == unknown)
+            return as_measured(call);
+        if (to != nobody)
+            m_actions.send(to, tag(call, value_or(call, "toTag", 0)), value_or(call, "size", 0));
+        if (call.name != "Send")
+            return {Fate::approximated, "synchronous, buffered and ready sends: as usual ones"};
+        return exact;
+    }
+
+    Result receive(const State& call)
+    {
+        const std::int64_t from = value_or(call, "fromRank", nobody);
+        if (from == unknown || from == any)
+            return as_measured(call);
+        if (from != nobody)
+            m_actions.receive(from, tag(call, value_or(call, "fromTag", 0)), value_or(call, "size", 0));
+        return exact;
+    }
+
+    /// Both at the same time. `size` of Sendrecv_replace is that of the buffer.
+    Result send_and_receive(const State& call)
+    {
+        const std::int64_t to = value_or(call, "toRank", nobody), from = value_or(call, "fromRank", nobody);
+        if (to == unknown || from == unknown || from == any)
+            return as_measured(call);
+        std::vector<ReplayWait> waits;
+        const std::int64_t sent = value_or(call, "sendSize", value_or(call, "size", 0));
+        if (to != nobody)
+            m_actions.start_send(to, tag(call, value_or(call, "toTag", 0)), sent, waits);
+        if (from != nobody)
+            m_actions.start_receive(from, tag(call, value_or(call, "fromTag", 0)),
+                                    value_or(call, "recvSize", 0), waits);
+        m_actions.wait(waits);
+        return exact;
+    }
+
+    // --- operations with requests ---
+
+    Result start(const Operation& operation, const State& call)
+    {
+        const Element& what = operation.call;
+        std::vector<ReplayWait> waits;
+        Result result = exact;
+        if (what.name.starts_with("Isendrecv"))
+            start_send(what, waits);
+        if (is_receive(what))
+            result = start_receive(operation, waits);
+        else if (what.name.ends_with("send") || what.name.ends_with("end_init"))
+            result = start_send(what, waits);
+        else if (const std::string kind = collective_kind(what.name); !kind.empty())
+            result = start_collective(what, kind, what.name == call.name ? &call.children : nullptr, waits);
+        else
+            result = as_measured(call);
+        if (result.what != measured.what)
+            m_pending[operation.rid] = std::move(waits);
+        return result;
+    }
+
+    Result start_send(const Element& what, std::vector<ReplayWait>& waits)
+    {
+        const std::int64_t to = value_or(what, "toRank", nobody);
+        if (to == unknown || what.name.starts_with("P"))
+            return measured;
+        if (to != nobody)
+            m_actions.start_send(to, tag(what, value_or(what, "toTag", 0)), value_or(what, "size", 0), waits);
+        if (what.name != "Isend" && what.name != "Send_init")
+            return {Fate::approximated, "synchronous, buffered and ready sends: as usual ones"};
+        return exact;
+    }
+
+    Result start_receive(const Operation& operation, std::vector<ReplayWait>& waits)
+    {
+        Received receive = posted(operation.call);
+        if (const auto found = m_received.find(operation.rid); found != m_received.end()) {
+            receive = found->second;
+            m_received.erase(found);
+            if (!receive.is_complete)
+                return {Fate::dropped, "receives that were cancelled or never completed"};
+        }
+        if (receive.source == unknown || receive.source == any)
+            return measured;
+        if (receive.source != nobody)
+            m_actions.start_receive(receive.source, tag(operation.call, receive.tag), receive.size, waits);
+        return exact;
+    }
+
+    /// False if it is not known what has to be waited for.
+    bool complete(const Completion& completion)
+    {
+        const auto found = m_pending.find(completion.rid);
+        if (found == m_pending.end())
+            return false;
+        if (completion.outcome == Outcome::completed)
+            m_actions.wait(found->second);
+        m_pending.erase(found);
+        return true;
+    }
+
+    // --- collective operations ---
+
+    /// The members of a communicator with one group. Empty for others.
+    std::optional<Members> members_of(const Communicator* communicator) const
+    {
+        if (communicator == nullptr)
+            return std::nullopt;
+        Members members;
+        members.ranks.resize(communicator->members.size(), -1);
+        for (const Communicator::Member& member : communicator->members) {
+            const auto local = static_cast<std::size_t>(member.local);
+            if (member.group || local >= members.ranks.size())
+                return std::nullopt;
+            members.ranks[local] = member.global;
+        }
+        const auto me = std::ranges::find(members.ranks, m_rank);
+        members.me = static_cast<std::size_t>(me - members.ranks.begin());
+        return me == members.ranks.end() ? std::nullopt : std::optional(members);
+    }
+
+    bool is_everyone(const Members& members) const
+    {
+        return members.ranks.size() == static_cast<std::size_t>(m_replay.project.process_count);
+    }
+
+    Result collective(const State& call, const std::string& kind)
+    {
+        const Communicator* communicator = m_replay.objects.communicator(m_rank, call);
+        const std::optional<Members> members = members_of(communicator);
+        if (!members)
+            return as_measured(call);
+        const CollectiveCall what = {kind, call, &call.children};
+        if (const auto line = replay_collective(what, *members); line && is_everyone(*members)) {
+            m_actions.add(line->action, line->arguments);
+            return exact;
+        }
+        const auto rounds = message_rounds(what, *members);
+        if (!rounds)
+            return as_measured(call);
+        for (const Exchange& round : *rounds)
+            m_actions.wait(exchange(round, m_replay.tags.of_collective(communicator)));
+        return {Fate::approximated,
+                "collective operations of a part of the processes, or with volumes of their own "
+                "for each: as messages"};
+    }
+
+    Result start_collective(const Element& call, const std::string& kind,
+                            const std::vector<Element>* children, std::vector<ReplayWait>& waits)
+    {
+        const Communicator* communicator = m_replay.objects.communicator(m_rank, call);
+        const std::optional<Members> members = members_of(communicator);
+        const std::optional<Exchange> messages =
+            members ? direct_messages({kind, call, children}, *members) : std::nullopt;
+        if (!messages)
+            return measured;
+        waits = exchange(*messages, m_replay.tags.of_collective(communicator, m_started[communicator]++));
+        return {Fate::approximated, "non-blocking collective operations: as messages between all members"};
+    }
+
+    std::vector<ReplayWait> exchange(const Exchange& round, std::int64_t tag)
+    {
+        std::vector<ReplayWait> waits;
+        for (const auto& [rank, size] : round.receives)
+            m_actions.start_receive(rank, tag, size, waits);
+        for (const auto& [rank, size] : round.sends)
+            m_actions.start_send(rank, tag, size, waits);
+        return waits;
+    }
+
+    Replay& m_replay;
+    std::int64_t m_rank;
+    ReceivedByRid m_received;
+    ReplayActions m_actions;
+    RequestTable m_requests;
+    std::unordered_map<std::int64_t, std::vector<ReplayWait>> m_pending; ///< by rid
+    std::unordered_map<const Communicator*, std::int64_t> m_started;     ///< non-blocking collectives
+    std::optional<std::int64_t> m_end;                                   ///< of the last call
+};
+
+/// The traces of each process.
+std::vector<std::vector<TraceFile>> traces_by_rank(const Project& project)
+{
+    std::vector<std::vector<TraceFile>> by_rank(static_cast<std::size_t>(project.process_count));
+    for (TraceFile& trace : traces_of(project)) {
+        if (trace.rank < 0 || trace.rank >= project.process_count)
+            throw ConvertError("a replay needs the traces of MPI processes; " + trace.path + " is of none");
+        by_rank[static_cast<std::size_t>(trace.rank)].push_back(std::move(trace));
+    }
+    return by_rank;
+}
+
+void convert_rank(Replay& replay, std::int64_t rank, const std::vector<TraceFile>& traces, TextOutput& output)
+{
+    RankReplay actions(replay, rank, look_up_receives(traces), output);
+    RankCalls calls(traces);
+    while (const State* call = calls.next())
+        actions.add(calls.trace(), *call);
+    actions.finish();
+}
+
+void note_unmatched(const MessageBalance& balance, Account& account)
+{
+    if (const std::int64_t count = balance.not_received())
+        account.note(std::to_string(count) + " messages are sent and not received");
+    if (const std::int64_t count = balance.not_sent())
+        account.note(std::to_string(count) +
+                     " messages are received and not sent: the replay will wait for them for ever");
+}
+
+} // namespace
+
+void convert_to_tit(const Project& project, const Options& options, Account& account)
+{
+    Replay replay{
+        .project = project, .world = find_world(project), .speed = options.speed, .account = account};
+    const std::vector<std::vector<TraceFile>> traces = traces_by_rank(project);
+    OutputDirectory directory(options.output);
+    DirectoryFile list(directory, "replay.txt");
+    for (std::size_t rank = 0; rank < traces.size(); ++rank) {
+        const std::string name = "rank-" + std::to_string(rank) + ".txt";
+        DirectoryFile file(directory, name);
+        TextOutput output([&](std::string_view text) { file.write(text); });
+        convert_rank(replay, static_cast<std::int64_t>(rank), traces[rank], output);
+        output.flush();
+        file.close();
+        list.write((directory.path() / name).string() + "\n");
+    }
+    list.close();
+    note_unmatched(replay.balance, account);
+    directory.commit();
+}
+
+} // namespace hdtrace::exporter
