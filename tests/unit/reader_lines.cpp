@@ -5,55 +5,19 @@
 
 #include <thread>
 
-#include "hdtrace/reader/cut_off.h"
 #include "hdtrace/reader/line_parser.h"
 #include "hdtrace/reader/trc_reader.h"
-#include "hdtrace/reader/xml_states.h"
+#include "tests/unit/reader_oracle.h"
 #include "tests/unit/reader_support.h"
 
 namespace hdtrace {
 namespace {
 
-using test::Outcome;
+using test::read;
+using test::read_with_libxml2;
+using test::Result;
 using test::TemporaryFile;
 using test::TemporaryFolder;
-
-struct Result : Outcome {
-    std::string error;
-};
-
-Result read_with_libxml2(const std::string& path)
-{
-    Result result;
-    detail::WholeLines lines(path, "</Program>");
-    detail::XmlStates states(path, lines);
-    try {
-        states.read_root();
-        for (State state; states.next(state);)
-            result.states.push_back(state);
-        result.complete = true;
-    } catch (const detail::EndOfData&) {
-        result.missing = detail::missing_end(lines, states.xml().lines_read(), !states.root().name.empty());
-    } catch (const ReadError& error) {
-        result.error = error.what();
-    }
-    return result;
-}
-
-Result read(const std::string& path)
-{
-    Result result;
-    try {
-        TrcReader reader(path);
-        for (State state; reader.next(state);)
-            result.states.push_back(state);
-        result.complete = reader.complete();
-        result.missing = reader.missing();
-    } catch (const ReadError& error) {
-        result.error = error.what();
-    }
-    return result;
-}
 
 /* libxml2 may lose states before an error, and before the end of what was cut off. */
 void expect_same(const std::string& text)
