@@ -1,34 +1,66 @@
-"""Reads what hdtrace writes: traces of MPI programs.
+"""Reads and writes traces of MPI programs.
 
     import hdtrace
 
+    with hdtrace.open("app.proj") as project:
+        for call in project.calls(rank=0, name="Send"):
+            print(call.end - call.time, "ns to rank", call["toRank"])
+        calls = project.to_dataframe()
+
     with hdtrace.Trace("app_node01_0_0.trc") as trace:
         for state in trace:
-            if state.name == "Send":
-                print(state.end - state.time, "ns to rank", state["toRank"])
+            print(state.name)
 
 All times are whole nanoseconds since the epoch. Files that cannot be opened raise OSError, files whose content is
 wrong raise ReadError with `file`, `line` and `column` (0 where unknown).
 """
 
-from ._hdtrace import Communicator, Datatype, Element, ProjectFile, ReadError, State, Window
+from ._hdtrace import (
+    CALL_CLASSES,
+    Call,
+    Collective,
+    CollectiveCall,
+    Communicator,
+    Datatype,
+    Element,
+    Message,
+    MessageEnd,
+    ProjectFile,
+    ReadError,
+    State,
+    Thread,
+    Window,
+)
 from .info import Info, InfoLine
-from .project import Project
+from .project import Process, Project, open
+from .streams import Calls, Collectives, Messages
 from .trace import Trace, read_trace
 from .validation import validate
 
 __all__ = [
+    "CALL_CLASSES",
+    "Call",
+    "Calls",
+    "Collective",
+    "CollectiveCall",
+    "Collectives",
     "Communicator",
     "Datatype",
     "Element",
     "Info",
     "InfoLine",
+    "Message",
+    "MessageEnd",
+    "Messages",
+    "Process",
     "Project",
     "ProjectFile",
     "ReadError",
     "State",
+    "Thread",
     "Trace",
     "Window",
+    "open",
     "read_trace",
     "validate",
 ]

@@ -1,14 +1,33 @@
-"""Projects: the objects of all processes of a run."""
+"""Projects: a run with all its processes, their objects, and what they did."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING
 
-from ._hdtrace import Communicator, Datatype, ProjectFile, Window, read_project
+from ._hdtrace import Call, Communicator, Datatype, ProjectFile, Thread, Window, read_project
+from .streams import Calls, Collectives, Interval, Messages, one_or_more, select
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process of a run: its rank in MPI_COMM_WORLD, the host it ran on, and its threads that called MPI."""
+
+    rank: int
+    host: str
+    threads: list[Thread]
 
 
 class Project:
-    """A .proj file.
+    """A .proj file, with the traces that it describes. `hdtrace.open()` makes one.
 
     path: the file
     name: the program
@@ -17,14 +36,19 @@ class Project:
     files: the files that the program used
     communicators: the communicators, with their members
     windows: the windows for one-sided communication, with their members
+    file_labels, communicator_labels, window_labels: a name for each of them that no other one has; calls, messages
+        and columns name them so
     datatypes: by rank, then by id
     levels: what the parts of leaves are, e.g. Hostname, Rank, Thread
     leaves: for each trace the labels in its file's name
     trace_paths: the files of these traces
+    threads: the traces by rank and thread
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         project = read_project(path)
+        self._project = project
+        self._closed = False
         self.path = os.fspath(path)
         self.name: str = project.name
         self.process_count: int = project.process_count
@@ -32,12 +56,124 @@ class Project:
         self.files: list[ProjectFile] = project.files
         self.communicators: list[Communicator] = project.communicators
         self.windows: list[Window] = project.windows
-        self.datatypes: dict[int, dict[int, Datatype]] = {}
-        for of_rank in project.datatypes:
-            self.datatypes.setdefault(of_rank.rank, {}).update({datatype.id: datatype for datatype in of_rank.types})
+        self.file_labels: list[str] = project.file_labels
+        self.communicator_labels: list[str] = project.communicator_labels
+        self.window_labels: list[str] = project.window_labels
         self.levels: list[str] = project.levels
         self.leaves: list[list[str]] = project.leaves
         self.trace_paths: list[str] = project.trace_paths
+        self.threads: list[Thread] = project.threads
+
+    @cached_property
+    def datatypes(self) -> dict[int, dict[int, Datatype]]:
+        datatypes: dict[int, dict[int, Datatype]] = {}
+        for of_rank in self._project.datatypes:
+            datatypes.setdefault(of_rank.rank, {}).update({datatype.id: datatype for datatype in of_rank.types})
+        return datatypes
+
+    @cached_property
+    def processes(self) -> list[Process]:
+        """The processes by rank."""
+        host = self.levels.index("Hostname") if "Hostname" in self.levels else 0
+        processes: dict[int, Process] = {}
+        for thread in self.threads:
+            process = processes.setdefault(thread.rank, Process(thread.rank, thread.labels[host], []))
+            process.threads.append(thread)
+        return list(processes.values())
+
+    @cached_property
+    def start(self) -> int:
+        """When the first call began, in nanoseconds since the epoch; 0 if there is none."""
+        first = next(iter(self.calls(unfinished=True)), None)
+        return first.time if first else 0
+
+    def calls(
+        self,
+        *,
+        rank: int | Iterable[int] | None = None,
+        thread: int | Iterable[int] | None = None,
+        name: str | Iterable[str] | None = None,
+        call_class: str | Iterable[str] | None = None,
+        interval: Interval = (None, None),
+        unfinished: bool = False,
+    ) -> Calls:
+        """The calls that fit everything that is given, of all threads in the order in which they began.
+
+        name: "Send", "File_write_all", ...
+        call_class: one of hdtrace.CALL_CLASSES; a call that has one of the names or one of the classes fits
+        interval: calls that are at least partly in it, (begin, end) in nanoseconds since the epoch; None is open
+        unfinished: also the calls in which a process ended, which have no attributes
+        """
+        self._check_open()
+        begin, end = interval
+        selection = select(
+            ranks=one_or_more(rank),
+            threads=one_or_more(thread),
+            names=one_or_more(name),
+            classes=one_or_more(call_class),
+            begin=begin,
+            end=end,
+            unfinished=unfinished,
+        )
+        return Calls(self._project, selection)
+
+    def to_columns(self) -> dict[str, numpy.ndarray]:
+        """All calls as NumPy arrays; see Calls.to_columns()."""
+        return self.calls(unfinished=True).to_columns()
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """All calls as a DataFrame; see Calls.to_columns()."""
+        return self.calls(unfinished=True).to_dataframe()
+
+    def messages(self) -> Messages:
+        """The messages between processes with both their ends."""
+        self._check_open()
+        return Messages(self._project)
+
+    def collectives(self) -> Collectives:
+        """The collective operations with the calls of all members."""
+        self._check_open()
+        return Collectives(self._project)
+
+    def communicator(self, call: Call, attribute: str = "cid") -> Communicator | None:
+        """The communicator that a call names; None if it names none that the project describes."""
+        return self._project.communicator_of(call, attribute)
+
+    def file(self, call: Call, attribute: str = "fid") -> ProjectFile | None:
+        """The file that a call names."""
+        return self._project.file_of(call, attribute)
+
+    def datatype(self, call: Call, attribute: str = "tid") -> Datatype | None:
+        """The datatype that a call names."""
+        return self._project.datatype_of(call, attribute)
+
+    def window(self, call: Call, attribute: str = "wid") -> Window | None:
+        """The window that a call names."""
+        return self._project.window_of(call, attribute)
+
+    def close(self) -> None:
+        """Reading calls is an error from now on. No file is open unless something is being read."""
+        self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ValueError(f"{self.path}: the project is closed")
+
+    def __enter__(self) -> Project:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
 
     def __repr__(self) -> str:
         return f"Project({self.path!r})"
+
+
+def open(path: str | os.PathLike[str]) -> Project:
+    """Opens a .proj file with the traces beside it.
+
+    Raises OSError if it cannot be opened, ReadError if it is no project.
+    """
+    return Project(path)

@@ -9,18 +9,14 @@
 #include <pybind11/stl/filesystem.h>
 
 #include "hdtrace/reader/info.h"
-#include "hdtrace/reader/proj_reader.h"
 #include "hdtrace/reader/trc_reader.h"
-#include "hdtrace/reader/validate.h"
+#include "python/src/bindings.h"
 
 namespace py = pybind11;
 using namespace hdtrace;
 
-namespace {
+namespace hdtrace {
 
-using Path = std::filesystem::path;
-
-/* Text that may name files, whose names need not be UTF-8. */
 py::object file_text(const std::string& text)
 {
     return py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefaultAndSize(text.data(), text.size()));
@@ -33,6 +29,12 @@ py::list file_texts(const std::vector<std::string>& texts)
         list.append(file_text(text));
     return list;
 }
+
+} // namespace hdtrace
+
+namespace {
+
+using Path = std::filesystem::path;
 
 void raise_read_error(const py::object& type, const ReadError& error)
 {
@@ -188,82 +190,6 @@ py::tuple read_info(const Path& path)
     return py::make_tuple(lines, reader.truncated_line());
 }
 
-void bind_project(py::module_& module)
-{
-    py::class_<ProjectFile> file(module, "ProjectFile");
-    py::class_<ProjectFile::Rank>(file, "Rank")
-        .def_readonly("global_rank", &ProjectFile::Rank::global)
-        .def_readonly("thread", &ProjectFile::Rank::thread)
-        .def_readonly("fid", &ProjectFile::Rank::fid);
-    file.def_readonly("name", &ProjectFile::name)
-        .def_readonly("initial_size", &ProjectFile::initial_size)
-        .def_readonly("from_rank", &ProjectFile::from)
-        .def_readonly("distribution_class", &ProjectFile::distribution_class)
-        .def_readonly("chunk_size", &ProjectFile::chunk_size)
-        .def_readonly("ranks", &ProjectFile::ranks);
-
-    py::class_<Communicator> communicator(module, "Communicator");
-    py::class_<Communicator::Member>(communicator, "Member")
-        .def_readonly("global_rank", &Communicator::Member::global)
-        .def_readonly("local_rank", &Communicator::Member::local)
-        .def_readonly("cid", &Communicator::Member::cid)
-        .def_readonly("group", &Communicator::Member::group);
-    communicator.def_readonly("name", &Communicator::name)
-        .def_readonly("uid", &Communicator::uid)
-        .def_readonly("members", &Communicator::members);
-
-    py::class_<Window> window(module, "Window");
-    py::class_<Window::Member>(window, "Member")
-        .def_readonly("global_rank", &Window::Member::global)
-        .def_readonly("local_rank", &Window::Member::local)
-        .def_readonly("wid", &Window::Member::wid)
-        .def_readonly("size", &Window::Member::size)
-        .def_readonly("disp_unit", &Window::Member::disp_unit);
-    window.def_readonly("name", &Window::name)
-        .def_readonly("uid", &Window::uid)
-        .def_readonly("communicator", &Window::communicator)
-        .def_readonly("members", &Window::members);
-
-    py::class_<Datatype>(module, "Datatype")
-        .def_readonly("id", &Datatype::id)
-        .def_readonly("combiner", &Datatype::combiner)
-        .def_property_readonly("attributes", [](const Datatype& type) { return to_dict(type.attributes); })
-        .def_readonly("rows", &Datatype::rows);
-    py::class_<RankDatatypes>(module, "RankDatatypes")
-        .def_readonly("rank", &RankDatatypes::rank)
-        .def_readonly("thread", &RankDatatypes::thread)
-        .def_readonly("types", &RankDatatypes::types);
-
-    py::class_<Project>(module, "Project")
-        .def_readonly("name", &Project::name)
-        .def_readonly("process_count", &Project::process_count)
-        .def_readonly("description", &Project::description)
-        .def_readonly("files", &Project::files)
-        .def_readonly("levels", &Project::levels)
-        .def_readonly("leaves", &Project::leaves)
-        .def_readonly("communicators", &Project::communicators)
-        .def_readonly("windows", &Project::windows)
-        .def_readonly("datatypes", &Project::datatypes)
-        .def_property_readonly("trace_paths",
-                               [](const Project& project) { return file_texts(project.trace_paths()); });
-}
-
-Project read_project_of(const Path& path)
-{
-    const py::gil_scoped_release release;
-    return read_project(path.string());
-}
-
-py::list find_problems(const Path& path)
-{
-    std::vector<std::string> problems;
-    {
-        const py::gil_scoped_release release;
-        problems = validate(path.string());
-    }
-    return file_texts(problems);
-}
-
 } // namespace
 
 PYBIND11_MODULE(_hdtrace, module)
@@ -271,8 +197,6 @@ PYBIND11_MODULE(_hdtrace, module)
     bind_errors(module);
     bind_elements(module);
     bind_trc_reader(module);
-    bind_project(module);
+    bind_analysis(module);
     module.def("read_info", &read_info, py::arg("path"));
-    module.def("read_project", &read_project_of, py::arg("path"));
-    module.def("find_problems", &find_problems, py::arg("path"));
 }

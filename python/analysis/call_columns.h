@@ -1,0 +1,80 @@
+/* call_columns.h - calls as a table with one row for each. */
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hdtrace/reader/merged_traces.h"
+#include "python/analysis/columns.h"
+#include "python/analysis/opened_project.h"
+
+namespace hdtrace {
+
+struct CallColumns {
+    Numbers<std::int32_t> rank, thread;
+    Texts name, call_class;
+    Numbers<std::int64_t> start, end; ///< nanoseconds since the epoch
+    Numbers<std::int64_t> bytes;      ///< 0 where the call has no size
+    OptionalNumbers recv_bytes, peer, tag, recv_peer, recv_tag, root;
+    Texts communicator, file, window;
+    OptionalNumbers offset, request;
+    Texts error;
+    Numbers<std::int32_t> depth; ///< 0 is the top level
+    Numbers<std::int64_t> line;
+    Numbers<std::uint8_t> unfinished;
+
+    /** Calls @p see with the name and the column, one by one. */
+    template <class See> void for_each(See&& see)
+    {
+        see("rank", rank);
+        see("thread", thread);
+        see("name", name);
+        see("class", call_class);
+        see("start", start);
+        see("end", end);
+        see("bytes", bytes);
+        see("recv_bytes", recv_bytes);
+        see("peer", peer);
+        see("tag", tag);
+        see("recv_peer", recv_peer);
+        see("recv_tag", recv_tag);
+        see("root", root);
+        see("communicator", communicator);
+        see("file", file);
+        see("window", window);
+        see("offset", offset);
+        see("request", request);
+        see("error", error);
+        see("depth", depth);
+        see("line", line);
+        see("unfinished", unfinished);
+    }
+};
+
+/** Fills the columns in the order of time. Names and classes select rows at any depth. */
+class CallTable {
+  public:
+    /** Throws OpenError, ReadError. */
+    CallTable(std::shared_ptr<const OpenedProject> project, Selection selection);
+
+    /** Adds the rows of up to so many states of the top level; false at the end. Throws ReadError. */
+    bool read(std::size_t states);
+    /** The columns so far, which are empty afterwards. */
+    CallColumns take();
+
+    const std::vector<std::string>& missing() const { return m_states.missing(); }
+
+  private:
+    void add(const TraceFile& trace, const State& state, std::int32_t depth);
+    void add_row(const TraceFile& trace, const State& state, std::int32_t depth);
+
+    std::shared_ptr<const OpenedProject> m_project;
+    Selection m_rows; ///< what of the states of a trace becomes a row
+    MergedTraces m_states;
+    TextIndex m_names, m_errors;
+    CallColumns m_columns;
+};
+
+} // namespace hdtrace

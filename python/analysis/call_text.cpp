@@ -1,0 +1,133 @@
+#include "python/analysis/call_text.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <string_view>
+
+namespace hdtrace {
+namespace {
+
+void append_escaped(std::string& text, std::string_view value)
+{
+    for (const char c : value) {
+        switch (c) {
+        case '&':
+            text += "&amp;";
+            break;
+        case '<':
+            text += "&lt;";
+            break;
+        case '>':
+            text += "&gt;";
+            break;
+        case '\'':
+            text += "&apos;";
+            break;
+        case '\n':
+            text += "&#10;";
+            break;
+        case '\r':
+            text += "&#13;";
+            break;
+        case '\t':
+            text += "&#9;";
+            break;
+        default:
+            text += c;
+        }
+    }
+}
+
+void append_attributes(std::string& text, const Element& element)
+{
+    for (const Attribute& attribute : element.attributes) {
+        text += " " + attribute.name + "='";
+        append_escaped(text, attribute.value);
+        text += "'";
+    }
+}
+
+std::string seconds(std::int64_t nanoseconds)
+{
+    constexpr std::int64_t second = 1'000'000'000;
+    const std::uint64_t size = nanoseconds < 0 ? -static_cast<std::uint64_t>(nanoseconds) : nanoseconds;
+    char text[32];
+    std::snprintf(text, sizeof text, "%s%" PRIu64 ".%09" PRIu64, nanoseconds < 0 ? "-" : "", size / second,
+                  size % second);
+    return text;
+}
+
+void append_times(std::string& text, const State& state)
+{
+    text += " time='" + seconds(state.time) + "'";
+    if (!state.is_event)
+        text += " end='" + seconds(state.end) + "'";
+}
+
+void append_xml(std::string& text, const State& state, const std::string& owner)
+{
+    if (!state.nested.empty()) {
+        text += "<Nested>";
+        for (const State& nested : state.nested)
+            append_xml(text, nested, {});
+        text += "</Nested>";
+    }
+    text += "<" + state.name;
+    append_attributes(text, state);
+    text += owner;
+    append_times(text, state);
+    if (state.children.empty()) {
+        text += " />";
+        return;
+    }
+    text += " >";
+    for (const Element& child : state.children) {
+        text += "<" + child.name;
+        append_attributes(text, child);
+        text += " />";
+    }
+    text += "</" + state.name + ">";
+}
+
+void append_words(std::string& text, const Element& element)
+{
+    for (const Attribute& attribute : element.attributes) {
+        text += " " + attribute.name + "=";
+        append_escaped(text, attribute.value);
+    }
+}
+
+void append_lines(std::string& text, const State& state, const std::string& owner, std::int64_t origin,
+                  int depth)
+{
+    for (const State& nested : state.nested)
+        append_lines(text, nested, owner, origin, depth + 1);
+    text += seconds(state.time - origin) + " " + seconds(state.end - state.time) + " " + owner + " ";
+    text += std::string(2 * depth, ' ') + state.name;
+    append_words(text, state);
+    for (const Element& child : state.children) {
+        text += " (" + child.name;
+        append_words(text, child);
+        text += ")";
+    }
+    text += "\n";
+}
+
+} // namespace
+
+std::string xml_line(const TraceFile& trace, const State& state)
+{
+    std::string text;
+    append_xml(text, state,
+               " rank='" + std::to_string(trace.rank) + "' thread='" + std::to_string(trace.thread) + "'");
+    return text + "\n";
+}
+
+std::string text_lines(const TraceFile& trace, const State& state, std::int64_t origin)
+{
+    std::string text;
+    append_lines(text, state, std::to_string(trace.rank) + "." + std::to_string(trace.thread), origin, 0);
+    return text;
+}
+
+} // namespace hdtrace

@@ -1,0 +1,212 @@
+#include "python/analysis/checker.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace hdtrace {
+namespace {
+
+constexpr std::int64_t null_object = -1;
+
+/* Attributes that name objects. */
+using Find = bool (*)(const ObjectTable& objects, std::int64_t rank, std::int64_t id);
+struct Reference {
+    std::string_view attribute;
+    std::string_view kind;
+    Find is_known;
+};
+
+bool is_communicator(const ObjectTable& objects, std::int64_t rank, std::int64_t id)
+{
+    return objects.communicator(rank, id) != nullptr;
+}
+bool is_file(const ObjectTable& objects, std::int64_t rank, std::int64_t id)
+{
+    return objects.file(rank, id) != nullptr;
+}
+bool is_datatype(const ObjectTable& objects, std::int64_t rank, std::int64_t id)
+{
+    return objects.datatype(rank, id) != nullptr;
+}
+bool is_window(const ObjectTable& objects, std::int64_t rank, std::int64_t id)
+{
+    return objects.window(rank, id) != nullptr;
+}
+
+constexpr Reference references[] = {
+    {"cid", "communicator", is_communicator},
+    {"newcid", "communicator", is_communicator},
+    {"fid", "file", is_file},
+    {"wid", "window", is_window},
+    {"tid", "datatype", is_datatype},
+    {"recvtid", "datatype", is_datatype},
+    {"etid", "datatype", is_datatype},
+    {"filetid", "datatype", is_datatype},
+    {"oldTid", "datatype", is_datatype},
+    {"targetTid", "datatype", is_datatype},
+};
+
+/* Also those in which a process ended. */
+Selection all_states()
+{
+    Selection selection;
+    selection.unfinished = true;
+    return selection;
+}
+
+std::string rank_text(std::int64_t rank)
+{
+    return rank == -1 ? "any rank" : "rank " + std::to_string(rank);
+}
+
+std::string tag_text(std::int64_t tag)
+{
+    return tag == -1 ? "any tag" : "tag " + std::to_string(tag);
+}
+
+/* Roots of inter-communicators are told in another way on each side. */
+bool has_one_root(const Communicator& communicator)
+{
+    return std::ranges::none_of(communicator.members,
+                                [](const auto& member) { return member.group.has_value(); });
+}
+
+std::string call_text(const CollectiveCall& call)
+{
+    return call.name + (call.root ? " with root " + std::to_string(*call.root) : "");
+}
+
+/* The ranks that did not call, few of them by number. */
+std::string absent_ranks(const Collective& collective)
+{
+    constexpr std::size_t most = 8;
+    std::set<std::int64_t> absent;
+    for (const Communicator::Member& member : collective.communicator->members)
+        absent.insert(member.global);
+    for (const CollectiveCall& call : collective.calls)
+        absent.erase(call.rank);
+    std::string text = absent.size() == 1 ? "rank" : "ranks";
+    std::size_t shown = 0;
+    for (const std::int64_t rank : absent) {
+        if (shown++ == most)
+            return text + " and " + std::to_string(absent.size() - most) + " more";
+        text += (shown == 1 ? " " : ", ") + std::to_string(rank);
+    }
+    return text;
+}
+
+} // namespace
+
+Checker::Checker(std::shared_ptr<const OpenedProject> project)
+    : m_project(std::move(project)), m_calls(m_project->traces, all_states()),
+      m_messages(m_project->objects, [this](const Message& message) { check_message(message); }),
+      m_collectives(m_project->objects,
+                    [this](const Collective& collective) { check_collective(collective); })
+{
+}
+
+std::vector<Finding> Checker::read(std::size_t calls)
+{
+    for (; calls > 0 && !m_at_end; --calls) {
+        if (const State* call = m_calls.next())
+            check(m_calls.trace(), *call);
+        else
+            finish();
+    }
+    return std::exchange(m_findings, {});
+}
+
+void Checker::report(std::string kind, std::int64_t rank, std::int64_t thread, std::int64_t line,
+                     std::string text)
+{
+    m_findings.push_back({std::move(kind), m_project->path_of(rank, thread), line, std::move(text)});
+}
+
+void Checker::check(const TraceFile& trace, const State& call)
+{
+    if (call.is_unfinished()) {
+        report("unfinished", trace.rank, trace.thread, call.line, "the process ended inside " + call.name);
+        return;
+    }
+    check_references(trace, call, call);
+    m_messages.add(trace, call);
+    m_collectives.add(trace, call);
+}
+
+void Checker::check_references(const TraceFile& trace, const State& call, const Element& element)
+{
+    for (const Attribute& attribute : element.attributes) {
+        const auto reference = std::ranges::find(references, attribute.name, &Reference::attribute);
+        if (reference == std::end(references))
+            continue;
+        const auto id = element.integer(attribute.name);
+        if (id && *id != null_object && !reference->is_known(m_project->objects, trace.rank, *id) &&
+            m_unknown.emplace(trace.rank, reference->kind, *id).second)
+            report("reference", trace.rank, trace.thread, call.line,
+                   call.name + " names " + attribute.name + "='" + attribute.value +
+                       "', but the project has no such " + std::string(reference->kind) + " of rank " +
+                       std::to_string(trace.rank));
+    }
+    if (&element != &call)
+        return;
+    for (const Element& child : call.children)
+        check_references(trace, call, child);
+    for (const State& nested : call.nested)
+        check_references(trace, nested, nested);
+}
+
+void Checker::check_message(const Message& message)
+{
+    if (message.send && message.receive)
+        return;
+    const std::string where =
+        tag_text(message.tag) +
+        (message.communicator ? " on " + m_project->label_of(*message.communicator) : std::string());
+    if (message.send)
+        report("message", message.source, message.send->thread, message.send->line,
+               "sent to " + rank_text(message.destination) + ", " + where + ", but never received");
+    else if (message.receive)
+        report("message", message.destination, message.receive->thread, message.receive->line,
+               "receive from " + rank_text(message.source) + ", " + where + ", but never sent");
+}
+
+void Checker::check_collective(const Collective& collective)
+{
+    const Communicator& communicator = *collective.communicator;
+    if (m_out_of_order.contains(&communicator))
+        return;
+    const CollectiveCall& first = collective.calls.front();
+    const std::string where =
+        "operation " + std::to_string(collective.number) + " on " + m_project->label_of(communicator);
+    const auto differs = [&](const CollectiveCall& call) {
+        return call.name != first.name || (has_one_root(communicator) && call.root != first.root);
+    };
+    const auto different = std::ranges::find_if(collective.calls, differs);
+    if (different != collective.calls.end())
+        report("collective", different->rank, different->thread, different->line,
+               where + " is " + call_text(*different) + " here, but " + call_text(first) + " in " +
+                   m_project->path_of(first.rank, first.thread) + ":" + std::to_string(first.line));
+    else if (collective.calls.size() < communicator.members.size())
+        report("collective", first.rank, first.thread, first.line,
+               where + ", " + call_text(first) + ", was not called by " + absent_ranks(collective));
+    else
+        return;
+    m_out_of_order.insert(&communicator);
+}
+
+void Checker::finish()
+{
+    m_collectives.finish();
+    const auto pending = m_messages.requests().pending();
+    m_messages.finish();
+    for (const OperationPointer& operation : pending)
+        report("request", operation->rank, operation->thread, operation->line,
+               operation->call.name + " with rid " + std::to_string(operation->rid) + " was never completed");
+    for (const std::string& missing : m_calls.missing())
+        m_findings.push_back({"cut-off", missing.substr(0, missing.rfind(": ")), 0,
+                              missing.substr(missing.rfind(": ") + 2) + ": the trace was cut off"});
+    m_at_end = true;
+}
+
+} // namespace hdtrace

@@ -1,0 +1,80 @@
+/* collective_columns.h - collective operations one by one, and as a table with one row for each call. */
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/reader/merged_traces.h"
+#include "python/analysis/collectives.h"
+#include "python/analysis/columns.h"
+#include "python/analysis/opened_project.h"
+
+namespace hdtrace {
+
+struct CollectiveColumns {
+    Numbers<std::int64_t> operation; ///< calls with equal numbers belong together
+    Texts communicator, name;
+    Numbers<std::int32_t> rank, thread;
+    OptionalNumbers root;
+    Numbers<std::int64_t> bytes, start, end, line;
+
+    template <class See> void for_each(See&& see)
+    {
+        see("operation", operation);
+        see("communicator", communicator);
+        see("name", name);
+        see("rank", rank);
+        see("thread", thread);
+        see("root", root);
+        see("bytes", bytes);
+        see("start", start);
+        see("end", end);
+        see("line", line);
+    }
+};
+
+/** Finds the collective operations of a project, in the order in which the last member called. */
+class CollectiveReader {
+  public:
+    /** Throws OpenError, ReadError. */
+    explicit CollectiveReader(std::shared_ptr<const OpenedProject> project);
+
+    /** The operations that so many calls complete; at the end those that lack members. Throws ReadError. */
+    std::vector<Collective> read(std::size_t calls);
+    bool at_end() const { return m_at_end; }
+    const std::vector<std::string>& missing() const { return m_states.missing(); }
+    const OpenedProject& project() const { return *m_project; }
+
+  private:
+    std::shared_ptr<const OpenedProject> m_project;
+    MergedTraces m_states;
+    std::vector<Collective> m_found;
+    CollectiveMatcher m_matcher;
+    bool m_at_end = false;
+};
+
+/** Puts all calls of collective operations into columns. */
+class CollectiveTable {
+  public:
+    explicit CollectiveTable(std::shared_ptr<const OpenedProject> project) : m_reader(std::move(project)) {}
+
+    /** Adds what so many calls tell; false at the end. Throws ReadError. */
+    bool read(std::size_t calls);
+    /** The columns so far, which are empty afterwards. */
+    CollectiveColumns take();
+
+    const std::vector<std::string>& missing() const { return m_reader.missing(); }
+
+  private:
+    void add_rows(const Collective& collective);
+
+    CollectiveReader m_reader;
+    TextIndex m_names;
+    CollectiveColumns m_columns;
+    std::int64_t m_operations = 0;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,52 @@
+/* columns.h - columns of a table, which Python takes over without copying. */
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace hdtrace {
+
+template <class Number> struct Numbers {
+    std::vector<Number> values;
+};
+
+/** Numbers that not every row has. */
+struct OptionalNumbers {
+    std::vector<std::int64_t> values;
+    std::vector<std::uint8_t> missing; ///< 1 where there is none
+
+    void push(std::optional<std::int64_t> value)
+    {
+        values.push_back(value.value_or(0));
+        missing.push_back(!value);
+    }
+};
+
+/** Texts out of a list of few, as positions in it; -1 where there is none. */
+struct Texts {
+    std::vector<std::int32_t> codes;
+    std::vector<std::string> categories;
+};
+
+/** Gives each text that it has not seen before the next number. */
+class TextIndex {
+  public:
+    std::int32_t code_of(const std::string& text)
+    {
+        const auto [found, is_new] = m_codes.try_emplace(text, static_cast<std::int32_t>(m_texts.size()));
+        if (is_new)
+            m_texts.push_back(text);
+        return found->second;
+    }
+    const std::vector<std::string>& texts() const { return m_texts; }
+
+  private:
+    std::unordered_map<std::string, std::int32_t> m_codes;
+    std::vector<std::string> m_texts;
+};
+
+} // namespace hdtrace

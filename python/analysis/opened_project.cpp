@@ -1,0 +1,55 @@
+#include "python/analysis/opened_project.h"
+
+#include <unordered_map>
+#include <utility>
+
+namespace hdtrace {
+namespace {
+
+template <class Object> std::vector<std::string> labels_of(const std::vector<Object>& objects)
+{
+    std::vector<std::string> names;
+    for (const Object& object : objects)
+        names.push_back(object.name);
+    return unique_labels(names);
+}
+
+} // namespace
+
+std::vector<std::string> unique_labels(const std::vector<std::string>& names)
+{
+    std::unordered_map<std::string, int> uses;
+    for (const std::string& name : names)
+        ++uses[name];
+    std::vector<std::string> labels;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const std::string number = "#" + std::to_string(i);
+        if (names[i].empty())
+            labels.push_back(number);
+        else
+            labels.push_back(uses[names[i]] == 1 ? names[i] : names[i] + " " + number);
+    }
+    return labels;
+}
+
+OpenedProject::OpenedProject(const std::string& path)
+    : project(read_project(path)), objects(project), traces(traces_of(project)),
+      communicator_labels(labels_of(project.communicators)), file_labels(labels_of(project.files)),
+      window_labels(labels_of(project.windows))
+{
+    for (const TraceFile& trace : traces)
+        m_paths.try_emplace({trace.rank, trace.thread}, trace.path);
+}
+
+const std::string& OpenedProject::path_of(std::int64_t rank, std::int64_t thread) const
+{
+    const auto found = m_paths.find({rank, thread});
+    return found == m_paths.end() ? project.path : found->second;
+}
+
+const std::string& OpenedProject::label_of(const Communicator& communicator) const
+{
+    return communicator_labels[position_in(project.communicators, communicator)];
+}
+
+} // namespace hdtrace

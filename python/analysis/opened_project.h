@@ -1,0 +1,47 @@
+/* opened_project.h - a project with what all analyses need of it. */
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hdtrace/reader/objects.h"
+#include "hdtrace/reader/proj_reader.h"
+#include "hdtrace/reader/traces.h"
+
+namespace hdtrace {
+
+/** A name for each object that no other object of its list has: its own name, with `#` and its position
+ * behind it where others are called so. */
+std::vector<std::string> unique_labels(const std::vector<std::string>& names);
+
+/** Does not change and does not move, since its tables point into it. Any number of threads may use it. */
+struct OpenedProject {
+    /** Throws OpenError, ReadError. */
+    explicit OpenedProject(const std::string& path);
+    OpenedProject(const OpenedProject&) = delete;
+    OpenedProject& operator=(const OpenedProject&) = delete;
+
+    /** Where a trace is, for messages; the project itself if it has no such trace. */
+    const std::string& path_of(std::int64_t rank, std::int64_t thread) const;
+    const std::string& label_of(const Communicator& communicator) const;
+
+    const Project project;
+    const ObjectTable objects;
+    const std::vector<TraceFile> traces;
+    const std::vector<std::string> communicator_labels; ///< in the order of the project
+    const std::vector<std::string> file_labels;
+    const std::vector<std::string> window_labels;
+
+  private:
+    std::map<std::pair<std::int64_t, std::int64_t>, std::string> m_paths;
+};
+
+/** Where an object stands in its list. */
+template <class Object> std::int32_t position_in(const std::vector<Object>& list, const Object& object)
+{
+    return static_cast<std::int32_t>(&object - list.data());
+}
+
+} // namespace hdtrace

@@ -1,0 +1,135 @@
+#include "python/analysis/statistics.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace hdtrace {
+namespace {
+
+constexpr std::string_view names[grouping_count] = {"call", "class", "rank", "communicator", "file", "size"};
+
+void add_to(Totals& totals, const State& state, std::int64_t bytes)
+{
+    const std::int64_t time = state.end - state.time;
+    ++totals.calls;
+    totals.time += time;
+    totals.longest = std::max(totals.longest, time);
+    totals.bytes += bytes;
+}
+
+bool sends_or_receives(CallClass call_class)
+{
+    return call_class == CallClass::point_to_point || call_class == CallClass::collective ||
+           call_class == CallClass::one_sided;
+}
+
+/* "64..127": the sizes whose highest bit is the same. */
+std::string sizes_with_width(std::int64_t width)
+{
+    if (width == 0)
+        return "0";
+    const std::uint64_t first = std::uint64_t{1} << (width - 1);
+    return width == 1 ? "1" : std::to_string(first) + ".." + std::to_string(2 * first - 1);
+}
+
+template <class Object>
+std::optional<std::int64_t> key_in(const std::vector<Object>& list, const Object* object)
+{
+    return object ? std::optional<std::int64_t>(position_in(list, *object)) : std::nullopt;
+}
+
+} // namespace
+
+std::string_view grouping_name(Grouping grouping)
+{
+    return names[static_cast<std::size_t>(grouping)];
+}
+
+Statistics::Statistics(std::shared_ptr<const OpenedProject> project, const Selection& selection)
+    : m_project(std::move(project)), m_states(m_project->traces, selection)
+{
+}
+
+bool Statistics::read(std::size_t states)
+{
+    for (; states > 0; --states) {
+        const State* state = m_states.next();
+        if (!state)
+            return false;
+        m_begin = m_totals.calls == 0 ? state->time : std::min(m_begin, state->time);
+        m_end = m_totals.calls == 0 ? state->end : std::max(m_end, state->end);
+        add(m_states.trace(), *state);
+    }
+    return true;
+}
+
+void Statistics::add(const TraceFile& trace, const State& state)
+{
+    for (const State& nested : state.nested)
+        add(trace, nested);
+    const std::int64_t bytes = state.integer("size").value_or(0);
+    add_to(m_totals, state, bytes);
+    for (std::size_t i = 0; i < grouping_count; ++i)
+        if (const Key key = key_of(static_cast<Grouping>(i), trace, state))
+            add_to(m_groups[i][*key], state, bytes);
+}
+
+Statistics::Key Statistics::key_of(Grouping grouping, const TraceFile& trace, const State& state)
+{
+    const ObjectTable& objects = m_project->objects;
+    const Project& project = m_project->project;
+    switch (grouping) {
+    case Grouping::call:
+        return m_names.code_of(state.name);
+    case Grouping::call_class:
+        return static_cast<std::int64_t>(class_of(state.name));
+    case Grouping::rank:
+        return trace.rank;
+    case Grouping::communicator:
+        return key_in(project.communicators, objects.communicator(trace.rank, state));
+    case Grouping::file:
+        return key_in(project.files, objects.file(trace.rank, state));
+    case Grouping::size:
+        break;
+    }
+    const auto size = state.integer("size");
+    if (!size || *size < 0 || !sends_or_receives(class_of(state.name)))
+        return {};
+    return std::bit_width(static_cast<std::uint64_t>(*size));
+}
+
+std::string Statistics::label_of(Grouping grouping, std::int64_t key) const
+{
+    switch (grouping) {
+    case Grouping::call:
+        return m_names.texts()[key];
+    case Grouping::call_class:
+        return std::string(class_name(static_cast<CallClass>(key)));
+    case Grouping::rank:
+        return std::to_string(key);
+    case Grouping::communicator:
+        return m_project->communicator_labels[key];
+    case Grouping::file:
+        return m_project->file_labels[key];
+    case Grouping::size:
+        break;
+    }
+    return sizes_with_width(key);
+}
+
+std::vector<Group> Statistics::groups(Grouping grouping) const
+{
+    const auto& found = m_groups[static_cast<std::size_t>(grouping)];
+    std::vector<std::pair<std::int64_t, Totals>> sorted(found.begin(), found.end());
+    std::ranges::sort(sorted, {}, &std::pair<std::int64_t, Totals>::first);
+    if (grouping != Grouping::rank && grouping != Grouping::size)
+        std::ranges::stable_sort(sorted, std::ranges::greater(),
+                                 [](const auto& group) { return group.second.time; });
+    std::vector<Group> groups;
+    for (const auto& [key, totals] : sorted)
+        groups.push_back({label_of(grouping, key), totals});
+    return groups;
+}
+
+} // namespace hdtrace

@@ -1,0 +1,79 @@
+/* statistics.h - sums over calls, grouped in several ways at once. */
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "hdtrace/reader/merged_traces.h"
+#include "python/analysis/columns.h"
+#include "python/analysis/opened_project.h"
+
+namespace hdtrace {
+
+/** Of the calls of one group. Times are in nanoseconds. */
+struct Totals {
+    std::int64_t calls = 0;
+    std::int64_t time = 0;
+    std::int64_t longest = 0;
+    std::int64_t bytes = 0;
+};
+
+struct Group {
+    std::string label;
+    Totals totals;
+};
+
+/** By what calls can be grouped. */
+enum class Grouping : std::uint8_t {
+    call,
+    call_class,
+    rank,
+    communicator,
+    file,
+    size, ///< of messages: from a power of two on
+};
+constexpr std::size_t grouping_count = 6;
+
+/** The name of a grouping as users write it. */
+std::string_view grouping_name(Grouping grouping);
+
+/** Adds up all calls of a project, also those inside others, whose time is in that of both. Memory grows with
+ * the number of groups only. */
+class Statistics {
+  public:
+    /** Throws OpenError, ReadError. */
+    Statistics(std::shared_ptr<const OpenedProject> project, const Selection& selection);
+
+    /** Reads up to so many states of the top level; false at the end. Throws ReadError. */
+    bool read(std::size_t states);
+
+    /** Ranks and sizes in ascending order, all others by their time, the largest first. */
+    std::vector<Group> groups(Grouping grouping) const;
+    const Totals& totals() const { return m_totals; }
+    /** When the first state began and the last one ended; equal if there was none. */
+    std::int64_t begin() const { return m_begin; }
+    std::int64_t end() const { return m_end; }
+    const std::vector<std::string>& missing() const { return m_states.missing(); }
+
+  private:
+    using Key = std::optional<std::int64_t>;
+
+    void add(const TraceFile& trace, const State& state);
+    Key key_of(Grouping grouping, const TraceFile& trace, const State& state);
+    std::string label_of(Grouping grouping, std::int64_t key) const;
+
+    std::shared_ptr<const OpenedProject> m_project;
+    MergedTraces m_states;
+    TextIndex m_names;
+    std::array<std::unordered_map<std::int64_t, Totals>, grouping_count> m_groups;
+    Totals m_totals;
+    std::int64_t m_begin = 0, m_end = 0;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,180 @@
+"""What is read from the traces of a project, one by one in bounded memory, or all at once as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from ._hdtrace import (
+    Call,
+    CallReader,
+    CallTable,
+    Collective,
+    CollectiveReader,
+    CollectiveTable,
+    Message,
+    MessageReader,
+    MessageTable,
+    Selection,
+)
+from ._hdtrace import Project as _Project
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+
+Interval = tuple[int | None, int | None]
+_T = TypeVar("_T")
+
+_OBJECTS_AT_ONCE = 512
+_ROWS_AT_ONCE = 65536  # between two of these Python can be interrupted
+
+
+def one_or_more(value: _T | Iterable[_T] | None) -> list[_T]:
+    """A value, several ones, or None for no choice, as a list."""
+    if value is None:
+        return []
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return [value]  # type: ignore[list-item]
+    return list(value)
+
+
+def select(
+    ranks: Iterable[int] = (),
+    threads: Iterable[int] = (),
+    names: Iterable[str] = (),
+    classes: Iterable[str] = (),
+    begin: int | None = None,
+    end: int | None = None,
+    unfinished: bool = False,
+) -> Selection:
+    """What is wanted of the calls; what is empty selects all."""
+    return Selection(list(ranks), list(threads), list(names), list(classes), begin, end, unfinished)
+
+
+class _Table(Protocol):
+    @property
+    def missing(self) -> list[str]: ...
+    def read(self, calls: int) -> bool: ...
+    def take(self) -> dict[str, Any]: ...
+
+
+class _Tabular:
+    """Whatever can be read as columns.
+
+    missing: what traces lack that were cut off, in words; known when all was read
+    """
+
+    def __init__(self) -> None:
+        self.missing: list[str] = []
+
+    def _table(self) -> _Table:
+        raise NotImplementedError
+
+    def _read(self) -> dict[str, Any]:
+        table = self._table()
+        while table.read(_ROWS_AT_ONCE):
+            pass
+        self.missing = table.missing
+        return table.take()
+
+    def to_columns(self) -> dict[str, numpy.ndarray]:
+        """A NumPy array for each column, all of the same length.
+
+        Times are nanoseconds since the epoch. Numbers that not every row has are masked arrays (numpy.ma); texts are
+        str, or None where there is none.
+        """
+        import numpy
+
+        def array(column: Any) -> numpy.ndarray:
+            if not isinstance(column, tuple):
+                return column
+            codes, texts = column
+            return numpy.array([*texts, None], dtype=object)[codes]  # -1 is the last one
+
+        return {name: array(column) for name, column in self._read().items()}
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The columns as a DataFrame: texts are categories, numbers that not every row has are of type Int64."""
+        import numpy
+        import pandas
+
+        def series(column: Any) -> Any:
+            if isinstance(column, tuple):
+                return pandas.Categorical.from_codes(*column)
+            if isinstance(column, numpy.ma.MaskedArray):
+                return pandas.arrays.IntegerArray(column.data, column.mask)
+            return column
+
+        return pandas.DataFrame({name: series(column) for name, column in self._read().items()}, copy=False)
+
+
+class Calls(_Tabular):
+    """Calls of a project. Iterating yields them in the order in which they began, as often as wanted.
+
+    What was called inside a call is in its `nested`. As columns each of these has a row of its own, before its owner,
+    and a `depth` greater than 0; names and classes select rows at any depth.
+    """
+
+    def __init__(self, project: _Project, selection: Selection) -> None:
+        super().__init__()
+        self._project = project
+        self._selection = selection
+
+    def __iter__(self) -> Iterator[Call]:
+        reader = CallReader(self._project, self._selection)
+        while calls := reader.read(_OBJECTS_AT_ONCE):
+            yield from calls
+        self.missing = reader.missing
+
+    def lines(self, form: str = "xml", origin: int = 0) -> Iterator[str]:
+        """The calls as text, many lines at once: "xml", or "text" with times in seconds after `origin`."""
+        reader = CallReader(self._project, self._selection)
+
+        def read() -> str:
+            if form == "xml":
+                return reader.read_xml(_OBJECTS_AT_ONCE)
+            return reader.read_lines(_OBJECTS_AT_ONCE, origin)
+
+        while text := read():
+            yield text
+        self.missing = reader.missing
+
+    def _table(self) -> CallTable:
+        return CallTable(self._project, self._selection)
+
+
+class Messages(_Tabular):
+    """The messages of a project. Iterating yields each once both its ends are known, and last those that lack one."""
+
+    def __init__(self, project: _Project) -> None:
+        super().__init__()
+        self._project = project
+
+    def __iter__(self) -> Iterator[Message]:
+        reader = MessageReader(self._project)
+        while not reader.at_end:
+            yield from reader.read(_OBJECTS_AT_ONCE)
+        self.missing = reader.missing
+
+    def _table(self) -> MessageTable:
+        return MessageTable(self._project)
+
+
+class Collectives(_Tabular):
+    """The collective operations of a project. Iterating yields each once all members have called, and last those that
+    lack members. As columns each call has a row; equal numbers in `operation` belong together.
+    """
+
+    def __init__(self, project: _Project) -> None:
+        super().__init__()
+        self._project = project
+
+    def __iter__(self) -> Iterator[Collective]:
+        reader = CollectiveReader(self._project)
+        while not reader.at_end:
+            yield from reader.read(_OBJECTS_AT_ONCE)
+        self.missing = reader.missing
+
+    def _table(self) -> CollectiveTable:
+        return CollectiveTable(self._project)

@@ -1,0 +1,169 @@
+"""Calls, messages and collective operations of a project."""
+import subprocess
+import sys
+
+import hdtrace
+import numpy
+import pandas
+import pytest
+
+from projects_of_lines import write_project
+
+SECOND = 1_000_000_000
+SENDER = """\
+<Send size='8' count='2' tid='0' toRank='1' toTag='7' cid='0' time='1.0' end='1.5' />
+<File_write_at fid='0' offset='64' size='16' time='3.0' end='3.25' />
+<Barrier cid='0' time='4.0' end='4.5' />
+"""
+RECEIVER = """\
+<Irecv fromRank='-1' fromTag='7' cid='0' rid='3' size='8' tid='0' time='0.5' end='0.75' />
+<Nested><Type_size tid='0' time='1.2' end='1.3' /></Nested><Wait time='1.1' end='2.0' ><For rid='3' fromRank='0' fromTag='7' size='8' /></Wait>
+<Barrier cid='0' time='3.5' end='4.5' />
+<Recv time='5.0' end='6.0' unfinished='1' />
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    with hdtrace.open(write_project(tmp_path, SENDER, RECEIVER)) as project:
+        yield project
+
+
+def names(calls):
+    return [(call.rank, call.name) for call in calls]
+
+
+def test_processes(project):
+    assert [(process.rank, process.host, len(process.threads)) for process in project.processes] == [
+        (0, "node01", 1), (1, "node01", 1)]
+    assert project.threads[1].path == project.trace_paths[1]
+
+
+def test_calls_of_all_threads_come_in_the_order_of_time(project):
+    calls = project.calls()
+    everything = [(1, "Irecv"), (0, "Send"), (1, "Wait"), (0, "File_write_at"), (1, "Barrier"), (0, "Barrier")]
+    assert names(calls) == everything
+    assert names(calls) == everything
+    assert names(project.calls(unfinished=True)) == [*everything, (1, "Recv")]
+
+
+def test_calls_are_selected(project):
+    assert names(project.calls(rank=0, name="Send")) == [(0, "Send")]
+    assert names(project.calls(rank=[1], thread=0, call_class="completion")) == [(1, "Wait")]
+    assert names(project.calls(call_class=("file", "collective"))) == [(0, "File_write_at"), (1, "Barrier"), (0, "Barrier")]
+    begin = 103 * SECOND
+    assert names(project.calls(interval=(begin, begin + 1))) == [(0, "File_write_at")]
+    assert names(project.calls(interval=(None, 101 * SECOND))) == [(1, "Irecv"), (0, "Send")]
+    assert project.start == 100 * SECOND + SECOND // 2
+    with pytest.raises(ValueError, match="no class of calls named files"):
+        project.calls(call_class="files")
+
+
+def test_calls_name_objects(project):
+    send, wait, write = (next(iter(project.calls(name=name))) for name in ("Send", "Wait", "File_write_at"))
+    assert project.communicator(send).name == "WORLD" and project.communicator(write) is None
+    assert project.file(write).name == "/data/out"
+    assert project.datatype(send).attributes["name"] == "MPI_INT"
+    assert project.window(send) is None
+    assert (send.call_class, send.integer("size"), send.integer("offset")) == ("point-to-point", 8, None)
+    assert [state.name for state in wait.nested] == ["Type_size"]
+
+
+def test_objects_outlive_the_variable_of_their_project(tmp_path):
+    communicator = hdtrace.open(write_project(tmp_path, SENDER)).communicators[0]
+    assert communicator.name == "WORLD"
+
+
+def test_columns(project):
+    columns = project.to_columns()
+    assert {len(column) for column in columns.values()} == {8}
+    assert columns["name"].tolist() == ["Irecv", "Send", "Type_size", "Wait", "File_write_at", "Barrier", "Barrier", "Recv"]
+    assert columns["depth"].tolist() == [0, 0, 1, 0, 0, 0, 0, 0]
+    assert columns["bytes"].tolist() == [8, 8, 0, 0, 16, 0, 0, 0]
+    assert columns["peer"].tolist() == [-1, 1, None, None, None, None, None, None]
+    assert columns["offset"].tolist() == [None] * 4 + [64] + [None] * 3
+    assert columns["communicator"].tolist() == ["WORLD", "WORLD", None, None, None, "WORLD", "WORLD", None]
+    assert columns["file"][4] == "/data/out" and columns["class"][4] == "file"
+    assert columns["unfinished"].tolist() == [False] * 7 + [True]
+    assert columns["start"].dtype == numpy.int64 and columns["start"][1] == 101 * SECOND
+    assert columns["line"][1] == 3
+
+
+def test_columns_select_at_any_depth(project):
+    assert project.calls(name="Type_size").to_columns()["depth"].tolist() == [1]
+    assert project.calls(name="Wait").to_columns()["name"].tolist() == ["Wait"]
+
+
+def test_both_ends_of_calls_that_send_and_receive(tmp_path):
+    line = ("<Sendrecv size='8' toRank='1' toTag='5' fromRank='0' fromTag='6' cid='0' recvSize='4' "
+            "time='1.0' end='1.5' />\n")
+    columns = hdtrace.open(write_project(tmp_path, line)).to_columns()
+    row = [columns[name][0] for name in ("bytes", "peer", "tag", "recv_bytes", "recv_peer", "recv_tag")]
+    assert row == [8, 1, 5, 4, 0, 6]
+
+
+def test_dataframe(project):
+    calls = project.to_dataframe()
+    assert isinstance(calls, pandas.DataFrame) and len(calls) == 8
+    assert calls.groupby("name", observed=True)["bytes"].sum()["Send"] == 8
+    assert calls["peer"].isna().sum() == 6
+    assert calls["name"].dtype == "category"
+
+
+def test_messages(project):
+    (message,) = project.messages()
+    assert (message.source, message.destination, message.tag, message.communicator) == (0, 1, 7, "WORLD")
+    assert (message.send.start, message.send.end, message.send.line) == (101 * SECOND, 101 * SECOND + SECOND // 2, 3)
+    assert (message.send.request, message.receive.request, message.receive.bytes) == (None, 3, 8)
+    assert message.receive.end == 102 * SECOND
+    columns = project.messages().to_columns()
+    assert columns["send_start"].tolist() == [101 * SECOND] and columns["receive_request"].tolist() == [3]
+
+
+def test_messages_that_lack_an_end(tmp_path):
+    project = hdtrace.open(write_project(tmp_path, SENDER, ""))
+    (message,) = project.messages()
+    assert message.receive is None
+    messages = project.messages().to_dataframe()
+    assert messages["receive_start"].isna().all() and messages["send_bytes"].tolist() == [8]
+
+
+def test_collectives(project):
+    (barrier,) = project.collectives()
+    assert (barrier.name, barrier.communicator, barrier.number) == ("Barrier", "WORLD", 0)
+    assert [call.rank for call in barrier.calls] == [1, 0]
+    columns = project.collectives().to_columns()
+    assert columns["operation"].tolist() == [0, 0] and columns["rank"].tolist() == [1, 0]
+
+
+def test_traces_that_were_cut_off(tmp_path):
+    project = hdtrace.open(write_project(tmp_path, SENDER, closing=""))
+    calls = project.calls()
+    assert len(list(calls)) == 3
+    assert calls.missing == [f"{project.trace_paths[0]}: </Program> is missing"]
+
+
+def test_errors(tmp_path):
+    project = hdtrace.open(write_project(tmp_path, SENDER + "<Send <\n"))
+    for read in (lambda: list(project.calls()), project.to_columns, lambda: list(project.messages())):
+        with pytest.raises(hdtrace.ReadError, match=r"app_node01_0_0.trc:6"):
+            read()
+    project.close()
+    with pytest.raises(ValueError, match="the project is closed"):
+        project.calls()
+
+
+def test_objects_of_equal_name_have_labels(tmp_path):
+    path = write_project(tmp_path, "<Barrier cid='1' time='1.0' end='2.0' />\n")
+    same = '<Communicator name="part" uid="W/{0}@0"><Rank global="0" local="0" cid="{0}"/></Communicator>'
+    text = path.read_text().replace("</CommunicatorList>", same.format(1) + same.format(2) + "</CommunicatorList>")
+    path.write_text(text)
+    project = hdtrace.open(path)
+    assert project.communicator_labels == ["WORLD", "part #1", "part #2"]
+    assert project.to_columns()["communicator"].tolist() == ["part #1"]
+
+
+def test_reading_needs_neither_numpy_nor_pandas(project):
+    program = f"import sys, hdtrace; list(hdtrace.open({project.path!r}).messages()); print({{'numpy', 'pandas'}} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (result.stdout, result.stderr) == ("set()\n", "")
