@@ -12,7 +12,8 @@ namespace {
 constexpr Format all_formats[] = {
     {"ioplot", "a file with a line for each contiguous piece of a file that was read or written",
      convert_to_ioplot},
-    {"tit", "a directory for SimGrid: smpirun -np N -platform PLATFORM -replay OUT/replay.txt", convert_to_tit},
+    {"tit", "a directory for SimGrid: smpirun -np N -platform PLATFORM -replay OUT/replay.txt",
+     convert_to_tit},
 };
 
 } // namespace

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "hdtrace/reader/merged_traces.h"
+#include "hdtrace/reader/messages.h"
 #include "hdtrace/reader/objects.h"
 #include "hdtrace/reader/requests.h"
 #include "merger/export/format.h"
@@ -25,6 +28,50 @@ constexpr std::int64_t any = -1;     // source or tag
 constexpr std::int64_t nobody = -2;  // MPI_PROC_NULL
 constexpr std::int64_t unknown = -4; // a process of another world
 
+const Communicator* find_world(const Project& project)
+{
+    const auto found = std::ranges::find(project.communicators, "WORLD", &Communicator::name);
+    return found == project.communicators.end() ? nullptr : &*found;
+}
+
+// --- messages of which the trace has one end only ---
+
+/// A send or receive of a process by the call that started it; rid is -1 for blocking ones.
+struct MessageCall {
+    std::int64_t rank = 0;
+    std::int64_t thread = 0;
+    std::int64_t line = 0;
+    std::int64_t rid = -1;
+
+    auto operator<=>(const MessageCall&) const = default;
+};
+
+/// The replay would wait for them for ever.
+struct LonelyMessages {
+    std::set<MessageCall> sends;
+    std::set<MessageCall> receives;
+};
+
+/// Reads all traces.
+LonelyMessages find_lonely_messages(const Project& project, const ObjectTable& objects)
+{
+    LonelyMessages lonely;
+    const auto call = [](std::int64_t rank, const MessageEnd& end) {
+        return MessageCall{rank, end.thread, end.line, end.rid};
+    };
+    MessageMatcher matcher(objects, [&](const Message& message) {
+        if (!message.receive)
+            lonely.sends.insert(call(message.source, *message.send));
+        else if (!message.send)
+            lonely.receives.insert(call(message.destination, *message.receive));
+    });
+    MergedTraces calls(traces_of(project));
+    while (const State* state = calls.next())
+        matcher.add(calls.trace(), *state);
+    matcher.finish();
+    return lonely;
+}
+
 /// What all processes share.
 struct Replay {
     const Project& project;
@@ -32,15 +79,11 @@ struct Replay {
     const Communicator* world = nullptr;
     ReplayTags tags{world};
     MessageBalance balance{};
+    LonelyMessages lonely = find_lonely_messages(project, objects);
+    std::set<std::int64_t> collectives{}; ///< how many each process takes part in; one number if all is well
     double speed;
     Account& account;
 };
-
-const Communicator* find_world(const Project& project)
-{
-    const auto found = std::ranges::find(project.communicators, "WORLD", &Communicator::name);
-    return found == project.communicators.end() ? nullptr : &*found;
-}
 
 // --- what receives got ---
 
@@ -115,6 +158,7 @@ struct Result {
 };
 
 constexpr Result exact = {};
+constexpr Result lonely = {Fate::dropped, "messages whose other end the trace does not have"};
 constexpr Result measured = {Fate::approximated,
                              "calls that the replay does not have: they take the time that they took"};
 
@@ -138,7 +182,11 @@ class RankReplay {
         count(replay(trace, call), trace);
     }
 
-    void finish() { m_actions.add("finalize"); }
+    void finish()
+    {
+        m_actions.add("finalize");
+        m_replay.collectives.insert(m_collectives);
+    }
 
   private:
     /// Their time is a part of the computation.
@@ -172,6 +220,7 @@ class RankReplay {
     Result replay(const TraceFile& trace, const State& call)
     {
         const Progress& progress = m_requests.add(trace, call);
+        m_thread = trace.thread;
         Result result = exact;
         if (call.find("rc") != nullptr)
             result = {Fate::dropped, "calls that failed"};
@@ -203,6 +252,11 @@ class RankReplay {
 
     // --- messages ---
 
+    bool is_lonely(const std::set<MessageCall>& ends, std::int64_t line, std::int64_t rid = -1) const
+    {
+        return !ends.empty() && ends.contains({m_rank, m_thread, line, rid});
+    }
+
     std::int64_t tag(const Element& call, std::int64_t tag) const
     {
         return m_replay.tags.of(m_replay.objects.communicator(m_rank, call), tag);
@@ -232,6 +286,8 @@ class RankReplay {
         const std::int64_t to = value_or(call, "toRank", nobody);
         if (to == unknown)
             return as_measured(call);
+        if (is_lonely(m_replay.lonely.sends, call.line))
+            return lonely;
         if (to != nobody)
             m_actions.send(to, tag(call, value_or(call, "toTag", 0)), value_or(call, "size", 0));
         if (call.name != "Send")
@@ -244,6 +300,8 @@ class RankReplay {
         const std::int64_t from = value_or(call, "fromRank", nobody);
         if (from == unknown || from == any)
             return as_measured(call);
+        if (is_lonely(m_replay.lonely.receives, call.line))
+            return lonely;
         if (from != nobody)
             m_actions.receive(from, tag(call, value_or(call, "fromTag", 0)), value_or(call, "size", 0));
         return exact;
@@ -257,9 +315,9 @@ class RankReplay {
             return as_measured(call);
         std::vector<ReplayWait> waits;
         const std::int64_t sent = value_or(call, "sendSize", value_or(call, "size", 0));
-        if (to != nobody)
+        if (to != nobody && !is_lonely(m_replay.lonely.sends, call.line))
             m_actions.start_send(to, tag(call, value_or(call, "toTag", 0)), sent, waits);
-        if (from != nobody)
+        if (from != nobody && !is_lonely(m_replay.lonely.receives, call.line))
             m_actions.start_receive(from, tag(call, value_or(call, "fromTag", 0)),
                                     value_or(call, "recvSize", 0), waits);
         m_actions.wait(waits);
@@ -274,11 +332,11 @@ class RankReplay {
         std::vector<ReplayWait> waits;
         Result result = exact;
         if (what.name.starts_with("Isendrecv"))
-            start_send(what, waits);
+            start_send(operation, waits);
         if (is_receive(what))
             result = start_receive(operation, waits);
         else if (what.name.ends_with("send") || what.name.ends_with("end_init"))
-            result = start_send(what, waits);
+            result = start_send(operation, waits);
         else if (const std::string kind = collective_kind(what.name); !kind.empty())
             result = start_collective(what, kind, what.name == call.name ? &call.children : nullptr, waits);
         else
@@ -288,11 +346,14 @@ class RankReplay {
         return result;
     }
 
-    Result start_send(const Element& what, std::vector<ReplayWait>& waits)
+    Result start_send(const Operation& operation, std::vector<ReplayWait>& waits)
     {
+        const Element& what = operation.call;
         const std::int64_t to = value_or(what, "toRank", nobody);
         if (to == unknown || what.name.starts_with("P"))
             return measured;
+        if (is_lonely(m_replay.lonely.sends, operation.line, operation.rid))
+            return lonely;
         if (to != nobody)
             m_actions.start_send(to, tag(what, value_or(what, "toTag", 0)), value_or(what, "size", 0), waits);
         if (what.name != "Isend" && what.name != "Send_init")
@@ -311,6 +372,8 @@ class RankReplay {
         }
         if (receive.source == unknown || receive.source == any)
             return measured;
+        if (is_lonely(m_replay.lonely.receives, operation.line, operation.rid))
+            return lonely;
         if (receive.source != nobody)
             m_actions.start_receive(receive.source, tag(operation.call, receive.tag), receive.size, waits);
         return exact;
@@ -362,6 +425,7 @@ class RankReplay {
         const CollectiveCall what = {kind, call, &call.children};
         if (const auto line = replay_collective(what, *members); line && is_everyone(*members)) {
             m_actions.add(line->action, line->arguments);
+            ++m_collectives;
             return exact;
         }
         const auto rounds = message_rounds(what, *members);
@@ -399,11 +463,13 @@ class RankReplay {
 
     Replay& m_replay;
     std::int64_t m_rank;
+    std::int64_t m_thread = 0; ///< of the call that is being taken
     ReceivedByRid m_received;
     ReplayActions m_actions;
     RequestTable m_requests;
     std::unordered_map<std::int64_t, std::vector<ReplayWait>> m_pending; ///< by rid
     std::unordered_map<const Communicator*, std::int64_t> m_started;     ///< non-blocking collectives
+    std::int64_t m_collectives = 0;                                      ///< in which all processes take part
     std::optional<std::int64_t> m_end;                                   ///< of the last call
 };
 
@@ -428,13 +494,13 @@ void convert_rank(Replay& replay, std::int64_t rank, const std::vector<TraceFile
     actions.finish();
 }
 
-void note_unmatched(const MessageBalance& balance, Account& account)
+/// What is left of a run in which not all processes came to the end.
+void note_what_stops_the_replay(const Replay& replay)
 {
-    if (const std::int64_t count = balance.not_received())
-        account.note(std::to_string(count) + " messages are sent and not received");
-    if (const std::int64_t count = balance.not_sent())
-        account.note(std::to_string(count) +
-                     " messages are received and not sent: the replay will wait for them for ever");
+    if (replay.collectives.size() > 1 || replay.balance.is_unequal())
+        replay.account.note(
+            "not all processes took part in all collective operations: the replay will stop at the first "
+            "of these");
 }
 
 } // namespace
@@ -456,7 +522,7 @@ void convert_to_tit(const Project& project, const Options& options, Account& acc
         list.write((directory.path() / name).string() + "\n");
     }
     list.close();
-    note_unmatched(replay.balance, account);
+    note_what_stops_the_replay(replay);
     directory.commit();
 }
 

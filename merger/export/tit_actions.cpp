@@ -35,24 +35,11 @@ void MessageBalance::add(std::int64_t source, std::int64_t destination, std::int
         m_unequal.erase(place);
 }
 
-std::int64_t MessageBalance::not_received() const
-{
-    std::int64_t sum = 0;
-    for (const auto& [ignored, count] : m_unequal)
-        sum += std::max<std::int64_t>(0, count);
-    return sum;
-}
-
-std::int64_t MessageBalance::not_sent() const
-{
-    std::int64_t sum = 0;
-    for (const auto& [ignored, count] : m_unequal)
-        sum += std::max<std::int64_t>(0, -count);
-    return sum;
-}
-
 void ReplayActions::begin(std::string_view action)
 {
+    if (m_operations > 0)
+        m_output.number(m_rank).text(" compute ").number(m_operations).text("\n");
+    m_operations = 0;
     m_output.number(m_rank).text(" ").text(action);
 }
 
@@ -67,12 +54,6 @@ void ReplayActions::add(std::string_view action, const std::vector<std::int64_t>
     for (const std::int64_t argument : arguments)
         m_output.text(" ").number(argument);
     m_output.text("\n");
-}
-
-void ReplayActions::compute(std::int64_t operations)
-{
-    if (operations > 0)
-        add("compute", {operations});
 }
 
 void ReplayActions::sleep(std::int64_t nanoseconds)

@@ -1,6 +1,7 @@
 // The lines of one process for SimGrid's replay. Volumes are in bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
@@ -37,12 +38,11 @@ class ReplayTags {
     std::map<std::pair<const Communicator*, std::int64_t>, std::int64_t> m_new;
 };
 
-/// How many messages were sent more than received; negative: the other way round.
+/// Whether each message that is sent is received.
 class MessageBalance {
   public:
     void add(std::int64_t source, std::int64_t destination, std::int64_t tag, int count);
-    std::int64_t not_received() const;
-    std::int64_t not_sent() const;
+    bool is_unequal() const { return !m_unequal.empty(); }
 
   private:
     std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::int64_t> m_unequal;
@@ -65,7 +65,8 @@ class ReplayActions {
     /// One line: the action and its arguments.
     void add(std::string_view action, std::initializer_list<std::int64_t> arguments = {});
     void add(std::string_view action, const std::vector<std::int64_t>& arguments);
-    void compute(std::int64_t operations);
+    /// Computations that follow each other are one.
+    void compute(std::int64_t operations) { m_operations += std::max<std::int64_t>(0, operations); }
     void sleep(std::int64_t nanoseconds);
 
     /// Messages that are too large for the replay become several, here and on the other side.
@@ -90,6 +91,7 @@ class ReplayActions {
     std::int64_t m_rank;
     TextOutput& m_output;
     MessageBalance& m_balance;
+    std::int64_t m_operations = 0; ///< that have no line yet
 };
 
 } // namespace hdtrace::exporter

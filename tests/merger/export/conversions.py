@@ -14,6 +14,7 @@ class Conversion:
     exact: int
     approximated: dict
     dropped: dict
+    notes: list
 
 
 def call(*arguments, **options):
@@ -25,9 +26,12 @@ def convert(project, to, output, *arguments):
     result = call("--to", to, "-o", output, *arguments, project)
     assert (result.returncode, result.stderr) == (0, ""), result.stderr
     sums, *kinds = result.stdout.splitlines()
-    conversion = Conversion(int(sums.split()[0]), {}, {})
+    conversion = Conversion(int(sums.split()[0]), {}, {}, [])
     for line in kinds:
         category, text = line.split(": ", 1)
+        if category == "note":
+            conversion.notes.append(text)
+            continue
         count, what = text.split(" ", 1)
         getattr(conversion, category)[what] = int(count)
     assert sums == (f"{conversion.exact} calls are exact, {sum(conversion.approximated.values())} approximated, "

@@ -1,0 +1,229 @@
+"""SimGrid replays the converted traces, and what it replays is what the programs did."""
+import re
+import subprocess
+from collections import Counter
+
+import pytest
+from conversions import call, convert, project_of
+from support.runs import SETTINGS, SOURCE
+
+PLATFORM = SOURCE / "examples/simulate/cluster.xml"
+DOUBLE = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_DOUBLE' size=8 lb=0 extent=8\n"
+WORLD = "Comm map='0->0;1->1;' id=0 name='WORLD' uid='W'\n"
+DUPLICATE = "Comm map='0->0;1->1;' id=1 name='WORLD dup 1' uid='W/1@0'\n"
+
+
+def replay(directory, ranks, platform=PLATFORM, *options):
+    """The simulated time."""
+    result = subprocess.run(["smpirun", "-no-privatize", "-np", str(ranks), "-platform", platform, *options, "-replay",
+                             directory / "replay.txt"], cwd=directory, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0 and "Deadlock" not in result.stderr, result.stderr
+    return max(map(float, re.findall(r"Simulation time ([\d.]+)", result.stderr)))
+
+
+# --- real programs ---
+
+MESSAGES = ["send_modes", "receive", "isend_modes", "completion", "probe", "pack"]
+PROGRAMS = [*MESSAGES, "persistent", "collectives", "vector_collectives", "in_place", "nonblocking_collectives", "neighbourhood",
+            "operations", "sub_communicator", "intercomm_collectives", "communicator_plan", "topologies", "threads", "pcontrol",
+            "errors", "io_explicit", "windows"]
+PROGRAMS += [name for name in ("persistent_collectives", "partitioned", "large_counts") if name in SETTINGS["names"]]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_is_replayed_to_its_end(traced, tmp_path, program):
+    run = traced(program, 4)
+    conversion = convert(project_of(run), "tit", tmp_path / "replay")
+    assert conversion.notes == []
+    assert replay(tmp_path / "replay", 4) > 0
+    lines = [(tmp_path / f"replay/rank-{rank}.txt").read_text().splitlines() for rank in range(4)]
+    assert all(of_rank[0].endswith(" init") and of_rank[-1].endswith(" finalize") for of_rank in lines)
+
+
+def sent_messages(run):
+    """(from, to, bytes) -> how many, of the calls that send and did not fail."""
+    sends = {"Send", "Ssend", "Bsend", "Rsend", "Isend", "Issend", "Ibsend", "Irsend", "Sendrecv", "Sendrecv_replace"}
+    return Counter((trace.rank, int(state["toRank"]), int(state.get("sendSize") or state["size"])) for trace in run for state in trace
+                   if state.name in sends and int(state["toRank"]) >= 0 and "rc" not in state)
+
+
+@pytest.mark.parametrize("program", MESSAGES)
+def test_the_simulator_sends_the_messages_of_the_trace(traced, tmp_path, program):
+    run = traced(program, 4)
+    convert(project_of(run), "tit", tmp_path / "replay")
+    replay(tmp_path / "replay", 4, PLATFORM, "-trace", "-trace-file", tmp_path / "paje", "--cfg=tracing/smpi/display-sizes:yes")
+    key = re.compile(r'^15 \S+ \S+ \S+ PTP \S+ "?(\d+)_(\d+)_\S+ (\d+)', re.MULTILINE)
+    sent = [tuple(map(int, found)) for found in key.findall((tmp_path / "paje").read_text())]
+    assert Counter((source - 1, destination - 1, size) for source, destination, size in sent) == sent_messages(run)
+    assert sent
+
+
+# --- traces of a few lines ---
+
+
+@pytest.fixture
+def converted(run, tmp_path):
+    """converted(trace of rank 0, trace of rank 1, ...) -> (Conversion, [lines of each rank without init and finalize])"""
+
+    def convert_traces(*traces, arguments=(), info=WORLD + DUPLICATE):
+        for rank, trace in enumerate(traces):
+            known = [line for line in info.splitlines(True) if not line.startswith("Comm") or f"{rank}->" in line]
+            run.process(rank, DOUBLE + "".join(known), trace, size=len(traces))
+        run.merge_cleanly()
+        conversion = convert(tmp_path / "app.proj", "tit", tmp_path / "replay", *arguments)
+        replay(tmp_path / "replay", len(traces))
+        texts = [(tmp_path / f"replay/rank-{rank}.txt").read_text().splitlines() for rank in range(len(traces))]
+        return conversion, [[line.split(" ", 1)[1] for line in text[1:-1]] for text in texts]
+
+    return convert_traces
+
+
+def element(name, attributes="", children="", at=1, took=0.0):
+    end = f" time='{at:.9f}' end='{at + took:.9f}' "
+    return f"<{name} {attributes}{end}" + (f">{children}</{name}>\n" if children else "/>\n")
+
+
+def send(to, tag=3, size=8, cid=0, name="Send", at=1, rid=""):
+    return element(name, f"size='{size}' count='1' tid='0' toRank='{to}' toTag='{tag}' cid='{cid}' {rid}", at=at)
+
+
+def receive(source, tag=3, size=8, cid=0, name="Recv", at=1, rid=""):
+    return element(name, f"fromRank='{source}' fromTag='{tag}' cid='{cid}' {rid} size='{size}' count='1' tid='0'", at=at)
+
+
+def wait(*children, at=2):
+    return element("Waitall", f"count='{len(children)}'", "".join(children), at=at)
+
+
+def test_a_message(converted):
+    conversion, lines = converted(send(1), receive(0))
+    assert lines == [["send 1 3 8 6"], ["recv 0 3 8 6"]]
+    assert (conversion.exact, conversion.approximated, conversion.dropped) == (2, {}, {})
+
+
+def test_time_between_calls_is_computed_and_added_up(converted):
+    local = element("Comm_rank", "cid='0'", at=1.5, took=0.1)
+    _, lines = converted(send(1, at=1) + local + send(1, at=3), receive(0) + receive(0), arguments=("--speed", "1000"))
+    assert lines[0] == ["send 1 3 8 6", "compute 2000", "send 1 3 8 6"]
+
+
+def test_tags_of_other_communicators_are_others(converted):
+    _, lines = converted(send(1) + send(1, cid=1), receive(0, cid=1) + receive(0))
+    other = lines[0][1].split()[2]
+    assert other != "3"
+    assert lines[0] == ["send 1 3 8 6", f"send 1 {other} 8 6"]
+    assert lines[1] == [f"recv 0 {other} 8 6", "recv 0 3 8 6"]
+
+
+def test_a_receive_from_any_source_has_the_source_that_it_got(converted):
+    posted = receive(-1, tag=-1, size=100, name="Irecv", rid="rid='0'")
+    _, lines = converted(send(1, tag=9), posted + wait("<For rid='0' fromRank='0' fromTag='9' size='8' />"))
+    assert lines[1] == ["irecv 0 9 8 6", "compute 1000000000", "wait 0 1 9"]
+
+
+def test_each_completed_request_is_waited_for_once(converted):
+    sends = send(1, tag=1, name="Isend", rid="rid='0'") + send(1, tag=2, name="Isend", rid="rid='1'")
+    test = element("Testall", "count='2' flag='0'", "<Pending rid='0' /><Pending rid='1' />")
+    conversion, lines = converted(sends + test + wait("<For rid='1' />", "<For rid='0' />", at=1), receive(0, tag=1) + receive(0, tag=2))
+    assert lines[0] == ["isend 1 1 8 6", "isend 1 2 8 6", "wait 0 1 2", "wait 0 1 1"]
+    assert conversion.dropped == {"tests that found nothing complete": 1}
+
+
+def test_a_persistent_request_is_an_operation_at_each_start(converted):
+    made = send(1, name="Send_init", rid="rid='0'")
+    start = "".join(element("Start", f"rid='{rid}' initRid='0'") + wait(f"<For rid='{rid}' />", at=1) for rid in (1, 2))
+    _, lines = converted(made + start, receive(0) + receive(0))
+    assert lines[0] == ["isend 1 3 8 6", "wait 0 1 3"] * 2
+
+
+def test_what_is_too_large_for_the_replay_is_split(converted):
+    size = 5 * 2**29
+    _, lines = converted(send(1, size=size), receive(0, size=size))
+    assert lines[0] == ["send 1 3 1073741824 6"] * 2 + ["send 1 3 536870912 6"]
+    assert lines[1] == ["recv 0 3 1073741824 6"] * 2 + ["recv 0 3 536870912 6"]
+
+
+def test_messages_to_nobody_are_none(converted):
+    _, lines = converted(send(-2) + receive(-2), "")
+    assert lines == [[], []]
+
+
+def test_both_sides_of_a_sendrecv(converted):
+    both = "size='8' toRank='{0}' toTag='1' fromRank='{0}' fromTag='1' cid='0' count='1' tid='0' recvSize='8' recvCount='1' recvtid='0'"
+    _, lines = converted(*(element("Sendrecv", both.format(1 - rank)) for rank in (0, 1)))
+    assert lines[0] == ["isend 1 1 8 6", "irecv 1 1 8 6", "wait 0 1 1", "wait 1 0 1"]
+
+
+def test_messages_with_one_end_are_left_out(converted):
+    conversion, lines = converted(send(1), receive(0) + receive(0))
+    assert lines == [["send 1 3 8 6"], ["recv 0 3 8 6"]]
+    assert conversion.dropped == {"messages whose other end the trace does not have": 1}
+
+
+def test_collective_operations_of_all_are_the_replay_s_own(converted):
+    calls = (element("Barrier", "cid='0'") + element("Bcast", "size='8' rootRank='1' cid='1' count='1' tid='0'")
+             + element("Allreduce", "size='16' cid='0' count='2' tid='0' op='SUM'")
+             + element("Allgatherv", "size='8' cid='0' count='1' tid='0' recvtid='0'",
+                       "<Recv rank='0' size='8' count='1' tid='0' /><Recv rank='1' size='4' count='1' tid='0' />"))
+    conversion, lines = converted(calls, calls.replace("<Allgatherv size='8'", "<Allgatherv size='4'"))
+    assert lines[1] == ["barrier", "bcast 8 1 6", "allreduce 16 0 6", "allgatherv 4 8 4 6 6"]
+    assert conversion.exact == 8
+
+
+def test_collective_operations_of_a_part_are_messages(converted):
+    part = "Comm map='0->0;2->1;' id=3 name='part' uid='W/2@0'\n"
+    bcast = element("Bcast", "size='8' rootRank='2' cid='3' count='1' tid='0'")
+    world = "Comm map='0->0;1->1;2->2;' id=0 name='WORLD' uid='W'\n"
+    conversion, lines = converted(bcast, "", bcast, info=world + part)
+    tag = lines[0][0].split()[2]
+    assert lines == [[f"irecv 2 {tag} 8 6", f"wait 2 0 {tag}"], [], [f"isend 0 {tag} 8 6", f"wait 2 0 {tag}"]]
+    assert conversion.exact == 0 and len(conversion.approximated) == 1
+
+
+def test_non_blocking_collective_operations_are_messages_that_are_waited_for(converted):
+    start = element("Ibarrier", "cid='0' rid='0'")
+    _, lines = converted(*[start + send(rank, tag=5, at=1, name="Isend", rid="rid='1'") + receive(rank, tag=5, name="Irecv", rid="rid='2'")
+                           + wait("<For rid='0' />", "<For rid='1' />", f"<For rid='2' fromRank='{rank}' fromTag='5' size='8' />", at=1)
+                           for rank in (0, 1)])
+    tag = lines[0][0].split()[2]
+    assert lines[0] == [f"irecv 1 {tag} 0 6", f"isend 1 {tag} 0 6", "isend 0 5 8 6", "irecv 0 5 8 6",
+                        f"wait 1 0 {tag}", f"wait 0 1 {tag}", "wait 0 0 5", "wait 0 0 5"]
+
+
+def test_input_and_output_takes_its_time(converted):
+    conversion, lines = converted(element("File_sync", "fid='0'", took=0.25), "", info=WORLD + "File name='/data/a' Size=0 id=0 time=0.1\n")
+    assert lines[0] == ["sleep 0.250000000"]
+    assert list(conversion.approximated.values()) == [1]
+
+
+def test_a_run_that_ended_in_a_collective_operation_is_told(run, tmp_path):
+    for rank, trace in enumerate((element("Barrier", "cid='0'"), "")):
+        run.process(rank, WORLD, trace, size=2)
+    run.merge_cleanly()
+    assert len(convert(tmp_path / "app.proj", "tit", tmp_path / "replay").notes) == 1
+
+
+def test_time_rises_with_latency_and_falls_with_bandwidth(converted, tmp_path):
+    size = 10_000_000
+    converted(send(1, size=size), receive(0, size=size))
+
+    def simulated(latency, bandwidth):
+        platform = tmp_path / "platform.xml"
+        text = PLATFORM.read_text()
+        platform.write_text(re.sub('bw="[^"]*" lat="[^"]*"', f'bw="{bandwidth}" lat="{latency}"', text))
+        assert platform.read_text() != text
+        return replay(tmp_path / "replay", 2, platform)
+
+    near, far, narrow = simulated("1us", "1GBps"), simulated("100ms", "1GBps"), simulated("1us", "10MBps")
+    assert near < 0.1 < far
+    assert near < 0.5 < narrow
+
+
+def test_a_directory_that_is_there_is_not_replaced(converted, tmp_path):
+    converted(send(1), receive(0))
+    before = (tmp_path / "replay/rank-0.txt").read_text()
+    for arguments in ([], ["--overwrite"]):
+        result = call("--to", "tit", "-o", tmp_path / "replay", *arguments, tmp_path / "app.proj")
+        assert result.returncode == 1 and str(tmp_path / "replay") in result.stderr
+    assert (tmp_path / "replay/rank-0.txt").read_text() == before
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("replay")] == ["replay"]
