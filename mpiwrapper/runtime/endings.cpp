@@ -1,8 +1,9 @@
 // Functions that end the program without its destructors, or put another in its place: what was recorded goes to the
-// files first. They may be called in signal handlers and in children of vfork().
+// files first. So it does before a signal that the program sends itself and that nothing will catch. They may be called in signal handlers and in children of vfork().
 #include "mpiwrapper/runtime/call.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@ struct NextFunctions
     decltype(&::execvp) execvp;
     decltype(&::execvpe) execvpe;
     decltype(&::fexecve) fexecve;
+    decltype(&::raise) raise;
+    decltype(&::kill) kill;
 };
 
 NextFunctions next;
@@ -36,6 +39,8 @@ __attribute__((constructor)) void find_next_functions()
     find(next.execve, "execve");
     find(next.execvp, "execvp");
     find(next.execvpe, "execvpe");
+    find(next.raise, "raise");
+    find(next.kill, "kill");
     find(next.fexecve, "fexecve");
 }
 
@@ -53,6 +58,20 @@ const NextFunctions& next_functions()
     next_functions()._exit(status);
     for (;;)
         syscall(SYS_exit_group, status);
+}
+
+// Handlers that the program installed after MPI_Init have replaced ours, and often end by sending the signal again.
+bool may_be_fatal(int signal)
+{
+    struct sigaction action;
+    return signal == SIGKILL
+           || (sigaction(signal, nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL);
+}
+
+// As the argument of kill(): the process itself, or a group or all, which may include it.
+bool may_mean_us(pid_t process)
+{
+    return process <= 0 || process == getpid();
 }
 
 int count_arguments(va_list& arguments)
@@ -144,4 +163,18 @@ extern "C" HDT_EXPORT int execle(const char* path, const char* argument, ...) no
     const int result = with_vector(argument, arguments, [&](char** argv) { return execve(path, argv, va_arg(arguments, char**)); });
     va_end(arguments);
     return result;
+}
+
+extern "C" HDT_EXPORT int raise(int signal) noexcept
+{
+    if (may_be_fatal(signal))
+        save_all_threads();
+    return next_functions().raise(signal);
+}
+
+extern "C" HDT_EXPORT int kill(pid_t process, int signal) noexcept
+{
+    if (may_mean_us(process) && may_be_fatal(signal))
+        save_all_threads();
+    return next_functions().kill(process, signal);
 }

@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import hdtrace
@@ -16,7 +17,7 @@ PRELUDE = ["Init_thread"] + 10 * ["Bcast"]
 # What Open MPI needs to know in a container or on a small machine; see scripts/mpirun.
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_osc": "^ucx"}
 
 
 def pytest_sessionstart():
@@ -52,18 +53,18 @@ class Victim:
         """As of subprocess: the negative number of the signal that killed it."""
         return self.process.returncode
 
-    def path(self, rank=0, thread=0):
-        (path,) = self.trace_directory.glob(f"*_{rank}_{thread}.trc")
+    def path(self, rank=0, thread=0, program="*"):
+        (path,) = self.trace_directory.glob(f"{program}_*_{rank}_{thread}.trc")
         return path
 
-    def trace(self, rank=0, thread=0):
+    def trace(self, rank=0, thread=0, program="*"):
         """The trace, which has to be whole and valid whatever happened."""
-        path = self.path(rank, thread)
+        path = self.path(rank, thread, program)
         hdtrace.validate(path)
         return ThreadTrace(hdtrace.read_trace(path), rank, thread, path.name)
 
-    def names(self, thread=0):
-        return self.trace(thread=thread).names()
+    def names(self, thread=0, program="*"):
+        return self.trace(thread=thread, program=program).names()
 
     def ends(self, rank=0):
         """{thread: (states, dropped)} of the threads whose traces were closed."""
@@ -101,3 +102,11 @@ def run(start):
 
 def unfinished(name):
     return Call(name, unfinished="1")
+
+
+def wait_for_trace(victim, is_there):
+    """Until the trace is as wanted, which the tracer does from time to time."""
+    end = time.monotonic() + TIMEOUT
+    while not is_there(victim.path().read_text()):
+        assert time.monotonic() < end, victim.path().read_text()
+        time.sleep(0.05)

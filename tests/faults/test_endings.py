@@ -6,9 +6,9 @@ import time
 
 import hdtrace
 import pytest
-from conftest import PRELUDE, unfinished
+from conftest import PRELUDE, unfinished, wait_for_trace
 from support.calls import Call
-from support.runs import SOURCE, TIMEOUT
+from support.runs import SOURCE
 
 
 @pytest.mark.parametrize("way", ["exit", "_exit", "_Exit", "quick_exit"])
@@ -42,6 +42,14 @@ def test_a_signal_that_is_sent(run, number):
     assert (victim.returncode, victim.stderr) == (-number, "")
     assert victim.names() == PRELUDE
     assert victim.ends() == {}
+
+
+# Nothing but the call that sends it can save the trace.
+@pytest.mark.parametrize("way", ["raise", "kill"])
+def test_a_signal_that_the_program_sends_itself(run, way):
+    victim = run("die", way, env={"HDTRACE_FLUSH_SECONDS": "0"})
+    assert (victim.returncode, victim.stderr) == (-signal.SIGKILL, "")
+    assert victim.names() == PRELUDE
 
 
 FAULTS = {"null": signal.SIGSEGV, "overflow": signal.SIGSEGV, "divide": signal.SIGFPE, "bus": signal.SIGBUS, "abort": signal.SIGABRT}
@@ -100,14 +108,6 @@ def test_inside_nested_calls(run):
     victim = run("die", "in_a_call", env={"HDTRACE_NESTED": "1", "HDTRACE_ALL_FUNCTIONS": "2"})
     assert victim.names() == [*PRELUDE, "Op_create", "Reduce_local"]
     assert [state.name for state in victim.trace().only(unfinished("Reduce_local")).nested] == ["Type_size"]
-
-
-def wait_for_trace(victim, is_there):
-    """Until the trace is as wanted, which the tracer does from time to time."""
-    end = time.monotonic() + TIMEOUT
-    while not is_there(victim.path().read_text()):
-        assert time.monotonic() < end, victim.path().read_text()
-        time.sleep(0.05)
 
 
 # What nobody can notice inside the process: it must be in the file before.

@@ -2,7 +2,7 @@
 import signal
 
 import pytest
-from conftest import PRELUDE
+from conftest import PRELUDE, wait_for_trace
 
 
 @pytest.mark.parametrize("way, calls", [("returns", 1), ("recovers", 3), ("ignores", 1)])
@@ -21,4 +21,22 @@ def test_a_handler_for_one_time(run):
 def test_a_handler_that_is_installed_later(run):
     victim = run("handle", "later")
     assert victim.returncode == 5
+    assert victim.names() == PRELUDE
+
+
+@pytest.mark.parametrize("way", ["sends_again", "sends_again_once"])
+def test_a_later_handler_sends_the_signal_again(run, way):
+    victim = run("handle", way, env={"HDTRACE_FLUSH_SECONDS": "0"})
+    assert (victim.returncode, victim.stderr) == (-signal.SIGTERM, "")
+    assert victim.names() == PRELUDE
+
+
+def test_nothing_handles_the_signal_any_more(start):
+    """What was there a second before is saved."""
+    victim = start("handle", "default")
+    victim.wait_for_line("default")
+    wait_for_trace(victim, lambda text: text.count("<Bcast") == 10)
+    victim.process.terminate()
+    victim.wait()
+    assert victim.returncode == -signal.SIGTERM
     assert victim.names() == PRELUDE

@@ -8,11 +8,16 @@
 
 static volatile int zero = 0;
 
+/* As if another process sent it. */
+static void be_sent(int number) { syscall(SYS_tgkill, getpid(), gettid(), number); }
+
 static void end_by_exit(void) { exit(7); }
 static void end_by_underscore_exit(void) { _exit(7); }
 static void end_by_capital_exit(void) { _Exit(7); }
 static void end_by_quick_exit(void) { quick_exit(7); }
 static void end_by_system_call(void) { syscall(SYS_exit_group, 7); }
+static void end_by_raise(void) { raise(SIGKILL); }
+static void end_by_kill(void) { kill(getpid(), SIGKILL); }
 static void end_by_abort(void) { abort(); }
 static void read_null(void) { *(volatile int *)NULL = 1; }
 static void divide(void) { zero = 5 / zero; }
@@ -58,7 +63,7 @@ static void terminate(void *in, void *out, int *count, MPI_Datatype *type)
     int size;
     (void)in, (void)out, (void)count;
     MPI_Type_size(*type, &size);
-    raise(SIGTERM);
+    be_sent(SIGTERM);
 }
 
 static void die_in_a_call(void) { be_in_a_call(terminate); }
@@ -116,6 +121,8 @@ static const struct way ways[] = {
     {"_Exit", end_by_capital_exit},
     {"quick_exit", end_by_quick_exit},
     {"system_call", end_by_system_call},
+    {"raise", end_by_raise},
+    {"kill", end_by_kill},
     {"abort", end_by_abort},
     {"null", read_null},
     {"divide", divide},
@@ -142,7 +149,7 @@ int main(int argc, char **argv)
     begin_calls(&argc, &argv);
     const int number = atoi(argv[1]);
     if (number > 0)
-        raise(number);
+        be_sent(number);
     else
         GO(ways, argv[1]);
     return 97;

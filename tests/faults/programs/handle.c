@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/syscall.h>
 
 static sigjmp_buf way_out;
 static volatile sig_atomic_t seen = 0;
@@ -27,6 +28,18 @@ static void end(int signal)
     (void)signal;
     _exit(5);
 }
+
+/* As most handlers do that only want to say or delete something first. */
+static void end_by_default(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void send_again(int number) { raise(number); }
+
+/* As if another process sent it. */
+static void be_sent(int number) { syscall(SYS_tgkill, getpid(), gettid(), number); }
 
 static void handle(int signal, void (*handler)(int), int flags)
 {
@@ -73,6 +86,17 @@ static void run(const char *way)
     } else if (strcmp(way, "later") == 0) {
         handle(SIGSEGV, end, 0);
         *(volatile int *)NULL = 1;
+    } else if (strcmp(way, "sends_again") == 0) {
+        handle(SIGTERM, end_by_default, 0);
+        be_sent(SIGTERM);
+    } else if (strcmp(way, "sends_again_once") == 0) {
+        handle(SIGTERM, send_again, SA_RESETHAND);
+        be_sent(SIGTERM);
+    } else if (strcmp(way, "default") == 0) {
+        signal(SIGTERM, SIG_DFL);
+        puts("default");
+        fflush(stdout);
+        pause();
     }
 }
 
