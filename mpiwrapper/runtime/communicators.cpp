@@ -5,7 +5,7 @@
 #include "mpiwrapper/runtime/process.h"
 #include "mpiwrapper/runtime/real.h"
 
-#include <glib.h>
+#include <new>
 #include <stdlib.h>
 #include <utility>
 
@@ -23,8 +23,8 @@ constexpr size_t long_uid = 200;
 constexpr size_t long_name = 80;
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for everything below; never held during a call of MPI
-GHashTable* comms = nullptr;                       // handle -> Comm
-GHashTable* group_creations = nullptr;             // groups without a common parent -> communicators made of them
+constinit ObjectTable<Comm> comms;                       // by handle
+constinit NumbersByName group_creations;           // communicators made of groups without a common parent, by the groups
 int64_t next_id = 0;
 MPI_Group world_group;
 int keyval = MPI_KEYVAL_INVALID;
@@ -33,10 +33,8 @@ __thread MPI_Comm freed;
 
 Comm* new_comm()
 {
-    Comm* const comm = static_cast<Comm*>(calloc(1, sizeof(Comm)));
-    if (comm != nullptr)
-        *comm = Comm();
-    return comm;
+    void* const memory = malloc(sizeof(Comm));
+    return memory != nullptr ? new (memory) Comm() : nullptr;
 }
 
 void destroy(Comm* comm)
@@ -46,31 +44,32 @@ void destroy(Comm* comm)
     free(comm->uid);
     free(comm->name);
     free(comm->neighbors);
-    if (comm->group_creations != nullptr)
-        g_hash_table_destroy(static_cast<GHashTable*>(comm->group_creations));
+    comm->group_creations.free_all();
     free(comm);
 }
 
 Comm* lookup(MPI_Comm handle)
 {
     const MutexLock lock(mutex);
-    return static_cast<Comm*>(g_hash_table_lookup(comms, key_of(handle)));
+    return comms.find(handle_bits(handle));
 }
 
 int forget(MPI_Comm handle, int, void* value, void*)
 {
     freed = handle;
-    bool known = false;
+    Comm* known = nullptr;
     {
         const MutexLock lock(mutex);
         // Only if the handle still means what the attribute was set for.
-        known = g_hash_table_lookup(comms, key_of(handle)) == value;
-        if (known)
-            g_hash_table_remove(comms, key_of(handle));
+        known = comms.find(handle_bits(handle));
+        if (known != value)
+            known = nullptr;
+        if (known != nullptr)
+            comms.remove(known);
         comm_generations.end(handle);
     }
-    if (known)
-        drop_reference(*static_cast<Comm*>(value));
+    if (known != nullptr)
+        drop_reference(*known);
     return MPI_SUCCESS;
 }
 
@@ -134,13 +133,13 @@ void add_identity(Comm& present, Comm& comm)
 Comm* insert(MPI_Comm handle, Comm* comm)
 {
     const MutexLock lock(mutex);
-    Comm* const present = static_cast<Comm*>(g_hash_table_lookup(comms, key_of(handle)));
+    Comm* const present = comms.find(handle_bits(handle));
     if (present != nullptr) {
         add_identity(*present, *comm);
         destroy(comm);
         return present;
     }
-    g_hash_table_insert(comms, key_of(handle), comm);
+    comms.add(handle_bits(handle), comm);
     return comm;
 }
 
@@ -188,24 +187,35 @@ void write_line(const Comm& comm, int64_t id)
     write_info(line.text("\n"));
 }
 
-char* hashed(const char* text)
+// FNV-1a with 128 bits, as hexadecimal digits. Digests of libraries need memory, and end the program where there is none.
+class Digest
 {
-    char* const checksum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, text, -1);
-    checksum[32] = '\0';
-    char* const result = strdup(checksum);
-    g_free(checksum);
-    return result;
-}
+  public:
+    explicit Digest(const TextBuffer& text)
+    {
+        using Number = unsigned __int128;
+        constexpr Number prime = (Number{1} << 88) + 0x13B;
+        Number hash = (Number{0x6c62272e07bb0142} << 64) + 0x62b821756295c58d;
+        for (size_t i = 0; i < text.size(); ++i)
+            hash = (hash ^ static_cast<unsigned char>(text.data()[i])) * prime;
+        for (size_t i = 0; i < digits; ++i, hash <<= 4)
+            m_text[i] = "0123456789abcdef"[static_cast<unsigned>(hash >> 124)];
+    }
+    const char* text() const { return m_text; }
+
+  private:
+    static constexpr size_t digits = 32;
+    char m_text[digits + 1] = {};
+};
 
 char* finish_uid(TextBuffer& uid)
 {
+    if (uid.bad())
+        return nullptr;
     if (uid.size() <= long_uid)
         return strdup(uid.c_string());
-    char* const hash = hashed(uid.c_string());
     TextBuffer short_uid;
-    short_uid.text("#").string(hash);
-    free(hash);
-    return strdup(short_uid.c_string());
+    return strdup(short_uid.text("#").string(Digest(uid).text()).c_string());
 }
 
 int first_member(const Comm& comm)
@@ -217,7 +227,7 @@ int first_member(const Comm& comm)
     return remote < local ? remote : local;
 }
 
-void set_derived_name(Comm& made, const Comm& parent, const char* word, int number)
+void set_derived_name(Comm& made, const Comm& parent, const char* word, int64_t number)
 {
     const char* from = parent.name != nullptr ? parent.name : "";
     TextBuffer name;
@@ -243,7 +253,7 @@ void forget_unattached(MPI_Comm handle)
 }
 
 // What all rules have in common: the new communicator is known, attached and gets its uid.
-void adopt(MPI_Comm handle, Comm* made, TextBuffer& uid, const Comm& parent, const char* word, int number, bool complete)
+void adopt(MPI_Comm handle, Comm* made, TextBuffer& uid, const Comm& parent, const char* word, int64_t number, bool complete)
 {
     if (made == nullptr)
         return;
@@ -257,23 +267,18 @@ void adopt(MPI_Comm handle, Comm* made, TextBuffer& uid, const Comm& parent, con
         attach(handle, *made);
 }
 
-int count_in(GHashTable* table, const char* key)
+// How often it was counted; 0 if memory is short. Whoever calls it holds the mutex.
+int64_t count_in(NumbersByName& counts, const char* name)
 {
-    const int count = GPOINTER_TO_INT(g_hash_table_lookup(table, key)) + 1;
-    g_hash_table_insert(table, g_strdup(key), GINT_TO_POINTER(count));
-    return count;
+    int64_t* const count = counts.find_or_add(name, 0);
+    return count != nullptr ? ++*count : 0;
 }
 
 // For groups without a common parent.
-int count_group_creation(const char* key)
+int64_t count_group_creation(const char* name)
 {
     const MutexLock lock(mutex);
-    return count_in(group_creations, key);
-}
-
-GHashTable* new_counters()
-{
-    return g_hash_table_new_full(g_str_hash, g_str_equal, g_free, nullptr);
+    return count_in(group_creations, name);
 }
 
 void add_members(TextBuffer& text, const int* ranks, int count)
@@ -305,11 +310,10 @@ void adopt_from_two_groups(MPI_Comm handle, Comm* made, const Comm& parent, cons
     add_members(groups, is_local_first ? made->local : made->remote, is_local_first ? made->local_size : made->remote_size);
     groups.text("|");
     add_members(groups, is_local_first ? made->remote : made->local, is_local_first ? made->remote_size : made->local_size);
-    char* const hash = hashed(groups.c_string());
-    const int number = count_group_creation(hash);
+    const Digest digest(groups);
+    const int64_t number = count_group_creation(digest.text());
     TextBuffer uid;
-    uid.text("I").string(hash).text(".").number(number).text("@").number(first_member(*made));
-    free(hash);
+    uid.text("I").string(digest.text()).text(".").number(number).text("@").number(first_member(*made));
     adopt(handle, made, uid, parent, word, number, true);
 }
 
@@ -328,8 +332,6 @@ void add_world(MPI_Comm handle, const char* name, const char* uid)
 
 void start_communicators(MPI_Group world, bool has_world_communicator)
 {
-    comms = g_hash_table_new(g_direct_hash, g_direct_equal);
-    group_creations = new_counters();
     world_group = world;
     real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr);
     if (!has_world_communicator)
@@ -386,6 +388,8 @@ void name_comm(const Comm& comm, const char* name)
 
 int count_creation(const Comm& parent)
 {
+    if (&parent == &null_comm)
+        return 0;
     const MutexLock lock(mutex);
     return ++const_cast<Comm&>(parent).creations;
 }
@@ -403,6 +407,8 @@ int* world_ranks(MPI_Group group, int* count)
         for (int i = 0; i < *count; ++i)
             if (world[i] < 0)
                 world[i] = other_world;
+    } else {
+        *count = 0; // better none than wrong ones
     }
     free(ranks);
     if (world != nullptr && !is_identity(world, *count))
@@ -445,16 +451,11 @@ void created_from_group(MPI_Comm parent_handle, int tag, MPI_Comm made_handle, c
         return;
     TextBuffer members, key, uid;
     add_members(members, made->local, made->local_size);
-    char* const hash = hashed(members.c_string());
-    key.number(tag).text(".").string(hash);
-    free(hash);
-    int number = 0;
-    {
+    key.number(tag).text(".").string(Digest(members).text());
+    int64_t number = 0;
+    if (&parent != &null_comm) {
         const MutexLock lock(mutex);
-        Comm& counted = const_cast<Comm&>(parent);
-        if (counted.group_creations == nullptr)
-            counted.group_creations = new_counters();
-        number = count_in(static_cast<GHashTable*>(counted.group_creations), key.c_string());
+        number = count_in(const_cast<Comm&>(parent).group_creations, key.c_string());
     }
     if (parent.uid != nullptr)
         uid.string(parent.uid).text("/g").string(key.c_string()).text(".").number(number);
@@ -471,10 +472,9 @@ void created_from_tagged_group(const char* tag, MPI_Comm made_handle, const char
     TextBuffer key, uid;
     key.string(tag != nullptr ? tag : "").text("|");
     add_members(key, made->local, made->local_size);
-    char* const hash = hashed(key.c_string());
-    const int number = count_group_creation(hash);
-    uid.text("G").string(hash).text(".").number(number);
-    free(hash);
+    const Digest digest(key);
+    const int64_t number = count_group_creation(digest.text());
+    uid.text("G").string(digest.text()).text(".").number(number);
     adopt(made_handle, made, uid, null_comm, word, number, true);
 }
 
@@ -498,7 +498,7 @@ void created_from_two_worlds(MPI_Comm made_handle, const char* word)
         adopt_from_two_groups(made_handle, made, world, word);
         return;
     }
-    const int number = count_group_creation(word);
+    const int64_t number = count_group_creation(word);
     TextBuffer no_uid;
     adopt(made_handle, made, no_uid, world, word, number, true);
 }
@@ -515,6 +515,8 @@ void add_ranks(TextBuffer& text, const int* ranks, int count)
 const Neighbors& neighbors_of(MPI_Comm handle, const Comm& comm)
 {
     static const Neighbors nobody = {};
+    if (&comm == &null_comm)
+        return nobody;
     if (comm.neighbors != nullptr)
         return *comm.neighbors;
     int topology = MPI_UNDEFINED, sources = 0, destinations = 0, dimensions = 0, weighted = 0;

@@ -3,6 +3,7 @@
 
 #include "mpiwrapper/runtime/handle.h"
 #include "mpiwrapper/runtime/mpi_api.h"
+#include "mpiwrapper/runtime/object_table.h"
 
 #include <stdint.h>
 
@@ -25,7 +26,7 @@ struct Neighbors
 };
 
 /// What is known of a communicator. Lives until it was freed and no pending receive refers to it.
-struct Comm
+struct Comm : TableEntry<Comm>
 {
     int64_t id = -1;
     int rank = 0;        ///< of this process
@@ -38,7 +39,7 @@ struct Comm
     char* uid = nullptr;   ///< null if there is no rule for it
     char* name = nullptr;
     int creations = 0; ///< communicators made from this one so far
-    void* group_creations = nullptr;
+    NumbersByName group_creations; ///< by the groups of their members
     Neighbors* neighbors = nullptr;
     int references = 1; ///< the communicator itself and pending receives
 
@@ -91,7 +92,8 @@ void created_from_two_worlds(MPI_Comm made, const char* word);
 /// Counts something that all members make of a communicator, in the same order; returns its number.
 int count_creation(const Comm& parent);
 
-/// World ranks of the members of a group, by their order; null if member i is world rank i. The caller frees it.
+/// World ranks of the members of a group, by their order; null if member i is world rank i. The caller frees it. If memory
+/// is short there are no members.
 int* world_ranks(MPI_Group group, int* count);
 
 /// Appends "1;2;3;"; many ranks are written with ranges, "0..999;".

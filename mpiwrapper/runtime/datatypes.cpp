@@ -4,8 +4,8 @@
 #include "mpiwrapper/runtime/lock.h"
 #include "mpiwrapper/runtime/process.h"
 #include "mpiwrapper/runtime/real.h"
+#include "mpiwrapper/runtime/object_table.h"
 
-#include <glib.h>
 #include <stdlib.h>
 
 namespace hdtrace::mpi {
@@ -14,8 +14,13 @@ constinit Generations<MPI_Datatype> type_generations;
 
 namespace {
 
+struct KnownType : TableEntry<KnownType>
+{
+    Type type;
+};
+
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the table and the ids; never held during a call of MPI
-GHashTable* types = nullptr;                       // handle -> Type
+constinit ObjectTable<KnownType> types;                  // by handle
 int64_t next_id = 0;
 int keyval = MPI_KEYVAL_INVALID;
 
@@ -61,18 +66,21 @@ const char* combiner_name(int combiner)
 bool lookup(MPI_Datatype handle, Type* type)
 {
     const MutexLock lock(mutex);
-    const Type* const known = static_cast<const Type*>(g_hash_table_lookup(types, key_of(handle)));
+    const KnownType* const known = types.find(handle_bits(handle));
     if (known == nullptr)
         return false;
-    *type = *known;
+    *type = known->type;
     return true;
 }
 
 int forget(MPI_Datatype handle, int, void* value, void*)
 {
     const MutexLock lock(mutex);
-    if (g_hash_table_lookup(types, key_of(handle)) == value)
-        g_hash_table_remove(types, key_of(handle));
+    KnownType* const known = types.find(handle_bits(handle));
+    if (known != nullptr && known == value) {
+        types.remove(known);
+        free(known);
+    }
     type_generations.end(handle);
     return MPI_SUCCESS;
 }
@@ -264,19 +272,19 @@ void add_description(TextBuffer& line, MPI_Datatype handle, const Contents& cont
     line.text(" size=").number(size).text(" lb=").number(lower_bound).text(" extent=").number(extent).text("\n");
 }
 
-// Puts the type into the table and its line into the .info. False if another thread was faster: *node is its result then.
-bool insert(MPI_Datatype handle, int64_t size, const TextBuffer& description, Type* node)
+// Puts the type into the table and its line into the .info. False if another thread was faster: its result is in *made then.
+bool insert(MPI_Datatype handle, int64_t size, const TextBuffer& description, KnownType* made)
 {
     const MutexLock lock(mutex);
-    const Type* const present = static_cast<const Type*>(g_hash_table_lookup(types, key_of(handle)));
+    const KnownType* const present = types.find(handle_bits(handle));
     if (present != nullptr) {
-        *node = *present;
+        made->type = present->type;
         return false;
     }
-    *node = {next_id++, size};
-    g_hash_table_insert(types, key_of(handle), node);
+    made->type = {next_id++, size};
+    types.add(handle_bits(handle), made);
     TextBuffer line;
-    line.text("Type id='").number(node->id).bytes(description.data(), description.size());
+    line.text("Type id='").number(made->type.id).bytes(description.data(), description.size());
     write_info(line);
     return true;
 }
@@ -289,12 +297,12 @@ Type add_type(MPI_Datatype handle, const MPI_Datatype* components, int component
         component_count = contents.type_count();
     }
     int64_t* const ids = static_cast<int64_t*>(calloc(static_cast<size_t>(component_count) + 1, sizeof(int64_t)));
-    Type* const node = static_cast<Type*>(calloc(1, sizeof(Type)));
+    KnownType* const made = static_cast<KnownType*>(malloc(sizeof(KnownType)));
     MPI_Count size = 0;
     real.MPI_Type_size_x(handle, &size);
-    if (ids == nullptr || node == nullptr) {
+    if (ids == nullptr || made == nullptr) {
         free(ids);
-        free(node);
+        free(made);
         return {-1, size};
     }
     for (int i = 0; i < component_count; ++i)
@@ -302,15 +310,15 @@ Type add_type(MPI_Datatype handle, const MPI_Datatype* components, int component
     TextBuffer description;
     add_description(description, handle, contents, ids, component_count, size);
     free(ids);
-    const bool is_new = insert(handle, size, description, node);
-    const Type type = *node;
+    const bool is_new = insert(handle, size, description, made);
+    const Type type = made->type;
     if (!is_new) {
-        free(node);
+        free(made);
         return type;
     }
     // A predefined type is never freed. For others an attribute's delete function is the one way to hear of their end.
     if (!contents.is_predefined())
-        real.MPI_Type_set_attr(handle, keyval, node);
+        real.MPI_Type_set_attr(handle, keyval, made);
     return type;
 }
 
@@ -318,7 +326,6 @@ Type add_type(MPI_Datatype handle, const MPI_Datatype* components, int component
 
 void start_datatypes()
 {
-    types = g_hash_table_new_full(g_direct_hash, g_direct_equal, nullptr, free);
     real.MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, forget, &keyval, nullptr);
 }
 

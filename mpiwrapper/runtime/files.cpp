@@ -4,6 +4,7 @@
 #include "mpiwrapper/runtime/lock.h"
 #include "mpiwrapper/runtime/process.h"
 #include "mpiwrapper/runtime/real.h"
+#include "mpiwrapper/runtime/object_table.h"
 
 #include <glib.h>
 #include <limits.h>
@@ -20,22 +21,28 @@ constinit Generations<MPI_File> file_generations;
 
 namespace {
 
-struct OpenFile
+struct OpenFile : TableEntry<OpenFile>
 {
     File file;
     int64_t split_rid;
 };
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the tables; never held during a call of MPI
-GHashTable* ids = nullptr;                         // canonical name -> id
-GHashTable* open_files = nullptr;                  // handle -> OpenFile
+constinit NumbersByName ids;                       // by canonical name
+constinit ObjectTable<OpenFile> open_files;              // by handle
 int64_t next_id = 0;
 int64_t openings = 0;
 
-// Whoever calls it holds the mutex.
+// Whoever calls these holds the mutex.
 OpenFile* lookup(MPI_File handle)
 {
-    return static_cast<OpenFile*>(g_hash_table_lookup(open_files, key_of(handle)));
+    return open_files.find(handle_bits(handle));
+}
+
+void forget(OpenFile* open)
+{
+    open_files.remove(open);
+    free(open);
 }
 
 // ROMIO takes "ufs:name", "pvfs2:name" and the like: letters and digits before the first colon.
@@ -47,22 +54,34 @@ const char* behind_prefix(const char* name)
     return *end == ':' && end > name + 1 ? end + 1 : name;
 }
 
+// The directory that a file is in; false if there is no room for it.
+bool find_directory(char (&directory)[PATH_MAX], const char* path)
+{
+    const char* const slash = strrchr(path, '/');
+    const size_t length = slash == nullptr ? 0 : slash == path ? 1 : static_cast<size_t>(slash - path);
+    if (length >= sizeof directory)
+        return false;
+    memcpy(directory, path, length);
+    directory[length] = '\0';
+    if (length == 0)
+        strcpy(directory, ".");
+    return true;
+}
+
 // The part of a path that exists is resolved; a last component that does not exist yet is kept.
 void add_canonical_path(TextBuffer& out, const char* path)
 {
-    char resolved[PATH_MAX];
+    char resolved[PATH_MAX], directory[PATH_MAX];
     if (realpath(path, resolved) != nullptr) {
         out.string(resolved);
         return;
     }
-    char* const directory = g_path_get_dirname(path);
-    char* const base = g_path_get_basename(path);
-    if (realpath(directory, resolved) != nullptr)
-        out.string(strcmp(resolved, "/") == 0 ? "" : resolved).text("/").string(base);
-    else
+    if (find_directory(directory, path) && realpath(directory, resolved) != nullptr) {
+        const char* const slash = strrchr(path, '/');
+        out.string(strcmp(resolved, "/") == 0 ? "" : resolved).text("/").string(slash != nullptr ? slash + 1 : path);
+    } else {
         out.string(path);
-    g_free(base);
-    g_free(directory);
+    }
 }
 
 // Whether other hosts cannot see the file, as far as its file system tells.
@@ -73,10 +92,8 @@ bool is_local(const char* path)
         RAMFS_MAGIC, OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, 0x2fc12fc1 /* ZFS, which Linux does not define */};
     struct statfs system;
     if (statfs(path, &system) != 0) { // it is not there yet
-        char* const directory = g_path_get_dirname(path);
-        const int rc = statfs(directory, &system);
-        g_free(directory);
-        if (rc != 0)
+        char directory[PATH_MAX];
+        if (!find_directory(directory, path) || statfs(directory, &system) != 0)
             return false;
     }
     for (const auto type : local_systems)
@@ -112,12 +129,6 @@ void write_line(const char* name, int64_t id, int64_t size, int64_t time)
 
 } // namespace
 
-void start_files()
-{
-    ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, nullptr);
-    open_files = g_hash_table_new_full(g_direct_hash, g_direct_equal, nullptr, free);
-}
-
 FileBeforeCall::FileBeforeCall(const char* name)
 {
     if (name == nullptr)
@@ -135,13 +146,14 @@ int64_t FileBeforeCall::id() const
 {
     const char* const name = m_name.c_string();
     const MutexLock lock(mutex);
-    gpointer known;
-    if (g_hash_table_lookup_extended(ids, name, nullptr, &known))
-        return GPOINTER_TO_INT(known);
-    const int64_t id = next_id++;
-    g_hash_table_insert(ids, g_strdup(name), GINT_TO_POINTER(static_cast<gint>(id)));
-    write_line(name, id, m_size, m_time);
-    return id;
+    int64_t* const id = m_name.bad() ? nullptr : ids.find_or_add(name, -1);
+    if (id == nullptr)
+        return -1;
+    if (*id < 0) {
+        *id = next_id++;
+        write_line(name, *id, m_size, m_time);
+    }
+    return *id;
 }
 
 File find_file(MPI_File handle)
@@ -153,22 +165,25 @@ File find_file(MPI_File handle)
 
 void opened(MPI_File handle, int64_t id, int amode)
 {
-    OpenFile* const open = static_cast<OpenFile*>(calloc(1, sizeof(OpenFile)));
+    OpenFile* const open = static_cast<OpenFile*>(malloc(sizeof(OpenFile)));
     if (open == nullptr)
         return;
     const MutexLock lock(mutex);
-    *open = {{id, openings++, (amode & MPI_MODE_SEQUENTIAL) == 0}, -1};
-    g_hash_table_replace(open_files, key_of(handle), open);
+    if (OpenFile* const older = lookup(handle))
+        forget(older);
+    open->file = {id, openings++, (amode & MPI_MODE_SEQUENTIAL) == 0};
+    open->split_rid = -1;
+    open_files.add(handle_bits(handle), open);
     file_generations.end(handle);
 }
 
 void closed(MPI_File handle, const File& file)
 {
     const MutexLock lock(mutex);
-    const OpenFile* const open = lookup(handle);
+    OpenFile* const open = lookup(handle);
     if (open == nullptr || open->file.opening != file.opening)
         return;
-    g_hash_table_remove(open_files, key_of(handle));
+    forget(open);
     file_generations.end(handle);
 }
 

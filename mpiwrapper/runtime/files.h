@@ -17,15 +17,12 @@ struct File
     bool has_position = false; ///< not MPI_MODE_SEQUENTIAL: positions may be asked for
 };
 
-/// Must be called once, after MPI_Init.
-void start_files();
-
 /// Looks at a file before a call creates or changes it.
 class FileBeforeCall
 {
   public:
     explicit FileBeforeCall(const char* name);
-    /// The id of the file, which is described in the .info before this returns. Call it after the function succeeded.
+    /// The id of the file, which is described in the .info before this returns; -1 if memory is short. Call it after the function succeeded.
     int64_t id() const;
 
   private:

@@ -15,12 +15,6 @@ template <typename Handle> inline uintptr_t handle_bits(Handle handle)
     return bits;
 }
 
-/// A handle as the key of a GHashTable with g_direct_hash.
-template <typename Handle> inline void* key_of(Handle handle)
-{
-    return reinterpret_cast<void*>(handle_bits(handle));
-}
-
 inline size_t hash_bits(uintptr_t bits)
 {
     return static_cast<size_t>((static_cast<uint64_t>(bits) * 0x9E3779B97F4A7C15ull) >> 32);

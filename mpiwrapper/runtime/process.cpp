@@ -42,7 +42,8 @@ char host[HOST_NAME_MAX + 1] = "localhost";
 int64_t base_second = 0;
 const char* base_name = "";
 const char* world_label = ""; // only of spawned processes
-char* path_prefix = nullptr;  // "<directory>/<base>_<host>_<rank>_"
+const char* world_name = "W"; // with the label
+const char* path_prefix = ""; // "<directory>/<base>_<host>_<rank>_"
 int world_rank_of_process = 0;
 pid_t traced_process = 0;
 
@@ -158,6 +159,13 @@ int64_t read_size(const char* variable, int64_t fallback, int64_t min)
     return is_valid ? number << shift : fallback;
 }
 
+// The fallback if memory is short.
+const char* copy_of(const char* text, const char* fallback)
+{
+    const char* const copy = strdup(text);
+    return copy != nullptr ? copy : fallback;
+}
+
 void read_settings()
 {
     const char* text;
@@ -169,7 +177,7 @@ void read_settings()
 #define HDT_OPTION_SIZE(name, variable, default, min) settings.name = read_size(variable, default, min);
 #define HDT_OPTION_TEXT(name, variable, default)                                                                         \
     text = getenv(variable);                                                                                             \
-    settings.name = text != nullptr && *text != '\0' ? strdup(text) : default;
+    settings.name = text != nullptr && *text != '\0' ? copy_of(text, default) : default;
 #include "hdtrace_options.inc"
 }
 
@@ -191,14 +199,16 @@ void find_world()
     const char* const job = getenv("PMIX_NAMESPACE");
     char* end = nullptr;
     const unsigned long number = job != nullptr ? strtoul(job, &end, 10) : 0;
-    TextBuffer label;
+    TextBuffer name;
+    name.text("W");
     if (job == nullptr)
-        label.text("spawned");
+        name.text("spawned");
     else if (*end == '\0')
-        label.number(static_cast<int64_t>(number & 0xFFFF)); // Open MPI: the number within the mpirun
+        name.number(static_cast<int64_t>(number & 0xFFFF)); // Open MPI: the number within the mpirun
     else
-        append_file_label(label, job);
-    world_label = strdup(label.c_string());
+        append_file_label(name, job);
+    world_name = copy_of(name.c_string(), "Wspawned");
+    world_label = world_name + 1;
 }
 
 // The first part of file names: the program's name, and the world's where it is not the only one.
@@ -208,7 +218,7 @@ const char* find_base_name()
     if (*world_label == '\0')
         return program;
     TextBuffer name;
-    return strdup(name.string(program).text("-world").string(world_label).c_string());
+    return copy_of(name.string(program).text("-world").string(world_label).c_string(), program);
 }
 
 const char* name_of_thread_level(int level)
@@ -235,24 +245,42 @@ void write_process_line(int rank, int size, int thread_level)
     write_info(line);
 }
 
+// With its parents, as far as they are missing. Other processes of the program may do the same at the same time.
 void make_directory(const char* path)
 {
-    // Other processes of the program may do the same at the same time.
-    if (g_mkdir_with_parents(path, 0777) != 0)
-        warn(path, errno);
+    char partial[PATH_MAX];
+    int error = 0;
+    const char* end = path;
+    do {
+        end = strchrnul(end + 1, '/');
+        const size_t length = static_cast<size_t>(end - path);
+        if (length >= sizeof partial) {
+            error = ENAMETOOLONG;
+            break;
+        }
+        memcpy(partial, path, length);
+        partial[length] = '\0';
+        error = mkdir(partial, 0777) != 0 && errno != EEXIST ? errno : 0;
+    } while (*end != '\0');
+    if (error != 0)
+        warn(path, error);
 }
 
-void set_path_prefix(int rank)
+// False if there is no place for the files' names.
+bool set_path_prefix(int rank)
 {
     TextBuffer prefix;
     // The program may change its directory later.
-    char* const directory = g_canonicalize_filename(settings.directory, nullptr);
-    prefix.string(directory).text("/");
-    g_free(directory);
+    char directory[PATH_MAX];
+    prefix.string(realpath(settings.directory, directory) != nullptr ? directory : settings.directory).text("/");
     append_file_label(prefix, base_name);
     prefix.text("_");
     append_file_label(prefix, host);
-    path_prefix = strdup(prefix.text("_").number(rank).text("_").c_string());
+    prefix.text("_").number(rank).text("_");
+    path_prefix = copy_of(prefix.c_string(), "");
+    if (prefix.bad() || *path_prefix == '\0')
+        warn(settings.directory, ENOMEM);
+    return *path_prefix != '\0' && !prefix.bad();
 }
 
 void open_info()
@@ -261,12 +289,13 @@ void open_info()
     path.string(path_prefix).text("0.info");
     static char memory[sizeof(InfoWriter)] __attribute__((aligned(alignof(InfoWriter))));
     info = new (memory) InfoWriter;
-    const int error = info->open(path.c_string());
+    const int error = path.bad() ? ENOMEM : info->open(path.c_string());
     if (error != 0)
         warn(path.c_string(), error);
 }
 
-void open_trace(Thread& thread)
+// False without memory for it: then the thread's calls cannot even be counted.
+bool open_trace(Thread& thread)
 {
     TextBuffer path, attributes;
     path.string(path_prefix).number(thread.number).text(".trc");
@@ -275,7 +304,9 @@ void open_trace(Thread& thread)
     trace_settings.buffer_size = static_cast<size_t>(settings.buffer_size);
     trace_settings.force_flush = settings.force_flush;
     trace_settings.on_error = warn;
-    const int error = thread.writer.open(path.c_string(), attributes.c_string(), base_second, trace_settings, info);
+    const int error = path.bad() || attributes.bad()
+                          ? ENOMEM
+                          : thread.writer.open(path.c_string(), attributes.c_string(), base_second, trace_settings, info);
     if (error != 0)
         warn(path.c_string(), error);
     else
@@ -284,6 +315,7 @@ void open_trace(Thread& thread)
         TextBuffer line;
         write_info(line.text("Thread number=").number(thread.number).text("\n"));
     }
+    return error != ENOMEM;
 }
 
 void close_trace(Thread& thread)
@@ -299,25 +331,38 @@ void close_trace(Thread& thread)
     Say(results).text(path_prefix).number(thread.number).text(".trc holds ").number(written).text(" states");
 }
 
+void destroy(Thread* thread)
+{
+    thread->~Thread();
+    free(thread);
+}
+
+// False if it is not there: the process has been forked.
+bool leave_list(const Thread* thread)
+{
+    Thread** link = &threads;
+    while (*link != nullptr && *link != thread)
+        link = &(*link)->next;
+    if (*link == nullptr)
+        return false;
+    *link = thread->next;
+    return true;
+}
+
 // A thread of the program ended.
 void end_thread(void* data)
 {
     Thread* const thread = static_cast<Thread*>(data);
     current_thread = nullptr;
     const Lock lock(mutex);
-    Thread** link = &threads;
-    while (*link != nullptr && *link != thread)
-        link = &(*link)->next;
-    if (*link == nullptr)
+    if (!leave_list(thread))
         return;
-    *link = thread->next;
     if (current_state() == State::running)
         close_trace(*thread);
     if (gettid() == getpid())
         main_thread_left();
     take_back_signal_stack(thread->signal_stack);
-    thread->~Thread();
-    free(thread);
+    destroy(thread);
 }
 
 // After fork() the parent's files are none of the child's business.
@@ -352,10 +397,19 @@ Thread* add_thread()
     {
         const Lock lock(mutex);
         thread->number = thread_count++;
+    }
+    if (!open_trace(*thread)) {
+        const Lock lock(mutex);
+        if (thread_count == thread->number + 1)
+            --thread_count; // it will try again with its next call
+        destroy(thread);
+        return nullptr;
+    }
+    {
+        const Lock lock(mutex);
         thread->next = threads;
         threads = thread;
     }
-    open_trace(*thread);
     find_stack(*thread);
     thread->signal_stack = provide_signal_stack();
     pthread_setspecific(thread_end_key, thread);
@@ -378,23 +432,25 @@ bool is_meant_for_another_process()
 // What this program starts shall not be traced, unless asked.
 void leave_preload_list()
 {
+    constexpr const char* own_name = "libHDTraceMPIWrapper";
     const char* const list = getenv("LD_PRELOAD");
     if (list == nullptr || settings.follow)
         return;
-    char** const parts = g_strsplit_set(list, ": ", -1);
     TextBuffer rest;
-    for (char** part = parts; *part != nullptr; ++part) {
-        if (**part == '\0' || strstr(*part, "libHDTraceMPIWrapper") != nullptr)
-            continue;
-        if (rest.size() > 0)
-            rest.text(":");
-        rest.string(*part);
+    for (const char *part = list, *end; *part != '\0'; part = end) {
+        end = part + strcspn(part, ": ");
+        const size_t length = static_cast<size_t>(end - part);
+        if (length > 0 && memmem(part, length, own_name, strlen(own_name)) == nullptr) {
+            if (rest.size() > 0)
+                rest.text(":");
+            rest.bytes(part, length);
+        }
+        end += strspn(end, ": ");
     }
     if (rest.size() > 0)
         setenv("LD_PRELOAD", rest.c_string(), 1);
     else
         unsetenv("LD_PRELOAD");
-    g_strfreev(parts);
 }
 
 // The rest of start(), for all ways to begin.
@@ -416,7 +472,10 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
             find_world();
         base_name = find_base_name();
         make_directory(settings.directory);
-        set_path_prefix(world_rank_of_process);
+        if (!set_path_prefix(world_rank_of_process)) {
+            set_state(State::off);
+            return;
+        }
         open_info();
         write_process_line(world_rank_of_process, size, thread_level);
         pthread_key_create(&thread_end_key, end_thread);
@@ -426,7 +485,6 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
             set_requests_shared_by_threads();
         start_communicators(world, has_world_communicator);
         start_datatypes();
-        start_files();
         leave_preload_list();
         watch_fatal_signals();
         __atomic_store_n(&gate.level, settings.all_functions, __ATOMIC_RELAXED);
@@ -637,12 +695,7 @@ const char* host_name()
 
 const char* world_uid()
 {
-    static const char* uid = nullptr;
-    if (uid == nullptr) {
-        TextBuffer text;
-        uid = strdup(text.text("W").string(world_label).c_string());
-    }
-    return uid;
+    return world_name;
 }
 
 } // namespace hdtrace::mpi

@@ -1,8 +1,8 @@
 #include "mpiwrapper/runtime/values.h"
 
 #include "mpiwrapper/runtime/lock.h"
+#include "mpiwrapper/runtime/object_table.h"
 
-#include <glib.h>
 #include <stdlib.h>
 
 namespace hdtrace::mpi {
@@ -23,8 +23,13 @@ const NamedOp ops[] = {
     HDT_NAMED(MPI_MINLOC), HDT_NAMED(MPI_MAXLOC), HDT_NAMED(MPI_REPLACE), HDT_NAMED(MPI_NO_OP),
 };
 
+struct KnownMessage : TableEntry<KnownMessage>
+{
+    Message message;
+};
+
 pthread_mutex_t message_mutex = PTHREAD_MUTEX_INITIALIZER;
-GHashTable* messages = nullptr; // MPI_Message -> Message
+constinit ObjectTable<KnownMessage> messages; // by handle
 
 // Callbacks of the program can make up codes. Open MPI would call its error handler if asked about one.
 bool is_code_of_mpi(int rc)
@@ -190,27 +195,23 @@ void add_message(MPI_Message handle, const Message& message)
 {
     if (handle == MPI_MESSAGE_NULL || handle == MPI_MESSAGE_NO_PROC)
         return;
-    Message* const copy = static_cast<Message*>(malloc(sizeof(Message)));
-    if (copy == nullptr)
+    KnownMessage* const found = static_cast<KnownMessage*>(malloc(sizeof(KnownMessage)));
+    if (found == nullptr)
         return;
-    *copy = message;
+    found->message = message;
     add_reference(*message.comm);
     const MutexLock lock(message_mutex);
-    if (messages == nullptr)
-        messages = g_hash_table_new(g_direct_hash, g_direct_equal);
-    g_hash_table_replace(messages, key_of(handle), copy);
+    messages.add(handle_bits(handle), found);
 }
 
 MatchedMessage::MatchedMessage(const MPI_Message* handle)
 {
     const MutexLock lock(message_mutex);
-    if (messages == nullptr || handle == nullptr)
-        return;
-    Message* const known = static_cast<Message*>(g_hash_table_lookup(messages, key_of(*handle)));
+    KnownMessage* const known = handle != nullptr ? messages.find(handle_bits(*handle)) : nullptr;
     if (known == nullptr)
         return;
-    static_cast<Message&>(*this) = *known; // with its reference to the communicator
-    g_hash_table_remove(messages, key_of(*handle));
+    static_cast<Message&>(*this) = known->message; // with its reference to the communicator
+    messages.remove(known);
     free(known);
 }
 

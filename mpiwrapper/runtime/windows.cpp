@@ -3,8 +3,8 @@
 #include "mpiwrapper/runtime/communicators.h"
 #include "mpiwrapper/runtime/lock.h"
 #include "mpiwrapper/runtime/process.h"
+#include "mpiwrapper/runtime/object_table.h"
 
-#include <glib.h>
 #include <stdlib.h>
 
 namespace hdtrace::mpi {
@@ -13,14 +13,20 @@ constinit Generations<MPI_Win> window_generations;
 
 namespace {
 
+struct KnownWindow : TableEntry<KnownWindow>
+{
+    Window window;
+};
+
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the table and the ids
-GHashTable* windows = nullptr;                     // handle -> Window
+constinit ObjectTable<KnownWindow> windows;              // by handle
 int64_t next_id = 0;
 
 // Whoever calls it holds the mutex.
-const Window* lookup(MPI_Win handle)
+void forget(KnownWindow* known)
 {
-    return windows != nullptr ? static_cast<const Window*>(g_hash_table_lookup(windows, key_of(handle))) : nullptr;
+    windows.remove(known);
+    free(known);
 }
 
 } // namespace
@@ -29,18 +35,18 @@ void created_window(MPI_Win handle, const Comm& comm, int64_t size, int64_t disp
 {
     // All members of the communicator take part, as if they made a communicator from it.
     const int number = count_creation(comm);
-    Window* const window = static_cast<Window*>(calloc(1, sizeof(Window)));
-    if (window == nullptr)
+    KnownWindow* const made = static_cast<KnownWindow*>(malloc(sizeof(KnownWindow)));
+    if (made == nullptr)
         return;
     add_reference(comm);
     const MutexLock lock(mutex);
-    *window = {next_id++, &comm};
-    if (windows == nullptr)
-        windows = g_hash_table_new_full(g_direct_hash, g_direct_equal, nullptr, free);
-    g_hash_table_replace(windows, key_of(handle), window);
+    if (KnownWindow* const older = windows.find(handle_bits(handle)))
+        forget(older);
+    made->window = {next_id++, &comm};
+    windows.add(handle_bits(handle), made);
     window_generations.end(handle);
     TextBuffer line;
-    line.text("Win id=").number(window->id).text(" cid=").number(comm.id);
+    line.text("Win id=").number(made->window.id).text(" cid=").number(comm.id);
     if (comm.uid != nullptr)
         line.text(" uid='").info_escaped(comm.uid).text("/w").number(number).text("'");
     line.text(" size=").number(size).text(" dispUnit=").number(displacement_unit);
@@ -50,8 +56,8 @@ void created_window(MPI_Win handle, const Comm& comm, int64_t size, int64_t disp
 Window find_window(MPI_Win handle)
 {
     const MutexLock lock(mutex);
-    const Window* const window = lookup(handle);
-    return window != nullptr ? *window : Window{-1, &null_comm};
+    const KnownWindow* const known = windows.find(handle_bits(handle));
+    return known != nullptr ? known->window : Window{-1, &null_comm};
 }
 
 void freed_window(MPI_Win handle, const Window& window)
@@ -60,9 +66,9 @@ void freed_window(MPI_Win handle, const Window& window)
         return;
     {
         const MutexLock lock(mutex);
-        const Window* const present = lookup(handle);
-        if (present != nullptr && present->id == window.id)
-            g_hash_table_remove(windows, key_of(handle));
+        KnownWindow* const present = windows.find(handle_bits(handle));
+        if (present != nullptr && present->window.id == window.id)
+            forget(present);
         window_generations.end(handle);
     }
     drop_reference(*window.comm);

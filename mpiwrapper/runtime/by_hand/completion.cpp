@@ -33,9 +33,9 @@ class Offered
     /// Statuses to read; the program's own where it has some.
     MPI_Status* statuses(MPI_Status* given)
     {
-        if (given != MPI_STATUSES_IGNORE)
+        if (given != MPI_STATUSES_IGNORE || m_count == 0)
             return m_statuses = given;
-        const size_t bytes = static_cast<size_t>(m_count > 0 ? m_count : 1) * sizeof(MPI_Status);
+        const size_t bytes = static_cast<size_t>(m_count) * sizeof(MPI_Status);
         m_statuses = m_own_statuses = static_cast<MPI_Status*>(m_call.thread().statuses.take(bytes));
         for (int i = 0; m_statuses != nullptr && i < m_count; ++i)
             m_statuses[i].MPI_SOURCE = no_source_yet;

@@ -1,0 +1,43 @@
+"""The tracer needs little memory however long a program runs, and does without where there is none."""
+import re
+import subprocess
+
+import pytest
+from conftest import PROGRAMS
+from support.runs import WRAPPER
+
+
+def grown(victim):
+    """KiB, as the program says."""
+    assert victim.returncode == 0, victim.stderr
+    return int(re.fullmatch(r"grew (-?\d+)\n", victim.stdout)[1])
+
+
+@pytest.mark.parametrize("env", [{}, {"HDTRACE_ALL_FUNCTIONS": "2", "HDTRACE_NESTED": "1", "HDTRACE_FILE_INFO": "1"}], ids=["default", "everything"])
+def test_memory_does_not_grow(run, env):
+    """A million calls that make and free tens of thousands of objects."""
+    victim = run("objects", 1_000_000, env=env)
+    assert victim.stderr == ""
+    assert grown(victim) <= max(0, grown(run("objects", 1_000_000, traced=False))) + 256
+
+
+# As programs/starve.c understands them. What fails first: the files' names, the first trace, then all kinds of objects.
+SHORTAGES = ["1", "6", "12", "25", "60", "500", "3+", "6+", "%2", "%3", "%7", "%10", "%11"]
+
+
+@pytest.mark.parametrize("shortage", SHORTAGES)
+def test_there_is_no_memory(run, shortage):
+    """From the start, from some moment on, or now and then: the program does not notice."""
+    victim = run("objects", 2000, env={"LD_PRELOAD": str(PROGRAMS / "starve.so"), "STARVE": shortage})
+    grown(victim)
+    assert all("Cannot allocate memory" in line for line in victim.stderr.splitlines())
+    assert victim.stderr.count("\n") <= 1
+    if list(victim.trace_directory.glob("*.trc")):
+        victim.trace()  # is valid
+
+
+def test_nobody_aborts_without_memory():
+    """Most functions of GLib do; these need no memory."""
+    result = subprocess.run(["nm", "-D", "--undefined-only", WRAPPER], capture_output=True, text=True, check=True)
+    used = set(re.findall(r" (g_\w+)", result.stdout))
+    assert used <= {"g_ascii_strtoll", "g_ascii_table", "g_utf8_get_char_validated", "g_utf8_skip"}
