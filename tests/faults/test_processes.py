@@ -1,7 +1,7 @@
 """Processes and libraries beside the traced program."""
 import pytest
 from conftest import LIBRARY, PRELUDE, PROGRAMS
-from support.runs import WRAPPER
+from support.runs import LAUNCHER, SOURCE, WRAPPER, merge, only_with
 
 WAYS = ["fork_exit", "fork__exit", "fork_signal", "fork_exec", "vfork__exit", "vfork_exec", "vfork_exec_fails", "vfork_signal",
         "spawn", "popen", "system"]
@@ -14,6 +14,59 @@ def test_children_leave_the_trace_alone(run, way):
     assert victim.names() == [*PRELUDE, "Bcast", "Finalize"]
     assert victim.ends() == {0: (len(PRELUDE) + 2, 0)}
     assert len(list(victim.trace_directory.iterdir())) == 2
+
+
+def test_a_child_becomes_another_mpi_program(run):
+    """It runs by itself, beside its parent, and is traced only if that is wanted."""
+    for follow in "01":
+        victim = run("children", "fork_exec_mpi", PROGRAMS / "with_tool", env={"HDTRACE_FOLLOW": follow})
+        assert (victim.returncode, victim.stdout, victim.stderr) == (0, "the tool saw 10\nfinished\n", "")
+        assert names_of_programs(victim) == ({"children"} if follow == "0" else {"children", "with-tool"})
+        assert victim.names(program="children") == [*PRELUDE, "Bcast", "Finalize"]
+        assert follow == "0" or victim.names(program="with-tool") == [*PRELUDE, "Finalize"]
+
+
+def names_of_programs(victim):
+    return {path.name.split("_")[0] for path in victim.trace_directory.iterdir()}
+
+
+def test_two_programs_in_one_run(start):
+    """mpirun -n 1 calls : -n 1 with_tool"""
+    env = {"HDTRACE_NAME": "both"}
+    second = (":", "-n", "1", LAUNCHER, PROGRAMS / "with_tool")
+    victim = start("calls", *second, launcher=(SOURCE / "scripts/mpirun", "-n", "1"), env=env).wait()
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "the tool saw 10\n", "")
+    for rank in range(2):
+        assert victim.trace(rank).names() == [*PRELUDE, "Finalize"]
+    assert merge(victim.trace_directory / "both.proj", *victim.trace_directory.glob("*.info")) == []
+
+
+PYTHON_PROGRAM = """
+from mpi4py import MPI
+import multiprocessing, os, subprocess
+MPI.COMM_WORLD.Barrier()
+fork = multiprocessing.get_context("fork")
+with fork.Pool(2) as pool:
+    assert pool.map(abs, range(-100, 0)) == list(range(100, 0, -1))
+child = fork.Process(target=os._exit, args=(3,))
+child.start()
+MPI.COMM_WORLD.Barrier()
+child.join()
+assert child.exitcode == 3
+assert subprocess.run(["sh", "-c", "exit 4"]).returncode == 4
+assert subprocess.run("echo $LD_PRELOAD", shell=True, capture_output=True, preexec_fn=os.getpid).stdout == b"\\n"
+assert os.popen("echo hello").read() == "hello\\n" and os.system("exit 5") == 5 << 8
+MPI.COMM_WORLD.Barrier()
+print("finished")
+"""
+
+
+@only_with("Open MPI")  # Debian's mpi4py is made for it
+def test_processes_from_python(run):
+    victim = run("/usr/bin/python3", "-c", PYTHON_PROGRAM)
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "finished\n", "")
+    assert [name for name in victim.names() if name in ("Barrier", "Finalize")] == ["Barrier", "Barrier", "Barrier", "Finalize"]
+    assert len(victim.ends()) == 1 and len(list(victim.trace_directory.iterdir())) == 2
 
 
 def test_a_program_without_mpi_leaves_no_files(run):

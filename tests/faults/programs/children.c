@@ -1,9 +1,11 @@
-/* children WAY: starts a process in some way, and goes on with MPI. */
+/* children WAY [PROGRAM]: starts a process in some way, and goes on with MPI. */
 #include "prelude.h"
 
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
+
+static const char *mpi_program = NULL;
 
 static int status_of(pid_t child)
 {
@@ -53,6 +55,15 @@ static void fork_exec(void)
         execl("/bin/sh", "sh", "-c", "exit 3", NULL);
     make_calls(1);
     expect_exit(child, 3);
+}
+
+static void fork_exec_mpi(void)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        execl(mpi_program, mpi_program, NULL);
+    make_calls(1);
+    expect_exit(child, 0);
 }
 
 static void vfork_underscore_exit(void)
@@ -128,6 +139,7 @@ static const struct way ways[] = {
     {"fork__exit", fork_underscore_exit},
     {"fork_signal", fork_signal},
     {"fork_exec", fork_exec},
+    {"fork_exec_mpi", fork_exec_mpi},
     {"vfork__exit", vfork_underscore_exit},
     {"vfork_exec", vfork_exec},
     {"vfork_exec_fails", vfork_exec_fails},
@@ -140,6 +152,7 @@ static const struct way ways[] = {
 int main(int argc, char **argv)
 {
     begin_calls(&argc, &argv);
+    mpi_program = argv[2];
     GO(ways, argv[1]);
     MPI_Finalize();
     puts("finished");
