@@ -1,4 +1,6 @@
 """Threads that are busy, many, or all that is left when the program ends."""
+import re
+import resource
 import signal
 
 import pytest
@@ -33,3 +35,21 @@ def test_more_threads_than_descriptors(run):
 def test_our_thread_is_never_the_last(run):
     victim = run("last_thread", traced=False)
     assert (victim.returncode, victim.stderr) == (0, "")
+
+
+def test_a_thousand_threads_at_once(run):
+    """With the usual limit on descriptors."""
+    victim = run("threads", "thousand", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024)))
+    assert (victim.returncode, victim.stderr) == (0, "")
+    assert victim.ends() == {0: (len(PRELUDE) + 1, 0), **{thread: (3, 0) for thread in range(1, 1001)}}
+    assert all(victim.names(thread) == 3 * ["Bcast"] for thread in range(1, 1001, 97))
+
+
+def test_ten_thousand_threads(run):
+    """One after the other. Each leaves its files and nothing else."""
+    victim = run("threads", "ten_thousand")
+    assert (victim.returncode, victim.stderr) == (0, "")
+    descriptors, memory = re.fullmatch(r"descriptors (-?\d+)\ngrew (-?\d+)\n", victim.stdout).groups()
+    assert int(descriptors) <= 0 and int(memory) <= 512
+    assert victim.ends() == {0: (len(PRELUDE) + 1, 0), **{thread: (1, 0) for thread in range(1, 10001)}}
+    assert all(victim.names(thread) == ["Bcast"] for thread in range(1, 10001, 997))

@@ -161,15 +161,6 @@ static void use_all(long round)
         use_windows();
 }
 
-static long resident_kib(void)
-{
-    long size, resident;
-    FILE *file = fopen("/proc/self/statm", "r");
-    CHECK(file != NULL && fscanf(file, "%ld %ld", &size, &resident) == 2);
-    fclose(file);
-    return resident * (sysconf(_SC_PAGESIZE) / 1024);
-}
-
 int main(int argc, char **argv)
 {
     begin_calls_with(MPI_THREAD_SINGLE, &argc, &argv);

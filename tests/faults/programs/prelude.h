@@ -39,6 +39,15 @@ static inline void be_in_a_call(MPI_User_function *inside)
     MPI_Reduce_local(&in, &out, 1, MPI_INT, operation);
 }
 
+static inline long resident_kib(void)
+{
+    long size, resident;
+    FILE *file = fopen("/proc/self/statm", "r");
+    CHECK(file != NULL && fscanf(file, "%ld %ld", &size, &resident) == 2);
+    fclose(file);
+    return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
 /* The function that the program's first argument names. */
 struct way {
     const char *name;

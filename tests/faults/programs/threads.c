@@ -1,12 +1,11 @@
 /* threads WAY: threads that are busy, many, or all that is left when the program ends. */
 #include "prelude.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/resource.h>
-
-enum { MANY = 200 };
 
 static sem_t is_in_call;
 
@@ -53,15 +52,55 @@ static void *call_and_wait(void *unused)
     return unused;
 }
 
-static void start_many(void)
+static void start_together(int count)
 {
-    pthread_t threads[MANY];
-    pthread_barrier_init(&all_have_called, NULL, MANY + 1);
-    for (int i = 0; i < MANY; ++i)
+    pthread_t *const threads = calloc(count, sizeof *threads);
+    pthread_barrier_init(&all_have_called, NULL, count + 1);
+    for (int i = 0; i < count; ++i)
         CHECK(pthread_create(&threads[i], NULL, call_and_wait, NULL) == 0);
     pthread_barrier_wait(&all_have_called);
-    for (int i = 0; i < MANY; ++i)
+    for (int i = 0; i < count; ++i)
         pthread_join(threads[i], NULL);
+    free(threads);
+}
+
+static void start_many(void) { start_together(200); }
+static void start_thousand(void) { start_together(1000); }
+
+static void *call(void *unused)
+{
+    make_calls(1);
+    return unused;
+}
+
+static void start_one_by_one(int count)
+{
+    for (int i = 0; i < count; ++i) {
+        pthread_t thread;
+        CHECK(pthread_create(&thread, NULL, call, NULL) == 0);
+        pthread_join(thread, NULL);
+    }
+}
+
+static int count_descriptors(void)
+{
+    int count = 0;
+    DIR *const directory = opendir("/proc/self/fd");
+    while (readdir(directory) != NULL)
+        ++count;
+    closedir(directory);
+    return count;
+}
+
+/* What is left of the first thousand is left of all. */
+static void start_ten_thousand(void)
+{
+    start_one_by_one(1000);
+    const int descriptors = count_descriptors();
+    const long memory = resident_kib();
+    start_one_by_one(9000);
+    printf("descriptors %d\n", count_descriptors() - descriptors);
+    printf("grew %ld\n", resident_kib() - memory);
 }
 
 /* The threads are more than descriptors may be open, and the program wants its own. */
@@ -69,7 +108,7 @@ static void start_many_with_few_files(void)
 {
     const struct rlimit few = {128, 128};
     CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0);
-    start_many();
+    start_together(200);
     for (int i = 0; i < 30; ++i)
         CHECK(open("/dev/null", O_RDONLY) >= 0);
 }
@@ -78,6 +117,8 @@ static const struct way ways[] = {
     {"exit", exit_beside_a_call},
     {"abort", abort_beside_a_call},
     {"many", start_many},
+    {"thousand", start_thousand},
+    {"ten_thousand", start_ten_thousand},
     {"few_files", start_many_with_few_files},
 };
 
