@@ -1,0 +1,24 @@
+"""What calls need that a program makes again and again: no memory, and locks and system calls only where a full buffer is written."""
+import json
+
+import pytest
+from support.runs import program
+
+ROUNDS, CALLS = 1000, 9
+COUNTER = {"LD_PRELOAD": str(program("libsteady_counter.so"))}
+
+
+@pytest.fixture
+def added(run_traced, run_untraced):
+    """What tracing adds to what the program and MPI ask the C library for."""
+    traced, untraced = (json.loads(run("steady", 1, COUNTER).stdout) for run in (run_traced, run_untraced))
+    return {key: traced[key] - untraced[key] for key in traced}
+
+
+def test_nothing_is_allocated(added):
+    assert added["allocations"] == 0
+
+
+def test_only_full_buffers_are_written(added):
+    assert 1 <= added["writes"] <= ROUNDS * CALLS * 200 // (256 * 1024) + 2
+    assert added["locks"] <= 3 * added["writes"]
