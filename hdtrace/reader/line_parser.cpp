@@ -1,6 +1,7 @@
 #include "hdtrace/reader/line_parser.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -19,7 +20,7 @@ enum : std::uint8_t { name_start = 1, name_part = 2, plain = 4 };
 constexpr std::array<std::uint8_t, 256> make_character_kinds()
 {
     std::array<std::uint8_t, 256> kinds{};
-    for (int c = ' '; c < 0x7f; ++c)
+    for (int c = ' '; c <= 0x7f; ++c)
         if (c != '<' && c != '&' && c != '\'' && c != '"')
             kinds[c] |= plain;
     for (int c = 'a'; c <= 'z'; ++c)
@@ -39,6 +40,28 @@ constexpr auto character_kinds = make_character_kinds();
 bool is(std::uint8_t kind, char c)
 {
     return character_kinds[static_cast<unsigned char>(c)] & kind;
+}
+
+/* Eight bytes at a time: the highest bit of each byte in a result says whether something holds for it. */
+constexpr std::uint64_t every_byte = 0x0101010101010101;
+constexpr std::uint64_t highest_bits = 0x80 * every_byte;
+
+/* Right for the first byte below and all before it, if no byte before it has its highest bit set. */
+constexpr std::uint64_t bytes_below(std::uint64_t bytes, unsigned char limit)
+{
+    return (bytes - limit * every_byte) & ~bytes & highest_bits;
+}
+
+constexpr std::uint64_t bytes_equal(std::uint64_t bytes, char c)
+{
+    return bytes_below(bytes ^ (static_cast<unsigned char>(c) * every_byte), 1);
+}
+
+/* Bytes that may be no part of a value between such quotes; the first one is certainly found. */
+std::uint64_t special_bytes(std::uint64_t bytes, char quote)
+{
+    return bytes_equal(bytes, quote) | bytes_equal(bytes, '&') | bytes_equal(bytes, '<') |
+           bytes_below(bytes, ' ') | (bytes & highest_bits);
 }
 
 constexpr std::pair<std::string_view, char> references[] = {
@@ -107,17 +130,69 @@ template <class Item> void shorten(std::vector<Item>& items, std::size_t count, 
 
 } // namespace
 
+inline std::string_view LineParser::parse_name()
+{
+    const char* const begin = m_next;
+    if (!is(name_start, *begin))
+        return {};
+    const char* next = begin + 1;
+    while (is(name_part, *next))
+        ++next;
+    m_next = next;
+    const std::size_t size = next - begin;
+    return {begin, size <= longest_name ? size : 0};
+}
+
+/* Stops at the line feed, which no text contains. */
+inline bool LineParser::skip(std::string_view text)
+{
+    const char* const begin = m_next;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (begin[i] != text[i])
+            return false;
+    m_next = begin + text.size();
+    return true;
+}
+
+inline bool LineParser::skip_blanks()
+{
+    const char* next = m_next;
+    while (*next == ' ' || *next == '\t')
+        ++next;
+    return std::exchange(m_next, next) != next;
+}
+
+/* Goes to what cannot stand in a value as it is; whether that is its end. */
+inline bool LineParser::skip_plain(char quote)
+{
+    const char* next = m_next;
+    if constexpr (std::endian::native == std::endian::little) {
+        for (std::uint64_t bytes; m_end - next >= std::ptrdiff_t{sizeof bytes}; next += sizeof bytes) {
+            std::memcpy(&bytes, next, sizeof bytes);
+            if (const std::uint64_t special = special_bytes(bytes, quote)) {
+                next += std::countr_zero(special) / 8;
+                break;
+            }
+        }
+    }
+    while (is(plain, *next) || ((*next == '\'' || *next == '"') && *next != quote))
+        ++next;
+    m_next = next;
+    return *next == quote;
+}
+
 bool LineParser::parse(std::string_view line, std::int64_t number, State& state)
 {
     if (!line.ends_with('\n'))
         return false;
     m_next = line.data();
+    m_end = line.data() + line.size();
     m_number = number;
     if (!parse_entry(state, 0))
         return false;
     skip_blanks();
     skip("\r");
-    return m_next == line.data() + line.size() - 1;
+    return m_next == m_end - 1;
 }
 
 bool LineParser::parse_entry(State& state, int depth)
@@ -249,16 +324,6 @@ bool LineParser::parse_value(std::string_view& value)
     return value.size() <= longest_value;
 }
 
-/* Goes to what cannot stand in a value as it is; whether that is its end. */
-bool LineParser::skip_plain(char quote)
-{
-    const char* next = m_next;
-    while (is(plain, *next) || ((*next == '\'' || *next == '"') && *next != quote))
-        ++next;
-    m_next = next;
-    return *next == quote;
-}
-
 bool LineParser::decode_reference()
 {
     for (const auto& [reference, character] : references)
@@ -273,38 +338,6 @@ bool LineParser::to_time(std::string_view seconds, std::int64_t& time) const
 {
     const auto relative = parse_time(seconds);
     return relative && !__builtin_add_overflow(*relative, m_time_adjustment, &time);
-}
-
-std::string_view LineParser::parse_name()
-{
-    const char* const begin = m_next;
-    if (!is(name_start, *begin))
-        return {};
-    const char* next = begin + 1;
-    while (is(name_part, *next))
-        ++next;
-    m_next = next;
-    const std::size_t size = next - begin;
-    return {begin, size <= longest_name ? size : 0};
-}
-
-/* Stops at the line feed, which no text contains. */
-bool LineParser::skip(std::string_view text)
-{
-    const char* const begin = m_next;
-    for (std::size_t i = 0; i < text.size(); ++i)
-        if (begin[i] != text[i])
-            return false;
-    m_next = begin + text.size();
-    return true;
-}
-
-bool LineParser::skip_blanks()
-{
-    const char* next = m_next;
-    while (*next == ' ' || *next == '\t')
-        ++next;
-    return std::exchange(m_next, next) != next;
 }
 
 } // namespace hdtrace::detail

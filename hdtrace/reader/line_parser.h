@@ -39,6 +39,7 @@ class LineParser {
     std::int64_t m_time_adjustment;
     std::int64_t m_number = 0;
     const char* m_next = nullptr;          ///< the line feed stops whatever goes on from here
+    const char* m_end = nullptr;           ///< behind the line feed
     std::string m_decoded;                 ///< the last value that had references
     std::vector<Element> m_spare_children; ///< whose memory is used again
     std::vector<State> m_spare_states;
