@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include <libxml/relaxng.h>
 #include <libxml/tree.h>
@@ -20,6 +21,7 @@ using detail::XmlReader;
 namespace {
 
 constexpr std::size_t most_problems = 100;
+constexpr std::size_t most_children = 100; ///< that are checked together
 
 template <auto free> struct Free {
     template <class Pointer> void operator()(Pointer* pointer) const { free(pointer); }
@@ -67,7 +69,8 @@ class Problems {
 
 /* Checks a trace entry by entry: for names that the schema leaves open libxml2 would otherwise hold the whole
  * trace in memory. Since entries may follow each other in any number, a trace is valid if its root with each
- * of them is. */
+ * of them is. In the same way a state with many children is checked with some of them at a time, because
+ * libxml2 needs time that grows with the square of their number. */
 class TraceValidator {
   public:
     TraceValidator(XmlReader& xml, Problems& problems)
@@ -123,8 +126,15 @@ class TraceValidator {
         xmlNode* copy = xmlAddChild(parent, copy_of_current());
         if (m_xml.is_empty())
             return;
-        for (Node child = m_xml.next(); child != Node::element_end; child = m_xml.next())
+        const bool is_top_level_state = parent == m_root && m_xml.name() != "Nested";
+        std::size_t children = 0;
+        for (Node child = m_xml.next(); child != Node::element_end; child = m_xml.next()) {
             add_node(copy, child);
+            if (is_top_level_state && ++children % most_children == 0) {
+                check_tree();
+                remove_children(copy);
+            }
+        }
     }
 
     xmlNode* copy_of_current()
@@ -135,15 +145,27 @@ class TraceValidator {
 
     bool check()
     {
+        check_tree();
+        remove_children(m_root);
+        return !std::exchange(m_is_invalid, false);
+    }
+
+    /* Reports what is wrong unless something of the same entry was reported before. */
+    void check_tree()
+    {
         m_reason.clear();
-        const bool valid = xmlRelaxNGValidateDoc(m_context.get(), m_document.get()) == 0;
-        if (!valid)
-            m_problems.add(m_line, m_reason);
-        while (xmlNode* child = m_root->children) {
+        if (m_is_invalid || xmlRelaxNGValidateDoc(m_context.get(), m_document.get()) == 0)
+            return;
+        m_is_invalid = true;
+        m_problems.add(m_line, m_reason);
+    }
+
+    static void remove_children(xmlNode* element)
+    {
+        while (xmlNode* child = element->children) {
             xmlUnlinkNode(child);
             xmlFreeNode(child);
         }
-        return valid;
     }
 
     /* The first complaint is the one about the cause. */
@@ -160,6 +182,7 @@ class TraceValidator {
     xmlNode* m_root = nullptr;
     std::int64_t m_line = 0;
     std::string m_reason;
+    bool m_is_invalid = false; ///< the current entry
 };
 
 void validate_trace(const std::string& path, Problems& problems)

@@ -122,12 +122,36 @@ TEST(ValidateTrace, ListsAllProblemsUpToMany)
     EXPECT_EQ(problems_of_lines(lines).size(), 100u);
 }
 
+TEST(ValidateTrace, ChecksAllChildrenOfAState)
+{
+    const auto with_children = [](const std::string& attributes, std::size_t bad) {
+        std::string line = "<A" + attributes + ">";
+        for (std::size_t i = 1; i <= 1000; ++i)
+            line += i == bad ? "<Send time='1' />" : "<Send rank='1' />";
+        return line + "</A>\n";
+    };
+    const std::string times = " time='0.000000000' end='1.000000000' ";
+    EXPECT_EQ(problems_of_lines(with_children(times, 0)), Problems{});
+    for (const std::size_t bad : {1, 100, 101, 555, 1000})
+        EXPECT_EQ(problems_of_lines(with_children(times, bad) + "<B />\n").size(), 2u) << bad;
+    EXPECT_EQ(problems_of_lines(with_children("", 0)).size(), 1u);
+    EXPECT_EQ(problems_of_lines("<Nested>" + with_children(times, 0) + "</Nested>" + with_children(times, 0)),
+              Problems{});
+    EXPECT_EQ(
+        problems_of_lines("<Nested>" + with_children(times, 999) + "</Nested>" + with_children(times, 0))
+            .size(),
+        1u);
+}
+
 TEST(ValidateTrace, RefusesWhatIsNotWhole)
 {
     const std::string root = "<Program timeAdjustment='1' version='1' rank='0' thread='0'>\n";
-    EXPECT_EQ(problems_of("a.trc", root + whole_state), Problems{"3: the trace is cut off: </Program> is missing"});
-    EXPECT_EQ(problems_of("a.trc", root + whole_state + "<A"), Problems{"3: the trace is cut off: the end of line 3 and </Program> is missing"});
-    EXPECT_EQ(problems_of("a.trc", ""), Problems{"1: the trace is cut off: all from <Program> on is missing"});
+    EXPECT_EQ(problems_of("a.trc", root + whole_state),
+              Problems{"3: the trace is cut off: </Program> is missing"});
+    EXPECT_EQ(problems_of("a.trc", root + whole_state + "<A"),
+              Problems{"3: the trace is cut off: the end of line 3 and </Program> is missing"});
+    EXPECT_EQ(problems_of("a.trc", ""),
+              Problems{"1: the trace is cut off: all from <Program> on is missing"});
     EXPECT_EQ(problems_of("a.trc", root + "</Program>\n</Program>\n"),
               Problems{"3:1: Extra content at the end of the document"});
     EXPECT_EQ(problems_of("a.trc", root + "<A></B>\n"),
