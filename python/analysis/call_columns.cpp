@@ -5,14 +5,6 @@
 namespace hdtrace {
 namespace {
 
-/* What decides in which traces and when; the rest is decided for each row. */
-Selection without_names(Selection selection)
-{
-    selection.calls.clear();
-    selection.classes.clear();
-    return selection;
-}
-
 std::vector<std::string> all_class_names()
 {
     std::vector<std::string> names;

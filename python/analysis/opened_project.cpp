@@ -32,6 +32,13 @@ std::vector<std::string> unique_labels(const std::vector<std::string>& names)
     return labels;
 }
 
+Selection without_names(Selection selection)
+{
+    selection.calls.clear();
+    selection.classes.clear();
+    return selection;
+}
+
 OpenedProject::OpenedProject(const std::string& path)
     : project(read_project(path)), objects(project), traces(traces_of(project)),
       communicator_labels(labels_of(project.communicators)), file_labels(labels_of(project.files)),

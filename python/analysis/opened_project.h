@@ -38,6 +38,10 @@ struct OpenedProject {
     std::map<std::pair<std::int64_t, std::int64_t>, std::string> m_paths;
 };
 
+/** What decides which traces are read and when; names and classes select all. For tables, in which each state
+ * at any depth is selected by itself. */
+Selection without_names(Selection selection);
+
 /** Where an object stands in its list. */
 template <class Object> std::int32_t position_in(const std::vector<Object>& list, const Object& object)
 {

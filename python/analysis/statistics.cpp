@@ -46,8 +46,9 @@ std::string_view grouping_name(Grouping grouping)
     return names[static_cast<std::size_t>(grouping)];
 }
 
-Statistics::Statistics(std::shared_ptr<const OpenedProject> project, const Selection& selection)
-    : m_project(std::move(project)), m_states(m_project->traces, selection)
+Statistics::Statistics(std::shared_ptr<const OpenedProject> project, Selection selection)
+    : m_project(std::move(project)), m_rows(selection),
+      m_states(m_project->traces, without_names(std::move(selection)))
 {
 }
 
@@ -57,8 +58,6 @@ bool Statistics::read(std::size_t states)
         const State* state = m_states.next();
         if (!state)
             return false;
-        m_begin = m_totals.calls == 0 ? state->time : std::min(m_begin, state->time);
-        m_end = m_totals.calls == 0 ? state->end : std::max(m_end, state->end);
         add(m_states.trace(), *state);
     }
     return true;
@@ -68,6 +67,14 @@ void Statistics::add(const TraceFile& trace, const State& state)
 {
     for (const State& nested : state.nested)
         add(trace, nested);
+    if (m_rows.wants(state))
+        count(trace, state);
+}
+
+void Statistics::count(const TraceFile& trace, const State& state)
+{
+    m_begin = m_totals.calls == 0 ? state.time : std::min(m_begin, state.time);
+    m_end = m_totals.calls == 0 ? state.end : std::max(m_end, state.end);
     const std::int64_t bytes = state.integer("size").value_or(0);
     add_to(m_totals, state, bytes);
     for (std::size_t i = 0; i < grouping_count; ++i)

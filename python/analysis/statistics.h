@@ -43,12 +43,12 @@ constexpr std::size_t grouping_count = 6;
 /** The name of a grouping as users write it. */
 std::string_view grouping_name(Grouping grouping);
 
-/** Adds up all calls of a project, also those inside others, whose time is in that of both. Memory grows with
+/** Adds up calls of a project, also those inside others, whose time is in that of both. Memory grows with
  * the number of groups only. */
 class Statistics {
   public:
     /** Throws OpenError, ReadError. */
-    Statistics(std::shared_ptr<const OpenedProject> project, const Selection& selection);
+    Statistics(std::shared_ptr<const OpenedProject> project, Selection selection);
 
     /** Reads up to so many states of the top level; false at the end. Throws ReadError. */
     bool read(std::size_t states);
@@ -65,10 +65,12 @@ class Statistics {
     using Key = std::optional<std::int64_t>;
 
     void add(const TraceFile& trace, const State& state);
+    void count(const TraceFile& trace, const State& state);
     Key key_of(Grouping grouping, const TraceFile& trace, const State& state);
     std::string label_of(Grouping grouping, std::int64_t key) const;
 
     std::shared_ptr<const OpenedProject> m_project;
+    Selection m_rows; ///< what is counted of the states of a trace
     MergedTraces m_states;
     TextIndex m_names;
     std::array<std::unordered_map<std::int64_t, Totals>, grouping_count> m_groups;

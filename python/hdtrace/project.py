@@ -9,7 +9,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from ._hdtrace import Call, Communicator, Datatype, ProjectFile, Thread, Window, read_project
+from ._hdtrace import Call, Checker, Communicator, Datatype, ProjectFile, Thread, Window, read_project
 from .streams import Calls, Collectives, Interval, Messages, one_or_more, select
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Project:
     ) -> Calls:
         """The calls that fit everything that is given, of all threads in the order in which they began.
 
-        name: "Send", "File_write_all", ...
+        name: "Send", "File_write_all", ...; what was called inside a call that fits comes with it
         call_class: one of hdtrace.CALL_CLASSES; a call that has one of the names or one of the classes fits
         interval: calls that are at least partly in it, (begin, end) in nanoseconds since the epoch; None is open
         unfinished: also the calls in which a process ended, which have no attributes
@@ -134,6 +134,11 @@ class Project:
         """The collective operations with the calls of all members."""
         self._check_open()
         return Collectives(self._project)
+
+    def checker(self) -> Checker:
+        """Looks for what does not fit together, step by step with its read()."""
+        self._check_open()
+        return Checker(self._project)
 
     def communicator(self, call: Call, attribute: str = "cid") -> Communicator | None:
         """The communicator that a call names; None if it names none that the project describes."""

@@ -16,6 +16,7 @@ from ._hdtrace import (
     MessageReader,
     MessageTable,
     Selection,
+    Statistics,
 )
 from ._hdtrace import Project as _Project
 
@@ -27,7 +28,7 @@ Interval = tuple[int | None, int | None]
 _T = TypeVar("_T")
 
 _OBJECTS_AT_ONCE = 512
-_ROWS_AT_ONCE = 65536  # between two of these Python can be interrupted
+STATES_BETWEEN_PAUSES = 65536  # in a pause Python can be interrupted
 
 
 def one_or_more(value: _T | Iterable[_T] | None) -> list[_T]:
@@ -73,7 +74,7 @@ class _Tabular:
 
     def _read(self) -> dict[str, Any]:
         table = self._table()
-        while table.read(_ROWS_AT_ONCE):
+        while table.read(STATES_BETWEEN_PAUSES):
             pass
         self.missing = table.missing
         return table.take()
@@ -139,6 +140,10 @@ class Calls(_Tabular):
         while text := read():
             yield text
         self.missing = reader.missing
+
+    def statistics(self) -> Statistics:
+        """Sums over the calls, which are read step by step with its read()."""
+        return Statistics(self._project, self._selection)
 
     def _table(self) -> CallTable:
         return CallTable(self._project, self._selection)

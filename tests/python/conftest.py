@@ -25,3 +25,14 @@ def write_trace(write):
         return write(name, f"{HEAD}{lines}</Program>\n")
 
     return write_trace
+
+
+@pytest.fixture(scope="session")
+def heat(tmp_path_factory):
+    """The project of a traced run of four processes with messages, requests and collective operations."""
+    from support.runs import BUILD, run_with_tracer
+
+    run = run_with_tracer(BUILD / "examples/06-heat", 4, tmp_path_factory.mktemp("heat"))
+    assert run.project
+    (path,) = run.trace_directory.glob("*.proj")
+    return path

@@ -11,8 +11,10 @@ def project_text(ranks):
     """Processes with one thread each; all know the world, a file and a datatype, each under the id 0."""
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <Application name="app" processCount="{ranks}" version="1">
+  <Description/>
   <FileList>
-    <File name="/data/out"><InitialSize>16</InitialSize>{_for_each(ranks, '<Rank global="{rank}" thread="0" fid="0"/>')}</File>
+    <File name="/data/out"><InitialSize>16</InitialSize><Distribution class="Stripe" implementation="Stripe"><ChunkSize>64K</ChunkSize></Distribution>
+      <ChunkSize>64K</ChunkSize>{_for_each(ranks, '<Rank global="{rank}" thread="0" fid="0"/>')}</File>
   </FileList>
   <Topology>
     <Level name="Hostname" type="Hostname"><Level name="Rank" type="Rank"><Level name="Thread" type="Thread"/></Level></Level>

@@ -11,15 +11,15 @@ from projects_of_lines import write_project
 
 SECOND = 1_000_000_000
 SENDER = """\
-<Send size='8' count='2' tid='0' toRank='1' toTag='7' cid='0' time='1.0' end='1.5' />
-<File_write_at fid='0' offset='64' size='16' time='3.0' end='3.25' />
-<Barrier cid='0' time='4.0' end='4.5' />
+<Send size='8' count='2' tid='0' toRank='1' toTag='7' cid='0' time='1.000000000' end='1.500000000' />
+<File_write_at fid='0' offset='64' size='16' time='3.000000000' end='3.250000000' />
+<Barrier cid='0' time='4.000000000' end='4.500000000' />
 """
 RECEIVER = """\
-<Irecv fromRank='-1' fromTag='7' cid='0' rid='3' size='8' tid='0' time='0.5' end='0.75' />
-<Nested><Type_size tid='0' time='1.2' end='1.3' /></Nested><Wait time='1.1' end='2.0' ><For rid='3' fromRank='0' fromTag='7' size='8' /></Wait>
-<Barrier cid='0' time='3.5' end='4.5' />
-<Recv time='5.0' end='6.0' unfinished='1' />
+<Irecv fromRank='-1' fromTag='7' cid='0' rid='3' size='8' tid='0' time='0.500000000' end='0.750000000' />
+<Nested><Type_size tid='0' time='1.200000000' end='1.300000000' /></Nested><Wait time='1.100000000' end='2.000000000' ><For rid='3' fromRank='0' fromTag='7' size='8' /></Wait>
+<Barrier cid='0' time='3.500000000' end='4.500000000' />
+<Recv time='5.000000000' end='6.000000000' unfinished='1' />
 """
 
 
@@ -96,7 +96,7 @@ def test_columns_select_at_any_depth(project):
 
 def test_both_ends_of_calls_that_send_and_receive(tmp_path):
     line = ("<Sendrecv size='8' toRank='1' toTag='5' fromRank='0' fromTag='6' cid='0' recvSize='4' "
-            "time='1.0' end='1.5' />\n")
+            "time='1.000000000' end='1.500000000' />\n")
     columns = hdtrace.open(write_project(tmp_path, line)).to_columns()
     row = [columns[name][0] for name in ("bytes", "peer", "tag", "recv_bytes", "recv_peer", "recv_tag")]
     assert row == [8, 1, 5, 4, 0, 6]
@@ -154,7 +154,7 @@ def test_errors(tmp_path):
 
 
 def test_objects_of_equal_name_have_labels(tmp_path):
-    path = write_project(tmp_path, "<Barrier cid='1' time='1.0' end='2.0' />\n")
+    path = write_project(tmp_path, "<Barrier cid='1' time='1.000000000' end='2.000000000' />\n")
     same = '<Communicator name="part" uid="W/{0}@0"><Rank global="0" local="0" cid="{0}"/></Communicator>'
     text = path.read_text().replace("</CommunicatorList>", same.format(1) + same.format(2) + "</CommunicatorList>")
     path.write_text(text)

@@ -1,0 +1,55 @@
+"""hdtrace dump"""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from typing import Any
+
+from .._hdtrace import Call, State
+from ..project import Project
+from ..streams import Calls
+from .output import UsageError, warn_of_missing
+from .selection import filters
+
+
+def _state(state: State) -> dict[str, Any]:
+    return {
+        "name": state.name,
+        "start": state.time,
+        "end": state.end,
+        "line": state.line,
+        "attributes": state.attributes,
+        "children": [{"name": child.name, "attributes": child.attributes} for child in state.children],
+        "nested": [_state(nested) for nested in state.nested],
+    }
+
+
+def _call(call: Call) -> dict[str, Any]:
+    return {"rank": call.rank, "thread": call.thread, "class": call.call_class, **_state(call)}
+
+
+def _xml(calls: Calls) -> Iterator[str]:
+    yield "<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='0' version='1'>\n"
+    yield from calls.lines("xml")
+    yield "</Program>\n"
+
+
+def _text(project: Project, calls: Calls) -> Iterator[str]:
+    yield from calls.lines("text", project.start)
+
+
+def run(arguments: Namespace) -> int:
+    if arguments.xml and arguments.json:
+        raise UsageError("dump: --xml and --json exclude each other")
+    project = Project(arguments.project)
+    calls = project.calls(**filters(project, arguments), unfinished=arguments.unfinished)
+    if arguments.json:
+        lines: Iterator[str] = (json.dumps(_call(call)) + "\n" for call in calls)
+    else:
+        lines = _xml(calls) if arguments.xml else _text(project, calls)
+    sys.stdout.writelines(lines)
+    warn_of_missing(calls.missing)
+    return 0

@@ -1,0 +1,82 @@
+"""hdtrace info"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections import Counter
+from typing import Any
+
+from ..project import Project
+from .output import print_json, table
+
+
+def _datatypes(project: Project) -> list[dict[str, Any]]:
+    """Equal datatypes of several processes as one."""
+    known = Counter(
+        (datatype.attributes.get("name", ""), datatype.combiner, datatype.attributes.get("size"), datatype.attributes.get("extent"))
+        for datatypes in project.datatypes.values()
+        for datatype in datatypes.values()
+    )
+    return [
+        {"name": name, "combiner": combiner, "size": size, "extent": extent, "descriptions": count}
+        for (name, combiner, size, extent), count in known.items()
+    ]
+
+
+def describe(project: Project) -> dict[str, Any]:
+    """All that is shown."""
+    return {
+        "name": project.name,
+        "description": project.description,
+        "processes": project.process_count,
+        "hosts": sorted({process.host for process in project.processes}),
+        "threads": [{"rank": one.rank, "thread": one.thread, "trace": one.path} for one in project.threads],
+        "communicators": [
+            {"name": label, "uid": one.uid, "ranks": [member.global_rank for member in one.members]}
+            for label, one in zip(project.communicator_labels, project.communicators)
+        ],
+        "windows": [
+            {"name": label, "uid": one.uid, "communicator": one.communicator, "processes": len(one.members)}
+            for label, one in zip(project.window_labels, project.windows)
+        ],
+        "files": [
+            {"name": label, "initial_size": one.initial_size, "processes": len({rank.global_rank for rank in one.ranks})}
+            for label, one in zip(project.file_labels, project.files)
+        ],
+        "datatypes": _datatypes(project),
+    }
+
+
+def _text(about: dict[str, Any]) -> str:
+    def cells(keys: list[str], rows: list[dict[str, Any]]) -> list[list[object]]:
+        return [["" if row[key] is None else row[key] for key in keys] for row in rows]
+
+    parts = [f"{about['name']}: {about['processes']} processes, {len(about['hosts'])} host(s), {len(about['threads'])} thread(s)\n"]
+    if about["description"]:
+        parts.append(about["description"] + "\n")
+    parts.append(
+        table(
+            ["communicator", "processes", "uid"],
+            [[one["name"], len(one["ranks"]), one["uid"]] for one in about["communicators"]],
+            ["processes"],
+        )
+    )
+    for kind, keys in (
+        ("windows", ["name", "processes", "communicator"]),
+        ("files", ["name", "initial_size", "processes"]),
+        ("datatypes", ["name", "combiner", "size", "extent", "descriptions"]),
+    ):
+        if about[kind]:
+            heads = [kind[:-1], *(key.replace("_", " ") for key in keys[1:])]
+            numbers = {"processes", "initial size", "size", "extent", "descriptions"}
+            parts.append(table(heads, cells(keys, about[kind]), numbers))
+    return "\n".join(parts)
+
+
+def run(arguments: Namespace) -> int:
+    about = describe(Project(arguments.project))
+    if arguments.json:
+        print_json(about)
+    else:
+        print(_text(about), end="")
+    return 0

@@ -1,0 +1,158 @@
+"""Finds the command, reads its arguments, and turns errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from .output import UsageError, message
+from .table import COMMANDS, Argument, Command
+
+FINE, ERROR, USAGE = 0, 1, 2
+
+
+class _ListAction(argparse.Action):
+    """Collects values between commas and of repeated options."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        seen = self.__dict__.setdefault("values", [])
+        seen.extend(values)
+        setattr(namespace, self.dest, seen)
+
+
+def _parser(argument: Argument) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        try:
+            return argument.parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"'{text}' is not {argument.value}") from error
+
+    return parse
+
+
+def _list_parser(argument: Argument) -> Callable[[str], list[Any]]:
+    parse_one = _parser(argument)
+
+    def parse(text: str) -> list[Any]:
+        values = []
+        for word in text.split(","):
+            if argument.choices and word not in argument.choices:
+                raise argparse.ArgumentTypeError(f"'{word}' is none of {', '.join(argument.choices)}")
+            value = parse_one(word)
+            values.extend(value if isinstance(value, list) else [value])
+        return values
+
+    return parse
+
+
+def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
+    choices = f" ({', '.join(argument.choices)})" if argument.choices else ""
+    text = (argument.help + choices).replace("%", "%%")
+    if not argument.is_option:
+        parser.add_argument(
+            argument.key,
+            metavar=argument.name,
+            help=text,
+            nargs="+" if argument.is_list else None,
+            choices=argument.choices or None,
+        )
+    elif not argument.value:
+        parser.add_argument(argument.name, action="store_true", help=text)
+    elif argument.is_list:
+        parser.add_argument(
+            argument.name,
+            metavar=argument.value,
+            help=text,
+            type=_list_parser(argument),
+            action=_ListAction,
+            default=argument.default or [],
+        )
+    else:
+        parser.add_argument(
+            argument.name, metavar=argument.value, help=text, type=_parser(argument), default=argument.default
+        )
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="hdtrace", description="Works on traces of MPI programs.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="store_true", help="show the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for command in COMMANDS:
+        of_command = commands.add_parser(
+            command.name,
+            help=command.help,
+            description=f"{command.help[0].upper()}{command.help[1:]}. {command.details}".strip(),
+            allow_abbrev=False,
+        )
+        for argument in command.arguments:
+            _add(of_command, argument)
+    return parser
+
+
+def _program(name: str) -> Path:
+    """Another command of ours, which is beside this one."""
+    return Path(sys.argv[0]).resolve().parent / name
+
+
+def _become(program: str, arguments: list[str]) -> int:
+    path = _program(program)
+    try:
+        os.execv(path, [program, *arguments])
+    except OSError as error:
+        message(f"{path}: {error.strerror}: install {program} beside this command")
+        return ERROR
+
+
+def _find(words: list[str]) -> Command | None:
+    return next((command for command in COMMANDS if words and command.name == words[0]), None)
+
+
+def run(words: list[str]) -> int:
+    command = _find(words)
+    if command and command.program:
+        return _become(command.program, words[1:])
+    parser = make_parser()
+    arguments = parser.parse_args(words)
+    if arguments.version:
+        from .version import VERSION
+
+        print(f"hdtrace {VERSION}")
+        return FINE
+    if command is None:
+        parser.error("a command is missing; --help lists them")
+    return import_module(f".{command.module}", __package__).run(arguments)
+
+
+def _reason(error: OSError) -> str:
+    return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else str(error.strerror or error)
+
+
+def main() -> int:
+    """The exit code: 0 fine, 1 error, 2 wrong usage."""
+    words = sys.argv[1:]
+    try:
+        sys.stdout.reconfigure(errors="surrogateescape")
+        sys.stderr.reconfigure(errors="backslashreplace")
+        code = run(words)
+        sys.stdout.flush()
+        return code
+    except UsageError as error:
+        message(str(error))
+        return USAGE
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's end stays quiet
+        return ERROR
+    except OSError as error:
+        message(_reason(error))
+    except (ValueError, RuntimeError) as error:  # ReadError is a ValueError
+        message(str(error))
+    except KeyboardInterrupt:
+        return 128 + 2
+    return ERROR

@@ -1,0 +1,75 @@
+"""What commands print."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Any
+
+
+class UsageError(Exception):
+    """The command was given something that it cannot do."""
+
+
+def message(text: str) -> None:
+    """On standard error."""
+    print(f"hdtrace: {text}", file=sys.stderr)
+
+
+def warn_of_missing(missing: Iterable[str]) -> None:
+    """Says which traces were cut off."""
+    for text in missing:
+        message(f"{text}: the trace was cut off; 'hdtrace repair' closes it")
+
+
+def print_json(value: Any) -> None:
+    json.dump(value, sys.stdout, indent=2)
+    print()
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: Iterable[str] = ()) -> str:
+    """Rows in columns as wide as needed; the columns in `numbers` are aligned at the right."""
+    right = set(numbers)
+    lines = [list(heads), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+
+    def line(cells: Sequence[str]) -> str:
+        aligned = (
+            f"{cell:>{width}}" if head in right else f"{cell:<{width}}" for cell, head, width in zip(cells, heads, widths)
+        )
+        return "  ".join(aligned).rstrip()
+
+    return "".join(line(cells) + "\n" for cells in lines)
+
+
+def seconds(nanoseconds: int) -> str:
+    return f"{nanoseconds / 1e9:.6f}"
+
+
+class Progress:
+    """A line on a terminal that says how far a command is; nothing elsewhere."""
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+        self._count = 0
+        self._shown = 0.0
+        self._on_terminal = sys.stderr.isatty()
+
+    def add(self, count: int) -> None:
+        self._count += count
+        now = time.monotonic()
+        if self._on_terminal and now - self._shown > 0.1:
+            self._shown = now
+            print(f"\rhdtrace: {self._doing}: {self._count:,} calls\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,47 @@
+"""hdtrace stats"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from .._hdtrace import Totals
+from ..project import Project
+from ..streams import STATES_BETWEEN_PAUSES
+from .output import Progress, print_json, seconds, table, warn_of_missing
+from .selection import filters
+
+_HEADS = ["calls", "seconds", "longest", "bytes"]
+
+
+def _values(totals: Totals) -> dict[str, int | float]:
+    return {
+        "calls": totals.calls,
+        "seconds": totals.time / 1e9,
+        "longest": totals.longest / 1e9,
+        "bytes": totals.bytes,
+    }
+
+
+def _table(by: str, groups: list[tuple[str, Totals]]) -> str:
+    rows = [
+        [label, totals.calls, seconds(totals.time), seconds(totals.longest), totals.bytes or ""] for label, totals in groups
+    ]
+    return table([by, *_HEADS], rows, _HEADS)
+
+
+def run(arguments: Namespace) -> int:
+    project = Project(arguments.project)
+    statistics = project.calls(**filters(project, arguments)).statistics()
+    with Progress("counting") as progress:
+        while statistics.read(STATES_BETWEEN_PAUSES):
+            progress.add(STATES_BETWEEN_PAUSES)
+    groups = {by: statistics.groups(by) for by in arguments.by}
+    duration = statistics.end - statistics.begin
+    if arguments.json:
+        tables = {by: {label: _values(totals) for label, totals in rows} for by, rows in groups.items()}
+        print_json({"name": project.name, "duration": duration / 1e9, "total": _values(statistics.totals), "by": tables})
+    else:
+        print(f"{project.name}: {project.process_count} processes, {statistics.totals.calls} calls in {seconds(duration)} seconds\n")
+        print("\n".join(_table(by, rows) for by, rows in groups.items()), end="")
+    warn_of_missing(statistics.missing)
+    return 0

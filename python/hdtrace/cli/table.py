@@ -1,0 +1,166 @@
+"""The commands of `hdtrace` and their arguments. Help, man page and completion are made from this table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from .._hdtrace import CALL_CLASSES, GROUPINGS
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An option if its name begins with '-', else what stands on its own.
+
+    value: what the help calls the value; an option without it is a switch
+    parse: makes the value from the text, raising ValueError
+    is_list: the option may be repeated, or has several values with commas between them; a positional one is repeated
+    files: the suffixes of files that the value can be
+    """
+
+    name: str
+    help: str
+    value: str = ""
+    parse: Callable[[str], Any] = str
+    is_list: bool = False
+    choices: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    default: Any = None
+
+    @property
+    def is_option(self) -> bool:
+        return self.name.startswith("-")
+
+    @property
+    def key(self) -> str:
+        return self.name.lstrip("-").replace("-", "_").lower()
+
+
+@dataclass(frozen=True)
+class Command:
+    """What one command does.
+
+    module: has the function `run(arguments) -> int`, which returns the exit code
+    program: instead of the module: another program, which gets all arguments
+    """
+
+    name: str
+    help: str
+    details: str = ""
+    arguments: tuple[Argument, ...] = ()
+    module: str = ""
+    program: str = ""
+
+
+def parse_numbers(text: str) -> list[int]:
+    """4 or 0..7"""
+    first, dots, last = text.partition("..")
+    return list(range(int(first), int(last) + 1)) if dots else [int(first)]
+
+
+def parse_interval(text: str) -> tuple[int | None, int | None]:
+    """1.5..2 in nanoseconds; either end may be missing."""
+    begin, dots, end = text.partition("..")
+    if not dots:
+        raise ValueError(text)
+
+    def nanoseconds(seconds: str) -> int | None:
+        try:
+            return int(Decimal(seconds) * 1_000_000_000) if seconds else None
+        except (InvalidOperation, OverflowError) as error:
+            raise ValueError(text) from error
+
+    return nanoseconds(begin), nanoseconds(end)
+
+
+_PROJECT = Argument("PROJECT", "the .proj file; its traces are beside it", files=("proj",))
+_JSON = Argument("--json", "write JSON, for programs")
+_FILTERS = (
+    Argument("--rank", "calls of these processes, e.g. 0,8..15", "RANKS", parse_numbers, is_list=True),
+    Argument("--thread", "calls of these threads of each process", "THREADS", parse_numbers, is_list=True),
+    Argument("--call", "calls of these names, e.g. Send,Isend", "NAMES", is_list=True),
+    Argument("--class", "calls of these classes", "CLASSES", is_list=True, choices=CALL_CLASSES),
+    Argument(
+        "--interval",
+        "calls that are at least partly in this time, in seconds after the first call; one end may be missing",
+        "BEGIN..END",
+        parse_interval,
+        default=(None, None),
+    ),
+)
+
+COMMANDS = (
+    Command(
+        "info",
+        "show which processes, communicators, files and datatypes a run had",
+        arguments=(_PROJECT, _JSON),
+        module="info",
+    ),
+    Command(
+        "stats",
+        "sum up calls, their time and their bytes",
+        "Calls inside other calls are counted too. Of message sizes, each line has those up to twice the first.",
+        (
+            _PROJECT,
+            Argument("--by", "one table for each of these", "GROUPS", is_list=True, choices=GROUPINGS, default=["call"]),
+            *_FILTERS,
+            _JSON,
+        ),
+        "stats",
+    ),
+    Command(
+        "dump",
+        "print calls of all threads in the order of time",
+        "Each line of text has the time in seconds after the first call, how long the call took, rank.thread, the name and "
+        "the attributes. What was called inside a call stands before it and is indented. XML has absolute times.",
+        (
+            _PROJECT,
+            *_FILTERS,
+            Argument("--unfinished", "also the calls in which processes ended"),
+            Argument("--xml", "write XML, one call on each line"),
+            Argument("--json", "write one JSON object on each line"),
+        ),
+        "dump",
+    ),
+    Command(
+        "check",
+        "look for what is wrong in a project and its traces",
+        "Checks the files against the schemas; that calls refer to objects that the project describes; that each message was sent and "
+        "received; that each request was completed; that the members of each communicator called the same collective "
+        "operations in the same order, with the same root. Each finding is a line with file and line. "
+        "The exit code is 1 if there is any.",
+        (_PROJECT, Argument("--no-schemas", "leave out the check against the schemas, which takes the most time"), _JSON),
+        "check",
+    ),
+    Command(
+        "merge",
+        "unify the objects of all processes into a project",
+        "This is project-merger(1), with its arguments.",
+        program="project-merger",
+    ),
+    Command(
+        "repair",
+        "close traces that were cut off",
+        "A trace with all whole lines takes the place of one that was cut off; the original stays beside it as "
+        "name.trc.orig. Whole traces stay as they are.",
+        (
+            Argument("FILE", "a .trc file, or a .proj file for all its traces", is_list=True, files=("proj", "trc")),
+        ),
+        "repair",
+    ),
+    Command(
+        "convert",
+        "convert a project to the format of another program",
+        "This is hdtrace-convert(1), with its arguments.",
+        program="hdtrace-convert",
+    ),
+    Command(
+        "completion",
+        "print the completion of this command for a shell",
+        "For bash: source <(hdtrace completion bash)",
+        (Argument("SHELL", "the shell", choices=("bash",)),),
+        "completion",
+    ),
+)

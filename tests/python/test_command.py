@@ -1,0 +1,311 @@
+"""The command `hdtrace`, as a user calls it."""
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import hdtrace
+import pytest
+from hdtrace.cli.table import COMMANDS
+
+from projects_of_lines import write_project
+from test_calls import RECEIVER, SENDER
+
+BUILD = Path(os.environ.get("HDTRACE_BUILD", Path(__file__).resolve().parents[2] / "build/dev"))
+COMMAND = BUILD / "bin/hdtrace"
+BARRIER = "<Barrier cid='0' time='1.000000000' end='2.000000000' />\n"
+FINE, ERROR, USAGE = 0, 1, 2
+
+
+def run(*words, **options):
+    return subprocess.run([COMMAND, *map(str, words)], capture_output=True, text=True, timeout=60, **options)
+
+
+def run_well(*words):
+    result = run(*words)
+    assert (result.returncode, result.stderr) == (FINE, ""), result
+    return result.stdout
+
+
+@pytest.fixture
+def project(tmp_path):
+    return write_project(tmp_path, SENDER, RECEIVER)
+
+
+def test_info(project):
+    assert run_well("info", project) == """\
+app: 2 processes, 1 host(s), 2 thread(s)
+
+communicator  processes  uid
+WORLD                 2  W
+
+file       initial size  processes
+/data/out            16          2
+
+datatype  combiner  size  extent  descriptions
+MPI_INT   NAMED        4       4             2
+"""
+    about = json.loads(run_well("info", project, "--json"))
+    assert about["communicators"] == [{"name": "WORLD", "uid": "W", "ranks": [0, 1]}]
+    assert [thread["rank"] for thread in about["threads"]] == [0, 1]
+
+
+def test_stats(project):
+    assert run_well("stats", project) == """\
+app: 2 processes, 7 calls in 4.000000 seconds
+
+call           calls   seconds   longest  bytes
+Barrier            2  1.500000  1.000000
+Wait               1  0.900000  0.900000
+Send               1  0.500000  0.500000      8
+Irecv              1  0.250000  0.250000      8
+File_write_at      1  0.250000  0.250000     16
+Type_size          1  0.100000  0.100000
+"""
+
+
+@pytest.mark.parametrize("by, calls", [
+    ("class", {"collective": 2, "completion": 1, "point-to-point": 2, "file": 1, "datatype": 1}),
+    ("rank", {"0": 3, "1": 4}),
+    ("communicator", {"WORLD": 4}),
+    ("file", {"/data/out": 1}),
+    ("size", {"8..15": 2}),
+])
+def test_stats_by(project, by, calls):
+    (groups,) = json.loads(run_well("stats", project, "--by", by, "--json"))["by"].values()
+    assert {label: totals["calls"] for label, totals in groups.items()} == calls
+
+
+def test_stats_of_some_calls(project):
+    stats = json.loads(run_well("stats", project, "--by", "call,rank", "--call", "Type_size,Send", "--rank", "0..1", "--json"))
+    assert stats["by"]["rank"].keys() == {"0", "1"} and stats["by"]["call"].keys() == {"Send", "Type_size"}
+    assert stats["total"] == {"calls": 2, "seconds": pytest.approx(0.6), "longest": 0.5, "bytes": 8}
+
+
+def test_dump(project):
+    assert run_well("dump", project, "--rank", "1", "--interval", "..2") == """\
+0.000000000 0.250000000 1.0 Irecv fromRank=-1 fromTag=7 cid=0 rid=3 size=8 tid=0
+0.700000000 0.100000000 1.0   Type_size tid=0
+0.600000000 0.900000000 1.0 Wait (For rid=3 fromRank=0 fromTag=7 size=8)
+"""
+    assert run_well("dump", project, "--class", "file").split()[3:5] == ["File_write_at", "fid=0"]
+    assert "Recv" in run_well("dump", project, "--unfinished", "--interval", "4..")
+
+
+def test_dumped_xml_is_a_trace(project, tmp_path):
+    dumped = tmp_path / "dumped.trc"
+    dumped.write_text(run_well("dump", project, "--xml"))
+    hdtrace.validate(dumped)
+    states, calls = hdtrace.read_trace(dumped), list(hdtrace.open(project).calls())
+    assert [(state.name, state.time, state.end, state["rank"], state.children, len(state.nested)) for state in states] == [
+        (call.name, call.time, call.end, str(call.rank), call.children, len(call.nested)) for call in calls]
+
+
+def test_dumped_xml_is_escaped(tmp_path):
+    value = "&lt;&apos;&quot;&amp;&#10;ü"
+    project = write_project(tmp_path, f"<File_open name='{value}' time='1.000000000' end='2.000000000' />\n")
+    dumped = tmp_path / "dumped.trc"
+    dumped.write_text(run_well("dump", project, "--xml"))
+    assert hdtrace.read_trace(dumped)[0]["name"] == "<'\"&\nü"
+
+
+def test_dumped_json(project):
+    (wait,) = map(json.loads, run_well("dump", project, "--json", "--call", "Wait").splitlines())
+    assert (wait["rank"], wait["class"], wait["start"]) == (1, "completion", 101_100_000_000)
+    assert wait["children"] == [{"name": "For", "attributes": {"rid": "3", "fromRank": "0", "fromTag": "7", "size": "8"}}]
+    assert [nested["name"] for nested in wait["nested"]] == ["Type_size"]
+
+
+def call(name, time, attributes="", children=""):
+    return f"<{name} {attributes} time='{time}.000000000' end='{time}.500000000' >{children}</{name}>\n"
+
+
+ISEND = call("Isend", 1, "toRank='1' toTag='7' cid='0' rid='5' size='8' tid='0'")
+WAIT = call("Wait", 2, "", "<For rid='5' />")
+RECV = call("Recv", 1, "fromRank='0' fromTag='7' cid='0' size='8' tid='0'")
+BCAST = "size='4' cid='0' tid='0' rootRank='{}'"
+
+
+@pytest.mark.parametrize("traces, finding", [
+    ([ISEND + WAIT, ""], (0, 3, "message: sent to rank 1, tag 7 on WORLD, but never received")),
+    (["", RECV], (1, 3, "message: receive from rank 0, tag 7 on WORLD, but never sent")),
+    ([BARRIER + ISEND, BARRIER + RECV], (0, 4, "request: Isend with rid 5 was never completed")),
+    (["", call("Type_free", 1, "tid='9'") * 2], (1, 3, "reference: Type_free names tid='9', but the project has no such datatype of rank 1")),
+    ([call("Start", 1, "", "<Send rank='1' tid='8' />"), ""], (0, 3, "reference: Start names tid='8', but the project has no such datatype of rank 0")),
+    ([BARRIER, call("Bcast", 3, BCAST.format(0)) + BARRIER],
+     (1, 3, "collective: operation 0 on WORLD is Bcast with root 0 here, but Barrier in {0}:3")),
+    ([call("Bcast", 1, BCAST.format(0)), call("Bcast", 2, BCAST.format(1))],
+     (1, 3, "collective: operation 0 on WORLD is Bcast with root 1 here, but Bcast with root 0 in {0}:3")),
+    ([BARRIER * 2, BARRIER, BARRIER], (0, 4, "collective: operation 1 on WORLD, Barrier, was not called by ranks 1, 2")),
+    (["<Recv time='1.000000000' end='2.000000000' unfinished='1' />\n"], (0, 3, "unfinished: the process ended inside Recv")),
+    (["<Barrier cid='0' time='1' end='2.000000000' />\n"], (0, 3, "schema: Element Barrier failed to validate attributes")),
+])
+def test_check(tmp_path, traces, finding):
+    project = write_project(tmp_path, *traces)
+    paths = hdtrace.open(project).trace_paths
+    rank, line, text = finding
+    result = run("check", project)
+    assert (result.returncode, result.stderr) == (ERROR, "")
+    assert result.stdout == f"{paths[rank]}:{line}: {text.format(*paths)}\n"
+    (found,) = json.loads(run("check", project, "--json").stdout)
+    assert (found["file"], found["line"]) == (paths[rank], line) and text.startswith(found["kind"])
+
+
+def test_check_of_a_trace_that_was_cut_off(tmp_path):
+    project = write_project(tmp_path, BARRIER, closing="")
+    result = run("check", project, "--no-schemas")
+    assert result.returncode == ERROR
+    assert result.stdout == f"{tmp_path}/app_node01_0_0.trc: cut-off: </Program> is missing: the trace was cut off\n"
+
+
+@pytest.mark.parametrize("traces", [
+    [ISEND + WAIT + BARRIER, RECV + BARRIER],
+    [call("Recv", 1, "fromRank='-2' fromTag='7' cid='0' size='0' tid='0'")],
+    [call("Comm_split", 1, "cid='0' newcid='-1' color='1' key='0'")],
+    [call("Bcast", 1, "size='4' cid='0' tid='0' rc='MPI_ERR_ROOT'"), ""],
+])
+def test_check_finds_nothing(tmp_path, traces):
+    assert run_well("check", write_project(tmp_path, *traces)) == ""
+
+
+def test_a_real_run(heat):
+    assert run_well("check", heat) == ""
+    stats = json.loads(run_well("stats", heat, "--by", "class,call", "--json"))
+    assert stats["by"]["class"]["process"]["calls"] == stats["by"]["call"]["Init"]["calls"] + stats["by"]["call"]["Finalize"]["calls"]
+    dumped = run_well("dump", heat).splitlines()
+    assert len(dumped) == stats["total"]["calls"] == len(hdtrace.open(heat).to_columns()["rank"])
+    assert [one["rank"] for one in json.loads(run_well("info", heat, "--json"))["threads"]] == [0, 1, 2, 3]
+
+
+def test_warns_of_traces_that_were_cut_off(tmp_path):
+    project = write_project(tmp_path, BARRIER, closing="")
+    for words in ("stats", "dump"):
+        result = run(words, project)
+        assert result.returncode == FINE and "Barrier" in result.stdout
+        assert result.stderr == (f"hdtrace: {tmp_path}/app_node01_0_0.trc: </Program> is missing: the trace was cut off; "
+                                 "'hdtrace repair' closes it\n")
+
+
+def test_repair(tmp_path):
+    project = write_project(tmp_path, BARRIER, BARRIER + "<Barr", closing="")
+    traces = hdtrace.open(project).trace_paths
+    assert run_well("repair", project) == "".join(
+        f"{trace}: {missing}</Program> was missing; closed, the original is {trace}.orig\n"
+        for trace, missing in zip(traces, ["", "the end of line 4 and "]))
+    assert run_well("repair", *traces) == ""
+    assert [len(hdtrace.read_trace(trace)) for trace in traces] == [1, 1]
+    assert Path(traces[1] + ".orig").read_text().endswith("<Barr")
+
+
+def test_repair_goes_on_after_errors(tmp_path):
+    project = write_project(tmp_path, BARRIER, BARRIER, closing="")
+    first, second = hdtrace.open(project).trace_paths
+    Path(first).unlink()
+    result = run("repair", project)
+    assert (result.returncode, result.stderr) == (ERROR, f"hdtrace: {first}: No such file or directory\n")
+    assert result.stdout.startswith(f"{second}: ")
+
+
+def test_other_programs():
+    assert run_well("merge", "--version").startswith("project-merger ")
+    assert run("merge").returncode == USAGE
+
+
+def test_a_program_that_is_not_there(tmp_path):
+    command = tmp_path / "hdtrace"
+    command.symlink_to(COMMAND)
+    assert subprocess.run([command, "merge", "--version"]).returncode == FINE
+    command.unlink()
+    command.write_text(COMMAND.read_text().replace("Path(__file__)", f"Path({str(COMMAND)!r})"))
+    command.chmod(0o755)
+    result = subprocess.run([command, "convert"], capture_output=True, text=True)
+    assert result.returncode == ERROR
+    assert result.stderr == f"hdtrace: {tmp_path}/hdtrace-convert: No such file or directory: install hdtrace-convert beside this command\n"
+
+
+@pytest.mark.parametrize("words, message", [
+    ([], "a command is missing"),
+    (["stats"], "PROJECT"),
+    (["no-such-command"], "invalid choice: 'no-such-command'"),
+    (["stats", "x.proj", "--by", "colour"], "'colour' is none of call, class, rank"),
+    (["dump", "x.proj", "--interval", "5"], "'5' is not BEGIN..END"),
+    (["dump", "x.proj", "--rank", "first"], "'first' is not RANKS"),
+    (["dump", "x.proj", "--xml", "--json"], "--xml and --json exclude each other"),
+])
+def test_wrong_usage(words, message):
+    result = run(*words)
+    assert (result.returncode, result.stdout) == (USAGE, "") and message in result.stderr
+
+
+@pytest.mark.parametrize("command", ["info", "stats", "dump", "check", "repair"])
+def test_errors_name_the_file(tmp_path, command):
+    missing, broken = tmp_path / "none.proj", tmp_path / "broken.proj"
+    broken.write_text("<Application>\n<")
+    for path, place in ((missing, f"{missing}: No such file or directory"), (broken, f"{broken}:2: ")):
+        result = run(command, path)
+        assert (result.returncode, result.stdout) == (ERROR, "") and result.stderr.startswith(f"hdtrace: {place}")
+
+
+def test_a_broken_trace_names_the_line(tmp_path):
+    project = write_project(tmp_path, BARRIER + "<Barrier <\n")
+    for words in (["stats"], ["dump"], ["check", "--no-schemas"]):
+        result = run(words[0], project, *words[1:])
+        assert result.returncode == ERROR and f"hdtrace: {tmp_path}/app_node01_0_0.trc:4" in result.stderr
+
+
+def test_a_reader_that_goes_away(tmp_path):
+    project = write_project(tmp_path, BARRIER * 20000)
+    result = subprocess.run(f"'{COMMAND}' dump '{project}' | head -n 1", shell=True, capture_output=True, text=True)
+    assert (len(result.stdout.splitlines()), result.stderr) == (1, "")
+
+
+def test_progress_on_a_terminal(project):
+    ours, theirs = pty.openpty()
+    result = subprocess.run([COMMAND, "stats", project], stdout=subprocess.PIPE, stderr=theirs, text=True)
+    os.close(theirs)
+    assert result.returncode == FINE
+    write_project(project.parent, BARRIER * 70000)
+    ours, theirs = pty.openpty()
+    subprocess.run([COMMAND, "stats", project], stdout=subprocess.PIPE, stderr=theirs, check=True)
+    assert os.read(ours, 1000).decode().startswith("\rhdtrace: counting: 65,536 calls")
+
+
+def test_every_command_has_help():
+    overview = run_well("--help")
+    for command in COMMANDS:
+        assert command.name in overview
+        if not command.program:
+            text = run_well(command.name, "--help")
+            assert all(argument.name in text for argument in command.arguments)
+
+
+def test_man_page():
+    result = subprocess.run(["groff", "-man", "-Tascii", "-P-cbou", "-ww", "-rLL=200n", BUILD / "docs/man/hdtrace.1"],
+                            capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (FINE, "")
+    for command in COMMANDS:
+        assert f"hdtrace {command.name}" in result.stdout
+        assert all(argument.name in result.stdout for argument in command.arguments)
+
+
+def complete(*words):
+    """What bash offers for the last word."""
+    program = 'eval "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _hdtrace; printf "%s\\n" "${COMPREPLY[@]}"'
+    completion = run_well("completion", "bash")
+    result = subprocess.run(["bash", "-c", program, "bash", completion, *words], capture_output=True, text=True)
+    assert result.stderr == ""
+    return set(result.stdout.split())
+
+
+def test_completion(tmp_path):
+    assert complete("hdtrace", "c") == {"check", "convert", "completion"}
+    assert complete("hdtrace", "check", "--") == {"--no-schemas", "--json", "--help"}
+    assert complete("hdtrace", "stats", "--by", "c") == {"call", "class", "communicator"}
+    assert complete("hdtrace", "stats", "--by", "call,r") == {"call,rank"}
+    assert complete("hdtrace", "completion", "") == {"bash"}
+    for name in ("app.proj", "app.trc", "folder/x"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert complete("hdtrace", "info", f"{tmp_path}/") == {f"{tmp_path}/app.proj", f"{tmp_path}/folder"}
+    assert complete("hdtrace", "repair", f"{tmp_path}/a") == {f"{tmp_path}/app.proj", f"{tmp_path}/app.trc"}
