@@ -180,6 +180,27 @@ def test_collective_operations_of_a_part_are_messages(converted):
     assert conversion.exact == 0 and len(conversion.approximated) == 1
 
 
+THREE = "Comm map='0->0;1->1;2->2;3->3;' id=0 name='WORLD' uid='W'\nComm map='1->2;2->0;3->1;' id=3 name='part' uid='W/2@1'\n"
+
+
+@pytest.mark.parametrize("call, attributes, messages", [
+    # Who sends how much to whom; the members are 2, 3, 1 in this order.
+    ("Bcast", "size='8' rootRank='3'", {(3, 1, 8), (3, 2, 8)}),
+    ("Reduce", "size='8' rootRank='2'", {(3, 2, 8), (1, 2, 8)}),
+    ("Allreduce", "size='8'", {(3, 2, 8), (1, 2, 8), (2, 3, 8), (2, 1, 8)}),
+    ("Scan", "size='8'", {(2, 3, 8), (3, 1, 8)}),
+    ("Gather", "size='8' recvSize='8' rootRank='1'", {(2, 1, 8), (3, 1, 8)}),
+    ("Scatter", "size='8' recvSize='8' rootRank='1'", {(1, 2, 8), (1, 3, 8)}),
+    ("Alltoall", "size='8' recvSize='8'", {(a, b, 8) for a in (1, 2, 3) for b in (1, 2, 3) if a != b}),
+])
+def test_the_messages_of_a_collective_operation(converted, call, attributes, messages):
+    trace = element(call, f"{attributes} cid='3' count='1' tid='0'")
+    conversion, lines = converted("", trace, trace, trace, info=THREE)
+    sends = {(rank, int(line.split()[1]), int(line.split()[3])) for rank, of_rank in enumerate(lines) for line in of_rank if line.startswith("isend")}
+    assert sends == messages
+    assert len(conversion.approximated) == 1
+
+
 def test_non_blocking_collective_operations_are_messages_that_are_waited_for(converted):
     start = element("Ibarrier", "cid='0' rid='0'")
     _, lines = converted(*[start + send(rank, tag=5, at=1, name="Isend", rid="rid='1'") + receive(rank, tag=5, name="Irecv", rid="rid='2'")
