@@ -58,6 +58,13 @@ bool receives_probed(std::string_view call)
     return call == "Mrecv" || call == "Imrecv";
 }
 
+/* Calls that failed did nothing, except those that got more than there was room for. */
+bool moved_data(const Element& call)
+{
+    const std::string* error = call.find("rc");
+    return !error || *error == "MPI_ERR_TRUNCATE";
+}
+
 /* Where messages can meet: one communicator; partitioned operations meet only each other. */
 struct Space {
     const Communicator* communicator = nullptr;
@@ -195,7 +202,7 @@ ReceivePointer MessageMatcher::Matching::take_ends(std::int64_t rank, const Elem
 
 void MessageMatcher::Matching::take_blocking(const TraceFile& trace, const State& call, const Role& role)
 {
-    if (call.find("rc") || call.is_unfinished())
+    if (call.is_unfinished() || !moved_data(call))
         return;
     const ReceivePointer taken =
         take_ends(trace.rank, call, role, {trace.thread, call.time, call.end, call.line, 0, -1});

@@ -27,7 +27,8 @@ struct MessageEnd {
      * send: when the call returned that started it. */
     std::int64_t end = 0;
     std::int64_t line = 0; ///< of the call that started it
-    std::int64_t size = 0; ///< bytes
+    std::int64_t size =
+        0; ///< bytes; 0 if the message was too large for the receive and that is why it failed
     std::int64_t rid = -1; ///< -1 if it was blocking
 };
 
@@ -48,7 +49,8 @@ struct Message {
  * Calls must come in the order of time in each process, as MergedTraces hands them out; the clocks of
  * processes need not agree. Memory grows with the messages in flight; a receive from any source that is not
  * completed holds back those which were started after it and could get the same messages. Messages to and
- * from processes of other worlds and calls that failed are left out. For one thread at a time. */
+ * from processes of other worlds and calls that failed are left out, except receives of messages that were
+ * too large (`MPI_ERR_TRUNCATE`). For one thread at a time. */
 class MessageMatcher {
   public:
     using OnMessage = std::function<void(const Message&)>;

@@ -44,14 +44,15 @@ const Progress& RequestTable::add(const TraceFile& trace, const State& call)
     m_progress.completed.clear();
     for (const Element& child : call.children) {
         if (child.name == "For")
-            complete(trace, call, child, child.find("cancelled") ? Outcome::cancelled : Outcome::completed);
+            complete(trace, call, rid_of(child), child,
+                     child.find("cancelled") ? Outcome::cancelled : Outcome::completed);
         else if (child.name == "Start")
             start_persistent(trace, call, child);
     }
     if (call.name == "Start")
         start_persistent(trace, call, call);
     else if (call.name == "Request_free")
-        complete(trace, call, call, Outcome::freed);
+        release(trace, call);
     else if (!is_use(call.name))
         start(trace, call);
     return m_progress;
@@ -65,7 +66,7 @@ void RequestTable::start(const TraceFile& trace, const State& call)
     OperationPointer operation = make_operation(trace, call, call, rid);
     Process& process = m_processes[trace.rank];
     if (makes_persistent(call.name)) {
-        process.persistent[rid] = std::move(operation);
+        process.persistent[rid] = {std::move(operation), unknown_rid};
         return;
     }
     process.pending[rid] = operation;
@@ -78,21 +79,34 @@ void RequestTable::start_persistent(const TraceFile& trace, const State& call, c
     if (rid == unknown_rid)
         return;
     Process& process = m_processes[trace.rank];
-    const auto made = process.persistent.find(start.integer("initRid").value_or(unknown_rid));
-    const Element& what = made == process.persistent.end() ? start : made->second->call;
+    const auto persistent = process.persistent.find(start.integer("initRid").value_or(unknown_rid));
+    const bool is_known = persistent != process.persistent.end();
+    if (is_known)
+        persistent->second.last_started = rid;
+    const Element& what = is_known ? persistent->second.made->call : start;
     const OperationPointer& operation = process.pending[rid] = make_operation(trace, call, what, rid);
     m_progress.started.push_back(operation);
 }
 
-void RequestTable::complete(const TraceFile& trace, const State& call, const Element& what, Outcome outcome)
+/* A persistent request may be given up while what it started is in flight. */
+void RequestTable::release(const TraceFile& trace, const State& call)
 {
     Process& process = m_processes[trace.rank];
-    const std::int64_t rid = rid_of(what);
-    if (rid == unknown_rid || (outcome == Outcome::freed && process.persistent.erase(rid) > 0))
+    const auto persistent = process.persistent.extract(rid_of(call));
+    if (!persistent)
+        complete(trace, call, rid_of(call), call, Outcome::freed);
+    else if (process.pending.contains(persistent.mapped().last_started))
+        complete(trace, call, persistent.mapped().last_started, call, Outcome::freed);
+}
+
+void RequestTable::complete(const TraceFile& trace, const State& call, std::int64_t rid, const Element& what,
+                            Outcome outcome)
+{
+    if (rid == unknown_rid)
         return;
     Completion& completion =
         m_progress.completed.emplace_back(Completion{nullptr, rid, outcome, call.end, &what});
-    if (auto pending = process.pending.extract(rid))
+    if (auto pending = m_processes[trace.rank].pending.extract(rid))
         completion.operation = std::move(pending.mapped());
 }
 

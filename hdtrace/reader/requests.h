@@ -62,15 +62,20 @@ class RequestTable {
     std::vector<OperationPointer> pending() const;
 
   private:
+    struct Persistent {
+        OperationPointer made; ///< what a start starts
+        std::int64_t last_started = -1;
+    };
     struct Process {
         std::unordered_map<std::int64_t, OperationPointer> pending;
-        std::unordered_map<std::int64_t, OperationPointer>
-            persistent; ///< what a start starts, by the rid of its request
+        std::unordered_map<std::int64_t, Persistent> persistent; ///< by the rid of the request
     };
 
     void start(const TraceFile& trace, const State& call);
     void start_persistent(const TraceFile& trace, const State& call, const Element& start);
-    void complete(const TraceFile& trace, const State& call, const Element& what, Outcome outcome);
+    void release(const TraceFile& trace, const State& call);
+    void complete(const TraceFile& trace, const State& call, std::int64_t rid, const Element& what,
+                  Outcome outcome);
 
     std::unordered_map<std::int64_t, Process> m_processes;
     Progress m_progress;

@@ -211,6 +211,27 @@ TEST(MessageMatcher, ReportsWhatHasNoOtherEnd)
               (Matches{"-->4", "1->-", "-->2", "-->3"}));
 }
 
+TEST(MessageMatcher, MatchesMessagesThatWereTooLarge)
+{
+    EXPECT_EQ(match({{0, "Send size=80 toRank=1 toTag=1 cid=0"},
+                     {0, "Send size=8 toRank=1 toTag=1 cid=0"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=0 rc=MPI_ERR_TRUNCATE"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=0 size=8"}}),
+              (Matches{"1->3", "2->4"}));
+}
+
+TEST(MessageMatcher, MatchesWhatCompletesUnseen)
+{
+    EXPECT_EQ(match({{1, "Recv_init fromRank=0 fromTag=1 cid=0 rid=0"},
+                     {1, "Start rid=1 initRid=0"},
+                     {1, "Request_free rid=0"},
+                     {1, "Irecv fromRank=0 fromTag=1 cid=0 rid=2"},
+                     {1, "Request_free rid=2"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"}}),
+              (Matches{"6->2", "7->4"}));
+}
+
 TEST(MessageMatcher, LeavesOutWhatIsNoMessageOfThisWorld)
 {
     EXPECT_EQ(match({{0, "Send toRank=-2 toTag=1 cid=0"},

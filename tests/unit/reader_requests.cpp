@@ -78,8 +78,13 @@ TEST(RequestTable, StartsPersistentOperations)
     EXPECT_EQ(all[0]->call.name, "Recv_init");
     EXPECT_EQ(all[1]->call.name, "Send_init");
 
-    EXPECT_TRUE(table.add(trace, call("Request_free", {{"rid", "0"}})).completed.empty());
-    EXPECT_EQ(table.pending().size(), 2u);
+    const Progress& freed = table.add(trace, call("Request_free", {{"rid", "0"}}));
+    ASSERT_EQ(freed.completed.size(), 1u);
+    EXPECT_EQ(freed.completed[0].operation->rid, 4);
+    EXPECT_EQ(freed.completed[0].outcome, Outcome::freed);
+    table.add(trace, call("Wait", {}, {child("For", {{"rid", "3"}})}));
+    EXPECT_TRUE(table.add(trace, call("Request_free", {{"rid", "1"}})).completed.empty());
+    EXPECT_TRUE(table.pending().empty());
 }
 
 TEST(RequestTable, TellsHowAnOperationEnded)
