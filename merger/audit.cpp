@@ -1,5 +1,6 @@
 #include "merger/audit.h"
 
+#include "hdtrace/reader/compressed.h"
 #include "hdtrace/reader/errors.h"
 #include "hdtrace/reader/trc_reader.h"
 #include "merger/input_reader.h"
@@ -188,7 +189,7 @@ TraceJob trace_job(const Project& project, const Process& process, const std::st
                    const AuditOptions& options)
 {
     TraceJob job;
-    job.path = process.trace_path(thread);
+    job.path = detail::existing_name(process.trace_path(thread));
     job.has_objects = project.levels.has_ranks && !process.infos.empty();
     job.may_close = options.close_traces;
     job.known_ids[communicators] = process.communicator_ids;
@@ -213,7 +214,7 @@ void look_for_traces(const Project& project, Report& report)
     for (const Process& process : project.processes) {
         warn_of_lost_states(process, report);
         for (const std::string& thread : process.threads) {
-            const std::string path = process.trace_path(thread);
+            const std::string path = detail::existing_name(process.trace_path(thread));
             std::error_code ignored;
             if (!fs::exists(path, ignored))
                 warn_of_missing_trace(path, report);

@@ -1,5 +1,6 @@
 #include "merger/inputs.h"
 
+#include "hdtrace/reader/compressed.h"
 #include "merger/trace_name.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr std::string_view trace_extension = ".trc";
 
 bool is_trace_file(std::string_view path)
 {
-    return path.ends_with(info_extension) || path.ends_with(trace_extension);
+    return path.ends_with(info_extension) || detail::plain_name(path).ends_with(trace_extension);
 }
 
 bool is_file(const std::string& path)
@@ -111,7 +112,7 @@ void insert_argument(const std::string& argument, FileSet& files, Report& report
     }
     bool found = false;
     for (const auto extension : {info_extension, trace_extension}) {
-        const std::string path = argument + std::string(extension);
+        const std::string path = detail::existing_name(argument + std::string(extension));
         if (is_file(path)) {
             files.insert(path);
             found = true;
@@ -129,7 +130,7 @@ void insert_argument(const std::string& argument, FileSet& files, Report& report
 std::string info_of_trace(const std::string& trace)
 {
     const std::string own =
-        trace.substr(0, trace.size() - trace_extension.size()) + std::string(info_extension);
+        std::string(detail::plain_name(trace).substr(0, detail::plain_name(trace).size() - trace_extension.size())) + std::string(info_extension);
     if (is_file(own))
         return own;
     if (auto name = split_trace_name(trace, mpi_levels.size())) {

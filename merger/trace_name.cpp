@@ -1,5 +1,7 @@
 #include "merger/trace_name.h"
 
+#include "hdtrace/reader/compressed.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -25,7 +27,7 @@ std::optional<TraceName> split_trace_name(std::string_view path, std::size_t lab
 {
     TraceName name;
     name.directory = directory_of(path);
-    std::string_view stem = path.substr(name.directory.size());
+    std::string_view stem = detail::plain_name(path).substr(name.directory.size());
     stem = stem.substr(0, stem.rfind('.'));
     for (std::size_t i = 0; i < label_count; ++i) {
         const std::size_t separator = stem.rfind('_');

@@ -1,10 +1,15 @@
 #include "merger/trace_repair.h"
 
+#include "hdtrace/reader/compressed.h"
 #include "hdtrace/reader/file.h"
+#include "hdtrace/writer/block_position.h"
+#include "hdtrace/writer/packer.h"
 #include "merger/output_file.h"
 
 #include <array>
 #include <cerrno>
+#include <fstream>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -26,6 +31,16 @@ std::string empty_root(const TrcReader& reader)
     return root + ">\n";
 }
 
+std::optional<Compression> compression_of(const std::string& path)
+{
+    std::array<char, detail::magic_size> magic = {};
+    std::ifstream(path, std::ios::binary).read(magic.data(), magic.size());
+    const std::string_view first_bytes(magic.data(), magic.size());
+    if (!detail::is_compressed(first_bytes))
+        return {};
+    return first_bytes[0] == '\x1f' ? Compression::gzip : Compression::zstd;
+}
+
 /// The size of the first @p count lines in @p text, which are subtracted from it; all of it if there are
 /// fewer.
 std::size_t take_lines(std::string_view text, std::int64_t& count)
@@ -41,7 +56,76 @@ std::size_t take_lines(std::string_view text, std::int64_t& count)
     return size;
 }
 
-void copy_lines(const std::string& path, std::int64_t count, OutputFile& target)
+/// What a closed trace is written to, in the form of the one that was cut off.
+class ClosedTrace {
+  public:
+    ClosedTrace(const std::string& path, std::optional<Compression> compression) : m_file(path)
+    {
+        if (compression && m_packer.open(*compression) != 0)
+            throw std::runtime_error("there is no library that compresses as it was");
+    }
+
+    void write(std::string_view text)
+    {
+        if (!m_packer.is_open()) {
+            m_file.write(text);
+            return;
+        }
+        m_text += text;
+        if (m_text.size() < block_size)
+            return;
+        const std::size_t line_end = m_text.rfind('\n') + 1;
+        pack_lines(std::string_view(m_text).substr(0, line_end));
+        m_text.erase(0, line_end);
+    }
+
+    /// Behind the last line.
+    void close()
+    {
+        if (m_packer.is_open()) {
+            pack_lines(m_text);
+            write_packed(m_packer.pack(room_for(end_tag), text_of(end_tag)));
+        } else
+            m_file.write(end_tag);
+    }
+
+    const std::string& temporary_path() const { return m_file.temporary_path(); }
+    void commit() { m_file.commit(); }
+
+  private:
+    static constexpr std::size_t block_size = 128 * 1024;
+
+    static Text text_of(std::string_view text) { return {text.data(), text.size()}; }
+
+    char* room_for(std::string_view text)
+    {
+        m_packed.resize(Packer::bound(text.size()));
+        return m_packed.data();
+    }
+
+    void write_packed(Text packed)
+    {
+        if (packed.size == 0)
+            throw std::runtime_error("it cannot be compressed");
+        m_file.write({packed.data, packed.size});
+    }
+
+    void pack_lines(std::string_view lines)
+    {
+        if (lines.empty())
+            return;
+        write_packed(m_packer.pack_block(room_for(lines), text_of(lines), m_position.head_of(text_of(lines))));
+        m_position.skip(text_of(lines));
+    }
+
+    OutputFile m_file;
+    Packer m_packer;
+    BlockPosition m_position;
+    std::string m_text; ///< that is not compressed yet
+    std::string m_packed;
+};
+
+void copy_lines(const std::string& path, std::int64_t count, ClosedTrace& target)
 {
     detail::File source(path);
     std::array<char, 1 << 16> buffer;
@@ -73,12 +157,12 @@ bool holds(const std::string& path, std::uint64_t states)
 
 void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t states)
 {
-    OutputFile closed(path);
+    ClosedTrace closed(path, compression_of(path));
     if (reader.attributes().empty() && reader.whole_lines() == 0)
         closed.write(empty_root(reader));
     else
         copy_lines(path, reader.whole_lines(), closed);
-    closed.write(end_tag);
+    closed.close();
     if (!holds(closed.temporary_path(), states))
         throw std::runtime_error("its states do not end at line ends");
     const std::string original = path + original_suffix;

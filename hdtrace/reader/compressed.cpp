@@ -32,6 +32,12 @@ constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd", gzip_magic = "\x1f\x
 constexpr std::size_t input_size = 64 * 1024;
 constexpr std::size_t search_size = 8 * 1024; // a block is of this order
 
+/* A frame of zstd's that its decoders skip: ours before a block. */
+bool is_skippable(std::string_view first_bytes)
+{
+    return first_bytes.size() >= magic_size && (first_bytes[0] & 0xf0) == 0x50 && first_bytes.substr(1).starts_with("\x2a\x4d\x18");
+}
+
 class ZstdDecoder : public Decoder {
   public:
     ZstdDecoder() : m_context(ZSTD_createDCtx())
@@ -96,7 +102,7 @@ template <std::size_t Size> std::string block_start(const unsigned char (&lead)[
 
 bool is_compressed(std::string_view first_bytes)
 {
-    return first_bytes.starts_with(zstd_magic) || first_bytes.starts_with(gzip_magic);
+    return first_bytes.starts_with(zstd_magic) || first_bytes.starts_with(gzip_magic) || is_skippable(first_bytes);
 }
 
 std::string_view plain_name(std::string_view path)

@@ -20,14 +20,20 @@ std::size_t TextSource::read(char* target, std::size_t size)
     return count;
 }
 
-File::File(std::string path) : m_path(std::move(path))
+File::File(const std::string& path) : m_path(existing_name(path))
 {
     open();
     if (m_error)
-        throw OpenError(m_path, m_error);
+        throw OpenError(path, m_error);
     struct stat status;
     m_is_seekable = fstat(m_descriptor, &status) == 0 && S_ISREG(status.st_mode);
-    m_size = m_is_seekable ? status.st_size : 0;
+    if (!m_is_seekable)
+        return;
+    m_size = status.st_size;
+    char magic[magic_size];
+    const auto read_file = [this](std::int64_t offset, char* target, std::size_t size) { return read_at(offset, target, size); };
+    if (is_compressed({magic, read_at(0, magic, sizeof magic)}))
+        m_compressed = std::make_unique<CompressedText>(read_file, m_size);
 }
 
 File::~File()
@@ -54,20 +60,37 @@ void File::suspend()
         close();
 }
 
+void File::seek(std::int64_t offset)
+{
+    if (m_compressed)
+        m_compressed->seek(offset);
+    else
+        m_offset = offset;
+}
+
 std::size_t File::read(char* target, std::size_t size)
+{
+    if (m_compressed)
+        return m_compressed->read(target, size);
+    const std::size_t count = read_at(m_offset, target, size);
+    m_offset += static_cast<std::int64_t>(count);
+    return count;
+}
+
+/* In files that are not seekable everything is read in its order. */
+std::size_t File::read_at(std::int64_t offset, char* target, std::size_t size)
 {
     if (m_descriptor < 0)
         open();
     std::size_t done = 0;
     while (done < size && !m_error) {
-        const ssize_t count = m_is_seekable ? ::pread(m_descriptor, target + done, size - done, m_offset)
+        const ssize_t count = m_is_seekable ? ::pread(m_descriptor, target + done, size - done, offset + done)
                                             : ::read(m_descriptor, target + done, size - done);
         if (count == 0)
             break;
-        if (count > 0) {
+        if (count > 0)
             done += count;
-            m_offset += count;
-        } else if (errno != EINTR)
+        else if (errno != EINTR)
             m_error = errno;
     }
     return done;
@@ -113,7 +136,7 @@ void WholeLines::seek(std::int64_t offset)
 
 std::string WholeLines::refusal() const
 {
-    return m_is_too_long ? "the line is longer than " + std::to_string(line_limit) + " bytes" : std::string();
+    return m_is_too_long ? "the line is longer than " + std::to_string(line_limit) + " bytes" : m_file.refusal();
 }
 
 /* False when there is nothing more to read. */

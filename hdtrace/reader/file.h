@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+
+#include "hdtrace/reader/compressed.h"
 
 namespace hdtrace {
 
@@ -41,11 +44,11 @@ class TextSource : public ByteSource {
     std::string_view m_rest;
 };
 
-/** A file from its beginning to its end. */
+/** The text of a file, which may be compressed, from its beginning to its end. */
 class File : public ByteSource {
   public:
-    /** Throws OpenError. */
-    explicit File(std::string path);
+    /** Opens the compressed form where there is no other. Throws OpenError. */
+    explicit File(const std::string& path);
     ~File() override;
     File(const File&) = delete;
     File& operator=(const File&) = delete;
@@ -53,18 +56,21 @@ class File : public ByteSource {
     /** Reads fewer bytes only at the end and after an error. */
     std::size_t read(char* target, std::size_t size) override;
     int error() const override { return m_error; }
+    std::string refusal() const override { return m_compressed ? m_compressed->refusal() : std::string(); }
 
     /** Whether it has a size, and bytes that can be read in any order. */
     bool is_seekable() const { return m_is_seekable; }
-    std::int64_t size() const { return m_size; }
-    /** Goes to a byte of a file that is seekable. */
-    void seek(std::int64_t offset) { m_offset = offset; }
+    /** Of the text. */
+    std::int64_t size() const { return m_compressed ? m_compressed->size() : m_size; }
+    /** Goes to a byte of the text of a file that is seekable. */
+    void seek(std::int64_t offset);
     /** Gives the descriptor back; the next read opens the file again. Files that are not seekable keep it. */
     void suspend();
 
   private:
     void open();
     void close();
+    std::size_t read_at(std::int64_t offset, char* target, std::size_t size);
 
     std::string m_path;
     int m_descriptor = -1;
@@ -72,6 +78,7 @@ class File : public ByteSource {
     bool m_is_seekable = false;
     std::int64_t m_size = 0;
     std::int64_t m_offset = 0;
+    std::unique_ptr<CompressedText> m_compressed; ///< if it is
 };
 
 /** The whole lines of a file. A last line without line feed is held back, unless it ends with @p closing. */

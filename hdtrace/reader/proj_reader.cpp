@@ -284,7 +284,7 @@ std::vector<std::string> Project::trace_paths() const
     const fs::path after_program = folder / as_in_file_names(name);
     const auto is_there = [&](const fs::path& prefix) {
         std::error_code ignored;
-        return fs::exists(trace_path(prefix, leaves.front()), ignored);
+        return fs::exists(detail::existing_name(trace_path(prefix, leaves.front())), ignored);
     };
     const fs::path& prefix = !is_there(after_file) && is_there(after_program) ? after_program : after_file;
     for (const auto& labels : leaves)

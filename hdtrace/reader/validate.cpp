@@ -215,7 +215,7 @@ std::vector<std::string> validate(const std::string& path)
 {
     Problems problems(path);
     try {
-        if (path.ends_with(".trc"))
+        if (detail::plain_name(path).ends_with(".trc"))
             validate_trace(path, problems);
         else if (path.ends_with(".proj"))
             validate_project(path, problems);

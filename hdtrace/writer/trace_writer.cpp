@@ -46,56 +46,6 @@ int count_open_blocks(const char* text, size_t size)
     return blocks;
 }
 
-bool is_digit(char character)
-{
-    return character >= '0' && character <= '9';
-}
-
-uint64_t count_lines(Text text)
-{
-    uint64_t count = 0;
-    const char* const end = text.data + text.size;
-    for (const char* at = text.data; (at = static_cast<const char*>(memchr(at, '\n', static_cast<size_t>(end - at)))) != nullptr; ++at)
-        ++count;
-    return count;
-}
-
-// As we write it.
-uint64_t read_time(const char* text)
-{
-    uint64_t time = 0, unit = nanoseconds_per_second;
-    for (; is_digit(*text); ++text)
-        time = 10 * time + unit * static_cast<uint64_t>(*text - '0');
-    for (++text; is_digit(*text); ++text)
-        time += (unit /= 10) * static_cast<uint64_t>(*text - '0');
-    return time;
-}
-
-// When the state or event of a line ended: the last time on it, since children have none.
-uint64_t end_of_line(const char* begin, const char* end)
-{
-    constexpr Text names[] = {{" end='", 6}, {" time='", 7}};
-    for (const char* at = end; --at > begin;) {
-        for (const Text& name : names) {
-            if (static_cast<size_t>(end - at) > name.size && memcmp(at, name.data, name.size) == 0)
-                return read_time(at + name.size);
-        }
-    }
-    return 0;
-}
-
-uint64_t end_of_first(Text lines)
-{
-    return end_of_line(lines.data, static_cast<const char*>(memchr(lines.data, '\n', lines.size)));
-}
-
-uint64_t end_of_last(Text lines)
-{
-    const char* const end = lines.data + lines.size - 1;
-    const void* const before = memrchr(lines.data, '\n', lines.size - 1);
-    return end_of_line(before != nullptr ? static_cast<const char*>(before) + 1 : lines.data, end);
-}
-
 } // namespace
 
 TraceWriter::~TraceWriter()
@@ -150,7 +100,7 @@ int TraceWriter::open_file(Text head)
     Text end = {footer, strlen(footer)};
     if (m_packer.is_open()) {
         end = m_packer.pack(m_packed_footer, end);
-        skip_in_index(head);
+        m_next_block.skip(head);
         head = m_packer.pack(m_limit + tail_room, head);
     }
     const int error = m_file.open(m_path, end);
@@ -424,9 +374,7 @@ int TraceWriter::write_packed(Text lines, Text elements, Text tail, const Undist
     };
     Text block = {};
     if (lines.size > 0) {
-        m_next_block.first_end = end_of_first(lines);
-        m_next_block.last_end = end_of_last(lines);
-        block = m_packer.pack_block(out, lines, m_next_block);
+        block = m_packer.pack_block(out, lines, m_next_block.head_of(lines));
         if (block.size == 0)
             return EIO;
         out += block.size;
@@ -434,14 +382,8 @@ int TraceWriter::write_packed(Text lines, Text elements, Text tail, const Undist
     const Text rest = pack(elements), end = pack(tail);
     const int error = end.size > 0 ? m_file.write(block, rest, end, undisturbed) : m_file.write(block, undisturbed);
     if (error == 0)
-        skip_in_index(lines);
+        m_next_block.skip(lines);
     return error;
-}
-
-void TraceWriter::skip_in_index(Text lines)
-{
-    m_next_block.text_offset += lines.size;
-    m_next_block.first_line += count_lines(lines);
 }
 
 void TraceWriter::fail(int error)

@@ -1,6 +1,7 @@
 // Writes a .trc file (docs/format.md): one buffer, one file, one thread.
 #pragma once
 
+#include "hdtrace/writer/block_position.h"
 #include "hdtrace/writer/clock.h"
 #include "hdtrace/writer/info_writer.h"
 #include "hdtrace/writer/output_file.h"
@@ -162,7 +163,6 @@ class TraceWriter {
     Text put_tail(const Unfinished& unfinished) const;
     void write(const Lock& lock, const Unfinished& unfinished);
     int write_to_file(Text lines, Text elements, Text tail, const Undisturbed& undisturbed);
-    void skip_in_index(Text lines);
     int write_packed(Text lines, Text elements, Text tail, const Undisturbed& undisturbed);
     void fail(int error);
 
@@ -197,7 +197,7 @@ class TraceWriter {
     int m_error = 0;
     OutputFile m_file;
     Packer m_packer;
-    BlockHead m_next_block = {0, 0, 0, 1, 0, 0}; // where whole lines go on; only with compression
+    BlockPosition m_next_block; // only with compression
     char m_packed_footer[Packer::bound(0) + 64];
 };
 
