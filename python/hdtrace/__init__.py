@@ -36,6 +36,7 @@ from .project import Process, Project, open
 from .streams import Calls, Collectives, Messages
 from .trace import Trace, read_trace
 from .validation import validate
+from .writer import TraceWriter
 
 __all__ = [
     "CALL_CLASSES",
@@ -59,6 +60,7 @@ __all__ = [
     "State",
     "Thread",
     "Trace",
+    "TraceWriter",
     "Window",
     "open",
     "read_trace",

@@ -198,5 +198,6 @@ PYBIND11_MODULE(_hdtrace, module)
     bind_elements(module);
     bind_trc_reader(module);
     bind_analysis(module);
+    bind_writer(module);
     module.def("read_info", &read_info, py::arg("path"));
 }

@@ -1,0 +1,134 @@
+"""Traces that Python programs write are read back."""
+import hdtrace
+import pytest
+
+PLACE = {"Host": "node01", "Worker": 3}
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("HDTRACE_DIRECTORY", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def read(directory):
+    """Reads what was written to adder_node01_3."""
+    def read():
+        hdtrace.validate(directory / "adder_node01_3.trc")
+        return hdtrace.read_trace(directory / "adder_node01_3.trc")
+    return read
+
+
+def test_states_and_events(read):
+    with hdtrace.TraceWriter("adder", PLACE) as trace:
+        with trace.state("Step", number=1, comment="a < 'b' & \"c\"\n"):
+            with trace.state("Sum"):
+                pass
+            trace.set(weight=0.25)
+            trace.element("Result", value="100% <'\">", count=2)
+        trace.event("done")
+    step, event = read()
+    assert step.attributes == {"number": "1", "comment": "a < 'b' & \"c\"\n", "weight": "0.25"}
+    assert [(child.name, child.attributes) for child in step.children] == [("Result", {"value": "100% <'\">", "count": "2"})]
+    (inner,) = step.nested
+    assert inner.name == "Sum" and step.time <= inner.time <= inner.end <= step.end <= event.time
+    assert event.is_event and event["name"] == "done"
+
+
+def test_info(directory):
+    text = "it's \"one\"\\\n\t\x01\x7fü"
+    with hdtrace.TraceWriter("adder", PLACE) as trace:
+        assert trace.name == "adder_node01_3"
+        trace.info("Adder", steps=3, text=text)
+    (line,) = [line for line in hdtrace.Info(directory / "adder_node01_3.info").lines if line.kind == "Adder"]
+    assert line.values == {"steps": "3", "text": text}
+
+
+def test_an_exception_ends_its_states(read):
+    with pytest.raises(ZeroDivisionError), hdtrace.TraceWriter("adder", PLACE) as trace:
+        with trace.state("Outer"), trace.state("Inner"):
+            1 / 0
+    (outer,) = read()
+    assert [state.name for state in outer.nested] == ["Inner"]
+
+
+def test_as_a_decorator(read):
+    with hdtrace.TraceWriter("adder", PLACE) as trace:
+        @trace.state("Add")
+        def add(a, b):
+            return a + b
+
+        assert add(1, 2) + add(3, 4) == 10
+    assert [state.name for state in read()] == ["Add", "Add"]
+
+
+def test_recording_can_be_switched_off(read):
+    with hdtrace.TraceWriter("adder", PLACE) as trace:
+        assert trace.enabled
+        trace.enabled = False
+        with trace.state("Hidden"):
+            pass
+        trace.enabled = True
+        trace.event("seen")
+    assert [state.name for state in read()] == ["Event"]
+
+
+def test_flush(directory):
+    with hdtrace.TraceWriter("adder", PLACE, force_flush=False) as trace:
+        trace.event("here")
+        assert "here" not in (directory / "adder_node01_3.trc").read_text()
+        trace.flush()
+        assert "here" in (directory / "adder_node01_3.trc").read_text()
+
+
+def test_force_flush(directory):
+    with hdtrace.TraceWriter("adder", PLACE, force_flush=True) as trace:
+        trace.event("here")
+        assert "here" in (directory / "adder_node01_3.trc").read_text()
+
+
+def test_wrong_use(read):
+    with pytest.raises(ValueError):
+        hdtrace.TraceWriter("adder", {})
+    trace = hdtrace.TraceWriter("adder", PLACE)
+    for use in (lambda: trace.set(a=1), lambda: trace.element("Result"), lambda: trace.event("")):
+        with pytest.raises(ValueError):
+            use()
+    for name in ("no name", "Event", ""):
+        with pytest.raises(ValueError), trace.state(name):
+            pytest.fail("the state was begun")
+    with trace.state("Good"), pytest.raises(ValueError):
+        trace.set(time=1)
+    trace.close()
+    trace.close()
+    with pytest.raises(ValueError):
+        trace.event("too late")
+    assert [state.name for state in read()] == ["Good"]
+
+
+def test_states_that_are_too_deep(read):
+    def nest(trace, depth):
+        with trace.state("Level"):
+            nest(trace, depth + 1)
+
+    with hdtrace.TraceWriter("adder", PLACE) as trace, pytest.raises(ValueError):
+        nest(trace, 1)
+    (outermost,) = read()
+    assert outermost.name == "Level"
+
+
+def test_a_directory_that_cannot_be_made(directory, monkeypatch):
+    (directory / "file").touch()
+    monkeypatch.setenv("HDTRACE_DIRECTORY", str(directory / "file"))
+    with pytest.raises(OSError) as error:
+        hdtrace.TraceWriter("adder", PLACE)
+    assert error.value.errno
+
+
+def test_traces_that_look_like_those_of_mpi_programs(directory):
+    for rank in range(2):
+        with hdtrace.TraceWriter("adder", {"Hostname": "node01", "Rank": rank, "Thread": 0}) as trace:
+            with trace.state("Step"):
+                pass
+    assert [(t.rank, t.thread) for t in map(hdtrace.Trace, sorted(directory.glob("*.trc")))] == [(0, 0), (1, 0)]
