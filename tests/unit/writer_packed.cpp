@@ -2,6 +2,7 @@
 #include "writer_support.h"
 
 #include <functional>
+#include <malloc.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -214,6 +215,29 @@ TEST_P(Packed, TakesThePlaceOfOtherForms)
     EXPECT_EQ(GetParam().unpacked(directory.file("t") + GetParam().suffix), head + footer);
     const std::filesystem::directory_iterator all(directory.path());
     EXPECT_EQ(std::distance(begin(all), end(all)), 1);
+}
+
+size_t memory_in_use()
+{
+    const struct mallinfo2 memory = mallinfo2();
+    return memory.uordblks + memory.hblkhd;
+}
+
+// As the help for HDTRACE_BUFFER_SIZE says; the wrapper has some more for each thread.
+TEST(Memory, OfATraceIsItsBufferAndLittleMore)
+{
+    constexpr size_t wrapper = 16 * 1024;
+    for (const auto& [compression, more] : {std::pair(Compression::none, 40), std::pair(Compression::gzip, 330),
+                                            std::pair(Compression::zstd, 640)}) {
+        TraceSettings settings;
+        settings.form.compression = compression;
+        const size_t before = memory_in_use();
+        Trace trace(settings);
+        for (int i = 0; i < 10'000; ++i)
+            trace.state("A");
+        EXPECT_LE(memory_in_use() - before, settings.buffer_size + more * 1024 - wrapper);
+    }
+    EXPECT_LE(TraceSettings().buffer_size + 640 * 1024, 1u << 20);
 }
 
 } // namespace
