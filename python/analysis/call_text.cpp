@@ -113,20 +113,40 @@ void append_lines(std::string& text, const State& state, const std::string& owne
     text += "\n";
 }
 
+/* Programs without MPI have their own levels. */
+std::string owner_name(const TraceFile& trace)
+{
+    if (trace.rank >= 0)
+        return std::to_string(trace.rank) + "." + std::to_string(trace.thread);
+    std::string name;
+    for (const std::string& label : trace.labels)
+        name += (name.empty() ? "" : "/") + label;
+    return name;
+}
+
+/* Their names are those of no attribute that the tracer writes. */
+std::string owner_attributes(const TraceFile& trace)
+{
+    if (trace.rank >= 0)
+        return " ofRank='" + std::to_string(trace.rank) + "' ofThread='" + std::to_string(trace.thread) + "'";
+    std::string text = " of='";
+    append_escaped(text, owner_name(trace));
+    return text + "'";
+}
+
 } // namespace
 
 std::string xml_line(const TraceFile& trace, const State& state)
 {
     std::string text;
-    append_xml(text, state,
-               " rank='" + std::to_string(trace.rank) + "' thread='" + std::to_string(trace.thread) + "'");
+    append_xml(text, state, owner_attributes(trace));
     return text + "\n";
 }
 
 std::string text_lines(const TraceFile& trace, const State& state, std::int64_t origin)
 {
     std::string text;
-    append_lines(text, state, std::to_string(trace.rank) + "." + std::to_string(trace.thread), origin, 0);
+    append_lines(text, state, owner_name(trace), origin, 0);
     return text;
 }
 

@@ -98,7 +98,7 @@ def test_dumped_xml_is_a_trace(project, tmp_path):
     dumped.write_text(run_well("dump", project, "--xml"))
     hdtrace.validate(dumped)
     states, calls = hdtrace.read_trace(dumped), list(hdtrace.open(project).calls())
-    assert [(state.name, state.time, state.end, state["rank"], state.children, len(state.nested)) for state in states] == [
+    assert [(state.name, state.time, state.end, state["ofRank"], state.children, len(state.nested)) for state in states] == [
         (call.name, call.time, call.end, str(call.rank), call.children, len(call.nested)) for call in calls]
 
 
@@ -108,6 +108,15 @@ def test_dumped_xml_is_escaped(tmp_path):
     dumped = tmp_path / "dumped.trc"
     dumped.write_text(run_well("dump", project, "--xml"))
     assert hdtrace.read_trace(dumped)[0]["name"] == "<'\"&\nü"
+
+
+def test_a_program_with_levels_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("HDTRACE_DIRECTORY", str(tmp_path))
+    with hdtrace.TraceWriter("adder", {"Host": "node01", "Worker": "a"}) as trace, trace.state("Step", rank=7):
+        pass
+    run_well("merge", "-o", tmp_path / "adder.proj", tmp_path / "adder_node01_a.info")
+    assert run_well("dump", tmp_path / "adder.proj").split()[2:] == ["node01/a", "Step", "rank=7"]
+    assert "<Step rank='7' of='node01/a' time=" in run_well("dump", tmp_path / "adder.proj", "--xml")
 
 
 def test_dumped_json(project):

@@ -114,7 +114,8 @@ COMMANDS = (
         "dump",
         "print calls of all threads in the order of time",
         "Each line of text has the time in seconds after the first call, how long the call took, rank.thread, the name and "
-        "the attributes. What was called inside a call stands before it and is indented. XML has absolute times.",
+        "the attributes. What was called inside a call stands before it and is indented. XML has absolute times; ofRank and ofThread "
+        "tell whose call it is.",
         (
             _PROJECT,
             *_FILTERS,
