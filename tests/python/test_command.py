@@ -318,3 +318,18 @@ def test_completion(tmp_path):
         (tmp_path / name).touch()
     assert complete("hdtrace", "info", f"{tmp_path}/") == {f"{tmp_path}/app.proj", f"{tmp_path}/folder"}
     assert complete("hdtrace", "repair", f"{tmp_path}/a") == {f"{tmp_path}/app.proj", f"{tmp_path}/app.trc"}
+
+
+def test_is_installed_and_may_be_moved(tmp_path):
+    made, moved = tmp_path / "made", tmp_path / "moved"
+    subprocess.run(["cmake", f"-DCMAKE_INSTALL_PREFIX={made}", "-P", BUILD / "python/cmake_install.cmake"], check=True, capture_output=True)
+    made.rename(moved)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    project = write_project(tmp_path, BARRIER)
+    result = subprocess.run([moved / "bin/hdtrace", "dump", project], env=environment, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (FINE, "") and "Barrier" in result.stdout
+    assert "_hdtrace" in (moved / "share/bash-completion/completions/hdtrace").read_text()
+    (package,) = (path.parent for path in moved.rglob("hdtrace/__init__.py"))
+    installed = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
+    sources = Path(__file__).resolve().parents[2] / "python/hdtrace"
+    assert installed == {path.relative_to(sources).as_posix() for path in sources.rglob("*.py")} | {"cli/version.py"}
