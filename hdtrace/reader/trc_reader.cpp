@@ -126,10 +126,11 @@ void set_line(State& state, std::int64_t line)
 
 } // namespace
 
+/* Asked of every state, so without a look at other spellings. */
 bool State::is_unfinished() const
 {
-    const std::string* value = find("unfinished");
-    return value && *value == "1";
+    const auto found = std::ranges::find(attributes, "unfinished", &Attribute::name);
+    return found != attributes.end() && found->value == "1";
 }
 
 struct TrcReader::Reading {
