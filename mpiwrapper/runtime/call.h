@@ -62,7 +62,7 @@ class Call
         m_thread = thread;
         m_depth = thread->depth;
         thread->depth = own_depth;
-        thread->calls[m_number] = {this, m_depth, thread->writer.depth()};
+        thread->calls[m_number] = {this, m_depth, thread->writer.depth(), 0};
         thread->call_count = m_number + 1;
     }
     Call(const Call&) = delete;
@@ -88,6 +88,7 @@ class Call
     {
         m_thread->depth = m_depth + 1;
         m_begin = m_thread->clock.now();
+        m_thread->calls[m_number].begin = m_begin;
         if (m_is_recorded)
             m_thread->writer.enter(element_name, m_begin);
     }
@@ -139,6 +140,7 @@ class Call
     }
 
   private:
+    bool was_left(const Thread& thread, int number) const;
     void find_lost_calls(Thread& thread) const;
     const Comm& find_comm_slowly(MPI_Comm handle, uint64_t generation);
     Type find_type_slowly(MPI_Datatype handle, uint64_t generation);

@@ -56,9 +56,10 @@ class Scratch
 /// A call that a thread is in.
 struct OpenCall
 {
-    const void* frame; ///< where on the stack it is
+    const void* place; ///< its Call, on the stack
     int depth;         ///< of its thread before it
     int state_depth;   ///< of the trace before it
+    int64_t begin;     ///< 0 until then
 };
 
 /// What belongs to one thread of the program.
@@ -79,6 +80,8 @@ struct Thread
     Scratch statuses;
     TraceWriter writer;
     void* signal_stack = nullptr;
+
+    bool is_on_stack(const void* place) const { return stack_begin <= place && place < stack_end; }
     Thread* next = nullptr;
 };
 

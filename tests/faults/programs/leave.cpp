@@ -33,11 +33,23 @@ static void fail()
     CHECK(!"the call came back");
 }
 
+// Where the next calls are on the stack may look as if they were inside.
+static void make_calls_deeper(int depth)
+{
+    char room[100];
+    memset(room, depth, sizeof room);
+    if (depth == 0)
+        make_calls(2);
+    else
+        make_calls_deeper(depth - 1);
+    CHECK(room[depth] == depth);
+}
+
 static void fail_and_go_on()
 {
     for (int i = 0; i < 100; ++i)
         fail();
-    make_calls(2);
+    make_calls_deeper(20);
 }
 
 static void* fail_in_thread(void*)
@@ -69,7 +81,7 @@ static void leave_two()
 {
     if (setjmp(way_out) == 0)
         be_in_a_call([](void*, void*, int*, MPI_Datatype*) { be_in_a_call(jump); });
-    make_calls(2);
+    make_calls_deeper(20);
 }
 
 // A thread's stack between two others.
