@@ -1,7 +1,7 @@
 """Error handlers and other callbacks leave MPI calls by longjmp() or an exception: these are unfinished, later ones are not
 inside them."""
 import pytest
-from conftest import PRELUDE
+from conftest import HAS_ADDRESS_SANITIZER, PRELUDE
 from support.runs import only_with
 
 FLAT = {"HDTRACE_ALL_FUNCTIONS": "2"}
@@ -60,6 +60,7 @@ def test_two_calls_are_left_at_once(leave):
     assert leave("two", NESTED)[1] == ["Op_create", ("Reduce_local?", inside), *BCASTS]
 
 
+@pytest.mark.skipif(HAS_ADDRESS_SANITIZER, reason="AddressSanitizer warns of other stacks")
 def test_calls_on_other_stacks_are_inside(leave):
     victim, _ = leave("thread_stacks", NESTED)
     assert shape(victim.trace(thread=1)) == ["Op_create", ("Reduce_local", BCASTS)]

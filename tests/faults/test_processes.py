@@ -1,7 +1,7 @@
 """Processes and libraries beside the traced program."""
 import pytest
 from conftest import LIBRARY, PRELUDE, PROGRAMS
-from support.runs import LAUNCHER, SOURCE, WRAPPER, merge, only_with
+from support.runs import LAUNCHER, SOURCE, WRAPPER, merge, only_with, preload
 
 WAYS = ["fork_exit", "fork__exit", "fork_signal", "fork_exec", "vfork__exit", "vfork_exec", "vfork_exec_fails", "vfork_signal",
         "spawn", "popen", "system"]
@@ -54,7 +54,7 @@ MPI.COMM_WORLD.Barrier()
 child.join()
 assert child.exitcode == 3
 assert subprocess.run(["sh", "-c", "exit 4"]).returncode == 4
-assert subprocess.run("echo $LD_PRELOAD", shell=True, capture_output=True, preexec_fn=os.getpid).stdout == b"\\n"
+assert b"HDTrace" not in subprocess.run("echo $LD_PRELOAD", shell=True, capture_output=True, preexec_fn=os.getpid).stdout
 assert os.popen("echo hello").read() == "hello\\n" and os.system("exit 5") == 5 << 8
 MPI.COMM_WORLD.Barrier()
 print("finished")
@@ -75,7 +75,7 @@ def test_a_program_without_mpi_leaves_no_files(run):
     assert not victim.trace_directory.exists()
 
 
-TOOL = str(PROGRAMS / "tool.so")
+TOOL = PROGRAMS / "tool.so"
 
 
 def check_beside_tool(victim, calls_seen):
@@ -84,7 +84,7 @@ def check_beside_tool(victim, calls_seen):
 
 
 def test_a_tool_is_preloaded(run):
-    check_beside_tool(run("calls", env={"LD_PRELOAD": TOOL}), 10)
+    check_beside_tool(run("calls", env=preload(TOOL)), 10)
 
 
 def test_a_tool_is_in_the_program(run):
@@ -93,7 +93,7 @@ def test_a_tool_is_in_the_program(run):
 
 def test_a_tool_is_preloaded_behind_us(run):
     """Against what hdtrace-run does: it sees nothing, as it would behind any other tool."""
-    victim = run("calls", traced=False, env={"LD_PRELOAD": f"{WRAPPER}:{TOOL}"})
+    victim = run("calls", traced=False, env=preload(WRAPPER, TOOL))
     assert (victim.returncode, victim.stdout, victim.stderr) == (0, "", "")
     assert victim.names() == [*PRELUDE, "Finalize"]
 

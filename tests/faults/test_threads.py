@@ -4,7 +4,7 @@ import resource
 import signal
 
 import pytest
-from conftest import PRELUDE, unfinished
+from conftest import HAS_ADDRESS_SANITIZER, PRELUDE, unfinished
 
 
 @pytest.mark.parametrize("way, returncode", [("exit", 7), ("abort", -signal.SIGABRT)])
@@ -50,6 +50,7 @@ def test_ten_thousand_threads(run):
     victim = run("threads", "ten_thousand")
     assert (victim.returncode, victim.stderr) == (0, "")
     descriptors, memory = re.fullmatch(r"descriptors (-?\d+)\ngrew (-?\d+)\n", victim.stdout).groups()
-    assert int(descriptors) <= 0 and int(memory) <= 512
+    assert int(descriptors) <= 0
+    assert int(memory) <= 512 or HAS_ADDRESS_SANITIZER  # which keeps what was freed for a while
     assert victim.ends() == {0: (len(PRELUDE) + 1, 0), **{thread: (1, 0) for thread in range(1, 10001)}}
     assert all(victim.names(thread) == ["Bcast"] for thread in range(1, 10001, 997))

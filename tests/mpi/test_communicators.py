@@ -1,6 +1,6 @@
 """Making, naming, unifying and freeing communicators."""
 from support.calls import ANY, Call
-from support.runs import WRAPPER, only_with, ranks, read_traces, run_untraced
+from support.runs import WRAPPER, only_with, preload, ranks, read_traces, run_untraced
 
 ALL = ranks(1, 2, 3, 4)
 TWO_OR_MORE = ranks(2, 3, 4)
@@ -173,7 +173,7 @@ def test_processes_of_another_world_are_rank_minus_4(run_traced, ranks):
 @only_with("Open MPI")
 def test_started_processes_have_traces_of_their_own(tmp_path):
     env = {"HDTRACE_DIRECTORY": str(tmp_path)}
-    run = run_untraced("spawn", 2, tmp_path, env, mpirun=("-x", f"LD_PRELOAD={WRAPPER}"))
+    run = run_untraced("spawn", 2, tmp_path, env, mpirun=("-x", f"LD_PRELOAD={preload(WRAPPER)['LD_PRELOAD']}"))
     assert (run.returncode, run.stderr) == (0, "")
     traces = {path.name: read_traces((path,), 2) for path in tmp_path.glob("*.trc")}
     worlds = {name.rsplit("_", 3)[0] for name in traces}

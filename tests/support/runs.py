@@ -93,6 +93,11 @@ class Run:
         return self.project.named_datatype(trace.rank, name)
 
 
+def preload(*libraries):
+    """An environment in which these are loaded before all others but a sanitizer's."""
+    return {"LD_PRELOAD": ":".join([*filter(None, [os.environ.get("LD_PRELOAD")]), *map(str, libraries)])}
+
+
 def run_untraced(name, ranks, directory, env=None, args=(), mpirun=()):
     """Runs a program as it is."""
     return _run([*_mpirun(ranks, mpirun), program(name), *args], ranks, directory, env)
