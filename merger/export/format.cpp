@@ -14,6 +14,9 @@ constexpr Format all_formats[] = {
      convert_to_ioplot},
     {"tit", "a directory for SimGrid: smpirun -np N -platform PLATFORM -replay OUT/replay.txt",
      convert_to_tit},
+#ifdef HDTRACE_OTF2
+    {"otf2", "a directory with an archive of the Open Trace Format 2: OUT/traces.otf2", convert_to_otf2},
+#endif
 };
 
 } // namespace

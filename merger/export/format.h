@@ -41,5 +41,6 @@ const Format* find_format(std::string_view name);
 // One for each format; only the table names them.
 void convert_to_ioplot(const Project& project, const Options& options, Account& account);
 void convert_to_tit(const Project& project, const Options& options, Account& account);
+void convert_to_otf2(const Project& project, const Options& options, Account& account);
 
 } // namespace hdtrace::exporter

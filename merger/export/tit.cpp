@@ -14,11 +14,11 @@
 #include "hdtrace/reader/messages.h"
 #include "hdtrace/reader/objects.h"
 #include "hdtrace/reader/requests.h"
+#include "merger/export/collectives.h"
 #include "merger/export/format.h"
 #include "merger/export/output_directory.h"
 #include "merger/export/rank_calls.h"
 #include "merger/export/tit_actions.h"
-#include "merger/export/tit_collectives.h"
 
 namespace hdtrace::exporter {
 
@@ -46,7 +46,7 @@ struct MessageCall {
     auto operator<=>(const MessageCall&) const = default;
 };
 
-/// The replay would wait for them for ever.
+/// The replay would wait for them for ever. Also those that were too large for their receive, which failed.
 struct LonelyMessages {
     std::set<MessageCall> sends;
     std::set<MessageCall> receives;
@@ -60,9 +60,11 @@ LonelyMessages find_lonely_messages(const Project& project, const ObjectTable& o
         return MessageCall{rank, end.thread, end.line, end.rid};
     };
     MessageMatcher matcher(objects, [&](const Message& message) {
-        if (!message.receive)
+        const bool was_too_large =
+            message.send && message.receive && message.receive->size == 0 && message.send->size > 0;
+        if (message.send && (!message.receive || was_too_large))
             lonely.sends.insert(call(message.source, *message.send));
-        else if (!message.send)
+        if (message.receive && (!message.send || was_too_large))
             lonely.receives.insert(call(message.destination, *message.receive));
     });
     MergedTraces calls(traces_of(project));
@@ -393,24 +395,6 @@ class RankReplay {
 
     // --- collective operations ---
 
-    /// The members of a communicator with one group. Empty for others.
-    std::optional<Members> members_of(const Communicator* communicator) const
-    {
-        if (communicator == nullptr)
-            return std::nullopt;
-        Members members;
-        members.ranks.resize(communicator->members.size(), -1);
-        for (const Communicator::Member& member : communicator->members) {
-            const auto local = static_cast<std::size_t>(member.local);
-            if (member.group || local >= members.ranks.size())
-                return std::nullopt;
-            members.ranks[local] = member.global;
-        }
-        const auto me = std::ranges::find(members.ranks, m_rank);
-        members.me = static_cast<std::size_t>(me - members.ranks.begin());
-        return me == members.ranks.end() ? std::nullopt : std::optional(members);
-    }
-
     bool is_everyone(const Members& members) const
     {
         return members.ranks.size() == static_cast<std::size_t>(m_replay.project.process_count);
@@ -419,7 +403,7 @@ class RankReplay {
     Result collective(const State& call, const std::string& kind)
     {
         const Communicator* communicator = m_replay.objects.communicator(m_rank, call);
-        const std::optional<Members> members = members_of(communicator);
+        const std::optional<Members> members = members_of(communicator, m_rank);
         if (!members)
             return as_measured(call);
         const CollectiveCall what = {kind, call, &call.children};
@@ -442,7 +426,7 @@ class RankReplay {
                             const std::vector<Element>* children, std::vector<ReplayWait>& waits)
     {
         const Communicator* communicator = m_replay.objects.communicator(m_rank, call);
-        const std::optional<Members> members = members_of(communicator);
+        const std::optional<Members> members = members_of(communicator, m_rank);
         const std::optional<Exchange> messages =
             members ? direct_messages({kind, call, children}, *members) : std::nullopt;
         if (!messages)

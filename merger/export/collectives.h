@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hdtrace/reader/proj_reader.h"
 #include "hdtrace/reader/trc_reader.h"
 
 namespace hdtrace::exporter {
@@ -17,6 +18,9 @@ struct Members {
     std::vector<std::int64_t> ranks;
     std::size_t me = 0; ///< which of them the process is
 };
+
+/// Empty if there is no communicator, if it has two groups, or if the process is not a member.
+std::optional<Members> members_of(const Communicator* communicator, std::int64_t rank);
 
 struct Volume {
     std::int64_t rank = 0; ///< who sends it or gets it

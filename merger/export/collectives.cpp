@@ -1,4 +1,4 @@
-#include "merger/export/tit_collectives.h"
+#include "merger/export/collectives.h"
 
 #include <algorithm>
 #include <cctype>
@@ -306,6 +306,23 @@ std::vector<std::int64_t> replay_arguments(const CollectiveCall& call, const Mem
 }
 
 } // namespace
+
+std::optional<Members> members_of(const Communicator* communicator, std::int64_t rank)
+{
+    if (communicator == nullptr)
+        return std::nullopt;
+    Members members;
+    members.ranks.resize(communicator->members.size(), -1);
+    for (const Communicator::Member& member : communicator->members) {
+        const auto local = static_cast<std::size_t>(member.local);
+        if (member.group || local >= members.ranks.size())
+            return std::nullopt;
+        members.ranks[local] = member.global;
+    }
+    const auto me = std::ranges::find(members.ranks, rank);
+    members.me = static_cast<std::size_t>(me - members.ranks.begin());
+    return me == members.ranks.end() ? std::nullopt : std::optional(members);
+}
 
 std::string collective_kind(std::string_view call)
 {

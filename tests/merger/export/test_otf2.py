@@ -1,0 +1,128 @@
+"""The library of OTF2 reads the archives, and what it reads is what the programs did."""
+import subprocess
+from collections import Counter
+
+import pytest
+from conversions import call, convert, project_of
+from support.runs import SETTINGS
+
+otf2 = pytest.importorskip("otf2", reason="python3-otf2 is not installed")
+
+MESSAGES = ["send_modes", "receive", "isend_modes", "completion", "persistent", "probe", "sub_communicator", "threads"]
+PROGRAMS = [*MESSAGES, "collectives", "vector_collectives", "in_place", "nonblocking_collectives", "intercomm_collectives",
+            "intercommunicators", "communicator_plan", "pcontrol", "errors", "io_explicit", "io_individual", "windows"]
+PROGRAMS += [name for name in ("persistent_collectives", "partitioned", "large_counts") if name in SETTINGS["names"]]
+
+
+@pytest.fixture(scope="module")
+def archive(traced, tmp_path_factory):
+    """archive(program) -> (Run, path of the archive, Conversion)"""
+    converted = {}
+
+    def of_program(program):
+        if program not in converted:
+            run, output = traced(program, 4), tmp_path_factory.mktemp(program) / "otf2"
+            converted[program] = run, output / "traces.otf2", convert(project_of(run), "otf2", output)
+        return converted[program]
+
+    return of_program
+
+
+def events(path, *kinds):
+    """[(location, event), ...] in the order of time."""
+    with otf2.reader.open(str(path)) as trace:
+        return [(location, event) for location, event in trace.events if not kinds or type(event).__name__ in kinds]
+
+
+def place(location):
+    """(rank, thread)"""
+    return int(location.group.name.removeprefix("Rank ")), int(location.name.removeprefix("Thread "))
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_otf2_print_has_nothing_to_complain(archive, program):
+    result = subprocess.run(["otf2-print", "--silent", "-Werror", archive(program)[1]], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("program", [*MESSAGES, "collectives", "windows"])
+def test_each_call_is_a_region_and_they_nest(archive, program):
+    run, path, _ = archive(program)
+    inside, calls = {}, Counter()
+    for location, event in events(path, "Enter", "Leave"):
+        stack = inside.setdefault(place(location), [])
+        if isinstance(event, otf2.events.Enter):
+            stack.append(event.region.name)
+            calls[place(location), event.region.name] += 1
+        else:
+            assert stack.pop() == event.region.name
+    assert not any(inside.values())
+    expected = Counter((key, f"MPI_{state.name}") for key, thread in run.threads.items() for state in thread.everything())
+    assert calls == expected
+
+
+@pytest.mark.parametrize("program", MESSAGES)
+def test_each_message_is_received_as_it_was_sent(archive, program):
+    sent, received = Counter(), Counter()
+    for location, event in events(archive(program)[1], "MpiSend", "MpiIsend", "MpiRecv", "MpiIrecv"):
+        me = place(location)[0]
+        members = [member.group.name for member in event.communicator.group.members]
+        rest = event.communicator.name, event.msg_tag, event.msg_length
+        if hasattr(event, "receiver"):
+            sent[(f"Rank {me}", members[event.receiver], *rest)] += 1
+        else:
+            received[(members[event.sender], f"Rank {me}", *rest)] += 1
+    assert received and received <= sent
+    assert program == "completion" or received == sent  # it cancels
+
+
+@pytest.mark.parametrize("program", MESSAGES)
+def test_requests_are_completed_once(archive, program):
+    """Unless the program gave them up."""
+    run, pending = archive(program)[0], set()
+    given_up = {(trace.rank, int(state["rid"])) for trace in run for state in trace if state.name == "Request_free"}
+    for location, event in events(archive(program)[1]):
+        if not hasattr(event, "request_id"):
+            continue
+        request = place(location)[0], event.request_id
+        if isinstance(event, (otf2.events.MpiIsend, otf2.events.MpiIrecvRequest)):
+            assert request not in pending
+            pending.add(request)
+        else:
+            pending.remove(request)
+    assert pending <= given_up
+
+
+@pytest.mark.parametrize("program", ["collectives", "vector_collectives", "in_place", "nonblocking_collectives", "sub_communicator"])
+def test_all_members_take_part_in_a_collective_operation(archive, program):
+    ends = Counter()
+    for location, event in events(archive(program)[1], "MpiCollectiveEnd", "NonBlockingCollectiveComplete"):
+        ends[event.communicator.name, event.collective_op, place(location)[0]] += 1
+    assert len({operation for _, operation, _ in ends}) >= 2
+    of_operation = {}
+    for (communicator, operation, _), count in ends.items():
+        of_operation.setdefault((communicator, operation), []).append(count)
+    assert all(len(set(counts)) == 1 for counts in of_operation.values())
+
+
+@pytest.mark.parametrize("program", ["io_explicit", "io_individual"])
+def test_accesses_have_bytes_and_offsets(archive, program):
+    run, path, _ = archive(program)
+    begun = Counter((place(location)[0], event.bytes_request, {key.name: value for key, value in (event.attributes or {}).items()}.get("offset"))
+                    for location, event in events(path, "IoOperationBegin") if event.mode != otf2.IoOperationMode.FLUSH)
+    expected = Counter((trace.rank, int(state["size"]), int(state["offset"]) if "offset" in state else None) for trace in run for state in trace
+                       if state.name.startswith(("File_read", "File_write", "File_iread", "File_iwrite")))
+    assert begun == expected
+    assert len(events(path, "IoOperationComplete")) == len(events(path, "IoOperationBegin"))
+
+
+def test_what_is_only_a_region_is_told(archive):
+    conversion = archive("windows")[2]
+    assert any("one-sided" in what for what in conversion.approximated)
+    assert archive("send_modes")[2].approximated == {}
+
+
+def test_a_directory_that_is_there_is_not_replaced(archive):
+    run, path, _ = archive("send_modes")
+    assert call("--to", "otf2", "-o", path.parent, project_of(run)).returncode == 1
+    assert path.exists()
