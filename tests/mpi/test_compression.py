@@ -66,7 +66,7 @@ def text_of(path):
 
 @methods
 @pytest.mark.parametrize("name, args, env", [("many_calls", (0, ROUNDS), {}), ("vector_collectives", (), {}),
-                                             ("io_explicit", (), {"HDTRACE_NESTED": "1", "HDTRACE_TIME_DIGITS": "6"})])
+                                             ("io_explicit", (), {"HDTRACE_TIME_DIGITS": "6"})])
 def test_holds_the_same_calls(run, method, name, args, env):
     plain, packed = (run(each, name, *args, ranks=2, **env) for each in ("none", method))
     assert [path.name.split(".trc")[0] for path in packed.paths] == [path.name.split(".trc")[0] for path in plain.paths]
