@@ -30,7 +30,10 @@ namespace {
 // The libraries are loaded when compression is asked for: so no program gets another one to depend on, neither the traced
 // one nor those that are linked with our archives. Names are bound to the library itself, because the program may have
 // functions of another version under the same names.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifndef __has_feature // Clang has it
+#define __has_feature(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 constexpr int load_flags = RTLD_NOW | RTLD_LOCAL; // their run-time libraries want to be asked first
 #else
 constexpr int load_flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
