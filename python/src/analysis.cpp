@@ -11,6 +11,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "hdtrace/reader/compressed.h"
 #include "hdtrace/reader/validate.h"
 #include "merger/trace_repair.h"
 #include "python/analysis/call_columns.h"
@@ -265,18 +266,24 @@ py::list find_problems(const Path& path)
     return file_texts(problems);
 }
 
-/* Closes a trace that was cut off, and says what it lacks; empty if it is whole. */
-std::string repair(const Path& path)
+/* Closes a trace that was cut off. Answers its file, which may be a compressed one, and what it lacked; empty
+ * if it is whole. */
+py::tuple repair(const Path& path)
 {
-    const py::gil_scoped_release release;
-    TrcReader reader(path.string());
-    State state;
-    std::uint64_t states = 0;
-    while (reader.next(state))
-        ++states;
-    if (!reader.complete())
-        merger::close_trace(path.string(), reader, states);
-    return reader.missing();
+    const std::string file = detail::existing_name(path.string());
+    std::string missing;
+    {
+        const py::gil_scoped_release release;
+        TrcReader reader(file);
+        State state;
+        std::uint64_t states = 0;
+        while (reader.next(state))
+            ++states;
+        if (!reader.complete())
+            merger::close_trace(file, reader, states);
+        missing = reader.missing();
+    }
+    return py::make_tuple(file_text(file), missing);
 }
 
 template <class Table> py::class_<Table> bind_table(py::module_& module, const char* name)

@@ -1,4 +1,5 @@
 """The command `hdtrace`, as a user calls it."""
+import gzip
 import json
 import os
 import pty
@@ -163,8 +164,8 @@ def test_check(tmp_path, traces, finding):
 
 def test_check_of_a_trace_that_was_cut_off(tmp_path):
     project = write_project(tmp_path, BARRIER, closing="")
-    result = run("check", project, "--no-schemas")
-    assert result.returncode == ERROR
+    result = run("check", project)
+    assert (result.returncode, result.stderr) == (ERROR, "")
     assert result.stdout == f"{tmp_path}/app_node01_0_0.trc: cut-off: </Program> is missing: the trace was cut off\n"
 
 
@@ -205,6 +206,17 @@ def test_repair(tmp_path):
     assert run_well("repair", *traces) == ""
     assert [len(hdtrace.read_trace(trace)) for trace in traces] == [1, 1]
     assert Path(traces[1] + ".orig").read_text().endswith("<Barr")
+
+
+def test_repair_of_a_compressed_trace(tmp_path):
+    project = write_project(tmp_path, BARRIER, closing="")
+    (trace,) = hdtrace.open(project).trace_paths
+    compressed = Path(trace + ".gz")
+    compressed.write_bytes(gzip.compress(Path(trace).read_bytes()))
+    Path(trace).unlink()
+    assert run("check", project).stdout.endswith("</Program> is missing: the trace was cut off\n")
+    assert run_well("repair", project) == f"{compressed}: </Program> was missing; closed, the original is {compressed}.orig\n"
+    assert run_well("check", project) == ""
 
 
 def test_repair_goes_on_after_errors(tmp_path):

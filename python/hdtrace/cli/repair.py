@@ -21,13 +21,13 @@ def _traces(files: Iterable[str]) -> Iterator[str]:
 def _repair(path: str) -> bool:
     """Whether the trace is whole now."""
     try:
-        missing = _hdtrace.repair(path)
+        file, missing = _hdtrace.repair(path)
     except (OSError, ValueError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error).removeprefix(f"{path}: ")
         message(f"{path}: {reason}")
         return False
     if missing:
-        print(f"{path}: {missing} was missing; closed, the original is {path}.orig")
+        print(f"{file}: {missing} was missing; closed, the original is {file}.orig")
     return True
 
 
