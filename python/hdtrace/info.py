@@ -33,7 +33,7 @@ class Info:
         self.path = os.fspath(path)
         lines, cut_off_line = read_info(self.path)
         self.lines = [InfoLine(*line) for line in lines]
-        self.process = next((line.values for line in self.lines if line.kind == "Process"), {})
+        self.process: dict[str, str] = next((line.values for line in self.lines if line.kind == "Process"), {})
         self.cut_off_line: int | None = cut_off_line or None
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,9 @@ def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
     choices = f" ({', '.join(argument.choices)})" if argument.choices else ""
     text = (argument.help + choices).replace("%", "%%")
     if not argument.is_option:
+        repeated: dict[str, Any] = {"nargs": "+"} if argument.is_list else {}
         parser.add_argument(
-            argument.key,
-            metavar=argument.name,
-            help=text,
-            nargs="+" if argument.is_list else None,
-            choices=argument.choices or None,
+            argument.key, metavar=argument.name, help=text, choices=argument.choices or None, **repeated
         )
     elif not argument.value:
         parser.add_argument(argument.name, action="store_true", help=text)
@@ -134,12 +132,18 @@ def _reason(error: OSError) -> str:
     return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else str(error.strerror or error)
 
 
+def _allow_any_file_name() -> None:
+    """Names of files need not be UTF-8."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="surrogateescape")
+
+
 def main() -> int:
     """The exit code: 0 fine, 1 error, 2 wrong usage."""
     words = sys.argv[1:]
     try:
-        sys.stdout.reconfigure(errors="surrogateescape")
-        sys.stderr.reconfigure(errors="backslashreplace")
+        _allow_any_file_name()
         code = run(words)
         sys.stdout.flush()
         return code
