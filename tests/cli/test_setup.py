@@ -36,11 +36,14 @@ def test_installs_what_is_missing(machine, tmp_path):
         "noninteractive -qq update", "noninteractive -qq install --yes --no-install-recommends cmake"]
 
 
-def test_the_tests_need_more(machine, tmp_path):
-    run_well(SETUP, **machine())
-    without = (tmp_path / "asked").read_text()
-    run_well(SETUP, "--test", **machine())
-    assert "lammps" not in without and "lammps" in (tmp_path / "asked").read_text()
+def test_the_demonstration_and_the_tests_need_more(machine, tmp_path):
+    def asked_by(*arguments):
+        (tmp_path / "asked").unlink(missing_ok=True)
+        run_well(SETUP, *arguments, **machine())
+        return set((tmp_path / "asked").read_text().split())
+
+    assert asked_by("--demo") - asked_by() == {"libsimgrid-dev"}
+    assert asked_by("--test") - asked_by("--demo") >= {"lammps", "python3-pytest"}
 
 
 def test_asks_sudo_if_it_is_not_root(machine):

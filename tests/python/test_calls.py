@@ -117,7 +117,13 @@ def test_messages(project):
     assert (message.send.request, message.receive.request, message.receive.bytes) == (None, 3, 8)
     assert message.receive.end == 102 * SECOND
     columns = project.messages().to_columns()
-    assert columns["send_start"].tolist() == [101 * SECOND] and columns["receive_request"].tolist() == [3]
+    row = {name: column.tolist()[0] for name, column in columns.items()}
+    assert row == {
+        "source": 0, "destination": 1, "tag": 7, "communicator": "WORLD",
+        "send_thread": 0, "send_start": 101 * SECOND, "send_end": 101 * SECOND + SECOND // 2, "send_bytes": 8,
+        "send_request": None, "send_line": 3,
+        "receive_thread": 0, "receive_start": 100 * SECOND + SECOND // 2, "receive_end": 102 * SECOND, "receive_bytes": 8,
+        "receive_request": 3, "receive_line": 3}
 
 
 def test_messages_that_lack_an_end(tmp_path):

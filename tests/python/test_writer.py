@@ -43,6 +43,8 @@ def test_info(directory):
         trace.info("Adder", steps=3, text=text)
     (line,) = [line for line in hdtrace.Info(directory / "adder_node01_3.info").lines if line.kind == "Adder"]
     assert line.values == {"steps": "3", "text": text}
+    written = (directory / "adder_node01_3.info").read_text()
+    assert r"""Adder steps=3 text='it\'s \"one\"\\\n\t\x01\x7fü'""" in written.splitlines()
 
 
 def test_an_exception_ends_its_states(read):
