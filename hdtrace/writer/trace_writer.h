@@ -79,6 +79,8 @@ class TraceWriter {
     int64_t states() const { return m_written_states + m_dropped_states; }
     int64_t dropped_states() const { return m_dropped_states; }
     int error() const { return m_error; }
+    /// Whether the file is compressed: not if that was not asked for, or there is no library that can do it.
+    bool is_compressed() const { return m_packer.is_open(); }
 
   private:
     friend class Element;

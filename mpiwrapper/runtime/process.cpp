@@ -295,6 +295,13 @@ void open_info()
 }
 
 // False without memory for it: then the thread's calls cannot even be counted.
+void warn_if_not_compressed(const TraceWriter& writer)
+{
+    if (strcmp(settings.compress, "none") != 0 && !writer.is_compressed())
+        Say(warnings).text("HDTRACE_COMPRESS='").text(settings.compress)
+            .text("' is ignored: expected none, or gzip where there is libz, or zstd where there is libzstd");
+}
+
 bool open_trace(Thread& thread)
 {
     TextBuffer path, attributes;
@@ -311,7 +318,9 @@ bool open_trace(Thread& thread)
         warn(path.c_string(), error);
     else
         Say(everything).text("writing ").text(path.c_string());
-    if (thread.number > 0) {
+    if (thread.number == 0) {
+        warn_if_not_compressed(thread.writer);
+    } else {
         TextBuffer line;
         write_info(line.text("Thread number=").number(thread.number).text("\n"));
     }

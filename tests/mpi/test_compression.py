@@ -109,9 +109,14 @@ def test_tools_take_it(run, method):
     assert all(len(ThreadTrace(hdtrace.read_trace(path), 0)) > CALLS for path in traced.paths)
     # By the names that a project gives them.
     assert all(sum(1 for _ in hdtrace.read_trace(str(path).removesuffix(path.suffix))) > CALLS for path in traced.paths)
-    summary = subprocess.run([SOURCE / "scripts/summary", project], capture_output=True, text=True, check=True)
-    assert summary.stderr == ""
-    assert [line.split()[1] for line in summary.stdout.splitlines() if line.startswith("Sendrecv ")] == [str(2 * ROUNDS)]
+    assert sum(1 for _ in hdtrace.open(project).calls(name="Sendrecv")) == 2 * ROUNDS
+
+
+def test_a_method_that_is_not_known(tmp_path):
+    traced = Traced(tmp_path, "lzma", "many_calls", 0, 1, HDTRACE_VERBOSITY="1")
+    assert traced.result.stderr == ("hdtrace: HDTRACE_COMPRESS='lzma' is ignored: expected none, or gzip where there is libz, or zstd where "
+                                    "there is libzstd\n")
+    assert len(list(traced.folder.glob("*.trc"))) == 1
 
 
 @methods
