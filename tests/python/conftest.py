@@ -28,11 +28,22 @@ def write_trace(write):
 
 
 @pytest.fixture(scope="session")
-def heat(tmp_path_factory):
-    """The project of a traced run of four processes with messages, requests and collective operations."""
-    from support.runs import BUILD, run_with_tracer
+def trace_program(tmp_path_factory):
+    """Traces a program with four processes and returns the path of its project."""
+    from support.runs import run_with_tracer
 
-    run = run_with_tracer(BUILD / "examples/06-heat", 4, tmp_path_factory.mktemp("heat"))
-    assert run.project
-    (path,) = run.trace_directory.glob("*.proj")
-    return path
+    def trace_program(program):
+        run = run_with_tracer(program, 4, tmp_path_factory.mktemp("run"))
+        assert run.project
+        (path,) = run.trace_directory.glob("*.proj")
+        return path
+
+    return trace_program
+
+
+@pytest.fixture(scope="session")
+def heat(trace_program):
+    """The project of a traced run with messages, requests and collective operations."""
+    from support.runs import BUILD
+
+    return trace_program(BUILD / "examples/06-heat")

@@ -188,6 +188,11 @@ def test_a_real_run(heat):
     assert [one["rank"] for one in json.loads(run_well("info", heat, "--json"))["threads"]] == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("program", ["persistent", "nonblocking_collectives", "intercommunicators", "windows"])
+def test_real_runs_have_no_findings(trace_program, program):
+    assert run_well("check", trace_program(program)) == ""
+
+
 def test_warns_of_traces_that_were_cut_off(tmp_path):
     project = write_project(tmp_path, BARRIER, closing="")
     for words in ("stats", "dump"):
