@@ -132,7 +132,7 @@ class TraceWriter {
     }
     void store(Extent& extent)
     {
-        const Extent now = {static_cast<uint32_t>(m_cursor - m_begin), m_ended_states};
+        Extent now = {static_cast<uint32_t>(m_cursor - m_begin), m_ended_states};
         __atomic_store(&extent, &now, __ATOMIC_RELEASE);
     }
     char* put_time(char* out, int64_t time)
