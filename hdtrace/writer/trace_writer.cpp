@@ -260,7 +260,7 @@ int TraceWriter::flush(const Lock& lock)
     // At the end of a line its elements are one byte less.
     const uint32_t elements = m_elements.bytes > done.bytes ? m_elements.bytes - done.bytes : 0;
     m_elements = {elements, m_elements.states - done.states};
-    const Extent none = {};
+    Extent none = {};
     __atomic_store(&m_committed, &none, __ATOMIC_RELEASE);
     return m_error;
 }
