@@ -211,8 +211,8 @@ class InfoLoader {
         if (line.text_or("local", "0") == "1")
             file.host = host;
         if (line.has("device") && line.has("inode"))
-            file.inode =
-                host + ":" + line.text("device") + ":" + line.text("inode") + ":" + line.text_or("birth", "");
+            file.inode = host + ":" + line.text("device") + ":" + line.text("inode") + ":" +
+                         line.text_or("birth", "") + ":" + line.text_or("handle", "");
         const std::int64_t id = object_id(line);
         const auto [known, is_new] = m_info.files.try_emplace(id, file);
         if (!is_new && known->second.name != file.name)

@@ -102,7 +102,30 @@ bool is_local(const char* path)
     return false;
 }
 
-// Which file it is whatever its name. An inode is used again for the next file that is made, hence the time of birth.
+// What the file system itself calls the file; nothing where it has no such handles.
+void add_handle(TextBuffer& line, const char* path)
+{
+    union {
+        file_handle handle;
+        unsigned char memory[sizeof(file_handle) + MAX_HANDLE_SZ];
+    } place;
+    place.handle.handle_bytes = MAX_HANDLE_SZ;
+    int mount = 0;
+    if (name_to_handle_at(AT_FDCWD, path, &place.handle, &mount, 0) != 0)
+        return;
+    char digits[2 * MAX_HANDLE_SZ + 1];
+    char* end = digits;
+    for (unsigned i = 0; i < place.handle.handle_bytes; ++i) {
+        const unsigned byte = place.memory[sizeof(file_handle) + i];
+        *end++ = "0123456789abcdef"[byte >> 4];
+        *end++ = "0123456789abcdef"[byte & 15];
+    }
+    *end = '\0';
+    line.text(" handle=").string(digits);
+}
+
+// Which file it is whatever its name. An inode is used again for the next file that is made, maybe within the same tick of
+// the clock: hence the time of birth, and a handle, which has another number for each use.
 void add_identity(TextBuffer& line, const char* path)
 {
     struct statx status;
@@ -114,6 +137,8 @@ void add_identity(TextBuffer& line, const char* path)
     line.text(" host='").info_escaped(host_name()).text("'");
     if (exists && (status.stx_mask & STATX_BTIME))
         line.text(" birth=").seconds(status.stx_btime.tv_sec * nanoseconds_per_second + status.stx_btime.tv_nsec);
+    if (exists)
+        add_handle(line, path);
     if (is_local(path))
         line.text(" local=1");
 }

@@ -1,7 +1,7 @@
 import pytest
 
 
-def file(name, id, size=0, time=None, inode=None, host=None, device=1, birth=None, local=None):
+def file(name, id, size=0, time=None, inode=None, host=None, device=1, birth=None, handle=None, local=None):
     line = f'File name="{name}" Size={size} id={id}'
     if time is not None:
         line += f" time={time}"
@@ -11,6 +11,8 @@ def file(name, id, size=0, time=None, inode=None, host=None, device=1, birth=Non
         line += f" host='{host}'"
     if birth is not None:
         line += f" birth={birth}"
+    if handle is not None:
+        line += f" handle={handle}"
     if local is not None:
         line += f" local={local}"
     return line + "\n"
@@ -73,12 +75,13 @@ def test_links_of_links(run):
         dict(inode=8, host="n"),
         dict(inode=7, host="m"),
         dict(inode=7, host="n", device=2),
-        dict(inode=7, host="n", birth="5.2"),
+        dict(inode=7, host="n", birth="5.2", handle="0a"),
+        dict(inode=7, host="n", birth="5.1", handle="0b"),
         dict(),
     ],
 )
-def test_other_inode_device_host_or_birth_is_another_file(run, other):
-    run.process(0, file("/a", 0, inode=7, host="n", birth="5.1") + file("/b", 1, **other), size=1)
+def test_other_inode_device_host_birth_or_handle_is_another_file(run, other):
+    run.process(0, file("/a", 0, inode=7, host="n", birth="5.1", handle="0a") + file("/b", 1, **other), size=1)
     assert len(files(run.merge_cleanly())) == 2
 
 
