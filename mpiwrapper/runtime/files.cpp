@@ -121,7 +121,7 @@ void add_handle(TextBuffer& line, const char* path)
         *end++ = "0123456789abcdef"[byte & 15];
     }
     *end = '\0';
-    line.text(" handle=").string(digits);
+    line.text(" handle='").string(digits).text("'");
 }
 
 // Which file it is whatever its name. An inode is used again for the next file that is made, maybe within the same tick of

@@ -12,7 +12,7 @@ def file(name, id, size=0, time=None, inode=None, host=None, device=1, birth=Non
     if birth is not None:
         line += f" birth={birth}"
     if handle is not None:
-        line += f" handle={handle}"
+        line += f" handle='{handle}'"
     if local is not None:
         line += f" local={local}"
     return line + "\n"
