@@ -2,7 +2,7 @@
 struct counts
 {
     long allocations; /* also those that others make for the caller, e.g. GLib */
-    long locks;
+    long locks; /* only those of the tracer */
     long writes;
 };
 
