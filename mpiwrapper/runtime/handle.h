@@ -21,7 +21,7 @@ inline size_t hash_bits(uintptr_t bits)
 }
 
 /// Handles are spread over so many slots.
-inline constexpr size_t handle_slots = 64;
+inline constexpr size_t handle_slots = 32;
 template <typename Handle> inline size_t slot_of(Handle handle)
 {
     return hash_bits(handle_bits(handle)) % handle_slots;
@@ -39,30 +39,38 @@ template <typename Handle> class Generations
     uint64_t m_counts[handle_slots] = {};
 };
 
-/// What a thread found out lately about handles: finds of an earlier generation are forgotten.
+/// What a thread found out lately about handles: finds of an earlier generation are forgotten. There is room for several handles
+/// of a slot, since which of a program's few handles share one is a matter of their addresses.
 template <typename Handle, typename Value> class HandleCache
 {
   public:
     /// Null if it is not known.
     const Value* find(Handle handle, uint64_t generation) const
     {
-        const Slot& slot = m_slots[slot_of(handle)];
-        return slot.handle == handle && slot.generation == generation ? &slot.value : nullptr;
+        for (const Find& find : m_finds[slot_of(handle)])
+            if (find.handle == handle && find.generation == generation)
+                return &find.value;
+        return nullptr;
     }
+    /// In place of the oldest one of the slot.
     void store(Handle handle, uint64_t generation, const Value& value)
     {
-        m_slots[slot_of(handle)] = {handle, generation, value};
+        Find(&finds)[finds_per_slot] = m_finds[slot_of(handle)];
+        for (size_t i = finds_per_slot - 1; i > 0; --i)
+            finds[i] = finds[i - 1];
+        finds[0] = {handle, generation, value};
     }
 
   private:
-    struct Slot
+    struct Find
     {
         Handle handle;
         uint64_t generation; // 0: never used
         Value value;
     };
 
-    Slot m_slots[handle_slots] = {};
+    static constexpr size_t finds_per_slot = 4;
+    Find m_finds[handle_slots][finds_per_slot] = {};
 };
 
 } // namespace hdtrace::mpi
