@@ -11,16 +11,16 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "hdtrace/analysis/call_columns.h"
+#include "hdtrace/analysis/call_text.h"
+#include "hdtrace/analysis/checker.h"
+#include "hdtrace/analysis/collective_columns.h"
+#include "hdtrace/analysis/message_columns.h"
+#include "hdtrace/analysis/opened_project.h"
+#include "hdtrace/analysis/statistics.h"
 #include "hdtrace/reader/compressed.h"
 #include "hdtrace/reader/validate.h"
 #include "merger/trace_repair.h"
-#include "python/analysis/call_columns.h"
-#include "python/analysis/call_text.h"
-#include "python/analysis/checker.h"
-#include "python/analysis/collective_columns.h"
-#include "python/analysis/message_columns.h"
-#include "python/analysis/opened_project.h"
-#include "python/analysis/statistics.h"
 #include "python/src/bindings.h"
 
 namespace py = pybind11;

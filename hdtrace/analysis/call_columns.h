@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "hdtrace/analysis/columns.h"
+#include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/reader/merged_traces.h"
-#include "python/analysis/columns.h"
-#include "python/analysis/opened_project.h"
 
 namespace hdtrace {
 

@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hdtrace/analysis/columns.h"
+#include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/reader/merged_traces.h"
-#include "python/analysis/columns.h"
-#include "python/analysis/opened_project.h"
 
 namespace hdtrace {
 

@@ -1,4 +1,4 @@
-#include "python/analysis/collectives.h"
+#include "hdtrace/analysis/collectives.h"
 
 #include <algorithm>
 #include <string_view>

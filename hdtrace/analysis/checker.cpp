@@ -1,4 +1,4 @@
-#include "python/analysis/checker.h"
+#include "hdtrace/analysis/checker.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "python/analysis/opened_project.h"
+#include "hdtrace/analysis/opened_project.h"
 
 #include <unordered_map>
 #include <utility>

@@ -10,10 +10,10 @@
 #include <tuple>
 #include <vector>
 
+#include "hdtrace/analysis/collectives.h"
+#include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/reader/merged_traces.h"
 #include "hdtrace/reader/messages.h"
-#include "python/analysis/collectives.h"
-#include "python/analysis/opened_project.h"
 
 namespace hdtrace {
 

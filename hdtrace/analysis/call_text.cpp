@@ -1,4 +1,4 @@
-#include "python/analysis/call_text.h"
+#include "hdtrace/analysis/call_text.h"
 
 #include <cinttypes>
 #include <cstdio>

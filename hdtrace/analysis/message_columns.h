@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "hdtrace/analysis/columns.h"
+#include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/reader/merged_traces.h"
 #include "hdtrace/reader/messages.h"
-#include "python/analysis/columns.h"
-#include "python/analysis/opened_project.h"
 
 namespace hdtrace {
 

@@ -1,4 +1,4 @@
-#include "python/analysis/collective_columns.h"
+#include "hdtrace/analysis/collective_columns.h"
 
 namespace hdtrace {
 

@@ -1,4 +1,4 @@
-#include "python/analysis/statistics.h"
+#include "hdtrace/analysis/statistics.h"
 
 #include <algorithm>
 #include <bit>

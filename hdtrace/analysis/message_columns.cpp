@@ -1,4 +1,4 @@
-#include "python/analysis/message_columns.h"
+#include "hdtrace/analysis/message_columns.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "python/analysis/call_columns.h"
+#include "hdtrace/analysis/call_columns.h"
 
 #include <utility>
 
