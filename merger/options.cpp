@@ -1,29 +1,10 @@
 #include "merger/options.h"
 
-#include <glib.h>
-
 #include <algorithm>
-#include <memory>
 
 namespace hdtrace::merger {
 
 namespace {
-
-struct FreeText {
-    void operator()(char* text) const { g_free(text); }
-};
-struct FreeTexts {
-    void operator()(char** texts) const { g_strfreev(texts); }
-};
-struct FreeContext {
-    void operator()(GOptionContext* context) const { g_option_context_free(context); }
-};
-
-std::string text_or(char* given, const std::string& otherwise)
-{
-    const std::unique_ptr<char, FreeText> owner(given);
-    return given ? given : otherwise;
-}
 
 bool is_size(const std::string& text)
 {
@@ -92,33 +73,27 @@ Options parse_options(int argc, char** argv)
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs, nullptr, "INPUT..."},
         {},
     };
-    const std::unique_ptr<GOptionContext, FreeContext> context(g_option_context_new(nullptr));
+    const OptionContext context(g_option_context_new(nullptr));
     g_option_context_set_summary(
         context.get(), "Unifies the objects of all processes of a traced program into one project.\n\n"
                        "INPUT is an .info or .trc file, a directory with such files, or their names up to\n"
                        "the first '_', which is the program.");
     g_option_context_add_main_entries(context.get(), entries, nullptr);
     GError* error = nullptr;
-    const bool parsed = g_option_context_parse(context.get(), &argc, &argv, &error);
+    g_option_context_parse(context.get(), &argc, &argv, &error);
 
-    options.output = text_or(output, "");
-    options.project.description = text_or(description, "");
-    options.project.distribution_class = text_or(distribution_class, options.project.distribution_class);
-    options.project.chunk_size = text_or(chunk_size, options.project.chunk_size);
-    const std::string compat_name = text_or(compat, "");
+    options.output = take_text(output);
+    options.project.description = take_text(description);
+    options.project.distribution_class = take_text(distribution_class, options.project.distribution_class);
+    options.project.chunk_size = take_text(chunk_size, options.project.chunk_size);
+    const std::string compat_name = take_text(compat);
     options.overwrite = overwrite;
     options.quiet = quiet;
     options.audit.read_traces = !no_audit;
     options.audit.close_traces = !no_repair;
     options.show_version = version;
-    const std::unique_ptr<char*, FreeTexts> input_owner(inputs);
-    for (char** input = inputs; input && *input; ++input)
-        options.inputs.emplace_back(*input);
-    if (!parsed) {
-        const std::string message = error->message;
-        g_error_free(error);
-        throw UsageError(message);
-    }
+    options.inputs = take_texts(inputs);
+    throw_if(error);
     options.project.compat = compat_of(compat_name);
     check(options);
     return options;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "merger/audit.h"
+#include "merger/glib_options.h"
 #include "merger/project_writer.h"
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -18,11 +18,6 @@ struct Options {
     AuditOptions audit;
     bool show_version = false;
     std::vector<std::string> inputs;
-};
-
-/// The command line is wrong.
-class UsageError : public std::runtime_error {
-    using std::runtime_error::runtime_error;
 };
 
 /// Throws UsageError. Answers --help itself and ends the program.

@@ -1,29 +1,12 @@
 #include "merger/export/command_line.h"
 
-#include <glib.h>
-
 #include <cmath>
-#include <memory>
 
 namespace hdtrace::exporter {
 
+using merger::take_text;
+
 namespace {
-
-struct FreeText {
-    void operator()(char* text) const { g_free(text); }
-};
-struct FreeTexts {
-    void operator()(char** texts) const { g_strfreev(texts); }
-};
-struct FreeContext {
-    void operator()(GOptionContext* context) const { g_option_context_free(context); }
-};
-
-std::string text_or_nothing(char* given)
-{
-    const std::unique_ptr<char, FreeText> owner(given);
-    return given ? given : "";
-}
 
 std::string names_of_formats()
 {
@@ -88,36 +71,32 @@ CommandLine parse_command_line(int argc, char** argv)
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs, nullptr, "PROJECT"},
         {},
     };
-    const std::unique_ptr<GOptionContext, FreeContext> context(g_option_context_new(nullptr));
+    const merger::OptionContext context(g_option_context_new(nullptr));
     g_option_context_set_summary(context.get(), "Writes a project (app.proj) in a format of other tools.");
     g_option_context_set_description(context.get(), descriptions_of_formats().c_str());
     g_option_context_add_main_entries(context.get(), entries, nullptr);
     GError* error = nullptr;
-    const bool parsed = g_option_context_parse(context.get(), &argc, &argv, &error);
+    g_option_context_parse(context.get(), &argc, &argv, &error);
 
-    const std::unique_ptr<char*, FreeTexts> input_owner(inputs);
-    const std::string format_name = text_or_nothing(format);
-    const std::string speed_text = text_or_nothing(speed);
+    const std::vector<std::string> projects = merger::take_texts(inputs);
+    const std::string format_name = take_text(format);
+    const std::string speed_text = take_text(speed);
     CommandLine command;
-    command.options.output = text_or_nothing(output);
-    command.options.file = text_or_nothing(file);
+    command.options.output = take_text(output);
+    command.options.file = take_text(file);
     command.options.overwrite = overwrite;
     command.quiet = quiet;
     command.show_version = version;
-    if (!parsed) {
-        const std::string message = error->message;
-        g_error_free(error);
-        throw UsageError(message);
-    }
+    merger::throw_if(error);
     if (command.show_version)
         return command;
     command.format = format_of(format_name);
     command.options.speed = speed_of(speed_text, command.options.speed);
     if (command.options.output.empty())
         throw UsageError("the output is missing: -o OUT");
-    if (inputs == nullptr || inputs[0] == nullptr || inputs[1] != nullptr)
+    if (projects.size() != 1)
         throw UsageError("name one project, such as app.proj");
-    command.project = inputs[0];
+    command.project = projects[0];
     return command;
 }
 

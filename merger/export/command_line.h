@@ -1,10 +1,10 @@
 // The command line of hdtrace-convert.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 
 #include "merger/export/format.h"
+#include "merger/glib_options.h"
 
 namespace hdtrace::exporter {
 
@@ -16,10 +16,7 @@ struct CommandLine {
     bool show_version = false;
 };
 
-/// The command line is wrong.
-class UsageError : public std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
+using merger::UsageError;
 
 /// Throws UsageError. Answers --help itself and ends the program.
 CommandLine parse_command_line(int argc, char** argv);
