@@ -1,6 +1,8 @@
 // A file that appears whole or not at all.
 #pragma once
 
+#include "merger/unfinished.h"
+
 #include <string>
 #include <string_view>
 
@@ -18,19 +20,15 @@ class OutputFile {
 
     int descriptor() const { return m_descriptor; }
     /// Where the file is before commit().
-    const std::string& temporary_path() const { return m_temporary; }
+    const std::string& temporary_path() const { return m_file.path(); }
     /// Throws std::system_error.
     void write(std::string_view bytes);
     /// The file is safe only if this returned. Throws std::system_error.
     void commit();
 
-    /// Removes the temporary file, if there is one; for signal handlers.
-    static void remove_temporary();
-
   private:
-    std::string m_path;
-    std::string m_temporary;
-    int m_descriptor;
+    int m_descriptor = -1;
+    Unfinished m_file;
 };
 
 } // namespace hdtrace::merger

@@ -7,10 +7,10 @@
 #include "merger/output_file.h"
 #include "merger/project.h"
 #include "merger/project_writer.h"
+#include "merger/unfinished.h"
 
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -149,22 +149,6 @@ int run(const Options& options, InputReader& reader)
     progress.clear();
     report.finish();
     return report.has_errors() ? exit_error : exit_fine;
-}
-
-extern "C" void end_by_signal(int signal)
-{
-    OutputFile::remove_temporary();
-    std::signal(signal, SIG_DFL);
-    std::raise(signal); // so that the caller sees what ended the program
-}
-
-void handle_signals()
-{
-    std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow any more is an error like others
-    for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
-        if (std::signal(signal, SIG_IGN) != SIG_IGN) // nohup and shells have some ignored
-            std::signal(signal, end_by_signal);
-    }
 }
 
 } // namespace

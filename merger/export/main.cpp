@@ -6,6 +6,7 @@
 #include "hdtrace/reader/proj_reader.h"
 #include "merger/export/command_line.h"
 #include "merger/export/format.h"
+#include "merger/unfinished.h"
 
 namespace {
 
@@ -29,6 +30,7 @@ void convert(const CommandLine& command)
 
 int main(int argc, char** argv)
 {
+    hdtrace::merger::handle_signals();
     std::string project;
     try {
         const CommandLine command = parse_command_line(argc, argv);

@@ -24,31 +24,19 @@ mode_t usual_mode()
     return 0777 & ~mask;
 }
 
+/// From the root on, and without a slash at the end.
+std::string clean(const std::string& path)
+{
+    const fs::path clean = fs::absolute(path).lexically_normal();
+    return clean.has_filename() ? clean : clean.parent_path();
+}
+
 } // namespace
 
-OutputDirectory::OutputDirectory(const std::string& path) : m_path(fs::absolute(path).lexically_normal())
+OutputDirectory::OutputDirectory(const std::string& path)
+    : m_directory(clean(path),
+                  [](char* name) { return mkdtemp(name) != nullptr && chmod(name, usual_mode()) == 0; })
 {
-    if (!m_path.has_filename())
-        m_path = m_path.parent_path();
-    std::string name = m_path.string() + ".XXXXXX";
-    if (mkdtemp(name.data()) == nullptr)
-        fail(m_path);
-    m_temporary = name;
-    if (chmod(name.c_str(), usual_mode()) != 0)
-        fail(m_path);
-}
-
-OutputDirectory::~OutputDirectory()
-{
-    std::error_code ignored;
-    if (!m_temporary.empty())
-        fs::remove_all(m_temporary, ignored);
-}
-
-void OutputDirectory::commit()
-{
-    fs::rename(m_temporary, m_path);
-    m_temporary.clear();
 }
 
 DirectoryFile::DirectoryFile(const OutputDirectory& directory, const std::string& name)

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "merger/unfinished.h"
+
 namespace hdtrace::exporter {
 
 /// The files are written into a temporary directory beside @p path, which takes its place in commit().
@@ -14,20 +16,16 @@ class OutputDirectory {
   public:
     /// Throws std::system_error.
     explicit OutputDirectory(const std::string& path);
-    ~OutputDirectory();
-    OutputDirectory(const OutputDirectory&) = delete;
-    OutputDirectory& operator=(const OutputDirectory&) = delete;
 
     /// Where the directory will be, from the root on.
-    const std::filesystem::path& path() const { return m_path; }
+    std::filesystem::path path() const { return m_directory.place(); }
     /// Where it is before commit().
-    const std::filesystem::path& temporary_path() const { return m_temporary; }
+    std::filesystem::path temporary_path() const { return m_directory.path(); }
     /// Throws std::system_error.
-    void commit();
+    void commit() { m_directory.finish(); }
 
   private:
-    std::filesystem::path m_path;
-    std::filesystem::path m_temporary;
+    merger::Unfinished m_directory;
 };
 
 /// A file in it.

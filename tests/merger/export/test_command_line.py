@@ -1,6 +1,10 @@
 """hdtrace-convert as a user calls it."""
+import os
+import signal
+import subprocess
+
 import pytest
-from conversions import call
+from conversions import CONVERT, call
 
 OPEN = "<File_open cid='0' name='/data/a' flags='1' fid='0' amode='CREATE' time='1.000000000' end='1.500000000' />\n"
 
@@ -64,3 +68,33 @@ def test_quiet_and_help_and_version(project, tmp_path):
     assert call("--to", "ioplot", "-o", tmp_path / "x", "--quiet", project).stdout == ""
     assert "ioplot" in call("--help").stdout
     assert call("--version").stdout.startswith("hdtrace-convert")
+
+
+def begin_to_write(project, output, to):
+    """A conversion that cannot go on, since the only trace is a pipe into which nobody writes."""
+    trace, = project.parent.glob("*.trc")
+    text = trace.read_text()
+    trace.unlink()
+    os.mkfifo(trace)
+    process = subprocess.Popen([CONVERT, "--to", to, "-o", output, project])
+    if to == "tit":
+        trace.write_text(text)  # it is read once before anything is written
+    while not any(output.parent.glob(f"{output.name}.*")):
+        assert process.poll() is None
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("to", ["ioplot", "otf2", "tit"])
+def test_nothing_is_left_if_a_signal_ends_it(project, tmp_path, to, number):
+    before = {path.name for path in tmp_path.iterdir()}
+    process = begin_to_write(project, tmp_path / "x", to)
+    process.send_signal(number)
+    assert process.wait() == -number
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
+def test_a_file_that_may_not_grow_is_an_error(project, tmp_path):
+    run = subprocess.run(["prlimit", "--fsize=10", CONVERT, "--to", "tit", "-o", tmp_path / "x", project], capture_output=True, text=True)
+    assert run.returncode == 1 and "File too large" in run.stderr
+    assert not any(tmp_path.glob("x*"))
