@@ -2,25 +2,6 @@
 
 namespace hdtrace {
 
-CollectiveReader::CollectiveReader(std::shared_ptr<const OpenedProject> project)
-    : m_project(std::move(project)), m_states(m_project->traces),
-      m_matcher(m_project->objects, [this](const Collective& collective) { m_found.push_back(collective); })
-{
-}
-
-std::vector<Collective> CollectiveReader::read(std::size_t calls)
-{
-    for (; calls > 0 && !m_at_end; --calls) {
-        if (const State* state = m_states.next()) {
-            m_matcher.add(m_states.trace(), *state);
-        } else {
-            m_matcher.finish();
-            m_at_end = true;
-        }
-    }
-    return std::exchange(m_found, {});
-}
-
 bool CollectiveTable::read(std::size_t calls)
 {
     for (const Collective& collective : m_reader.read(calls))

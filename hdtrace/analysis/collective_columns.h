@@ -1,4 +1,4 @@
-/* collective_columns.h - collective operations one by one, and as a table with one row for each call. */
+/* collective_columns.h - collective operations as a table with one row for each call. */
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "hdtrace/analysis/collectives.h"
 #include "hdtrace/analysis/columns.h"
-#include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/reader/merged_traces.h"
+#include "hdtrace/analysis/match_reader.h"
 
 namespace hdtrace {
 
@@ -34,26 +32,6 @@ struct CollectiveColumns {
         see("end", end);
         see("line", line);
     }
-};
-
-/** Finds the collective operations of a project, in the order in which the last member called. */
-class CollectiveReader {
-  public:
-    /** Throws OpenError, ReadError. */
-    explicit CollectiveReader(std::shared_ptr<const OpenedProject> project);
-
-    /** The operations that so many calls complete; at the end those that lack members. Throws ReadError. */
-    std::vector<Collective> read(std::size_t calls);
-    bool at_end() const { return m_at_end; }
-    const std::vector<std::string>& missing() const { return m_states.missing(); }
-    const OpenedProject& project() const { return *m_project; }
-
-  private:
-    std::shared_ptr<const OpenedProject> m_project;
-    MergedTraces m_states;
-    std::vector<Collective> m_found;
-    CollectiveMatcher m_matcher;
-    bool m_at_end = false;
 };
 
 /** Puts all calls of collective operations into columns. */

@@ -18,25 +18,6 @@ void EndColumns::push(const std::optional<MessageEnd>& end_of_message)
     line.push(value_of(&MessageEnd::line));
 }
 
-MessageReader::MessageReader(std::shared_ptr<const OpenedProject> project)
-    : m_project(std::move(project)), m_states(m_project->traces),
-      m_matcher(m_project->objects, [this](const Message& message) { m_found.push_back(message); })
-{
-}
-
-std::vector<Message> MessageReader::read(std::size_t calls)
-{
-    for (; calls > 0 && !m_at_end; --calls) {
-        if (const State* state = m_states.next()) {
-            m_matcher.add(m_states.trace(), *state);
-        } else {
-            m_matcher.finish();
-            m_at_end = true;
-        }
-    }
-    return std::exchange(m_found, {});
-}
-
 bool MessageTable::read(std::size_t calls)
 {
     for (const Message& message : m_reader.read(calls))

@@ -1,4 +1,4 @@
-/* message_columns.h - messages one by one, and as a table with one row for each. */
+/* message_columns.h - messages as a table with one row for each. */
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "hdtrace/analysis/columns.h"
-#include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/reader/merged_traces.h"
-#include "hdtrace/reader/messages.h"
+#include "hdtrace/analysis/match_reader.h"
 
 namespace hdtrace {
 
@@ -42,27 +40,6 @@ struct MessageColumns {
             see(begin + "line", end->line);
         }
     }
-};
-
-/** Finds the messages of a project, in the order in which their second ends are known. */
-class MessageReader {
-  public:
-    /** Throws OpenError, ReadError. */
-    explicit MessageReader(std::shared_ptr<const OpenedProject> project);
-
-    /** The messages that so many calls tell; at the end those of which one end is missing. Throws ReadError.
-     */
-    std::vector<Message> read(std::size_t calls);
-    bool at_end() const { return m_at_end; }
-    const std::vector<std::string>& missing() const { return m_states.missing(); }
-    const OpenedProject& project() const { return *m_project; }
-
-  private:
-    std::shared_ptr<const OpenedProject> m_project;
-    MergedTraces m_states;
-    std::vector<Message> m_found;
-    MessageMatcher m_matcher;
-    bool m_at_end = false;
 };
 
 /** Puts all messages into columns. */

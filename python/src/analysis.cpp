@@ -15,6 +15,7 @@
 #include "hdtrace/analysis/call_text.h"
 #include "hdtrace/analysis/checker.h"
 #include "hdtrace/analysis/collective_columns.h"
+#include "hdtrace/analysis/match_reader.h"
 #include "hdtrace/analysis/message_columns.h"
 #include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/analysis/statistics.h"
