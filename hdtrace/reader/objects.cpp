@@ -36,6 +36,14 @@ const Object* ObjectTable::find(const Index<Object>& index, std::int64_t rank, s
     return found == index.end() ? nullptr : found->second;
 }
 
+template <class Object>
+const Object* ObjectTable::find_named(const Index<Object>& index, std::int64_t rank, const Element& call,
+                                      std::string_view attribute)
+{
+    const auto id = call.integer(attribute);
+    return id ? find(index, rank, *id) : nullptr;
+}
+
 const Communicator* ObjectTable::communicator(std::int64_t rank, std::int64_t cid) const
 {
     return find(m_communicators, rank, cid);
@@ -59,27 +67,23 @@ const Window* ObjectTable::window(std::int64_t rank, std::int64_t wid) const
 const Communicator* ObjectTable::communicator(std::int64_t rank, const Element& call,
                                               std::string_view attribute) const
 {
-    const auto id = call.integer(attribute);
-    return id ? communicator(rank, *id) : nullptr;
+    return find_named(m_communicators, rank, call, attribute);
 }
 
 const ProjectFile* ObjectTable::file(std::int64_t rank, const Element& call, std::string_view attribute) const
 {
-    const auto id = call.integer(attribute);
-    return id ? file(rank, *id) : nullptr;
+    return find_named(m_files, rank, call, attribute);
 }
 
 const Datatype* ObjectTable::datatype(std::int64_t rank, const Element& call,
                                       std::string_view attribute) const
 {
-    const auto id = call.integer(attribute);
-    return id ? datatype(rank, *id) : nullptr;
+    return find_named(m_datatypes, rank, call, attribute);
 }
 
 const Window* ObjectTable::window(std::int64_t rank, const Element& call, std::string_view attribute) const
 {
-    const auto id = call.integer(attribute);
-    return id ? window(rank, *id) : nullptr;
+    return find_named(m_windows, rank, call, attribute);
 }
 
 } // namespace hdtrace

@@ -44,6 +44,9 @@ class ObjectTable {
 
     template <class Object>
     static const Object* find(const Index<Object>& index, std::int64_t rank, std::int64_t id);
+    template <class Object>
+    static const Object* find_named(const Index<Object>& index, std::int64_t rank, const Element& call,
+                                    std::string_view attribute);
 
     Index<Communicator> m_communicators;
     Index<ProjectFile> m_files;
