@@ -1,24 +1,12 @@
 """SimGrid replays the converted traces, and what it replays is what the programs did."""
-import re
-import subprocess
-from collections import Counter
-
 import pytest
 from conversions import call, convert, project_of
-from support.runs import SETTINGS, SOURCE
+from replays import other_network, replay, sent_messages, simulate
+from support.runs import SETTINGS
 
-PLATFORM = SOURCE / "examples/simulate/cluster.xml"
 DOUBLE = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_DOUBLE' size=8 lb=0 extent=8\n"
 WORLD = "Comm map='0->0;1->1;' id=0 name='WORLD' uid='W'\n"
 DUPLICATE = "Comm map='0->0;1->1;' id=1 name='WORLD dup 1' uid='W/1@0'\n"
-
-
-def replay(directory, ranks, platform=PLATFORM, *options):
-    """The simulated time."""
-    result = subprocess.run(["smpirun", "-no-privatize", "-np", str(ranks), "-platform", platform, *options, "-replay",
-                             directory / "replay.txt"], cwd=directory, capture_output=True, text=True, timeout=60)
-    assert result.returncode == 0 and "Deadlock" not in result.stderr, result.stderr
-    return max(map(float, re.findall(r"Simulation time ([\d.]+)", result.stderr)))
 
 
 # --- real programs ---
@@ -40,22 +28,12 @@ def test_a_program_is_replayed_to_its_end(traced, tmp_path, program):
     assert all(of_rank[0].endswith(" init") and of_rank[-1].endswith(" finalize") for of_rank in lines)
 
 
-def sent_messages(run):
-    """(from, to, bytes) -> how many, of the calls that send and did not fail."""
-    sends = {"Send", "Ssend", "Bsend", "Rsend", "Isend", "Issend", "Ibsend", "Irsend", "Sendrecv", "Sendrecv_replace"}
-    return Counter((trace.rank, int(state["toRank"]), int(state.get("sendSize") or state["size"])) for trace in run for state in trace
-                   if state.name in sends and int(state["toRank"]) >= 0 and "rc" not in state)
-
-
 @pytest.mark.parametrize("program", MESSAGES)
 def test_the_simulator_sends_the_messages_of_the_trace(traced, tmp_path, program):
     run = traced(program, 4)
     convert(project_of(run), "tit", tmp_path / "replay")
-    replay(tmp_path / "replay", 4, PLATFORM, "-trace", "-trace-file", tmp_path / "paje", "--cfg=tracing/smpi/display-sizes:yes")
-    key = re.compile(r'^15 \S+ \S+ \S+ PTP \S+ "?(\d+)_(\d+)_\S+ (\d+)', re.MULTILINE)
-    sent = [tuple(map(int, found)) for found in key.findall((tmp_path / "paje").read_text())]
-    assert Counter((source - 1, destination - 1, size) for source, destination, size in sent) == sent_messages(run)
-    assert sent
+    messages = simulate(tmp_path / "replay", 4, tmp_path / "paje").messages
+    assert messages and messages == sent_messages(run)
 
 
 # --- traces of a few lines ---
@@ -229,11 +207,7 @@ def test_time_rises_with_latency_and_falls_with_bandwidth(converted, tmp_path):
     converted(send(1, size=size), receive(0, size=size))
 
     def simulated(latency, bandwidth):
-        platform = tmp_path / "platform.xml"
-        text = PLATFORM.read_text()
-        platform.write_text(re.sub('bw="[^"]*" lat="[^"]*"', f'bw="{bandwidth}" lat="{latency}"', text))
-        assert platform.read_text() != text
-        return replay(tmp_path / "replay", 2, platform)
+        return replay(tmp_path / "replay", 2, other_network(tmp_path / "platform.xml", latency, bandwidth))
 
     near, far, narrow = simulated("1us", "1GBps"), simulated("100ms", "1GBps"), simulated("1us", "10MBps")
     assert near < 0.1 < far
