@@ -400,6 +400,9 @@ class RankReplay {
         return members.ranks.size() == static_cast<std::size_t>(m_replay.project.process_count);
     }
 
+    /// Then there is nothing to send, as in MPI_COMM_SELF.
+    static bool is_alone(const Members& members) { return members.ranks.size() == 1; }
+
     Result collective(const State& call, const std::string& kind)
     {
         const Communicator* communicator = m_replay.objects.communicator(m_rank, call);
@@ -412,6 +415,8 @@ class RankReplay {
             ++m_collectives;
             return exact;
         }
+        if (is_alone(*members))
+            return exact;
         const auto rounds = message_rounds(what, *members);
         if (!rounds)
             return as_measured(call);
@@ -431,6 +436,8 @@ class RankReplay {
             members ? direct_messages({kind, call, children}, *members) : std::nullopt;
         if (!messages)
             return measured;
+        if (is_alone(*members))
+            return exact;
         waits = exchange(*messages, m_replay.tags.of_collective(communicator, m_started[communicator]++));
         return {Fate::approximated, "non-blocking collective operations: as messages between all members"};
     }

@@ -3,13 +3,9 @@ from collections import Counter
 
 import pytest
 from archives import events, messages, otf2, place, print_silently
-from conversions import call, convert, project_of
-from support.runs import SETTINGS
+from conversions import PROGRAMS, call, convert, project_of
 
 MESSAGES = ["send_modes", "receive", "isend_modes", "completion", "persistent", "probe", "sub_communicator", "threads"]
-PROGRAMS = [*MESSAGES, "collectives", "vector_collectives", "in_place", "nonblocking_collectives", "intercomm_collectives",
-            "intercommunicators", "communicator_plan", "pcontrol", "errors", "io_explicit", "io_individual", "windows"]
-PROGRAMS += [name for name in ("persistent_collectives", "partitioned", "large_counts") if name in SETTINGS["names"]]
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,7 @@
 """SimGrid replays the converted traces, and what it replays is what the programs did."""
 import pytest
-from conversions import call, convert, project_of
+from conversions import PROGRAMS, call, convert, project_of
 from replays import other_network, replay, sent_messages, simulate
-from support.runs import SETTINGS
 
 DOUBLE = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_DOUBLE' size=8 lb=0 extent=8\n"
 WORLD = "Comm map='0->0;1->1;' id=0 name='WORLD' uid='W'\n"
@@ -12,10 +11,6 @@ DUPLICATE = "Comm map='0->0;1->1;' id=1 name='WORLD dup 1' uid='W/1@0'\n"
 # --- real programs ---
 
 MESSAGES = ["send_modes", "receive", "isend_modes", "completion", "probe", "pack"]
-PROGRAMS = [*MESSAGES, "persistent", "collectives", "vector_collectives", "in_place", "nonblocking_collectives", "neighbourhood",
-            "operations", "sub_communicator", "intercomm_collectives", "communicator_plan", "topologies", "threads", "pcontrol",
-            "errors", "io_explicit", "windows"]
-PROGRAMS += [name for name in ("persistent_collectives", "partitioned", "large_counts") if name in SETTINGS["names"]]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -156,6 +151,14 @@ def test_collective_operations_of_a_part_are_messages(converted):
     tag = lines[0][0].split()[2]
     assert lines == [[f"irecv 2 {tag} 8 6", f"wait 2 0 {tag}"], [], [f"isend 0 {tag} 8 6", f"wait 2 0 {tag}"]]
     assert conversion.exact == 0 and len(conversion.approximated) == 1
+
+
+def test_collective_operations_of_one_process_are_nothing(converted):
+    alone = "".join(f"Comm map='{rank}->0;' id=3 name='SELF' uid='S{rank}'\n" for rank in (0, 1))
+    calls = element("Barrier", "cid='3'") + element("Iallreduce", "size='8' count='1' tid='0' op='SUM' cid='3' rid='0'") + wait("<For rid='0' />", at=1)
+    conversion, lines = converted(calls, calls, info=WORLD + alone)
+    assert lines == [[], []]
+    assert (conversion.exact, conversion.approximated) == (6, {})
 
 
 THREE = "Comm map='0->0;1->1;2->2;3->3;' id=0 name='WORLD' uid='W'\nComm map='1->2;2->0;3->1;' id=3 name='part' uid='W/2@1'\n"
