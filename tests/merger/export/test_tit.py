@@ -127,6 +127,27 @@ def test_both_sides_of_a_sendrecv(converted):
     assert lines[0] == ["isend 1 1 8 6", "irecv 1 1 8 6", "wait 0 1 1", "wait 1 0 1"]
 
 
+@pytest.mark.parametrize("name, sizes", [("Isendrecv", "size='8' recvSize='100'"), ("Isendrecv_replace", "sendSize='8' size='8'")])
+def test_a_request_for_both_sides_waits_for_both(converted, name, sizes):
+    def of_rank(me, posted_source):
+        both = f"{sizes} toRank='{1 - me}' toTag='{me}' fromRank='{posted_source}' fromTag='{1 - me}' cid='0' count='1' tid='0' rid='0'"
+        return element(name, both) + wait(f"<For rid='0' fromRank='{1 - me}' fromTag='{1 - me}' size='8' />", at=1)
+
+    conversion, lines = converted(of_rank(0, 1), of_rank(1, -1))
+    posted = 100 if name == "Isendrecv" else 8
+    assert lines[0] == ["isend 1 0 8 6", f"irecv 1 1 {posted} 6", "wait 0 1 0", "wait 1 0 1"]
+    assert lines[1] == ["isend 0 1 8 6", "irecv 0 0 8 6", "wait 1 0 1", "wait 0 1 0"]
+    assert (conversion.exact, conversion.approximated, conversion.dropped) == (4, {}, {})
+
+
+@pytest.mark.parametrize("to, source, line", [(-2, 1, "irecv 1 1 8 6"), (1, -2, "isend 1 1 8 6")])
+def test_a_request_for_both_sides_of_which_one_is_nobody(converted, to, source, line):
+    both = f"size='8' toRank='{to}' toTag='1' fromRank='{source}' fromTag='1' cid='0' count='1' tid='0' recvSize='8' recvCount='1' recvtid='0' rid='0'"
+    other = send(0, tag=1) if to < 0 else receive(0, tag=1)
+    _, lines = converted(element("Isendrecv", both) + wait("<For rid='0' />", at=1), other)
+    assert lines[0][0] == line and len(lines[0]) == 2
+
+
 def test_messages_with_one_end_are_left_out(converted):
     conversion, lines = converted(send(1), receive(0) + receive(0))
     assert lines == [["send 1 3 8 6"], ["recv 0 3 8 6"]]
