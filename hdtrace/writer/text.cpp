@@ -4,6 +4,54 @@
 
 namespace hdtrace {
 
+namespace {
+
+struct PowersOfTen {
+    uint64_t value[20];
+};
+constexpr PowersOfTen make_powers_of_ten()
+{
+    PowersOfTen powers{{1}};
+    for (int i = 1; i < 20; ++i)
+        powers.value[i] = 10 * powers.value[i - 1];
+    return powers;
+}
+constexpr PowersOfTen powers_of_ten = make_powers_of_ten();
+
+unsigned digit_count(uint64_t value)
+{
+    const uint64_t positive = value | 1; // has as many digits
+    const unsigned bits = 64 - static_cast<unsigned>(__builtin_clzll(positive));
+    const unsigned digits = bits * 1233 >> 12; // log10(2) is 1233 / 4096: right, or one too few
+    return digits + (positive >= powers_of_ten.value[digits] ? 1 : 0);
+}
+
+char* put_unsigned(char* out, uint64_t value)
+{
+    char* const end = out + digit_count(value);
+    char* begin = end;
+    while (value >= 100) {
+        begin -= 2;
+        detail::put_pair(begin, static_cast<unsigned>(value % 100));
+        value /= 100;
+    }
+    if (value >= 10)
+        detail::put_pair(begin - 2, static_cast<unsigned>(value));
+    else
+        begin[-1] = static_cast<char>('0' + value);
+    return end;
+}
+
+} // namespace
+
+char* put_long_number(char* out, int64_t value)
+{
+    if (value >= 0)
+        return put_unsigned(out, static_cast<uint64_t>(value));
+    *out = '-';
+    return put_unsigned(out + 1, 0 - static_cast<uint64_t>(value));
+}
+
 size_t utf8_length(const char* text, size_t available)
 {
     const gunichar character = g_utf8_get_char_validated(text, static_cast<gssize>(available));

@@ -28,26 +28,6 @@ constexpr DigitPairs make_digit_pairs()
 }
 inline constexpr DigitPairs digit_pairs = make_digit_pairs();
 
-struct PowersOfTen {
-    uint64_t value[20];
-};
-constexpr PowersOfTen make_powers_of_ten()
-{
-    PowersOfTen powers{{1}};
-    for (int i = 1; i < 20; ++i)
-        powers.value[i] = 10 * powers.value[i - 1];
-    return powers;
-}
-inline constexpr PowersOfTen powers_of_ten = make_powers_of_ten();
-
-inline unsigned digit_count(uint64_t value)
-{
-    const uint64_t positive = value | 1; // has as many digits
-    const unsigned bits = 64 - static_cast<unsigned>(__builtin_clzll(positive));
-    const unsigned digits = bits * 1233 >> 12; // log10(2) is 1233 / 4096: right, or one too few
-    return digits + (positive >= powers_of_ten.value[digits] ? 1 : 0);
-}
-
 inline void put_pair(char* out, unsigned value)
 {
     memcpy(out, digit_pairs.text + 2 * value, 2);
@@ -60,45 +40,37 @@ template <size_t Size> inline char* put_text(char* out, const char (&text)[Size]
     return out + Size - 1;
 }
 
-inline char* put_unsigned(char* out, uint64_t value)
-{
-    if (value < 10) { // most values
-        *out = static_cast<char>('0' + value);
-        return out + 1;
-    }
-    char* const end = out + detail::digit_count(value);
-    char* begin = end;
-    while (value >= 100) {
-        begin -= 2;
-        detail::put_pair(begin, static_cast<unsigned>(value % 100));
-        value /= 100;
-    }
-    if (value >= 10)
-        detail::put_pair(begin - 2, static_cast<unsigned>(value));
-    else
-        begin[-1] = static_cast<char>('0' + value);
-    return end;
-}
+/// Any number; put_number() is for the usual ones, which are small.
+char* put_long_number(char* out, int64_t value);
 
 inline char* put_number(char* out, int64_t value)
 {
-    if (value >= 0)
-        return put_unsigned(out, static_cast<uint64_t>(value));
-    *out = '-';
-    return put_unsigned(out + 1, 0 - static_cast<uint64_t>(value));
+    if (static_cast<uint64_t>(value) >= 10)
+        return put_long_number(out, value);
+    *out = static_cast<char>('0' + value);
+    return out + 1;
+}
+
+/// How many digits put_last_digits() writes.
+inline constexpr int last_digits = 6;
+inline constexpr uint32_t last_digits_end = 1'000'000;
+
+/// A number below last_digits_end, with leading zeros.
+inline char* put_last_digits(char* out, uint32_t value)
+{
+    detail::put_pair(out, value / 10'000);
+    detail::put_pair(out + 2, value / 100 % 100);
+    detail::put_pair(out + 4, value % 100);
+    return out + last_digits;
 }
 
 /// Nine digits, with leading zeros.
 inline char* put_nanoseconds(char* out, uint32_t value)
 {
-    const uint32_t low = value % 100'000'000;
-    *out = static_cast<char>('0' + value / 100'000'000);
-    const uint32_t high_half = low / 10'000, low_half = low % 10'000;
-    detail::put_pair(out + 1, high_half / 100);
-    detail::put_pair(out + 3, high_half % 100);
-    detail::put_pair(out + 5, low_half / 100);
-    detail::put_pair(out + 7, low_half % 100);
-    return out + 9;
+    const uint32_t milliseconds = value / last_digits_end;
+    *out = static_cast<char>('0' + milliseconds / 100);
+    detail::put_pair(out + 1, milliseconds % 100);
+    return put_last_digits(out + 3, value % last_digits_end);
 }
 
 /// The length of the well-formed UTF-8 character at @p text, which has @p available bytes; 0 if there is

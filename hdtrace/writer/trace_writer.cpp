@@ -142,20 +142,20 @@ char* TraceWriter::open_nested_blocks(char* cursor)
 
 char* TraceWriter::put_time_slowly(char* out, int64_t time)
 {
-    const int64_t relative = time - m_base;
-    const int64_t second = relative >= 0 ? relative / nanoseconds_per_second : 0;
-    char* const end = put_text(put_number(m_second_text, second), ".");
-    m_second_length = static_cast<size_t>(end - m_second_text);
-    m_second = m_base + second * nanoseconds_per_second;
-    memcpy(out, m_second_text, m_second_length);
-    return put_fraction(out + m_second_length, relative >= 0 ? static_cast<uint32_t>(time - m_second) : 0);
+    char* const end = put_relative_time(out, time);
+    if (time >= m_base) {
+        m_span = time - (time - m_base) % last_digits_end;
+        m_span_length = static_cast<size_t>(end - last_digits - out);
+        memcpy(m_span_text, out, m_span_length);
+    }
+    return cut_digits(end);
 }
 
 char* TraceWriter::put_relative_time(char* out, int64_t time) const
 {
     const int64_t positive = time >= m_base ? time - m_base : 0;
     out = put_text(put_number(out, positive / nanoseconds_per_second), ".");
-    return put_fraction(out, static_cast<uint32_t>(positive % nanoseconds_per_second));
+    return put_nanoseconds(out, static_cast<uint32_t>(positive % nanoseconds_per_second));
 }
 
 void TraceWriter::end_line_slowly()
@@ -328,8 +328,8 @@ Text TraceWriter::put_tail(const Unfinished& unfinished) const
         const size_t length = strlen(state.name);
         out = put_text(out, "<");
         memcpy(out, state.name, length);
-        out = put_relative_time(put_text(out + length, " time='"), state.begin);
-        out = put_relative_time(put_text(out, "' end='"), now > state.begin ? now : state.begin); // the state's thread has its own clock
+        out = cut_digits(put_relative_time(put_text(out + length, " time='"), state.begin));
+        out = cut_digits(put_relative_time(put_text(out, "' end='"), now > state.begin ? now : state.begin)); // the state's thread has its own clock
         out = put_text(out, "' unfinished='1' />");
     }
     out = put_text(put_text(out, "\n"), footer);
@@ -412,6 +412,12 @@ int TraceWriter::close()
     }
     m_closed = true;
     return m_error;
+}
+
+void Element::end_children(const char* element_name)
+{
+    room(child_room);
+    text("</").raw(element_name, strlen(element_name)).text(">");
 }
 
 } // namespace hdtrace

@@ -137,14 +137,14 @@ class TraceWriter {
     }
     char* put_time(char* out, int64_t time)
     {
-        const uint64_t in_second = static_cast<uint64_t>(time - m_second);
-        if (in_second >= static_cast<uint64_t>(nanoseconds_per_second))
+        const uint64_t in_span = static_cast<uint64_t>(time - m_span);
+        if (in_span >= last_digits_end)
             return put_time_slowly(out, time);
-        memcpy(out, m_second_text, sizeof m_second_text);
-        return put_fraction(out + m_second_length, static_cast<uint32_t>(in_second));
+        memcpy(out, m_span_text, sizeof m_span_text);
+        return cut_digits(put_last_digits(out + m_span_length, static_cast<uint32_t>(in_span)));
     }
-    // Digits are cut off, not rounded: so no state ends before it begins.
-    char* put_fraction(char* out, uint32_t nanoseconds) const { return put_nanoseconds(out, nanoseconds) - m_cut_digits; }
+    // They are not rounded: so no state ends before it begins.
+    char* cut_digits(char* end) const { return end - m_cut_digits; }
 
     char* begin_element_slowly();
     void end_line_slowly();
@@ -175,10 +175,10 @@ class TraceWriter {
     uint32_t m_ended_states = 0; // in the buffer
     bool m_line_end_is_slow = false;
     bool m_out_of_memory = false; // the current line is incomplete and must not be written
-    int64_t m_second = -2 * nanoseconds_per_second;
-    size_t m_second_length = 0;
+    int64_t m_span = -2 * nanoseconds_per_second; // times from here on differ in the last digits only
+    size_t m_span_length = 0;
     int m_cut_digits = 0; // of the nine behind the point
-    char m_second_text[24];  // the current second and the point, as text
+    char m_span_text[16]; // the digits that they share: at most ten, the point, and three
     Extent m_committed = {}; // whole lines; this and what follows is read by save() and close()
     Extent m_elements = {};  // whole elements
     char* m_begin = nullptr; // behind m_limit there is room for the tail of the file, then for what is compressed
@@ -275,12 +275,10 @@ class Element {
     /// Ends the element, behind its attributes or its children, and with it the state.
     void end(const char* element_name)
     {
-        if (m_has_children) {
-            room(child_room);
-            text("</").raw(element_name, strlen(element_name)).text(">");
-        } else {
+        if (m_has_children)
+            end_children(element_name);
+        else
             text(" />");
-        }
         ++m_writer.m_ended_states;
         m_writer.end_element(m_cursor);
     }
@@ -295,6 +293,8 @@ class Element {
 
   private:
     static constexpr size_t child_room = 512;
+
+    void end_children(const char* element_name);
 
     // Room for `size` bytes and for the constant rest of the element. Only if memory is short it may be less.
     bool room(size_t size)

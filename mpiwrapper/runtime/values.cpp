@@ -183,7 +183,7 @@ void put_commands(Element& element, const Call& call, int count, char** commands
     }
 }
 
-int64_t status_bytes(const MPI_Status& status)
+int64_t ask_for_bytes(const MPI_Status& status)
 {
     MPI_Count bytes = 0;
     if (real.MPI_Get_elements_x(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0)
@@ -213,25 +213,6 @@ MatchedMessage::MatchedMessage(const MPI_Message* handle)
     static_cast<Message&>(*this) = known->message; // with its reference to the communicator
     messages.remove(known);
     free(known);
-}
-
-Received::Received(const Comm& comm, int source_argument, int tag_argument, bool has_message, const MPI_Status& status)
-    : posted_source(world_rank(comm, source_argument)), posted_tag(tag_value(tag_argument)), source(posted_source),
-      tag(posted_tag), is_known(has_message)
-{
-    if (!has_message)
-        return;
-    source = world_rank(comm, status.MPI_SOURCE);
-    tag = tag_value(status.MPI_TAG);
-    size = status_bytes(status);
-}
-
-void Received::put_posted(Element& element) const
-{
-    if (posted_source != source)
-        element.text(" postedRank='").number(posted_source).text("'");
-    if (posted_tag != tag)
-        element.text(" postedTag='").number(posted_tag).text("'");
 }
 
 void put_completed(Element& element, const Request& request, const MPI_Status& status)

@@ -89,8 +89,16 @@ class StatusArgument
     MPI_Status* m_used;
 };
 
+int64_t ask_for_bytes(const MPI_Status& status);
+
 /// The bytes that a status tells of.
-int64_t status_bytes(const MPI_Status& status);
+template <typename Status> inline int64_t status_bytes(const Status& status)
+{
+    if constexpr (requires { status._ucount; })
+        return static_cast<int64_t>(status._ucount); // Open MPI's header shows them
+    else
+        return ask_for_bytes(status);
+}
 
 /// A message that MPI_Mprobe found and MPI_Mrecv has not yet received.
 struct Message
@@ -124,9 +132,24 @@ struct Received
     bool is_known = false; ///< there is a message
 
     /// @p status is read only if @p has_message.
-    Received(const Comm& comm, int source_argument, int tag_argument, bool has_message, const MPI_Status& status);
+    Received(const Comm& comm, int source_argument, int tag_argument, bool has_message, const MPI_Status& status)
+        : posted_source(world_rank(comm, source_argument)), posted_tag(tag_value(tag_argument)), source(posted_source),
+          tag(posted_tag), is_known(has_message)
+    {
+        if (!has_message)
+            return;
+        source = world_rank(comm, status.MPI_SOURCE);
+        tag = tag_value(status.MPI_TAG);
+        size = status_bytes(status);
+    }
     /// `postedRank`, `postedTag`: what was asked, where it differs from what came.
-    void put_posted(Element& element) const;
+    void put_posted(Element& element) const
+    {
+        if (posted_source != source)
+            element.text(" postedRank='").number(posted_source).text("'");
+        if (posted_tag != tag)
+            element.text(" postedTag='").number(posted_tag).text("'");
+    }
 };
 
 inline RequestKind receive_kind(int source)

@@ -15,12 +15,6 @@ std::string number(int64_t value)
     return {text, put_number(text, value)};
 }
 
-std::string unsigned_number(uint64_t value)
-{
-    char text[max_number_length];
-    return {text, put_unsigned(text, value)};
-}
-
 std::string nanoseconds(uint32_t value)
 {
     char text[9];
@@ -45,9 +39,9 @@ const std::string replacement = "\xEF\xBF\xBD";
 
 TEST(Number, EveryMagnitudeAndItsNeighbours)
 {
-    for (uint64_t power = 1; power <= 1'000'000'000'000'000'000u; power *= 10) {
-        for (const uint64_t value : {power - 1, power, power + 1, 2 * power, 9 * power})
-            EXPECT_EQ(unsigned_number(value), std::to_string(value));
+    for (int64_t power = 1; power <= 100'000'000'000'000'000; power *= 10) {
+        for (const int64_t value : {power - 1, power, power + 1, 2 * power, 9 * power, 10 * power})
+            EXPECT_EQ(number(value), std::to_string(value));
     }
     for (int bit = 0; bit < 64; ++bit) {
         const int64_t value = static_cast<int64_t>(1ull << bit);
@@ -62,8 +56,6 @@ TEST(Number, Limits)
 {
     EXPECT_EQ(number(std::numeric_limits<int64_t>::min()), "-9223372036854775808");
     EXPECT_EQ(number(std::numeric_limits<int64_t>::max()), "9223372036854775807");
-    EXPECT_EQ(unsigned_number(std::numeric_limits<uint64_t>::max()), "18446744073709551615");
-    EXPECT_EQ(unsigned_number(0), "0");
 }
 
 TEST(Nanoseconds, AlwaysNineDigits)

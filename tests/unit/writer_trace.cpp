@@ -149,6 +149,24 @@ TEST(Times, AreExact)
                                  state_line("A", "0.000000005", "0.000000006") + "\n");
 }
 
+TEST(Times, AreExactWhereAnyDigitTurnsOver)
+{
+    const auto text = [](int64_t time) {
+        char digits[32];
+        snprintf(digits, sizeof digits, "%ld.%09ld", time / second, time % second);
+        return std::string(digits);
+    };
+    Trace trace;
+    std::string expected;
+    for (int64_t power = 1; power <= 10 * second; power *= 10) {
+        for (const int64_t begin : {power - 1, power, 3 * power - 1, 987'654'321 / power * power}) {
+            trace.state("A", begin, begin + 1);
+            expected += state_line("A", text(begin), text(begin + 1)) + "\n";
+        }
+    }
+    EXPECT_EQ(trace.lines(), expected);
+}
+
 TEST(Times, BeforeTheBaseAreZero)
 {
     Trace trace;
