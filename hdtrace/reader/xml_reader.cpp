@@ -50,12 +50,6 @@ XmlReader::XmlReader(std::string file, ByteSource& source)
     xmlTextReaderSetStructuredErrorHandler(m_reader.get(), on_error, this);
 }
 
-void XmlReader::validate_with(xmlRelaxNG* schema, OnInvalid on_invalid)
-{
-    m_on_invalid = std::move(on_invalid);
-    xmlTextReaderRelaxNGSetSchema(m_reader.get(), schema);
-}
-
 int XmlReader::read_bytes(void* self, char* target, int size)
 {
     XmlReader& reader = *static_cast<XmlReader*>(self);
@@ -72,10 +66,7 @@ int XmlReader::read_bytes(void* self, char* target, int size)
 
 void XmlReader::remember(const xmlError& error)
 {
-    if (error.domain == XML_FROM_RELAXNGV)
-        m_on_invalid(error.line < line_limit ? error.line : std::max(line_limit, m_text_line),
-                     one_line(error.message));
-    else if (m_problem.reason.empty() && error.level == XML_ERR_FATAL)
+    if (m_problem.reason.empty() && error.level == XML_ERR_FATAL)
         m_problem = {error.line, error.int2, one_line(error.message), m_told_end};
 }
 

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <libxml/relaxng.h>
 #include <libxml/xmlreader.h>
 
 #include "hdtrace/reader/element.h"
@@ -34,10 +32,6 @@ class XmlReader {
     XmlReader(std::string file, ByteSource& source);
     XmlReader(const XmlReader&) = delete;
     XmlReader& operator=(const XmlReader&) = delete;
-
-    using OnInvalid = std::function<void(std::int64_t line, const std::string& reason)>;
-    /** Checks all that next() reads. Before the first next(); @p schema must outlive the reader. */
-    void validate_with(xmlRelaxNG* schema, OnInvalid on_invalid);
 
     /** Goes to the next element, end of an element, or text that is not blank. An element that is_empty() has
      * no end. Throws ReadError, EndOfData, OpenError. */
@@ -82,7 +76,6 @@ class XmlReader {
     ByteSource& m_source;
     std::unique_ptr<xmlTextReader, Free> m_reader;
     Problem m_problem;
-    OnInvalid m_on_invalid;
     std::int64_t m_line = 0;
     std::int64_t m_text_line = 0; ///< at the end of the last text
     std::int64_t m_lines_read = 0;

@@ -123,11 +123,38 @@ TRACE = """<Program timeAdjustment='1' version='1' rank='0' thread='0' note='x'>
 """
 
 
+def long_lists(document):
+    """The document with each of its lists made long, and changes of it: at each of some places an entry is changed, moved to the
+    end, or something else stands before it."""
+    root = copy.deepcopy(document)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if len(parent) < 25 and child.tag in ("Rank", "BLOCK", "Block", "Type", "Integer", "Address", "For", "Send", "C"):
+                position = list(parent).index(child)
+                for _ in range(25):
+                    parent.insert(position, copy.deepcopy(child))
+    yield ElementTree.tostring(root)
+
+    for number, parent in enumerate(root.iter()):
+        if len(parent) > 25:
+            for place in (0, 19, 20):
+                for change in (
+                    lambda list_, entry: entry.set("new", "1") or entry.set("time", "1"),
+                    lambda list_, entry: list_.remove(entry) or list_.append(entry),
+                    lambda list_, entry: list_.insert(place, ElementTree.Element("Nested")),
+                ):
+                    changed = copy.deepcopy(root)
+                    list_ = list(changed.iter())[number]
+                    change(list_, list_[place])
+                    yield ElementTree.tostring(changed)
+
+
 @pytest.mark.skipif(not shutil.which("jing"), reason="needs jing")
-@pytest.mark.parametrize("kind, document", [("proj", PROJECT), ("trc", TRACE)])
-def test_an_independent_validator_agrees(tmp_path, kind, document):
+@pytest.mark.parametrize("kind, document", [("proj", PROJECT), ("trc", TRACE)], ids=["proj", "trc"])
+@pytest.mark.parametrize("make", [changes, long_lists])
+def test_an_independent_validator_agrees(tmp_path, kind, document, make):
     paths = []
-    for number, text in enumerate(changes(ElementTree.fromstring(document))):
+    for number, text in enumerate(make(ElementTree.fromstring(document))):
         paths.append(tmp_path / f"{number}.{kind}")
         paths[-1].write_bytes(text)
     result = subprocess.run(["jing", SCHEMAS / f"hdtrace-{kind}.rng", *paths], capture_output=True, text=True)

@@ -143,6 +143,28 @@ TEST(ValidateTrace, ChecksAllChildrenOfAState)
         1u);
 }
 
+std::string repeated(std::size_t count, const std::string& text)
+{
+    std::string all;
+    for (std::size_t i = 0; i < count; ++i)
+        all += text;
+    return all;
+}
+
+/* With time that grows with the square of these the tests would take minutes. */
+constexpr std::size_t very_many = 200'000;
+
+TEST(ValidateTrace, ChecksAllThatIsNested)
+{
+    const auto nested = [](std::size_t count, const std::string& last) {
+        return "<Nested>\n" + repeated(count, whole_state) + last + "</Nested>" + whole_state;
+    };
+    EXPECT_EQ(problems_of_lines(nested(very_many, "<B />\n")),
+              Problems{std::to_string(very_many + 3) + ": Element B failed to validate attributes"});
+    EXPECT_EQ(problems_of_lines(nested(50, "")), Problems{});
+    EXPECT_EQ(problems_of_lines(nested(50, "<Nested/>")).size(), 1u);
+}
+
 TEST(ValidateTrace, RefusesWhatIsNotWhole)
 {
     const std::string root = "<Program timeAdjustment='1' version='1' rank='0' thread='0'>\n";
@@ -255,6 +277,39 @@ TEST(ValidateProject, NamesTheLine)
 {
     EXPECT_EQ(problems_of_types("\n<NEW/>").at(0).substr(0, 2), "6:");
     EXPECT_EQ(problems_of("app.proj", "<Application>\n").size(), 2u);
+}
+
+TEST(ValidateProject, ChecksAllOfALongList)
+{
+    const std::string begin = "\n<INDEXED" + common + "count='1' oldType='0'>\n";
+    const std::string block = "<BLOCK len='1' index='2'/>\n";
+    const auto with = [&](std::size_t before, const std::string& bad) {
+        return begin + repeated(before, block) + bad + repeated(30, block) + "</INDEXED>";
+    };
+    EXPECT_EQ(problems_of_types(with(very_many, "")), Problems{});
+    for (const std::size_t before : {std::size_t{0}, std::size_t{1}, std::size_t{18}, std::size_t{19}, very_many})
+        EXPECT_EQ(problems_of_types(with(before, "<BLOCK len='x' index='2'/>\n")),
+                  Problems{std::to_string(before + 7) + ": Element INDEXED has extra content: BLOCK"});
+    for (const std::size_t before : {0, 1, 18, 19})
+        EXPECT_EQ(problems_of_types(with(before, "<Block displacement='2'/>\n")).size(), 1u);
+}
+
+TEST(ValidateProject, ChecksTheOrderOfLongLists)
+{
+    const std::string begin = "<UNKNOWN" + common + ">", integers = repeated(50, "<Integer value='1'/>"),
+                      addresses = repeated(50, "<Address value='1'/>"), types = repeated(50, "<Type id='0'/>");
+    EXPECT_EQ(problems_of_types(begin + integers + addresses + types + "</UNKNOWN>"), Problems{});
+    EXPECT_EQ(problems_of_types(begin + integers + types + addresses + "</UNKNOWN>").size(), 1u);
+    EXPECT_EQ(problems_of_types(begin + integers + addresses + integers + "</UNKNOWN>").size(), 1u);
+}
+
+TEST(ValidateProject, ListsTheProblemsOfAllTypes)
+{
+    const std::string good = "\n<NAMED" + common + "/>", bad = "\n<NAMED id='0'/>";
+    const Problems problems = problems_of_types(good + bad + good + bad);
+    ASSERT_EQ(problems.size(), 2u);
+    EXPECT_EQ(problems[0].substr(0, 3), "7: ");
+    EXPECT_EQ(problems[1].substr(0, 3), "9: ");
 }
 
 TEST(Validate, KnowsTracesAndProjectsOnly)
