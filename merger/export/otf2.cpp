@@ -18,18 +18,21 @@
 #include "hdtrace/reader/requests.h"
 #include "merger/export/collectives.h"
 #include "merger/export/format.h"
+#include "merger/export/otf2_definitions.h"
+#include "merger/export/otf2_windows.h"
 #include "merger/export/output_directory.h"
 #include "merger/export/rank_calls.h"
 
 namespace hdtrace::exporter {
 
-namespace {
+using otf2::check;
+using otf2::Definitions;
+using otf2::LocationDefinition;
+using otf2::offset_attribute;
+using otf2::Recorded;
+using otf2::WindowEvents;
 
-void check(OTF2_ErrorCode result)
-{
-    if (result != OTF2_SUCCESS)
-        throw ConvertError(std::string("the library of OTF2 says: ") + OTF2_Error_GetDescription(result));
-}
+namespace {
 
 OTF2_ErrorCode do_not_print(void*, const char*, uint64_t, const char*, OTF2_ErrorCode error, const char*,
                             va_list)
@@ -41,204 +44,6 @@ OTF2_FlushType flush_when_full(void*, OTF2_FileType, OTF2_LocationRef, void*, bo
 {
     return OTF2_FLUSH;
 }
-
-// --- definitions ---
-
-constexpr OTF2_AttributeRef offset_attribute = 0;
-
-struct Role {
-    CallClass of_class;
-    OTF2_RegionRole role;
-};
-
-constexpr Role roles[] = {
-    {CallClass::point_to_point, OTF2_REGION_ROLE_POINT2POINT},
-    {CallClass::completion, OTF2_REGION_ROLE_POINT2POINT},
-    {CallClass::collective, OTF2_REGION_ROLE_COLL_OTHER},
-    {CallClass::one_sided, OTF2_REGION_ROLE_RMA},
-    {CallClass::file, OTF2_REGION_ROLE_FILE_IO},
-    {CallClass::other, OTF2_REGION_ROLE_CODE},
-};
-
-OTF2_RegionRole role_of(CallClass of_class)
-{
-    const auto found = std::ranges::find(roles, of_class, &Role::of_class);
-    return found == std::end(roles) ? OTF2_RegionRole{OTF2_REGION_ROLE_FUNCTION} : found->role;
-}
-
-/// Numbers for what events name, written when all are known.
-class Definitions {
-  public:
-    explicit Definitions(const Project& project) : m_project(project)
-    {
-        for (const Communicator& communicator : project.communicators)
-            m_communicators[&communicator] = static_cast<OTF2_CommRef>(m_communicators.size());
-        for (const ProjectFile& file : project.files)
-            m_files[&file] = static_cast<OTF2_IoHandleRef>(m_files.size());
-    }
-
-    OTF2_RegionRef region(const std::string& name)
-    {
-        const auto [place, is_new] =
-            m_regions.try_emplace(name, static_cast<OTF2_RegionRef>(m_region_names.size()));
-        if (is_new)
-            m_region_names.push_back(name);
-        return place->second;
-    }
-
-    OTF2_CommRef communicator(const Communicator* communicator) const
-    {
-        return m_communicators.at(communicator);
-    }
-    OTF2_IoHandleRef file(const ProjectFile* file) const { return m_files.at(file); }
-
-    /// One thread; its number is its place in the list of all.
-    struct Location {
-        const TraceFile* trace;
-        std::uint64_t events;
-    };
-
-    void write(OTF2_GlobalDefWriter* writer, const std::vector<Location>& locations, std::int64_t begin,
-               std::int64_t end)
-    {
-        check(OTF2_GlobalDefWriter_WriteClockProperties(writer, 1'000'000'000, static_cast<uint64_t>(begin),
-                                                        static_cast<uint64_t>(end - begin + 1),
-                                                        static_cast<uint64_t>(begin)));
-        m_writer = writer;
-        write_attribute();
-        write_locations(locations);
-        write_regions();
-        write_communicators(locations);
-        write_files();
-    }
-
-  private:
-    /// The text has to be written before what names it.
-    OTF2_StringRef text(const std::string& text)
-    {
-        const auto [place, is_new] = m_texts.try_emplace(text, static_cast<OTF2_StringRef>(m_texts.size()));
-        if (is_new)
-            check(OTF2_GlobalDefWriter_WriteString(m_writer, place->second, text.c_str()));
-        return place->second;
-    }
-
-    void write_attribute()
-    {
-        const OTF2_StringRef name = text("offset");
-        check(OTF2_GlobalDefWriter_WriteAttribute(m_writer, offset_attribute, name,
-                                                  text("of the first byte in the file"), OTF2_TYPE_UINT64));
-    }
-
-    void write_locations(const std::vector<Location>& locations)
-    {
-        std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
-        std::int64_t process = -1;
-        for (std::size_t i = 0; i < locations.size(); ++i) {
-            const TraceFile& trace = *locations[i].trace;
-            const std::string host = trace.labels.empty() ? "" : trace.labels[0];
-            const auto [node, is_new] =
-                hosts.try_emplace(host, static_cast<OTF2_SystemTreeNodeRef>(hosts.size()));
-            if (is_new)
-                check(OTF2_GlobalDefWriter_WriteSystemTreeNode(
-                    m_writer, node->second, text(host), text("node"), OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-            const auto group = static_cast<OTF2_LocationGroupRef>(trace.rank);
-            if (trace.rank != process)
-                check(OTF2_GlobalDefWriter_WriteLocationGroup(
-                    m_writer, group, text("Rank " + std::to_string(trace.rank)),
-                    OTF2_LOCATION_GROUP_TYPE_PROCESS, node->second, OTF2_UNDEFINED_LOCATION_GROUP));
-            process = trace.rank;
-            check(OTF2_GlobalDefWriter_WriteLocation(
-                m_writer, i, text("Thread " + std::to_string(trace.thread)), OTF2_LOCATION_TYPE_CPU_THREAD,
-                locations[i].events, group));
-        }
-    }
-
-    void write_regions()
-    {
-        for (std::size_t ref = 0; ref < m_region_names.size(); ++ref) {
-            const std::string& name = m_region_names[ref];
-            const CallClass of_class = class_of(name);
-            const bool is_mpi = of_class != CallClass::other;
-            const OTF2_StringRef shown = text(is_mpi ? "MPI_" + name : name);
-            check(OTF2_GlobalDefWriter_WriteRegion(
-                m_writer, static_cast<OTF2_RegionRef>(ref), shown, shown, text(""), role_of(of_class),
-                is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, text(""), 0, 0));
-        }
-    }
-
-    /// The first group is the world: communicators have places in it as members.
-    void write_communicators(const std::vector<Location>& locations)
-    {
-        std::vector<uint64_t> first_threads;
-        for (std::size_t i = 0; i < locations.size(); ++i) {
-            if (i == 0 || locations[i].trace->rank != locations[i - 1].trace->rank)
-                first_threads.push_back(i);
-        }
-        write_group(OTF2_GROUP_TYPE_COMM_LOCATIONS, first_threads);
-        for (const Communicator& communicator : m_project.communicators) {
-            const OTF2_CommRef ref = m_communicators.at(&communicator);
-            const bool has_two =
-                std::ranges::any_of(communicator.members, [](const auto& m) { return m.group == 1; });
-            const OTF2_GroupRef group = write_group(OTF2_GROUP_TYPE_COMM_GROUP, members(communicator, 0));
-            if (!has_two) {
-                check(OTF2_GlobalDefWriter_WriteComm(m_writer, ref, text(communicator.name), group,
-                                                     OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
-                continue;
-            }
-            const OTF2_GroupRef other = write_group(OTF2_GROUP_TYPE_COMM_GROUP, members(communicator, 1));
-            check(OTF2_GlobalDefWriter_WriteInterComm(m_writer, ref, text(communicator.name), group, other,
-                                                      OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
-        }
-    }
-
-    static std::vector<uint64_t> members(const Communicator& communicator, std::int64_t group)
-    {
-        std::map<std::int64_t, uint64_t> by_local;
-        for (const Communicator::Member& member : communicator.members) {
-            if (member.group.value_or(0) == group)
-                by_local[member.local] = static_cast<uint64_t>(member.global);
-        }
-        std::vector<uint64_t> members;
-        for (const auto& [ignored, global] : by_local)
-            members.push_back(global);
-        return members;
-    }
-
-    OTF2_GroupRef write_group(OTF2_GroupType type, const std::vector<uint64_t>& members)
-    {
-        check(OTF2_GlobalDefWriter_WriteGroup(m_writer, m_group_count, text(""), type, OTF2_PARADIGM_MPI,
-                                              OTF2_GROUP_FLAG_NONE, static_cast<uint32_t>(members.size()),
-                                              members.data()));
-        return m_group_count++;
-    }
-
-    void write_files()
-    {
-        constexpr OTF2_IoParadigmRef mpi_io = 0;
-        const OTF2_StringRef identification = text("MPI-IO"), name = text("MPI-IO");
-        check(OTF2_GlobalDefWriter_WriteIoParadigm(m_writer, mpi_io, identification, name,
-                                                   OTF2_IO_PARADIGM_CLASS_PARALLEL,
-                                                   OTF2_IO_PARADIGM_FLAG_NONE, 0, nullptr, nullptr, nullptr));
-        for (const ProjectFile& file : m_project.files) {
-            const OTF2_IoHandleRef ref = m_files.at(&file);
-            const OTF2_StringRef file_name = text(file.name);
-            check(OTF2_GlobalDefWriter_WriteIoRegularFile(m_writer, ref, file_name,
-                                                          OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-            check(OTF2_GlobalDefWriter_WriteIoHandle(m_writer, ref, file_name, ref, mpi_io,
-                                                     OTF2_IO_HANDLE_FLAG_NONE, OTF2_UNDEFINED_COMM,
-                                                     OTF2_UNDEFINED_IO_HANDLE));
-        }
-    }
-
-    const Project& m_project;
-    OTF2_GlobalDefWriter* m_writer = nullptr;
-    std::map<std::string, OTF2_StringRef> m_texts;
-    std::map<std::string, OTF2_RegionRef> m_regions;
-    std::vector<std::string> m_region_names;
-    std::unordered_map<const Communicator*, OTF2_CommRef> m_communicators;
-    std::unordered_map<const ProjectFile*, OTF2_IoHandleRef> m_files;
-    OTF2_GroupRef m_group_count = 0;
-};
 
 // --- events ---
 
@@ -329,7 +134,9 @@ class Location {
 
 constexpr std::int64_t nobody = -2; // MPI_PROC_NULL
 
-constexpr std::string_view only_regions = "one-sided calls: as regions only";
+constexpr std::string_view partitioned = "starts of partitioned operations: as of one message";
+constexpr std::string_view assumed_locks =
+    "locks of windows: held from the return of the call that asks for them";
 constexpr std::string_view other_world =
     "messages and operations whose communicator or partner is not described: as regions only";
 
@@ -337,7 +144,8 @@ constexpr std::string_view other_world =
 class ProcessEvents {
   public:
     ProcessEvents(std::int64_t rank, const ObjectTable& objects, Definitions& definitions, Account& account)
-        : m_rank(rank), m_objects(objects), m_definitions(definitions), m_account(account)
+        : m_rank(rank), m_objects(objects), m_definitions(definitions), m_account(account),
+          m_windows(rank, objects, definitions)
     {
     }
 
@@ -386,8 +194,6 @@ class ProcessEvents {
     std::optional<Collective> begin(const State& call, const Progress& progress)
     {
         const CallClass of_class = class_of(call.name);
-        if (of_class == CallClass::one_sided)
-            m_what = only_regions;
         for (const OperationPointer& operation : progress.started)
             start(*operation, call);
         if (!progress.started.empty())
@@ -397,6 +203,8 @@ class ProcessEvents {
             send(call, time(call), std::nullopt);
         if (of_class == CallClass::file)
             begin_access(call, false);
+        if (of_class == CallClass::one_sided)
+            tell(m_windows.begin(call, m_writer));
         const std::string kind = of_class == CallClass::collective ? collective_kind(call.name) : "";
         if (kind.empty() || call.name.ends_with("_init"))
             return std::nullopt;
@@ -406,16 +214,33 @@ class ProcessEvents {
         return collective;
     }
 
+    /// The request of the send of an operation that receives as well: in OTF2 each message has its own.
+    static uint64_t of_send(uint64_t rid) { return rid | uint64_t{1} << 63; }
+
+    void tell(Recorded recorded)
+    {
+        if (recorded == Recorded::nothing)
+            m_what = other_world;
+        else if (recorded == Recorded::with_assumed_lock)
+            m_what = assumed_locks;
+    }
+
     void start(const Operation& operation, const State& call)
     {
         const Element& what = operation.call;
         const auto rid = static_cast<uint64_t>(operation.rid);
-        if (what.name == "Irecv" || what.name == "Imrecv" || what.name == "Recv_init") {
+        if (what.name.starts_with("Isendrecv"))
+            send(what, time(call), of_send(rid));
+        if (what.name.starts_with("P"))
+            m_what = partitioned;
+        if (class_of(what.name) == CallClass::one_sided) {
+            tell(m_windows.start(operation, m_writer));
+        } else if (what.name == "Irecv" || what.name == "Imrecv" || what.name.ends_with("recv_init") ||
+                   what.name == "Recv_init" || what.name.starts_with("Isendrecv")) {
             if (what.integer("fromRank") != nobody)
                 check(OTF2_EvtWriter_MpiIrecvRequest(m_writer, nullptr, time(call), rid));
         } else if (what.name == "Isend" || what.name == "Issend" || what.name == "Ibsend" ||
-                   what.name == "Irsend" ||
-                   (what.name.ends_with("end_init") && !what.name.starts_with("P"))) {
+                   what.name == "Irsend" || what.name.ends_with("end_init")) {
             send(what, time(call), rid);
         } else if (what.name.starts_with("File_")) {
             begin_access(call, true);
@@ -428,22 +253,11 @@ class ProcessEvents {
         }
     }
 
-    /// The rank in the communicator, or in the other group of an inter-communicator. Empty if it is not
-    /// described.
-    std::optional<uint32_t> local_rank(const Communicator* communicator, std::int64_t rank) const
-    {
-        if (communicator == nullptr || rank < 0)
-            return std::nullopt;
-        const auto found = std::ranges::find(communicator->members, rank, &Communicator::Member::global);
-        return found == communicator->members.end() ? std::nullopt
-                                                    : std::optional(static_cast<uint32_t>(found->local));
-    }
-
     void send(const Element& what, OTF2_TimeStamp when, std::optional<uint64_t> request)
     {
         const Communicator* communicator = m_objects.communicator(m_rank, what);
         const std::int64_t to = what.integer("toRank").value_or(nobody);
-        const std::optional<uint32_t> receiver = local_rank(communicator, to);
+        const std::optional<uint32_t> receiver = m_definitions.local_rank(communicator, to);
         if (!receiver) {
             if (to != nobody)
                 m_what = other_world;
@@ -457,7 +271,7 @@ class ProcessEvents {
             return;
         }
         check(OTF2_EvtWriter_MpiIsend(m_writer, nullptr, when, *receiver, comm, tag, size, *request));
-        m_sends.insert(static_cast<std::int64_t>(*request));
+        m_sends.insert(*request);
     }
 
     std::optional<Collective> describe(const Element& call, const std::string& kind,
@@ -472,7 +286,7 @@ class ProcessEvents {
             m_what = other_world;
             return std::nullopt;
         }
-        const auto root = local_rank(communicator, call.integer("rootRank").value_or(-1));
+        const auto root = m_definitions.local_rank(communicator, call.integer("rootRank").value_or(-1));
         return Collective{operation->operation, m_definitions.communicator(communicator),
                           root.value_or(OTF2_UNDEFINED_UINT32), sum(messages->sends),
                           sum(messages->receives)};
@@ -515,9 +329,7 @@ class ProcessEvents {
     void finish_file_call(const State& call)
     {
         if (m_access) {
-            const uint64_t size = call.find("actual") ? unsigned_value(call, "actual") : m_access->size;
-            check(OTF2_EvtWriter_IoOperationComplete(m_writer, nullptr, end(call), m_access->file, size,
-                                                     m_access->id));
+            complete_access(*m_access, call, end(call));
             m_access.reset();
             return;
         }
@@ -557,6 +369,8 @@ class ProcessEvents {
         }
         if (progress.started.empty() && call.name.starts_with("File_"))
             finish_file_call(call);
+        if (progress.started.empty() && class_of(call.name) == CallClass::one_sided)
+            m_windows.finish(call, m_writer);
     }
 
     /// @p posted names the communicator, @p got what has arrived.
@@ -566,7 +380,7 @@ class ProcessEvents {
         const Communicator* communicator = m_objects.communicator(m_rank, posted);
         const std::int64_t from =
             got.integer("fromRank").value_or(posted.integer("fromRank").value_or(nobody));
-        const std::optional<uint32_t> sender = local_rank(communicator, from);
+        const std::optional<uint32_t> sender = m_definitions.local_rank(communicator, from);
         if (!sender) {
             if (from != nobody)
                 m_what = other_world;
@@ -585,10 +399,13 @@ class ProcessEvents {
     void complete(const Completion& completion, OTF2_TimeStamp when)
     {
         const auto rid = static_cast<uint64_t>(completion.rid);
-        const bool is_send = m_sends.erase(completion.rid) > 0;
+        if (m_sends.erase(of_send(rid)) > 0)
+            check(OTF2_EvtWriter_MpiIsendComplete(m_writer, nullptr, when, of_send(rid)));
+        const bool is_send = m_sends.erase(rid) > 0;
+        if (m_windows.complete(completion, m_writer))
+            return;
         if (auto access = m_accesses.extract(completion.rid))
-            check(OTF2_EvtWriter_IoOperationComplete(m_writer, nullptr, when, access.mapped().file,
-                                                     access.mapped().size, access.mapped().id));
+            complete_access(access.mapped(), *completion.what, when);
         else if (auto collective = m_collectives.extract(completion.rid))
             complete_collective(collective.mapped(), when, rid);
         else if (completion.outcome == Outcome::cancelled)
@@ -598,6 +415,13 @@ class ProcessEvents {
         else if (completion.outcome == Outcome::completed && completion.operation != nullptr &&
                  completion.operation->call.find("fromRank") != nullptr)
             receive(completion.operation->call, *completion.what, when, rid);
+    }
+
+    /// @p told may say how many bytes there were.
+    void complete_access(const Access& access, const Element& told, OTF2_TimeStamp when)
+    {
+        const uint64_t size = told.find("actual") ? unsigned_value(told, "actual") : access.size;
+        check(OTF2_EvtWriter_IoOperationComplete(m_writer, nullptr, when, access.file, size, access.id));
     }
 
     void complete_collective(const Collective& collective, OTF2_TimeStamp when, uint64_t rid)
@@ -613,12 +437,13 @@ class ProcessEvents {
     Account& m_account;
     OTF2_EvtWriter* m_writer = nullptr;
     RequestTable m_requests;
-    std::string_view m_what;                  ///< of the call that is being taken: how it is approximated
-    std::optional<Access> m_access;           ///< of this call
-    std::unordered_set<std::int64_t> m_sends; ///< by rid, as the others
-    std::unordered_map<std::int64_t, Access> m_accesses;
+    std::string_view m_what;              ///< of the call that is being taken: how it is approximated
+    std::optional<Access> m_access;       ///< of this call
+    std::unordered_set<uint64_t> m_sends; ///< by request
+    std::unordered_map<std::int64_t, Access> m_accesses; ///< by rid, as the others
     std::unordered_map<std::int64_t, Collective> m_collectives;
     uint64_t m_next_access = 0;
+    WindowEvents m_windows;
 };
 
 // --- the archive ---
@@ -702,7 +527,7 @@ void convert_to_otf2(const Project& project, const Options& options, Account& ac
     Definitions definitions(project);
     OutputDirectory directory(options.output);
     Archive archive(directory.temporary_path());
-    std::vector<Definitions::Location> locations;
+    std::vector<LocationDefinition> locations;
     TimeSpan span;
     for (std::size_t i = 0; i < traces.size();) {
         std::size_t next = i;

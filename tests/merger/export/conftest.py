@@ -1,5 +1,6 @@
 """Fixtures for projects of real programs."""
 import pytest
+from conversions import convert, project_of
 from support.runs import run_with_tracer
 
 
@@ -15,3 +16,17 @@ def traced(tmp_path_factory):
         return runs[key]
 
     return run_once
+
+
+@pytest.fixture(scope="session")
+def archive(traced, tmp_path_factory):
+    """archive(program) -> (Run, path of the archive of OTF2, Conversion)"""
+    converted = {}
+
+    def of_program(program):
+        if program not in converted:
+            run, output = traced(program, 4), tmp_path_factory.mktemp(program) / "otf2"
+            converted[program] = run, output / "traces.otf2", convert(project_of(run), "otf2", output)
+        return converted[program]
+
+    return of_program
