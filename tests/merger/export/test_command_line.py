@@ -70,13 +70,13 @@ def test_quiet_and_help_and_version(project, tmp_path):
     assert call("--version").stdout.startswith("hdtrace-convert")
 
 
-def begin_to_write(project, output, to):
-    """A conversion that cannot go on, since the only trace is a pipe into which nobody writes."""
+def begin_to_write(project, output, to, number):
+    """A conversion that cannot go on, since the only trace is a pipe into which nobody writes, and that found a signal not ignored."""
     trace, = project.parent.glob("*.trc")
     text = trace.read_text()
     trace.unlink()
     os.mkfifo(trace)
-    process = subprocess.Popen([CONVERT, "--to", to, "-o", output, project])
+    process = subprocess.Popen([CONVERT, "--to", to, "-o", output, project], preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
     if to == "tit":
         trace.write_text(text)  # it is read once before anything is written
     while not any(output.parent.glob(f"{output.name}.*")):
@@ -88,7 +88,7 @@ def begin_to_write(project, output, to):
 @pytest.mark.parametrize("to", ["ioplot", "otf2", "tit"])
 def test_nothing_is_left_if_a_signal_ends_it(project, tmp_path, to, number):
     before = {path.name for path in tmp_path.iterdir()}
-    process = begin_to_write(project, tmp_path / "x", to)
+    process = begin_to_write(project, tmp_path / "x", to, number)
     process.send_signal(number)
     assert process.wait() == -number
     assert {path.name for path in tmp_path.iterdir()} == before
