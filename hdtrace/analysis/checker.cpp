@@ -1,8 +1,12 @@
 #include "hdtrace/analysis/checker.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <utility>
+
+#include "hdtrace/reader/compressed.h"
 
 namespace hdtrace {
 namespace {
@@ -77,15 +81,21 @@ std::string call_text(const CollectiveCall& call)
     return call.name + (call.root ? " with root " + std::to_string(*call.root) : "");
 }
 
-/* The ranks that did not call, few of them by number. */
-std::string absent_ranks(const Collective& collective)
+/* The ranks that did not call. */
+std::set<std::int64_t> absent_ranks(const Collective& collective)
 {
-    constexpr std::size_t most = 8;
     std::set<std::int64_t> absent;
     for (const Communicator::Member& member : collective.communicator->members)
         absent.insert(member.global);
     for (const CollectiveCall& call : collective.calls)
         absent.erase(call.rank);
+    return absent;
+}
+
+/* Few of them by number. */
+std::string ranks_text(const std::set<std::int64_t>& absent)
+{
+    constexpr std::size_t most = 8;
     std::string text = absent.size() == 1 ? "rank" : "ranks";
     std::size_t shown = 0;
     for (const std::int64_t rank : absent) {
@@ -96,14 +106,28 @@ std::string absent_ranks(const Collective& collective)
     return text;
 }
 
+bool exists(const TraceFile& trace)
+{
+    return std::filesystem::exists(detail::existing_name(trace.path));
+}
+
+std::vector<TraceFile> existing(std::vector<TraceFile> traces)
+{
+    std::erase_if(traces, std::not_fn(exists));
+    return traces;
+}
+
 } // namespace
 
 Checker::Checker(std::shared_ptr<const OpenedProject> project)
-    : m_project(std::move(project)), m_calls(m_project->traces, all_states()),
+    : m_project(std::move(project)), m_calls(existing(m_project->traces), all_states()),
       m_messages(m_project->objects, [this](const Message& message) { check_message(message); }),
       m_collectives(m_project->objects,
                     [this](const Collective& collective) { check_collective(collective); })
 {
+    for (const TraceFile& trace : m_project->traces)
+        if (!exists(trace))
+            report_trace("missing", trace, 0, "the trace does not exist");
 }
 
 std::vector<Finding> Checker::read(std::size_t calls)
@@ -118,15 +142,45 @@ std::vector<Finding> Checker::read(std::size_t calls)
 }
 
 void Checker::report(std::string kind, std::int64_t rank, std::int64_t thread, std::int64_t line,
-                     std::string text)
+                     std::string text, std::string because)
 {
-    m_findings.push_back({std::move(kind), m_project->path_of(rank, thread), line, std::move(text)});
+    m_findings.push_back(
+        {std::move(kind), m_project->path_of(rank, thread), line, std::move(text), std::move(because)});
+}
+
+void Checker::report_trace(std::string kind, const TraceFile& trace, std::int64_t line, std::string text)
+{
+    if (trace.rank >= 0)
+        m_not_whole.try_emplace(trace.rank, trace.path);
+    m_findings.push_back({std::move(kind), trace.path, line, std::move(text), {}});
+}
+
+void Checker::report_cut_off(const std::string& missing)
+{
+    const std::size_t colon = missing.rfind(": ");
+    const auto trace = std::ranges::find(m_project->traces, missing.substr(0, colon), &TraceFile::path);
+    report_trace("cut-off", *trace, 0, missing.substr(colon + 2) + ": the trace was cut off");
+}
+
+/* Why a process did not do something, if it is known; -1 is any process. */
+std::string Checker::reason_of(std::int64_t rank) const
+{
+    const auto found = rank == -1 ? m_not_whole.begin() : m_not_whole.find(rank);
+    return found == m_not_whole.end() ? std::string() : found->second;
+}
+
+/* Only if it is known of all of them. */
+std::string Checker::reason_of(const std::set<std::int64_t>& ranks) const
+{
+    const bool is_known =
+        std::ranges::all_of(ranks, [&](std::int64_t rank) { return m_not_whole.contains(rank); });
+    return is_known ? reason_of(*ranks.begin()) : std::string();
 }
 
 void Checker::check(const TraceFile& trace, const State& call)
 {
     if (call.is_unfinished()) {
-        report("unfinished", trace.rank, trace.thread, call.line, "the process ended inside " + call.name);
+        report_trace("unfinished", trace, call.line, "the process ended inside " + call.name);
         return;
     }
     check_references(trace, call, call);
@@ -165,10 +219,12 @@ void Checker::check_message(const Message& message)
         (message.communicator ? " on " + m_project->label_of(*message.communicator) : std::string());
     if (message.send)
         report("message", message.source, message.send->thread, message.send->line,
-               "sent to " + rank_text(message.destination) + ", " + where + ", but never received");
+               "sent to " + rank_text(message.destination) + ", " + where + ", but never received",
+               reason_of(message.destination));
     else if (message.receive)
         report("message", message.destination, message.receive->thread, message.receive->line,
-               "receive from " + rank_text(message.source) + ", " + where + ", but never sent");
+               "receive from " + rank_text(message.source) + ", " + where + ", but never sent",
+               reason_of(message.source));
 }
 
 void Checker::check_collective(const Collective& collective)
@@ -188,24 +244,31 @@ void Checker::check_collective(const Collective& collective)
                where + " is " + call_text(*different) + " here, but " + call_text(first) + " in " +
                    m_project->path_of(first.rank, first.thread) + ":" + std::to_string(first.line));
     else if (collective.calls.size() < communicator.members.size())
-        report("collective", first.rank, first.thread, first.line,
-               where + ", " + call_text(first) + ", was not called by " + absent_ranks(collective));
+        report_absent(collective, where);
     else
         return;
     m_out_of_order.insert(&communicator);
 }
 
+void Checker::report_absent(const Collective& collective, const std::string& where)
+{
+    const CollectiveCall& first = collective.calls.front();
+    const std::set<std::int64_t> absent = absent_ranks(collective);
+    report("collective", first.rank, first.thread, first.line,
+           where + ", " + call_text(first) + ", was not called by " + ranks_text(absent), reason_of(absent));
+}
+
 void Checker::finish()
 {
+    for (const std::string& missing : m_calls.missing())
+        report_cut_off(missing);
     m_collectives.finish();
     const auto pending = m_messages.requests().pending();
     m_messages.finish();
     for (const OperationPointer& operation : pending)
         report("request", operation->rank, operation->thread, operation->line,
-               operation->call.name + " with rid " + std::to_string(operation->rid) + " was never completed");
-    for (const std::string& missing : m_calls.missing())
-        m_findings.push_back({"cut-off", missing.substr(0, missing.rfind(": ")), 0,
-                              missing.substr(missing.rfind(": ") + 2) + ": the trace was cut off"});
+               operation->call.name + " with rid " + std::to_string(operation->rid) + " was never completed",
+               reason_of(operation->rank));
     m_at_end = true;
 }
 

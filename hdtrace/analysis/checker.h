@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -18,14 +19,17 @@
 namespace hdtrace {
 
 struct Finding {
-    std::string kind; ///< "reference", "message", "request", "collective", "unfinished", "cut-off"
+    /** Traces that are not whole: "missing", "cut-off", "unfinished"; what does not fit: "reference",
+     * "message", "request", "collective". */
+    std::string kind;
     std::string file;
     std::int64_t line = 0; ///< 0 is unknown
     std::string text;
+    std::string because; ///< the file of the trace that is not whole, if that is why; else empty
 };
 
-/** Reads all traces of a project once, in the order of time. Memory grows with the messages, requests and
- * collective operations in flight. */
+/** Reads all traces of a project that exist once, in the order of time. Memory grows with the messages,
+ * requests and collective operations in flight. */
 class Checker {
   public:
     /** Throws OpenError, ReadError. */
@@ -40,15 +44,21 @@ class Checker {
     void check_references(const TraceFile& trace, const State& call, const Element& element);
     void check_message(const Message& message);
     void check_collective(const Collective& collective);
+    void report_absent(const Collective& collective, const std::string& where);
     void finish();
-    void report(std::string kind, std::int64_t rank, std::int64_t thread, std::int64_t line,
-                std::string text);
+    void report(std::string kind, std::int64_t rank, std::int64_t thread, std::int64_t line, std::string text,
+                std::string because = {});
+    void report_trace(std::string kind, const TraceFile& trace, std::int64_t line, std::string text);
+    void report_cut_off(const std::string& missing);
+    std::string reason_of(std::int64_t rank) const;
+    std::string reason_of(const std::set<std::int64_t>& ranks) const;
 
     std::shared_ptr<const OpenedProject> m_project;
     MergedTraces m_calls;
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
     std::vector<Finding> m_findings;
+    std::map<std::int64_t, std::string> m_not_whole; ///< of a process: a trace that lacks calls
     std::set<std::tuple<std::int64_t, std::string, std::int64_t>> m_unknown; ///< rank, kind, id: told once
     std::set<const Communicator*> m_out_of_order; ///< what follows there says nothing
     bool m_at_end = false;

@@ -488,7 +488,8 @@ void bind_checks(py::module_& module)
         .def_readonly("kind", &Finding::kind)
         .def_property_readonly("file", [](const Finding& finding) { return file_text(finding.file); })
         .def_readonly("line", &Finding::line)
-        .def_property_readonly("text", [](const Finding& finding) { return file_text(finding.text); });
+        .def_property_readonly("text", [](const Finding& finding) { return file_text(finding.text); })
+        .def_property_readonly("because", [](const Finding& finding) { return file_text(finding.because); });
     py::class_<Checker>(module, "Checker")
         .def(py::init<ProjectPointer>(), py::arg("project"))
         .def("read", &Checker::read, py::arg("calls"), py::call_guard<py::gil_scoped_release>())

@@ -169,6 +169,59 @@ def test_check_of_a_trace_that_was_cut_off(tmp_path):
     assert result.stdout == f"{tmp_path}/app_node01_0_0.trc: cut-off: </Program> is missing: the trace was cut off\n"
 
 
+def ring(rank, rounds):
+    """Each of three processes sends to the next one, and all meet."""
+    following, before = (rank + 1) % 3, (rank - 1) % 3
+    return "".join(
+        call("Send", 3 * i + 1, f"toRank='{following}' toTag='7' cid='0' size='8' tid='0'")
+        + call("Recv", 3 * i + 2, f"fromRank='{before}' fromTag='7' cid='0' size='8' tid='0'")
+        + call("Barrier", 3 * i + 3, "cid='0'") for i in range(rounds))
+
+
+def test_check_names_the_cause_first(tmp_path):
+    project = write_project(tmp_path, *(ring(rank, 100) for rank in range(3)))
+    first, second, third = (Path(path) for path in hdtrace.open(project).trace_paths)
+    second.write_text("".join(second.read_text().splitlines(keepends=True)[:32]))  # 10 rounds of 100
+    result = run("check", project)
+    assert (result.returncode, result.stderr) == (ERROR, "")
+    assert result.stdout.splitlines() == [
+        f"{second}: cut-off: </Program> is missing: the trace was cut off",
+        f"  {first}:35: collective: operation 10 on WORLD, Barrier, was not called by rank 1",
+        f"  {first}:33: message: sent to rank 1, tag 7 on WORLD, but never received (and 179 more)",
+        "179 left out; --all shows all"]
+    everything = run("check", project, "--all").stdout.splitlines()
+    assert len(everything) == 182 and everything[0] == result.stdout.splitlines()[0]
+    found = json.loads(run("check", project, "--json").stdout)
+    assert [finding["because"] for finding in found] == [None] + 181 * [str(second)]
+
+    second.unlink()
+    result = run("check", project)
+    assert (result.returncode, result.stderr) == (ERROR, "")
+    assert result.stdout.splitlines()[0] == f"{second}: missing: the trace does not exist"
+    assert result.stdout.splitlines()[1:] == [
+        f"  {first}:5: collective: operation 0 on WORLD, Barrier, was not called by rank 1",
+        f"  {first}:3: message: sent to rank 1, tag 7 on WORLD, but never received (and 199 more)",
+        "199 left out; --all shows all"]
+
+
+def test_check_keeps_apart_what_has_another_cause(tmp_path):
+    unfinished = "<Recv time='9.000000000' end='10.000000000' unfinished='1' />\n"
+    send = "toRank='{}' toTag='7' cid='0' size='8' tid='0'"
+    project = write_project(tmp_path, call("Send", 1, send.format(1)) + call("Send", 2, send.format(2)), unfinished, "")
+    first, second, _ = hdtrace.open(project).trace_paths
+    assert run("check", project).stdout.splitlines() == [
+        f"{second}:3: unfinished: the process ended inside Recv",
+        f"  {first}:3: message: sent to rank 1, tag 7 on WORLD, but never received",
+        f"{first}:4: message: sent to rank 2, tag 7 on WORLD, but never received"]
+
+
+def test_check_shows_few_of_many_traces(tmp_path):
+    project = write_project(tmp_path, *[BARRIER] * 40, closing="")
+    lines = run("check", project).stdout.splitlines()
+    assert len(lines) == 12 and lines[10:] == ["and 30 more: cut-off", "30 left out; --all shows all"]
+    assert len(run("check", project, "--all").stdout.splitlines()) == 40
+
+
 @pytest.mark.parametrize("traces", [
     [ISEND + WAIT + BARRIER, RECV + BARRIER],
     [call("Recv", 1, "fromRank='-2' fromTag='7' cid='0' size='0' tid='0'")],
@@ -326,7 +379,7 @@ def complete(*words):
 
 def test_completion(tmp_path):
     assert complete("hdtrace", "c") == {"check", "convert", "completion"}
-    assert complete("hdtrace", "check", "--") == {"--no-schemas", "--json", "--help"}
+    assert complete("hdtrace", "check", "--") == {"--all", "--no-schemas", "--json", "--help"}
     assert complete("hdtrace", "stats", "--by", "c") == {"call", "class", "communicator"}
     assert complete("hdtrace", "stats", "--by", "call,r") == {"call,rank"}
     assert complete("hdtrace", "completion", "") == {"bash"}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
 from .._hdtrace import find_problems
@@ -20,6 +20,8 @@ class Finding:
     file: str
     line: int | None
     text: str
+    because: str | None = None
+    """The trace that is not whole, if that is why."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
@@ -31,7 +33,11 @@ _CUT_OFF = "the trace is cut off"  # which is also found by reading the trace
 
 def _against_schemas(project: Project) -> Iterator[Finding]:
     for path in (project.path, *project.trace_paths):
-        for problem in find_problems(path):
+        try:
+            problems = find_problems(path)
+        except FileNotFoundError:
+            continue  # which is also found when the traces are read
+        for problem in problems:
             if _CUT_OFF in problem:
                 continue
             place = re.fullmatch(r"(?s)(\d+): (.*)", problem.removeprefix(f"{path}:"))
@@ -46,23 +52,58 @@ def _across_traces(project: Project) -> Iterator[Finding]:
             findings = checker.read(STATES_BETWEEN_PAUSES)
             progress.add(STATES_BETWEEN_PAUSES)
             for finding in findings:
-                yield Finding(finding.kind, finding.file, finding.line or None, finding.text)
+                yield Finding(finding.kind, finding.file, finding.line or None, finding.text, finding.because or None)
+
+
+_NOT_WHOLE = ("missing", "cut-off", "unfinished")  # kinds of findings of which others follow
+_MOST_TRACES = 10  # of one kind
 
 
 def find(project: Project, schemas: bool = True) -> Iterator[Finding]:
-    """All that is wrong, as it is found."""
+    """All that is wrong; after what the schemas tell the traces that are not whole."""
     if schemas:
         yield from _against_schemas(project)
-    yield from _across_traces(project)
+    yield from sorted(_across_traces(project), key=lambda finding: finding.kind not in _NOT_WHOLE)
+
+
+def summary(findings: Iterable[Finding]) -> Iterator[str]:
+    """Lines with all findings that follow of no other, and below each the first of each kind that follows of it."""
+    following: dict[str, list[Finding]] = defaultdict(list)
+    traces: dict[str, list[Finding]] = {kind: [] for kind in _NOT_WHOLE}
+    others = []
+    for finding in findings:
+        if finding.because:
+            following[finding.because].append(finding)
+        else:
+            traces.get(finding.kind, others).append(finding)
+
+    left_out = 0
+    for kind, of_kind in traces.items():
+        for trace in of_kind[:_MOST_TRACES]:
+            yield str(trace)
+            for consequences in _by_kind(following.pop(trace.file, [])):
+                left_out += len(consequences) - 1
+                yield f"  {consequences[0]}" + (f" (and {len(consequences) - 1:,} more)" if consequences[1:] else "")
+        if rest := len(of_kind[_MOST_TRACES:]):
+            left_out += rest
+            yield f"and {rest:,} more: {kind}"
+    yield from map(str, others)
+    if left_out or following:
+        yield f"{left_out + sum(map(len, following.values())):,} left out; --all shows all"
+
+
+def _by_kind(findings: Iterable[Finding]) -> Iterable[list[Finding]]:
+    kinds: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        kinds[finding.kind].append(finding)
+    return kinds.values()
 
 
 def run(arguments: Namespace) -> int:
-    findings = find(Project(arguments.project), schemas=not arguments.no_schemas)
+    findings = list(find(Project(arguments.project), schemas=not arguments.no_schemas))
     if arguments.json:
-        found = [asdict(finding) for finding in findings]
-        print_json(found)
-        return 1 if found else 0
-    count = 0
-    for count, finding in enumerate(findings, 1):
-        print(finding, flush=sys.stderr.isatty())
-    return 1 if count else 0
+        print_json([asdict(finding) for finding in findings])
+    else:
+        for line in findings if arguments.all else summary(findings):
+            print(line)
+    return 1 if findings else 0

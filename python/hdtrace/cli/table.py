@@ -131,9 +131,10 @@ COMMANDS = (
         "Checks the files against the schemas; that calls refer to objects that the project describes; that each message was sent and "
         "received; that each request was completed; that the members of each communicator called the same collective "
         "operations in the same order, with the same root. Each finding is a line with file and line. "
-        "Where a trace was cut off, messages and operations that stood in its rest are found missing, too. "
+        "Traces that do not exist, were cut off, or whose process ended inside a call come first; below each stands what is found "
+        "missing because of that, the first of each kind and how many more there are. "
         "The exit code is 1 if there is any finding.",
-        (_PROJECT, Argument("--no-schemas", "leave out the check against the schemas, which takes the most time"), _JSON),
+        (_PROJECT, Argument("--all", "show each finding on a line of its own"), Argument("--no-schemas", "leave out the check against the schemas, which takes the most time"), _JSON),
         "check",
     ),
     Command(
