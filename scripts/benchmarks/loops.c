@@ -25,16 +25,21 @@ static long now(void)
 
 /* Each loop makes at least `calls` calls and returns how many they were. */
 
-static long ping_pong(long calls)
+static long exchange(long calls, int other, MPI_Comm comm)
 {
     int out = rank, in = -1;
     MPI_Request requests[2];
     for (long i = 0; i < calls; i += 3) {
-        MPI_Irecv(&in, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &requests[0]);
-        MPI_Isend(&out, 1, MPI_INT, peer, 1, MPI_COMM_WORLD, &requests[1]);
+        MPI_Irecv(&in, 1, MPI_INT, other, 1, comm, &requests[0]);
+        MPI_Isend(&out, 1, MPI_INT, other, 1, comm, &requests[1]);
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     }
     return (calls + 2) / 3 * 3;
+}
+
+static long ping_pong(long calls)
+{
+    return exchange(calls, peer, MPI_COMM_WORLD);
 }
 
 static long allreduce(long calls)
@@ -115,20 +120,8 @@ static long many_objects(long calls)
     return calls;
 }
 
-/* The MPI library has next to nothing to do here, and no locks that hide what the tracer's cost. */
-static long exchange_with_nobody(MPI_Comm comm, long calls)
-{
-    int out = rank, in = -1;
-    MPI_Request requests[2];
-    for (long i = 0; i < calls; i += 3) {
-        MPI_Irecv(&in, 1, MPI_INT, MPI_PROC_NULL, 1, comm, &requests[0]);
-        MPI_Isend(&out, 1, MPI_INT, MPI_PROC_NULL, 1, comm, &requests[1]);
-        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    }
-    return (calls + 2) / 3 * 3;
-}
-
-/* While many receives are pending. */
+/* While many receives are pending. With MPI_PROC_NULL the MPI library has next to nothing to do, and no locks that hide what
+ * the tracer's cost. */
 static long many_requests(long calls)
 {
     static int in[OBJECTS];
@@ -136,7 +129,7 @@ static long many_requests(long calls)
     for (int i = 0; i < OBJECTS; ++i) {
         MPI_Irecv(&in[i], 1, MPI_INT, rank, 100 + i, MPI_COMM_WORLD, &pending[i]);
     }
-    const long made = exchange_with_nobody(MPI_COMM_WORLD, calls);
+    const long made = exchange(calls, MPI_PROC_NULL, MPI_COMM_WORLD);
     for (int i = 0; i < OBJECTS; ++i) {
         MPI_Send(&i, 1, MPI_INT, rank, 100 + i, MPI_COMM_WORLD);
     }
@@ -153,7 +146,7 @@ struct part
 static void *exchange_part(void *argument)
 {
     struct part *const part = argument;
-    part->calls = exchange_with_nobody(part->comm, part->calls);
+    part->calls = exchange(part->calls, MPI_PROC_NULL, part->comm);
     return NULL;
 }
 
