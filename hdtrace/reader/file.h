@@ -8,16 +8,7 @@
 #include <string_view>
 
 #include "hdtrace/reader/compressed.h"
-
-namespace hdtrace {
-
-/** How a file is read. */
-struct ReadOptions {
-    std::size_t block_size = 64 * 1024; ///< bytes that are read at once and held in memory
-    bool keep_open = true; ///< otherwise it is opened for each block, as far as it can be opened again
-};
-
-} // namespace hdtrace
+#include "hdtrace/reader/read_options.h"
 
 namespace hdtrace::detail {
 

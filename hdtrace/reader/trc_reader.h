@@ -20,7 +20,7 @@
 
 #include "hdtrace/reader/element.h"
 #include "hdtrace/reader/errors.h"
-#include "hdtrace/reader/file.h"
+#include "hdtrace/reader/read_options.h"
 
 namespace hdtrace {
 

@@ -9,7 +9,7 @@ set(packaging_templates "${CMAKE_CURRENT_SOURCE_DIR}/templates")
 set(packaging_output "${CMAKE_CURRENT_BINARY_DIR}/packaging")
 
 # Programs and libraries.
-foreach(target hdTrace hdTrace_static HDTraceMPIWrapper HDTraceMPIWrapper_static hdtrace-run project-merger project-merger-mpi)
+foreach(target hdTrace hdTrace_static hdTraceReader HDTraceMPIWrapper HDTraceMPIWrapper_static hdtrace-run project-merger project-merger-mpi)
     if(TARGET ${target})
         set_target_properties(${target} PROPERTIES
             RUNTIME_OUTPUT_DIRECTORY "${build_bindir}"
@@ -25,7 +25,7 @@ file(RELATIVE_PATH prefix_from_pc "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CM
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 file(RELATIVE_PATH includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 file(RELATIVE_PATH libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-foreach(name hdtrace hdtrace-mpi hdtrace-mpi-static)
+foreach(name hdtrace hdtrace-mpi hdtrace-mpi-static hdtrace-reader)
     configure_file("${packaging_templates}/${name}.pc.in" "${packaging_output}/${name}.pc" @ONLY)
     install(FILES "${packaging_output}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()

@@ -1,6 +1,7 @@
 """What `cmake --install` makes: everything in its place, and usable from other projects in every way that is documented."""
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,8 @@ def assert_is_traced(program: Path, directory: Path):
 
 @pytest.mark.parametrize("file", [
     "bin/hdtrace", "bin/hdtrace-convert", "bin/hdtrace-run", "bin/project-merger", "bin/project-merger-mpi", "include/hdTrace.h",
-    "libhdTrace.a", "libhdTrace.so", "libHDTraceMPIWrapper.a", "libHDTraceMPIWrapper.so",
-    "pkgconfig/hdtrace.pc", "pkgconfig/hdtrace-mpi.pc", "pkgconfig/hdtrace-mpi-static.pc",
+    "libhdTrace.a", "libhdTrace.so", "libhdTraceReader.a", "libhdTraceReader.so", "libHDTraceMPIWrapper.a", "libHDTraceMPIWrapper.so",
+    "pkgconfig/hdtrace.pc", "pkgconfig/hdtrace-reader.pc", "pkgconfig/hdtrace-mpi.pc", "pkgconfig/hdtrace-mpi-static.pc",
     "cmake/hdtrace/hdtrace-config.cmake", "cmake/hdtrace/hdtrace-config-version.cmake",
     "share/hdtrace/schemas/hdtrace-trc.rng", "share/hdtrace/schemas/hdtrace-proj.rng",
     "share/man/man1/hdtrace.1", "share/man/man1/hdtrace-convert.1", "share/man/man1/hdtrace-run.1", "share/man/man1/project-merger.1",
@@ -92,11 +93,20 @@ def test_the_specification_s_link_line(prefix, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def consumer(prefix, tmp_path_factory) -> Path:
+def reading_example(tmp_path_factory) -> Path:
+    """The example of docs/reading.md."""
+    source = tmp_path_factory.mktemp("reading") / "reading.cpp"
+    page = (SOURCE / "docs/reading.md").read_text()
+    source.write_text(re.search(r"```cpp\n(.*?)```", page, re.DOTALL)[1])
+    return source
+
+
+@pytest.fixture(scope="module")
+def consumer(prefix, reading_example, tmp_path_factory) -> Path:
     """The build folder of a project that uses find_package(hdtrace)."""
     build = tmp_path_factory.mktemp("consumer")
     run_well("cmake", "-S", Path(__file__).parent / "consumer", "-B", build, "-G", "Ninja",
-             f"-DCMAKE_PREFIX_PATH={prefix}")
+             f"-DCMAKE_PREFIX_PATH={prefix}", f"-DREADER_SOURCE={reading_example}")
     run_well("cmake", "--build", build)
     return build
 
@@ -125,6 +135,44 @@ def test_the_trace_library_with_pkg_config(prefix, tmp_path, options):
     assert_writes_a_trace(tmp_path / "writer", tmp_path, LD_LIBRARY_PATH=str(library_directory(prefix)))
 
 
+def assert_reads_a_project(program: Path, **environment):
+    project = SOURCE / "tests/unit/reading_example/app.proj"
+    assert run_well(program, project, env=os.environ | environment).splitlines() == [
+        "1000000002000000000: 0 to 1 on WORLD: 8 bytes in 3000000000 ns",
+        "a message from 0 to 1 on WORLD was not received"]
+
+
+@pytest.mark.parametrize("library", ["reader", "reader_static"])
+def test_the_reader_with_find_package(consumer, library):
+    assert_reads_a_project(consumer / library)
+
+
+@pytest.mark.parametrize("options", [[], ["--static"]])
+def test_the_reader_with_pkg_config(prefix, reading_example, tmp_path, options):
+    flags = package_flags(prefix, "hdtrace-reader", *options)
+    if options:
+        flags = ["-l:libhdTraceReader.a" if flag == "-lhdTraceReader" else flag for flag in flags]
+    run_well("c++", "-std=c++20", reading_example, "-o", tmp_path / "reader", *flags)
+    assert_reads_a_project(tmp_path / "reader", LD_LIBRARY_PATH=str(library_directory(prefix)))
+
+
+def test_the_reader_keeps_what_it_is_made_of_to_itself(prefix):
+    assert "-lxml2" not in package_flags(prefix, "hdtrace-reader")
+
+
+def test_the_soname_of_the_reader_has_the_minor_version(prefix):
+    libraries = library_directory(prefix)
+    (full,) = libraries.glob("libhdTraceReader.so.*.*.*")
+    assert f"[{full.stem}]" in run_well("readelf", "-d", libraries / "libhdTraceReader.so")
+
+
+def test_the_documented_headers_of_the_reader_are_installed(prefix):
+    page = (SOURCE / "docs/reading.md").read_text()
+    documented = set(re.findall(r"^\| `(\w+\.h)` \|", page, re.MULTILINE))
+    installed = {path.name for path in (prefix / "include/hdtrace/reader").iterdir()}
+    assert len(documented) > 10 and documented == installed
+
+
 def test_the_installed_launcher_traces(prefix, hello, tmp_path):
     assert run_well(MPIRUN, "-n", "2", prefix / "bin/hdtrace-run", hello, cwd=tmp_path) == "hello\n"
     assert len(traces(tmp_path)) == 4
@@ -146,10 +194,12 @@ def test_the_shared_libraries_need_no_cxx_library(prefix, library):
 
 @pytest.mark.parametrize("compiler", [["cc", "-std=c99"], ["cc", "-std=c17"], ["c++", "-std=c++98"], ["c++", "-std=c++20"]])
 def test_every_header_compiles_alone(prefix, tmp_path, compiler):
-    headers = sorted((prefix / "include").rglob("*.h"))
+    headers = sorted((prefix / "include").glob("*.h"))
+    if "-std=c++20" in compiler:
+        headers += sorted((prefix / "include/hdtrace").rglob("*.h"))
     assert headers
     suffix = ".c" if compiler[0] == "cc" else ".cpp"
     for header in headers:
         source = tmp_path / (header.stem + suffix)
         source.write_text(f'#include "{header}"\n')
-        run_well(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", source)
+        run_well(*compiler, "-I", prefix / "include", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", source)
