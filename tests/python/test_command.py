@@ -3,7 +3,9 @@ import gzip
 import json
 import os
 import pty
+import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import hdtrace
@@ -368,7 +370,7 @@ def test_man_page():
         assert all(argument.name in result.stdout for argument in command.arguments)
 
 
-def complete(*words):
+def complete_in_bash(*words):
     """What bash offers for the last word."""
     program = 'eval "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _hdtrace; printf "%s\\n" "${COMPREPLY[@]}"'
     completion = run_well("completion", "bash")
@@ -377,17 +379,82 @@ def complete(*words):
     return set(result.stdout.split())
 
 
-def test_completion(tmp_path):
+def complete_in_fish(*words):
+    """What fish offers for the last word."""
+    program = f"{run_well('completion', 'fish')}\ncomplete -C '{' '.join(words)}'"
+    result = subprocess.run(["fish", "--no-config", "-c", program], capture_output=True, text=True)
+    assert result.stderr == ""
+    return {line.split("\t")[0] for line in result.stdout.splitlines()}
+
+
+SHELLS = {"bash": complete_in_bash, "fish": complete_in_fish}
+
+
+def needs(shell):
+    return pytest.mark.skipif(not shutil.which(shell), reason=f"needs {shell}")
+
+
+@pytest.mark.parametrize("shell", [pytest.param(shell, marks=needs(shell)) for shell in SHELLS])
+def test_completion(tmp_path, shell):
+    complete = SHELLS[shell]
     assert complete("hdtrace", "c") == {"check", "convert", "completion"}
     assert complete("hdtrace", "check", "--") == {"--all", "--no-schemas", "--json", "--help"}
     assert complete("hdtrace", "stats", "--by", "c") == {"call", "class", "communicator"}
     assert complete("hdtrace", "stats", "--by", "call,r") == {"call,rank"}
-    assert complete("hdtrace", "completion", "") == {"bash"}
+    assert complete("hdtrace", "completion", "") == {"bash", "zsh", "fish"}
     for name in ("app.proj", "app.trc", "folder/x"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert complete("hdtrace", "info", f"{tmp_path}/") == {f"{tmp_path}/app.proj", f"{tmp_path}/folder"}
+    projects_and_folders = {name.rstrip("/") for name in complete("hdtrace", "info", f"{tmp_path}/")}
+    assert projects_and_folders == {f"{tmp_path}/app.proj", f"{tmp_path}/folder"}
     assert complete("hdtrace", "repair", f"{tmp_path}/a") == {f"{tmp_path}/app.proj", f"{tmp_path}/app.trc"}
+
+
+ZSH = """
+PS1=ready; unsetopt zle_bracketed_paste
+autoload -Uz compinit; compinit -u -D
+{completion}
+report() {{ print -r -- "$BUFFER" >{folder}/line; exit }}
+zle -N report; bindkey '^X' report; bindkey '^I' complete-word
+"""
+
+
+def complete_in_zsh(folder, line):
+    """The line after the tabulator key; zsh completes only on a terminal."""
+    (folder / ".zshrc").write_text(ZSH.format(completion=run_well("completion", "zsh"), folder=folder))
+    ours, theirs = pty.openpty()
+    environment = os.environ | {"ZDOTDIR": str(folder), "TERM": "dumb"}
+    with subprocess.Popen(["zsh", "-d", "-i"], stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder, env=environment,
+                          start_new_session=True):
+        os.close(theirs)
+        screen = b""
+        while b"ready" not in screen:
+            screen += os.read(ours, 4096)
+        os.write(ours, line.encode() + b"\t\x18")
+        with suppress(OSError):  # the end of the terminal
+            while os.read(ours, 4096):
+                pass
+    os.close(ours)
+    return (folder / "line").read_text().rstrip("\n")
+
+
+@needs("zsh")
+@pytest.mark.parametrize("line, completed", [
+    ("hdtrace comp", "letion "),
+    ("hdtrace completion z", "sh "),
+    ("hdtrace check --no", "-schemas "),
+    ("hdtrace check app.proj --js", "on "),
+    ("hdtrace stats --by call,r", "ank,"),
+    ("hdtrace info a", "pp.proj "),
+    ("hdtrace info sub", "folder/"),
+    ("hdtrace repair a", "pp."),
+    ("hdtrace merge app.t", "rc "),
+])
+def test_completion_in_zsh(tmp_path, line, completed):
+    for name in ("app.proj", "app.trc"):
+        (tmp_path / name).touch()
+    (tmp_path / "subfolder").mkdir()
+    assert complete_in_zsh(tmp_path, line) == line + completed
 
 
 def test_is_installed_and_may_be_moved(tmp_path):
@@ -398,7 +465,9 @@ def test_is_installed_and_may_be_moved(tmp_path):
     project = write_project(tmp_path, BARRIER)
     result = subprocess.run([moved / "bin/hdtrace", "dump", project], env=environment, capture_output=True, text=True)
     assert (result.returncode, result.stderr) == (FINE, "") and "Barrier" in result.stdout
-    assert "_hdtrace" in (moved / "share/bash-completion/completions/hdtrace").read_text()
+    for shell, place in (("bash", "bash-completion/completions/hdtrace"), ("zsh", "zsh/site-functions/_hdtrace"),
+                         ("fish", "fish/vendor_completions.d/hdtrace.fish")):
+        assert (moved / "share" / place).read_text() == run_well("completion", shell)
     (package,) = (path.parent for path in moved.rglob("hdtrace/__init__.py"))
     installed = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
     sources = Path(__file__).resolve().parents[2] / "python/hdtrace"

@@ -162,8 +162,9 @@ COMMANDS = (
     Command(
         "completion",
         "print the completion of this command for a shell",
-        "For bash: source <(hdtrace completion bash)",
-        (Argument("SHELL", "the shell", choices=("bash",)),),
+        "For bash and zsh: source <(hdtrace completion bash). For fish: hdtrace completion fish | source. An installation in a "
+        "prefix where the shell looks for completions, such as /usr, needs nothing for that.",
+        (Argument("SHELL", "the shell", choices=("bash", "zsh", "fish")),),
         "completion",
     ),
 )
