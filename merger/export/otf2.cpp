@@ -132,6 +132,7 @@ class Location {
     OTF2_EvtWriter* m_writer;
 };
 
+constexpr std::int64_t any = -1;    // source or tag
 constexpr std::int64_t nobody = -2; // MPI_PROC_NULL
 
 constexpr std::string_view partitioned = "starts of partitioned operations: as of one message";
@@ -373,22 +374,32 @@ class ProcessEvents {
             m_windows.finish(call, m_writer);
     }
 
+    /// What arrived is told where anything was welcome. MPICH tells nonsense of MPI_Isendrecv.
+    static std::int64_t asked_or_got(const Element& posted, const Element& got, std::string_view name)
+    {
+        const std::int64_t asked = posted.integer(name).value_or(any);
+        return asked != any ? asked : got.integer(name).value_or(any);
+    }
+
+    static uint64_t received_size(const Element& element)
+    {
+        return unsigned_value(element, element.find("recvSize") ? "recvSize" : "size");
+    }
+
     /// @p posted names the communicator, @p got what has arrived.
     void receive(const Element& posted, const Element& got, OTF2_TimeStamp when,
                  std::optional<uint64_t> request)
     {
         const Communicator* communicator = m_objects.communicator(m_rank, posted);
-        const std::int64_t from =
-            got.integer("fromRank").value_or(posted.integer("fromRank").value_or(nobody));
+        const std::int64_t from = asked_or_got(posted, got, "fromRank");
         const std::optional<uint32_t> sender = m_definitions.local_rank(communicator, from);
         if (!sender) {
             if (from != nobody)
                 m_what = other_world;
             return;
         }
-        const auto tag =
-            static_cast<uint32_t>(got.integer("fromTag").value_or(posted.integer("fromTag").value_or(0)));
-        const uint64_t size = unsigned_value(got, got.find("recvSize") ? "recvSize" : "size");
+        const auto tag = static_cast<uint32_t>(asked_or_got(posted, got, "fromTag"));
+        const uint64_t size = std::min(received_size(posted), received_size(got.find("size") ? got : posted));
         const OTF2_CommRef comm = m_definitions.communicator(communicator);
         if (request)
             check(OTF2_EvtWriter_MpiIrecv(m_writer, nullptr, when, *sender, comm, tag, size, *request));

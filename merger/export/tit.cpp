@@ -107,7 +107,12 @@ std::int64_t value_or(const Element& element, std::string_view name, std::int64_
 bool is_receive(const Element& call)
 {
     return call.name == "Irecv" || call.name == "Imrecv" || call.name == "Recv_init" ||
-           call.name.starts_with("Isendrecv");
+           call.name == "Precv_init" || call.name.starts_with("Isendrecv");
+}
+
+bool is_partitioned(const Element& call)
+{
+    return call.name == "Psend_init" || call.name == "Precv_init";
 }
 
 Received posted(const Element& call)
@@ -161,6 +166,8 @@ struct Result {
 
 constexpr Result exact = {};
 constexpr Result lonely = {Fate::dropped, "messages whose other end the trace does not have"};
+constexpr Result partitioned = {Fate::approximated,
+                                "partitioned operations: as one message, sent where they are started"};
 constexpr Result measured = {Fate::approximated,
                              "calls that the replay does not have: they take the time that they took"};
 
@@ -194,6 +201,8 @@ class RankReplay {
     /// Their time is a part of the computation.
     static bool is_local(const State& call)
     {
+        if (call.name.starts_with("Pready") || call.name == "Parrived")
+            return true;
         const CallClass of_call = class_of(call.name);
         const bool makes_communicator = call.find("newcid") != nullptr;
         return (of_call == CallClass::communicator && !makes_communicator) ||
@@ -261,6 +270,8 @@ class RankReplay {
 
     std::int64_t tag(const Element& call, std::int64_t tag) const
     {
+        if (is_partitioned(call))
+            return m_replay.tags.of_partitioned(m_replay.objects.communicator(m_rank, call), tag);
         return m_replay.tags.of(m_replay.objects.communicator(m_rank, call), tag);
     }
 
@@ -352,13 +363,15 @@ class RankReplay {
     {
         const Element& what = operation.call;
         const std::int64_t to = value_or(what, "toRank", nobody);
-        if (to == unknown || what.name.starts_with("P"))
+        if (to == unknown)
             return measured;
         if (is_lonely(m_replay.lonely.sends, operation.line, operation.rid))
             return lonely;
         if (to != nobody)
             m_actions.start_send(to, tag(what, value_or(what, "toTag", 0)), value_or(what, "size", 0), waits);
-        if (what.name != "Isend" && what.name != "Send_init")
+        if (is_partitioned(what))
+            return partitioned;
+        if (what.name != "Isend" && what.name != "Send_init" && !what.name.starts_with("Isendrecv"))
             return {Fate::approximated, "synchronous, buffered and ready sends: as usual ones"};
         return exact;
     }
@@ -378,7 +391,7 @@ class RankReplay {
             return lonely;
         if (receive.source != nobody)
             m_actions.start_receive(receive.source, tag(operation.call, receive.tag), receive.size, waits);
-        return exact;
+        return is_partitioned(operation.call) ? partitioned : exact;
     }
 
     /// False if it is not known what has to be waited for.

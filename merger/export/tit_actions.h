@@ -31,6 +31,12 @@ class ReplayTags {
         return of(communicator, -2 - number % 1024);
     }
 
+    /// Partitioned operations meet each other only.
+    std::int64_t of_partitioned(const Communicator* communicator, std::int64_t tag)
+    {
+        return of(communicator, -2048 - tag);
+    }
+
   private:
     static constexpr std::int64_t first_new = 1 << 20;
 

@@ -3,7 +3,7 @@ from collections import Counter
 
 import pytest
 from archives import events, messages, otf2, place, print_silently
-from conversions import PROGRAMS, call, project_of
+from conversions import PROGRAMS, call, convert, project_of
 
 MESSAGES = ["send_modes", "receive", "isend_modes", "completion", "persistent", "probe", "sub_communicator", "threads"]
 MESSAGES += [name for name in PROGRAMS if name == "partitioned"]  # only with MPI 4
@@ -75,6 +75,22 @@ def test_accesses_have_bytes_and_offsets(archive, program):
                        if state.name.startswith(("File_read", "File_write", "File_iread", "File_iwrite")))
     assert begun == expected
     assert len(events(path, "IoOperationComplete")) == len(events(path, "IoOperationBegin"))
+
+
+def test_a_request_for_both_sides_is_two_messages(run, tmp_path):
+    """MPICH does not write its status: what it tells counts only where anything was welcome."""
+    info = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_INT' size=4 lb=0 extent=4\nComm map='0->0;1->1;' id=0 name='WORLD' uid='W'\n"
+    for me, source, told in ((0, 1, "fromRank='0' fromTag='9' size='99'"), (1, -1, "fromRank='0' fromTag='5' size='4'")):
+        both = f"size='4' toRank='{1 - me}' toTag='5' fromRank='{source}' fromTag='5' cid='0' count='1' tid='0' rid='0' recvSize='4'"
+        run.process(me, info, f"<Isendrecv {both} time='1.000000000' end='2.000000000' />\n"
+                              f"<Wait time='3.000000000' end='4.000000000' ><For rid='0' {told} /></Wait>\n", size=2)
+    run.merge_cleanly()
+    convert(tmp_path / "app.proj", "otf2", tmp_path / "otf2")
+    archive = tmp_path / "otf2/traces.otf2"
+    sent, received = messages(archive)
+    assert sent == received == {(0, 1, "WORLD", 5, 4): 1, (1, 0, "WORLD", 5, 4): 1}
+    requests = Counter((place(location), event.request_id) for location, event in events(archive) if hasattr(event, "request_id"))
+    assert len(requests) == 4 and set(requests.values()) == {2}
 
 
 def test_what_is_approximated_is_told(archive):

@@ -109,6 +109,22 @@ def test_a_persistent_request_is_an_operation_at_each_start(converted):
     assert lines[0] == ["isend 1 3 8 6", "wait 0 1 3"] * 2
 
 
+def test_a_partitioned_operation_is_a_message_that_meets_others_of_its_kind_only(converted):
+    def partitioned(call, other):
+        made = element(call, f"size='32' count='2' tid='0' {other} cid='0' rid='0' partitions='4'")
+        return made + element("Start", "rid='1' initRid='0'")
+
+    ready = element("Pready_range", "rid='1' partitionLow='0' partitionHigh='3'")
+    arrived = element("Parrived", "rid='1' partition='0' flag='0'")
+    conversion, lines = converted(partitioned("Psend_init", "toRank='1' toTag='3'") + send(1) + ready + wait("<For rid='1' />", at=1),
+                                  partitioned("Precv_init", "fromRank='0' fromTag='3'") + receive(0) + arrived
+                                  + wait("<For rid='1' fromRank='0' fromTag='3' size='32' />", at=1))
+    tag = lines[0][0].split()[2]
+    assert tag != "3"
+    assert lines == [[f"isend 1 {tag} 32 6", "send 1 3 8 6", f"wait 0 1 {tag}"], [f"irecv 0 {tag} 32 6", "recv 0 3 8 6", f"wait 0 1 {tag}"]]
+    assert (list(conversion.approximated.values()), conversion.dropped) == ([2], {})
+
+
 def test_what_is_too_large_for_the_replay_is_split(converted):
     size = 5 * 2**29
     _, lines = converted(send(1, size=size), receive(0, size=size))
