@@ -33,6 +33,16 @@ bool is_scarce(int descriptor)
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<rlim_t>(descriptor) >= limit.rlim_cur / 2;
 }
 
+// Locks it for this process if nobody has. Locks of this kind end with the process or when it closes the file, also in
+// another place, and children do not get them. Where there are none, nobody can tell.
+bool is_locked_by_another_process(int descriptor)
+{
+    struct flock whole_file = {};
+    whole_file.l_type = F_WRLCK;
+    whole_file.l_whence = SEEK_SET;
+    return fcntl(descriptor, F_SETLK, &whole_file) != 0 && (errno == EAGAIN || errno == EACCES);
+}
+
 iovec to_iovec(Text text)
 {
     return {const_cast<char*>(text.data), text.size};
@@ -59,27 +69,36 @@ OutputFile::~OutputFile()
 int OutputFile::open(const char* path, Text trailer)
 {
     m_trailer = trailer;
+    free(m_path);
     m_path = strdup(path);
     if (m_path == nullptr)
         return ENOMEM;
-    const int descriptor = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    const int descriptor = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
     if (descriptor < 0)
         return errno;
-    struct stat status;
-    if (fstat(descriptor, &status) != 0) {
-        const int error = errno;
-        ::close(descriptor);
+    m_descriptor = move_up(descriptor);
+    if (const int error = make_ours()) {
+        ::close(m_descriptor);
         return error;
     }
-    m_descriptor = move_up(descriptor);
     m_is_kept = !is_scarce(m_descriptor);
     m_is_open = true;
     m_process = getpid();
-    m_device = status.st_dev;
-    m_inode = status.st_ino;
     m_size = 0;
     m_end = 0;
     return leave_descriptor();
+}
+
+int OutputFile::make_ours()
+{
+    if (is_locked_by_another_process(m_descriptor))
+        return EBUSY;
+    struct stat status;
+    if (fstat(m_descriptor, &status) != 0 || (status.st_size > 0 && ftruncate(m_descriptor, 0) != 0))
+        return errno;
+    m_device = status.st_dev;
+    m_inode = status.st_ino;
+    return 0;
 }
 
 int OutputFile::take_descriptor()

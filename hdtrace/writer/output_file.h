@@ -22,7 +22,8 @@ class OutputFile {
     OutputFile& operator=(const OutputFile&) = delete;
     ~OutputFile();
 
-    /// Creates or empties the file. The descriptor is a high one that is closed on exec, so that the program
+    /// Creates or empties the file; EBUSY if another process that lives has opened it in this way, on this host or, where
+    /// the file system knows locks of other hosts, on another one. The descriptor is a high one that is closed on exec, so that the program
     /// gets the same numbers for its own files as without us; where they are scarce the file is open only while
     /// it is written. Whatever happens later, the file ends with @p trailer from its first write() on; it is
     /// not copied.
@@ -38,6 +39,7 @@ class OutputFile {
     bool is_open() const { return m_is_open; }
 
   private:
+    int make_ours();
     int take_descriptor();
     int leave_descriptor();
     bool is_still_ours() const;

@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/process.h"
 
 #include "hdtrace/writer/file_name.h"
+#include "mpiwrapper/runtime/former_program.h"
 #include "mpiwrapper/runtime/keeper.h"
 #include "mpiwrapper/runtime/real.h"
 #include "mpiwrapper/runtime/requests.h"
@@ -211,14 +212,15 @@ void find_world()
     world_label = world_name + 1;
 }
 
-// The first part of file names: the program's name, and the world's where it is not the only one.
-const char* find_base_name()
+// The first part of file names: the program's name, and what tells this process from others of that name and rank: its
+// world, and a number where such processes live.
+void append_base_name(TextBuffer& out, int number)
 {
-    const char* const program = *settings.name != '\0' ? settings.name : program_invocation_short_name;
-    if (*world_label == '\0')
-        return program;
-    TextBuffer name;
-    return copy_of(name.string(program).text("-world").string(world_label).c_string(), program);
+    out.string(*settings.name != '\0' ? settings.name : program_invocation_short_name);
+    if (*world_label != '\0')
+        out.text("-world").string(world_label);
+    if (number > 1)
+        out.text("-").number(number);
 }
 
 const char* name_of_thread_level(int level)
@@ -266,32 +268,60 @@ void make_directory(const char* path)
         warn(path, error);
 }
 
-// False if there is no place for the files' names.
-bool set_path_prefix(int rank)
+void append_path_prefix(TextBuffer& out, const char* directory, TextBuffer& base, int rank)
 {
-    TextBuffer prefix;
-    // The program may change its directory later.
-    char directory[PATH_MAX];
-    prefix.string(realpath(settings.directory, directory) != nullptr ? directory : settings.directory).text("/");
-    append_file_label(prefix, base_name);
-    prefix.text("_");
-    append_file_label(prefix, host);
-    prefix.text("_").number(rank).text("_");
-    path_prefix = copy_of(prefix.c_string(), "");
-    if (prefix.bad() || *path_prefix == '\0')
-        warn(settings.directory, ENOMEM);
-    return *path_prefix != '\0' && !prefix.bad();
+    out.string(directory).text("/");
+    append_file_label(out, base.c_string());
+    out.text("_");
+    append_file_label(out, host);
+    out.text("_").number(rank).text("_");
 }
 
-void open_info()
+// Takes these names, also if nothing can be written there. EBUSY if they belong to a living process, ENOMEM if memory is short.
+int open_info_as(TextBuffer& base, TextBuffer& prefix)
 {
     TextBuffer path;
-    path.string(path_prefix).text("0.info");
-    static char memory[sizeof(InfoWriter)] __attribute__((aligned(alignof(InfoWriter))));
-    info = new (memory) InfoWriter;
-    const int error = path.bad() ? ENOMEM : info->open(path.c_string());
+    path.string(prefix.c_string()).text("0.info");
+    const bool is_known = !base.bad() && !prefix.bad() && !path.bad();
+    if (is_known && is_from_former_program(path.c_string()))
+        return EBUSY;
+    char* const kept_base = strdup(base.c_string());
+    char* const kept_prefix = strdup(prefix.c_string());
+    const int error = is_known && kept_base != nullptr && kept_prefix != nullptr ? info->open(path.c_string()) : ENOMEM;
+    if (error == EBUSY || error == ENOMEM) {
+        free(kept_base);
+        free(kept_prefix);
+        return error;
+    }
+    base_name = kept_base;
+    path_prefix = kept_prefix;
     if (error != 0)
         warn(path.c_string(), error);
+    return 0;
+}
+
+// False if there is no memory for the files' names. Those that belong to a living process are left alone.
+bool open_info(int rank)
+{
+    // The program may change its directory later.
+    char place[PATH_MAX];
+    const char* const directory = realpath(settings.directory, place) != nullptr ? place : settings.directory;
+    static char memory[sizeof(InfoWriter)] __attribute__((aligned(alignof(InfoWriter))));
+    info = new (memory) InfoWriter;
+    constexpr int most_names = 9999;
+    int error = EBUSY;
+    for (int number = 1; error == EBUSY && number <= most_names; ++number) {
+        TextBuffer base, prefix;
+        append_base_name(base, number);
+        append_path_prefix(prefix, directory, base, rank);
+        error = open_info_as(base, prefix);
+        if (error == 0 && number > 1)
+            Say(incomplete_trace).text("a program of the same name, host and rank is still running; the files of this one are ")
+                .text(path_prefix).text("*");
+    }
+    if (error != 0)
+        warn(directory, error);
+    return error == 0;
 }
 
 // False without memory for it: then the thread's calls cannot even be counted.
@@ -479,13 +509,11 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         real.MPI_Group_size(world, &size);
         if (has_world_communicator)
             find_world();
-        base_name = find_base_name();
         make_directory(settings.directory);
-        if (!set_path_prefix(world_rank_of_process)) {
+        if (!open_info(world_rank_of_process)) {
             set_state(State::off);
             return;
         }
-        open_info();
         write_process_line(world_rank_of_process, size, thread_level);
         pthread_key_create(&thread_end_key, end_thread);
         pthread_atfork(nullptr, nullptr, become_untraced);

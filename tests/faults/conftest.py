@@ -55,7 +55,7 @@ class Victim:
         return self.process.returncode
 
     def path(self, rank=0, thread=0, program="*"):
-        (path,) = self.trace_directory.glob(f"{program}_*_{rank}_{thread}.trc")
+        (path,) = self.trace_directory.glob(f"{program}_*_{rank}_{thread}.trc*")
         return path
 
     def trace(self, rank=0, thread=0, program="*"):
@@ -105,9 +105,9 @@ def unfinished(name):
     return Call(name, unfinished="1")
 
 
-def wait_for_trace(victim, is_there):
+def wait_for_trace(victim, is_there, program="*"):
     """Until the trace is as wanted, which the tracer does from time to time."""
     end = time.monotonic() + TIMEOUT
-    while not is_there(victim.path().read_text()):
-        assert time.monotonic() < end, victim.path().read_text()
+    while not is_there(victim.path(program=program).read_text()):
+        assert time.monotonic() < end, victim.path(program=program).read_text()
         time.sleep(0.05)

@@ -1,6 +1,6 @@
 """Processes and libraries beside the traced program."""
 import pytest
-from conftest import LIBRARY, PRELUDE, PROGRAMS
+from conftest import LIBRARY, PRELUDE, PROGRAMS, wait_for_trace
 from support.runs import LAUNCHER, SOURCE, WRAPPER, merge, only_with, preload
 
 WAYS = ["fork_exit", "fork__exit", "fork_signal", "fork_exec", "vfork__exit", "vfork_exec", "vfork_exec_fails", "vfork_signal",
@@ -24,6 +24,61 @@ def test_a_child_becomes_another_mpi_program(run):
         assert names_of_programs(victim) == ({"children"} if follow == "0" else {"children", "with-tool"})
         assert victim.names(program="children") == [*PRELUDE, "Bcast", "Finalize"]
         assert follow == "0" or victim.names(program="with-tool") == [*PRELUDE, "Finalize"]
+
+
+def check_other_name(victim, name):
+    """The one warning says where the trace is."""
+    (line,) = victim.stderr.splitlines()
+    begin = f"hdtrace: a program of the same name, host and rank is still running; the files of this one are {victim.trace_directory}/"
+    assert line.startswith(begin + name + "_") and line.endswith("_*")
+
+
+@pytest.mark.parametrize("way, output, calls", [
+    ("fork_exec_mpi", "the tool saw 10\nfinished\n", ["Bcast", "Finalize"]), ("exec_mpi", "the tool saw 10\n", ["Bcast"])])
+def test_another_program_of_the_same_name(run, way, output, calls):
+    victim = run("children", way, PROGRAMS / "with_tool", env={"HDTRACE_FOLLOW": "1", "HDTRACE_NAME": "same"})
+    assert (victim.returncode, victim.stdout) == (0, output)
+    check_other_name(victim, "same-2")
+    assert victim.names(program="same") == [*PRELUDE, *calls]
+    assert victim.names(program="same-2") == [*PRELUDE, "Finalize"]
+
+
+def test_a_program_runs_twice_at_once(start, tmp_path):
+    """In one directory. A name is free again when its process has ended, however."""
+    def begin(*args):
+        victim = start(*args, env={"HDTRACE_DIRECTORY": str(tmp_path / "traces")})
+        victim.trace_directory = tmp_path / "traces"
+        return victim
+
+    first = begin("die", "wait")
+    first.wait_for_line("waiting")
+    second = begin("die", "exit").wait()
+    check_other_name(second, "die-2")
+    assert second.names(program="die-2") == PRELUDE
+    wait_for_trace(first, lambda text: "Recv" in text, program="die")
+    first.process.kill()
+    first.wait()
+    assert first.names(program="die") == [*PRELUDE, "Recv"]
+    third = begin("die", "exit").wait()
+    assert third.stderr == ""
+    assert third.names(program="die") == PRELUDE
+
+
+def test_two_runs_at_once(start, tmp_path):
+    """All processes of the second one agree on the name."""
+    def begin(*args, **env):
+        victim = start(*args, env={"HDTRACE_DIRECTORY": str(tmp_path / "traces"), **env}, launcher=(SOURCE / "scripts/mpirun", "-n", "2"))
+        victim.trace_directory = tmp_path / "traces"
+        return victim
+
+    first = begin("die", "wait")
+    assert [first.process.stdout.readline() for _ in range(2)] == 2 * ["waiting\n"]
+    second = begin("calls", HDTRACE_NAME="die").wait()
+    assert second.returncode == 0 and len(second.stderr.splitlines()) == 2
+    assert merge(second.trace_directory / "die-2.proj", *second.trace_directory.glob("die-2_*.info")) == []
+    for rank in range(2):
+        assert second.trace(rank, program="die-2").names() == [*PRELUDE, "Finalize"]
+        assert first.trace(rank, program="die").names()[-1:] != ["Finalize"]
 
 
 def names_of_programs(victim):
@@ -96,6 +151,15 @@ def test_a_tool_is_preloaded_behind_us(run):
     victim = run("calls", traced=False, env=preload(WRAPPER, TOOL))
     assert (victim.returncode, victim.stdout, victim.stderr) == (0, "", "")
     assert victim.names() == [*PRELUDE, "Finalize"]
+
+
+def test_a_tool_is_a_library_of_the_program(run):
+    """It comes behind us, unless it is preloaded as well."""
+    assert run("with_tool_library", traced=False).stdout == "the tool saw 10\n"
+    check_beside_tool(run("with_tool_library", env=preload(PROGRAMS / "libtool.so")), 10)
+    unseen = run("with_tool_library")
+    assert (unseen.returncode, unseen.stdout, unseen.stderr) == (0, "", "")
+    assert unseen.names() == [*PRELUDE, "Finalize"]
 
 
 def test_a_library_that_is_loaded_privately(run):

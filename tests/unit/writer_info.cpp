@@ -2,7 +2,10 @@
 #include "writer_support.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 namespace hdtrace::test {
 namespace {
@@ -62,6 +65,87 @@ TEST(InfoWriter, SaysWhyItCannotBeOpened)
     EXPECT_EQ(write(info, "lost\n"), ENOENT);
     EXPECT_EQ(info.flush(), ENOENT);
     EXPECT_EQ(info.close(), ENOENT);
+}
+
+// A process that writes a file, and lives until the object ends.
+class OtherProcess {
+  public:
+    OtherProcess(const std::string& path, const std::string& lines)
+    {
+        int ends[2];
+        if (pipe(ends) != 0)
+            throw std::runtime_error("no pipe");
+        m_process = fork();
+        if (m_process == 0) {
+            InfoWriter info;
+            const bool is_good = info.open(path.c_str()) == 0 && write(info, lines) == 0 && info.flush() == 0;
+            if (is_good && ::write(ends[1], "!", 1) == 1)
+                pause();
+            _exit(1);
+        }
+        ::close(ends[1]);
+        char mark;
+        m_is_ready = read(ends[0], &mark, 1) == 1;
+        ::close(ends[0]);
+    }
+    ~OtherProcess()
+    {
+        kill(m_process, SIGKILL);
+        waitpid(m_process, nullptr, 0);
+    }
+    bool is_ready() const { return m_is_ready; }
+
+  private:
+    pid_t m_process;
+    bool m_is_ready = false;
+};
+
+TEST(InfoWriter, LeavesTheFileOfALivingProcessAlone)
+{
+    const TemporaryDirectory directory;
+    const std::string path = directory.file("i");
+    {
+        const OtherProcess other(path, "Process base='other'\n");
+        ASSERT_TRUE(other.is_ready());
+        InfoWriter info;
+        EXPECT_EQ(info.open(path.c_str()), EBUSY);
+        EXPECT_EQ(info.open(directory.file("j").c_str()), 0);
+        EXPECT_EQ(write(info, "End\n"), 0);
+        EXPECT_EQ(info.close(), 0);
+        EXPECT_EQ(content_of(path), "Process base='other'\n");
+        EXPECT_EQ(content_of(directory.file("j")), "End\n");
+    }
+    InfoWriter info;
+    EXPECT_EQ(info.open(path.c_str()), 0);
+    EXPECT_EQ(content_of(path), "");
+}
+
+TEST(InfoWriter, ChildrenDoNotKeepTheFile)
+{
+    const TemporaryDirectory directory;
+    const std::string path = directory.file("i");
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t parent = fork();
+    if (parent == 0) {
+        InfoWriter info;
+        if (info.open(path.c_str()) != 0)
+            _exit(1);
+        const pid_t child = fork();
+        if (child == 0) {
+            pause();
+            _exit(0);
+        }
+        _exit(::write(ends[1], &child, sizeof child) == sizeof child ? 0 : 1);
+    }
+    pid_t child = 0;
+    ASSERT_EQ(read(ends[0], &child, sizeof child), ssize_t{sizeof child});
+    waitpid(parent, nullptr, 0);
+    InfoWriter info;
+    EXPECT_EQ(info.open(path.c_str()), 0);
+    kill(child, SIGKILL);
+    ::close(ends[0]);
+    ::close(ends[1]);
 }
 
 TEST(InfoWriter, RemembersThatTheDiskWasFull)

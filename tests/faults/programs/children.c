@@ -66,6 +66,12 @@ static void fork_exec_mpi(void)
     expect_exit(child, 0);
 }
 
+static void exec_mpi(void)
+{
+    make_calls(1);
+    execl(mpi_program, mpi_program, NULL);
+}
+
 static void vfork_underscore_exit(void)
 {
     const pid_t child = vfork();
@@ -140,6 +146,7 @@ static const struct way ways[] = {
     {"fork_signal", fork_signal},
     {"fork_exec", fork_exec},
     {"fork_exec_mpi", fork_exec_mpi},
+    {"exec_mpi", exec_mpi},
     {"vfork__exit", vfork_underscore_exit},
     {"vfork_exec", vfork_exec},
     {"vfork_exec_fails", vfork_exec_fails},
