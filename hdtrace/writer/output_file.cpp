@@ -43,6 +43,15 @@ bool is_locked_by_another_process(int descriptor)
     return fcntl(descriptor, F_SETLK, &whole_file) != 0 && (errno == EAGAIN || errno == EACCES);
 }
 
+// Btrfs needs room to shorten a file. Where it has none left, it fills the rest of the last block with zeros before it says
+// so; that is what the first step is for. Returns false if the file is as long as before.
+bool shorten(int descriptor, off_t size, off_t end)
+{
+    constexpr off_t block = 4096;
+    const off_t whole_blocks = (size + block - 1) / block * block;
+    return (whole_blocks >= end || ftruncate(descriptor, whole_blocks) == 0) && ftruncate(descriptor, size) == 0;
+}
+
 iovec to_iovec(Text text)
 {
     return {const_cast<char*>(text.data), text.size};
@@ -146,16 +155,23 @@ int OutputFile::write_here(Text data, Text rest, Text end, const Undisturbed& un
 {
     iovec parts[] = {to_iovec(data), to_iovec(rest), to_iovec(end)};
     const off_t new_end = m_size + static_cast<off_t>(data.size + rest.size + end.size);
-    if (new_end < m_end && ftruncate(m_descriptor, m_size) != 0)
-        return errno;
+    if (new_end < m_end) {
+        if (!shorten(m_descriptor, m_size, m_end))
+            return errno;
+        m_end = m_size;
+    }
+    const bool ends_with_trailer = m_end == m_size + static_cast<off_t>(m_trailer.size);
     size_t done = 0;
     const int error = write_parts(parts, parts + 3, done, undisturbed);
+    const off_t reached = m_size + static_cast<off_t>(done);
     const bool has_data = done >= data.size;
     if (has_data)
         m_size += static_cast<off_t>(data.size);
-    m_end = new_end;
+    if (reached > m_end)
+        m_end = reached;
     m_trailer_error = 0;
-    if (error != 0)
+    const bool is_as_before = done == 0 && ends_with_trailer;
+    if (error != 0 && !is_as_before)
         put_back(undisturbed);
     return has_data ? 0 : error;
 }
@@ -186,9 +202,9 @@ int OutputFile::write_parts(iovec* part, const iovec* end, size_t& done, const U
 // After a failed write: to the last data that are complete, and the trailer.
 void OutputFile::put_back(const Undisturbed& undisturbed)
 {
-    m_end = m_size;
-    if (ftruncate(m_descriptor, m_size) != 0)
+    if (!shorten(m_descriptor, m_size, m_end))
         return; // a cut-off last line stays; readers know it
+    m_end = m_size;
     iovec part = to_iovec(m_trailer);
     size_t done = 0;
     m_trailer_error = write_parts(&part, &part + 1, done, undisturbed);

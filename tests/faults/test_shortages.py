@@ -1,7 +1,9 @@
 """Something runs out: one warning, the losses are counted, and the program's results are the same."""
 import os
+import shutil
 import subprocess
 
+import hdtrace
 import pytest
 from conftest import PRELUDE
 
@@ -19,15 +21,33 @@ def check_warning(victim, reason):
 
 
 @pytest.fixture
-def small_disk(tmp_path):
-    """A disk that is full soon."""
+def mounted(tmp_path):
+    """mounted(words for mount...) -> a directory with this file system until the end of the test."""
     disk = tmp_path / "disk"
-    disk.mkdir()
-    result = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", disk], capture_output=True, text=True)
-    if result.returncode != 0:
-        pytest.skip(f"no file system can be mounted here: {result.stderr}")
-    yield disk
-    subprocess.run(["umount", disk], check=True)
+
+    def mount(*words):
+        disk.mkdir()
+        result = subprocess.run(["mount", *words, disk], capture_output=True, text=True)
+        if result.returncode != 0:
+            pytest.skip(f"no such file system can be mounted here: {result.stderr}")
+        return disk
+
+    yield mount
+    if disk.is_mount():
+        subprocess.run(["umount", disk], check=True)
+
+
+@pytest.fixture
+def image(tmp_path):
+    """image(size, words that make a file system...) -> a file with it."""
+    def make(size, *words):
+        path = tmp_path / "image"
+        if shutil.which(words[0]) is None:
+            pytest.skip(f"{words[0]} is not installed")
+        subprocess.run(["truncate", "-s", size, path], check=True)
+        subprocess.run([*words, path], check=True, capture_output=True)
+        return path
+    return make
 
 
 def check_counts(victim):
@@ -37,12 +57,45 @@ def check_counts(victim):
     assert dropped > 0
 
 
-def test_the_disk_is_full(run, small_disk):
-    victim = run("shortage", "nothing", CALLS, env={"HDTRACE_DIRECTORY": str(small_disk), "HDTRACE_BUFFER_SIZE": "64K"})
+def run_on(run, disk, way="nothing", **env):
+    victim = run("shortage", way, CALLS, env={"HDTRACE_DIRECTORY": str(disk), **env})
+    victim.trace_directory = disk
     check_result(victim)
+    return victim
+
+
+# Twenty thousand calls are a megabyte of text, or a twentieth of it.
+@pytest.mark.parametrize("compress, size", [("none", "256k"), ("zstd", "24k"), ("gzip", "24k")])
+def test_the_disk_is_full(run, mounted, compress, size):
+    disk = mounted("-t", "tmpfs", "-o", f"size={size}", "none")
+    victim = run_on(run, disk, HDTRACE_BUFFER_SIZE="16K", HDTRACE_COMPRESS=compress)
     check_warning(victim, "No space left on device")
-    victim.trace_directory = small_disk
     check_counts(victim)
+
+
+def test_the_quota_is_used_up(run, mounted, image):
+    """Btrfs has one for root as well. It lets nobody shorten a file then: the last line is cut off, and nothing is counted."""
+    disk = mounted("-o", "loop", image("128M", "mkfs.btrfs"))
+    subprocess.run(["btrfs", "quota", "enable", disk], check=True)
+    subprocess.run(["btrfs", "qgroup", "limit", "512K", disk], check=True)
+    victim = run_on(run, disk, HDTRACE_BUFFER_SIZE="16K")
+    check_warning(victim, "Disk quota exceeded")
+    names = [state.name for state in hdtrace.read_trace(victim.path(), allow_incomplete=True)]
+    assert names == [PRELUDE[0], *(len(names) - 1) * ["Bcast"]] and len(PRELUDE) < len(names) < CALLS
+
+
+def test_the_directory_is_read_only(run, mounted):
+    disk = mounted("-t", "tmpfs", "-o", "ro", "none")
+    check_warning(run_on(run, disk), "Read-only file system")
+    assert list(disk.iterdir()) == []
+
+
+def test_the_directory_becomes_read_only(run, mounted, image):
+    """As a disk does that has errors, whoever has opened files there."""
+    disk = mounted("-o", "loop", image("8M", "mkfs.ext4"))
+    victim = run_on(run, disk, "read_only", HDTRACE_FORCE_FLUSH="1")
+    check_warning(victim, "Read-only file system")
+    assert victim.names() == PRELUDE
 
 
 def test_files_are_limited(run):

@@ -15,12 +15,15 @@ static void limit_file_size(void)
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 }
 
-static void delete_directory(void)
+static void do_with_directory(const char *command)
 {
-    char command[5000];
-    snprintf(command, sizeof command, "rm -r '%s'", getenv("HDTRACE_DIRECTORY"));
-    CHECK(system(command) == 0);
+    char line[5000];
+    snprintf(line, sizeof line, "%s '%s'", command, getenv("HDTRACE_DIRECTORY"));
+    CHECK(system(line) == 0);
 }
+
+static void delete_directory(void) { do_with_directory("rm -r"); }
+static void make_read_only(void) { do_with_directory("mount -o remount,abort"); }
 
 static void *call(void *unused)
 {
@@ -47,6 +50,7 @@ static const struct way ways[] = {
     {"nothing", nothing},
     {"file_size", limit_file_size},
     {"directory", delete_directory},
+    {"read_only", make_read_only},
     {"descriptors", take_all_descriptors},
     {"daemon", close_everything},
 };
