@@ -125,17 +125,19 @@ def test_killed(start, way, line, last):
     assert (unfinished("Recv") in victim.trace()) == (way == "wait")
 
 
-def test_killed_at_any_moment(start):
-    """Also in the middle of a write, which may leave half of it: the lines before the last one are whole."""
+@pytest.mark.parametrize("compress, size", [("none", 200000), ("zstd", 20000), ("gzip", 20000)])
+def test_killed_at_any_moment(start, compress, size):
+    """Also in the middle of a write, which may leave half of it: what stands before the last lines or the last block is whole."""
     for delay in range(5):
-        victim = start("die", "call", env={"HDTRACE_BUFFER_SIZE": "4K"})
+        victim = start("die", "call", env={"HDTRACE_BUFFER_SIZE": "4K", "HDTRACE_COMPRESS": compress})
         victim.wait_for_line("calling")
-        while victim.path().stat().st_size < 200000:
+        while victim.path().stat().st_size < size:
             time.sleep(0.001)
         time.sleep(delay / 997)
         victim.process.kill()
         victim.wait()
-        assert sum(1 for _ in hdtrace.read_trace(victim.path(), allow_incomplete=True)) > 1000
+        names = [state.name for state in hdtrace.read_trace(victim.path(), allow_incomplete=True)]
+        assert len(names) > 1000 and names == [PRELUDE[0], *(len(names) - 1) * ["Bcast"]]
 
 
 def test_nothing_is_written_in_between_if_not_wanted(start):

@@ -37,17 +37,20 @@ def test_nothing_is_lost(start):
 
 # As programs/starve.c understands them. What fails first: the files' names, the first trace, then all kinds of objects.
 SHORTAGES = ["1", "6", "12", "25", "60", "500", "3+", "6+", "%2", "%3", "%7", "%10", "%11"]
+SHORTAGES_OF_COMPRESSION = ["24+", "25+", "28+", "30+", "30", "60", "%2", "%3", "%7"]  # what compresses, the buffer, all later ones
 
 
 @with_own_memory
-@pytest.mark.parametrize("shortage", SHORTAGES)
-def test_there_is_no_memory(run, shortage):
+@pytest.mark.parametrize("compress, shortage", [
+    *(("none", shortage) for shortage in SHORTAGES),
+    *((compress, shortage) for compress in ("zstd", "gzip") for shortage in SHORTAGES_OF_COMPRESSION)])
+def test_there_is_no_memory(run, compress, shortage):
     """From the start, from some moment on, or now and then: the program does not notice."""
-    victim = run("objects", 2000, env={**preload(PROGRAMS / "starve.so"), "STARVE": shortage})
+    victim = run("objects", 2000, env={**preload(PROGRAMS / "starve.so"), "STARVE": shortage, "HDTRACE_COMPRESS": compress})
     grown(victim)
     assert all("Cannot allocate memory" in line for line in victim.stderr.splitlines())
     assert victim.stderr.count("\n") <= 1
-    if list(victim.trace_directory.glob("*.trc")):
+    if list(victim.trace_directory.glob("*.trc*")):
         victim.trace()  # is valid
 
 
