@@ -7,7 +7,7 @@ namespace hdtrace {
 int InfoWriter::open(const char* path)
 {
     const Lock lock(m_mutex);
-    return set_error(m_file.open(path));
+    return set_error(m_file.claim(path));
 }
 
 int InfoWriter::write(const char* lines, size_t size)

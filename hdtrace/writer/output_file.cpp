@@ -75,7 +75,7 @@ OutputFile::~OutputFile()
     free(m_path);
 }
 
-int OutputFile::open(const char* path, Text trailer)
+int OutputFile::open_as(Owner owner, const char* path, Text trailer)
 {
     m_trailer = trailer;
     free(m_path);
@@ -86,7 +86,8 @@ int OutputFile::open(const char* path, Text trailer)
     if (descriptor < 0)
         return errno;
     m_descriptor = move_up(descriptor);
-    if (const int error = make_ours()) {
+    const bool is_taken = owner == Owner::this_process && is_locked_by_another_process(m_descriptor);
+    if (const int error = is_taken ? EBUSY : make_empty()) {
         ::close(m_descriptor);
         return error;
     }
@@ -98,10 +99,8 @@ int OutputFile::open(const char* path, Text trailer)
     return leave_descriptor();
 }
 
-int OutputFile::make_ours()
+int OutputFile::make_empty()
 {
-    if (is_locked_by_another_process(m_descriptor))
-        return EBUSY;
     struct stat status;
     if (fstat(m_descriptor, &status) != 0 || (status.st_size > 0 && ftruncate(m_descriptor, 0) != 0))
         return errno;

@@ -22,12 +22,14 @@ class OutputFile {
     OutputFile& operator=(const OutputFile&) = delete;
     ~OutputFile();
 
-    /// Creates or empties the file; EBUSY if another process that lives has opened it in this way, on this host or, where
-    /// the file system knows locks of other hosts, on another one. The descriptor is a high one that is closed on exec, so that the program
+    /// Creates or empties the file. The descriptor is a high one that is closed on exec, so that the program
     /// gets the same numbers for its own files as without us; where they are scarce the file is open only while
     /// it is written. Whatever happens later, the file ends with @p trailer from its first write() on; it is
     /// not copied.
-    int open(const char* path, Text trailer = {});
+    int open(const char* path, Text trailer = {}) { return open_as(Owner::anybody, path, trailer); }
+    /// The same, but EBUSY if another process that lives has claimed the file, on this host or, where the file system
+    /// knows locks of other hosts, on another one.
+    int claim(const char* path) { return open_as(Owner::this_process, path, {}); }
     /// Writes all of it, or puts the file back to the state before the call and returns why. EBADF if the
     /// program has taken the descriptor away, or in a forked child: the file belongs to the process that
     /// opened it. Writing beyond the file-size limit raises no signal, therefore @p undisturbed.
@@ -39,7 +41,10 @@ class OutputFile {
     bool is_open() const { return m_is_open; }
 
   private:
-    int make_ours();
+    enum class Owner { anybody, this_process };
+
+    int open_as(Owner owner, const char* path, Text trailer);
+    int make_empty();
     int take_descriptor();
     int leave_descriptor();
     bool is_still_ours() const;
