@@ -10,7 +10,8 @@ namespace hdtrace::exporter::otf2 {
 
 namespace {
 
-constexpr std::int64_t nobody = -2; // MPI_PROC_NULL
+constexpr std::int64_t nobody = -2;  // MPI_PROC_NULL
+constexpr std::int64_t unknown = -4; // a process of another world
 
 enum class Direction { put, get, atomic };
 
@@ -92,7 +93,7 @@ bool names_target(const Element& call)
 
 std::int64_t target_rank(const Element& call)
 {
-    return call.integer("toRank").value_or(call.integer("fromRank").value_or(nobody));
+    return call.integer("toRank").value_or(call.integer("fromRank").value_or(unknown));
 }
 
 /// For what MPI_Fetch_and_op does OTF2 has own names.
@@ -138,16 +139,20 @@ std::vector<std::uint64_t> ranks_of(const Element& call, std::uint64_t count)
 
 using AttributeList = std::unique_ptr<OTF2_AttributeList, decltype(&OTF2_AttributeList_Delete)>;
 
-/// Where the access begins in the part of the window that its target has.
-AttributeList target_offset(const Element& call, const Window& window)
+/// Bytes that a displacement counts in at a target.
+std::optional<std::int64_t> displacement_unit(const Window& window, std::int64_t rank)
+{
+    const auto target = std::ranges::find(window.members, rank, &Window::Member::global);
+    return target == window.members.end() ? std::nullopt : target->disp_unit;
+}
+
+AttributeList target_offset(std::optional<std::int64_t> displacement, std::optional<std::int64_t> unit)
 {
     AttributeList attributes(OTF2_AttributeList_New(), OTF2_AttributeList_Delete);
-    const auto target = std::ranges::find(window.members, target_rank(call), &Window::Member::global);
-    const auto displacement = call.integer("targetOffset");
-    if (displacement && target != window.members.end() && target->disp_unit)
+    if (displacement && unit)
         check(OTF2_AttributeList_AddUint64(attributes.get(), target_offset_attribute,
                                            static_cast<std::uint64_t>(*displacement) *
-                                               static_cast<std::uint64_t>(*target->disp_unit)));
+                                               static_cast<std::uint64_t>(*unit)));
     return attributes;
 }
 
@@ -166,9 +171,9 @@ Recorded WindowEvents::begin(const State& call, OTF2_EvtWriter* writer)
     if (call.name == "Win_free")
         check(OTF2_EvtWriter_RmaWinDestroy(m_writer, nullptr, begin_of(call), window->ref));
     if (call.name == "Win_start")
-        window->targets = m_definitions.group(ranks_of(call, m_definitions.process_count()));
+        window->accessed = m_definitions.group(ranks_of(call, m_definitions.process_count()));
     if (call.name == "Win_post")
-        window->origins = m_definitions.group(ranks_of(call, m_definitions.process_count()));
+        window->exposed = m_definitions.group(ranks_of(call, m_definitions.process_count()));
     if (call.name != "Win_lock" && call.name != "Win_lock_all")
         return Recorded::all;
     begin_lock(call, *window);
@@ -196,7 +201,7 @@ Recorded WindowEvents::start(const Operation& operation, OTF2_EvtWriter* writer)
     m_writer = writer;
     const Element& call = operation.call;
     WindowState* window = window_of(call);
-    if (window == nullptr || lacks_target(call, *window))
+    if (window == nullptr || find_row(accesses, call.name) == nullptr || lacks_target(call, *window))
         return window != nullptr && target_rank(call) == nobody ? Recorded::all : Recorded::nothing;
     const std::uint64_t id = issue(call, *window, static_cast<OTF2_TimeStamp>(operation.time));
     m_requested[operation.rid] = {window, *target_of(call, *window), id};
@@ -209,7 +214,7 @@ bool WindowEvents::complete(const Completion& completion, OTF2_EvtWriter* writer
     if (!found)
         return false;
     const auto& [window, target, id] = found.mapped();
-    Pending& pending = window->pending[target];
+    Target& pending = window->targets.at(target);
     if (completion.outcome != Outcome::completed || pending.issued.erase(id) == 0)
         return true; // a call for all operations of the window completes it, or has done so
     check(OTF2_EvtWriter_RmaOpCompleteNonBlocking(
@@ -236,7 +241,8 @@ std::optional<std::uint32_t> WindowEvents::target_of(const Element& call, const 
 
 bool WindowEvents::lacks_target(const Element& call, const WindowState& window) const
 {
-    return names_target(call) && !target_of(call, window);
+    const bool needs_one = names_target(call) || find_row(accesses, call.name) != nullptr;
+    return needs_one && !target_of(call, window);
 }
 
 std::uint64_t WindowEvents::issue(const Element& call, WindowState& window, OTF2_TimeStamp when)
@@ -244,7 +250,11 @@ std::uint64_t WindowEvents::issue(const Element& call, WindowState& window, OTF2
     const std::uint32_t target = *target_of(call, window);
     const Access* access = find_row(accesses, call.name);
     const std::uint64_t id = m_next_id++, size = bytes(call, "size");
-    const AttributeList attributes = target_offset(call, *window.window);
+    const auto [place, is_new] = window.targets.try_emplace(target);
+    if (is_new)
+        place->second.displacement_unit = displacement_unit(*window.window, target_rank(call));
+    const AttributeList attributes =
+        target_offset(call.integer("targetOffset"), place->second.displacement_unit);
     if (access->direction == Direction::put) {
         check(OTF2_EvtWriter_RmaPut(m_writer, attributes.get(), when, window.ref, target, size, id));
     } else if (access->direction == Direction::get) {
@@ -257,7 +267,7 @@ std::uint64_t WindowEvents::issue(const Element& call, WindowState& window, OTF2
         check(OTF2_EvtWriter_RmaAtomic(m_writer, attributes.get(), when, window.ref, target, type,
                                        compares ? 2 * size : size, fetches ? fetched : 0, id));
     }
-    window.pending[target].issued.insert(id);
+    place->second.issued.insert(id);
     return id;
 }
 
@@ -286,7 +296,7 @@ void WindowEvents::finish_epoch(const State& call, WindowState& window) const
     if (!opens && !closes)
         return;
     const bool is_of_origin = call.name == "Win_start" || call.name == "Win_complete";
-    std::optional<OTF2_GroupRef>& group = is_of_origin ? window.targets : window.origins;
+    std::optional<OTF2_GroupRef>& group = is_of_origin ? window.accessed : window.exposed;
     if (group)
         check(OTF2_EvtWriter_RmaGroupSync(m_writer, nullptr, end_of(call),
                                           opens ? OTF2_RmaSyncLevel{OTF2_RMA_SYNC_LEVEL_NONE}
@@ -304,7 +314,8 @@ void WindowEvents::finish_collective(const State& call, WindowState& window) con
     OTF2_CollectiveOp operation = action->operation;
     if (call.name == "Win_free" && window.was_allocated)
         operation = OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE;
-    if (call.find("cid") != nullptr)
+    const bool makes_window = call.find("cid") != nullptr;
+    if (makes_window)
         check(OTF2_EvtWriter_RmaWinCreate(m_writer, nullptr, end_of(call), window.ref));
     window.was_allocated = operation == OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE || window.was_allocated;
     check(OTF2_EvtWriter_RmaCollectiveEnd(m_writer, nullptr, end_of(call), operation, action->level,
@@ -316,26 +327,27 @@ void WindowEvents::synchronise(const State& call, WindowState& window) const
     if (find_row(synchronisations, call.name) == nullptr)
         return;
     if (!names_target(call)) {
-        for (auto& [ignored, pending] : window.pending)
-            synchronise(call.name, window, pending, end_of(call));
-    } else {
-        synchronise(call.name, window, window.pending[*target_of(call, window)], end_of(call));
+        for (auto& [ignored, target] : window.targets)
+            synchronise(call.name, window, target, end_of(call));
+    } else if (const auto found = window.targets.find(*target_of(call, window));
+               found != window.targets.end()) {
+        synchronise(call.name, window, found->second, end_of(call));
     }
 }
 
-void WindowEvents::synchronise(std::string_view call, const WindowState& window, Pending& pending,
+void WindowEvents::synchronise(std::string_view call, const WindowState& window, Target& target,
                                OTF2_TimeStamp when) const
 {
     const Synchronisation& what = *find_row(synchronisations, call);
-    for (const std::uint64_t id : pending.issued)
+    for (const std::uint64_t id : target.issued)
         check(OTF2_EvtWriter_RmaOpCompleteNonBlocking(m_writer, nullptr, when, window.ref, id));
-    pending.complete_here.merge(pending.issued);
+    target.complete_here.merge(target.issued);
     if (what.reaches_target) {
-        for (const std::uint64_t id : pending.complete_here)
+        for (const std::uint64_t id : target.complete_here)
             check(OTF2_EvtWriter_RmaOpCompleteRemote(m_writer, nullptr, when, window.ref, id));
     }
     if (what.reaches_target || what.ends_epoch)
-        pending.complete_here.clear();
+        target.complete_here.clear();
 }
 
 } // namespace hdtrace::exporter::otf2

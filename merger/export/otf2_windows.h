@@ -39,18 +39,19 @@ class WindowEvents {
 
   private:
     /// Operations to one target, by matching id.
-    struct Pending {
+    struct Target {
         std::set<std::uint64_t> issued;
         std::set<std::uint64_t> complete_here; ///< and perhaps not at the target
+        std::optional<std::int64_t> displacement_unit;
     };
     struct WindowState {
         OTF2_RmaWinRef ref;
         const Communicator* communicator;
         const Window* window;
         bool was_allocated = false;
-        std::map<std::uint32_t, Pending> pending{}; ///< by the target's rank in the communicator
-        std::optional<OTF2_GroupRef> targets{};     ///< between Win_start and Win_complete
-        std::optional<OTF2_GroupRef> origins{};     ///< between Win_post and Win_wait
+        std::map<std::uint32_t, Target> targets{}; ///< by rank in the communicator
+        std::optional<OTF2_GroupRef> accessed{};   ///< between Win_start and Win_complete
+        std::optional<OTF2_GroupRef> exposed{};    ///< between Win_post and Win_wait
     };
     struct RequestedOperation {
         WindowState* window;
@@ -69,7 +70,7 @@ class WindowEvents {
     void finish_collective(const State& call, WindowState& window) const;
     /// What a call completes: at all targets, or at the one that it names.
     void synchronise(const State& call, WindowState& window) const;
-    void synchronise(std::string_view call, const WindowState& window, Pending& pending,
+    void synchronise(std::string_view call, const WindowState& window, Target& target,
                      OTF2_TimeStamp when) const;
     /// Whom a call names.
     std::optional<std::uint32_t> target_of(const Element& call, const WindowState& window) const;

@@ -201,3 +201,9 @@ def test_calls_on_a_window_that_is_not_described_are_regions(converted):
 def test_groups_may_be_ranges(converted):
     _, found = converted("Win_start wid='0' ranks='0..1;' assert='0'", "Win_post wid='0' ranks='1;0;' assert='0'")
     assert [members(event.group) for event in found] == [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("call", ["Put size='4' wid='0'", "Rget size='4' wid='0' rid='0'", "Win_lock wid='0' toRank='7'", "Win_sync wid='0' rid='0'"])
+def test_calls_without_a_target_of_the_window_are_regions(converted, call):
+    conversion, found = converted(call)
+    assert (found, conversion.exact, list(conversion.approximated.values())) == ([], 0, [1])
