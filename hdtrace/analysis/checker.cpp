@@ -117,13 +117,26 @@ std::vector<TraceFile> existing(std::vector<TraceFile> traces)
     return traces;
 }
 
+std::set<std::int64_t> ranks_without_traces(const std::vector<TraceFile>& traces)
+{
+    std::set<std::int64_t> ranks;
+    for (const TraceFile& trace : traces)
+        if (!exists(trace))
+            ranks.insert(trace.rank);
+    for (const TraceFile& trace : traces)
+        if (exists(trace))
+            ranks.erase(trace.rank);
+    return ranks;
+}
+
 } // namespace
 
 Checker::Checker(std::shared_ptr<const OpenedProject> project)
     : m_project(std::move(project)), m_calls(existing(m_project->traces), all_states()),
       m_messages(m_project->objects, [this](const Message& message) { check_message(message); }),
-      m_collectives(m_project->objects,
-                    [this](const Collective& collective) { check_collective(collective); })
+      m_collectives(
+          m_project->objects, [this](const Collective& collective) { check_collective(collective); },
+          ranks_without_traces(m_project->traces))
 {
     for (const TraceFile& trace : m_project->traces)
         if (!exists(trace))

@@ -45,8 +45,9 @@ bool is_collective(std::string_view name)
 
 } // namespace
 
-CollectiveMatcher::CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective)
-    : m_objects(objects), m_on_collective(std::move(on_collective))
+CollectiveMatcher::CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
+                                     std::set<std::int64_t> absent)
+    : m_objects(objects), m_on_collective(std::move(on_collective)), m_absent(std::move(absent))
 {
 }
 
@@ -62,15 +63,24 @@ void CollectiveMatcher::add(const TraceFile& trace, const State& call)
                                  call.integer("rootRank"), call.integer("size").value_or(0), call.line});
 }
 
+std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) const
+{
+    return std::ranges::count_if(communicator.members,
+                                 [&](const auto& member) { return !m_absent.contains(member.global); });
+}
+
 void CollectiveMatcher::add_call(const Communicator& communicator, CollectiveCall call)
 {
-    Sequence& sequence = m_sequences[&communicator];
+    const auto [found, is_new] = m_sequences.try_emplace(&communicator);
+    Sequence& sequence = found->second;
+    if (is_new)
+        sequence.callers = callers_of(communicator);
     const std::int64_t number = sequence.calls_of[call.rank]++;
     const std::size_t place = static_cast<std::size_t>(number - sequence.done);
     if (place == sequence.open.size())
         sequence.open.push_back({&communicator, number, {}});
     sequence.open[place].calls.push_back(std::move(call));
-    while (!sequence.open.empty() && sequence.open.front().calls.size() >= communicator.members.size()) {
+    while (!sequence.open.empty() && sequence.open.front().calls.size() >= sequence.callers) {
         m_on_collective(sequence.open.front());
         sequence.open.pop_front();
         ++sequence.done;

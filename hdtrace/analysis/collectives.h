@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -41,8 +42,9 @@ class CollectiveMatcher {
     using OnCollective = std::function<void(const Collective&)>;
 
     /** @p on_collective gets each operation once all members have called; @p objects must outlive the
-     * matcher. */
-    CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective);
+     * matcher. Processes in @p absent are not waited for. */
+    CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
+                      std::set<std::int64_t> absent = {});
 
     /** Calls must come in the order of time in each process, as MergedTraces hands them out. */
     void add(const TraceFile& trace, const State& call);
@@ -51,15 +53,18 @@ class CollectiveMatcher {
 
   private:
     struct Sequence {
+        std::size_t callers = 0; ///< members that are waited for
         std::deque<Collective> open;
         std::int64_t done = 0;
         std::unordered_map<std::int64_t, std::int64_t> calls_of; ///< how many a process made
     };
 
     void add_call(const Communicator& communicator, CollectiveCall call);
+    std::size_t callers_of(const Communicator& communicator) const;
 
     const ObjectTable& m_objects;
     OnCollective m_on_collective;
+    std::set<std::int64_t> m_absent;
     std::unordered_map<const Communicator*, Sequence> m_sequences;
 };
 

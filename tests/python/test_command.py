@@ -206,6 +206,13 @@ def test_check_names_the_cause_first(tmp_path):
         "199 left out; --all shows all"]
 
 
+def test_check_does_not_wait_for_a_trace_that_is_missing(tmp_path):
+    project = hdtrace.open(write_project(tmp_path, BARRIER * 3, BARRIER * 3))
+    Path(project.trace_paths[1]).unlink()
+    checker = project.checker()
+    assert [finding.kind for finding in checker.read(1)] == ["missing", "collective"] and not checker.at_end
+
+
 def test_check_keeps_apart_what_has_another_cause(tmp_path):
     unfinished = "<Recv time='9.000000000' end='10.000000000' unfinished='1' />\n"
     send = "toRank='{}' toTag='7' cid='0' size='8' tid='0'"
