@@ -1,6 +1,7 @@
 // Archives of the Open Trace Format 2.
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <memory>
@@ -505,27 +506,42 @@ struct TimeSpan {
     std::int64_t end = std::numeric_limits<std::int64_t>::min();
 };
 
-/// @p traces: of one process; their locations are numbered from @p first on. Returns how many events each
-/// has.
-std::vector<std::uint64_t> write_process(OTF2_Archive* archive, const std::vector<TraceFile>& traces,
-                                         std::size_t first, ProcessEvents& events, TimeSpan& span)
+/// One without traces has one location, since ranks are numbers of processes.
+std::map<std::int64_t, std::vector<TraceFile>> traces_by_rank(const Project& project)
 {
+    std::map<std::int64_t, std::vector<TraceFile>> by_rank;
+    for (std::int64_t rank = 0; rank < project.process_count; ++rank)
+        by_rank[rank] = {};
+    for (TraceFile& trace : traces_of(project))
+        by_rank[trace.rank].push_back(std::move(trace));
+    return by_rank;
+}
+
+/// @p traces: of one process; its locations are numbered from @p first on.
+std::vector<LocationDefinition> write_process(OTF2_Archive* archive, std::int64_t rank,
+                                              const std::vector<TraceFile>& traces, std::size_t first,
+                                              ProcessEvents& events, TimeSpan& span)
+{
+    std::vector<LocationDefinition> definitions;
     std::vector<Location> locations;
     std::map<std::int64_t, std::size_t> by_thread;
-    for (std::size_t i = 0; i < traces.size(); ++i) {
-        locations.emplace_back(archive, first + i);
-        by_thread[traces[i].thread] = i;
+    for (const TraceFile& trace : traces) {
+        by_thread[trace.thread] = definitions.size();
+        definitions.push_back({rank, trace.thread, trace.labels.empty() ? "" : trace.labels[0], 0});
     }
+    if (traces.empty())
+        definitions.push_back({rank, 0, "", 0});
+    for (std::size_t i = 0; i < definitions.size(); ++i)
+        locations.emplace_back(archive, first + i);
     RankCalls calls(traces);
     while (const State* call = calls.next()) {
         events.add(calls.trace(), *call, locations[by_thread.at(calls.trace().thread)].writer());
         span.begin = std::min(span.begin, call->time);
         span.end = std::max(span.end, call->end);
     }
-    std::vector<std::uint64_t> counts;
-    for (const Location& location : locations)
-        counts.push_back(location.event_count());
-    return counts;
+    for (std::size_t i = 0; i < locations.size(); ++i)
+        definitions[i].events = locations[i].event_count();
+    return definitions;
 }
 
 } // namespace
@@ -534,22 +550,15 @@ void convert_to_otf2(const Project& project, const Options& options, Account& ac
 {
     OTF2_Error_RegisterCallback(do_not_print, nullptr);
     const ObjectTable objects(project);
-    const std::vector<TraceFile> traces = traces_of(project);
     Definitions definitions(project);
     OutputDirectory directory(options.output);
     Archive archive(directory.temporary_path());
     std::vector<LocationDefinition> locations;
     TimeSpan span;
-    for (std::size_t i = 0; i < traces.size();) {
-        std::size_t next = i;
-        while (next < traces.size() && traces[next].rank == traces[i].rank)
-            ++next;
-        ProcessEvents events(traces[i].rank, objects, definitions, account);
-        const std::vector<TraceFile> of_process(traces.begin() + static_cast<std::ptrdiff_t>(i),
-                                                traces.begin() + static_cast<std::ptrdiff_t>(next));
-        for (const std::uint64_t count : write_process(archive.get(), of_process, i, events, span))
-            locations.push_back({&traces[locations.size()], count});
-        i = next;
+    for (const auto& [rank, traces] : traces_by_rank(project)) {
+        ProcessEvents events(rank, objects, definitions, account);
+        std::ranges::move(write_process(archive.get(), rank, traces, locations.size(), events, span),
+                          std::back_inserter(locations));
     }
     archive.close_events(locations.size());
     if (span.begin > span.end)

@@ -148,23 +148,20 @@ void Definitions::write_attribute(OTF2_AttributeRef ref, const std::string& name
 void Definitions::write_locations(const std::vector<LocationDefinition>& locations)
 {
     std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
-    std::int64_t process = -1;
     for (std::size_t i = 0; i < locations.size(); ++i) {
-        const TraceFile& trace = *locations[i].trace;
-        const std::string host = trace.labels.empty() ? "" : trace.labels[0];
-        const auto [node, is_new] =
-            hosts.try_emplace(host, static_cast<OTF2_SystemTreeNodeRef>(hosts.size()));
+        const auto& [rank, thread, host, events] = locations[i];
+        const auto next = static_cast<OTF2_SystemTreeNodeRef>(hosts.size());
+        const auto [node, is_new] = hosts.try_emplace(host, next);
         if (is_new)
             check(OTF2_GlobalDefWriter_WriteSystemTreeNode(m_writer, node->second, text(host), text("node"),
                                                            OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-        const auto group = static_cast<OTF2_LocationGroupRef>(trace.rank);
-        if (trace.rank != process)
+        const auto group = static_cast<OTF2_LocationGroupRef>(rank);
+        if (i == 0 || rank != locations[i - 1].rank)
             check(OTF2_GlobalDefWriter_WriteLocationGroup(
-                m_writer, group, text("Rank " + std::to_string(trace.rank)), OTF2_LOCATION_GROUP_TYPE_PROCESS,
+                m_writer, group, text("Rank " + std::to_string(rank)), OTF2_LOCATION_GROUP_TYPE_PROCESS,
                 node->second, OTF2_UNDEFINED_LOCATION_GROUP));
-        process = trace.rank;
-        check(OTF2_GlobalDefWriter_WriteLocation(m_writer, i, text("Thread " + std::to_string(trace.thread)),
-                                                 OTF2_LOCATION_TYPE_CPU_THREAD, locations[i].events, group));
+        check(OTF2_GlobalDefWriter_WriteLocation(m_writer, i, text("Thread " + std::to_string(thread)),
+                                                 OTF2_LOCATION_TYPE_CPU_THREAD, events, group));
     }
 }
 
@@ -186,7 +183,7 @@ void Definitions::write_groups(const std::vector<LocationDefinition>& locations)
 {
     std::vector<std::uint64_t> first_threads;
     for (std::size_t i = 0; i < locations.size(); ++i) {
-        if (i == 0 || locations[i].trace->rank != locations[i - 1].trace->rank)
+        if (i == 0 || locations[i].rank != locations[i - 1].rank)
             first_threads.push_back(i);
     }
     write_group(0, OTF2_GROUP_TYPE_COMM_LOCATIONS, first_threads);

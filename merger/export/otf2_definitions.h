@@ -12,7 +12,6 @@
 #include <otf2/otf2.h>
 
 #include "hdtrace/reader/proj_reader.h"
-#include "hdtrace/reader/traces.h"
 
 namespace hdtrace::exporter::otf2 {
 
@@ -24,7 +23,9 @@ constexpr OTF2_AttributeRef target_offset_attribute = 1;
 
 /// One thread; its number is its place in the list of all.
 struct LocationDefinition {
-    const TraceFile* trace;
+    std::int64_t rank;
+    std::int64_t thread;
+    std::string host;
     std::uint64_t events;
 };
 

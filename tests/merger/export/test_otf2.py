@@ -93,6 +93,18 @@ def test_a_request_for_both_sides_is_two_messages(run, tmp_path):
     assert len(requests) == 4 and set(requests.values()) == {2}
 
 
+def test_a_process_without_a_trace_is_there_without_events(run, tmp_path):
+    info = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_INT' size=4 lb=0 extent=4\nComm map='0..2->0..2;' id=0 name='WORLD' uid='W'\n"
+    message = "size='4' count='1' tid='0' cid='0' time='1.000000000' end='2.000000000'"
+    run.process(0, info, f"<Send toRank='2' toTag='1' {message} />\n", size=3)
+    run.process(2, info, f"<Recv fromRank='0' fromTag='1' {message} />\n", size=3)
+    assert run.merge("app").code == 0
+    convert(tmp_path / "app.proj", "otf2", tmp_path / "otf2")
+    print_silently(tmp_path / "otf2/traces.otf2")
+    sent, received = messages(tmp_path / "otf2/traces.otf2")
+    assert sent == received == {(0, 2, "WORLD", 1, 4): 1}
+
+
 def test_what_is_approximated_is_told(archive):
     assert [what.split(":")[0] for what in archive("windows")[2].approximated] == ["locks of windows"]
     assert archive("send_modes")[2].approximated == {}
