@@ -315,6 +315,8 @@ class ProjectValidator {
             answer = xmlRelaxNGValidatePushElement(context, document, element);
             return answer >= 0;
         });
+        while (element->prev) // libxml2 may point to it until it gets the next element
+            remove(element->prev);
         if (is_over())
             m_xml.skip();
         else if (answer == 0)
@@ -335,12 +337,8 @@ class ProjectValidator {
 
     void add_part(xmlNode* parent, Node node)
     {
-        if (node == Node::element) {
-            xmlNode* element = m_document.add_element(parent);
-            add_content(element);
-            remove(element);
-            return;
-        }
+        if (node == Node::element)
+            return add_content(m_document.add_element(parent));
         step([&](auto* context, auto*) {
             const std::string text(m_xml.text());
             return xmlRelaxNGValidatePushCData(context, BAD_CAST text.c_str(),
@@ -354,7 +352,7 @@ class ProjectValidator {
         if (is_over() || m_document.holds(check))
             return;
         m_is_lost = true;
-        m_problems.add(m_document.complaint());
+        m_problems.add({m_xml.line(), m_document.complaint().reason});
     }
 
     /* What follows is only read. */

@@ -312,6 +312,13 @@ TEST(ValidateProject, ListsTheProblemsOfAllTypes)
     EXPECT_EQ(problems[1].substr(0, 3), "9: ");
 }
 
+TEST(ValidateProject, NamesTheLineOfTextBetweenTypes)
+{
+    const Problems problems = problems_of_types("\n<NAMED" + common + "/>\ntext\n<NAMED" + common + "/>");
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_EQ(problems[0].substr(0, 3), "7: ");
+}
+
 TEST(Validate, KnowsTracesAndProjectsOnly)
 {
     EXPECT_EQ(problems_of("app.txt", ""), Problems{" there is a schema for .trc and .proj only"});
