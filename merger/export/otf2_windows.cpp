@@ -118,7 +118,7 @@ std::vector<std::uint64_t> ranks_of(const Element& call, std::uint64_t count)
 {
     std::vector<std::uint64_t> ranks;
     const std::string* list = call.find("ranks");
-    std::string_view rest = list == nullptr ? "" : *list;
+    std::string_view rest = list == nullptr ? std::string_view() : *list;
     const auto next_number = [&] {
         std::uint64_t number = 0;
         const char* end = std::from_chars(rest.data(), rest.data() + rest.size(), number).ptr;
