@@ -21,22 +21,15 @@ struct Reference {
     Find is_known;
 };
 
-bool is_communicator(const ObjectTable& objects, std::int64_t rank, std::int64_t id)
+template <class Object, const Object* (ObjectTable::*find)(std::int64_t, std::int64_t) const>
+bool is_known(const ObjectTable& objects, std::int64_t rank, std::int64_t id)
 {
-    return objects.communicator(rank, id) != nullptr;
+    return (objects.*find)(rank, id) != nullptr;
 }
-bool is_file(const ObjectTable& objects, std::int64_t rank, std::int64_t id)
-{
-    return objects.file(rank, id) != nullptr;
-}
-bool is_datatype(const ObjectTable& objects, std::int64_t rank, std::int64_t id)
-{
-    return objects.datatype(rank, id) != nullptr;
-}
-bool is_window(const ObjectTable& objects, std::int64_t rank, std::int64_t id)
-{
-    return objects.window(rank, id) != nullptr;
-}
+constexpr Find is_communicator = is_known<Communicator, &ObjectTable::communicator>;
+constexpr Find is_file = is_known<ProjectFile, &ObjectTable::file>;
+constexpr Find is_datatype = is_known<Datatype, &ObjectTable::datatype>;
+constexpr Find is_window = is_known<Window, &ObjectTable::window>;
 
 constexpr Reference references[] = {
     {"cid", "communicator", is_communicator},
