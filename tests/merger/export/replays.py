@@ -45,11 +45,22 @@ def simulate(directory, ranks, paje):
     return Simulation(messages, Counter((rank_of[container], names[value], int(size)) for container, value, size in states))
 
 
+SENDS = {"Send", "Ssend", "Bsend", "Rsend", "Isend", "Issend", "Ibsend", "Irsend", "Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace"}
+
+
 def sent_messages(run):
-    """(from, to, bytes) -> how many, of the calls that send and did not fail."""
-    sends = {"Send", "Ssend", "Bsend", "Rsend", "Isend", "Issend", "Ibsend", "Irsend", "Sendrecv", "Sendrecv_replace"}
-    return Counter((trace.rank, int(state["toRank"]), int(state.get("sendSize") or state["size"])) for trace in run for state in trace
-                   if state.name in sends and int(state["toRank"]) >= 0 and "rc" not in state)
+    """(from, to, bytes) -> how many, of the calls that send and did not fail, and of starts of persistent ones."""
+    return Counter((trace.rank, int(send["toRank"]), int(send.get("sendSize") or send["size"])) for trace in run.threads.values()
+                   for send in _sends(trace) if int(send["toRank"]) >= 0 and "rc" not in send)
+
+
+def _sends(trace):
+    made = {state["rid"]: state for state in trace if state.name.endswith("end_init")}
+    for state in trace:
+        if state.name in SENDS:
+            yield state
+        starts = [state] if state.name == "Start" else [child for child in state.children if child.name == "Start"]
+        yield from (made[start["initRid"]] for start in starts if start["initRid"] in made)
 
 
 def collectives_of_all(run, *names):

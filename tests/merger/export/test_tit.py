@@ -10,7 +10,7 @@ DUPLICATE = "Comm map='0->0;1->1;' id=1 name='WORLD dup 1' uid='W/1@0'\n"
 
 # --- real programs ---
 
-MESSAGES = ["send_modes", "receive", "isend_modes", "completion", "probe", "pack"]
+MESSAGES = ["send_modes", "receive", "isend_modes", "completion", "probe", "pack", "persistent"]
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
