@@ -133,7 +133,7 @@ Checker::Checker(std::shared_ptr<const OpenedProject> project)
 {
     for (const TraceFile& trace : m_project->traces)
         if (!exists(trace))
-            report_trace("missing", trace, 0, "the trace does not exist");
+            report_trace("missing", trace.rank, trace.path, 0, "the trace does not exist");
 }
 
 std::vector<Finding> Checker::read(std::size_t calls)
@@ -154,41 +154,66 @@ void Checker::report(std::string kind, std::int64_t rank, std::int64_t thread, s
         {std::move(kind), m_project->path_of(rank, thread), line, std::move(text), std::move(because)});
 }
 
-void Checker::report_trace(std::string kind, const TraceFile& trace, std::int64_t line, std::string text)
+void Checker::report_trace(std::string kind, std::int64_t rank, const std::string& file, std::int64_t line,
+                           std::string text)
 {
-    if (trace.rank >= 0)
-        m_not_whole.try_emplace(trace.rank, trace.path);
-    m_findings.push_back({std::move(kind), trace.path, line, std::move(text), {}});
+    if (rank >= 0)
+        m_not_whole.try_emplace(rank, file);
+    m_findings.push_back({std::move(kind), file, line, std::move(text), {}});
 }
 
 void Checker::report_cut_off(const std::string& missing)
 {
     const std::size_t colon = missing.rfind(": ");
     const auto trace = std::ranges::find(m_project->traces, missing.substr(0, colon), &TraceFile::path);
-    report_trace("cut-off", *trace, 0, missing.substr(colon + 2) + ": the trace was cut off");
+    report_trace("cut-off", trace->rank, trace->path, 0,
+                 missing.substr(colon + 2) + ": the trace was cut off");
+}
+
+void Checker::note_progress(const TraceFile& trace, const State& call)
+{
+    Progress& progress = m_progress[trace.rank];
+    progress.thread = trace.thread;
+    progress.line = call.line;
+    progress.has_begun = progress.has_begun || call.name == "Init" || call.name == "Init_thread";
+    progress.has_ended = progress.has_ended || call.name == "Finalize";
+}
+
+/* A trace that was cut off and has been closed since looks like this. */
+bool Checker::ended_early(std::int64_t rank) const
+{
+    const auto found = m_progress.find(rank);
+    return m_is_read && found != m_progress.end() && found->second.has_begun && !found->second.has_ended;
 }
 
 /* Why a process did not do something, if it is known; -1 is any process. */
-std::string Checker::reason_of(std::int64_t rank) const
+std::string Checker::reason_of(std::int64_t rank)
 {
+    if (!m_not_whole.contains(rank) && ended_early(rank)) {
+        const Progress& progress = m_progress.at(rank);
+        report_trace("unfinished", rank, m_project->path_of(rank, progress.thread), progress.line,
+                     "this is the last call, but Finalize was not called");
+    }
     const auto found = rank == -1 ? m_not_whole.begin() : m_not_whole.find(rank);
     return found == m_not_whole.end() ? std::string() : found->second;
 }
 
 /* Only if it is known of all of them. */
-std::string Checker::reason_of(const std::set<std::int64_t>& ranks) const
+std::string Checker::reason_of(const std::set<std::int64_t>& ranks)
 {
-    const bool is_known =
-        std::ranges::all_of(ranks, [&](std::int64_t rank) { return m_not_whole.contains(rank); });
+    const bool is_known = std::ranges::all_of(
+        ranks, [&](std::int64_t rank) { return m_not_whole.contains(rank) || ended_early(rank); });
     return is_known ? reason_of(*ranks.begin()) : std::string();
 }
 
 void Checker::check(const TraceFile& trace, const State& call)
 {
     if (call.is_unfinished()) {
-        report_trace("unfinished", trace, call.line, "the process ended inside " + call.name);
+        report_trace("unfinished", trace.rank, trace.path, call.line,
+                     "the process ended inside " + call.name);
         return;
     }
+    note_progress(trace, call);
     check_references(trace, call, call);
     m_messages.add(trace, call);
     m_collectives.add(trace, call);
@@ -266,6 +291,7 @@ void Checker::report_absent(const Collective& collective, const std::string& whe
 
 void Checker::finish()
 {
+    m_is_read = true;
     for (const std::string& missing : m_calls.missing())
         report_cut_off(missing);
     m_collectives.finish();

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "hdtrace/analysis/collectives.h"
@@ -40,6 +41,14 @@ class Checker {
     bool at_end() const { return m_at_end; }
 
   private:
+    /** How far a process came. */
+    struct Progress {
+        std::int64_t thread = 0; ///< of its last call
+        std::int64_t line = 0;
+        bool has_begun = false;
+        bool has_ended = false;
+    };
+
     void check(const TraceFile& trace, const State& call);
     void check_references(const TraceFile& trace, const State& call, const Element& element);
     void check_message(const Message& message);
@@ -48,17 +57,22 @@ class Checker {
     void finish();
     void report(std::string kind, std::int64_t rank, std::int64_t thread, std::int64_t line, std::string text,
                 std::string because = {});
-    void report_trace(std::string kind, const TraceFile& trace, std::int64_t line, std::string text);
+    void report_trace(std::string kind, std::int64_t rank, const std::string& file, std::int64_t line,
+                      std::string text);
     void report_cut_off(const std::string& missing);
-    std::string reason_of(std::int64_t rank) const;
-    std::string reason_of(const std::set<std::int64_t>& ranks) const;
+    void note_progress(const TraceFile& trace, const State& call);
+    bool ended_early(std::int64_t rank) const;
+    std::string reason_of(std::int64_t rank);
+    std::string reason_of(const std::set<std::int64_t>& ranks);
 
     std::shared_ptr<const OpenedProject> m_project;
     MergedTraces m_calls;
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
     std::vector<Finding> m_findings;
-    std::map<std::int64_t, std::string> m_not_whole; ///< of a process: a trace that lacks calls
+    std::unordered_map<std::int64_t, Progress> m_progress; ///< by rank
+    bool m_is_read = false;                                ///< all calls are known
+    std::map<std::int64_t, std::string> m_not_whole;       ///< of a process: a trace that lacks calls
     std::set<std::tuple<std::int64_t, std::string, std::int64_t>> m_unknown; ///< rank, kind, id: told once
     std::set<const Communicator*> m_out_of_order; ///< what follows there says nothing
     bool m_at_end = false;

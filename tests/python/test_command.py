@@ -206,6 +206,18 @@ def test_check_names_the_cause_first(tmp_path):
         "199 left out; --all shows all"]
 
 
+def test_check_names_a_process_that_ended_early(tmp_path):
+    """Its trace was cut off and has been closed since."""
+    init, finalize = call("Init", 0), call("Finalize", 500)
+    project = write_project(tmp_path, init + ring(0, 100) + finalize, init + ring(1, 10), init + ring(2, 100) + finalize)
+    first, second, _ = hdtrace.open(project).trace_paths
+    assert run("check", project).stdout.splitlines() == [
+        f"{second}:33: unfinished: this is the last call, but Finalize was not called",
+        f"  {first}:36: collective: operation 10 on WORLD, Barrier, was not called by rank 1",
+        f"  {first}:34: message: sent to rank 1, tag 7 on WORLD, but never received (and 179 more)",
+        "179 left out; --all shows all"]
+
+
 def test_check_does_not_wait_for_a_trace_that_is_missing(tmp_path):
     project = hdtrace.open(write_project(tmp_path, BARRIER * 3, BARRIER * 3))
     Path(project.trace_paths[1]).unlink()

@@ -131,7 +131,7 @@ COMMANDS = (
         "Checks the files against the schemas; that calls refer to objects that the project describes; that each message was sent and "
         "received; that each request was completed; that the members of each communicator called the same collective "
         "operations in the same order, with the same root. Each finding is a line with file and line. "
-        "Traces that do not exist, were cut off, or whose process ended inside a call come first; below each stands what is found "
+        "Traces that do not exist, were cut off, or whose process ended inside a call or before Finalize, come first; below each stands what is found "
         "missing because of that, the first of each kind and how many more there are. "
         "The exit code is 1 if there is any finding.",
         (_PROJECT, Argument("--all", "show each finding on a line of its own"), Argument("--no-schemas", "leave out the check against the schemas, which takes the most time"), _JSON),
