@@ -93,6 +93,16 @@ def test_a_request_for_both_sides_is_two_messages(run, tmp_path):
     assert len(requests) == 4 and set(requests.values()) == {2}
 
 
+def test_a_read_at_the_end_of_the_file_completes_with_what_there_was(run, tmp_path):
+    info = "Comm map='0->0;' id=0 name='WORLD' uid='W'\nFile name='/data/a' Size=0 id=0 time=0.1\n"
+    read = "fid='0' size='100' offset='7' count='100' tid='0' time='1.000000000' end='2.000000000'"
+    run.process(0, info, f"<File_read_at {read} actual='30' />\n", size=1)
+    run.merge_cleanly("--no-audit", "app")
+    convert(tmp_path / "app.proj", "otf2", tmp_path / "otf2")
+    found = events(tmp_path / "otf2/traces.otf2", "IoOperationBegin", "IoOperationComplete")
+    assert [event.bytes_request if hasattr(event, "bytes_request") else event.bytes_result for _, event in found] == [100, 30]
+
+
 def test_a_process_without_a_trace_is_there_without_events(run, tmp_path):
     info = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_INT' size=4 lb=0 extent=4\nComm map='0..2->0..2;' id=0 name='WORLD' uid='W'\n"
     message = "size='4' count='1' tid='0' cid='0' time='1.000000000' end='2.000000000'"
