@@ -14,8 +14,8 @@
 
 namespace hdtrace {
 
-/** Hands out what @p Matcher finds in the calls of a project: each @p Found once it is complete, and at the end those that
- * lack something. For one thread at a time. */
+/** Hands out what @p Matcher finds in the calls of a project: each @p Found once it is complete, and at the
+ * end those that lack something. For one thread at a time. */
 template <class Found, class Matcher> class MatchReader {
   public:
     /** Throws OpenError, ReadError. */

@@ -134,7 +134,12 @@ COMMANDS = (
         "Traces that do not exist, were cut off, or whose process ended inside a call or before Finalize, come first; below each stands what is found "
         "missing because of that, the first of each kind and how many more there are. "
         "The exit code is 1 if there is any finding.",
-        (_PROJECT, Argument("--all", "show each finding on a line of its own"), Argument("--no-schemas", "leave out the check against the schemas, which takes the most time"), _JSON),
+        (
+            _PROJECT,
+            Argument("--all", "show each finding on a line of its own"),
+            Argument("--no-schemas", "leave out the check against the schemas, which takes the most time"),
+            _JSON,
+        ),
         "check",
     ),
     Command(
