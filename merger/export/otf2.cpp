@@ -534,7 +534,12 @@ std::vector<LocationDefinition> write_process(OTF2_Archive* archive, std::int64_
         locations.emplace_back(archive, first + i);
     RankCalls calls(traces);
     while (const State* call = calls.next()) {
-        events.add(calls.trace(), *call, locations[by_thread.at(calls.trace().thread)].writer());
+        const TraceFile& trace = calls.trace();
+        try {
+            events.add(trace, *call, locations[by_thread.at(trace.thread)].writer());
+        } catch (const ConvertError& error) { // such as times that do not ascend
+            throw ConvertError(trace.path + ":" + std::to_string(call->line) + ": " + error.what());
+        }
         span.begin = std::min(span.begin, call->time);
         span.end = std::max(span.end, call->end);
     }

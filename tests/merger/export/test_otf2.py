@@ -120,6 +120,14 @@ def test_what_is_approximated_is_told(archive):
     assert archive("send_modes")[2].approximated == {}
 
 
+def test_times_that_do_not_ascend_are_an_error_with_its_place(run, tmp_path):
+    run.process(0, trace="<Barrier cid='0' time='5.000000000' end='6.000000000' />\n<Barrier cid='0' time='1.000000000' end='2.000000000' />\n", size=1)
+    run.merge("--no-audit", "app")
+    result = call("--to", "otf2", "-o", tmp_path / "otf2", tmp_path / "app.proj")
+    assert result.returncode == 1 and "app_node01_0_0.trc:4: " in result.stderr
+    assert not any(tmp_path.glob("otf2*"))
+
+
 def test_a_directory_that_is_there_is_not_replaced(archive):
     run, path, _ = archive("send_modes")
     assert call("--to", "otf2", "-o", path.parent, project_of(run)).returncode == 1
