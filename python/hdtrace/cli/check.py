@@ -70,7 +70,7 @@ def summary(findings: Iterable[Finding]) -> Iterator[str]:
     """Lines with all findings that follow of no other, and below each the first of each kind that follows of it."""
     following: dict[str, list[Finding]] = defaultdict(list)
     traces: dict[str, list[Finding]] = {kind: [] for kind in _NOT_WHOLE}
-    others = []
+    others: list[Finding] = []
     for finding in findings:
         if finding.because:
             following[finding.because].append(finding)
