@@ -11,6 +11,13 @@ MERGER = os.environ["HDTRACE_PROJECT_MERGER"]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = SOURCE / "hdtrace/schemas/hdtrace-proj.rng"
 EPOCH = 1240424724
+HAS_ADDRESS_SANITIZER = "ASAN_OPTIONS" in os.environ  # which reserves much more memory than it uses
+with_own_memory = pytest.mark.skipif(HAS_ADDRESS_SANITIZER, reason="AddressSanitizer has the memory")
+
+
+def memory_limit(size):
+    """The option of prlimit."""
+    return f"--as={'unlimited' if HAS_ADDRESS_SANITIZER else size}"
 
 
 class Result:

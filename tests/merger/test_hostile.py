@@ -4,14 +4,14 @@ import os
 
 import pytest
 
-from conftest import MERGER
+from conftest import MERGER, memory_limit, with_own_memory
 
 WORLD = "Comm map='0->0;' id=0 name='WORLD' uid='W'\n"
-LITTLE_MEMORY = ("prlimit", f"--as={1 << 30}", MERGER)
+LITTLE_MEMORY = ("prlimit", memory_limit(1 << 30), MERGER)
 GIGABYTES = 10 << 30
 
 
-VERY_LITTLE_MEMORY = ("prlimit", f"--as={200 << 20}", MERGER)
+VERY_LITTLE_MEMORY = ("prlimit", memory_limit(200 << 20), MERGER)
 
 
 def refusal(run, lines, command=LITTLE_MEMORY):
@@ -64,11 +64,13 @@ def test_endless_line_of_a_trace(run):
     assert trace.stat().st_size == GIGABYTES
 
 
+@with_own_memory
 def test_line_of_many_values(run):
     text = refusal(run, "Type id='1' combiner='MPI_COMBINER_INDEXED' integers='" + "1;" * 4_000_000 + "'\n", VERY_LITTLE_MEMORY)
     assert text == "app_node01_0_0.info:2: error: there is not enough memory for what this line describes\n"
 
 
+@with_own_memory
 def test_state_with_many_children(run):
     run.info(0, size=1)
     run.trace(0, "<Barrier time='1' end='2' />\n<A time='1' end='2' >" + "<F/>" * 3_000_000 + "</A>\n")

@@ -5,14 +5,14 @@ import pty
 import subprocess
 
 import many_processes
-from conftest import MERGER
+from conftest import MERGER, memory_limit
 
 PROCESSES = 2000
 
 
 def test_many_processes_need_few_files_and_little_memory(run):
     many_processes.write_processes(PROCESSES, run.folder, with_traces=True)
-    limits = ("prlimit", "--nofile=256", f"--as={192 << 20}", MERGER)
+    limits = ("prlimit", "--nofile=256", memory_limit(192 << 20), MERGER)
     project = run.merge_cleanly("app", command=limits).project
     assert project.get("processCount") == str(PROCESSES)
     communicators = {c.get("uid"): len(c) for c in project.find("CommunicatorList")}
