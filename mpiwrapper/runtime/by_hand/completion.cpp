@@ -120,12 +120,30 @@ int defined(int value)
     return value == MPI_UNDEFINED ? -1 : value;
 }
 
-template <typename PutAttributes>
-void finish(Call& call, Offered& offered, const char* name, PutAttributes put_attributes)
+// What a completion call says of the requests that it was given.
+struct Ended
 {
+    int count;
+    const int* indices = nullptr; // null: the first ones
+};
+
+// All completion calls. make(statuses) calls MPI, get_ended(succeeded) reads what it answered, put_attributes(element) writes that.
+template <typename Make, typename GetEnded, typename PutAttributes>
+int complete(const char* name, int count, MPI_Request* requests, MPI_Status* statuses, Make make, GetEnded get_ended,
+             PutAttributes put_attributes)
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return make(statuses);
+    Offered offered(call, count, requests);
+    MPI_Status* const used = offered.statuses(statuses);
+    call.begin(name);
+    const int rc = call.end(make(used));
+    const Ended ended = get_ended(call.succeeded());
+    offered.completed(ended.count, ended.indices);
     if (!call.is_recorded()) {
         offered.finish(nullptr);
-        return;
+        return rc;
     }
     Element element(call.trace());
     element.text("<").name(name);
@@ -133,6 +151,7 @@ void finish(Call& call, Offered& offered, const char* name, PutAttributes put_at
     call.finish_attributes(element);
     offered.finish(&element);
     element.end(name);
+    return rc;
 }
 
 MPI_Request handle_in(const MPI_Request* request)
@@ -144,142 +163,102 @@ MPI_Request handle_in(const MPI_Request* request)
 
 extern "C" HDT_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status)
 {
-    Call call(with_attributes, Tracks::operations);
-    if (call.passes())
-        return real.MPI_Wait(request, status);
-    Offered offered(call, 1, request);
-    MPI_Status* const used = offered.statuses(status);
-    call.begin("Wait");
-    const int rc = call.end(real.MPI_Wait(request, used));
-    offered.completed(1, nullptr);
-    finish(call, offered, "Wait", [](Element&) {});
-    return rc;
+    return complete(
+        "Wait", 1, request, status, [&](MPI_Status* used) { return real.MPI_Wait(request, used); },
+        [](bool) { return Ended{1}; }, [](Element&) {});
 }
 HDT_WRAPS(MPI_Wait);
 
 extern "C" HDT_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
-    Call call(with_attributes, Tracks::operations);
-    if (call.passes())
-        return real.MPI_Waitall(count, requests, statuses);
-    Offered offered(call, count, requests);
-    MPI_Status* const used = offered.statuses(statuses);
-    call.begin("Waitall");
-    const int rc = call.end(real.MPI_Waitall(count, requests, used));
-    offered.completed(count, nullptr);
-    finish(call, offered, "Waitall",
-           [&](Element& element) { element.text(" count='").number(count).text("'"); });
-    return rc;
+    return complete(
+        "Waitall", count, requests, statuses, [&](MPI_Status* used) { return real.MPI_Waitall(count, requests, used); },
+        [&](bool) { return Ended{count}; }, [&](Element& element) { element.text(" count='").number(count).text("'"); });
 }
 HDT_WRAPS(MPI_Waitall);
 
 extern "C" HDT_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status)
 {
-    Call call(with_attributes, Tracks::operations);
-    if (call.passes())
-        return real.MPI_Waitany(count, requests, index, status);
-    Offered offered(call, count, requests);
-    MPI_Status* const used = offered.statuses(status);
-    call.begin("Waitany");
-    const int rc = call.end(real.MPI_Waitany(count, requests, index, used));
-    const int found = call.succeeded() ? defined(*index) : -1;
-    offered.completed(found >= 0 ? 1 : 0, index);
-    finish(call, offered, "Waitany", [&](Element& element) {
-        element.text(" count='").number(count).text("' index='").number(found).text("'");
-    });
-    return rc;
+    int found = -1;
+    return complete(
+        "Waitany", count, requests, status, [&](MPI_Status* used) { return real.MPI_Waitany(count, requests, index, used); },
+        [&](bool succeeded) {
+            found = succeeded ? defined(*index) : -1;
+            return Ended{found >= 0 ? 1 : 0, index};
+        },
+        [&](Element& element) { element.text(" count='").number(count).text("' index='").number(found).text("'"); });
 }
 HDT_WRAPS(MPI_Waitany);
 
 extern "C" HDT_EXPORT int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                                        MPI_Status statuses[])
 {
-    Call call(with_attributes, Tracks::operations);
-    if (call.passes())
-        return real.MPI_Waitsome(incount, requests, outcount, indices, statuses);
-    Offered offered(call, incount, requests);
-    MPI_Status* const used = offered.statuses(statuses);
-    call.begin("Waitsome");
-    const int rc = call.end(real.MPI_Waitsome(incount, requests, outcount, indices, used));
-    const int found = call.succeeded() ? defined(*outcount) : 0;
-    offered.completed(found, indices);
-    finish(call, offered, "Waitsome", [&](Element& element) {
-        element.text(" count='").number(incount).text("' outcount='").number(found).text("'");
-    });
-    return rc;
+    int found = 0;
+    return complete(
+        "Waitsome", incount, requests, statuses,
+        [&](MPI_Status* used) { return real.MPI_Waitsome(incount, requests, outcount, indices, used); },
+        [&](bool succeeded) {
+            found = succeeded ? defined(*outcount) : 0;
+            return Ended{found, indices};
+        },
+        [&](Element& element) { element.text(" count='").number(incount).text("' outcount='").number(found).text("'"); });
 }
 HDT_WRAPS(MPI_Waitsome);
 
 extern "C" HDT_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status)
 {
-    Call call(with_attributes, Tracks::operations);
-    if (call.passes())
-        return real.MPI_Test(request, flag, status);
-    Offered offered(call, 1, request);
-    MPI_Status* const used = offered.statuses(status);
-    call.begin("Test");
-    const int rc = call.end(real.MPI_Test(request, flag, used));
-    const int is_complete = call.succeeded() && *flag;
-    offered.completed(is_complete, nullptr);
-    finish(call, offered, "Test",
-           [&](Element& element) { element.text(" flag='").number(is_complete).text("'"); });
-    return rc;
+    int is_complete = 0;
+    return complete(
+        "Test", 1, request, status, [&](MPI_Status* used) { return real.MPI_Test(request, flag, used); },
+        [&](bool succeeded) {
+            is_complete = succeeded && *flag;
+            return Ended{is_complete};
+        },
+        [&](Element& element) { element.text(" flag='").number(is_complete).text("'"); });
 }
 HDT_WRAPS(MPI_Test);
 
 extern "C" HDT_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
 {
-    Call call(with_attributes, Tracks::operations);
-    if (call.passes())
-        return real.MPI_Testall(count, requests, flag, statuses);
-    Offered offered(call, count, requests);
-    MPI_Status* const used = offered.statuses(statuses);
-    call.begin("Testall");
-    const int rc = call.end(real.MPI_Testall(count, requests, flag, used));
-    const int is_complete = call.succeeded() && *flag;
-    offered.completed(is_complete ? count : 0, nullptr);
-    finish(call, offered, "Testall", [&](Element& element) {
-        element.text(" count='").number(count).text("' flag='").number(is_complete).text("'");
-    });
-    return rc;
+    int is_complete = 0;
+    return complete(
+        "Testall", count, requests, statuses, [&](MPI_Status* used) { return real.MPI_Testall(count, requests, flag, used); },
+        [&](bool succeeded) {
+            is_complete = succeeded && *flag;
+            return Ended{is_complete ? count : 0};
+        },
+        [&](Element& element) { element.text(" count='").number(count).text("' flag='").number(is_complete).text("'"); });
 }
 HDT_WRAPS(MPI_Testall);
 
 extern "C" HDT_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status)
 {
-    Call call(with_attributes, Tracks::operations);
-    if (call.passes())
-        return real.MPI_Testany(count, requests, index, flag, status);
-    Offered offered(call, count, requests);
-    MPI_Status* const used = offered.statuses(status);
-    call.begin("Testany");
-    const int rc = call.end(real.MPI_Testany(count, requests, index, flag, used));
-    const int is_complete = call.succeeded() && *flag;
-    const int found = is_complete ? defined(*index) : -1;
-    offered.completed(found >= 0 ? 1 : 0, index);
-    finish(call, offered, "Testany", [&](Element& element) {
-        element.text(" count='").number(count).text("' flag='").number(is_complete).text("' index='").number(found).text("'");
-    });
-    return rc;
+    int is_complete = 0, found = -1;
+    return complete(
+        "Testany", count, requests, status, [&](MPI_Status* used) { return real.MPI_Testany(count, requests, index, flag, used); },
+        [&](bool succeeded) {
+            is_complete = succeeded && *flag;
+            found = is_complete ? defined(*index) : -1;
+            return Ended{found >= 0 ? 1 : 0, index};
+        },
+        [&](Element& element) {
+            element.text(" count='").number(count).text("' flag='").number(is_complete).text("' index='").number(found).text("'");
+        });
 }
 HDT_WRAPS(MPI_Testany);
 
 extern "C" HDT_EXPORT int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                                        MPI_Status statuses[])
 {
-    Call call(with_attributes, Tracks::operations);
-    if (call.passes())
-        return real.MPI_Testsome(incount, requests, outcount, indices, statuses);
-    Offered offered(call, incount, requests);
-    MPI_Status* const used = offered.statuses(statuses);
-    call.begin("Testsome");
-    const int rc = call.end(real.MPI_Testsome(incount, requests, outcount, indices, used));
-    const int found = call.succeeded() ? defined(*outcount) : 0;
-    offered.completed(found, indices);
-    finish(call, offered, "Testsome", [&](Element& element) {
-        element.text(" count='").number(incount).text("' outcount='").number(found).text("'");
-    });
-    return rc;
+    int found = 0;
+    return complete(
+        "Testsome", incount, requests, statuses,
+        [&](MPI_Status* used) { return real.MPI_Testsome(incount, requests, outcount, indices, used); },
+        [&](bool succeeded) {
+            found = succeeded ? defined(*outcount) : 0;
+            return Ended{found, indices};
+        },
+        [&](Element& element) { element.text(" count='").number(incount).text("' outcount='").number(found).text("'"); });
 }
 HDT_WRAPS(MPI_Testsome);
 
