@@ -476,6 +476,7 @@ def test_completion_in_zsh(tmp_path, line, completed):
     assert complete_in_zsh(tmp_path, line) == line + completed
 
 
+@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="CMake hangs where AddressSanitizer is loaded into it")
 def test_is_installed_and_may_be_moved(tmp_path):
     made, moved = tmp_path / "made", tmp_path / "moved"
     subprocess.run(["cmake", f"-DCMAKE_INSTALL_PREFIX={made}", "-P", BUILD / "python/cmake_install.cmake"], check=True, capture_output=True)
