@@ -34,7 +34,7 @@ def mounted(tmp_path):
 
     yield mount
     if disk.is_mount():
-        subprocess.run(["umount", disk], check=True)
+        subprocess.run(["umount", "--lazy", disk], check=True)  # a test that fails may have files open
 
 
 @pytest.fixture
