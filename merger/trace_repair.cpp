@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <stdexcept>
@@ -153,6 +154,12 @@ bool holds(const std::string& path, std::uint64_t states)
     }
 }
 
+bool is_same_file(const std::string& path, const std::string& other)
+{
+    std::error_code ignored;
+    return std::filesystem::equivalent(path, other, ignored);
+}
+
 } // namespace
 
 void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t states)
@@ -166,9 +173,22 @@ void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t
     if (!holds(closed.temporary_path(), states))
         throw std::runtime_error("its states do not end at line ends");
     const std::string original = path + original_suffix;
-    if (link(path.c_str(), original.c_str()) != 0)
-        throw std::system_error(errno, std::generic_category(), original);
+    const int error = link(path.c_str(), original.c_str()) == 0 ? 0 : errno;
+    if (error != 0 && !is_same_file(path, original)) // an earlier repair may have been interrupted here
+        throw std::system_error(error, std::generic_category(), original);
     closed.commit();
+}
+
+std::string repair_trace(const std::string& path)
+{
+    TrcReader reader(path);
+    State state;
+    std::uint64_t states = 0;
+    while (reader.next(state))
+        ++states;
+    if (!reader.complete())
+        close_trace(path, reader, states);
+    return reader.missing();
 }
 
 } // namespace hdtrace::merger

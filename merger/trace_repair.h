@@ -16,4 +16,8 @@ inline constexpr const char* original_suffix = ".orig";
 /// std::runtime_error that says why the trace cannot be closed: then nothing was changed.
 void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t states);
 
+/// Reads the trace, and closes it if it was cut off. Returns what it lacked, empty if it is whole. Throws as
+/// close_trace() and TrcReader do.
+std::string repair_trace(const std::string& path);
+
 } // namespace hdtrace::merger

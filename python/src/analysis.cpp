@@ -275,14 +275,7 @@ py::tuple repair(const Path& path)
     std::string missing;
     {
         const py::gil_scoped_release release;
-        TrcReader reader(file);
-        State state;
-        std::uint64_t states = 0;
-        while (reader.next(state))
-            ++states;
-        if (!reader.complete())
-            merger::close_trace(file, reader, states);
-        missing = reader.missing();
+        missing = merger::repair_trace(file);
     }
     return py::make_tuple(file_text(file), missing);
 }

@@ -207,6 +207,15 @@ class TestTraces:
         assert (trace.read_bytes(), original.read_text()) == (before, "precious")
         assert not list(run.folder.glob("*.trc.??????"))
 
+    def test_interrupted_repair_is_done_again(self, run):
+        trace = self.cut_off(run)
+        before = trace.read_bytes()
+        original = run.folder / "app_node01_0_0.trc.orig"
+        original.hardlink_to(trace)
+        assert "it was closed" in warn(run)
+        assert original.read_bytes() == before
+        assert trace.read_bytes().endswith(b"</Program>\n")
+
     def test_broken_trace_is_not_changed(self, run):
         run.process(0, trace="<Barrier time='0.1' end='0.2' &/>\n", size=1)
         before = (run.folder / "app_node01_0_0.trc").read_bytes()
