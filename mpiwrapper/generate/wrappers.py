@@ -157,7 +157,8 @@ class Wrapper:
         if self.function.of_kind("SOURCE") or self.function.of_kind("MESSAGE"):
             comm = self.values.communicator(is_early=True)
             source = self.function.of_kind("SOURCE")
-            kind = f"receive_kind({source[0].name})" if source else "RequestKind::receive"
+            kind_of = "exchange_kind" if self.function.of_kind("DEST") else "receive_kind"
+            kind = f"{kind_of}({source[0].name})" if source else "RequestKind::receive"
             lines += [f"    started.kind = {kind};", f"    started.comm = &{comm};"]
         return lines + [f"    add_request(*{request}, {request}, started);", "}"]
 

@@ -157,6 +157,17 @@ inline RequestKind receive_kind(int source)
     return source == MPI_PROC_NULL ? RequestKind::receive_from_nobody : RequestKind::receive;
 }
 
+/// Of a request that both sends and receives. MPICH answers with the status of an earlier operation.
+inline RequestKind exchange_kind(int source)
+{
+    const RequestKind kind = receive_kind(source);
+#ifdef MPICH_NUMVERSION
+    return kind == RequestKind::receive ? RequestKind::operation : kind;
+#else
+    return kind;
+#endif
+}
+
 /// Stands in a status of ours until MPI writes it: some libraries leave some out.
 inline constexpr int no_source_yet = INT_MIN;
 
