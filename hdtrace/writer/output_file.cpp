@@ -13,10 +13,12 @@ namespace hdtrace {
 
 namespace {
 
+constexpr int lowest_descriptor = 400;
+
 int move_up(int descriptor)
 {
     // The limit on descriptors may be low. Standard input, output and error are never ours.
-    for (const int lowest : {400, 3}) {
+    for (const int lowest : {lowest_descriptor, 3}) {
         const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, lowest);
         if (moved >= 0) {
             ::close(descriptor);
@@ -69,6 +71,13 @@ void skip(iovec* part, size_t bytes)
 }
 
 } // namespace
+
+void make_room_for_descriptors()
+{
+    const int descriptor = ::open("/", O_PATH | O_CLOEXEC);
+    if (descriptor >= 0)
+        ::close(move_up(descriptor));
+}
 
 OutputFile::~OutputFile()
 {

@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/process.h"
 
 #include "hdtrace/writer/file_name.h"
+#include "hdtrace/writer/output_file.h"
 #include "mpiwrapper/runtime/former_program.h"
 #include "mpiwrapper/runtime/keeper.h"
 #include "mpiwrapper/runtime/real.h"
@@ -638,6 +639,7 @@ void begin_init()
     if (current_state() != State::waiting)
         return;
     set_state(State::initialising);
+    make_room_for_descriptors();
     base_second = Clock().now() / nanoseconds_per_second;
 }
 

@@ -62,6 +62,27 @@ TEST(TraceFile, LeavesLowDescriptorsToTheProgram)
     EXPECT_EQ(before, after);
 }
 
+int size_of_descriptor_table()
+{
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with("FDSize:"))
+            return std::stoi(line.substr(7));
+    }
+    return 0;
+}
+
+TEST(TraceFile, NeedsNoLargerTableOfDescriptorsLater)
+{
+    const auto open_with_room = [] {
+        make_room_for_descriptors();
+        const int before = size_of_descriptor_table();
+        const Trace trace;
+        _exit(size_of_descriptor_table() == before ? 0 : 1);
+    };
+    EXPECT_EXIT(open_with_room(), testing::ExitedWithCode(0), "");
+}
+
 TEST(Times, HaveAsManyDigitsAsAsked)
 {
     for (const auto& [digits, time] : {std::pair(6, "1.999999"), std::pair(7, "1.9999999"), std::pair(9, "1.999999999")}) {
