@@ -2,15 +2,19 @@
  *
  * Each process makes about CALLS calls of one kind; the first one prints a line
  *
- *     calls N loop_ns T finalize_ns F resident_kb R
+ *     calls N start_ns S loop_ns T finalize_ns F resident_kb R
  *
- * N: calls of all processes and threads in the loop; T: duration of the loop in the first process. */
+ * N: calls of all processes and threads in the loop; S: until MPI_Init has returned, from `loops start` on, which executes
+ * the program that runs this one (0: without it); T: duration of the loop in the first process.
+ *
+ *     loops start PROGRAM ARGUMENTS */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { MOST_THREADS = 8, BLOCK = 4096, BLOCKS = 256, OBJECTS = 1000 };
 
@@ -220,16 +224,38 @@ static const struct loop *find(const char *name)
     exit(2);
 }
 
+#define STARTED "LOOPS_STARTED"
+
+static int start(char **command)
+{
+    char time[32];
+    snprintf(time, sizeof time, "%ld", now());
+    setenv(STARTED, time, 1);
+    execvp(command[0], command);
+    perror(command[0]);
+    return EXIT_FAILURE;
+}
+
+static long since_start(void)
+{
+    const char *const started = getenv(STARTED);
+    return started != NULL ? now() - atol(started) : 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 2 && strcmp(argv[1], "start") == 0) {
+        return start(argv + 2);
+    }
     if (argc != 3) {
-        fprintf(stderr, "usage: loops LOOP CALLS\n");
+        fprintf(stderr, "usage: loops LOOP CALLS\n       loops start PROGRAM ARGUMENTS\n");
         return 2;
     }
     const struct loop *const loop = find(argv[1]);
     const long calls = atol(argv[2]);
     int provided;
     MPI_Init_thread(&argc, &argv, loop->needs_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+    const long starting = since_start();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     peer = rank ^ 1;
@@ -246,7 +272,8 @@ int main(int argc, char **argv)
     const long finalizing = now();
     MPI_Finalize();
     if (rank == 0) {
-        printf("calls %ld loop_ns %ld finalize_ns %ld resident_kb %ld\n", made * size, end - begin, now() - finalizing, resident);
+        printf("calls %ld start_ns %ld loop_ns %ld finalize_ns %ld resident_kb %ld\n", made * size, starting, end - begin,
+               now() - finalizing, resident);
     }
     return EXIT_SUCCESS;
 }
