@@ -5,6 +5,7 @@
 
 #include "program_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -157,18 +158,15 @@ bool is_mpi_library(std::string_view name)
 }
 
 /// An MPI library that the program is linked with, if it is not the one that the tracer is made for.
-std::string other_mpi_library(const std::vector<std::string>& libraries)
+std::string other_mpi_library(const std::string& program, const hdtrace::ElfFile& elf)
 {
-    std::string other;
-    for (const std::string& name : libraries) {
-        if (name == HDTRACE_MPI_LIBRARY) {
-            return {};
-        }
-        if (is_mpi_library(name)) {
-            other = name;
-        }
+    const auto is_ours = [](const std::string& name) { return name == HDTRACE_MPI_LIBRARY; };
+    if (std::ranges::any_of(elf.needed, is_ours)) {
+        return {};
     }
-    return other;
+    const std::vector<std::string> libraries = hdtrace::all_libraries(program, elf.loader);
+    const auto other = std::ranges::find_if(libraries, is_mpi_library);
+    return other == libraries.end() || std::ranges::any_of(libraries, is_ours) ? "" : *other;
 }
 
 /// Why the library cannot be preloaded into the program; empty if it can.
@@ -190,7 +188,7 @@ std::string obstacle(const std::string& library, const std::string& program)
     if (elf->loader.empty()) {
         return "it is linked statically; link it with the tracer instead (pkg-config hdtrace-mpi-static)";
     }
-    const std::string other = other_mpi_library(hdtrace::needed_libraries(program, elf->loader));
+    const std::string other = other_mpi_library(program, *elf);
     return other.empty() ? "" : "it uses " + other + ", but this tracer is made for " HDTRACE_MPI_LIBRARY;
 }
 

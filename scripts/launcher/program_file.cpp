@@ -1,6 +1,8 @@
 #include "program_file.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,17 +33,63 @@ std::optional<ElfW(Ehdr)> read_elf_header(std::ifstream& file)
     return is_elf ? std::optional(header) : std::nullopt;
 }
 
-std::string read_loader(std::ifstream& file, const ElfW(Ehdr) & header)
+using Segments = std::vector<ElfW(Phdr)>;
+
+Segments read_segments(std::ifstream& file, const ElfW(Ehdr) & header)
 {
-    for (unsigned i = 0; i < header.e_phnum; ++i) {
-        ElfW(Phdr) segment{};
-        if (read_at(file, header.e_phoff + i * header.e_phentsize, segment) && segment.p_type == PT_INTERP) {
-            std::string loader;
-            std::getline(file.seekg(static_cast<std::streamoff>(segment.p_offset)), loader, '\0');
-            return loader;
+    Segments segments(header.e_phnum);
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+        read_at(file, header.e_phoff + i * header.e_phentsize, segments[i]);
+    }
+    return segments;
+}
+
+std::string read_string(std::ifstream& file, std::uint64_t offset)
+{
+    std::string text;
+    std::getline(file.seekg(static_cast<std::streamoff>(offset)), text, '\0');
+    return text;
+}
+
+std::string read_loader(std::ifstream& file, const Segments& segments)
+{
+    const auto found = std::ranges::find(segments, ElfW(Word){PT_INTERP}, &ElfW(Phdr)::p_type);
+    return found != segments.end() ? read_string(file, found->p_offset) : "";
+}
+
+/// Where in the file that stands which the loaded program has at an address.
+std::uint64_t offset_of(ElfW(Addr) address, const Segments& segments)
+{
+    for (const ElfW(Phdr) & segment : segments) {
+        if (segment.p_type == PT_LOAD && address - segment.p_vaddr < segment.p_filesz) {
+            return segment.p_offset + (address - segment.p_vaddr);
         }
     }
-    return {};
+    return UINT64_MAX;
+}
+
+std::vector<std::string> read_needed(std::ifstream& file, const Segments& segments)
+{
+    const auto dynamic = std::ranges::find(segments, ElfW(Word){PT_DYNAMIC}, &ElfW(Phdr)::p_type);
+    if (dynamic == segments.end()) {
+        return {};
+    }
+    std::vector<std::uint64_t> places;
+    std::uint64_t names = UINT64_MAX;
+    ElfW(Dyn) entry{};
+    for (std::uint64_t at = 0; at < dynamic->p_filesz && read_at(file, dynamic->p_offset + at, entry) && entry.d_tag != DT_NULL;
+         at += sizeof entry) {
+        if (entry.d_tag == DT_NEEDED) {
+            places.push_back(entry.d_un.d_val);
+        } else if (entry.d_tag == DT_STRTAB) {
+            names = offset_of(entry.d_un.d_ptr, segments);
+        }
+    }
+    std::vector<std::string> needed;
+    for (const std::uint64_t place : places) {
+        needed.push_back(read_string(file, names + place));
+    }
+    return needed;
 }
 
 bool is_program(const std::string& file)
@@ -110,11 +158,15 @@ std::optional<ElfFile> read_elf(const std::string& name)
     ElfFile result;
     result.for_this_machine =
         own && own->e_machine == header->e_machine && own->e_ident[EI_CLASS] == header->e_ident[EI_CLASS];
-    result.loader = result.for_this_machine ? read_loader(file, *header) : "";
+    if (result.for_this_machine) {
+        const Segments segments = read_segments(file, *header);
+        result.loader = read_loader(file, segments);
+        result.needed = read_needed(file, segments);
+    }
     return result;
 }
 
-std::vector<std::string> needed_libraries(const std::string& file, const std::string& loader)
+std::vector<std::string> all_libraries(const std::string& file, const std::string& loader)
 {
     std::istringstream lines(output_of({loader.c_str(), "--list", file.c_str()}));
     std::vector<std::string> names;

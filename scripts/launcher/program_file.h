@@ -14,13 +14,14 @@ std::string find_program(const std::string& name);
 struct ElfFile {
     bool for_this_machine = false;
     std::string loader; ///< the dynamic loader that it asks for; empty: it is linked statically
+    std::vector<std::string> needed; ///< the libraries that it names itself
 };
 
 /// Nothing if the file is no ELF file (a script) or cannot be read.
 std::optional<ElfFile> read_elf(const std::string& file);
 
 /// The names of all libraries that @p loader would load for @p file, which does not run. Empty if it cannot
-/// tell.
-std::vector<std::string> needed_libraries(const std::string& file, const std::string& loader);
+/// tell. Takes some milliseconds.
+std::vector<std::string> all_libraries(const std::string& file, const std::string& loader);
 
 } // namespace hdtrace
