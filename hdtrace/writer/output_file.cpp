@@ -158,25 +158,26 @@ int OutputFile::write(Text data, Text rest, Text end, const Undisturbed& undistu
     return error != 0 ? error : close_error;
 }
 
-// All in one system call: the file is whole before and after it, also if the process is killed.
+// All in one system call: the file is whole before and after it, also if the process is killed. Data are written only if the
+// trailer is sure to fit behind them; its place is never given up, since others may be waiting for the room.
 int OutputFile::write_here(Text data, Text rest, Text end, const Undisturbed& undisturbed)
 {
     iovec parts[] = {to_iovec(data), to_iovec(rest), to_iovec(end)};
     const off_t new_end = m_size + static_cast<off_t>(data.size + rest.size + end.size);
+    const bool ends_with_trailer = new_end >= m_end && m_end == end_with_trailer();
     if (new_end < m_end) {
-        if (!shorten(m_descriptor, m_size, m_end))
+        if (!shorten(m_descriptor, new_end, m_end))
             return errno;
-        m_end = m_size;
+        m_end = new_end;
     }
-    const bool ends_with_trailer = m_end == m_size + static_cast<off_t>(m_trailer.size);
     size_t done = 0;
     const int error = write_parts(parts, parts + 3, done, undisturbed);
     const off_t reached = m_size + static_cast<off_t>(done);
-    const bool has_data = done >= data.size;
-    if (has_data)
-        m_size += static_cast<off_t>(data.size);
     if (reached > m_end)
         m_end = reached;
+    const bool has_data = error == 0 || (done >= data.size && m_end >= end_with_trailer() + static_cast<off_t>(data.size));
+    if (has_data)
+        m_size += static_cast<off_t>(data.size);
     m_trailer_error = 0;
     const bool is_as_before = done == 0 && ends_with_trailer;
     if (error != 0 && !is_as_before)
@@ -210,13 +211,16 @@ int OutputFile::write_parts(iovec* part, const iovec* end, size_t& done, const U
 // After a failed write: to the last data that are complete, and the trailer.
 void OutputFile::put_back(const Undisturbed& undisturbed)
 {
-    if (!shorten(m_descriptor, m_size, m_end))
-        return; // a cut-off last line stays; readers know it
-    m_end = m_size;
+    if (m_end > end_with_trailer()) {
+        if (!shorten(m_descriptor, end_with_trailer(), m_end))
+            return; // a cut-off last line stays; readers know it
+        m_end = end_with_trailer();
+    }
     iovec part = to_iovec(m_trailer);
     size_t done = 0;
     m_trailer_error = write_parts(&part, &part + 1, done, undisturbed);
-    m_end += static_cast<off_t>(done);
+    if (m_trailer_error != 0 && shorten(m_descriptor, m_size, m_end))
+        m_end = m_size;
 }
 
 int OutputFile::close()

@@ -55,6 +55,7 @@ class OutputFile {
     int write_here(Text data, Text rest, Text end, const Undisturbed& undisturbed);
     int write_parts(iovec* part, const iovec* end, size_t& done, const Undisturbed& undisturbed) const;
     void put_back(const Undisturbed& undisturbed);
+    off_t end_with_trailer() const { return m_size + static_cast<off_t>(m_trailer.size); }
 
     bool m_is_open = false;
     bool m_is_kept = true; // the descriptor, between two writes

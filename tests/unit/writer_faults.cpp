@@ -220,6 +220,34 @@ TEST_F(Faults, AFullDiskKeepsWholeLines)
     });
 }
 
+// Wherever the room ends: within a line, behind one, within what stands behind them.
+TEST_F(Faults, AFullDiskLeavesAClosedTrace)
+{
+    static off_t room;
+    for (room = 1'000; room < 1'300; ++room) {
+        report = {};
+        Trace trace(settings());
+        pwrite_fault = [](int descriptor, const void* data, size_t size, off_t offset) -> ssize_t {
+            if (offset >= room) {
+                errno = ENOSPC;
+                return -1;
+            }
+            return pwrite(descriptor, data, std::min(size, static_cast<size_t>(room - offset)), offset);
+        };
+        constexpr int recorded = 100;
+        for (int i = 0; i < recorded; ++i) {
+            trace.state("A");
+            trace.writer.flush();
+        }
+        EXPECT_EQ(trace.writer.close(), ENOSPC);
+        EXPECT_TRUE(trace.content().ends_with(footer)) << room << trace.content();
+        EXPECT_GT(states_in_file(trace.writer), 10);
+        expect_true_counts(trace, recorded);
+        expect_reported_once(trace.path(), ENOSPC);
+        pwrite_fault = nullptr;
+    }
+}
+
 void limit_file_size(rlim_t bytes)
 {
     const rlimit limit = {bytes, bytes};
