@@ -1,0 +1,81 @@
+// Any bytes as a project and its traces, separated by lines `%%`: they are checked and converted, or refused.
+#include "hdtrace/analysis/checker.h"
+#include "merger/export/format.h"
+#include "tests/fuzz/input_folder.h"
+
+#include <algorithm>
+#include <exception>
+#include <memory>
+
+namespace hdtrace::exporter {
+namespace {
+
+constexpr std::string_view separator = "\n%%\n";
+/// Larger programs take too long to write.
+constexpr std::int64_t most_processes = 64;
+
+std::string_view take_part(std::string_view& text)
+{
+    const std::size_t end = std::min(text.find(separator), text.size());
+    const std::string_view part = text.substr(0, end);
+    text.remove_prefix(std::min(text.size(), end + separator.size()));
+    return part;
+}
+
+/// Only beside the project.
+void write_traces(const fuzz::InputFolder& folder, const Project& project, std::string_view text)
+{
+    for (const std::string& path : project.trace_paths()) {
+        const std::string name = std::filesystem::path(path).filename();
+        if (!text.empty() && path == folder.path_of(name))
+            folder.write(name, take_part(text));
+    }
+}
+
+void check(const std::string& path)
+{
+    Checker checker(std::make_shared<const OpenedProject>(path));
+    while (!checker.at_end())
+        checker.read(1000);
+}
+
+void convert(const Project& project, const Format& format, const std::string& output)
+{
+    Account account;
+    Options options;
+    options.output = output;
+    format.convert(project, options, account);
+    account.lines();
+}
+
+/// What a user would see as a message.
+template <class Use> void use_or_refuse(Use use)
+{
+    try {
+        use();
+    } catch (const std::exception&) {
+    }
+}
+
+void use_all(const fuzz::InputFolder& folder, std::string_view text)
+{
+    const std::string path = folder.write("app.proj", take_part(text));
+    const Project project = read_project(path);
+    if (project.process_count > most_processes)
+        return;
+    write_traces(folder, project, text);
+    use_or_refuse([&] { check(path); });
+    for (const Format& format : formats())
+        use_or_refuse([&] { convert(project, format, folder.path_of("output")); });
+}
+
+} // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    const fuzz::InputFolder folder;
+    use_or_refuse([&] { use_all(folder, fuzz::as_text(data, size)); });
+    return 0;
+}
+
+} // namespace hdtrace::exporter
