@@ -79,7 +79,7 @@ static void compute_for_ever(void)
 
 static void wait_for_ever(void)
 {
-    puts("waiting");
+    fputs("waiting\n", stdout); // at once, also where MPICH has taken the stream's buffer away: other ranks say it too
     fflush(stdout);
     receive();
 }
