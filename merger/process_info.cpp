@@ -175,6 +175,7 @@ class InfoLoader {
         process.rank = line.optional_integer("rank");
         process.size = line.optional_integer("size");
         process.world = line.text_or("world", "");
+        process.run = line.text_or("run", "");
         if (line.has("levels"))
             process.levels = {split_list(line.text("levels")), false};
         if (process.size && (*process.size < 1 || *process.size > process_limit))

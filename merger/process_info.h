@@ -30,6 +30,7 @@ struct ProcessLine {
     std::optional<std::int64_t> rank;
     std::optional<std::int64_t> size;
     std::string world; ///< uid of MPI_COMM_WORLD
+    std::string run;   ///< the launcher's name of it; empty if unknown
     Levels levels;
     std::int64_t time_adjustment = 0; ///< nanoseconds since the epoch
 };

@@ -219,7 +219,7 @@ class Unifier {
         add_process(std::move(open));
     }
 
-    /// Whether the process is of the same run and world as the others. Of each other world one is reported.
+    /// Whether the process is of the same run and world as the others. Of each other run and world one is reported.
     bool check_run(const ProcessInfo& info)
     {
         if (!info.process)
@@ -237,6 +237,13 @@ class Unifier {
         if (process.size != m_first->size) {
             m_report.error(process.place, "size differs from " + to_string(m_first->place) +
                                               ": these are traces of different runs");
+            return false;
+        }
+        if (!process.run.empty() && !m_first->run.empty() && process.run != m_first->run) {
+            if (m_other_runs.insert(process.run).second)
+                m_report.error(process.place, "this is a process of the run '" + process.run + "', but " +
+                                                  to_string(m_first->place) + " of '" + m_first->run +
+                                                  "': merge the files of each run by themselves");
             return false;
         }
         return true;
@@ -351,6 +358,7 @@ class Unifier {
     std::optional<OpenProcess> m_open;
     std::optional<ProcessLine> m_first;
     std::set<std::string> m_other_worlds;
+    std::set<std::string> m_other_runs;
     Place m_levels_place;
     Place m_last_place;
     std::int64_t m_next_number = 0;

@@ -52,8 +52,8 @@ auto fields(Is<Levels> auto& r)
 }
 auto fields(Is<ProcessLine> auto& r)
 {
-    auto& [place, base, host, rank, size, world, levels, time_adjustment] = r;
-    return std::tie(place, base, host, rank, size, world, levels, time_adjustment);
+    auto& [place, base, host, rank, size, world, run, levels, time_adjustment] = r;
+    return std::tie(place, base, host, rank, size, world, run, levels, time_adjustment);
 }
 auto fields(Is<FileRecord> auto& r)
 {

@@ -1,8 +1,8 @@
 #include "mpiwrapper/runtime/former_program.h"
 
 #include "hdtrace/writer/clock.h"
+#include "mpiwrapper/runtime/small_file.h"
 
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +13,6 @@
 namespace hdtrace::mpi {
 
 namespace {
-
-// The beginning of a file as text, at most Size - 1 bytes.
-template <size_t Size> void read_begin(const char* path, char (&text)[Size])
-{
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    const ssize_t length = descriptor >= 0 ? read(descriptor, text, Size - 1) : 0;
-    text[length > 0 ? length : 0] = '\0';
-    if (descriptor >= 0)
-        close(descriptor);
-}
 
 // -1 if it is not there.
 int64_t number_of(const char* line, const char* key)

@@ -4,6 +4,7 @@
 #include "hdtrace/writer/output_file.h"
 #include "mpiwrapper/runtime/former_program.h"
 #include "mpiwrapper/runtime/keeper.h"
+#include "mpiwrapper/runtime/launcher.h"
 #include "mpiwrapper/runtime/real.h"
 #include "mpiwrapper/runtime/requests.h"
 #include "mpiwrapper/runtime/signals.h"
@@ -244,7 +245,11 @@ void write_process_line(int rank, int size, int thread_level)
     line.text("' rank=").number(rank).text(" size=").number(size).text(" thread=0 version=1 timeAdjustment=");
     line.number(base_second).text(" pid=").number(getpid());
     line.text(" program='").info_escaped(program_path()).text("' mpi='").info_escaped(version);
-    line.text("' threadLevel='").string(name_of_thread_level(thread_level)).text("' world='").string(world_uid()).text("'\n");
+    line.text("' threadLevel='").string(name_of_thread_level(thread_level)).text("' world='").string(world_uid());
+    const char* const run = name_of_run();
+    if (*run != '\0')
+        line.text("' run='").info_escaped(run);
+    line.text("'\n");
     write_info(line);
 }
 
@@ -534,16 +539,6 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
     }
     if (current_thread == nullptr)
         add_thread();
-}
-
-bool is_first_rank()
-{
-    for (const char* const variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-        const char* const rank = getenv(variable);
-        if (rank != nullptr)
-            return strcmp(rank, "0") == 0;
-    }
-    return true;
 }
 
 void refuse_foreign_library()

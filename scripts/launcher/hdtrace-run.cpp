@@ -3,6 +3,7 @@
 // A compiled program and not a script, because shells do not hand on the environment as it was (dash drops
 // exported functions and every name that is not its own, bash changes PWD and SHLVL).
 
+#include "mpiwrapper/runtime/launcher.h"
 #include "program_file.h"
 
 #include <algorithm>
@@ -192,17 +193,6 @@ std::string obstacle(const std::string& library, const std::string& program)
     return other.empty() ? "" : "it uses " + other + ", but this tracer is made for " HDTRACE_MPI_LIBRARY;
 }
 
-/// True in one process of a run, as far as it can be known before MPI starts.
-bool is_first_process()
-{
-    for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-        if (const char* rank = std::getenv(variable)) {
-            return std::string_view(rank) == "0";
-        }
-    }
-    return true;
-}
-
 /// Behind others: a tool that intercepts MPI_Send calls PMPI_Send, which we intercept, but we cannot know of it.
 void preload(const std::string& library)
 {
@@ -225,7 +215,7 @@ int main(int argc, char** argv)
         const std::string reason = obstacle(tracer, program);
         if (reason.empty()) {
             preload(tracer);
-        } else if (is_first_process()) {
+        } else if (hdtrace::mpi::is_first_rank()) {
             std::cerr << "hdtrace-run: " << command[0] << " runs untraced: " << reason << '\n';
         }
     }

@@ -1,7 +1,9 @@
 """Processes and libraries beside the traced program."""
+import subprocess
+
 import pytest
 from conftest import LIBRARY, PRELUDE, PROGRAMS, wait_for_trace
-from support.runs import LAUNCHER, SOURCE, WRAPPER, merge, only_with, preload
+from support.runs import LAUNCHER, MERGER, SOURCE, WRAPPER, merge, only_with, preload
 
 WAYS = ["fork_exit", "fork__exit", "fork_signal", "fork_exec", "vfork__exit", "vfork_exec", "vfork_exec_fails", "vfork_signal",
         "spawn", "popen", "system"]
@@ -79,6 +81,16 @@ def test_two_runs_at_once(start, tmp_path):
     for rank in range(2):
         assert second.trace(rank, program="die-2").names() == [*PRELUDE, "Finalize"]
         assert first.trace(rank, program="die").names()[-1:] != ["Finalize"]
+
+
+def test_a_mixture_of_runs(start):
+    """Half of the files are of one run, half of another of as many processes."""
+    first, second = (start("calls", launcher=(SOURCE / "scripts/mpirun", "-n", "2", "sh", "-c", '"$@"; exit', "sh")).wait() for _ in range(2))
+    mixture = [next(victim.trace_directory.glob(f"*_{rank}_0.info")) for rank, victim in enumerate([first, second])]
+    result = subprocess.run([MERGER, "-o", first.trace_directory / "mixed.proj", *mixture], capture_output=True, text=True)
+    assert result.returncode == 1 and "this is a process of the run '" in result.stderr
+    for victim in (first, second):
+        assert merge(victim.trace_directory / "calls.proj", *victim.trace_directory.glob("*.info")) == []
 
 
 def names_of_programs(victim):

@@ -208,6 +208,22 @@ class TestWorlds:
         assert message.startswith("app-world3_node01_1_0.info:1: error: this is a process of the world 'W3', but app_")
 
 
+class TestRuns:
+    """Two runs that started together, or what an earlier one has left: the launcher's name of the run tells."""
+
+    def test_a_mixture(self, run):
+        for rank, name in enumerate(["job 1", "job 2", "job 1", "job 2"]):
+            run.process(rank, size=4, keys=f"world='W' run='{name}'")
+        assert run.fail(".", "--quiet") == (
+            "./app_node01_1_0.info:1: error: this is a process of the run 'job 2', "
+            "but ./app_node01_0_0.info:1 of 'job 1': merge the files of each run by themselves\n")
+
+    def test_some_do_not_know(self, run):
+        run.process(0, size=2)
+        run.process(1, size=2, keys="run='job 1'")
+        run.merge_cleanly()
+
+
 class TestOwnLevels:
     """Programs that use the trace library without MPI."""
 

@@ -1,0 +1,65 @@
+#include "mpiwrapper/runtime/launcher.h"
+
+#include "mpiwrapper/runtime/small_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+namespace hdtrace::mpi {
+
+namespace {
+
+constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+
+// Of Hydra's process on this host, which made the socket that we have from it; 0 if there is none. Not our parent: that may be a shell.
+pid_t hydra_proxy()
+{
+    const char* const descriptor = getenv("PMI_FD");
+    ucred proxy = {};
+    socklen_t size = sizeof proxy;
+    if (descriptor == nullptr || getsockopt(atoi(descriptor), SOL_SOCKET, SO_PEERCRED, &proxy, &size) != 0)
+        return 0;
+    return proxy.pid;
+}
+
+// The argument behind that one in a command line as /proc has it; empty if there is none.
+const char* argument_behind(const char* option, const char* arguments, size_t length)
+{
+    const char* const end = arguments + length;
+    for (const char* argument = arguments; argument < end; argument += strlen(argument) + 1) {
+        if (strcmp(argument, option) == 0 && argument + strlen(option) + 1 < end)
+            return argument + strlen(option) + 1;
+    }
+    return "";
+}
+
+// The host and port of mpiexec, which all its proxies are told.
+const char* hydra_control_port()
+{
+    static char arguments[4096];
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", static_cast<int>(hydra_proxy()));
+    return argument_behind("--control-port", arguments, read_begin(path, arguments));
+}
+
+} // namespace
+
+bool is_first_rank()
+{
+    for (const char* const variable : rank_variables) {
+        const char* const rank = getenv(variable);
+        if (rank != nullptr)
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+const char* name_of_run()
+{
+    const char* const name = getenv("PMIX_NAMESPACE");
+    return name != nullptr ? name : hydra_control_port();
+}
+
+} // namespace hdtrace::mpi
