@@ -331,8 +331,7 @@ class ProcessEvents {
     void finish_file_call(const State& call)
     {
         if (m_access) {
-            const uint64_t size = call.find("actual") ? unsigned_value(call, "actual") : m_access->size;
-            complete_access(*m_access, size, end(call));
+            complete_access(*m_access, call, end(call));
             m_access.reset();
             return;
         }
@@ -418,7 +417,7 @@ class ProcessEvents {
         if (m_windows.complete(completion, m_writer))
             return;
         if (auto access = m_accesses.extract(completion.rid))
-            complete_access(access.mapped(), access.mapped().size, when);
+            complete_access(access.mapped(), *completion.what, when);
         else if (auto collective = m_collectives.extract(completion.rid))
             complete_collective(collective.mapped(), when, rid);
         else if (completion.outcome == Outcome::cancelled)
@@ -430,8 +429,9 @@ class ProcessEvents {
             receive(completion.operation->call, *completion.what, when, rid);
     }
 
-    void complete_access(const Access& access, uint64_t size, OTF2_TimeStamp when)
+    void complete_access(const Access& access, const Element& what, OTF2_TimeStamp when)
     {
+        const uint64_t size = what.find("actual") ? unsigned_value(what, "actual") : access.size;
         check(OTF2_EvtWriter_IoOperationComplete(m_writer, nullptr, when, access.file, size, access.id));
     }
 

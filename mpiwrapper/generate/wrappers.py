@@ -148,9 +148,8 @@ class Wrapper:
 
     def track_request(self):
         requests = self.function.of_kind("REQUEST", direction="out")
-        if not requests:
+        if not requests and not self.split_begin():
             return []
-        request = requests[0].name
         lines = ["Request started;", "if (call.succeeded()) {", "    started.rid = next_rid();"]
         if self.function.base_name.endswith("_init"):
             lines += ["    started.init_rid = started.rid;", "    started.is_persistent = true;", "    started.is_active = false;"]
@@ -160,7 +159,12 @@ class Wrapper:
             kind_of = "exchange_kind" if self.function.of_kind("DEST") else "receive_kind"
             kind = f"{kind_of}({source[0].name})" if source else "RequestKind::receive"
             lines += [f"    started.kind = {kind};", f"    started.comm = &{comm};"]
-        return lines + [f"    add_request(*{request}, {request}, started);", "}"]
+        if self.function.of_kind("FILE"):
+            lines += ["    started.kind = RequestKind::access;", f"    started.size = {self.values.wanted_bytes(is_early=True)};"]
+        if self.split_begin():
+            return [*lines, "}", "set_split_access(fh, started);"]
+        request = requests[0].name
+        return [*lines, f"    add_request(*{request}, {request}, started);", "}"]
 
     def track_message(self):
         for message in self.function.of_kind("MESSAGE", direction="out"):
@@ -177,11 +181,9 @@ class Wrapper:
             return ["int64_t fid = -1;", "if (call.succeeded()) {", "    fid = before.id();", "    opened(*fh, fid, amode);", "}"]
         if self.function.name == "MPI_File_close":
             return ["if (call.succeeded())", "    closed(fh_handle, fh_before);"]
-        if self.split_begin():
-            return ["const int64_t split_rid = call.succeeded() ? next_rid() : -1;", "set_split_rid(fh, split_rid);"]
         if self.split_end():
-            self.values.before.insert(0, "const int64_t split_rid = split_rid_of(fh);")
-            return ["set_split_rid(fh, -1);"]
+            self.values.before.insert(0, "const Request ended = split_access_of(fh);")
+            return ["set_split_access(fh, Request());"]
         return []
 
     def track_names(self):
@@ -214,8 +216,9 @@ class Wrapper:
         if child.name == "Command":
             return self.commands_child()
         if child.argument == "split":
-            return ["if (split_rid >= 0)",
-                    f'    element.child("<{child.name} rid=\'").number(split_rid).text("\'").end_child();']
+            self.values.use_status()
+            return ["if (ended.rid >= 0)",
+                    "    put_completed(element, call.succeeded() ? ended : without_status(ended), *used_status.get());"]
         writer = TextWriter(f"<{child.name}", child=True)
         for attribute in child.attributes:
             self.values.write_attribute(writer, attribute)
@@ -394,6 +397,13 @@ class Values:
         statement = f"{condition} ? {find} : Type()" if condition else find
         self._lookups.setdefault(name, f"const Type {name} = {statement};")
         return name
+
+    def wanted_bytes(self, is_early=False):
+        """Of an access to a file."""
+        size = next(value for a in self.function.logged.attributes if a.name == "size" for value in a.values)
+        if is_early:
+            self._early.add(self.type_of(self.function.parameter(size.datatype)))
+        return _inside(self._value(size)[1])
 
     def _made_type(self, handle):
         """A new datatype is described by the handles that it was made of."""
@@ -599,7 +609,7 @@ class Values:
         self._write(writer, name, ".number(matched.comm->id)")
 
     def _special_split(self, writer, name):
-        self._write(writer, name, ".number(split_rid)")
+        self._write(writer, name, ".number(started.rid)")
 
     def _special_ranges(self, writer, name):
         self._write(writer, name, "put_ranges(element, ranges, n);")
@@ -611,8 +621,7 @@ class Values:
     def _special_actual(self, writer, name):
         """The bytes that were really transferred, where that is not what was asked for."""
         self.use_status()
-        size = next(value for a in self.function.logged.attributes if a.name == "size" for value in a.values)
-        wanted = _inside(self._value(size)[1])
+        wanted = self.wanted_bytes()
         self._lookups["actual"] = "const int64_t actual = call.succeeded() ? status_bytes(*used_status.get()) : 0;"
         self._write_if(writer, f"call.succeeded() && actual != {wanted}", name, ".number(actual)")
 

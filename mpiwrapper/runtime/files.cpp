@@ -24,7 +24,7 @@ namespace {
 struct OpenFile : TableEntry<OpenFile>
 {
     File file;
-    int64_t split_rid;
+    Request split_access;
 };
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the tables; never held during a call of MPI
@@ -197,7 +197,7 @@ void opened(MPI_File handle, int64_t id, int amode)
     if (OpenFile* const older = lookup(handle))
         forget(older);
     open->file = {id, openings++, (amode & MPI_MODE_SEQUENTIAL) == 0};
-    open->split_rid = -1;
+    open->split_access = Request();
     open_files.add(handle_bits(handle), open);
     file_generations.end(handle);
 }
@@ -212,19 +212,19 @@ void closed(MPI_File handle, const File& file)
     file_generations.end(handle);
 }
 
-int64_t split_rid_of(MPI_File handle)
+Request split_access_of(MPI_File handle)
 {
     const MutexLock lock(mutex);
     const OpenFile* const open = lookup(handle);
-    return open != nullptr ? open->split_rid : -1;
+    return open != nullptr ? open->split_access : Request();
 }
 
-void set_split_rid(MPI_File handle, int64_t rid)
+void set_split_access(MPI_File handle, const Request& access)
 {
     const MutexLock lock(mutex);
     OpenFile* const open = lookup(handle);
     if (open != nullptr)
-        open->split_rid = rid;
+        open->split_access = access;
 }
 
 int64_t byte_offset(MPI_File handle, const File& file, MPI_Offset position)

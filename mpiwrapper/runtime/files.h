@@ -4,6 +4,7 @@
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/handle.h"
 #include "mpiwrapper/runtime/mpi_api.h"
+#include "mpiwrapper/runtime/requests.h"
 
 #include <stdint.h>
 
@@ -36,9 +37,9 @@ File find_file(MPI_File handle);
 void opened(MPI_File handle, int64_t id, int amode);
 /// Another thread may have opened a file with the same handle in the meantime. @p file is what was found before the call.
 void closed(MPI_File handle, const File& file);
-/// Of the split collective operation that has begun; -1 if there is none.
-int64_t split_rid_of(MPI_File handle);
-void set_split_rid(MPI_File handle, int64_t rid);
+/// The split collective operation that has begun; one without rid if there is none.
+Request split_access_of(MPI_File handle);
+void set_split_access(MPI_File handle, const Request& access);
 
 /// Ended whenever a file was opened or closed.
 extern Generations<MPI_File> file_generations;

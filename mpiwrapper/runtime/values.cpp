@@ -230,6 +230,10 @@ void put_completed(Element& element, const Request& request, const MPI_Status& s
         const Received received(comm, MPI_ANY_SOURCE, MPI_ANY_TAG, true, status);
         element.text("' fromRank='").number(received.source).text("' fromTag='").number(received.tag);
         element.text("' size='").number(received.size);
+    } else if (request.kind == RequestKind::access && status.MPI_SOURCE != no_source_yet) {
+        const int64_t actual = status_bytes(status);
+        if (actual != request.size)
+            element.text("' actual='").number(actual);
     }
     element.text("'").end_child();
 }

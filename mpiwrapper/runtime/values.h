@@ -171,7 +171,7 @@ inline RequestKind exchange_kind(int source)
 /// Stands in a status of ours until MPI writes it: some libraries leave some out.
 inline constexpr int no_source_yet = INT_MIN;
 
-/// For completion calls: " rid='...'" and what is known of the message. Ends the child element.
+/// For completion calls: " rid='...'" and what is known of the message or the access. Ends the child element.
 void put_completed(Element& element, const Request& request, const MPI_Status& status);
 
 } // namespace hdtrace::mpi

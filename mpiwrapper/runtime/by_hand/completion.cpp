@@ -90,9 +90,8 @@ class Offered
         if (offer.handle == MPI_REQUEST_NULL || !offer.has_ended || was_inactive)
             return;
         if (element != nullptr) {
-            if (!m_call.succeeded())
-                offer.request.kind = RequestKind::operation; // its status tells nothing
-            put_completed(*element, offer.request, m_statuses[status_index]);
+            const Request request = m_call.succeeded() ? offer.request : without_status(offer.request);
+            put_completed(*element, request, m_statuses[status_index]);
         }
         if (offer.request.comm != nullptr && !offer.request.is_persistent)
             drop_reference(*offer.request.comm);

@@ -3,17 +3,18 @@ extern "C" HDT_EXPORT int MPI_File_write_all_end(MPI_File fh, const void *buf, M
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_File_write_all_end(fh, buf, status);
-    const int64_t split_rid = split_rid_of(fh);
+    const Request ended = split_access_of(fh);
+    StatusArgument used_status(status);
     call.begin("Wait");
-    const int rc = call.end(real.MPI_File_write_all_end(fh, buf, status));
-    set_split_rid(fh, -1);
+    const int rc = call.end(real.MPI_File_write_all_end(fh, buf, used_status.get()));
+    set_split_access(fh, Request());
     if (!call.is_recorded())
         return rc;
     Element element(call.trace());
     element.text("<Wait");
     call.finish_attributes(element);
-    if (split_rid >= 0)
-        element.child("<For rid='").number(split_rid).text("'").end_child();
+    if (ended.rid >= 0)
+        put_completed(element, call.succeeded() ? ended : without_status(ended), *used_status.get());
     element.end("Wait");
     return rc;
 }

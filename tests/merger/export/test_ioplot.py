@@ -120,9 +120,12 @@ def test_a_view_is_flattened_and_ends_with_the_next_open(run, tmp_path):
     assert conversion.exact == 2
 
 
-def test_what_the_end_of_the_file_cut_off_is_not_there(run, tmp_path):
-    access = "<File_read fid='0' offset='0' size='12' count='3' tid='0' actual='5' time='2.0' end='3.0' />\n"
-    _, lines = converted(run, tmp_path, OPEN + access)
+@pytest.mark.parametrize("calls", [
+    "<File_read {read} actual='5' time='2.0' end='3.0' />\n",
+    "<File_iread {read} rid='0' time='2.0' end='3.0' />\n<Wait time='3.0' end='4.0' ><For rid='0' actual='5' /></Wait>\n"],
+    ids=["blocking", "non-blocking"])
+def test_what_the_end_of_the_file_cut_off_is_not_there(run, tmp_path, calls):
+    _, lines = converted(run, tmp_path, OPEN + calls.format(read="fid='0' offset='0' size='12' count='3' tid='0'"))
     assert [(line.offset, line.length) for line in lines] == [(0, 5)]
 
 

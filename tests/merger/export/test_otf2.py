@@ -93,10 +93,13 @@ def test_a_request_for_both_sides_is_two_messages(run, tmp_path):
     assert len(requests) == 4 and set(requests.values()) == {2}
 
 
-def test_a_read_at_the_end_of_the_file_completes_with_what_there_was(run, tmp_path):
+@pytest.mark.parametrize("calls", [
+    "<File_read_at {read} actual='30' time='1.000000000' end='2.000000000' />\n",
+    "<File_iread_at {read} rid='0' time='1.000000000' end='2.000000000' />\n"
+    "<Wait time='3.000000000' end='4.000000000' ><For rid='0' actual='30' /></Wait>\n"], ids=["blocking", "non-blocking"])
+def test_a_read_at_the_end_of_the_file_completes_with_what_there_was(run, tmp_path, calls):
     info = "Comm map='0->0;' id=0 name='WORLD' uid='W'\nFile name='/data/a' Size=0 id=0 time=0.1\n"
-    read = "fid='0' size='100' offset='7' count='100' tid='0' time='1.000000000' end='2.000000000'"
-    run.process(0, info, f"<File_read_at {read} actual='30' />\n", size=1)
+    run.process(0, info, calls.format(read="fid='0' size='100' offset='7' count='100' tid='0'"), size=1)
     run.merge_cleanly("--no-audit", "app")
     convert(tmp_path / "app.proj", "otf2", tmp_path / "otf2")
     found = events(tmp_path / "otf2/traces.otf2", "IoOperationBegin", "IoOperationComplete")

@@ -46,18 +46,6 @@ static void split(void)
     check_received();
 }
 
-/* Only half a block is there. */
-static void read_past_the_end(void)
-{
-    MPI_Offset bytes;
-    MPI_Status status;
-    int count;
-    CHECK_MPI(MPI_File_get_size(file, &bytes));
-    CHECK_MPI(MPI_File_read_at(file, bytes - BLOCK_BYTES / 2, received, BLOCK, MPI_INT, &status));
-    MPI_Get_count(&status, MPI_INT, &count);
-    CHECK(count == BLOCK / 2);
-}
-
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
@@ -65,7 +53,6 @@ int main(int argc, char **argv)
     blocking();
     nonblocking();
     split();
-    read_past_the_end();
     close_data();
     return finish();
 }
