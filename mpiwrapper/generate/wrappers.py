@@ -172,7 +172,7 @@ class Wrapper:
             condition = "call.succeeded()" + (" && *flag" if self.function.of_kind("FLAG", direction="out") else "")
             return [f"if ({condition})",
                     f"    add_message(*{message.name}, {{&{self.values.communicator(is_early=True)}, "
-                    "used_status.get()->MPI_SOURCE, used_status.get()->MPI_TAG});"]
+                    "used_status.value().MPI_SOURCE, used_status.value().MPI_TAG});"]
         return []
 
     def track_file(self):
@@ -218,7 +218,7 @@ class Wrapper:
         if child.argument == "split":
             self.values.use_status()
             return ["if (ended.rid >= 0)",
-                    "    put_completed(element, call.succeeded() ? ended : without_status(ended), *used_status.get());"]
+                    "    put_completed(element, call.succeeded() ? ended : without_status(ended), used_status.get());"]
         writer = TextWriter(f"<{child.name}", child=True)
         for attribute in child.attributes:
             self.values.write_attribute(writer, attribute)
@@ -354,7 +354,7 @@ class Values:
         posted = f"{source[0].name}, {tag}" if source else "matched.source, matched.tag"
         flag = self.function.of_kind("FLAG", direction="out")
         has_message = "call.succeeded()" + (f" && *{flag[0].name}" if flag else "")
-        self._lookups["received"] = f"const Received received({comm}, {posted}, {has_message}, *used_status.get());"
+        self._lookups["received"] = f"const Received received({comm}, {posted}, {has_message}, used_status.get());"
 
     def communicator(self, parameter=None, is_early=False):
         """The object of the function's communicator, or of another one."""
@@ -622,7 +622,7 @@ class Values:
         """The bytes that were really transferred, where that is not what was asked for."""
         self.use_status()
         wanted = self.wanted_bytes()
-        self._lookups["actual"] = "const int64_t actual = call.succeeded() ? status_bytes(*used_status.get()) : 0;"
+        self._lookups["actual"] = "const int64_t actual = call.succeeded() ? status_bytes(used_status.value()) : 0;"
         self._write_if(writer, f"call.succeeded() && actual != {wanted}", name, ".number(actual)")
 
     def _special_offset(self, writer, name):

@@ -37,6 +37,7 @@ struct Request
 inline Request without_status(Request request)
 {
     request.kind = RequestKind::operation;
+    request.is_cancelled = false;
     return request;
 }
 

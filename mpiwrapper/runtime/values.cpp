@@ -215,8 +215,10 @@ MatchedMessage::MatchedMessage(const MPI_Message* handle)
     free(known);
 }
 
-void put_completed(Element& element, const Request& request, const MPI_Status& status)
+void put_completed(Element& element, const Request& request, const MPI_Status* told)
 {
+    const bool is_told = request.is_cancelled || request.kind == RequestKind::receive || request.kind == RequestKind::access;
+    const MPI_Status status = is_told ? value_of(told) : MPI_Status();
     element.child("<For rid='").number(request.rid);
     int is_cancelled = 0;
     if (request.is_cancelled)
@@ -227,7 +229,7 @@ void put_completed(Element& element, const Request& request, const MPI_Status& s
         element.text("' fromRank='").number(no_process).text("' fromTag='-1' size='0");
     } else if (request.kind == RequestKind::receive && status.MPI_SOURCE != no_source_yet) {
         const Comm& comm = request.comm != nullptr ? *request.comm : null_comm;
-        const Received received(comm, MPI_ANY_SOURCE, MPI_ANY_TAG, true, status);
+        const Received received(comm, MPI_ANY_SOURCE, MPI_ANY_TAG, true, &status);
         element.text("' fromRank='").number(received.source).text("' fromTag='").number(received.tag);
         element.text("' size='").number(received.size);
     } else if (request.kind == RequestKind::access && status.MPI_SOURCE != no_source_yet) {

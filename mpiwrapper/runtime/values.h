@@ -75,6 +75,14 @@ struct Rooted
     }
 };
 
+/// What a status holds. Those of Fortran are arrays of INTEGER, which MPI hands on as they are: they may be less aligned.
+inline MPI_Status value_of(const MPI_Status* status)
+{
+    MPI_Status copy;
+    memcpy(&copy, static_cast<const void*>(status), sizeof copy);
+    return copy;
+}
+
 /// A status for the runtime to read: the program's own, or ours where the program does not want one.
 class StatusArgument
 {
@@ -83,6 +91,7 @@ class StatusArgument
     StatusArgument(const StatusArgument&) = delete;
     StatusArgument& operator=(const StatusArgument&) = delete;
     MPI_Status* get() { return m_used; }
+    MPI_Status value() const { return value_of(m_used); }
 
   private:
     MPI_Status m_own;
@@ -131,13 +140,14 @@ struct Received
     int64_t size = 0;
     bool is_known = false; ///< there is a message
 
-    /// @p status is read only if @p has_message.
-    Received(const Comm& comm, int source_argument, int tag_argument, bool has_message, const MPI_Status& status)
+    /// @p told is read only if @p has_message.
+    Received(const Comm& comm, int source_argument, int tag_argument, bool has_message, const MPI_Status* told)
         : posted_source(world_rank(comm, source_argument)), posted_tag(tag_value(tag_argument)), source(posted_source),
           tag(posted_tag), is_known(has_message)
     {
         if (!has_message)
             return;
+        const MPI_Status status = value_of(told);
         source = world_rank(comm, status.MPI_SOURCE);
         tag = tag_value(status.MPI_TAG);
         size = status_bytes(status);
@@ -171,7 +181,8 @@ inline RequestKind exchange_kind(int source)
 /// Stands in a status of ours until MPI writes it: some libraries leave some out.
 inline constexpr int no_source_yet = INT_MIN;
 
-/// For completion calls: " rid='...'" and what is known of the message or the access. Ends the child element.
-void put_completed(Element& element, const Request& request, const MPI_Status& status);
+/// For completion calls: " rid='...'" and what is known of the message or the access. Ends the child element. @p told is read
+/// only if it tells of such a request.
+void put_completed(Element& element, const Request& request, const MPI_Status* told);
 
 } // namespace hdtrace::mpi

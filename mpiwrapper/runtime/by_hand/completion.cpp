@@ -91,7 +91,7 @@ class Offered
             return;
         if (element != nullptr) {
             const Request request = m_call.succeeded() ? offer.request : without_status(offer.request);
-            put_completed(*element, request, m_statuses[status_index]);
+            put_completed(*element, request, m_statuses + status_index);
         }
         if (offer.request.comm != nullptr && !offer.request.is_persistent)
             drop_reference(*offer.request.comm);

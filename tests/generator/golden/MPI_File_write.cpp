@@ -11,7 +11,7 @@ extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count
     if (!call.is_recorded())
         return rc;
     const Type datatype_object = call.type(datatype);
-    const int64_t actual = call.succeeded() ? status_bytes(*used_status.get()) : 0;
+    const int64_t actual = call.succeeded() ? status_bytes(used_status.value()) : 0;
     Element element(call.trace());
     element.text("<File_write fid='").number(fh_object.id).text("'");
     if (offset_in_bytes != no_offset)

@@ -14,7 +14,7 @@ extern "C" HDT_EXPORT int MPI_File_write_all_end(MPI_File fh, const void *buf, M
     element.text("<Wait");
     call.finish_attributes(element);
     if (ended.rid >= 0)
-        put_completed(element, call.succeeded() ? ended : without_status(ended), *used_status.get());
+        put_completed(element, call.succeeded() ? ended : without_status(ended), used_status.get());
     element.end("Wait");
     return rc;
 }

@@ -8,10 +8,10 @@ extern "C" HDT_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *f
     const int rc = call.end(real.MPI_Improbe(source, tag, comm, flag, message, used_status.get()));
     const Comm& comm_object = call.comm(comm);
     if (call.succeeded() && *flag)
-        add_message(*message, {&comm_object, used_status.get()->MPI_SOURCE, used_status.get()->MPI_TAG});
+        add_message(*message, {&comm_object, used_status.value().MPI_SOURCE, used_status.value().MPI_TAG});
     if (!call.is_recorded())
         return rc;
-    const Received received(comm_object, source, tag, call.succeeded() && *flag, *used_status.get());
+    const Received received(comm_object, source, tag, call.succeeded() && *flag, used_status.get());
     Element element(call.trace());
     element.text("<Improbe source='").number(world_rank(comm_object, source)).text("' tag='").number(tag_value(tag)).text("' cid='").number(comm_object.id).text("'");
     if (call.succeeded())

@@ -9,7 +9,7 @@ extern "C" HDT_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, 
     if (!call.is_recorded())
         return rc;
     const Comm& comm_object = call.comm(comm);
-    const Received received(comm_object, source, tag, call.succeeded(), *used_status.get());
+    const Received received(comm_object, source, tag, call.succeeded(), used_status.get());
     const Type datatype_object = call.type(datatype);
     Element element(call.trace());
     element.text("<Recv fromRank='").number(received.source).text("' fromTag='").number(received.tag).text("' cid='").number(comm_object.id).text("'");

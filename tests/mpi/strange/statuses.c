@@ -193,6 +193,30 @@ static void truncated_some(void)
     SAY(MPI_Waitall(1, requests, MPI_STATUSES_IGNORE));
 }
 
+/* Statuses of Fortran are arrays of INTEGER, which MPI takes for its own. */
+static void aligned_as_integers(void)
+{
+    enum { INTEGERS = sizeof(MPI_Status) / sizeof(int) };
+    int memory[1 + 2 * INTEGERS + 1] = {0}, sent = 1, flag = 0;
+    MPI_Status *const given = (MPI_Status *)(void *)((uintptr_t)&memory[0] % 8 == 0 ? &memory[1] : &memory[0]);
+    MPI_Status seen[2];
+    MPI_Sendrecv(&sent, 1, MPI_INT, right, 30, buffer, 1, MPI_INT, left, 30, MPI_COMM_WORLD, given);
+    memcpy(seen, given, sizeof seen[0]);
+    say_status("sendrecv", &seen[0]);
+    MPI_Irecv(&buffer[0], 1, MPI_INT, left, 31, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(&buffer[1], 1, MPI_INT, left, 32, MPI_COMM_WORLD, &requests[1]);
+    MPI_Send(&sent, 1, MPI_INT, right, 31, MPI_COMM_WORLD);
+    MPI_Send(&sent, 1, MPI_INT, right, 32, MPI_COMM_WORLD);
+    MPI_Waitall(2, requests, given);
+    memcpy(seen, given, sizeof seen);
+    say_status("waitall", &seen[0]);
+    say_status("waitall", &seen[1]);
+    MPI_Send(&sent, 1, MPI_INT, MPI_PROC_NULL, 33, MPI_COMM_WORLD);
+    MPI_Iprobe(MPI_PROC_NULL, 33, MPI_COMM_WORLD, &flag, given);
+    memcpy(seen, given, sizeof seen[0]);
+    say_status("iprobe", &seen[0]);
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
@@ -203,5 +227,6 @@ int main(int argc, char **argv)
     mixed_requests();
     cancelled();
     truncated_some();
+    aligned_as_integers();
     return finish();
 }
