@@ -14,7 +14,6 @@ from support.runs import BUILD, LAUNCHER, SETTINGS, TIMEOUT, WRAPPER
 PROGRAMS = BUILD / "tests/faults/programs"
 LIBRARY = json.loads((BUILD / "tests/faults/settings.json").read_text())["library"]
 PRELUDE = ["Init_thread"] + 10 * ["Bcast"]
-HAS_ADDRESS_SANITIZER = "ASAN_OPTIONS" in os.environ
 # What Open MPI needs to know in a container or on a small machine; see scripts/mpirun.
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1",

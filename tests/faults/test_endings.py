@@ -6,9 +6,10 @@ import time
 
 import hdtrace
 import pytest
-from conftest import HAS_ADDRESS_SANITIZER, PRELUDE, unfinished, wait_for_trace
+from conftest import PRELUDE, unfinished, wait_for_trace
 from support.calls import Call
 from support.runs import SOURCE
+from support.sanitizers import HAS_ADDRESS_SANITIZER
 
 
 @pytest.mark.parametrize("way", ["exit", "_exit", "_Exit", "quick_exit"])

@@ -1,8 +1,9 @@
 """Error handlers and other callbacks leave MPI calls by longjmp() or an exception: these are unfinished, later ones are not
 inside them."""
 import pytest
-from conftest import HAS_ADDRESS_SANITIZER, PRELUDE
+from conftest import PRELUDE
 from support.runs import only_with
+from support.sanitizers import HAS_ADDRESS_SANITIZER
 
 FLAT = {"HDTRACE_ALL_FUNCTIONS": "2"}
 NESTED = {**FLAT, "HDTRACE_NESTED": "1"}

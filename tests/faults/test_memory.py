@@ -4,17 +4,15 @@ import re
 import subprocess
 
 import pytest
-from conftest import HAS_ADDRESS_SANITIZER, PROGRAMS
+from conftest import PROGRAMS
 from support.runs import SOURCE, WRAPPER, preload
+from support.sanitizers import HAS_ADDRESS_SANITIZER, with_own_memory
 
 
 def grown(victim):
     """KiB, as the program says."""
     assert victim.returncode == 0, victim.stderr
     return int(re.fullmatch(r"grew (-?\d+)\n", victim.stdout)[1])
-
-
-with_own_memory = pytest.mark.skipif(HAS_ADDRESS_SANITIZER, reason="AddressSanitizer has the memory")
 
 
 @with_own_memory

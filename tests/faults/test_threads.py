@@ -4,7 +4,8 @@ import resource
 import signal
 
 import pytest
-from conftest import HAS_ADDRESS_SANITIZER, PRELUDE, unfinished
+from conftest import PRELUDE, unfinished
+from support.sanitizers import HAS_ADDRESS_SANITIZER
 
 
 @pytest.mark.parametrize("way, returncode", [("exit", 7), ("abort", -signal.SIGABRT)])

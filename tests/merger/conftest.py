@@ -6,13 +6,12 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from support.sanitizers import HAS_ADDRESS_SANITIZER
 
 MERGER = os.environ["HDTRACE_PROJECT_MERGER"]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = SOURCE / "hdtrace/schemas/hdtrace-proj.rng"
 EPOCH = 1240424724
-HAS_ADDRESS_SANITIZER = "ASAN_OPTIONS" in os.environ  # which reserves much more memory than it uses
-with_own_memory = pytest.mark.skipif(HAS_ADDRESS_SANITIZER, reason="AddressSanitizer has the memory")
 
 
 def memory_limit(size):

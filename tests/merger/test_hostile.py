@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from conftest import MERGER, memory_limit, with_own_memory
+from conftest import MERGER, memory_limit
+from support.sanitizers import with_own_memory
 
 WORLD = "Comm map='0->0;' id=0 name='WORLD' uid='W'\n"
 LITTLE_MEMORY = ("prlimit", memory_limit(1 << 30), MERGER)

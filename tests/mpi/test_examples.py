@@ -7,7 +7,7 @@ import hdtrace
 import pytest
 from support.calls import Call
 from support.extents import written_pieces
-from support.runs import BUILD, SETTINGS, SOURCE, WRAPPER, ranks, run_with_tracer
+from support.runs import BUILD, SETTINGS, SOURCE, link_options, ranks, run_with_tracer
 from support.runs import run_untraced as run_anew
 
 EXAMPLES = BUILD / "examples"
@@ -108,10 +108,8 @@ def test_mpi_io_test(run_traced, args, options, write, read):
 
 def test_the_walk_through_of_the_specification(tmp_path):
     """Linked with plain mpicc, run with three processes, merged by the script's old name."""
-    glib = subprocess.run(["pkg-config", "--libs", "glib-2.0"], capture_output=True, text=True, check=True).stdout.split()
     shutil.copy(SOURCE / "examples/mpi-io-test.c", tmp_path)
-    libraries = [WRAPPER.with_name(name) for name in ("libHDTraceMPIWrapper.a", "libhdTrace.a")]
-    subprocess.run([SETTINGS["compiler"], "-o", "mpi-io-test", "mpi-io-test.c", *libraries, *glib], cwd=tmp_path, check=True)
+    subprocess.run([SETTINGS["compiler"], "-o", "mpi-io-test", "mpi-io-test.c", *link_options()], cwd=tmp_path, check=True)
 
     run = run_anew(tmp_path / "mpi-io-test", 3, tmp_path)
     assert (run.returncode, run.stderr) == (0, "") and _OUTPUT.fullmatch(run.stdout)

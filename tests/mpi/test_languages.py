@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from support.calls import Call
-from support.runs import SETTINGS, SOURCE, WRAPPER, only_with, ranks, run_with_tracer
+from support.runs import SETTINGS, SOURCE, link_options, only_with, ranks, run_with_tracer
 from support.runs import run_untraced as run_anew
 
 # Which predefined handle or numbering a binding uses for the same thing does not matter.
@@ -54,13 +54,9 @@ def test_programs_may_be_linked_with_the_tracer(run_traced, tmp_path, name, comp
     compiler = SETTINGS["compiler"].replace("mpicc", compiler)
     if not Path(compiler).exists():
         pytest.skip(f"no {compiler}")
-    glib = subprocess.run(["pkg-config", "--libs", "glib-2.0"], capture_output=True, text=True, check=True).stdout.split()
-    archives = [WRAPPER.with_name(archive) for archive in ("libHDTraceMPIWrapper.a", "libhdTrace.a")]
-    if name != "tour.c":
-        archives = ["-Wl,--push-state,--whole-archive", archives[0], "-Wl,--pop-state", archives[1]]
     source = SOURCE / "tests/mpi/programs/languages" / name
     executable = tmp_path / source.stem
-    subprocess.run([compiler, "-o", executable, source, *archives, *glib], cwd=tmp_path, check=True)
+    subprocess.run([compiler, "-o", executable, source, *link_options(whole_wrapper=name != "tour.c")], cwd=tmp_path, check=True)
     run = run_anew(executable, 3, tmp_path)
     assert (run.returncode, run.stderr) == (0, "")
     run.paths = tuple(sorted(tmp_path.glob("*.trc")))

@@ -2,10 +2,13 @@
 import json
 
 import pytest
-from support.runs import program
+from support.runs import preload, program
+from support.sanitizers import with_own_memory
 
 ROUNDS, CALLS = 1000, 9
-COUNTER = {"LD_PRELOAD": str(program("libsteady_counter.so"))}
+COUNTER = preload(program("libsteady_counter.so"))
+
+pytestmark = with_own_memory
 
 
 @pytest.fixture

@@ -98,6 +98,14 @@ def preload(*libraries):
     return {"LD_PRELOAD": ":".join([*filter(None, [os.environ.get("LD_PRELOAD")]), *map(str, libraries)])}
 
 
+def link_options(whole_wrapper=False):
+    """What links the tracer into a program: the archives, and what they need. whole_wrapper: calls reach it from libraries only."""
+    wrapper, library = (WRAPPER.with_name(archive) for archive in ("libHDTraceMPIWrapper.a", "libhdTrace.a"))
+    glib = subprocess.run(["pkg-config", "--libs", "glib-2.0"], capture_output=True, text=True, check=True).stdout.split()
+    sanitizers = [f"-fsanitize={SETTINGS['sanitizers']}"] if SETTINGS["sanitizers"] else []
+    return [*(["-Wl,--push-state,--whole-archive", wrapper, "-Wl,--pop-state"] if whole_wrapper else [wrapper]), library, *glib, *sanitizers]
+
+
 def run_untraced(name, ranks, directory, env=None, args=(), mpirun=()):
     """Runs a program as it is."""
     return _run([*_mpirun(ranks, mpirun), program(name), *args], ranks, directory, env)
