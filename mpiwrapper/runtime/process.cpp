@@ -7,11 +7,10 @@
 #include "mpiwrapper/runtime/launcher.h"
 #include "mpiwrapper/runtime/real.h"
 #include "mpiwrapper/runtime/requests.h"
+#include "mpiwrapper/runtime/say.h"
 #include "mpiwrapper/runtime/signals.h"
 
 #include <errno.h>
-#include <glib.h>
-#include <initializer_list>
 #include <limits.h>
 #include <new>
 #include <stdlib.h>
@@ -20,7 +19,6 @@
 
 namespace hdtrace::mpi {
 
-Settings settings;
 Gate gate;
 __thread Thread* current_thread = nullptr;
 
@@ -71,53 +69,6 @@ int depth_of_calls()
     return settings.nested ? TraceWriter::max_depth : 1;
 }
 
-// What the user of the program hears of us, by HDTRACE_VERBOSITY.
-enum Verbosity : int {
-    incomplete_trace = 0,
-    warnings = 1,
-    results = 2,
-    everything = 3
-};
-
-// A line on standard error, said when the object ends. Safe in signal handlers.
-class Say
-{
-  public:
-    explicit Say(Verbosity level) : m_is_wanted(settings.verbosity >= level) { text("hdtrace: "); }
-    ~Say()
-    {
-        if (!m_is_wanted)
-            return;
-        const Undisturbed undisturbed;
-        *m_end++ = '\n';
-        if (write(STDERR_FILENO, m_text, static_cast<size_t>(m_end - m_text)) < 0 && errno == EPIPE)
-            undisturbed.discard(SIGPIPE);
-    }
-    Say(const Say&) = delete;
-    Say& operator=(const Say&) = delete;
-
-    Say& text(const char* text)
-    {
-        const size_t length = strnlen(text, room());
-        memcpy(m_end, text, length);
-        m_end += length;
-        return *this;
-    }
-    Say& number(int64_t number)
-    {
-        if (room() >= max_number_length)
-            m_end = put_number(m_end, number);
-        return *this;
-    }
-
-  private:
-    size_t room() const { return static_cast<size_t>(m_text + sizeof m_text - 1 - m_end); }
-
-    const bool m_is_wanted;
-    char m_text[PATH_MAX + 200];
-    char* m_end = m_text;
-};
-
 void warn(const char* path, int error)
 {
     if (__atomic_test_and_set(&has_warned, __ATOMIC_RELAXED))
@@ -125,63 +76,6 @@ void warn(const char* path, int error)
     const char* const reason = strerrordesc_np(error);
     Say(incomplete_trace).text("cannot write ").text(path).text(": ").text(reason != nullptr ? reason : "unknown error")
         .text("; the program goes on without its trace");
-}
-
-int64_t read_number(const char* variable, int64_t fallback, int64_t min, int64_t max)
-{
-    const char* const value = getenv(variable);
-    if (value == nullptr || *value == '\0')
-        return fallback;
-    char* end;
-    errno = 0;
-    const int64_t number = g_ascii_strtoll(value, &end, 10);
-    const bool is_valid = end != value && *end == '\0' && errno == 0 && number >= min && number <= max;
-    if (!is_valid) {
-        Say(warnings).text(variable).text("='").text(value).text("' is ignored: expected a number from ").number(min)
-            .text(" to ").number(max);
-    }
-    return is_valid ? number : fallback;
-}
-
-int64_t read_size(const char* variable, int64_t fallback, int64_t min)
-{
-    const char* const value = getenv(variable);
-    if (value == nullptr || *value == '\0')
-        return fallback;
-    char* end;
-    errno = 0;
-    const int64_t number = g_ascii_strtoll(value, &end, 10);
-    const int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-    const bool ends = end[shift != 0 ? 1 : 0] == '\0';
-    const bool is_valid = end != value && ends && errno == 0 && number >= 0 && number <= INT64_MAX >> shift
-                          && (number << shift) >= min;
-    if (!is_valid) {
-        Say(warnings).text(variable).text("='").text(value).text("' is ignored: expected a number of bytes of at least ")
-            .number(min).text(", e.g. 256K");
-    }
-    return is_valid ? number << shift : fallback;
-}
-
-// The fallback if memory is short.
-const char* copy_of(const char* text, const char* fallback)
-{
-    const char* const copy = strdup(text);
-    return copy != nullptr ? copy : fallback;
-}
-
-void read_settings()
-{
-    const char* text;
-    // First, because reading the others may have something to say.
-    settings.verbosity = static_cast<int>(read_number("HDTRACE_VERBOSITY", settings.verbosity, incomplete_trace, everything));
-#define HDT_OPTION_BOOL(name, variable, default) settings.name = read_number(variable, default, 0, 1) != 0;
-#define HDT_OPTION_INT(name, variable, default, min, max)                                                                \
-    settings.name = static_cast<int>(read_number(variable, default, min, max));
-#define HDT_OPTION_SIZE(name, variable, default, min) settings.name = read_size(variable, default, min);
-#define HDT_OPTION_TEXT(name, variable, default)                                                                         \
-    text = getenv(variable);                                                                                             \
-    settings.name = text != nullptr && *text != '\0' ? copy_of(text, default) : default;
-#include "hdtrace_options.inc"
 }
 
 const char* program_path()
@@ -210,7 +104,8 @@ void find_world()
         name.number(static_cast<int64_t>(number & 0xFFFF)); // Open MPI: the number within the mpirun
     else
         append_file_label(name, job);
-    world_name = copy_of(name.c_string(), "Wspawned");
+    const char* const copy = strdup(name.c_string());
+    world_name = copy != nullptr ? copy : "Wspawned";
     world_label = world_name + 1;
 }
 

@@ -5,25 +5,10 @@
 #include "mpiwrapper/runtime/communicators.h"
 #include "mpiwrapper/runtime/datatypes.h"
 #include "mpiwrapper/runtime/files.h"
+#include "mpiwrapper/runtime/settings.h"
 #include "mpiwrapper/runtime/windows.h"
 
 namespace hdtrace::mpi {
-
-/// The settings, from the environment (hdtrace/options.toml).
-struct Settings
-{
-#define HDT_OPTION_BOOL(name, variable, default) bool name = default;
-#define HDT_OPTION_INT(name, variable, default, min, max) int name = default;
-#define HDT_OPTION_SIZE(name, variable, default, min) int64_t name = default;
-#define HDT_OPTION_TEXT(name, variable, default) const char* name = default;
-#include "hdtrace_options.inc"
-#undef HDT_OPTION_BOOL
-#undef HDT_OPTION_INT
-#undef HDT_OPTION_SIZE
-#undef HDT_OPTION_TEXT
-};
-
-extern Settings settings;
 
 /// What every call looks at first. MPI_Pcontrol and the end of the trace change it.
 struct Gate
