@@ -1,5 +1,4 @@
 """Programs that others wrote, converted to every format: what comes out holds what they did."""
-import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -7,23 +6,17 @@ import pytest
 from archives import messages, print_silently
 from conversions import convert, project_of
 from replays import collectives_of_all, other_network, replay, sent_messages, simulate
+from support.foreign import PROGRAMS, prepare
 from support.runs import SETTINGS, run_with_tracer
 
 pytestmark = pytest.mark.skipif(SETTINGS["mpi"] != "Open MPI", reason="Debian's programs are made for Open MPI")
-HERE = Path(__file__).parent
 RANKS = 4
-# Each with its command and its input, which lies beside this file.
-PROGRAMS = {"lammps": (["lmp", "-in", "in.melt"], "in.melt"), "hpcc": (["hpcc"], "hpccinf.txt")}
 
 
 @pytest.fixture(scope="module", params=PROGRAMS)
 def run(request, tmp_path_factory):
-    (command, *arguments), given = PROGRAMS[request.param]
-    path = shutil.which(command)
-    if path is None:
-        pytest.skip(f"{command} is not installed")
     directory = tmp_path_factory.mktemp(request.param)
-    shutil.copy(HERE / given, directory)
+    path, arguments = prepare(request.param, directory)
     return run_with_tracer(path, RANKS, directory, args=arguments)
 
 
