@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ._hdtrace import Call, Checker, Communicator, Datatype, ProjectFile, Thread, Window, read_project
+from .closing import Closing
 from .streams import Calls, Collectives, Interval, Messages, one_or_more, select
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class Process:
     threads: list[Thread]
 
 
-class Project:
+class Project(Closing):
     """A .proj file, with the traces that it describes. `hdtrace.open()` makes one.
 
     path: the file
@@ -163,14 +163,6 @@ class Project:
     def _check_open(self) -> None:
         if self._closed:
             raise ValueError(f"{self.path}: the project is closed")
-
-    def __enter__(self) -> Project:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"Project({self.path!r})"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from types import TracebackType
 
 from ._hdtrace import ReadError, State, TrcReader
+from .closing import Closing
 
 _STATES_AT_ONCE = 512
 
 
-class Trace:
+class Trace(Closing):
     """The trace of one thread. Iterating yields its states and events in the order of the file, as often as wanted.
 
     Memory is bounded, and the file is open only while it is iterated. Iterations are independent of each other,
@@ -48,14 +48,6 @@ class Trace:
     def close(self) -> None:
         """Iterating is an error from now on."""
         self._closed = True
-
-    def __enter__(self) -> Trace:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"Trace({self.path!r})"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
 from xml.sax.saxutils import quoteattr
 
 from . import _hdtrace
+from .closing import Closing
 
 
-class TraceWriter:
+class TraceWriter(Closing):
     """A trace that this program writes: a .trc with states and events, and an .info beside it.
 
         with hdtrace.TraceWriter("adder", {"Host": "node01", "Worker": "0"}) as trace:
@@ -77,14 +77,6 @@ class TraceWriter:
     def close(self) -> None:
         """Ends states that are open and closes the files. The trace is safe in the file if this raises nothing."""
         self._writer.close()
-
-    def __enter__(self) -> TraceWriter:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"TraceWriter({self.name!r})"
