@@ -1,17 +1,14 @@
 /* Reads past the end of a file: half a block is there. Says how many bytes the MPI library tells of. */
 #include "io.h"
 
-#include <unistd.h>
-
 static MPI_Offset at;
 
 static void say(const char *way, const MPI_Status *status)
 {
     int bytes;
     MPI_Get_count(status, MPI_BYTE, &bytes);
-    char line[100];
-    const int length = snprintf(line, sizeof line, "%d %s %d\n", rank, way, bytes);
-    CHECK(write(STDOUT_FILENO, line, (size_t)length) == length);
+    if (rank == 0)
+        printf("%s %d\n", way, bytes);
 }
 
 /* Open MPI 4.1 (ompio) waits for ever for non-blocking and split reads past the end. */
