@@ -7,8 +7,8 @@ namespace hdtrace::mpi {
 bool is_first_rank();
 
 /// Equal in all processes of a run, different in runs that live at the same time; empty if the launcher tells no such
-/// name. PMIx (Open MPI and others): the namespace (PMIx 4.0, 3.4.10). Hydra (MPICH and others): where mpiexec listens. Valid until the
-/// next call; one thread at a time.
+/// name. PMIx (Open MPI and others): the namespace. Hydra (MPICH and others): where mpiexec listens. Valid until the next
+/// call; one thread at a time.
 const char* name_of_run();
 
 } // namespace hdtrace::mpi
