@@ -45,6 +45,20 @@ bool is_code_of_mpi(int rc)
 #endif
 }
 
+// Some libraries leave statuses of ours as they were.
+bool is_written(const MPI_Status* status)
+{
+    return value_of(status).MPI_SOURCE != no_source_yet;
+}
+
+bool was_cancelled(const MPI_Status* told)
+{
+    const MPI_Status status = value_of(told);
+    int answer = 0;
+    real.MPI_Test_cancelled(&status, &answer);
+    return answer != 0;
+}
+
 } // namespace
 
 const char* error_class_name(int rc)
@@ -217,23 +231,18 @@ MatchedMessage::MatchedMessage(const MPI_Message* handle)
 
 void put_completed(Element& element, const Request& request, const MPI_Status* told)
 {
-    const bool is_told = request.is_cancelled || request.kind == RequestKind::receive || request.kind == RequestKind::access;
-    const MPI_Status status = is_told ? value_of(told) : MPI_Status();
     element.child("<For rid='").number(request.rid);
-    int is_cancelled = 0;
-    if (request.is_cancelled)
-        real.MPI_Test_cancelled(&status, &is_cancelled);
-    if (is_cancelled) {
+    if (request.is_cancelled && was_cancelled(told)) {
         element.text("' cancelled='1");
     } else if (request.kind == RequestKind::receive_from_nobody) {
         element.text("' fromRank='").number(no_process).text("' fromTag='-1' size='0");
-    } else if (request.kind == RequestKind::receive && status.MPI_SOURCE != no_source_yet) {
+    } else if (request.kind == RequestKind::receive && is_written(told)) {
         const Comm& comm = request.comm != nullptr ? *request.comm : null_comm;
-        const Received received(comm, MPI_ANY_SOURCE, MPI_ANY_TAG, true, &status);
+        const Received received(comm, MPI_ANY_SOURCE, MPI_ANY_TAG, true, told);
         element.text("' fromRank='").number(received.source).text("' fromTag='").number(received.tag);
         element.text("' size='").number(received.size);
-    } else if (request.kind == RequestKind::access && status.MPI_SOURCE != no_source_yet) {
-        const int64_t actual = status_bytes(status);
+    } else if (request.kind == RequestKind::access && is_written(told)) {
+        const int64_t actual = status_bytes(value_of(told));
         if (actual != request.size)
             element.text("' actual='").number(actual);
     }
