@@ -219,7 +219,8 @@ class Unifier {
         add_process(std::move(open));
     }
 
-    /// Whether the process is of the same run and world as the others. Of each other run and world one is reported.
+    /// Whether the process is of the same run and world as the others. Of each other run and world one is
+    /// reported.
     bool check_run(const ProcessInfo& info)
     {
         if (!info.process)

@@ -8,8 +8,14 @@
 
 namespace hdtrace::exporter {
 
+/// A call begins or ends.
+struct CallMoment {
+    const State* call = nullptr; ///< null behind the last one
+    bool begins = false;
+};
+
 /// Top-level states in the order in which they ended: what a call waited for stands before it. For this order
-/// one state of each thread is in memory.
+/// one state of each thread is in memory. Either next() or next_moment() is used.
 class RankCalls {
   public:
     /// @p traces: of the threads of one process. Throws OpenError, ReadError.
@@ -17,7 +23,9 @@ class RankCalls {
 
     /// Null behind the last one; it belongs to this until the next call. Throws ReadError.
     const State* next();
-    /// Whose state next() returned last.
+    /// The beginnings and ends of the calls in the order of their times. Throws ReadError.
+    CallMoment next_moment();
+    /// Whose state was returned last.
     const TraceFile& trace() const { return m_threads[m_current].stream.trace(); }
 
   private:
@@ -25,7 +33,12 @@ class RankCalls {
         TraceStream stream;
         State state;
         bool has_state;
+        bool has_begun = false;
     };
+
+    void read(Thread& thread);
+    /// Makes that thread the current one whose state comes first by what moment(thread) says.
+    void choose(auto moment);
 
     std::vector<Thread> m_threads;
     std::size_t m_current;

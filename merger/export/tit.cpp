@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hdtrace/reader/merged_traces.h"
@@ -82,6 +84,10 @@ struct Replay {
     ReplayTags tags{world};
     MessageBalance balance{};
     LonelyMessages lonely = find_lonely_messages(project, objects);
+    /// In some process calls of different threads waited at the same time. One sequence of blocking calls
+    /// could wait for ever then, so that all calls start where they began and are waited for where they
+    /// ended.
+    bool threads_overlap = false;
     std::set<std::int64_t> collectives{}; ///< how many each process takes part in; one number if all is well
     double speed;
     Account& account;
@@ -155,6 +161,55 @@ ReceivedByRid look_up_receives(const std::vector<TraceFile>& traces)
     return received;
 }
 
+// --- threads ---
+
+/// The time of these calls is a part of the computation.
+bool is_local(const State& call)
+{
+    if (call.name.starts_with("Pready") || call.name == "Parrived")
+        return true;
+    const CallClass of_call = class_of(call.name);
+    const bool makes_communicator = call.find("newcid") != nullptr;
+    return (of_call == CallClass::communicator && !makes_communicator) || of_call == CallClass::datatype ||
+           of_call == CallClass::query || of_call == CallClass::event || of_call == CallClass::other;
+}
+
+/// Whether the replay of a call may wait for another process.
+bool may_wait(const State& call)
+{
+    const CallClass of_call = class_of(call.name);
+    if (of_call == CallClass::completion)
+        return call.name.starts_with("Wait");
+    const bool is_started = call.find("rid") != nullptr || call.name.starts_with("Start") ||
+                            call.name == "Iprobe" || call.name == "Improbe";
+    return (of_call == CallClass::point_to_point || of_call == CallClass::collective) && !is_started &&
+           !is_local(call);
+}
+
+/// Whether calls of different threads of a process may have waited at the same time.
+bool threads_overlap(const std::vector<TraceFile>& traces)
+{
+    struct Ended {
+        std::int64_t thread = -1;
+        std::int64_t end = std::numeric_limits<std::int64_t>::min();
+    };
+    if (traces.size() < 2)
+        return false;
+    Ended last, last_of_another; // calls come in the order in which they ended
+    RankCalls calls(traces);
+    while (const State* call = calls.next()) {
+        if (!may_wait(*call))
+            continue;
+        const std::int64_t thread = calls.trace().thread;
+        if (last.thread != thread)
+            last_of_another = last;
+        if (call->time < last_of_another.end)
+            return true;
+        last = {thread, call->end};
+    }
+    return false;
+}
+
 // --- one process ---
 
 enum class Fate { exact, approximated, dropped };
@@ -165,9 +220,13 @@ struct Result {
 };
 
 constexpr Result exact = {};
+constexpr Result failed = {Fate::dropped, "calls that failed"};
 constexpr Result lonely = {Fate::dropped, "messages whose other end the trace does not have"};
 constexpr Result partitioned = {Fate::approximated,
                                 "partitioned operations: as one message, sent where they are started"};
+constexpr Result among_threads = {
+    Fate::approximated, "collective operations of a program whose threads wait at the same time: as "
+                        "messages between all members"};
 constexpr Result measured = {Fate::approximated,
                              "calls that the replay does not have: they take the time that they took"};
 
@@ -180,15 +239,33 @@ class RankReplay {
         m_actions.add("init");
     }
 
-    /// Takes all calls of the process in the order in which they ended.
-    void add(const TraceFile& trace, const State& call)
+    /// Takes all calls of the process, each where it begins and where it ends, or both at its end.
+    void begin(const TraceFile& trace, const State& call)
     {
         m_end = m_end.value_or(call.time);
         if (is_local(call))
+            return;
+        if (m_open.empty())
+            compute(call.time - *m_end);
+        m_thread = trace.thread;
+        std::vector<ReplayWait> waits;
+        const Result result = replay(trace, call, waits);
+        m_open[trace.thread] = {result, std::move(waits)};
+    }
+
+    void end(const TraceFile& trace, const State& call)
+    {
+        if (is_local(call))
             return m_replay.account.exact();
-        compute(call.time - *m_end);
         m_end = std::max(*m_end, call.end);
-        count(replay(trace, call), trace);
+        OpenCall open = std::exchange(m_open[trace.thread], {});
+        m_open.erase(trace.thread);
+        m_actions.wait(open.waits);
+        if (class_of(call.name) == CallClass::completion)
+            open.result = complete(call, m_requests.add(trace, call));
+        if (open.result.what == measured.what)
+            m_actions.sleep(call.end - call.time);
+        count(open.result, trace);
     }
 
     void finish()
@@ -198,17 +275,11 @@ class RankReplay {
     }
 
   private:
-    /// Their time is a part of the computation.
-    static bool is_local(const State& call)
-    {
-        if (call.name.starts_with("Pready") || call.name == "Parrived")
-            return true;
-        const CallClass of_call = class_of(call.name);
-        const bool makes_communicator = call.find("newcid") != nullptr;
-        return (of_call == CallClass::communicator && !makes_communicator) ||
-               of_call == CallClass::datatype || of_call == CallClass::query || of_call == CallClass::event ||
-               of_call == CallClass::other;
-    }
+    /// A call that has begun.
+    struct OpenCall {
+        Result result;
+        std::vector<ReplayWait> waits; ///< what it waits for itself
+    };
 
     void compute(std::int64_t nanoseconds)
     {
@@ -228,37 +299,35 @@ class RankReplay {
             m_replay.account.exact();
     }
 
-    Result replay(const TraceFile& trace, const State& call)
+    /// What a call does at its beginning.
+    Result replay(const TraceFile& trace, const State& call, std::vector<ReplayWait>& waits)
     {
+        if (class_of(call.name) == CallClass::completion)
+            return exact;
         const Progress& progress = m_requests.add(trace, call);
-        m_thread = trace.thread;
-        Result result = exact;
         if (call.find("rc") != nullptr)
-            result = {Fate::dropped, "calls that failed"};
-        else if (!progress.started.empty())
-            for (const OperationPointer& operation : progress.started)
-                result = start(*operation, call);
-        else if (class_of(call.name) == CallClass::completion)
-            result = test(call, progress);
-        else
-            result = at_once(call);
+            return failed;
+        if (progress.started.empty())
+            return at_once(call, waits);
+        Result result = exact;
+        for (const OperationPointer& operation : progress.started)
+            result = start(*operation, call);
+        return result;
+    }
+
+    /// What calls do that complete operations.
+    Result complete(const State& call, const Progress& progress)
+    {
         bool is_known = true;
         for (const Completion& completion : progress.completed)
             is_known = complete(completion) && is_known;
-        return is_known ? result : as_measured(call);
-    }
-
-    Result test(const State& call, const Progress& progress) const
-    {
+        if (!is_known || !progress.started.empty()) // Grequest_start is of this class
+            return measured;
+        if (call.find("rc") != nullptr)
+            return failed;
         if (progress.completed.empty() && call.name.starts_with("Test"))
             return {Fate::dropped, "tests that found nothing complete"};
         return exact;
-    }
-
-    Result as_measured(const State& call)
-    {
-        m_actions.sleep(call.end - call.time);
-        return measured;
     }
 
     // --- messages ---
@@ -275,65 +344,69 @@ class RankReplay {
         return m_replay.tags.of(m_replay.objects.communicator(m_rank, call), tag);
     }
 
-    Result at_once(const State& call)
+    Result at_once(const State& call, std::vector<ReplayWait>& waits)
     {
         const std::string& name = call.name;
         if (name == "Init" || name == "Init_thread" || name == "Finalize")
             return exact;
         if (name == "Send" || name == "Ssend" || name == "Bsend" || name == "Rsend")
-            return send(call);
+            return send(call, waits);
         if (name == "Recv" || name == "Mrecv")
-            return receive(call);
+            return receive(call, waits);
         if (name.starts_with("Sendrecv"))
-            return send_and_receive(call);
+            return send_and_receive(call, waits);
         if (name == "Probe" || name == "Iprobe" || name == "Mprobe" || name == "Improbe")
             return {Fate::approximated, "probes: the receives wait instead"};
         if (name.ends_with("_init"))
             return exact;
         const std::string kind = collective_kind(name);
-        return kind.empty() ? as_measured(call) : collective(call, kind);
+        return kind.empty() ? measured : collective(call, kind, waits);
     }
 
-    Result send(const State& call)
+    Result send(const State& call, std::vector<ReplayWait>& waits)
     {
         const std::int64_t to = value_or(call, "toRank", nobody);
         if (to == unknown)
-            return as_measured(call);
+            return measured;
         if (is_lonely(m_replay.lonely.sends, call.line))
             return lonely;
-        if (to != nobody)
-            m_actions.send(to, tag(call, value_or(call, "toTag", 0)), value_or(call, "size", 0));
+        const std::int64_t size = value_or(call, "size", 0);
+        if (to != nobody && m_replay.threads_overlap)
+            m_actions.start_send(to, tag(call, value_or(call, "toTag", 0)), size, waits);
+        else if (to != nobody)
+            m_actions.send(to, tag(call, value_or(call, "toTag", 0)), size);
         if (call.name != "Send")
             return {Fate::approximated, "synchronous, buffered and ready sends: as usual ones"};
         return exact;
     }
 
-    Result receive(const State& call)
+    Result receive(const State& call, std::vector<ReplayWait>& waits)
     {
         const std::int64_t from = value_or(call, "fromRank", nobody);
         if (from == unknown || from == any)
-            return as_measured(call);
+            return measured;
         if (is_lonely(m_replay.lonely.receives, call.line))
             return lonely;
-        if (from != nobody)
-            m_actions.receive(from, tag(call, value_or(call, "fromTag", 0)), value_or(call, "size", 0));
+        const std::int64_t size = value_or(call, "size", 0);
+        if (from != nobody && m_replay.threads_overlap)
+            m_actions.start_receive(from, tag(call, value_or(call, "fromTag", 0)), size, waits);
+        else if (from != nobody)
+            m_actions.receive(from, tag(call, value_or(call, "fromTag", 0)), size);
         return exact;
     }
 
     /// Both at the same time. `size` of Sendrecv_replace is that of the buffer.
-    Result send_and_receive(const State& call)
+    Result send_and_receive(const State& call, std::vector<ReplayWait>& waits)
     {
         const std::int64_t to = value_or(call, "toRank", nobody), from = value_or(call, "fromRank", nobody);
         if (to == unknown || from == unknown || from == any)
-            return as_measured(call);
-        std::vector<ReplayWait> waits;
+            return measured;
         const std::int64_t sent = value_or(call, "sendSize", value_or(call, "size", 0));
         if (to != nobody && !is_lonely(m_replay.lonely.sends, call.line))
             m_actions.start_send(to, tag(call, value_or(call, "toTag", 0)), sent, waits);
         if (from != nobody && !is_lonely(m_replay.lonely.receives, call.line))
             m_actions.start_receive(from, tag(call, value_or(call, "fromTag", 0)),
                                     value_or(call, "recvSize", 0), waits);
-        m_actions.wait(waits);
         return exact;
     }
 
@@ -353,7 +426,7 @@ class RankReplay {
         else if (const std::string kind = collective_kind(what.name); !kind.empty())
             result = start_collective(what, kind, what.name == call.name ? &call.children : nullptr, waits);
         else
-            result = as_measured(call);
+            result = measured;
         if (result.what != measured.what)
             m_pending[operation.rid] = std::move(waits);
         return result;
@@ -416,12 +489,16 @@ class RankReplay {
     /// Then there is nothing to send, as in MPI_COMM_SELF.
     static bool is_alone(const Members& members) { return members.ranks.size() == 1; }
 
-    Result collective(const State& call, const std::string& kind)
+    Result collective(const State& call, const std::string& kind, std::vector<ReplayWait>& waits)
     {
+        if (m_replay.threads_overlap) {
+            const Result result = start_collective(call, kind, &call.children, waits);
+            return result.fate == Fate::approximated && result.what != measured.what ? among_threads : result;
+        }
         const Communicator* communicator = m_replay.objects.communicator(m_rank, call);
         const std::optional<Members> members = members_of(communicator, m_rank);
         if (!members)
-            return as_measured(call);
+            return measured;
         const CollectiveCall what = {kind, call, &call.children};
         if (const auto line = replay_collective(what, *members); line && is_everyone(*members)) {
             m_actions.add(line->action, line->arguments);
@@ -432,7 +509,7 @@ class RankReplay {
             return exact;
         const auto rounds = message_rounds(what, *members);
         if (!rounds)
-            return as_measured(call);
+            return measured;
         for (const Exchange& round : *rounds)
             m_actions.wait(exchange(round, m_replay.tags.of_collective(communicator)));
         return {Fate::approximated,
@@ -471,6 +548,7 @@ class RankReplay {
     ReceivedByRid m_received;
     ReplayActions m_actions;
     RequestTable m_requests;
+    std::unordered_map<std::int64_t, OpenCall> m_open;                   ///< by thread
     std::unordered_map<std::int64_t, std::vector<ReplayWait>> m_pending; ///< by rid
     std::unordered_map<const Communicator*, std::int64_t> m_started;     ///< non-blocking collectives
     std::int64_t m_collectives = 0;                                      ///< in which all processes take part
@@ -493,8 +571,16 @@ void convert_rank(Replay& replay, std::int64_t rank, const std::vector<TraceFile
 {
     RankReplay actions(replay, rank, look_up_receives(traces), output);
     RankCalls calls(traces);
-    while (const State* call = calls.next())
-        actions.add(calls.trace(), *call);
+    if (replay.threads_overlap) {
+        for (CallMoment moment; (moment = calls.next_moment()).call != nullptr;)
+            moment.begins ? actions.begin(calls.trace(), *moment.call)
+                          : actions.end(calls.trace(), *moment.call);
+    } else {
+        while (const State* call = calls.next()) {
+            actions.begin(calls.trace(), *call);
+            actions.end(calls.trace(), *call);
+        }
+    }
     actions.finish();
 }
 
@@ -514,6 +600,7 @@ void convert_to_tit(const Project& project, const Options& options, Account& acc
     Replay replay{
         .project = project, .world = find_world(project), .speed = options.speed, .account = account};
     const std::vector<std::vector<TraceFile>> traces = traces_by_rank(project);
+    replay.threads_overlap = std::ranges::any_of(traces, threads_overlap);
     OutputDirectory directory(options.output);
     DirectoryFile list(directory, "replay.txt");
     for (std::size_t rank = 0; rank < traces.size(); ++rank) {

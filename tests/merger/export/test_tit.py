@@ -56,12 +56,12 @@ def element(name, attributes="", children="", at=1, took=0.0):
     return f"<{name} {attributes}{end}" + (f">{children}</{name}>\n" if children else "/>\n")
 
 
-def send(to, tag=3, size=8, cid=0, name="Send", at=1, rid=""):
-    return element(name, f"size='{size}' count='1' tid='0' toRank='{to}' toTag='{tag}' cid='{cid}' {rid}", at=at)
+def send(to, tag=3, size=8, cid=0, name="Send", at=1, rid="", took=0.0):
+    return element(name, f"size='{size}' count='1' tid='0' toRank='{to}' toTag='{tag}' cid='{cid}' {rid}", at=at, took=took)
 
 
-def receive(source, tag=3, size=8, cid=0, name="Recv", at=1, rid=""):
-    return element(name, f"fromRank='{source}' fromTag='{tag}' cid='{cid}' {rid} size='{size}' count='1' tid='0'", at=at)
+def receive(source, tag=3, size=8, cid=0, name="Recv", at=1, rid="", took=0.0):
+    return element(name, f"fromRank='{source}' fromTag='{tag}' cid='{cid}' {rid} size='{size}' count='1' tid='0'", at=at, took=took)
 
 
 def wait(*children, at=2):
@@ -262,3 +262,47 @@ def test_a_directory_that_is_there_is_not_replaced(converted, tmp_path):
         assert result.returncode == 1 and str(tmp_path / "replay") in result.stderr
     assert (tmp_path / "replay/rank-0.txt").read_text() == before
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("replay")] == ["replay"]
+
+
+# --- threads ---
+
+
+@pytest.fixture
+def converted_threads(run, converted):
+    """The same for traces of two threads of each rank."""
+
+    def convert_traces(*traces):
+        for rank, (_, second) in enumerate(traces):
+            run.trace(rank, second, thread=1)
+        return converted(*(first for first, _ in traces), info=WORLD + DUPLICATE + "Thread number=1\n")
+
+    return convert_traces
+
+
+def test_messages_of_threads_that_wait_at_the_same_time(converted_threads):
+    """One of rank 0 can only go on after the other has sent."""
+    large = {"size": 1 << 20}
+    conversion, lines = converted_threads(
+        [receive(1, tag=1, at=1, took=4), send(1, tag=2, at=2, took=4, **large)],
+        [receive(0, tag=2, at=2, took=1, **large) + send(0, tag=1, at=4, took=1), ""])
+    assert [line for line in lines[0] if "compute" not in line] == [
+        "irecv 1 1 8 6", f"isend 1 2 {1 << 20} 6", "wait 1 0 1", "wait 0 1 2"]
+    assert (conversion.exact, conversion.dropped) == (3, {})
+    assert conversion.approximated == {"calls of further threads: in one sequence with those of the first": 1}
+
+
+def test_collective_operations_of_threads_that_wait_at_the_same_time(converted_threads):
+    """They end in another order in each process."""
+    def barrier(cid, at, took):
+        return element("Barrier", f"cid='{cid}'", at=at, took=took)
+
+    conversion, lines = converted_threads([barrier(0, 1, 4), barrier(1, 2, 2)], [barrier(0, 1, 3), barrier(1, 2, 4)])
+    assert [sum(line.startswith("wait") for line in of_rank) for of_rank in lines] == [4, 4]
+    assert list(conversion.approximated.values()) == [4]
+
+
+def test_threads_that_take_turns_are_exact(converted_threads):
+    conversion, lines = converted_threads([send(1, at=1, took=1), element("Barrier", "cid='0'", at=2, took=1)],
+                                          [receive(0, at=1, took=1), element("Barrier", "cid='0'", at=2, took=1)])
+    assert lines == [["send 1 3 8 6", "barrier"], ["recv 0 3 8 6", "barrier"]]
+    assert conversion.exact == 2 and list(conversion.approximated.values()) == [2]
