@@ -4,6 +4,7 @@
 #include "merger/input_reader.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -229,10 +230,7 @@ class Unifier {
         if (!m_first)
             m_first = process;
         if (process.world != m_first->world) {
-            if (m_other_worlds.insert(process.world).second)
-                m_report.error(process.place, "this is a process of the world '" + process.world + "', but " +
-                                                  to_string(m_first->place) + " of '" + m_first->world +
-                                                  "': merge each world by itself");
+            report_other("world", process, &ProcessLine::world, "merge each world by itself");
             return false;
         }
         if (process.size != m_first->size) {
@@ -241,13 +239,19 @@ class Unifier {
             return false;
         }
         if (!process.run.empty() && !m_first->run.empty() && process.run != m_first->run) {
-            if (m_other_runs.insert(process.run).second)
-                m_report.error(process.place, "this is a process of the run '" + process.run + "', but " +
-                                                  to_string(m_first->place) + " of '" + m_first->run +
-                                                  "': merge the files of each run by themselves");
+            report_other("run", process, &ProcessLine::run, "merge the files of each run by themselves");
             return false;
         }
         return true;
+    }
+
+    void report_other(const std::string& kind, const ProcessLine& process, std::string ProcessLine::*name,
+                      const std::string& advice)
+    {
+        if (m_others[kind].insert(process.*name).second)
+            m_report.error(process.place, "this is a process of the " + kind + " '" + process.*name +
+                                              "', but " + to_string(m_first->place) + " of '" +
+                                              (*m_first).*name + "': " + advice);
     }
 
     void add_process(OpenProcess open)
@@ -358,8 +362,7 @@ class Unifier {
     FileUnifier m_files;
     std::optional<OpenProcess> m_open;
     std::optional<ProcessLine> m_first;
-    std::set<std::string> m_other_worlds;
-    std::set<std::string> m_other_runs;
+    std::map<std::string, std::set<std::string>> m_others; ///< worlds and runs that have been reported
     Place m_levels_place;
     Place m_last_place;
     std::int64_t m_next_number = 0;
