@@ -224,6 +224,8 @@ constexpr Result failed = {Fate::dropped, "calls that failed"};
 constexpr Result lonely = {Fate::dropped, "messages whose other end the trace does not have"};
 constexpr Result partitioned = {Fate::approximated,
                                 "partitioned operations: as one message, sent where they are started"};
+constexpr Result without_blocking = {Fate::approximated,
+                                     "non-blocking collective operations: as messages between all members"};
 constexpr Result among_threads = {
     Fate::approximated, "collective operations of a program whose threads wait at the same time: as "
                         "messages between all members"};
@@ -371,10 +373,8 @@ class RankReplay {
         if (is_lonely(m_replay.lonely.sends, call.line))
             return lonely;
         const std::int64_t size = value_or(call, "size", 0);
-        if (to != nobody && m_replay.threads_overlap)
-            m_actions.start_send(to, tag(call, value_or(call, "toTag", 0)), size, waits);
-        else if (to != nobody)
-            m_actions.send(to, tag(call, value_or(call, "toTag", 0)), size);
+        if (to != nobody)
+            send_now(to, tag(call, value_or(call, "toTag", 0)), size, waits);
         if (call.name != "Send")
             return {Fate::approximated, "synchronous, buffered and ready sends: as usual ones"};
         return exact;
@@ -388,11 +388,26 @@ class RankReplay {
         if (is_lonely(m_replay.lonely.receives, call.line))
             return lonely;
         const std::int64_t size = value_or(call, "size", 0);
-        if (from != nobody && m_replay.threads_overlap)
-            m_actions.start_receive(from, tag(call, value_or(call, "fromTag", 0)), size, waits);
-        else if (from != nobody)
-            m_actions.receive(from, tag(call, value_or(call, "fromTag", 0)), size);
+        if (from != nobody)
+            receive_now(from, tag(call, value_or(call, "fromTag", 0)), size, waits);
         return exact;
+    }
+
+    /// Blocking ones, unless other threads must go on meanwhile.
+    void send_now(std::int64_t to, std::int64_t tag, std::int64_t size, std::vector<ReplayWait>& waits)
+    {
+        if (m_replay.threads_overlap)
+            m_actions.start_send(to, tag, size, waits);
+        else
+            m_actions.send(to, tag, size);
+    }
+
+    void receive_now(std::int64_t from, std::int64_t tag, std::int64_t size, std::vector<ReplayWait>& waits)
+    {
+        if (m_replay.threads_overlap)
+            m_actions.start_receive(from, tag, size, waits);
+        else
+            m_actions.receive(from, tag, size);
     }
 
     /// Both at the same time. `size` of Sendrecv_replace is that of the buffer.
@@ -424,7 +439,8 @@ class RankReplay {
         else if (what.name.ends_with("send") || what.name.ends_with("end_init"))
             result = start_send(operation, waits);
         else if (const std::string kind = collective_kind(what.name); !kind.empty())
-            result = start_collective(what, kind, what.name == call.name ? &call.children : nullptr, waits);
+            result = start_collective(what, kind, what.name == call.name ? &call.children : nullptr,
+                                      without_blocking, waits);
         else
             result = measured;
         if (result.what != measured.what)
@@ -491,10 +507,8 @@ class RankReplay {
 
     Result collective(const State& call, const std::string& kind, std::vector<ReplayWait>& waits)
     {
-        if (m_replay.threads_overlap) {
-            const Result result = start_collective(call, kind, &call.children, waits);
-            return result.fate == Fate::approximated && result.what != measured.what ? among_threads : result;
-        }
+        if (m_replay.threads_overlap)
+            return start_collective(call, kind, &call.children, among_threads, waits);
         const Communicator* communicator = m_replay.objects.communicator(m_rank, call);
         const std::optional<Members> members = members_of(communicator, m_rank);
         if (!members)
@@ -518,7 +532,8 @@ class RankReplay {
     }
 
     Result start_collective(const Element& call, const std::string& kind,
-                            const std::vector<Element>* children, std::vector<ReplayWait>& waits)
+                            const std::vector<Element>* children, const Result& as_messages,
+                            std::vector<ReplayWait>& waits)
     {
         const Communicator* communicator = m_replay.objects.communicator(m_rank, call);
         const std::optional<Members> members = members_of(communicator, m_rank);
@@ -529,7 +544,7 @@ class RankReplay {
         if (is_alone(*members))
             return exact;
         waits = exchange(*messages, m_replay.tags.of_collective(communicator, m_started[communicator]++));
-        return {Fate::approximated, "non-blocking collective operations: as messages between all members"};
+        return as_messages;
     }
 
     std::vector<ReplayWait> exchange(const Exchange& round, std::int64_t tag)
