@@ -56,9 +56,14 @@ bool is_first_rank()
     return true;
 }
 
+const char* pmix_namespace()
+{
+    return getenv("PMIX_NAMESPACE");
+}
+
 const char* name_of_run()
 {
-    const char* const name = getenv("PMIX_NAMESPACE");
+    const char* const name = pmix_namespace();
     return name != nullptr ? name : hydra_control_port();
 }
 

@@ -93,7 +93,7 @@ void find_world()
     real.MPI_Comm_get_parent(&parent);
     if (parent == MPI_COMM_NULL)
         return;
-    const char* const job = getenv("PMIX_NAMESPACE");
+    const char* const job = pmix_namespace();
     char* end = nullptr;
     const unsigned long number = job != nullptr ? strtoul(job, &end, 10) : 0;
     TextBuffer name;
