@@ -1,10 +1,11 @@
-/* A token goes once around a ring; each process adds its rank. Its trace has one Send and one Recv per process. */
+/* A token goes once around a ring; each process adds its rank. Its trace has one Send and one Recv per
+ * process. */
 #include <mpi.h>
 #include <stdio.h>
 
 enum { TOKEN = 1 };
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int rank, size, sum = 0;
     MPI_Init(&argc, &argv);

@@ -41,7 +41,7 @@ static double flow(Plate now, Plate next)
     return change;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int size, rank, dims[2] = {0, 0}, place[2];
     const int periods[2] = {0, 0};

@@ -1,4 +1,5 @@
-/* All processes write one matrix to a file, each its own columns, through a view of the file; then they read rows. */
+/* All processes write one matrix to a file, each its own columns, through a view of the file; then they read
+ * rows. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ static MPI_File open_matrix(int mode)
 static void write_columns(int rank, int size)
 {
     int values[ROWS][COLUMNS_EACH];
-    const int matrix[] = {ROWS, size * COLUMNS_EACH}, part[] = {ROWS, COLUMNS_EACH}, start[] = {0, rank * COLUMNS_EACH};
+    const int matrix[] = {ROWS, size * COLUMNS_EACH}, part[] = {ROWS, COLUMNS_EACH},
+              start[] = {0, rank * COLUMNS_EACH};
     MPI_Datatype columns;
     MPI_File file = open_matrix(MPI_MODE_CREATE | MPI_MODE_WRONLY);
     for (int i = 0; i < ROWS; ++i) {
@@ -43,7 +45,8 @@ static int count_errors_in_rows(int rank, int size)
     int errors = 0, *row = malloc((size_t)length * sizeof *row);
     MPI_File file = open_matrix(MPI_MODE_RDONLY);
     for (int i = rank; i < ROWS; i += size) {
-        MPI_File_read_at(file, (MPI_Offset)i * length * (MPI_Offset)sizeof *row, row, length, MPI_INT, MPI_STATUS_IGNORE);
+        MPI_File_read_at(file, (MPI_Offset)i * length * (MPI_Offset)sizeof *row, row, length, MPI_INT,
+                         MPI_STATUS_IGNORE);
         for (int j = 0; j < length; ++j) {
             errors += row[j] != i * length + j;
         }
@@ -53,7 +56,7 @@ static int count_errors_in_rows(int rank, int size)
     return errors;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int rank, size, errors;
     MPI_Init(&argc, &argv);

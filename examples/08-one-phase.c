@@ -9,7 +9,7 @@ static void phase(int rounds)
     }
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int rank;
     MPI_Init(&argc, &argv);

@@ -6,19 +6,19 @@
 
 enum { WORKERS = 2, STEPS = 3 };
 
-static void fail(const char *what)
+static void fail(const char* what)
 {
     fprintf(stderr, "%s: %s\n", what, hdT_strerror(errno));
     exit(EXIT_FAILURE);
 }
 
-static hdTrace *create_trace(const hdTopology *topology, const char *host, int worker)
+static hdTrace* create_trace(const hdTopology* topology, const char* host, int worker)
 {
     char number[16];
-    const char *labels[] = {host, number};
+    const char* labels[] = {host, number};
     snprintf(number, sizeof number, "%d", worker);
-    hdTopoNode *node = hdT_createTopoNode(topology, labels, 2);
-    hdTrace *trace = node ? hdT_createTrace(node) : NULL;
+    hdTopoNode* node = hdT_createTopoNode(topology, labels, 2);
+    hdTrace* trace = node ? hdT_createTrace(node) : NULL;
     if (!trace) {
         fail("cannot create a trace");
     }
@@ -28,7 +28,7 @@ static hdTrace *create_trace(const hdTopology *topology, const char *host, int w
 }
 
 /* Calls of the library that fail leave a hole in the trace and nothing worse; hdT_finalize() tells. */
-static void work(hdTrace *trace, int worker)
+static void work(hdTrace* trace, int worker)
 {
     hdT_logStateStart(trace, "Work");
     hdT_logAttribute(trace, "who", "worker <one of two>");
@@ -44,12 +44,12 @@ static void work(hdTrace *trace, int worker)
 
 int main(void)
 {
-    hdTopology *topology = hdT_createTopology("own-states", (const char *[]){"Host", "Worker"}, 2);
+    hdTopology* topology = hdT_createTopology("own-states", (const char*[]){"Host", "Worker"}, 2);
     if (!topology) {
         fail("cannot describe the traces");
     }
     for (int worker = 0; worker < WORKERS; ++worker) {
-        hdTrace *trace = create_trace(topology, "here", worker);
+        hdTrace* trace = create_trace(topology, "here", worker);
         work(trace, worker);
         if (hdT_finalize(trace) != 0) {
             fail("the trace is not complete");

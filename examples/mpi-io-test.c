@@ -19,26 +19,28 @@ typedef struct {
     int collective;
     int block;
     int iterations;
-    const char *file;
+    const char* file;
 } Options;
 
 typedef struct {
     double min, max, mean, variance;
 } Times;
 
-typedef int Access(MPI_File, MPI_Offset, void *, int, MPI_Datatype, MPI_Status *);
+typedef int Access(MPI_File, MPI_Offset, void*, int, MPI_Datatype, MPI_Status*);
 
-static int write_at(MPI_File file, MPI_Offset offset, void *buffer, int count, MPI_Datatype type, MPI_Status *status)
+static int write_at(MPI_File file, MPI_Offset offset, void* buffer, int count, MPI_Datatype type,
+                    MPI_Status* status)
 {
     return MPI_File_write_at(file, offset, buffer, count, type, status);
 }
 
-static int write_at_all(MPI_File file, MPI_Offset offset, void *buffer, int count, MPI_Datatype type, MPI_Status *status)
+static int write_at_all(MPI_File file, MPI_Offset offset, void* buffer, int count, MPI_Datatype type,
+                        MPI_Status* status)
 {
     return MPI_File_write_at_all(file, offset, buffer, count, type, status);
 }
 
-static void fail(const char *what, int code)
+static void fail(const char* what, int code)
 {
     char text[MPI_MAX_ERROR_STRING];
     int length;
@@ -47,31 +49,41 @@ static void fail(const char *what, int code)
     MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
 }
 
-static int positive_number(const char *text)
+static int positive_number(const char* text)
 {
-    char *end;
+    char* end;
     const long number = strtol(text, &end, 10);
     return *end == '\0' && number > 0 && number <= 1 << 30 ? (int)number : 0;
 }
 
 /* Returns 0 if the command line is wrong. */
-static int parse(int argc, char **argv, Options *options)
+static int parse(int argc, char** argv, Options* options)
 {
     *options = (Options){.block = 16 << 20, .iterations = 1, .file = "mpi-io-test.out"};
     for (int letter; (letter = getopt(argc, argv, "cb:i:f:")) != -1;) {
         switch (letter) {
-        case 'c': options->collective = 1; break;
-        case 'b': options->block = positive_number(optarg); break;
-        case 'i': options->iterations = positive_number(optarg); break;
-        case 'f': options->file = optarg; break;
-        default: return 0;
+        case 'c':
+            options->collective = 1;
+            break;
+        case 'b':
+            options->block = positive_number(optarg);
+            break;
+        case 'i':
+            options->iterations = positive_number(optarg);
+            break;
+        case 'f':
+            options->file = optarg;
+            break;
+        default:
+            return 0;
         }
     }
     return options->block > 0 && options->iterations > 0 && optind == argc;
 }
 
 /* Accesses all blocks of this process; returns the seconds that it took. */
-static double run(const Options *options, const char *what, int mode, Access *access, char *buffer, int rank, int size)
+static double run(const Options* options, const char* what, int mode, Access* access, char* buffer, int rank,
+                  int size)
 {
     MPI_File file;
     int code = MPI_File_open(MPI_COMM_WORLD, options->file, mode, MPI_INFO_NULL, &file);
@@ -106,12 +118,13 @@ static Times collect(double seconds, int size)
     return times;
 }
 
-static void print_times(const char *what, Times times)
+static void print_times(const char* what, Times times)
 {
-    printf("# %s: min_t = %f, max_t = %f, mean_t = %f, var_t = %f\n", what, times.min, times.max, times.mean, times.variance);
+    printf("# %s: min_t = %f, max_t = %f, mean_t = %f, var_t = %f\n", what, times.min, times.max, times.mean,
+           times.variance);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     Options options;
     int rank, size, is_right;
@@ -128,15 +141,16 @@ int main(int argc, char **argv)
         return 2;
     }
 
-    char *buffer = malloc((size_t)options.block);
+    char* buffer = malloc((size_t)options.block);
     if (!buffer) {
         fprintf(stderr, "mpi-io-test: not enough memory for a block\n");
         MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
     }
     memset(buffer, 'a' + rank % 26, (size_t)options.block);
-    Access *const write = options.collective ? write_at_all : write_at;
-    Access *const read = options.collective ? MPI_File_read_at_all : MPI_File_read_at;
-    const Times writing = collect(run(&options, "write", MPI_MODE_CREATE | MPI_MODE_WRONLY, write, buffer, rank, size), size);
+    Access* const write = options.collective ? write_at_all : write_at;
+    Access* const read = options.collective ? MPI_File_read_at_all : MPI_File_read_at;
+    const Times writing =
+        collect(run(&options, "write", MPI_MODE_CREATE | MPI_MODE_WRONLY, write, buffer, rank, size), size);
     memset(buffer, 0, (size_t)options.block);
     const Times reading = collect(run(&options, "read", MPI_MODE_RDONLY, read, buffer, rank, size), size);
     is_right = buffer[0] == 'a' + rank % 26 && buffer[options.block - 1] == 'a' + rank % 26;
@@ -145,7 +159,8 @@ int main(int argc, char **argv)
     if (rank == 0) {
         const long long total = (long long)options.block * options.iterations * size;
         printf("# Using mpi-io calls.\n");
-        printf("nr_procs = %d, nr_iter = %d, blk_sz = %d, coll = %d\n", size, options.iterations, options.block, options.collective);
+        printf("nr_procs = %d, nr_iter = %d, blk_sz = %d, coll = %d\n", size, options.iterations,
+               options.block, options.collective);
         printf("# total_size = %lld\n", total);
         print_times("Write", writing);
         print_times("Read", reading);

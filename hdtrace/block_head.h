@@ -1,5 +1,5 @@
-// What stands before each block of a compressed trace (docs/format.md), so that a block is found without reading those
-// before it, also in a file that nobody could close.
+// What stands before each block of a compressed trace (docs/format.md), so that a block is found without
+// reading those before it, also in a file that nobody could close.
 #pragma once
 
 #include <stdint.h>
@@ -21,10 +21,11 @@ inline constexpr char block_mark[8] = {'h', 'd', 't', 'r', 'a', 'c', 'e', '1'};
 inline constexpr int block_values = 6;
 inline constexpr int block_head_size = sizeof block_mark + 8 * block_values;
 
-/// Bytes before a head: in a zstd file it is a frame that decoders skip, in a gzip file the extra field of a member.
+/// Bytes before a head: in a zstd file it is a frame that decoders skip, in a gzip file the extra field of a
+/// member.
 inline constexpr unsigned char zstd_block_lead[] = {0x5d, 0x2a, 0x4d, 0x18, block_head_size, 0, 0, 0};
-inline constexpr unsigned char gzip_block_lead[] = {0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255,
-                                                    block_head_size + 4, 0, 'H', 'D', block_head_size, 0};
+inline constexpr unsigned char gzip_block_lead[] = {
+    0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 255, block_head_size + 4, 0, 'H', 'D', block_head_size, 0};
 
 inline char* put_little_endian(char* out, uint64_t value)
 {

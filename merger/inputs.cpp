@@ -129,8 +129,9 @@ void insert_argument(const std::string& argument, FileSet& files, Report& report
 /// Where the objects of a trace may be described: beside it, or with the process's first thread.
 std::string info_of_trace(const std::string& trace)
 {
-    const std::string own =
-        std::string(detail::plain_name(trace).substr(0, detail::plain_name(trace).size() - trace_extension.size())) + std::string(info_extension);
+    const std::string own = std::string(detail::plain_name(trace).substr(0, detail::plain_name(trace).size() -
+                                                                                trace_extension.size())) +
+                            std::string(info_extension);
     if (is_file(own))
         return own;
     if (auto name = split_trace_name(trace, mpi_levels.size())) {

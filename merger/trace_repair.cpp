@@ -115,7 +115,8 @@ class ClosedTrace {
     {
         if (lines.empty())
             return;
-        write_packed(m_packer.pack_block(room_for(lines), text_of(lines), m_position.head_of(text_of(lines))));
+        write_packed(
+            m_packer.pack_block(room_for(lines), text_of(lines), m_position.head_of(text_of(lines))));
         m_position.skip(text_of(lines));
     }
 

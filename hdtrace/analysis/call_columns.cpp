@@ -18,7 +18,7 @@ template <class Object> std::int32_t code_of(const std::vector<Object>& list, co
     return object ? position_in(list, *object) : -1;
 }
 
-/* With whom a call communicates: a receive with the sender, all others with whom they address. */
+// With whom a call communicates: a receive with the sender, all others with whom they address.
 struct Partners {
     std::optional<std::int64_t> peer, tag, recv_peer, recv_tag;
 };

@@ -1,4 +1,4 @@
-/* call_columns.h - calls as a table with one row for each. */
+// call_columns.h - calls as a table with one row for each.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ struct CallColumns {
     Numbers<std::int64_t> line;
     Numbers<std::uint8_t> unfinished;
 
-    /** Calls @p see with the name and the column, one by one. */
+    /// Calls @p see with the name and the column, one by one.
     template <class See> void for_each(See&& see)
     {
         see("rank", rank);
@@ -53,15 +53,15 @@ struct CallColumns {
     }
 };
 
-/** Fills the columns in the order of time. Names and classes select rows at any depth. */
+/// Fills the columns in the order of time. Names and classes select rows at any depth.
 class CallTable {
   public:
-    /** Throws OpenError, ReadError. */
+    /// Throws OpenError, ReadError.
     CallTable(std::shared_ptr<const OpenedProject> project, Selection selection);
 
-    /** Adds the rows of up to so many states of the top level; false at the end. Throws ReadError. */
+    /// Adds the rows of up to so many states of the top level; false at the end. Throws ReadError.
     bool read(std::size_t states);
-    /** The columns so far, which are empty afterwards. */
+    /// The columns so far, which are empty afterwards.
     CallColumns take();
 
     const std::vector<std::string>& missing() const { return m_states.missing(); }

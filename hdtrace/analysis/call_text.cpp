@@ -113,7 +113,7 @@ void append_lines(std::string& text, const State& state, const std::string& owne
     text += "\n";
 }
 
-/* Programs without MPI have their own levels. */
+// Programs without MPI have their own levels.
 std::string owner_name(const TraceFile& trace)
 {
     if (trace.rank >= 0)
@@ -124,7 +124,7 @@ std::string owner_name(const TraceFile& trace)
     return name;
 }
 
-/* Their names are those of no attribute that the tracer writes. */
+// Their names are those of no attribute that the tracer writes.
 std::string owner_attributes(const TraceFile& trace)
 {
     if (trace.rank >= 0)

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t null_object = -1;
 
-/* Attributes that name objects. */
+// Attributes that name objects.
 using Find = bool (*)(const ObjectTable& objects, std::int64_t rank, std::int64_t id);
 struct Reference {
     std::string_view attribute;
@@ -44,7 +44,7 @@ constexpr Reference references[] = {
     {"targetTid", "datatype", is_datatype},
 };
 
-/* Also those in which a process ended. */
+// Also those in which a process ended.
 Selection all_states()
 {
     Selection selection;
@@ -62,7 +62,7 @@ std::string tag_text(std::int64_t tag)
     return tag == -1 ? "any tag" : "tag " + std::to_string(tag);
 }
 
-/* Roots of inter-communicators are told in another way on each side. */
+// Roots of inter-communicators are told in another way on each side.
 bool has_one_root(const Communicator& communicator)
 {
     return std::ranges::none_of(communicator.members,
@@ -74,7 +74,7 @@ std::string call_text(const CollectiveCall& call)
     return call.name + (call.root ? " with root " + std::to_string(*call.root) : "");
 }
 
-/* The ranks that did not call. */
+// The ranks that did not call.
 std::set<std::int64_t> absent_ranks(const Collective& collective)
 {
     std::set<std::int64_t> absent;
@@ -85,7 +85,7 @@ std::set<std::int64_t> absent_ranks(const Collective& collective)
     return absent;
 }
 
-/* Few of them by number. */
+// Few of them by number.
 std::string ranks_text(const std::set<std::int64_t>& absent)
 {
     constexpr std::size_t most = 8;
@@ -179,14 +179,14 @@ void Checker::note_progress(const TraceFile& trace, const State& call)
     progress.has_ended = progress.has_ended || call.name == "Finalize";
 }
 
-/* A trace that was cut off and has been closed since looks like this. */
+// A trace that was cut off and has been closed since looks like this.
 bool Checker::ended_early(std::int64_t rank) const
 {
     const auto found = m_progress.find(rank);
     return m_is_read && found != m_progress.end() && found->second.has_begun && !found->second.has_ended;
 }
 
-/* Why a process did not do something, if it is known; -1 is any process. */
+// Why a process did not do something, if it is known; -1 is any process.
 std::string Checker::reason_of(std::int64_t rank)
 {
     if (!m_not_whole.contains(rank) && ended_early(rank)) {
@@ -198,7 +198,7 @@ std::string Checker::reason_of(std::int64_t rank)
     return found == m_not_whole.end() ? std::string() : found->second;
 }
 
-/* Only if it is known of all of them. */
+// Only if it is known of all of them.
 std::string Checker::reason_of(const std::set<std::int64_t>& ranks)
 {
     const bool is_known = std::ranges::all_of(

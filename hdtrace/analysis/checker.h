@@ -1,4 +1,4 @@
-/* checker.h - looks for what does not fit together in a project and its traces. */
+// checker.h - looks for what does not fit together in a project and its traces.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 namespace hdtrace {
 
 struct Finding {
-    /** Traces that are not whole: "missing", "cut-off", "unfinished"; what does not fit: "reference",
-     * "message", "request", "collective". */
+    /// Traces that are not whole: "missing", "cut-off", "unfinished"; what does not fit: "reference",
+    /// "message", "request", "collective".
     std::string kind;
     std::string file;
     std::int64_t line = 0; ///< 0 is unknown
@@ -29,19 +29,19 @@ struct Finding {
     std::string because; ///< the file of the trace that is not whole, if that is why; else empty
 };
 
-/** Reads all traces of a project that exist once, in the order of time. Memory grows with the messages,
- * requests and collective operations in flight. */
+/// Reads all traces of a project that exist once, in the order of time. Memory grows with the messages,
+/// requests and collective operations in flight.
 class Checker {
   public:
-    /** Throws OpenError, ReadError. */
+    /// Throws OpenError, ReadError.
     explicit Checker(std::shared_ptr<const OpenedProject> project);
 
-    /** What so many calls show; at the end also what was never answered. Throws ReadError. */
+    /// What so many calls show; at the end also what was never answered. Throws ReadError.
     std::vector<Finding> read(std::size_t calls);
     bool at_end() const { return m_at_end; }
 
   private:
-    /** How far a process came. */
+    /// How far a process came.
     struct Progress {
         std::int64_t thread = 0; ///< of its last call
         std::int64_t line = 0;

@@ -1,4 +1,4 @@
-/* collective_columns.h - collective operations as a table with one row for each call. */
+// collective_columns.h - collective operations as a table with one row for each call.
 #pragma once
 
 #include <cstddef>
@@ -34,14 +34,14 @@ struct CollectiveColumns {
     }
 };
 
-/** Puts all calls of collective operations into columns. */
+/// Puts all calls of collective operations into columns.
 class CollectiveTable {
   public:
     explicit CollectiveTable(std::shared_ptr<const OpenedProject> project) : m_reader(std::move(project)) {}
 
-    /** Adds what so many calls tell; false at the end. Throws ReadError. */
+    /// Adds what so many calls tell; false at the end. Throws ReadError.
     bool read(std::size_t calls);
-    /** The columns so far, which are empty afterwards. */
+    /// The columns so far, which are empty afterwards.
     CollectiveColumns take();
 
     const std::vector<std::string>& missing() const { return m_reader.missing(); }

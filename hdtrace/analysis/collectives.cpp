@@ -7,10 +7,10 @@
 namespace hdtrace {
 namespace {
 
-/* Of the class of collectives, but for one process alone. */
+// Of the class of collectives, but for one process alone.
 constexpr std::string_view local_calls[] = {"Reduce_local", "Op_create", "Op_free", "Op_commutative"};
 
-/* Of other classes, but called by all members. */
+// Of other classes, but called by all members.
 constexpr std::string_view makers[] = {
     "Comm_dup",
     "Comm_dup_with_info",

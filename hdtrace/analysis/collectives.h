@@ -1,4 +1,4 @@
-/* collectives.h - which calls of the members of a communicator belong together. */
+// collectives.h - which calls of the members of a communicator belong together.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace hdtrace {
 
-/** What one process did in a collective operation. Times are nanoseconds since the epoch. */
+/// What one process did in a collective operation. Times are nanoseconds since the epoch.
 struct CollectiveCall {
     std::int64_t rank = 0;
     std::int64_t thread = 0;
@@ -33,22 +33,22 @@ struct Collective {
     std::vector<CollectiveCall> calls; ///< in the order of time; some are missing if not all members called
 };
 
-/** Matches calls as MPI does: all members call the operations on a communicator in the same order
- * (MPI 4.0, 6.1). Takes part: collective communication, and what makes communicators, windows and files.
- * Calls that failed or that the MPI library made inside others are left out. Memory grows with how far
- * processes are apart. For one thread at a time. */
+/// Matches calls as MPI does: all members call the operations on a communicator in the same order
+/// (MPI 4.0, 6.1). Takes part: collective communication, and what makes communicators, windows and files.
+/// Calls that failed or that the MPI library made inside others are left out. Memory grows with how far
+/// processes are apart. For one thread at a time.
 class CollectiveMatcher {
   public:
     using OnCollective = std::function<void(const Collective&)>;
 
-    /** @p on_collective gets each operation once all members have called; @p objects must outlive the
-     * matcher. Processes in @p absent are not waited for. */
+    /// @p on_collective gets each operation once all members have called; @p objects must outlive the
+    /// matcher. Processes in @p absent are not waited for.
     CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
                       std::set<std::int64_t> absent = {});
 
-    /** Calls must come in the order of time in each process, as MergedTraces hands them out. */
+    /// Calls must come in the order of time in each process, as MergedTraces hands them out.
     void add(const TraceFile& trace, const State& call);
-    /** Hands out what some members did not call. */
+    /// Hands out what some members did not call.
     void finish();
 
   private:

@@ -1,4 +1,4 @@
-/* columns.h - columns of a table, which Python takes over without copying. */
+// columns.h - columns of a table, which Python takes over without copying.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ template <class Number> struct Numbers {
     std::vector<Number> values;
 };
 
-/** Numbers that not every row has. */
+/// Numbers that not every row has.
 struct OptionalNumbers {
     std::vector<std::int64_t> values;
     std::vector<std::uint8_t> missing; ///< 1 where there is none
@@ -26,13 +26,13 @@ struct OptionalNumbers {
     }
 };
 
-/** Texts out of a list of few, as positions in it; -1 where there is none. */
+/// Texts out of a list of few, as positions in it; -1 where there is none.
 struct Texts {
     std::vector<std::int32_t> codes;
     std::vector<std::string> categories;
 };
 
-/** Gives each text that it has not seen before the next number. */
+/// Gives each text that it has not seen before the next number.
 class TextIndex {
   public:
     std::int32_t code_of(const std::string& text)

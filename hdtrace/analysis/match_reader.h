@@ -1,4 +1,4 @@
-/* match_reader.h - what belongs together in the traces of a project, found step by step. */
+// match_reader.h - what belongs together in the traces of a project, found step by step.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace hdtrace {
 
-/** Hands out what @p Matcher finds in the calls of a project: each @p Found once it is complete, and at the
- * end those that lack something. For one thread at a time. */
+/// Hands out what @p Matcher finds in the calls of a project: each @p Found once it is complete, and at the
+/// end those that lack something. For one thread at a time.
 template <class Found, class Matcher> class MatchReader {
   public:
-    /** Throws OpenError, ReadError. */
+    /// Throws OpenError, ReadError.
     explicit MatchReader(std::shared_ptr<const OpenedProject> project)
         : m_project(std::move(project)), m_calls(m_project->traces),
           m_matcher(m_project->objects, [this](const Found& found) { m_found.push_back(found); })
@@ -27,7 +27,7 @@ template <class Found, class Matcher> class MatchReader {
     MatchReader(const MatchReader&) = delete;
     MatchReader& operator=(const MatchReader&) = delete;
 
-    /** What so many calls tell. Throws ReadError. */
+    /// What so many calls tell. Throws ReadError.
     std::vector<Found> read(std::size_t calls)
     {
         for (; calls > 0 && !m_at_end; --calls) {
@@ -53,9 +53,9 @@ template <class Found, class Matcher> class MatchReader {
     bool m_at_end = false;
 };
 
-/** In the order in which their second ends are known. */
+/// In the order in which their second ends are known.
 using MessageReader = MatchReader<Message, MessageMatcher>;
-/** In the order in which the last member called. */
+/// In the order in which the last member called.
 using CollectiveReader = MatchReader<Collective, CollectiveMatcher>;
 
 } // namespace hdtrace

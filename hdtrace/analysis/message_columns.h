@@ -1,4 +1,4 @@
-/* message_columns.h - messages as a table with one row for each. */
+// message_columns.h - messages as a table with one row for each.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace hdtrace {
 
-/** One end of all messages; what a message lacks is missing. */
+/// One end of all messages; what a message lacks is missing.
 struct EndColumns {
     OptionalNumbers thread, start, end, bytes, request, line;
 
@@ -42,14 +42,14 @@ struct MessageColumns {
     }
 };
 
-/** Puts all messages into columns. */
+/// Puts all messages into columns.
 class MessageTable {
   public:
     explicit MessageTable(std::shared_ptr<const OpenedProject> project) : m_reader(std::move(project)) {}
 
-    /** Adds what so many calls tell; false at the end. Throws ReadError. */
+    /// Adds what so many calls tell; false at the end. Throws ReadError.
     bool read(std::size_t calls);
-    /** The columns so far, which are empty afterwards. */
+    /// The columns so far, which are empty afterwards.
     MessageColumns take();
 
     const std::vector<std::string>& missing() const { return m_reader.missing(); }

@@ -1,4 +1,4 @@
-/* opened_project.h - a project with what all analyses need of it. */
+// opened_project.h - a project with what all analyses need of it.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace hdtrace {
 
-/** A name for each object that no other object of its list has: its own name, with `#` and its position
- * behind it where others are called so. */
+/// A name for each object that no other object of its list has: its own name, with `#` and its position
+/// behind it where others are called so.
 std::vector<std::string> unique_labels(const std::vector<std::string>& names);
 
-/** Does not change and does not move, since its tables point into it. Any number of threads may use it. */
+/// Does not change and does not move, since its tables point into it. Any number of threads may use it.
 struct OpenedProject {
-    /** Throws OpenError, ReadError. */
+    /// Throws OpenError, ReadError.
     explicit OpenedProject(const std::string& path);
     OpenedProject(const OpenedProject&) = delete;
     OpenedProject& operator=(const OpenedProject&) = delete;
 
-    /** Where a trace is, for messages; the project itself if it has no such trace. */
+    /// Where a trace is, for messages; the project itself if it has no such trace.
     const std::string& path_of(std::int64_t rank, std::int64_t thread) const;
     const std::string& label_of(const Communicator& communicator) const;
 
@@ -38,11 +38,11 @@ struct OpenedProject {
     std::map<std::pair<std::int64_t, std::int64_t>, std::string> m_paths;
 };
 
-/** What decides which traces are read and when; names and classes select all. For tables, in which each state
- * at any depth is selected by itself. */
+/// What decides which traces are read and when; names and classes select all. For tables, in which each state
+/// at any depth is selected by itself.
 Selection without_names(Selection selection);
 
-/** Where an object stands in its list. */
+/// Where an object stands in its list.
 template <class Object> std::int32_t position_in(const std::vector<Object>& list, const Object& object)
 {
     return static_cast<std::int32_t>(&object - list.data());

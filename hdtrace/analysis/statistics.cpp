@@ -24,7 +24,7 @@ bool sends_or_receives(CallClass call_class)
            call_class == CallClass::one_sided;
 }
 
-/* "64..127": the sizes whose highest bit is the same. */
+// "64..127": the sizes whose highest bit is the same.
 std::string sizes_with_width(std::int64_t width)
 {
     if (width == 0)

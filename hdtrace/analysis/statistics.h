@@ -1,4 +1,4 @@
-/* statistics.h - sums over calls, grouped in several ways at once. */
+// statistics.h - sums over calls, grouped in several ways at once.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace hdtrace {
 
-/** Of the calls of one group. Times are in nanoseconds. */
+/// Of the calls of one group. Times are in nanoseconds.
 struct Totals {
     std::int64_t calls = 0;
     std::int64_t time = 0;
@@ -29,7 +29,7 @@ struct Group {
     Totals totals;
 };
 
-/** By what calls can be grouped. */
+/// By what calls can be grouped.
 enum class Grouping : std::uint8_t {
     call,
     call_class,
@@ -40,23 +40,23 @@ enum class Grouping : std::uint8_t {
 };
 constexpr std::size_t grouping_count = 6;
 
-/** The name of a grouping as users write it. */
+/// The name of a grouping as users write it.
 std::string_view grouping_name(Grouping grouping);
 
-/** Adds up calls of a project, also those inside others, whose time is in that of both. Memory grows with
- * the number of groups only. */
+/// Adds up calls of a project, also those inside others, whose time is in that of both. Memory grows with
+/// the number of groups only.
 class Statistics {
   public:
-    /** Throws OpenError, ReadError. */
+    /// Throws OpenError, ReadError.
     Statistics(std::shared_ptr<const OpenedProject> project, Selection selection);
 
-    /** Reads up to so many states of the top level; false at the end. Throws ReadError. */
+    /// Reads up to so many states of the top level; false at the end. Throws ReadError.
     bool read(std::size_t states);
 
-    /** Ranks and sizes in ascending order, all others by their time, the largest first. */
+    /// Ranks and sizes in ascending order, all others by their time, the largest first.
     std::vector<Group> groups(Grouping grouping) const;
     const Totals& totals() const { return m_totals; }
-    /** When the first state began and the last one ended; equal if there was none. */
+    /// When the first state began and the last one ended; equal if there was none.
     std::int64_t begin() const { return m_begin; }
     std::int64_t end() const { return m_end; }
     const std::vector<std::string>& missing() const { return m_states.missing(); }

@@ -22,8 +22,8 @@ constexpr std::array<std::pair<CallClass, std::string_view>, 11> class_names = {
     {CallClass::other, "other"},
 }};
 
-/* The calls of each class, between blanks. `Comm_*` stands for all that begin so and are not listed
- * themselves. */
+// The calls of each class, between blanks. `Comm_*` stands for all that begin so and are not listed
+// themselves.
 constexpr std::pair<CallClass, std::string_view> calls_of_classes[] = {
     {CallClass::point_to_point,
      "Send Bsend Ssend Rsend Recv Sendrecv Sendrecv_replace Isend Ibsend Issend Irsend Irecv Isendrecv "

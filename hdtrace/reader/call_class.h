@@ -1,4 +1,4 @@
-/* call_class.h - what kind of call a state is. */
+// call_class.h - what kind of call a state is.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ enum class CallClass : std::uint8_t {
     other,        ///< states that are no calls of MPI
 };
 
-/** The class of a state by its name, e.g. of "Isend". Names of large-count functions (`Isend_c`) have the
- * class of the others. Any thread may call it. */
+/// The class of a state by its name, e.g. of "Isend". Names of large-count functions (`Isend_c`) have the
+/// class of the others. Any thread may call it.
 CallClass class_of(std::string_view call);
 
-/** Its name as users write it: "point-to-point", "completion", ... The text lives forever. */
+/// Its name as users write it: "point-to-point", "completion", ... The text lives forever.
 std::string_view class_name(CallClass call_class);
 
-/** The class that is so called. */
+/// The class that is so called.
 std::optional<CallClass> find_class(std::string_view name);
 
 } // namespace hdtrace

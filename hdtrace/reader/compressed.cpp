@@ -10,7 +10,7 @@
 
 namespace hdtrace::detail {
 
-/** Turns compressed bytes into text. */
+/// Turns compressed bytes into text.
 class Decoder {
   public:
     struct Progress {
@@ -20,7 +20,7 @@ class Decoder {
     };
 
     virtual ~Decoder() = default;
-    /** From the beginning of a frame or member on. */
+    /// From the beginning of a frame or member on.
     virtual void restart() = 0;
     virtual Progress decode(std::string_view from, char* to, std::size_t size) = 0;
 };
@@ -32,10 +32,11 @@ constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd", gzip_magic = "\x1f\x
 constexpr std::size_t input_size = 64 * 1024;
 constexpr std::size_t search_size = 8 * 1024; // a block is of this order
 
-/* A frame of zstd's that its decoders skip: ours before a block. */
+// A frame of zstd's that its decoders skip: ours before a block.
 bool is_skippable(std::string_view first_bytes)
 {
-    return first_bytes.size() >= magic_size && (first_bytes[0] & 0xf0) == 0x50 && first_bytes.substr(1).starts_with("\x2a\x4d\x18");
+    return first_bytes.size() >= magic_size && (first_bytes[0] & 0xf0) == 0x50 &&
+           first_bytes.substr(1).starts_with("\x2a\x4d\x18");
 }
 
 class ZstdDecoder : public Decoder {
@@ -102,7 +103,8 @@ template <std::size_t Size> std::string block_start(const unsigned char (&lead)[
 
 bool is_compressed(std::string_view first_bytes)
 {
-    return first_bytes.starts_with(zstd_magic) || first_bytes.starts_with(gzip_magic) || is_skippable(first_bytes);
+    return first_bytes.starts_with(zstd_magic) || first_bytes.starts_with(gzip_magic) ||
+           is_skippable(first_bytes);
 }
 
 std::string_view plain_name(std::string_view path)
@@ -126,7 +128,8 @@ std::string existing_name(const std::string& path)
     return path;
 }
 
-CompressedText::CompressedText(ReadAt read_at, std::int64_t file_size) : m_read_at(std::move(read_at)), m_file_size(file_size)
+CompressedText::CompressedText(ReadAt read_at, std::int64_t file_size)
+    : m_read_at(std::move(read_at)), m_file_size(file_size)
 {
     std::string magic(magic_size, '\0');
     magic.resize(m_read_at(0, magic.data(), magic.size()));
@@ -160,13 +163,14 @@ std::size_t CompressedText::read(char* target, std::size_t size)
         has_more = progress.written > 0;
         if (progress.is_damaged)
             m_refusal = "the compressed data before byte " +
-                        std::to_string(m_next_input - static_cast<std::int64_t>(m_undecoded.size())) + " of the file is damaged";
+                        std::to_string(m_next_input - static_cast<std::int64_t>(m_undecoded.size())) +
+                        " of the file is damaged";
     }
     m_text_offset += static_cast<std::int64_t>(done);
     return done;
 }
 
-/* The first block that begins in a part of the file. */
+// The first block that begins in a part of the file.
 std::optional<CompressedText::Block> CompressedText::next_block(std::int64_t begin, std::int64_t end)
 {
     const std::size_t start_size = m_block_start.size() - sizeof block_mark + block_head_size;
@@ -195,7 +199,7 @@ std::optional<CompressedText::Block> CompressedText::next_block(std::int64_t beg
     return {};
 }
 
-/* By bisection: @p holds for the first blocks, and then no more. If for none, what stands before the blocks. */
+// By bisection: @p holds for the first blocks, and then no more. If for none, what stands before the blocks.
 CompressedText::Block CompressedText::last_block_where(const std::function<bool(const BlockHead&)>& holds)
 {
     Block last;
@@ -251,7 +255,8 @@ void CompressedText::seek(std::int64_t offset)
 
 std::int64_t CompressedText::offset_of_time(std::int64_t time)
 {
-    const Block before = last_block_where([&](const BlockHead& head) { return static_cast<std::int64_t>(head.last_end) < time; });
+    const Block before = last_block_where(
+        [&](const BlockHead& head) { return static_cast<std::int64_t>(head.last_end) < time; });
     return static_cast<std::int64_t>(before.head.text_offset + before.head.text_size);
 }
 

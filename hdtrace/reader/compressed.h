@@ -1,4 +1,4 @@
-/* compressed.h - the text of compressed files. */
+// compressed.h - the text of compressed files.
 #pragma once
 
 #include <cstddef>
@@ -13,39 +13,40 @@
 
 namespace hdtrace::detail {
 
-/** How many bytes tell whether a file is compressed. */
+/// How many bytes tell whether a file is compressed.
 inline constexpr std::size_t magic_size = 4;
 bool is_compressed(std::string_view first_bytes);
 
-/** The name without what compression adds to it. */
+/// The name without what compression adds to it.
 std::string_view plain_name(std::string_view path);
-/** The name under which the file exists, with what compression adds to it if it does not exist without. */
+/// The name under which the file exists, with what compression adds to it if it does not exist without.
 std::string existing_name(const std::string& path);
 
 class Decoder;
 
-/** The text of a file of zstd's frames or gzip's members. Text that was cut off ends with the last byte that is known. Traces that we
- * compressed are found by their blocks' heads; in other files only reading from the beginning leads anywhere. */
+/// The text of a file of zstd's frames or gzip's members. Text that was cut off ends with the last byte that
+/// is known. Traces that we compressed are found by their blocks' heads; in other files only reading from the
+/// beginning leads anywhere.
 class CompressedText {
   public:
-    /** Copies up to @p size bytes of the file from @p offset on, fewer at its end and after an error. */
+    /// Copies up to @p size bytes of the file from @p offset on, fewer at its end and after an error.
     using ReadAt = std::function<std::size_t(std::int64_t offset, char* target, std::size_t size)>;
 
-    /** The file has @p file_size bytes. */
+    /// The file has @p file_size bytes.
     CompressedText(ReadAt read_at, std::int64_t file_size);
     ~CompressedText();
 
-    /** Reads fewer bytes only at the end and where refusal() says why. */
+    /// Reads fewer bytes only at the end and where refusal() says why.
     std::size_t read(char* target, std::size_t size);
-    /** Why the bytes that follow are not handed out; empty if they are. */
+    /// Why the bytes that follow are not handed out; empty if they are.
     const std::string& refusal() const { return m_refusal; }
 
-    /** The size of the text. */
+    /// The size of the text.
     std::int64_t size();
-    /** Goes to a byte of the text. */
+    /// Goes to a byte of the text.
     void seek(std::int64_t offset);
-    /** Where in the text to begin so that no line is missed that ends at @p time, nanoseconds after
-     * timeAdjustment, or later: a beginning of a line. */
+    /// Where in the text to begin so that no line is missed that ends at @p time, nanoseconds after
+    /// timeAdjustment, or later: a beginning of a line.
     std::int64_t offset_of_time(std::int64_t time);
 
   private:

@@ -8,7 +8,7 @@ namespace {
 
 using Spellings = std::vector<std::string_view>;
 
-/* Names that mean the same: ours first, then those of older traces. */
+// Names that mean the same: ours first, then those of older traces.
 const Spellings same_meaning[] = {
     {"fid", "file"},
     {"rid", "aid", "request"},

@@ -1,4 +1,4 @@
-/* element.h - an XML element with its attributes, as all readers hand it out. */
+// element.h - an XML element with its attributes, as all readers hand it out.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct Element {
     std::string name;
     std::vector<Attribute> attributes; ///< in the order of the file
 
-    /** The value of an attribute, or null. Where no attribute has this very name, another spelling of it is
-     * taken: find("rid") also sees the `aid` of older traces, find("rootRank") the `root` of Gather. The
-     * result belongs to the element. */
+    /// The value of an attribute, or null. Where no attribute has this very name, another spelling of it is
+    /// taken: find("rid") also sees the `aid` of older traces, find("rootRank") the `root` of Gather. The
+    /// result belongs to the element.
     const std::string* find(std::string_view name) const;
-    /** The value that find() finds, as a number; nothing if there is none or it is no 64-bit number. */
+    /// The value that find() finds, as a number; nothing if there is none or it is no 64-bit number.
     std::optional<std::int64_t> integer(std::string_view name) const;
 
     bool operator==(const Element&) const = default;

@@ -31,7 +31,9 @@ File::File(const std::string& path) : m_path(existing_name(path))
         return;
     m_size = status.st_size;
     char magic[magic_size];
-    const auto read_file = [this](std::int64_t offset, char* target, std::size_t size) { return read_at(offset, target, size); };
+    const auto read_file = [this](std::int64_t offset, char* target, std::size_t size) {
+        return read_at(offset, target, size);
+    };
     if (is_compressed({magic, read_at(0, magic, sizeof magic)}))
         m_compressed = std::make_unique<CompressedText>(read_file, m_size);
 }
@@ -77,7 +79,7 @@ std::size_t File::read(char* target, std::size_t size)
     return count;
 }
 
-/* In files that are not seekable everything is read in its order. */
+// In files that are not seekable everything is read in its order.
 std::size_t File::read_at(std::int64_t offset, char* target, std::size_t size)
 {
     if (m_descriptor < 0)
@@ -136,10 +138,11 @@ void WholeLines::seek(std::int64_t offset)
 
 std::string WholeLines::refusal() const
 {
-    return m_is_too_long ? "the line is longer than " + std::to_string(line_limit) + " bytes" : m_file.refusal();
+    return m_is_too_long ? "the line is longer than " + std::to_string(line_limit) + " bytes"
+                         : m_file.refusal();
 }
 
-/* False when there is nothing more to read. */
+// False when there is nothing more to read.
 bool WholeLines::fill()
 {
     if (m_at_end || m_is_too_long)

@@ -1,4 +1,4 @@
-/* file.h - bytes of a file, all of them or whole lines only. */
+// file.h - bytes of a file, all of them or whole lines only.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace hdtrace::detail {
 
-/** What an XML reader takes its bytes from. */
+/// What an XML reader takes its bytes from.
 class ByteSource {
   public:
     virtual ~ByteSource() = default;
-    /** Copies up to @p size bytes to @p target and says how many: 0 at the end or after an error. */
+    /// Copies up to @p size bytes to @p target and says how many: 0 at the end or after an error.
     virtual std::size_t read(char* target, std::size_t size) = 0;
-    /** The errno of what went wrong, or 0. */
+    /// The errno of what went wrong, or 0.
     virtual int error() const = 0;
-    /** Why the bytes that follow are not handed out; empty if they are. */
+    /// Why the bytes that follow are not handed out; empty if they are.
     virtual std::string refusal() const { return {}; }
 };
 
-/** A text in memory, which must outlive it. */
+/// A text in memory, which must outlive it.
 class TextSource : public ByteSource {
   public:
     explicit TextSource(std::string_view text) : m_rest(text) {}
@@ -35,27 +35,27 @@ class TextSource : public ByteSource {
     std::string_view m_rest;
 };
 
-/** The text of a file, which may be compressed, from its beginning to its end. */
+/// The text of a file, which may be compressed, from its beginning to its end.
 class File : public ByteSource {
   public:
-    /** Opens the compressed form where there is no other. Throws OpenError. */
+    /// Opens the compressed form where there is no other. Throws OpenError.
     explicit File(const std::string& path);
     ~File() override;
     File(const File&) = delete;
     File& operator=(const File&) = delete;
 
-    /** Reads fewer bytes only at the end and after an error. */
+    /// Reads fewer bytes only at the end and after an error.
     std::size_t read(char* target, std::size_t size) override;
     int error() const override { return m_error; }
     std::string refusal() const override { return m_compressed ? m_compressed->refusal() : std::string(); }
 
-    /** Whether it has a size, and bytes that can be read in any order. */
+    /// Whether it has a size, and bytes that can be read in any order.
     bool is_seekable() const { return m_is_seekable; }
-    /** Of the text. */
+    /// Of the text.
     std::int64_t size() const { return m_compressed ? m_compressed->size() : m_size; }
-    /** Goes to a byte of the text of a file that is seekable. */
+    /// Goes to a byte of the text of a file that is seekable.
     void seek(std::int64_t offset);
-    /** Gives the descriptor back; the next read opens the file again. Files that are not seekable keep it. */
+    /// Gives the descriptor back; the next read opens the file again. Files that are not seekable keep it.
     void suspend();
 
   private:
@@ -72,10 +72,10 @@ class File : public ByteSource {
     std::unique_ptr<CompressedText> m_compressed; ///< if it is
 };
 
-/** The whole lines of a file. A last line without line feed is held back, unless it ends with @p closing. */
+/// The whole lines of a file. A last line without line feed is held back, unless it ends with @p closing.
 class WholeLines : public ByteSource {
   public:
-    /** Longer lines are refused: they are held in memory. */
+    /// Longer lines are refused: they are held in memory.
     static constexpr std::size_t line_limit = std::size_t{256} << 20;
 
     WholeLines(const std::string& path, std::string closing, const ReadOptions& options = {});
@@ -83,17 +83,17 @@ class WholeLines : public ByteSource {
     int error() const override { return m_file.error(); }
     std::string refusal() const override;
 
-    /** The next line with its line feed; it is valid until the next call. False at the end, and when error()
-     * or refusal() tell why. */
+    /// The next line with its line feed; it is valid until the next call. False at the end, and when error()
+    /// or refusal() tell why.
     bool next_line(std::string_view& line);
-    /** Where the byte stands in the file that is read next. */
+    /// Where the byte stands in the file that is read next.
     std::int64_t position() const { return m_begin + static_cast<std::int64_t>(m_next); }
-    /** Reads on at a byte of a file that is seekable. */
+    /// Reads on at a byte of a file that is seekable.
     void seek(std::int64_t offset);
 
     const File& file() const { return m_file; }
 
-    /** Whether a last line was held back. Known at the end. */
+    /// Whether a last line was held back. Known at the end.
     bool cut_off() const { return m_at_end && m_whole < m_buffer.size(); }
 
   private:

@@ -10,7 +10,7 @@
 namespace hdtrace::detail {
 namespace {
 
-/* libxml2 has larger limits of its own, beyond which it reports errors. */
+// libxml2 has larger limits of its own, beyond which it reports errors.
 constexpr int most_depth = 100;
 constexpr std::size_t longest_name = 1000;
 constexpr std::size_t longest_value = 1'000'000;
@@ -42,11 +42,11 @@ bool is(std::uint8_t kind, char c)
     return character_kinds[static_cast<unsigned char>(c)] & kind;
 }
 
-/* Eight bytes at a time: the highest bit of each byte in a result says whether something holds for it. */
+// Eight bytes at a time: the highest bit of each byte in a result says whether something holds for it.
 constexpr std::uint64_t every_byte = 0x0101010101010101;
 constexpr std::uint64_t highest_bits = 0x80 * every_byte;
 
-/* Right for the first byte below and all before it, if no byte before it has its highest bit set. */
+// Right for the first byte below and all before it, if no byte before it has its highest bit set.
 constexpr std::uint64_t bytes_below(std::uint64_t bytes, unsigned char limit)
 {
     return (bytes - limit * every_byte) & ~bytes & highest_bits;
@@ -57,7 +57,7 @@ constexpr std::uint64_t bytes_equal(std::uint64_t bytes, char c)
     return bytes_below(bytes ^ (static_cast<unsigned char>(c) * every_byte), 1);
 }
 
-/* Bytes that may be no part of a value between such quotes; the first one is certainly found. */
+// Bytes that may be no part of a value between such quotes; the first one is certainly found.
 std::uint64_t special_bytes(std::uint64_t bytes, char quote)
 {
     return bytes_equal(bytes, quote) | bytes_equal(bytes, '&') | bytes_equal(bytes, '<') |
@@ -69,7 +69,7 @@ constexpr std::pair<std::string_view, char> references[] = {
     {"&quot;", '"'}, {"&#10;", '\n'}, {"&#13;", '\r'}, {"&#9;", '\t'},
 };
 
-/* A bit that names of different attributes seldom share. */
+// A bit that names of different attributes seldom share.
 std::uint64_t bit_of(std::string_view name)
 {
     return std::uint64_t{1} << ((name.front() * 31 + name.back() * 7 + name.size()) % 64);
@@ -83,7 +83,7 @@ bool has(const std::vector<Attribute>& attributes, std::size_t count, std::strin
     return false;
 }
 
-/* Copies @p size bytes, at most 16 and at least as many as a Word has, in two words that may overlap. */
+// Copies @p size bytes, at most 16 and at least as many as a Word has, in two words that may overlap.
 template <class Word> void copy_words(char* target, const char* source, std::size_t size)
 {
     Word first, last;
@@ -93,7 +93,7 @@ template <class Word> void copy_words(char* target, const char* source, std::siz
     std::memcpy(target + size - sizeof(Word), &last, sizeof(Word));
 }
 
-/* Most texts replace one of the same length; std::string would take more time for them than all else here. */
+// Most texts replace one of the same length; std::string would take more time for them than all else here.
 void assign(std::string& target, std::string_view text)
 {
     const std::size_t size = text.size();
@@ -108,7 +108,7 @@ void assign(std::string& target, std::string_view text)
             target[i] = text[i];
 }
 
-/* The item at @p position, which is at most one behind the last. */
+// The item at @p position, which is at most one behind the last.
 template <class Item> Item& item_at(std::vector<Item>& items, std::size_t position, std::vector<Item>& spare)
 {
     if (position < items.size())
@@ -143,7 +143,7 @@ inline std::string_view LineParser::parse_name()
     return {begin, size <= longest_name ? size : 0};
 }
 
-/* Stops at the line feed, which no text contains. */
+// Stops at the line feed, which no text contains.
 inline bool LineParser::skip(std::string_view text)
 {
     const char* const begin = m_next;
@@ -162,7 +162,7 @@ inline bool LineParser::skip_blanks()
     return std::exchange(m_next, next) != next;
 }
 
-/* Goes to what cannot stand in a value as it is; whether that is its end. */
+// Goes to what cannot stand in a value as it is; whether that is its end.
 inline bool LineParser::skip_plain(char quote)
 {
     const char* next = m_next;
@@ -260,7 +260,7 @@ bool LineParser::parse_child(Element& child)
     return skip("/>") || (skip("></") && skip(name) && skip(">"));
 }
 
-/* Those of a state lose its times, which it gets. */
+// Those of a state lose its times, which it gets.
 bool LineParser::parse_attributes(std::vector<Attribute>& attributes, State* state)
 {
     std::size_t count = 0;

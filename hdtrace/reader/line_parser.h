@@ -1,4 +1,4 @@
-/* line_parser.h - reads the lines that our writer writes, fast. */
+// line_parser.h - reads the lines that our writer writes, fast.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace hdtrace::detail {
 
-/** Understands a subset of XML: a line with one state or event and what is nested in it, in ASCII, without
- * namespaces, comments and text. What it accepts libxml2 accepts too, with the same result. */
+/// Understands a subset of XML: a line with one state or event and what is nested in it, in ASCII, without
+/// namespaces, comments and text. What it accepts libxml2 accepts too, with the same result.
 class LineParser {
   public:
-    /** @p time_adjustment is added to all times. */
+    /// @p time_adjustment is added to all times.
     explicit LineParser(std::int64_t time_adjustment) : m_time_adjustment(time_adjustment) {}
 
-    /** Reads a line with its line feed into @p state, whose memory is used again. False if it is anything
-     * else than one state in the subset; @p state is spoiled then. */
+    /// Reads a line with its line feed into @p state, whose memory is used again. False if it is anything
+    /// else than one state in the subset; @p state is spoiled then.
     bool parse(std::string_view line, std::int64_t number, State& state);
 
   private:

@@ -14,10 +14,10 @@ struct Stream {
     State state; ///< the next one to hand out
 };
 
-/* When the next state of a stream begins; streams are numbered in the order of their traces. */
+// When the next state of a stream begins; streams are numbered in the order of their traces.
 using Head = std::pair<std::int64_t, std::size_t>;
 
-/* Whatever the number of traces is, their blocks together need about as much memory. */
+// Whatever the number of traces is, their blocks together need about as much memory.
 ReadOptions options_for(std::size_t traces)
 {
     constexpr std::size_t memory = 256 << 20;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t any = -1;        ///< source or tag
 constexpr std::int64_t no_process = -2; ///< and below: processes of other worlds
 
-/* Which calls send or receive, and which attribute has the size. */
+// Which calls send or receive, and which attribute has the size.
 struct Role {
     std::string_view call;
     std::string_view sent;     ///< empty: it does not send
@@ -52,20 +52,20 @@ const Role* find_role(std::string_view call)
     return found == std::end(roles) ? nullptr : found;
 }
 
-/* Receives of messages that a probe has taken before. */
+// Receives of messages that a probe has taken before.
 bool receives_probed(std::string_view call)
 {
     return call == "Mrecv" || call == "Imrecv";
 }
 
-/* Calls that failed did nothing, except those that got more than there was room for. */
+// Calls that failed did nothing, except those that got more than there was room for.
 bool moved_data(const Element& call)
 {
     const std::string* error = call.find("rc");
     return !error || *error == "MPI_ERR_TRUNCATE";
 }
 
-/* Where messages can meet: one communicator; partitioned operations meet only each other. */
+// Where messages can meet: one communicator; partitioned operations meet only each other.
 struct Space {
     const Communicator* communicator = nullptr;
     std::int64_t cid = -1; ///< of a communicator that the project does not describe
@@ -73,14 +73,14 @@ struct Space {
     auto operator<=>(const Space&) const = default;
 };
 
-/* All that a process can receive in a space. */
+// All that a process can receive in a space.
 struct MailboxKey {
     Space space;
     std::int64_t destination = 0;
     auto operator<=>(const MailboxKey&) const = default;
 };
 
-/* The messages among which the order holds. */
+// The messages among which the order holds.
 struct ChannelKey {
     std::int64_t source = 0;
     std::int64_t tag = 0;
@@ -94,7 +94,7 @@ struct Receive {
     bool is_over = false;
     bool is_cancelled = false;
 
-    /** Whether it is known what it gets; older traces never tell it. */
+    /// Whether it is known what it gets; older traces never tell it.
     bool is_resolved() const { return (source != any && tag != any) || is_over; }
     bool may_get(std::int64_t from, std::int64_t with_tag) const
     {
@@ -110,12 +110,12 @@ struct Channel {
 
 struct Mailbox {
     std::map<ChannelKey, Channel> channels;
-    /** Receives whose place is not known yet, and those behind them that have to wait for it; as they were
-     * started. */
+    /// Receives whose place is not known yet, and those behind them that have to wait for it; as they were
+    /// started.
     std::vector<ReceivePointer> open;
 };
 
-/* A receive in flight and where it belongs. */
+// A receive in flight and where it belongs.
 struct PendingReceive {
     MailboxKey mailbox;
     ReceivePointer receive;
@@ -123,7 +123,7 @@ struct PendingReceive {
 
 using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
 
-/* What a probe took and no receive has fetched. */
+// What a probe took and no receive has fetched.
 using ProbedKey = std::pair<MailboxKey, ChannelKey>;
 
 } // namespace
@@ -135,7 +135,7 @@ struct MessageMatcher::Matching {
     }
 
     void take(const TraceFile& trace, const State& call);
-    /** The ends that this call starts; answers the receive. */
+    /// The ends that this call starts; answers the receive.
     ReceivePointer take_ends(std::int64_t rank, const Element& call, const Role& role, MessageEnd end);
     void take_blocking(const TraceFile& trace, const State& call, const Role& role);
     void take_probe(const TraceFile& trace, const State& call);
@@ -147,7 +147,7 @@ struct MessageMatcher::Matching {
     ReceivePointer receive(const MailboxKey& key, const Element& call, const MessageEnd& end);
     ReceivePointer fetch_probed(const MailboxKey& key, const Element& call, const MessageEnd& end);
     void cancel_send(const Operation& operation);
-    /** After @p receive became resolved or was over. */
+    /// After @p receive became resolved or was over.
     void update(const MailboxKey& key, const Receive& receive);
     void place_open(const MailboxKey& key, Mailbox& mailbox);
     void advance(const MailboxKey& key, const ChannelKey& channel_key);

@@ -13,7 +13,7 @@ constexpr std::size_t fraction_digits = 9;
 constexpr std::array<std::int64_t, fraction_digits + 1> powers_of_ten = {
     1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000};
 
-/* Takes the digits from the beginning of @p text; nothing if there are none, or too many. */
+// Takes the digits from the beginning of @p text; nothing if there are none, or too many.
 std::optional<std::int64_t> take_digits(std::string_view& text)
 {
     constexpr std::size_t digits_that_fit = 18;
@@ -30,7 +30,7 @@ std::optional<std::int64_t> take_digits(std::string_view& text)
     return number;
 }
 
-/* Eight digits at once; nothing if one is none. */
+// Eight digits at once; nothing if one is none.
 std::optional<std::int64_t> eight_digits(const char* text)
 {
     std::uint64_t bytes;
@@ -45,7 +45,7 @@ std::optional<std::int64_t> eight_digits(const char* text)
     return static_cast<std::int64_t>(bytes);
 }
 
-/* Nanoseconds from what stands behind the point. */
+// Nanoseconds from what stands behind the point.
 std::optional<std::int64_t> take_fraction(std::string_view& text)
 {
     const std::size_t size = text.size();

@@ -1,4 +1,4 @@
-/* objects.h - finds the objects of a project by the ids that its traces use. */
+// objects.h - finds the objects of a project by the ids that its traces use.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace hdtrace {
 
-/** An index of a project's objects. Ids are those of one process, so each question names the process by its
- * rank in MPI_COMM_WORLD. Answers belong to the project; null means that it does not have the object. Any
- * number of threads may ask at the same time. */
+/// An index of a project's objects. Ids are those of one process, so each question names the process by its
+/// rank in MPI_COMM_WORLD. Answers belong to the project; null means that it does not have the object. Any
+/// number of threads may ask at the same time.
 class ObjectTable {
   public:
-    /** @p project must outlive the table and stay as it is. */
+    /// @p project must outlive the table and stay as it is.
     explicit ObjectTable(const Project& project);
 
     const Communicator* communicator(std::int64_t rank, std::int64_t cid) const;
@@ -22,8 +22,8 @@ class ObjectTable {
     const Datatype* datatype(std::int64_t rank, std::int64_t tid) const;
     const Window* window(std::int64_t rank, std::int64_t wid) const;
 
-    /** The objects that a call of process @p rank names in `cid`, `fid`, `tid`, `wid` or the older spellings
-     * of these; other attributes, such as `newcid` or `etid`, by their name. */
+    /// The objects that a call of process @p rank names in `cid`, `fid`, `tid`, `wid` or the older spellings
+    /// of these; other attributes, such as `newcid` or `etid`, by their name.
     const Communicator* communicator(std::int64_t rank, const Element& call,
                                      std::string_view attribute = "cid") const;
     const ProjectFile* file(std::int64_t rank, const Element& call, std::string_view attribute = "fid") const;

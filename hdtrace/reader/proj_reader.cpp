@@ -24,7 +24,7 @@ Element read_element(XmlReader& xml)
     return element;
 }
 
-/* Calls handle(element) for each child of the current element; it has to go to the child's end. */
+// Calls handle(element) for each child of the current element; it has to go to the child's end.
 template <class Handle> void for_each_child(XmlReader& xml, Handle handle)
 {
     if (xml.is_empty())
@@ -80,7 +80,7 @@ std::int64_t number(const XmlReader& xml, const Element& element, std::string_vi
     return *value;
 }
 
-/* Bytes, which may be given as 64K, 16M or 1G. */
+// Bytes, which may be given as 64K, 16M or 1G.
 std::int64_t parse_size(const XmlReader& xml, const std::string& text)
 {
     const std::size_t unit = text.empty() ? std::string::npos : std::string_view("KMG").find(text.back());
@@ -178,7 +178,7 @@ void read_levels(XmlReader& xml, const Element& level, std::vector<std::string>&
     });
 }
 
-/* A tree of nodes of one kind, from which its leaves are taken. */
+// A tree of nodes of one kind, from which its leaves are taken.
 void read_leaves(XmlReader& xml, const Element& node, std::string_view label, std::vector<std::string>& path,
                  Leaves& leaves)
 {
@@ -197,7 +197,7 @@ void read_leaves(XmlReader& xml, const Element& node, std::string_view label, st
     path.pop_back();
 }
 
-/* The same tree may be there twice, in the spelling of each generation of the original tools. */
+// The same tree may be there twice, in the spelling of each generation of the original tools.
 void read_topology(XmlReader& xml, Project& project)
 {
     Leaves labels;
@@ -216,7 +216,7 @@ void read_topology(XmlReader& xml, Project& project)
         project.leaves = std::move(labels);
 }
 
-/* Reads the children of the current element that are called @p name with @p read. */
+// Reads the children of the current element that are called @p name with @p read.
 template <class Item, class Read>
 void read_list(XmlReader& xml, std::string_view name, std::vector<Item>& items, Read read)
 {
@@ -246,7 +246,7 @@ void read_section(XmlReader& xml, const Element& section, Project& project)
         xml.skip();
 }
 
-/* The first form of projects does not tell the number of processes, but the world does. */
+// The first form of projects does not tell the number of processes, but the world does.
 std::int64_t size_of_world(const Project& project)
 {
     const auto world = std::ranges::find(project.communicators, "WORLD", &Communicator::name);

@@ -1,7 +1,6 @@
-/* proj_reader.h - reads a .proj: the objects of all processes of a run.
- *
- * Both our form and those of the original tools are read. Values that such a form lacks are empty.
- */
+// proj_reader.h - reads a .proj: the objects of all processes of a run.
+//
+// Both our form and those of the original tools are read. Values that such a form lacks are empty.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +13,9 @@
 
 namespace hdtrace {
 
-/** A file that the program used. */
+/// A file that the program used.
 struct ProjectFile {
-    /** By which id a process knows the file in its traces. */
+    /// By which id a process knows the file in its traces.
     struct Rank {
         std::int64_t global = 0;
         std::int64_t thread = 0;
@@ -44,7 +43,7 @@ struct Communicator {
     std::vector<Member> members;
 };
 
-/** A window for one-sided communication. */
+/// A window for one-sided communication.
 struct Window {
     struct Member {
         std::int64_t global = 0;               ///< rank in MPI_COMM_WORLD
@@ -67,7 +66,7 @@ struct Datatype {
     std::vector<Element> rows;         ///< `BLOCK`, `Type`, `Dimension`, ...
 };
 
-/** The datatypes of one process, components before their users. */
+/// The datatypes of one process, components before their users.
 struct RankDatatypes {
     std::int64_t rank = 0;
     std::int64_t thread = 0;
@@ -87,12 +86,12 @@ struct Project {
     std::vector<Window> windows;
     std::vector<RankDatatypes> datatypes;
 
-    /** Where the traces of the leaves are: beside the project, named after its file, or else after the
-     * program. */
+    /// Where the traces of the leaves are: beside the project, named after its file, or else after the
+    /// program.
     std::vector<std::string> trace_paths() const;
 };
 
-/** Reads a project. Throws OpenError, ReadError. May be called by any thread. */
+/// Reads a project. Throws OpenError, ReadError. May be called by any thread.
 Project read_project(const std::string& path);
 
 } // namespace hdtrace

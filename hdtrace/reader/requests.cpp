@@ -6,7 +6,7 @@
 namespace hdtrace {
 namespace {
 
-/* Calls that name a request which they do not start. */
+// Calls that name a request which they do not start.
 constexpr std::string_view uses_of_requests[] = {
     "Cancel", "Request_get_status", "Pready", "Pready_range", "Pready_list", "Parrived", "Grequest_complete",
 };
@@ -18,7 +18,7 @@ bool is_use(std::string_view call)
     return std::ranges::find(uses_of_requests, call) != std::end(uses_of_requests);
 }
 
-/* Requests of persistent operations are made by calls whose names end so. */
+// Requests of persistent operations are made by calls whose names end so.
 bool makes_persistent(std::string_view call)
 {
     return call.ends_with("_init");
@@ -88,7 +88,7 @@ void RequestTable::start_persistent(const TraceFile& trace, const State& call, c
     m_progress.started.push_back(operation);
 }
 
-/* A persistent request may be given up while what it started is in flight. */
+// A persistent request may be given up while what it started is in flight.
 void RequestTable::release(const TraceFile& trace, const State& call)
 {
     Process& process = m_processes[trace.rank];

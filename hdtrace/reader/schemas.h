@@ -1,4 +1,4 @@
-/* schemas.h - the text of the files in hdtrace/schemas. */
+// schemas.h - the text of the files in hdtrace/schemas.
 #pragma once
 
 #include <string_view>

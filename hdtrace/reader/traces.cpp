@@ -20,7 +20,7 @@ std::int64_t number_or(const std::string& label, std::int64_t otherwise)
     return error == std::errc() && end == label.data() + label.size() ? number : otherwise;
 }
 
-/* The number that a trace has at one of the project's levels. */
+// The number that a trace has at one of the project's levels.
 std::int64_t number_at(const Project& project, std::string_view level, const std::vector<std::string>& labels,
                        std::int64_t otherwise)
 {

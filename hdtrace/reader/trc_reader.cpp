@@ -30,7 +30,7 @@ struct Owner {
     std::optional<int> thread;
 };
 
-/* Whose trace `<base>_<host>_<rank>_<thread>.trc` is; base and host of older traces may contain '_'. */
+// Whose trace `<base>_<host>_<rank>_<thread>.trc` is; base and host of older traces may contain '_'.
 Owner owner_by_name(const std::string& path)
 {
     const std::string stem = std::filesystem::path(path).stem().string();
@@ -45,11 +45,11 @@ Owner owner_by_name(const std::string& path)
 
 constexpr std::string_view closing = "</Program>";
 
-/* A trace without lines that have been read, for libxml2, which has to find all that follows at its place. */
+// A trace without lines that have been read, for libxml2, which has to find all that follows at its place.
 class LaterLines : public detail::ByteSource {
   public:
-    /** First @p beginning, then empty lines until there are @p lines_before, then @p first and the rest of @p
-     * lines. */
+    /// First @p beginning, then empty lines until there are @p lines_before, then @p first and the rest of @p
+    /// lines.
     LaterLines(std::string beginning, std::int64_t lines_before, std::string first, detail::WholeLines& lines)
         : m_beginning(std::move(beginning)), m_first(std::move(first)), m_beginning_rest(m_beginning),
           m_first_rest(m_first), m_empty_lines(lines_before - std::ranges::count(m_beginning, '\n')),
@@ -71,8 +71,8 @@ class LaterLines : public detail::ByteSource {
     std::string refusal() const override { return m_lines.refusal(); }
 
   private:
-    /* libxml2 refuses texts of more than ten million bytes, so there is something between the line feeds, and
-     * also before the last one: its lines of texts are those of their ends. */
+    // libxml2 refuses texts of more than ten million bytes, so there is something between the line feeds, and
+    // also before the last one: its lines of texts are those of their ends.
     std::size_t read_empty_lines(char* target, std::size_t size)
     {
         constexpr std::string_view separator = "<!---->";
@@ -109,7 +109,7 @@ bool is_declaration(std::string_view line)
            line == "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
 }
 
-/* An opening tag of a root, and nothing else. */
+// An opening tag of a root, and nothing else.
 bool is_opening_tag(std::string_view line)
 {
     const std::string_view tag = without_blanks_behind(line);
@@ -126,7 +126,7 @@ void set_line(State& state, std::int64_t line)
 
 } // namespace
 
-/* Asked of every state, so without a look at other spellings. */
+// Asked of every state, so without a look at other spellings.
 bool State::is_unfinished() const
 {
     const auto found = std::ranges::find(attributes, "unfinished", &Attribute::name);
@@ -139,17 +139,17 @@ struct TrcReader::Reading {
     {
     }
 
-    /** Up to and with the root's opening tag. */
+    /// Up to and with the root's opening tag.
     void read_beginning();
     bool read_regular_root();
     bool next(State& state);
     bool next_in_lines(State& state);
-    /** The states of a line that is not as our writer writes it. False if it does not consist of whole
-     * states. */
+    /// The states of a line that is not as our writer writes it. False if it does not consist of whole
+    /// states.
     bool read_odd_line(std::string_view line);
-    /** Behind the root, where nothing may follow. */
+    /// Behind the root, where nothing may follow.
     bool finish(std::string_view last_line, State& state);
-    /** Reads on with libxml2, to the end. */
+    /// Reads on with libxml2, to the end.
     void read_rest(std::string first);
 
     void seek(std::int64_t time);
@@ -157,12 +157,12 @@ struct TrcReader::Reading {
         std::int64_t position;
         std::int64_t end;
     };
-    /** The first line with a state that begins behind a byte. */
+    /// The first line with a state that begins behind a byte.
     std::optional<Probe> probe(std::int64_t position);
-    /** Finds out how many lines stand before a byte, if it is not known how many were read. */
+    /// Finds out how many lines stand before a byte, if it is not known how many were read.
     void count_lines(std::int64_t position);
 
-    /** The data ended before the root did. */
+    /// The data ended before the root did.
     void give_up();
     void check_lines() const;
     Owner owner() const;

@@ -42,7 +42,7 @@ Schema parse_schema(std::string_view text)
     return schema;
 }
 
-/* Parsing a schema takes longer than checking a small trace. */
+// Parsing a schema takes longer than checking a small trace.
 xmlRelaxNG* trace_schema()
 {
     thread_local const Schema schema = parse_schema(detail::trc_schema);
@@ -55,7 +55,7 @@ xmlRelaxNG* project_schema()
     return schema.get();
 }
 
-/* What is wrong where. */
+// What is wrong where.
 struct Complaint {
     std::int64_t line = 0;
     std::string reason;
@@ -84,9 +84,9 @@ std::int64_t line_of(const xmlNode* node)
     return reinterpret_cast<std::intptr_t>(node->_private);
 }
 
-/* What was read of a document and has to be checked together. libxml2 checks the whole of an element whose
- * pattern leaves a choice, in time that grows with the square of how many elements it has; so it is shown
- * some of them at a time. */
+// What was read of a document and has to be checked together. libxml2 checks the whole of an element whose
+// pattern leaves a choice, in time that grows with the square of how many elements it has; so it is shown
+// some of them at a time.
 class PartialDocument {
   public:
     PartialDocument(XmlReader& xml, xmlRelaxNG* schema)
@@ -100,7 +100,7 @@ class PartialDocument {
     PartialDocument(const PartialDocument&) = delete;
     PartialDocument& operator=(const PartialDocument&) = delete;
 
-    /* The current element with its attributes, which has no place yet. */
+    // The current element with its attributes, which has no place yet.
     OwnedNode copy_element()
     {
         constexpr int without_children = 2;
@@ -124,7 +124,7 @@ class PartialDocument {
         remember_line_of(parent->last);
     }
 
-    /* The current element with all that it contains, or the current text. */
+    // The current element with all that it contains, or the current text.
     void add(xmlNode* parent, Node node)
     {
         if (node == Node::text)
@@ -135,24 +135,24 @@ class PartialDocument {
                 add(element, child);
     }
 
-    /* What a function of libxml2's says about the document or an element of it. */
+    // What a function of libxml2's says about the document or an element of it.
     template <class Check> bool holds(Check check)
     {
         m_complaint = {m_xml.line(), {}};
         return check(m_context.get(), m_document.get());
     }
 
-    /* What libxml2 said last. */
+    // What libxml2 said last.
     const Complaint& complaint() const { return m_complaint; }
 
   private:
-    /* libxml2 counts lines of elements only up to 65535. */
+    // libxml2 counts lines of elements only up to 65535.
     void remember_line_of(xmlNode* node)
     {
         node->_private = reinterpret_cast<void*>(static_cast<std::intptr_t>(m_xml.line()));
     }
 
-    /* The first complaint is the one about the cause. */
+    // The first complaint is the one about the cause.
     void remember(const xmlError& error)
     {
         if (!m_complaint.reason.empty())
@@ -183,9 +183,9 @@ void remove_children(xmlNode* element)
         remove(element->children);
 }
 
-/* Checks a trace entry by entry. Since entries may follow each other in any number, a trace is valid if its
- * root with each of them is; and what is nested in a state is valid if its entries are those of a trace. In
- * the same way a state with many children is checked with some of them at a time. */
+// Checks a trace entry by entry. Since entries may follow each other in any number, a trace is valid if its
+// root with each of them is; and what is nested in a state is valid if its entries are those of a trace. In
+// the same way a state with many children is checked with some of them at a time.
 class TraceValidator {
   public:
     TraceValidator(XmlReader& xml, Problems& problems)
@@ -227,7 +227,7 @@ class TraceValidator {
         check_entry();
     }
 
-    /* Waits for its owner after what it contains was checked. */
+    // Waits for its owner after what it contains was checked.
     void add_nested()
     {
         check_left_over();
@@ -253,7 +253,7 @@ class TraceValidator {
         }
     }
 
-    /* A Nested without an owner behind it. */
+    // A Nested without an owner behind it.
     void check_left_over()
     {
         if (m_root->children)
@@ -267,7 +267,7 @@ class TraceValidator {
         return !std::exchange(m_is_invalid, false);
     }
 
-    /* Reports one problem of an entry. */
+    // Reports one problem of an entry.
     void check()
     {
         if (m_is_invalid)
@@ -289,10 +289,10 @@ class TraceValidator {
     bool m_is_invalid = false; ///< the current entry
 };
 
-/* Checks a project element by element, as far as its schema leaves no choice; communicators, datatypes and
- * what else has attributes that may be missing are checked whole. What may follow itself there may do so any
- * number of times, and comes last: so of many children some are checked at a time, together with the last one
- * before them. */
+// Checks a project element by element, as far as its schema leaves no choice; communicators, datatypes and
+// what else has attributes that may be missing are checked whole. What may follow itself there may do so any
+// number of times, and comes last: so of many children some are checked at a time, together with the last one
+// before them.
 class ProjectValidator {
   public:
     ProjectValidator(XmlReader& xml, Problems& problems)
@@ -346,7 +346,7 @@ class ProjectValidator {
         });
     }
 
-    /* Goes on in the schema. */
+    // Goes on in the schema.
     template <class Check> void step(Check check)
     {
         if (is_over() || m_document.holds(check))
@@ -355,7 +355,7 @@ class ProjectValidator {
         m_problems.add({m_xml.line(), m_document.complaint().reason});
     }
 
-    /* What follows is only read. */
+    // What follows is only read.
     bool is_over() const { return m_is_lost || m_problems.are_many(); }
 
     void add_whole(xmlNode* element)
@@ -387,8 +387,8 @@ class ProjectValidator {
         return false;
     }
 
-    /* The line of the first child that does not belong there; 0 if something else is wrong. libxml2 names the
-     * first of all children instead. */
+    // The line of the first child that does not belong there; 0 if something else is wrong. libxml2 names the
+    // first of all children instead.
     std::int64_t remove_what_is_wrong(xmlNode* element)
     {
         while (element->last) {

@@ -8,11 +8,11 @@
 namespace hdtrace::detail {
 namespace {
 
-/* libxml2 keeps line numbers of elements only below this one. */
+// libxml2 keeps line numbers of elements only below this one.
 constexpr std::int64_t line_limit = 65535;
 
-/* libxml2 looks at the last bytes (fewer than this) only after it was told that nothing follows. With this
- * much white space behind them, what it complains about after that is the lack of data and not the data. */
+// libxml2 looks at the last bytes (fewer than this) only after it was told that nothing follows. With this
+// much white space behind them, what it complains about after that is the lack of data and not the data.
 constexpr std::size_t padding_size = 4096;
 
 std::string_view view(const xmlChar* text)

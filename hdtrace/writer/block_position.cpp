@@ -15,7 +15,8 @@ uint64_t count_lines(Text text)
 {
     uint64_t count = 0;
     const char* const end = text.data + text.size;
-    for (const char* at = text.data; (at = static_cast<const char*>(memchr(at, '\n', static_cast<size_t>(end - at)))) != nullptr; ++at)
+    for (const char* at = text.data;
+         (at = static_cast<const char*>(memchr(at, '\n', static_cast<size_t>(end - at)))) != nullptr; ++at)
         ++count;
     return count;
 }

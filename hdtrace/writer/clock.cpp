@@ -50,7 +50,8 @@ constinit uint32_t scale_version = 0;
 
 namespace {
 
-// A scale holds as long as the time that its rate was measured in, so it is never further off than the measurement was.
+// A scale holds as long as the time that its rate was measured in, so it is never further off than the
+// measurement was.
 constexpr int64_t shortest_window = 1'000'000;
 constexpr int64_t longest_window = 100'000'000;
 // Two readings of the counter that lie further apart tell nothing about the clock between them.
@@ -64,7 +65,8 @@ bool kernel_trusts_the_counter()
 {
     const int program_errno = errno;
     char source[16] = "";
-    const int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+    const int file =
+        open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
     if (file >= 0) {
         if (read(file, source, sizeof source - 1) < 0)
             source[0] = '\0';
@@ -74,8 +76,7 @@ bool kernel_trusts_the_counter()
     return strcmp(source, "tsc\n") == 0;
 }
 
-struct Reading
-{
+struct Reading {
     uint64_t tick = 0;
     int64_t time = 0;
     uint64_t width = UINT64_MAX; ///< ticks that the reading took
@@ -97,10 +98,10 @@ Reading read_both()
 bool counter_is_steady = true; // as far as we know
 bool is_adjusting = false;     // for the only Adjustment
 
-class Adjustment
-{
+class Adjustment {
   public:
-    /// Makes a new scale, if the last reading is old enough. Returns the time of @p reading, but none before what was told.
+    /// Makes a new scale, if the last reading is old enough. Returns the time of @p reading, but none before
+    /// what was told.
     int64_t adjust(const Reading& reading)
     {
         const int64_t time = reading.time > last_told(reading.tick) ? reading.time : last_told(reading.tick);
@@ -116,7 +117,8 @@ class Adjustment
             m_last = reading;
         } else if (window >= shortest_window) {
             if (measure_rate(reading, window))
-                publish(reading.tick, time, time - reading.time, window < longest_window ? window : longest_window);
+                publish(reading.tick, time, time - reading.time,
+                        window < longest_window ? window : longest_window);
             else
                 give_up();
             m_last = reading;
@@ -151,14 +153,17 @@ class Adjustment
     // A scale that is ahead of the clock goes more slowly, so that they meet at its end.
     void publish(uint64_t tick, int64_t time, int64_t ahead, int64_t window)
     {
-        const double slowed = ahead < window ? m_rate * static_cast<double>(window - ahead) / static_cast<double>(window) : 0;
+        const double slowed =
+            ahead < window ? m_rate * static_cast<double>(window - ahead) / static_cast<double>(window) : 0;
         if (++m_version == 0)
             m_version = scale_count; // 0 means that there is none
         TickScale& next = scales[m_version % scale_count];
         __atomic_store_n(&next.origin, tick, __ATOMIC_RELAXED);
-        __atomic_store_n(&next.span, static_cast<uint64_t>(static_cast<double>(window) / m_rate), __ATOMIC_RELAXED);
+        __atomic_store_n(&next.span, static_cast<uint64_t>(static_cast<double>(window) / m_rate),
+                         __ATOMIC_RELAXED);
         __atomic_store_n(&next.time, time, __ATOMIC_RELAXED);
-        __atomic_store_n(&next.rate, static_cast<uint64_t>(slowed * static_cast<double>(1ull << rate_bits)), __ATOMIC_RELAXED);
+        __atomic_store_n(&next.rate, static_cast<uint64_t>(slowed * static_cast<double>(1ull << rate_bits)),
+                         __ATOMIC_RELAXED);
         __atomic_store_n(&scale_version, m_version, __ATOMIC_RELEASE);
     }
 
@@ -175,7 +180,8 @@ constinit Adjustment adjustment;
 int64_t monotonic_time_slowly()
 {
     // Nobody waits for another thread that is at it, nor for the thread that this signal handler interrupts.
-    if (!__atomic_load_n(&counter_is_steady, __ATOMIC_RELAXED) || __atomic_test_and_set(&is_adjusting, __ATOMIC_ACQUIRE))
+    if (!__atomic_load_n(&counter_is_steady, __ATOMIC_RELAXED) ||
+        __atomic_test_and_set(&is_adjusting, __ATOMIC_ACQUIRE))
         return read_clock(CLOCK_MONOTONIC);
     const int64_t time = adjustment.adjust(read_both());
     __atomic_clear(&is_adjusting, __ATOMIC_RELEASE);

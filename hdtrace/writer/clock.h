@@ -27,20 +27,24 @@ int64_t monotonic_time_slowly();
 inline constexpr unsigned rate_bits = 32;
 
 /// What the time stamp counter means for a while.
-struct TickScale
-{
+struct TickScale {
     uint64_t origin; ///< in ticks
     uint64_t span;   ///< ticks from there on for which it holds
     int64_t time;    ///< nanoseconds at the origin
     uint64_t rate;   ///< nanoseconds per tick, times 2^rate_bits
 
-    int64_t time_at(uint64_t tick) const { return time + static_cast<int64_t>((tick - origin) * rate >> rate_bits); }
+    int64_t time_at(uint64_t tick) const
+    {
+        return time + static_cast<int64_t>((tick - origin) * rate >> rate_bits);
+    }
 };
 
-// A new scale is written beside the present one, so nobody waits for anybody; who still reads an old one has some time.
+// A new scale is written beside the present one, so nobody waits for anybody; who still reads an old one has
+// some time.
 inline constexpr uint32_t scale_count = 8;
 extern TickScale scales[scale_count];
-extern uint32_t scale_version; ///< of the present scale, which is at this index modulo scale_count; 0: there is none
+extern uint32_t
+    scale_version; ///< of the present scale, which is at this index modulo scale_count; 0: there is none
 
 /// The monotonic clock by the counter, which takes half the time of clock_gettime().
 inline int64_t monotonic_time()
@@ -49,9 +53,11 @@ inline int64_t monotonic_time()
     if (__builtin_expect(version == 0, false))
         return monotonic_time_slowly();
     const TickScale& shared = scales[version % scale_count];
-    const TickScale scale = {__atomic_load_n(&shared.origin, __ATOMIC_ACQUIRE), __atomic_load_n(&shared.span, __ATOMIC_ACQUIRE),
-                             __atomic_load_n(&shared.time, __ATOMIC_ACQUIRE), __atomic_load_n(&shared.rate, __ATOMIC_ACQUIRE)};
-    const bool may_be_overwritten = __atomic_load_n(&scale_version, __ATOMIC_RELAXED) - version >= scale_count - 1;
+    const TickScale scale = {
+        __atomic_load_n(&shared.origin, __ATOMIC_ACQUIRE), __atomic_load_n(&shared.span, __ATOMIC_ACQUIRE),
+        __atomic_load_n(&shared.time, __ATOMIC_ACQUIRE), __atomic_load_n(&shared.rate, __ATOMIC_ACQUIRE)};
+    const bool may_be_overwritten =
+        __atomic_load_n(&scale_version, __ATOMIC_RELAXED) - version >= scale_count - 1;
     const uint64_t tick = __rdtsc();
     if (__builtin_expect(tick - scale.origin > scale.span || may_be_overwritten, false))
         return monotonic_time_slowly();
@@ -70,8 +76,8 @@ inline int64_t monotonic_time()
 /// process: later steps of the wall clock must not make a trace's times go backwards.
 int64_t clock_offset();
 
-/// Nanoseconds since the epoch. Each thread has its own; its times never decrease, and those of different threads of a
-/// process differ from one clock by less than a microsecond.
+/// Nanoseconds since the epoch. Each thread has its own; its times never decrease, and those of different
+/// threads of a process differ from one clock by less than a microsecond.
 class Clock {
   public:
     Clock() : m_offset(clock_offset()) {}

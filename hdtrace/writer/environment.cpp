@@ -58,7 +58,8 @@ bool read(const IntOption& option, int& value)
 {
     const char* const text = value_of(option.variable);
     int64_t number = option.usual;
-    const bool understood = text == nullptr || (parse_size(text, number) && number >= option.smallest && number <= option.largest);
+    const bool understood = text == nullptr || (parse_size(text, number) && number >= option.smallest &&
+                                                number <= option.largest);
     value = understood ? static_cast<int>(number) : option.usual;
     return understood;
 }

@@ -87,7 +87,9 @@ const char* LineMatcher::find_source(const char* at)
 {
     if (static_cast<size_t>(m_end - at) < word_size)
         return nullptr;
-    const auto fits = [&](const char* source) { return common_length(at, source, at + word_size) >= shortest_copy; };
+    const auto fits = [&](const char* source) {
+        return common_length(at, source, at + word_size) >= shortest_copy;
+    };
     if (m_aligned != nullptr && fits(m_aligned))
         return m_aligned;
     if (static_cast<size_t>(at - m_begin) >= m_distance && fits(at - m_distance))

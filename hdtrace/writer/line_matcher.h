@@ -10,17 +10,17 @@
 
 namespace hdtrace {
 
-/// zstd's own search looks at every byte. That of a trace knows where to look: a line mostly is the one of the
-/// previous round of the program's loop with other last digits, so it is a few copies from the same distance. Finding
-/// those takes a fifth of the time and they are shorter to describe: together that makes files as small as
-/// with zstd's level 19.
+/// zstd's own search looks at every byte. That of a trace knows where to look: a line mostly is the one of
+/// the previous round of the program's loop with other last digits, so it is a few copies from the same
+/// distance. Finding those takes a fifth of the time and they are shorter to describe: together that makes
+/// files as small as with zstd's level 19.
 class LineMatcher {
   public:
     static constexpr size_t longest_text = 128 * 1024;
     static constexpr size_t most_copies = 4096;
 
-    /// Describes the beginning of @p text, all of it unless it has too many copies, by literal bytes and copies of
-    /// earlier bytes. Returns how much.
+    /// Describes the beginning of @p text, all of it unless it has too many copies, by literal bytes and
+    /// copies of earlier bytes. Returns how much.
     size_t find_copies(Text text);
     /// What was found; the last one has literals only.
     const ZSTD_Sequence* copies() const { return m_copies; }

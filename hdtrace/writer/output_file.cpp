@@ -35,8 +35,8 @@ bool is_scarce(int descriptor)
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<rlim_t>(descriptor) >= limit.rlim_cur / 2;
 }
 
-// Locks it for this process if nobody has. Locks of this kind end with the process or when it closes the file, also in
-// another place, and children do not get them. Where there are none, nobody can tell.
+// Locks it for this process if nobody has. Locks of this kind end with the process or when it closes the
+// file, also in another place, and children do not get them. Where there are none, nobody can tell.
 bool is_locked_by_another_process(int descriptor)
 {
     struct flock whole_file = {};
@@ -45,13 +45,14 @@ bool is_locked_by_another_process(int descriptor)
     return fcntl(descriptor, F_SETLK, &whole_file) != 0 && (errno == EAGAIN || errno == EACCES);
 }
 
-// Btrfs needs room to shorten a file. Where it has none left, it fills the rest of the last block with zeros before it says
-// so; that is what the first step is for. Returns false if the file is as long as before.
+// Btrfs needs room to shorten a file. Where it has none left, it fills the rest of the last block with zeros
+// before it says so; that is what the first step is for. Returns false if the file is as long as before.
 bool shorten(int descriptor, off_t size, off_t end)
 {
     constexpr off_t block = 4096;
     const off_t whole_blocks = (size + block - 1) / block * block;
-    return (whole_blocks >= end || ftruncate(descriptor, whole_blocks) == 0) && ftruncate(descriptor, size) == 0;
+    return (whole_blocks >= end || ftruncate(descriptor, whole_blocks) == 0) &&
+           ftruncate(descriptor, size) == 0;
 }
 
 iovec to_iovec(Text text)
@@ -158,8 +159,9 @@ int OutputFile::write(Text data, Text rest, Text end, const Undisturbed& undistu
     return error != 0 ? error : close_error;
 }
 
-// All in one system call: the file is whole before and after it, also if the process is killed. Data are written only if the
-// trailer is sure to fit behind them; its place is never given up, since others may be waiting for the room.
+// All in one system call: the file is whole before and after it, also if the process is killed. Data are
+// written only if the trailer is sure to fit behind them; its place is never given up, since others may be
+// waiting for the room.
 int OutputFile::write_here(Text data, Text rest, Text end, const Undisturbed& undisturbed)
 {
     iovec parts[] = {to_iovec(data), to_iovec(rest), to_iovec(end)};
@@ -175,7 +177,8 @@ int OutputFile::write_here(Text data, Text rest, Text end, const Undisturbed& un
     const off_t reached = m_size + static_cast<off_t>(done);
     if (reached > m_end)
         m_end = reached;
-    const bool has_data = error == 0 || (done >= data.size && m_end >= end_with_trailer() + static_cast<off_t>(data.size));
+    const bool has_data =
+        error == 0 || (done >= data.size && m_end >= end_with_trailer() + static_cast<off_t>(data.size));
     if (has_data)
         m_size += static_cast<off_t>(data.size);
     m_trailer_error = 0;

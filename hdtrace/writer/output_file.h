@@ -14,8 +14,9 @@ struct Text {
     size_t size;
 };
 
-/// Lets the kernel enlarge its table of this process's descriptors for ours. With several threads that takes some 20 ms, since it
-/// waits until no processor looks at the old one; with one thread it takes none, so call this before others appear.
+/// Lets the kernel enlarge its table of this process's descriptors for ours. With several threads that takes
+/// some 20 ms, since it waits until no processor looks at the old one; with one thread it takes none, so call
+/// this before others appear.
 void make_room_for_descriptors();
 
 /// All functions return 0 or a value of errno. Not thread-safe.
@@ -27,12 +28,12 @@ class OutputFile {
     ~OutputFile();
 
     /// Creates or empties the file. The descriptor is a high one that is closed on exec, so that the program
-    /// gets the same numbers for its own files as without us; where they are scarce the file is open only while
-    /// it is written. Whatever happens later, the file ends with @p trailer from its first write() on; it is
-    /// not copied.
+    /// gets the same numbers for its own files as without us; where they are scarce the file is open only
+    /// while it is written. Whatever happens later, the file ends with @p trailer from its first write() on;
+    /// it is not copied.
     int open(const char* path, Text trailer = {}) { return open_as(Owner::anybody, path, trailer); }
-    /// The same, but EBUSY if another process that lives has claimed the file, on this host or, where the file system
-    /// knows locks of other hosts, on another one.
+    /// The same, but EBUSY if another process that lives has claimed the file, on this host or, where the
+    /// file system knows locks of other hosts, on another one.
     int claim(const char* path) { return open_as(Owner::this_process, path, {}); }
     /// Writes all of it, or puts the file back to the state before the call and returns why. EBADF if the
     /// program has taken the descriptor away, or in a forked child: the file belongs to the process that

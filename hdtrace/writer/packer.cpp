@@ -27,13 +27,14 @@ struct Codec {
 
 namespace {
 
-// The libraries are loaded when compression is asked for: so no program gets another one to depend on, neither the traced
-// one nor those that are linked with our archives. Names are bound to the library itself, because the program may have
-// functions of another version under the same names.
+// The libraries are loaded when compression is asked for: so no program gets another one to depend on,
+// neither the traced one nor those that are linked with our archives. Names are bound to the library itself,
+// because the program may have functions of another version under the same names.
 #ifndef __has_feature // Clang has it
 #define __has_feature(name) 0
 #endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||     \
+    __has_feature(thread_sanitizer)
 constexpr int load_flags = RTLD_NOW | RTLD_LOCAL; // their run-time libraries want to be asked first
 #else
 constexpr int load_flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
@@ -41,7 +42,10 @@ constexpr int load_flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
 
 class Library {
   public:
-    explicit Library(const char* name) : m_handle(dlopen(name, load_flags)), m_is_complete(m_handle != nullptr) {}
+    explicit Library(const char* name)
+        : m_handle(dlopen(name, load_flags)), m_is_complete(m_handle != nullptr)
+    {
+    }
     ~Library()
     {
         if (m_handle != nullptr)
@@ -125,18 +129,25 @@ class Zstd {
         constexpr int window_bits = 17, smallest = 6, shortest_match = 4;
         static_assert(LineMatcher::longest_text <= 1 << window_bits);
         // zstd does not search, so its tables for that are as small as can be.
-        const ZSTD_compressionParameters parameters = {window_bits, smallest, smallest, 1, shortest_match, 0, ZSTD_fast};
+        const ZSTD_compressionParameters parameters = {window_bits,    smallest, smallest, 1,
+                                                       shortest_match, 0,        ZSTD_fast};
         const size_t size = m_estimate_size(parameters);
         m_workspace = malloc(size);
         m_context = m_workspace != nullptr ? m_init_static(m_workspace, size) : nullptr;
         if (m_context == nullptr)
             return;
-        for (const auto& [parameter, value] : {
-                 Setting{ZSTD_c_windowLog, window_bits}, {ZSTD_c_hashLog, smallest}, {ZSTD_c_chainLog, smallest},
-                 {ZSTD_c_minMatch, shortest_match}, {ZSTD_c_strategy, ZSTD_fast}, {ZSTD_c_checksumFlag, 1},
-                 {ZSTD_c_stableInBuffer, 1}, {ZSTD_c_stableOutBuffer, 1}, // no copies of them in the workspace
-                 {ZSTD_c_blockDelimiters, ZSTD_sf_explicitBlockDelimiters},
-                 {ZSTD_c_searchForExternalRepcodes, ZSTD_ps_enable}}) // unknown before 1.5.4, which always did so
+        for (const auto& [parameter, value] :
+             {Setting{ZSTD_c_windowLog, window_bits},
+              {ZSTD_c_hashLog, smallest},
+              {ZSTD_c_chainLog, smallest},
+              {ZSTD_c_minMatch, shortest_match},
+              {ZSTD_c_strategy, ZSTD_fast},
+              {ZSTD_c_checksumFlag, 1},
+              {ZSTD_c_stableInBuffer, 1},
+              {ZSTD_c_stableOutBuffer, 1}, // no copies of them in the workspace
+              {ZSTD_c_blockDelimiters, ZSTD_sf_explicitBlockDelimiters},
+              {ZSTD_c_searchForExternalRepcodes,
+               ZSTD_ps_enable}}) // unknown before 1.5.4, which always did so
             m_set_parameter(m_context, parameter, value);
     }
 
@@ -169,8 +180,9 @@ class Gzip {
         m_library.find(m_end, "deflateEnd");
         m_library.find(m_crc, "crc32");
         constexpr int level = 1, no_header = -15, usual_memory = 8;
-        m_is_ready = m_library.is_complete() && init(&m_stream, level, Z_DEFLATED, no_header, usual_memory, Z_DEFAULT_STRATEGY,
-                                                     ZLIB_VERSION, sizeof m_stream) == Z_OK;
+        m_is_ready =
+            m_library.is_complete() && init(&m_stream, level, Z_DEFLATED, no_header, usual_memory,
+                                            Z_DEFAULT_STRATEGY, ZLIB_VERSION, sizeof m_stream) == Z_OK;
     }
     ~Gzip()
     {
@@ -189,7 +201,8 @@ class Gzip {
         if (m_deflate(&m_stream, Z_FINISH) != Z_STREAM_END)
             return nullptr;
         out += m_stream.total_out;
-        const uint64_t check = m_crc(0, reinterpret_cast<const Bytef*>(text.data), static_cast<uInt>(text.size));
+        const uint64_t check =
+            m_crc(0, reinterpret_cast<const Bytef*>(text.data), static_cast<uInt>(text.size));
         return put_little_endian(out, text.size << 32 | check);
     }
 
@@ -205,9 +218,13 @@ class Gzip {
 
 constexpr unsigned char gzip_lead[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
 
-constexpr Codec zstd_codec = {{zstd_block_lead, sizeof zstd_block_lead}, {nullptr, 0}, create<Zstd>, destroy<Zstd>, pack<Zstd>};
-constexpr Codec gzip_codec = {{gzip_block_lead, sizeof gzip_block_lead}, {gzip_lead, sizeof gzip_lead},
-                              create<Gzip>, destroy<Gzip>, pack<Gzip>};
+constexpr Codec zstd_codec = {
+    {zstd_block_lead, sizeof zstd_block_lead}, {nullptr, 0}, create<Zstd>, destroy<Zstd>, pack<Zstd>};
+constexpr Codec gzip_codec = {{gzip_block_lead, sizeof gzip_block_lead},
+                              {gzip_lead, sizeof gzip_lead},
+                              create<Gzip>,
+                              destroy<Gzip>,
+                              pack<Gzip>};
 
 char* put(char* out, Codec::Lead lead)
 {

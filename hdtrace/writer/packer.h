@@ -24,7 +24,8 @@ class Packer {
     /// The most bytes that pack() and pack_block() make of a text.
     static constexpr size_t bound(size_t text_size) { return text_size + text_size / 256 + 512; }
 
-    /// Writes @p text at @p out in a form that is whole by itself. Returns what was written, nothing where that failed.
+    /// Writes @p text at @p out in a form that is whole by itself. Returns what was written, nothing where
+    /// that failed.
     Text pack(char* out, Text text);
     /// The same with whole lines, as a block. The sizes in @p head are filled in.
     Text pack_block(char* out, Text lines, BlockHead head);

@@ -19,7 +19,8 @@ constexpr size_t largest_buffer = 1024 * 1024 * 1024;
 constexpr size_t longest_line = 0xffff'ffff;
 constexpr size_t nested_room = TraceWriter::max_depth * (sizeof nested_begin + sizeof nested_end);
 // The unfinished states and the footer. Next to its name a state has two times and constants.
-constexpr size_t tail_room = nested_room + TraceWriter::max_depth * (TraceWriter::longest_name + 100) + sizeof footer + 1;
+constexpr size_t tail_room =
+    nested_room + TraceWriter::max_depth * (TraceWriter::longest_name + 100) + sizeof footer + 1;
 
 size_t capacity_for(size_t buffer_size)
 {
@@ -208,7 +209,8 @@ bool TraceWriter::reallocate(size_t capacity)
 {
     const size_t used = static_cast<size_t>(m_cursor - m_begin);
     const size_t packed_room = m_packer.is_open() ? Packer::bound(capacity) + Packer::bound(tail_room) : 0;
-    char* const fresh = capacity <= longest_line ? static_cast<char*>(malloc(capacity + tail_room + packed_room)) : nullptr;
+    char* const fresh =
+        capacity <= longest_line ? static_cast<char*>(malloc(capacity + tail_room + packed_room)) : nullptr;
     if (fresh == nullptr)
         return false;
     if (used > 0)
@@ -265,8 +267,8 @@ int TraceWriter::flush(const Lock& lock)
     return m_error;
 }
 
-// The thread that records may go on meanwhile. It cannot take anything back, since we have the lock, but what we see
-// here and there must belong together.
+// The thread that records may go on meanwhile. It cannot take anything back, since we have the lock, but what
+// we see here and there must belong together.
 TraceWriter::Unfinished TraceWriter::find_unfinished() const
 {
     Unfinished found;
@@ -289,8 +291,8 @@ bool TraceWriter::look_at_unfinished(Unfinished& found) const
         found.states[depth].name = __atomic_load_n(&m_open[depth].name, __ATOMIC_ACQUIRE);
         found.states[depth].begin = __atomic_load_n(&m_open[depth].begin, __ATOMIC_ACQUIRE);
     }
-    return found.whole_lines == load(m_committed) && found.elements == load(m_elements)
-           && found.depth == __atomic_load_n(&m_depth, __ATOMIC_RELAXED);
+    return found.whole_lines == load(m_committed) && found.elements == load(m_elements) &&
+           found.depth == __atomic_load_n(&m_depth, __ATOMIC_RELAXED);
 }
 
 bool TraceWriter::can_be_told(Unfinished& found) const
@@ -329,7 +331,9 @@ Text TraceWriter::put_tail(const Unfinished& unfinished) const
         out = put_text(out, "<");
         memcpy(out, state.name, length);
         out = cut_digits(put_relative_time(put_text(out + length, " time='"), state.begin));
-        out = cut_digits(put_relative_time(put_text(out, "' end='"), now > state.begin ? now : state.begin)); // the state's thread has its own clock
+        out = cut_digits(
+            put_relative_time(put_text(out, "' end='"),
+                              now > state.begin ? now : state.begin)); // the state's thread has its own clock
         out = put_text(out, "' unfinished='1' />");
     }
     out = put_text(put_text(out, "\n"), footer);
@@ -361,7 +365,8 @@ int TraceWriter::write_to_file(Text lines, Text elements, Text tail, const Undis
 {
     if (m_packer.is_open())
         return write_packed(lines, elements, tail, undisturbed);
-    return tail.size > 0 ? m_file.write(lines, elements, tail, undisturbed) : m_file.write(lines, undisturbed);
+    return tail.size > 0 ? m_file.write(lines, elements, tail, undisturbed)
+                         : m_file.write(lines, undisturbed);
 }
 
 int TraceWriter::write_packed(Text lines, Text elements, Text tail, const Undisturbed& undisturbed)
@@ -380,7 +385,8 @@ int TraceWriter::write_packed(Text lines, Text elements, Text tail, const Undist
         out += block.size;
     }
     const Text rest = pack(elements), end = pack(tail);
-    const int error = end.size > 0 ? m_file.write(block, rest, end, undisturbed) : m_file.write(block, undisturbed);
+    const int error =
+        end.size > 0 ? m_file.write(block, rest, end, undisturbed) : m_file.write(block, undisturbed);
     if (error == 0)
         m_next_block.skip(lines);
     return error;

@@ -12,9 +12,10 @@
 namespace hdtrace {
 
 struct TraceSettings {
-    /// Bytes in memory, at most 1 GiB: what is not written yet and, with compression, half of it for the other form.
+    /// Bytes in memory, at most 1 GiB: what is not written yet and, with compression, half of it for the
+    /// other form.
     size_t buffer_size = 256 * 1024;
-    bool force_flush = false;        ///< write every line at once
+    bool force_flush = false; ///< write every line at once
     TraceForm form = usual_trace_form();
     /// Called once, when the first thing could not be written; from then on states are only counted. It must
     /// not use the writer, and no function that is not safe in signal handlers.
@@ -24,10 +25,10 @@ struct TraceSettings {
 /// A state is opened by enter(), and written when it ends, by an Element. States that end between the two are
 /// nested.
 ///
-/// Functions belong to the one thread that records; only save() and close() may be called by another one, while
-/// that thread records or not, and by a signal handler. What was recorded before is safe in the file when they
-/// returned 0. The file is a whole, closed trace at every moment. States that have not ended by then are in it as
-/// unfinished ones, until they end.
+/// Functions belong to the one thread that records; only save() and close() may be called by another one,
+/// while that thread records or not, and by a signal handler. What was recorded before is safe in the file
+/// when they returned 0. The file is a whole, closed trace at every moment. States that have not ended by
+/// then are in it as unfinished ones, until they end.
 class TraceWriter {
   public:
     /// Memory that an Element has for its name and attributes without asking for more.
@@ -41,8 +42,8 @@ class TraceWriter {
     TraceWriter& operator=(const TraceWriter&) = delete;
     ~TraceWriter();
 
-    /// Creates the file, whose name gets a suffix if it is compressed, and writes its first lines; removes traces of the
-    /// same name in another form. @p root_attributes is XML, @p base the second (since the
+    /// Creates the file, whose name gets a suffix if it is compressed, and writes its first lines; removes
+    /// traces of the same name in another form. @p root_attributes is XML, @p base the second (since the
     /// epoch) that times in the file count from, @p info is flushed before this trace (may be null; not
     /// owned). Returns 0 or a value of errno.
     int open(const char* path, const char* root_attributes, int64_t base, const TraceSettings& settings,
@@ -61,12 +62,13 @@ class TraceWriter {
         __atomic_store_n(&m_depth, depth, __ATOMIC_RELEASE);
     }
     int depth() const { return m_depth; }
-    /// The states beyond @p depth, all of them with names, will never end: they are written as unfinished ones.
+    /// The states beyond @p depth, all of them with names, will never end: they are written as unfinished
+    /// ones.
     void give_up_states(int depth, int64_t now);
     /// Writes all whole lines to the file.
     int flush();
-    /// The same without making room in the buffer, and with the unfinished states; may be called by any thread
-    /// and by signal handlers.
+    /// The same without making room in the buffer, and with the unfinished states; may be called by any
+    /// thread and by signal handlers.
     int save();
     void set_force_flush(bool force)
     {
@@ -174,20 +176,21 @@ class TraceWriter {
     int m_depth = 0;
     uint32_t m_ended_states = 0; // in the buffer
     bool m_line_end_is_slow = false;
-    bool m_out_of_memory = false; // the current line is incomplete and must not be written
+    bool m_out_of_memory = false;                 // the current line is incomplete and must not be written
     int64_t m_span = -2 * nanoseconds_per_second; // times from here on differ in the last digits only
     size_t m_span_length = 0;
-    int m_cut_digits = 0; // of the nine behind the point
-    char m_span_text[16]; // the digits that they share: at most ten, the point, and three
+    int m_cut_digits = 0;    // of the nine behind the point
+    char m_span_text[16];    // the digits that they share: at most ten, the point, and three
     Extent m_committed = {}; // whole lines; this and what follows is read by save() and close()
     Extent m_elements = {};  // whole elements
-    char* m_begin = nullptr; // behind m_limit there is room for the tail of the file, then for what is compressed
+    char* m_begin =
+        nullptr; // behind m_limit there is room for the tail of the file, then for what is compressed
     OpenState m_open[max_depth + 2] = {};
 
     TraceSettings m_settings;
-    size_t m_capacity = 0; // of the buffer, when no line is longer
-    int64_t m_base = 0;    // nanoseconds
-    Extent m_handled = {}; // the part of the committed lines that has been written already
+    size_t m_capacity = 0;   // of the buffer, when no line is longer
+    int64_t m_base = 0;      // nanoseconds
+    Extent m_handled = {};   // the part of the committed lines that has been written already
     bool m_has_tail = false; // the file ends with an unfinished line
     int64_t m_written_states = 0;
     int64_t m_dropped_states = 0;

@@ -16,8 +16,8 @@ class Undisturbed {
     Undisturbed(const Undisturbed&) = delete;
     Undisturbed& operator=(const Undisturbed&) = delete;
 
-    /// Takes back the signal which the kernel sends to a thread that writes beyond the file-size limit (SIGXFSZ)
-    /// or to a pipe that nobody reads (SIGPIPE).
+    /// Takes back the signal which the kernel sends to a thread that writes beyond the file-size limit
+    /// (SIGXFSZ) or to a pipe that nobody reads (SIGPIPE).
     void discard(int signal) const;
 
   private:

@@ -25,12 +25,12 @@ enum Level : int {
 enum class Tracks : uint8_t {
     nothing,
     operations,   ///< requests, files and messages: also while recording is paused
-    communicators ///< and windows: also inside other calls, since members count what is made of a communicator
+    communicators ///< and windows: also inside other calls, since members count what is made of a
+                  ///< communicator
 };
 
 /// Decides what happens with a call, keeps its times and finds the objects that it names.
-class Call
-{
+class Call {
   public:
     Call(Level level, Tracks tracks)
     {
@@ -44,9 +44,9 @@ class Call
             find_lost_calls(*thread);
         m_is_recorded = thread->depth < __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED);
         if (!HDT_LIKELY(m_is_recorded)) {
-            m_is_tracked = tracks == Tracks::communicators
-                           || (tracks == Tracks::operations
-                               && thread->depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
+            m_is_tracked = tracks == Tracks::communicators ||
+                           (tracks == Tracks::operations &&
+                            thread->depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
             // A call inside another one, or without a trace: it only passes through.
             if (!m_is_tracked)
                 return;

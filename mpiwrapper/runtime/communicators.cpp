@@ -23,12 +23,14 @@ constexpr size_t long_uid = 200;
 constexpr size_t long_name = 80;
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for everything below; never held during a call of MPI
-constinit ObjectTable<Comm> comms;                       // by handle
-constinit NumbersByName group_creations;           // communicators made of groups without a common parent, by the groups
+constinit ObjectTable<Comm> comms;                 // by handle
+constinit NumbersByName
+    group_creations; // communicators made of groups without a common parent, by the groups
 int64_t next_id = 0;
 MPI_Group world_group;
 int keyval = MPI_KEYVAL_INVALID;
-// What this thread freed last. Other attributes' delete functions may still ask for it, which must not give it another life.
+// What this thread freed last. Other attributes' delete functions may still ask for it, which must not give
+// it another life.
 __thread MPI_Comm freed;
 
 Comm* new_comm()
@@ -120,7 +122,8 @@ Comm* ask(MPI_Comm handle)
     return comm;
 }
 
-// A call that the MPI library made inside another one may have known less of the communicator than the outer call does.
+// A call that the MPI library made inside another one may have known less of the communicator than the outer
+// call does.
 void add_identity(Comm& present, Comm& comm)
 {
     if (present.uid != nullptr || present.id >= 0 || comm.uid == nullptr)
@@ -147,7 +150,8 @@ Comm* insert(MPI_Comm handle, Comm* comm)
 int range_length(const int* ranks, int count, int first)
 {
     int length = 1;
-    while (count > long_list && first + length < count && member(ranks, first + length) == member(ranks, first) + length)
+    while (count > long_list && first + length < count &&
+           member(ranks, first + length) == member(ranks, first) + length)
         ++length;
     return length;
 }
@@ -187,9 +191,9 @@ void write_line(const Comm& comm, int64_t id)
     write_info(line.text("\n"));
 }
 
-// FNV-1a with 128 bits, as hexadecimal digits. Digests of libraries need memory, and end the program where there is none.
-class Digest
-{
+// FNV-1a with 128 bits, as hexadecimal digits. Digests of libraries need memory, and end the program where
+// there is none.
+class Digest {
   public:
     explicit Digest(const TextBuffer& text)
     {
@@ -253,7 +257,8 @@ void forget_unattached(MPI_Comm handle)
 }
 
 // What all rules have in common: the new communicator is known, attached and gets its uid.
-void adopt(MPI_Comm handle, Comm* made, TextBuffer& uid, const Comm& parent, const char* word, int64_t number, bool complete)
+void adopt(MPI_Comm handle, Comm* made, TextBuffer& uid, const Comm& parent, const char* word, int64_t number,
+           bool complete)
 {
     if (made == nullptr)
         return;
@@ -307,9 +312,11 @@ void adopt_from_two_groups(MPI_Comm handle, Comm* made, const Comm& parent, cons
     // Both sides must see the two groups in the same order.
     TextBuffer groups;
     const bool is_local_first = member(made->local, 0) < member(made->remote, 0);
-    add_members(groups, is_local_first ? made->local : made->remote, is_local_first ? made->local_size : made->remote_size);
+    add_members(groups, is_local_first ? made->local : made->remote,
+                is_local_first ? made->local_size : made->remote_size);
     groups.text("|");
-    add_members(groups, is_local_first ? made->remote : made->local, is_local_first ? made->remote_size : made->local_size);
+    add_members(groups, is_local_first ? made->remote : made->local,
+                is_local_first ? made->remote_size : made->local_size);
     const Digest digest(groups);
     const int64_t number = count_group_creation(digest.text());
     TextBuffer uid;
@@ -535,7 +542,8 @@ const Neighbors& neighbors_of(MPI_Comm handle, const Comm& comm)
     Neighbors* const found = static_cast<Neighbors*>(calloc(1, sizeof(Neighbors) + 2 * count * sizeof(int)));
     if (found == nullptr)
         return nobody;
-    *found = {sources, destinations, reinterpret_cast<int*>(found + 1), reinterpret_cast<int*>(found + 1) + sources};
+    *found = {sources, destinations, reinterpret_cast<int*>(found + 1),
+              reinterpret_cast<int*>(found + 1) + sources};
     int* const weights = found->destinations + destinations;
     if (topology == MPI_CART) {
         for (int i = 0; i < dimensions; ++i)
@@ -545,8 +553,8 @@ const Neighbors& neighbors_of(MPI_Comm handle, const Comm& comm)
         real.MPI_Graph_neighbors(handle, comm.rank, sources, found->sources);
         memcpy(found->destinations, found->sources, static_cast<size_t>(sources) * sizeof(int));
     } else if (topology == MPI_DIST_GRAPH) {
-        real.MPI_Dist_graph_neighbors(handle, sources, found->sources, weights, destinations, found->destinations,
-                                      weights + sources);
+        real.MPI_Dist_graph_neighbors(handle, sources, found->sources, weights, destinations,
+                                      found->destinations, weights + sources);
     }
     for (size_t i = 0; i < count; ++i)
         found->sources[i] = static_cast<int>(world_rank(comm, found->sources[i]));
@@ -566,7 +574,8 @@ void add_reference(const Comm& comm)
 
 void drop_reference(const Comm& comm)
 {
-    if (&comm != &null_comm && __atomic_sub_fetch(&const_cast<Comm&>(comm).references, 1, __ATOMIC_ACQ_REL) == 0)
+    if (&comm != &null_comm &&
+        __atomic_sub_fetch(&const_cast<Comm&>(comm).references, 1, __ATOMIC_ACQ_REL) == 0)
         destroy(const_cast<Comm*>(&comm));
 }
 

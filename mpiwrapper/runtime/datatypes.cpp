@@ -2,9 +2,9 @@
 
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/lock.h"
+#include "mpiwrapper/runtime/object_table.h"
 #include "mpiwrapper/runtime/process.h"
 #include "mpiwrapper/runtime/real.h"
-#include "mpiwrapper/runtime/object_table.h"
 
 #include <stdlib.h>
 
@@ -14,18 +14,17 @@ constinit Generations<MPI_Datatype> type_generations;
 
 namespace {
 
-struct KnownType : TableEntry<KnownType>
-{
+struct KnownType : TableEntry<KnownType> {
     Type type;
 };
 
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the table and the ids; never held during a call of MPI
-constinit ObjectTable<KnownType> types;                  // by handle
+pthread_mutex_t mutex =
+    PTHREAD_MUTEX_INITIALIZER;          // for the table and the ids; never held during a call of MPI
+constinit ObjectTable<KnownType> types; // by handle
 int64_t next_id = 0;
 int keyval = MPI_KEYVAL_INVALID;
 
-struct Combiner
-{
+struct Combiner {
     int value;
     const char* name;
 };
@@ -86,8 +85,7 @@ int forget(MPI_Datatype handle, int, void* value, void*)
 }
 
 // What MPI_Type_get_envelope and MPI_Type_get_contents tell. Frees what it was given.
-class Contents
-{
+class Contents {
   public:
     explicit Contents(MPI_Datatype handle)
     {
@@ -98,8 +96,8 @@ class Contents
         m_addresses = allocate<MPI_Aint>(m_sizes.addresses);
         m_large_counts = allocate<MPI_Count>(m_sizes.large_counts);
         m_types = allocate<MPI_Datatype>(m_sizes.types);
-        m_is_complete = m_integers != nullptr && m_addresses != nullptr && m_large_counts != nullptr && m_types != nullptr
-                        && read(handle) == MPI_SUCCESS;
+        m_is_complete = m_integers != nullptr && m_addresses != nullptr && m_large_counts != nullptr &&
+                        m_types != nullptr && read(handle) == MPI_SUCCESS;
     }
     Contents(const Contents&) = delete;
     Contents& operator=(const Contents&) = delete;
@@ -142,8 +140,8 @@ class Contents
 
     static bool is_predefined(int combiner)
     {
-        return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX
-               || combiner == MPI_COMBINER_F90_INTEGER;
+        return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+               combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
     }
 
     static void free_unless_predefined(MPI_Datatype handle)
@@ -155,8 +153,7 @@ class Contents
 
 #if MPI_VERSION >= 4
     // The older functions refuse what the large-count constructors made.
-    struct Sizes
-    {
+    struct Sizes {
         MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
         int read(MPI_Datatype handle)
         {
@@ -167,12 +164,11 @@ class Contents
     };
     int read(MPI_Datatype handle)
     {
-        return real.MPI_Type_get_contents_c(handle, m_sizes.integers, m_sizes.addresses, m_sizes.large_counts, m_sizes.types,
-                                            m_integers, m_addresses, m_large_counts, m_types);
+        return real.MPI_Type_get_contents_c(handle, m_sizes.integers, m_sizes.addresses, m_sizes.large_counts,
+                                            m_sizes.types, m_integers, m_addresses, m_large_counts, m_types);
     }
 #else
-    struct Sizes
-    {
+    struct Sizes {
         int integers = 0, addresses = 0, large_counts = 0, types = 0;
         int read(MPI_Datatype handle)
         {
@@ -183,13 +179,19 @@ class Contents
     };
     int read(MPI_Datatype handle)
     {
-        return real.MPI_Type_get_contents(handle, m_sizes.integers, m_sizes.addresses, m_sizes.types, m_integers, m_addresses,
-                                          m_types);
+        return real.MPI_Type_get_contents(handle, m_sizes.integers, m_sizes.addresses, m_sizes.types,
+                                          m_integers, m_addresses, m_types);
     }
 #endif
 
-    bool is_darray() const { return m_combiner == MPI_COMBINER_DARRAY; }
-    bool has_order() const { return is_darray() || m_combiner == MPI_COMBINER_SUBARRAY; }
+    bool is_darray() const
+    {
+        return m_combiner == MPI_COMBINER_DARRAY;
+    }
+    bool has_order() const
+    {
+        return is_darray() || m_combiner == MPI_COMBINER_SUBARRAY;
+    }
 
     // How many of the large counts are integers in the older form; the others are displacements in bytes.
     MPI_Count large_integer_count() const
@@ -203,22 +205,28 @@ class Contents
         return m_sizes.large_counts;
     }
 
-    // The integers in the order of the older form (MPI 4.0, 5.1.13): large counts stand behind the first ones.
-    MPI_Count integer_count() const { return m_sizes.integers + large_integer_count(); }
+    // The integers in the order of the older form (MPI 4.0, 5.1.13): large counts stand behind the first
+    // ones.
+    MPI_Count integer_count() const
+    {
+        return m_sizes.integers + large_integer_count();
+    }
     MPI_Count integer(MPI_Count index) const
     {
         const MPI_Count first_large = is_darray() ? 3 : has_order() ? 1 : 0;
         if (index < first_large || large_integer_count() == 0)
             return m_integers[index];
         const MPI_Count in_large = index - first_large;
-        return in_large < large_integer_count() ? m_large_counts[in_large] : m_integers[index - large_integer_count()];
+        return in_large < large_integer_count() ? m_large_counts[in_large]
+                                                : m_integers[index - large_integer_count()];
     }
 
     // Constants stand in the .info by name, since every MPI library has its own numbers.
     void add_integer(TextBuffer& line, MPI_Count index) const
     {
         const MPI_Count value = integer(index);
-        // size, rank, ndims, then for each dimension: sizes, distributions, their arguments, processes; then the order.
+        // size, rank, ndims, then for each dimension: sizes, distributions, their arguments, processes; then
+        // the order.
         const MPI_Count block = is_darray() && index >= 3 ? (index - 3) / integer(2) : -1;
         if (has_order() && index == integer_count() - 1)
             line.string(value == MPI_ORDER_C ? "MPI_ORDER_C" : "MPI_ORDER_FORTRAN");
@@ -249,9 +257,10 @@ void add_name(TextBuffer& line, MPI_Datatype handle)
     line.info_escaped(name);
 }
 
-// Everything of the line that does not depend on the new id: " combiner='...' ... extent=..." (the id comes first).
-void add_description(TextBuffer& line, MPI_Datatype handle, const Contents& contents, const int64_t* component_ids,
-                     int component_count, int64_t size)
+// Everything of the line that does not depend on the new id: " combiner='...' ... extent=..." (the id comes
+// first).
+void add_description(TextBuffer& line, MPI_Datatype handle, const Contents& contents,
+                     const int64_t* component_ids, int component_count, int64_t size)
 {
     line.text("' combiner='MPI_COMBINER_").string(contents.combiner()).text("' name='");
     if (contents.is_named())
@@ -269,10 +278,17 @@ void add_description(TextBuffer& line, MPI_Datatype handle, const Contents& cont
     }
     MPI_Count lower_bound = 0, extent = 0;
     real.MPI_Type_get_extent_x(handle, &lower_bound, &extent);
-    line.text(" size=").number(size).text(" lb=").number(lower_bound).text(" extent=").number(extent).text("\n");
+    line.text(" size=")
+        .number(size)
+        .text(" lb=")
+        .number(lower_bound)
+        .text(" extent=")
+        .number(extent)
+        .text("\n");
 }
 
-// Puts the type into the table and its line into the .info. False if another thread was faster: its result is in *made then.
+// Puts the type into the table and its line into the .info. False if another thread was faster: its result is
+// in *made then.
 bool insert(MPI_Datatype handle, int64_t size, const TextBuffer& description, KnownType* made)
 {
     const MutexLock lock(mutex);
@@ -296,7 +312,8 @@ Type add_type(MPI_Datatype handle, const MPI_Datatype* components, int component
         components = contents.types();
         component_count = contents.type_count();
     }
-    int64_t* const ids = static_cast<int64_t*>(calloc(static_cast<size_t>(component_count) + 1, sizeof(int64_t)));
+    int64_t* const ids =
+        static_cast<int64_t*>(calloc(static_cast<size_t>(component_count) + 1, sizeof(int64_t)));
     KnownType* const made = static_cast<KnownType*>(malloc(sizeof(KnownType)));
     MPI_Count size = 0;
     real.MPI_Type_size_x(handle, &size);
@@ -316,7 +333,8 @@ Type add_type(MPI_Datatype handle, const MPI_Datatype* components, int component
         free(made);
         return type;
     }
-    // A predefined type is never freed. For others an attribute's delete function is the one way to hear of their end.
+    // A predefined type is never freed. For others an attribute's delete function is the one way to hear of
+    // their end.
     if (!contents.is_predefined())
         real.MPI_Type_set_attr(handle, keyval, made);
     return type;

@@ -8,8 +8,7 @@
 
 namespace hdtrace::mpi {
 
-struct Type
-{
+struct Type {
     int64_t id = -1;
     int64_t size = 0; ///< bytes of data in one element
 };
@@ -17,8 +16,8 @@ struct Type
 /// Must be called once, after MPI_Init.
 void start_datatypes();
 
-/// The datatype of a handle, described in the .info before this returns. With @p may_ask false only handles that are
-/// known are looked up, since a call that failed may have been given anything.
+/// The datatype of a handle, described in the .info before this returns. With @p may_ask false only handles
+/// that are known are looked up, since a call that failed may have been given anything.
 Type find_type(MPI_Datatype handle, bool may_ask);
 /// The same for a datatype that was just made of others. (A library may answer MPI_Type_get_contents with
 /// copies, whose handles tell nothing.)

@@ -1,5 +1,6 @@
-// Functions that end the program without its destructors, or put another in its place: what was recorded goes to the
-// files first. So it does before a signal that the program sends itself and that nothing will catch. They may be called in signal handlers and in children of vfork().
+// Functions that end the program without its destructors, or put another in its place: what was recorded goes
+// to the files first. So it does before a signal that the program sends itself and that nothing will catch.
+// They may be called in signal handlers and in children of vfork().
 #include "mpiwrapper/runtime/call.h"
 
 #include <dlfcn.h>
@@ -12,9 +13,9 @@ using namespace hdtrace::mpi;
 
 namespace {
 
-// The C library's, or those of another tool between. Found at load, because dlsym() is not safe in signal handlers.
-struct NextFunctions
-{
+// The C library's, or those of another tool between. Found at load, because dlsym() is not safe in signal
+// handlers.
+struct NextFunctions {
     decltype(&::_exit) _exit;
     decltype(&::execv) execv;
     decltype(&::execve) execve;
@@ -60,12 +61,13 @@ const NextFunctions& next_functions()
         syscall(SYS_exit_group, status);
 }
 
-// Handlers that the program installed after MPI_Init have replaced ours, and often end by sending the signal again.
+// Handlers that the program installed after MPI_Init have replaced ours, and often end by sending the signal
+// again.
 bool may_be_fatal(int signal)
 {
     struct sigaction action;
-    return signal == SIGKILL
-           || (sigaction(signal, nullptr, &action) == 0 && (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL);
+    return signal == SIGKILL || (sigaction(signal, nullptr, &action) == 0 &&
+                                 (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL);
 }
 
 // As the argument of kill(): the process itself, or a group or all, which may include it.
@@ -89,7 +91,8 @@ int count_arguments(va_list& arguments)
 template <typename Execute> int with_vector(const char* first, va_list& arguments, Execute execute)
 {
     const int count = count_arguments(arguments);
-    char** const argv = static_cast<char**>(__builtin_alloca(sizeof(char*) * (static_cast<size_t>(count) + 1)));
+    char** const argv =
+        static_cast<char**>(__builtin_alloca(sizeof(char*) * (static_cast<size_t>(count) + 1)));
     argv[0] = const_cast<char*>(first);
     for (int i = 1; i <= count; ++i) // the null pointer included
         argv[i] = va_arg(arguments, char*);
@@ -160,7 +163,8 @@ extern "C" HDT_EXPORT int execle(const char* path, const char* argument, ...) no
 {
     va_list arguments;
     va_start(arguments, argument);
-    const int result = with_vector(argument, arguments, [&](char** argv) { return execve(path, argv, va_arg(arguments, char**)); });
+    const int result = with_vector(
+        argument, arguments, [&](char** argv) { return execve(path, argv, va_arg(arguments, char**)); });
     va_end(arguments);
     return result;
 }

@@ -2,15 +2,15 @@
 
 #include "hdtrace/writer/clock.h"
 #include "mpiwrapper/runtime/lock.h"
+#include "mpiwrapper/runtime/object_table.h"
 #include "mpiwrapper/runtime/process.h"
 #include "mpiwrapper/runtime/real.h"
-#include "mpiwrapper/runtime/object_table.h"
 
+#include <fcntl.h>
 #include <glib.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <fcntl.h>
 #include <linux/magic.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
@@ -21,15 +21,14 @@ constinit Generations<MPI_File> file_generations;
 
 namespace {
 
-struct OpenFile : TableEntry<OpenFile>
-{
+struct OpenFile : TableEntry<OpenFile> {
     File file;
     Request split_access;
 };
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the tables; never held during a call of MPI
 constinit NumbersByName ids;                       // by canonical name
-constinit ObjectTable<OpenFile> open_files;              // by handle
+constinit ObjectTable<OpenFile> open_files;        // by handle
 int64_t next_id = 0;
 int64_t openings = 0;
 
@@ -78,7 +77,9 @@ void add_canonical_path(TextBuffer& out, const char* path)
     }
     if (find_directory(directory, path) && realpath(directory, resolved) != nullptr) {
         const char* const slash = strrchr(path, '/');
-        out.string(strcmp(resolved, "/") == 0 ? "" : resolved).text("/").string(slash != nullptr ? slash + 1 : path);
+        out.string(strcmp(resolved, "/") == 0 ? "" : resolved)
+            .text("/")
+            .string(slash != nullptr ? slash + 1 : path);
     } else {
         out.string(path);
     }
@@ -87,9 +88,10 @@ void add_canonical_path(TextBuffer& out, const char* path)
 // Whether other hosts cannot see the file, as far as its file system tells.
 bool is_local(const char* path)
 {
-    constexpr decltype(statfs::f_type) local_systems[] = {
-        EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, TMPFS_MAGIC,
-        RAMFS_MAGIC, OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, 0x2fc12fc1 /* ZFS, which Linux does not define */};
+    constexpr decltype(statfs::f_type)
+        local_systems[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,     F2FS_SUPER_MAGIC,
+                           TMPFS_MAGIC,      RAMFS_MAGIC,     OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC,
+                           0x2fc12fc1 /* ZFS, which Linux does not define */};
     struct statfs system;
     if (statfs(path, &system) != 0) { // it is not there yet
         char directory[PATH_MAX];
@@ -124,19 +126,21 @@ void add_handle(TextBuffer& line, const char* path)
     line.text(" handle='").string(digits).text("'");
 }
 
-// Which file it is whatever its name. An inode is used again for the next file that is made, maybe within the same tick of
-// the clock: hence the time of birth, and a handle, which has another number for each use.
+// Which file it is whatever its name. An inode is used again for the next file that is made, maybe within the
+// same tick of the clock: hence the time of birth, and a handle, which has another number for each use.
 void add_identity(TextBuffer& line, const char* path)
 {
     struct statx status;
     const bool exists = statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &status) == 0;
     if (exists) {
-        line.text(" device=").number(static_cast<int64_t>(makedev(status.stx_dev_major, status.stx_dev_minor)));
+        line.text(" device=")
+            .number(static_cast<int64_t>(makedev(status.stx_dev_major, status.stx_dev_minor)));
         line.text(" inode=").number(static_cast<int64_t>(status.stx_ino));
     }
     line.text(" host='").info_escaped(host_name()).text("'");
     if (exists && (status.stx_mask & STATX_BTIME))
-        line.text(" birth=").seconds(status.stx_btime.tv_sec * nanoseconds_per_second + status.stx_btime.tv_nsec);
+        line.text(" birth=").seconds(status.stx_btime.tv_sec * nanoseconds_per_second +
+                                     status.stx_btime.tv_nsec);
     if (exists)
         add_handle(line, path);
     if (is_local(path))
@@ -230,7 +234,8 @@ void set_split_access(MPI_File handle, const Request& access)
 int64_t byte_offset(MPI_File handle, const File& file, MPI_Offset position)
 {
     MPI_Offset offset = no_offset;
-    if (!file.has_position || position < 0 || real.MPI_File_get_byte_offset(handle, position, &offset) != MPI_SUCCESS)
+    if (!file.has_position || position < 0 ||
+        real.MPI_File_get_byte_offset(handle, position, &offset) != MPI_SUCCESS)
         return no_offset;
     return offset;
 }

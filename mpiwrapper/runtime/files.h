@@ -11,19 +11,18 @@
 namespace hdtrace::mpi {
 
 /// An open file.
-struct File
-{
+struct File {
     int64_t id = -1;
     int64_t opening = -1;      ///< tells handles with the same value from each other
     bool has_position = false; ///< not MPI_MODE_SEQUENTIAL: positions may be asked for
 };
 
 /// Looks at a file before a call creates or changes it.
-class FileBeforeCall
-{
+class FileBeforeCall {
   public:
     explicit FileBeforeCall(const char* name);
-    /// The id of the file, which is described in the .info before this returns; -1 if memory is short. Call it after the function succeeded.
+    /// The id of the file, which is described in the .info before this returns; -1 if memory is short. Call
+    /// it after the function succeeded.
     int64_t id() const;
 
   private:
@@ -35,7 +34,8 @@ class FileBeforeCall
 /// The file of a handle; one without id if it is not known.
 File find_file(MPI_File handle);
 void opened(MPI_File handle, int64_t id, int amode);
-/// Another thread may have opened a file with the same handle in the meantime. @p file is what was found before the call.
+/// Another thread may have opened a file with the same handle in the meantime. @p file is what was found
+/// before the call.
 void closed(MPI_File handle, const File& file);
 /// The split collective operation that has begun; one without rid if there is none.
 Request split_access_of(MPI_File handle);

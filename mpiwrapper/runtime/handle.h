@@ -28,10 +28,12 @@ template <typename Handle> inline size_t slot_of(Handle handle)
 }
 
 /// How often a handle of a slot has lost its meaning. Thread-safe.
-template <typename Handle> class Generations
-{
+template <typename Handle> class Generations {
   public:
-    uint64_t of(Handle handle) const { return __atomic_load_n(&m_counts[slot_of(handle)], __ATOMIC_ACQUIRE) + 1; }
+    uint64_t of(Handle handle) const
+    {
+        return __atomic_load_n(&m_counts[slot_of(handle)], __ATOMIC_ACQUIRE) + 1;
+    }
     /// The handle was freed, and may be used again for something else.
     void end(Handle handle) { __atomic_add_fetch(&m_counts[slot_of(handle)], 1, __ATOMIC_RELEASE); }
 
@@ -39,10 +41,10 @@ template <typename Handle> class Generations
     uint64_t m_counts[handle_slots] = {};
 };
 
-/// What a thread found out lately about handles: finds of an earlier generation are forgotten. There is room for several handles
-/// of a slot, since which of a program's few handles share one is a matter of their addresses.
-template <typename Handle, typename Value> class HandleCache
-{
+/// What a thread found out lately about handles: finds of an earlier generation are forgotten. There is room
+/// for several handles of a slot, since which of a program's few handles share one is a matter of their
+/// addresses.
+template <typename Handle, typename Value> class HandleCache {
   public:
     /// Null if it is not known.
     const Value* find(Handle handle, uint64_t generation) const
@@ -62,8 +64,7 @@ template <typename Handle, typename Value> class HandleCache
     }
 
   private:
-    struct Find
-    {
+    struct Find {
         Handle handle;
         uint64_t generation; // 0: never used
         Value value;

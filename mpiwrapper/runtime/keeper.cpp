@@ -21,8 +21,8 @@ bool is_alone()
 {
     struct stat threads;
     constexpr nlink_t links_without_threads = 2;
-    return !__atomic_load_n(&has_main_thread, __ATOMIC_RELAXED) && stat("/proc/self/task", &threads) == 0
-           && threads.st_nlink <= links_without_threads + 2;
+    return !__atomic_load_n(&has_main_thread, __ATOMIC_RELAXED) && stat("/proc/self/task", &threads) == 0 &&
+           threads.st_nlink <= links_without_threads + 2;
 }
 
 void* keep(void*)

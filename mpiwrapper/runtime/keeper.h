@@ -7,7 +7,8 @@ namespace hdtrace::mpi {
 void start_keeper(int seconds, void (*save)());
 /// Safe in signal handlers.
 void stop_keeper();
-/// The program's main thread ended, others may go on. The process ends with the last of them, which must not be ours.
+/// The program's main thread ended, others may go on. The process ends with the last of them, which must not
+/// be ours.
 void main_thread_left();
 
 } // namespace hdtrace::mpi

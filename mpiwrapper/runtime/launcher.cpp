@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
 
-// Of Hydra's process on this host, which made the socket that we have from it; 0 if there is none. Not our parent: that may be a shell.
+// Of Hydra's process on this host, which made the socket that we have from it; 0 if there is none. Not our
+// parent: that may be a shell.
 pid_t hydra_proxy()
 {
     const char* const descriptor = getenv("PMI_FD");

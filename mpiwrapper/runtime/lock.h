@@ -6,8 +6,7 @@
 namespace hdtrace::mpi {
 
 /// Holds a mutex while it lives.
-class MutexLock
-{
+class MutexLock {
   public:
     explicit MutexLock(pthread_mutex_t& mutex) : m_mutex(mutex) { pthread_mutex_lock(&m_mutex); }
     ~MutexLock() { pthread_mutex_unlock(&m_mutex); }
@@ -19,8 +18,7 @@ class MutexLock
 };
 
 /// A lock for a few instructions.
-class SpinLock
-{
+class SpinLock {
   public:
     void lock()
     {

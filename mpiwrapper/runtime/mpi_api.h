@@ -1,4 +1,5 @@
-// mpi.h without the C++ bindings that old versions of it bring along: they would need the C++ run-time library.
+// mpi.h without the C++ bindings that old versions of it bring along: they would need the C++ run-time
+// library.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1

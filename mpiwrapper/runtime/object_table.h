@@ -1,4 +1,5 @@
-// Tables of objects by handle or name. When memory is short they must not end the program, as those of GLib do.
+// Tables of objects by handle or name. When memory is short they must not end the program, as those of GLib
+// do.
 #pragma once
 
 #include "mpiwrapper/runtime/handle.h"
@@ -7,16 +8,16 @@
 
 namespace hdtrace::mpi {
 
-/// What an object in an ObjectTable derives from. It brings the memory for its place, so adding it cannot fail.
-template <typename Object> struct TableEntry
-{
+/// What an object in an ObjectTable derives from. It brings the memory for its place, so adding it cannot
+/// fail.
+template <typename Object> struct TableEntry {
     uintptr_t key;
     Object* next;
 };
 
-/// Objects by a key; the table does not own them. It has no destructor, since the program may call MPI until its very end.
-template <typename Object> class ObjectTable
-{
+/// Objects by a key; the table does not own them. It has no destructor, since the program may call MPI until
+/// its very end.
+template <typename Object> class ObjectTable {
   public:
     ObjectTable() = default;
     ObjectTable(const ObjectTable&) = delete;
@@ -99,8 +100,7 @@ template <typename Object> class ObjectTable
 };
 
 /// A number for each of some names. As for tables, only free_all() gives memory back.
-class NumbersByName
-{
+class NumbersByName {
   public:
     NumbersByName() = default;
     NumbersByName(const NumbersByName&) = delete;
@@ -111,7 +111,8 @@ class NumbersByName
     int64_t* find_or_add(const char* name, int64_t initial)
     {
         const uintptr_t key = hash(name);
-        Entry* const known = m_table.find(key, [&](const Entry& entry) { return strcmp(entry.name, name) == 0; });
+        Entry* const known =
+            m_table.find(key, [&](const Entry& entry) { return strcmp(entry.name, name) == 0; });
         if (known != nullptr)
             return &known->number;
         const size_t size = strlen(name) + 1;
@@ -125,8 +126,7 @@ class NumbersByName
     }
 
   private:
-    struct Entry : TableEntry<Entry>
-    {
+    struct Entry : TableEntry<Entry> {
         int64_t number;
         char name[]; // with its NUL
     };

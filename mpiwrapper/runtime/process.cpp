@@ -74,7 +74,11 @@ void warn(const char* path, int error)
     if (__atomic_test_and_set(&has_warned, __ATOMIC_RELAXED))
         return;
     const char* const reason = strerrordesc_np(error);
-    Say(incomplete_trace).text("cannot write ").text(path).text(": ").text(reason != nullptr ? reason : "unknown error")
+    Say(incomplete_trace)
+        .text("cannot write ")
+        .text(path)
+        .text(": ")
+        .text(reason != nullptr ? reason : "unknown error")
         .text("; the program goes on without its trace");
 }
 
@@ -86,7 +90,8 @@ const char* program_path()
     return path;
 }
 
-// Spawned processes have a world of their own, in which ranks start from 0 again: their launcher numbers the worlds.
+// Spawned processes have a world of their own, in which ranks start from 0 again: their launcher numbers the
+// worlds.
 void find_world()
 {
     MPI_Comm parent = MPI_COMM_NULL;
@@ -109,8 +114,8 @@ void find_world()
     world_label = world_name + 1;
 }
 
-// The first part of file names: the program's name, and what tells this process from others of that name and rank: its
-// world, and a number where such processes live.
+// The first part of file names: the program's name, and what tells this process from others of that name and
+// rank: its world, and a number where such processes live.
 void append_base_name(TextBuffer& out, int number)
 {
     out.string(*settings.name != '\0' ? settings.name : program_invocation_short_name);
@@ -140,7 +145,10 @@ void write_process_line(int rank, int size, int thread_level)
     line.text("' rank=").number(rank).text(" size=").number(size).text(" thread=0 version=1 timeAdjustment=");
     line.number(base_second).text(" pid=").number(getpid());
     line.text(" program='").info_escaped(program_path()).text("' mpi='").info_escaped(version);
-    line.text("' threadLevel='").string(name_of_thread_level(thread_level)).text("' world='").string(world_uid());
+    line.text("' threadLevel='")
+        .string(name_of_thread_level(thread_level))
+        .text("' world='")
+        .string(world_uid());
     const char* const run = name_of_run();
     if (*run != '\0')
         line.text("' run='").info_escaped(run);
@@ -148,7 +156,8 @@ void write_process_line(int rank, int size, int thread_level)
     write_info(line);
 }
 
-// With its parents, as far as they are missing. Other processes of the program may do the same at the same time.
+// With its parents, as far as they are missing. Other processes of the program may do the same at the same
+// time.
 void make_directory(const char* path)
 {
     char partial[PATH_MAX];
@@ -178,7 +187,8 @@ void append_path_prefix(TextBuffer& out, const char* directory, TextBuffer& base
     out.text("_").number(rank).text("_");
 }
 
-// Takes these names, also if nothing can be written there. EBUSY if they belong to a living process, ENOMEM if memory is short.
+// Takes these names, also if nothing can be written there. EBUSY if they belong to a living process, ENOMEM
+// if memory is short.
 int open_info_as(TextBuffer& base, TextBuffer& prefix)
 {
     TextBuffer path;
@@ -188,7 +198,8 @@ int open_info_as(TextBuffer& base, TextBuffer& prefix)
         return EBUSY;
     char* const kept_base = strdup(base.c_string());
     char* const kept_prefix = strdup(prefix.c_string());
-    const int error = is_known && kept_base != nullptr && kept_prefix != nullptr ? info->open(path.c_string()) : ENOMEM;
+    const int error =
+        is_known && kept_base != nullptr && kept_prefix != nullptr ? info->open(path.c_string()) : ENOMEM;
     if (error == EBUSY || error == ENOMEM) {
         free(kept_base);
         free(kept_prefix);
@@ -217,8 +228,11 @@ bool open_info(int rank)
         append_path_prefix(prefix, directory, base, rank);
         error = open_info_as(base, prefix);
         if (error == 0 && number > 1)
-            Say(incomplete_trace).text("a program of the same name, host and rank is still running; the files of this one are ")
-                .text(path_prefix).text("*");
+            Say(incomplete_trace)
+                .text(
+                    "a program of the same name, host and rank is still running; the files of this one are ")
+                .text(path_prefix)
+                .text("*");
     }
     if (error != 0)
         warn(directory, error);
@@ -229,7 +243,9 @@ bool open_info(int rank)
 void warn_if_not_compressed(const TraceWriter& writer)
 {
     if (strcmp(settings.compress, "none") != 0 && !writer.is_compressed())
-        Say(warnings).text("HDTRACE_COMPRESS='").text(settings.compress)
+        Say(warnings)
+            .text("HDTRACE_COMPRESS='")
+            .text(settings.compress)
             .text("' is ignored: expected none, or gzip where there is libz, or zstd where there is libzstd");
 }
 
@@ -237,14 +253,19 @@ bool open_trace(Thread& thread)
 {
     TextBuffer path, attributes;
     path.string(path_prefix).number(thread.number).text(".trc");
-    attributes.text("rank='").number(world_rank_of_process).text("' thread='").number(thread.number).text("'");
+    attributes.text("rank='")
+        .number(world_rank_of_process)
+        .text("' thread='")
+        .number(thread.number)
+        .text("'");
     TraceSettings trace_settings;
     trace_settings.buffer_size = static_cast<size_t>(settings.buffer_size);
     trace_settings.force_flush = settings.force_flush;
     trace_settings.on_error = warn;
-    const int error = path.bad() || attributes.bad()
-                          ? ENOMEM
-                          : thread.writer.open(path.c_string(), attributes.c_string(), base_second, trace_settings, info);
+    const int error =
+        path.bad() || attributes.bad()
+            ? ENOMEM
+            : thread.writer.open(path.c_string(), attributes.c_string(), base_second, trace_settings, info);
     if (error != 0)
         warn(path.c_string(), error);
     else
@@ -444,7 +465,9 @@ void refuse_foreign_library()
     set_state(State::off);
     leave_preload_list();
     if (is_first_rank())
-        Say(incomplete_trace).text("the program uses ").text(library)
+        Say(incomplete_trace)
+            .text("the program uses ")
+            .text(library)
             .text(", but this wrapper is built for " HDTRACE_MPI_LIBRARY "; it runs untraced");
 }
 
@@ -508,7 +531,8 @@ Thread* enter_thread()
         real.MPI_Query_thread(&level);
         start(level);
     }
-    return current_state() == State::running ? (current_thread != nullptr ? current_thread : add_thread()) : nullptr;
+    return current_state() == State::running ? (current_thread != nullptr ? current_thread : add_thread())
+                                             : nullptr;
 }
 
 void lose_calls(Thread& thread, int first)
@@ -552,8 +576,8 @@ void start(int thread_level)
 void start_from_session(MPI_Session session)
 {
     MPI_Group world;
-    if (current_state() == State::running || current_state() == State::off
-        || real.MPI_Group_from_session_pset(session, "mpi://WORLD", &world) != MPI_SUCCESS)
+    if (current_state() == State::running || current_state() == State::off ||
+        real.MPI_Group_from_session_pset(session, "mpi://WORLD", &world) != MPI_SUCCESS)
         return;
     start_in(world, MPI_THREAD_MULTIPLE, false); // sessions may have different levels
 }

@@ -11,8 +11,7 @@
 namespace hdtrace::mpi {
 
 /// What every call looks at first. MPI_Pcontrol and the end of the trace change it.
-struct Gate
-{
+struct Gate {
     int record_depth = 0;   ///< calls at a smaller depth are recorded
     int tracking_depth = 0; ///< at a smaller depth requests and files are followed
     int level = 0;          ///< the highest level of functions that is recorded
@@ -20,10 +19,9 @@ struct Gate
 
 extern Gate gate;
 
-/// Memory for the copies of handles and statuses that a completion call needs; grows and is kept. Calls inside such a
-/// call get memory of their own.
-class Scratch
-{
+/// Memory for the copies of handles and statuses that a completion call needs; grows and is kept. Calls
+/// inside such a call get memory of their own.
+class Scratch {
   public:
     ~Scratch();
     /// Null if memory is short.
@@ -39,8 +37,7 @@ class Scratch
 };
 
 /// A call that a thread is in.
-struct OpenCall
-{
+struct OpenCall {
     const void* place; ///< its Call, on the stack
     int depth;         ///< of its thread before it
     int state_depth;   ///< of the trace before it
@@ -48,8 +45,7 @@ struct OpenCall
 };
 
 /// What belongs to one thread of the program.
-struct Thread
-{
+struct Thread {
     int depth = 0; ///< MPI calls of ours that this thread is in
     int call_count = 0;
     OpenCall calls[TraceWriter::max_depth]; ///< the outermost first
@@ -82,7 +78,8 @@ void lose_calls(Thread& thread, int first);
 /// While MPI_Init runs, calls that the MPI library makes are not looked at. Times count from here.
 void begin_init();
 void init_failed();
-/// MPI_Init is done. Opens the trace; does nothing if that has been done. @p thread_level is what MPI provides.
+/// MPI_Init is done. Opens the trace; does nothing if that has been done. @p thread_level is what MPI
+/// provides.
 void start(int thread_level);
 #if MPI_VERSION >= 4
 /// The same for a program that uses sessions in place of MPI_Init.
@@ -93,10 +90,11 @@ void pause_recording();
 void resume_recording();
 /// Whole lines of this thread, and all descriptions, go to the files.
 void flush_thread();
-/// What all threads have recorded so far goes to the files, with the calls that they are in. Does nothing in a child
-/// of fork() or vfork(). Safe in signal handlers.
+/// What all threads have recorded so far goes to the files, with the calls that they are in. Does nothing in
+/// a child of fork() or vfork(). Safe in signal handlers.
 void save_all_threads();
-/// Closes all files. Nothing is recorded after it. Does nothing in a child of fork() or vfork(). Safe in signal handlers.
+/// Closes all files. Nothing is recorded after it. Does nothing in a child of fork() or vfork(). Safe in
+/// signal handlers.
 void stop();
 
 /// Adds lines to the process's .info. Thread-safe.

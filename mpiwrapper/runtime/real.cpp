@@ -18,7 +18,8 @@ constexpr const char* names[] = {
 };
 constexpr int function_count = sizeof names / sizeof *names;
 
-// A Fortran program names none of the wrappers: its bindings do. Who links the archive must get all of them all the same.
+// A Fortran program names none of the wrappers: its bindings do. Who links the archive must get all of them
+// all the same.
 __attribute__((used)) const void* const wrappers[] = {
 #define HDT_WRAPPED(name) reinterpret_cast<const void*>(&::name),
 #include "wrapped_functions.inc"
@@ -42,9 +43,11 @@ void* find(const char* name)
 // Stands in for a function that the MPI library does not have.
 template <int Index> int missing()
 {
-    fprintf(stderr, "hdtrace: the program called %s, which its MPI library does not have; it has been built for another "
-                    "version than it runs with\n",
-            names[Index] + 1);
+    fprintf(
+        stderr,
+        "hdtrace: the program called %s, which its MPI library does not have; it has been built for another "
+        "version than it runs with\n",
+        names[Index] + 1);
     return MPI_ERR_OTHER;
 }
 

@@ -14,14 +14,12 @@ namespace {
 constexpr uint32_t none = UINT32_MAX;
 
 // An entry is in two lists: of its handle and variable (newest first), and of its handle (oldest first).
-struct Link
-{
+struct Link {
     uint32_t previous = none;
     uint32_t next = none;
 };
 
-struct Entry
-{
+struct Entry {
     MPI_Request handle;
     const MPI_Request* variable;
     Request request;
@@ -30,15 +28,13 @@ struct Entry
     uint64_t settlement; // the last one that it was found in
 };
 
-struct Bucket
-{
+struct Bucket {
     uint32_t exact_first = none;
     uint32_t handle_first = none;
     uint32_t handle_last = none;
 };
 
-class Table
-{
+class Table {
   public:
     Entry* add(MPI_Request handle, const MPI_Request* variable)
     {
@@ -71,7 +67,10 @@ class Table
     }
 
     /// The oldest one that is younger.
-    Entry* next_with_same_handle(const Entry* entry) { return first_with(entry->handle, entry->same_handle.next); }
+    Entry* next_with_same_handle(const Entry* entry)
+    {
+        return first_with(entry->handle, entry->same_handle.next);
+    }
 
     void remove(Entry* entry)
     {
@@ -115,7 +114,8 @@ class Table
     {
         const Entry& entry = m_entries[index];
         Bucket& exact = exact_bucket(entry.handle, entry.variable);
-        (entry.exact.previous != none ? m_entries[entry.exact.previous].exact.next : exact.exact_first) = entry.exact.next;
+        (entry.exact.previous != none ? m_entries[entry.exact.previous].exact.next : exact.exact_first) =
+            entry.exact.next;
         if (entry.exact.next != none)
             m_entries[entry.exact.next].exact.previous = entry.exact.previous;
 
@@ -130,7 +130,8 @@ class Table
     {
         const uint32_t capacity = m_capacity == 0 ? 256 : 2 * m_capacity;
         Bucket* const buckets = static_cast<Bucket*>(malloc(capacity * sizeof(Bucket)));
-        Entry* const entries = static_cast<Entry*>(realloc(static_cast<void*>(m_entries), capacity * sizeof(Entry)));
+        Entry* const entries =
+            static_cast<Entry*>(realloc(static_cast<void*>(m_entries), capacity * sizeof(Entry)));
         if (entries != nullptr)
             m_entries = entries;
         if (entries == nullptr || buckets == nullptr) {
@@ -142,7 +143,8 @@ class Table
         m_mask = capacity - 1;
         for (uint32_t i = 0; i < capacity; ++i)
             m_buckets[i] = Bucket();
-        // All old entries are in use, else there was no need to grow; their order of age is that of their rids.
+        // All old entries are in use, else there was no need to grow; their order of age is that of their
+        // rids.
         relink_by_age();
         for (uint32_t i = m_capacity; i < capacity; ++i) {
             m_entries[i].exact.next = m_free;
@@ -184,10 +186,10 @@ class Table
     uint32_t m_count = 0;
 };
 
-// Where several threads call MPI at the same time, the entries are spread by the addresses of their variables, so that
-// threads meet only if their variables are neighbours. Whoever looks for a handle that was moved needs all parts.
-struct alignas(64) Part
-{
+// Where several threads call MPI at the same time, the entries are spread by the addresses of their
+// variables, so that threads meet only if their variables are neighbours. Whoever looks for a handle that was
+// moved needs all parts.
+struct alignas(64) Part {
     Table table;
     SpinLock lock;
 };
@@ -204,8 +206,7 @@ Part& part_of(const MPI_Request* variable)
 }
 
 // Access to one part at a time.
-class PartAccess
-{
+class PartAccess {
   public:
     PartAccess() = default;
     ~PartAccess() { unlock(); }
@@ -237,8 +238,7 @@ class PartAccess
 };
 
 // All entries of a handle, from the oldest on. Holds all locks.
-class ByAge
-{
+class ByAge {
   public:
     ByAge()
     {
@@ -269,7 +269,8 @@ class ByAge
     {
         unsigned oldest = 0;
         for (unsigned i = 1; i < part_count; ++i)
-            if (m_next[i] != nullptr && (m_next[oldest] == nullptr || m_next[i]->request.rid < m_next[oldest]->request.rid))
+            if (m_next[i] != nullptr &&
+                (m_next[oldest] == nullptr || m_next[i]->request.rid < m_next[oldest]->request.rid))
                 oldest = i;
         Entry* const entry = m_next[oldest];
         *table = &parts[oldest].table;
@@ -305,8 +306,7 @@ template <typename Use> bool use_entry(MPI_Request handle, const MPI_Request* va
 }
 
 // One completion call. No entry is found twice in it.
-class Settlement
-{
+class Settlement {
   public:
     Settlement()
     {

@@ -1,8 +1,9 @@
 // Which operation a request handle stands for.
 //
-// Handles alone do not tell: Open MPI gives every send that completes at once the same one, and all libraries use
-// freed ones again. So each started operation is an entry under its handle and the address of the variable that the
-// handle was stored in. Where a program moved the handle elsewhere, the oldest entry with that handle is taken.
+// Handles alone do not tell: Open MPI gives every send that completes at once the same one, and all libraries
+// use freed ones again. So each started operation is an entry under its handle and the address of the
+// variable that the handle was stored in. Where a program moved the handle elsewhere, the oldest entry with
+// that handle is taken.
 #pragma once
 
 #include "mpiwrapper/runtime/mpi_api.h"
@@ -21,10 +22,9 @@ enum class RequestKind : uint8_t {
 };
 
 /// One started operation, or a persistent request that waits for MPI_Start.
-struct Request
-{
-    int64_t rid = -1;      ///< of the operation
-    int64_t init_rid = -1; ///< of the persistent request that it was started from
+struct Request {
+    int64_t rid = -1;           ///< of the operation
+    int64_t init_rid = -1;      ///< of the persistent request that it was started from
     const Comm* comm = nullptr; ///< of a receive: what the ranks in the status refer to
     int64_t size = 0;           ///< of an access: the bytes that were asked for
     RequestKind kind = RequestKind::operation;
@@ -51,16 +51,16 @@ void add_request(MPI_Request handle, const MPI_Request* variable, const Request&
 bool find_request(MPI_Request handle, const MPI_Request* variable, Request* request);
 
 /// A request that a completion call was given.
-struct Offer
-{
+struct Offer {
     MPI_Request handle; ///< before the call
     bool has_ended;     ///< the call completed it
     bool is_known;
     Request request; ///< if it is known, as it was before the call
 };
 
-/// After a completion call: finds the requests, each entry for one offer only. Entries that have ended are removed, or become
-/// inactive if they are persistent. Who removes an entry drops its reference to `comm` after use.
+/// After a completion call: finds the requests, each entry for one offer only. Entries that have ended are
+/// removed, or become inactive if they are persistent. Who removes an entry drops its reference to `comm`
+/// after use.
 void settle_requests(Offer* offers, const MPI_Request* variables, int count);
 
 /// MPI_Start: gives the persistent request a new operation.

@@ -15,16 +15,10 @@
 namespace hdtrace::mpi {
 
 /// How much, by HDTRACE_VERBOSITY.
-enum Verbosity : int {
-    incomplete_trace = 0,
-    warnings = 1,
-    results = 2,
-    everything = 3
-};
+enum Verbosity : int { incomplete_trace = 0, warnings = 1, results = 2, everything = 3 };
 
 /// A line on standard error, said when the object ends. Safe in signal handlers.
-class Say
-{
+class Say {
   public:
     explicit Say(Verbosity level) : m_is_wanted(settings.verbosity >= level) { text("hdtrace: "); }
     ~Say()

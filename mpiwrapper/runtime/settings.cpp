@@ -14,8 +14,7 @@ Settings settings;
 namespace {
 
 // The numbers that a variable may have.
-struct Range
-{
+struct Range {
     int64_t min;
     int64_t max;
     bool has_units; // K, M, G
@@ -62,13 +61,16 @@ void read_settings()
 {
     const char* text;
     // First, because reading the others may have something to say.
-    settings.verbosity = static_cast<int>(read_number("HDTRACE_VERBOSITY", settings.verbosity, {incomplete_trace, everything, false}));
-#define HDT_OPTION_BOOL(name, variable, default) settings.name = read_number(variable, default, {0, 1, false}) != 0;
-#define HDT_OPTION_INT(name, variable, default, min, max)                                                                \
+    settings.verbosity = static_cast<int>(
+        read_number("HDTRACE_VERBOSITY", settings.verbosity, {incomplete_trace, everything, false}));
+#define HDT_OPTION_BOOL(name, variable, default)                                                             \
+    settings.name = read_number(variable, default, {0, 1, false}) != 0;
+#define HDT_OPTION_INT(name, variable, default, min, max)                                                    \
     settings.name = static_cast<int>(read_number(variable, default, {min, max, false}));
-#define HDT_OPTION_SIZE(name, variable, default, min) settings.name = read_number(variable, default, {min, INT64_MAX, true});
-#define HDT_OPTION_TEXT(name, variable, default)                                                                         \
-    text = getenv(variable);                                                                                             \
+#define HDT_OPTION_SIZE(name, variable, default, min)                                                        \
+    settings.name = read_number(variable, default, {min, INT64_MAX, true});
+#define HDT_OPTION_TEXT(name, variable, default)                                                             \
+    text = getenv(variable);                                                                                 \
     settings.name = text != nullptr && *text != '\0' ? copy_of(text, default) : default;
 #include "hdtrace_options.inc"
 }

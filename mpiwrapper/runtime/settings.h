@@ -6,8 +6,7 @@
 namespace hdtrace::mpi {
 
 /// The settings, from the environment (hdtrace/options.toml).
-struct Settings
-{
+struct Settings {
 #define HDT_OPTION_BOOL(name, variable, default) bool name = default;
 #define HDT_OPTION_INT(name, variable, default, min, max) int name = default;
 #define HDT_OPTION_SIZE(name, variable, default, min) int64_t name = default;

@@ -38,8 +38,8 @@ bool is_fault(int signal, const siginfo_t* info)
     return is_from_kernel && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL);
 }
 
-// The signal arrives again when our handler returns: a fault because its instruction is repeated, any other because
-// it is sent again. So all is as it would be without us, the exit status and the core dump included.
+// The signal arrives again when our handler returns: a fault because its instruction is repeated, any other
+// because it is sent again. So all is as it would be without us, the exit status and the core dump included.
 void leave_to_previous(int signal, const siginfo_t* info)
 {
     sigaction(signal, &previous_actions[signal], nullptr);
@@ -103,8 +103,8 @@ void* provide_signal_stack()
     stack_t current;
     if (sigaltstack(nullptr, &current) != 0 || (current.ss_flags & SS_DISABLE) == 0)
         return nullptr;
-    void* const memory =
-        mmap(nullptr, signal_stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    void* const memory = mmap(nullptr, signal_stack_size, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return nullptr;
     const stack_t own = {memory, 0, signal_stack_size};

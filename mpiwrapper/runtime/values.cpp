@@ -9,22 +9,24 @@ namespace hdtrace::mpi {
 
 namespace {
 
-#define HDT_NAMED(constant) {constant, #constant}
+#define HDT_NAMED(constant)                                                                                  \
+    {                                                                                                        \
+        constant, #constant                                                                                  \
+    }
 
-struct NamedOp
-{
+struct NamedOp {
     MPI_Op op;
     const char* name;
 };
 
 const NamedOp ops[] = {
-    HDT_NAMED(MPI_SUM),  HDT_NAMED(MPI_MAX),    HDT_NAMED(MPI_MIN),    HDT_NAMED(MPI_PROD),    HDT_NAMED(MPI_LAND),
-    HDT_NAMED(MPI_BAND), HDT_NAMED(MPI_LOR),    HDT_NAMED(MPI_BOR),    HDT_NAMED(MPI_LXOR),    HDT_NAMED(MPI_BXOR),
-    HDT_NAMED(MPI_MINLOC), HDT_NAMED(MPI_MAXLOC), HDT_NAMED(MPI_REPLACE), HDT_NAMED(MPI_NO_OP),
+    HDT_NAMED(MPI_SUM),     HDT_NAMED(MPI_MAX),   HDT_NAMED(MPI_MIN),    HDT_NAMED(MPI_PROD),
+    HDT_NAMED(MPI_LAND),    HDT_NAMED(MPI_BAND),  HDT_NAMED(MPI_LOR),    HDT_NAMED(MPI_BOR),
+    HDT_NAMED(MPI_LXOR),    HDT_NAMED(MPI_BXOR),  HDT_NAMED(MPI_MINLOC), HDT_NAMED(MPI_MAXLOC),
+    HDT_NAMED(MPI_REPLACE), HDT_NAMED(MPI_NO_OP),
 };
 
-struct KnownMessage : TableEntry<KnownMessage>
-{
+struct KnownMessage : TableEntry<KnownMessage> {
     Message message;
 };
 

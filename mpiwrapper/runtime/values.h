@@ -11,8 +11,7 @@
 namespace hdtrace::mpi {
 
 /// A constant of mpi.h, whose value depends on the library.
-struct NamedValue
-{
+struct NamedValue {
     int value;
     const char* name;
 };
@@ -46,8 +45,8 @@ inline bool has_weights(const int* weights)
 {
     return weights != MPI_UNWEIGHTED && weights != MPI_WEIGHTS_EMPTY;
 }
-/// Children `<Arg value= />` of a started command, if the call succeeded. @p arguments end with a null pointer, or are
-/// MPI_ARGV_NULL.
+/// Children `<Arg value= />` of a started command, if the call succeeded. @p arguments end with a null
+/// pointer, or are MPI_ARGV_NULL.
 void put_arguments(Element& element, const Call& call, char** arguments);
 /// Children `<Command name= />`, each with its arguments and hints behind it, if the call succeeded.
 void put_commands(Element& element, const Call& call, int count, char** commands, char*** arguments,
@@ -61,8 +60,7 @@ inline int64_t tag_value(int tag)
 }
 
 /// Which side of a rooted collective this process is on.
-struct Rooted
-{
+struct Rooted {
     bool is_root;   ///< the arguments for the root are significant
     bool is_leaf;   ///< the arguments of everyone are significant
     bool is_member; ///< the arguments of root and others are significant
@@ -75,7 +73,8 @@ struct Rooted
     }
 };
 
-/// What a status holds. Those of Fortran are arrays of INTEGER, which MPI hands on as they are: they may be less aligned.
+/// What a status holds. Those of Fortran are arrays of INTEGER, which MPI hands on as they are: they may be
+/// less aligned.
 inline MPI_Status value_of(const MPI_Status* status)
 {
     MPI_Status copy;
@@ -84,8 +83,7 @@ inline MPI_Status value_of(const MPI_Status* status)
 }
 
 /// A status for the runtime to read: the program's own, or ours where the program does not want one.
-class StatusArgument
-{
+class StatusArgument {
   public:
     explicit StatusArgument(MPI_Status* given) : m_used(given == MPI_STATUS_IGNORE ? &m_own : given) {}
     StatusArgument(const StatusArgument&) = delete;
@@ -110,8 +108,7 @@ template <typename Status> inline int64_t status_bytes(const Status& status)
 }
 
 /// A message that MPI_Mprobe found and MPI_Mrecv has not yet received.
-struct Message
-{
+struct Message {
     const Comm* comm = &null_comm;
     int source = MPI_PROC_NULL;
     int tag = MPI_ANY_TAG;
@@ -120,8 +117,7 @@ struct Message
 void add_message(MPI_Message handle, const Message& message);
 
 /// A message that is about to be received: its handle ends with that.
-class MatchedMessage : public Message
-{
+class MatchedMessage : public Message {
   public:
     /// @p handle may be null, as far as MPI is asked to say so.
     explicit MatchedMessage(const MPI_Message* handle);
@@ -131,8 +127,7 @@ class MatchedMessage : public Message
 };
 
 /// What a receive or probe asked for and got.
-struct Received
-{
+struct Received {
     int64_t posted_source;
     int64_t posted_tag;
     int64_t source;
@@ -141,9 +136,10 @@ struct Received
     bool is_known = false; ///< there is a message
 
     /// @p told is read only if @p has_message.
-    Received(const Comm& comm, int source_argument, int tag_argument, bool has_message, const MPI_Status* told)
-        : posted_source(world_rank(comm, source_argument)), posted_tag(tag_value(tag_argument)), source(posted_source),
-          tag(posted_tag), is_known(has_message)
+    Received(const Comm& comm, int source_argument, int tag_argument, bool has_message,
+             const MPI_Status* told)
+        : posted_source(world_rank(comm, source_argument)), posted_tag(tag_value(tag_argument)),
+          source(posted_source), tag(posted_tag), is_known(has_message)
     {
         if (!has_message)
             return;
@@ -181,8 +177,8 @@ inline RequestKind exchange_kind(int source)
 /// Stands in a status of ours until MPI writes it: some libraries leave some out.
 inline constexpr int no_source_yet = INT_MIN;
 
-/// For completion calls: " rid='...'" and what is known of the message or the access. Ends the child element. @p told is read
-/// only if it tells of such a request.
+/// For completion calls: " rid='...'" and what is known of the message or the access. Ends the child element.
+/// @p told is read only if it tells of such a request.
 void put_completed(Element& element, const Request& request, const MPI_Status* told);
 
 } // namespace hdtrace::mpi

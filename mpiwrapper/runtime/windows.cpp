@@ -2,8 +2,8 @@
 
 #include "mpiwrapper/runtime/communicators.h"
 #include "mpiwrapper/runtime/lock.h"
-#include "mpiwrapper/runtime/process.h"
 #include "mpiwrapper/runtime/object_table.h"
+#include "mpiwrapper/runtime/process.h"
 
 #include <stdlib.h>
 
@@ -13,13 +13,12 @@ constinit Generations<MPI_Win> window_generations;
 
 namespace {
 
-struct KnownWindow : TableEntry<KnownWindow>
-{
+struct KnownWindow : TableEntry<KnownWindow> {
     Window window;
 };
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the table and the ids
-constinit ObjectTable<KnownWindow> windows;              // by handle
+constinit ObjectTable<KnownWindow> windows;        // by handle
 int64_t next_id = 0;
 
 // Whoever calls it holds the mutex.

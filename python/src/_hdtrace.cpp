@@ -1,5 +1,4 @@
-/* _hdtrace - the C++ readers for Python. Glue only: what is more than a conversion is in the package hdtrace.
- */
+// _hdtrace - the C++ readers for Python. Glue only: what is more than a conversion is in the package hdtrace.
 #include <cerrno>
 #include <filesystem>
 #include <set>
@@ -122,8 +121,7 @@ void bind_elements(py::module_& module)
         .def("__repr__", &state_text);
 }
 
-/* The next states; none at the end. An error is reported by the call after the one with the last good state.
- */
+// The next states; none at the end. An error is reported by the call after the one with the last good state.
 std::vector<State> read_chunk(TrcReader& reader, std::size_t size)
 {
     const py::gil_scoped_release release;
@@ -153,14 +151,14 @@ void bind_trc_reader(py::module_& module)
         .def("read_chunk", &read_chunk, py::arg("size"));
 }
 
-/* Values may be any bytes. */
+// Values may be any bytes.
 py::object bytes_text(const std::string& text)
 {
     return py::reinterpret_steal<py::object>(
         PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "surrogateescape"));
 }
 
-/* Lines of a kind that we do not know may look as they like. */
+// Lines of a kind that we do not know may look as they like.
 py::dict values_of(const InfoLine& line)
 {
     static const std::set<std::string_view> known_kinds = {

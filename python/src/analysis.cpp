@@ -1,5 +1,5 @@
-/* Projects and what is computed from their traces. Everything is read in steps, between which Python may stop
- * it. */
+// Projects and what is computed from their traces. Everything is read in steps, between which Python may stop
+// it.
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -33,7 +33,7 @@ using Path = std::filesystem::path;
 using ProjectPointer = std::shared_ptr<OpenedProject>;
 constexpr auto inside = py::return_value_policy::reference_internal;
 
-/* A state with whose it is. */
+// A state with whose it is.
 struct Call : State {
     std::int64_t rank = 0;
     std::int64_t thread = 0;
@@ -46,8 +46,8 @@ class CallReader {
     {
     }
 
-    /* The next calls; none at the end. An error is reported by the call after the one with the last good
-     * state. */
+    // The next calls; none at the end. An error is reported by the call after the one with the last good
+    // state.
     std::vector<Call> read(std::size_t states)
     {
         const py::gil_scoped_release release;
@@ -101,7 +101,7 @@ class CallReader {
     std::exception_ptr m_problem; ///< is thrown next
 };
 
-/* Messages and operations with the label of their communicator, if the project has it. */
+// Messages and operations with the label of their communicator, if the project has it.
 template <class Found> struct Labelled : Found {
     std::optional<std::string> label;
 };
@@ -120,7 +120,7 @@ std::vector<Labelled<Found>> read_labelled(Reader& reader, std::size_t calls)
     return result;
 }
 
-/* The vector moves into the array's owner. */
+// The vector moves into the array's owner.
 template <class Number> py::array to_array(std::vector<Number>&& values)
 {
     auto owner = std::make_unique<std::vector<Number>>(std::move(values));
@@ -152,7 +152,7 @@ py::object to_python(OptionalNumbers& column)
     return masked(to_array(std::move(column.values)), to_flags(std::move(column.missing)));
 }
 
-/* A pair: the package decides what to make of it. */
+// A pair: the package decides what to make of it.
 py::object to_python(Texts& column)
 {
     return py::make_tuple(to_array(std::move(column.codes)), file_texts(column.categories));
@@ -267,8 +267,8 @@ py::list find_problems(const Path& path)
     return file_texts(problems);
 }
 
-/* Closes a trace that was cut off. Answers its file, which may be a compressed one, and what it lacked; empty
- * if it is whole. */
+// Closes a trace that was cut off. Answers its file, which may be a compressed one, and what it lacked; empty
+// if it is whole.
 py::tuple repair(const Path& path)
 {
     const std::string file = detail::existing_name(path.string());
@@ -298,7 +298,7 @@ template <class Reader, class Read> void bind_reader(py::module_& module, const 
         .def_property_readonly("missing", [](const Reader& reader) { return file_texts(reader.missing()); });
 }
 
-/* Objects of a project live as long as it does. */
+// Objects of a project live as long as it does.
 template <class Object, class Find> auto of_call(Find find)
 {
     return [find](const OpenedProject& project, const Call& call,

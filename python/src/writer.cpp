@@ -1,4 +1,4 @@
-/* The trace library for programs in Python. */
+// The trace library for programs in Python.
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -23,7 +23,7 @@ struct Destroy {
 };
 template <class Object> using Owner = std::unique_ptr<Object, Destroy>;
 
-/* What the caller did wrong is a ValueError, what the system did an OSError. */
+// What the caller did wrong is a ValueError, what the system did an OSError.
 [[noreturn]] void raise_error(int number)
 {
     constexpr std::array wrong_use = {
@@ -78,7 +78,7 @@ class TraceWriter {
     void set_force_flush(bool on) { check(hdT_setForceFlush(m_trace.get(), on)); }
     void flush() { check(hdT_flush(m_trace.get())); }
 
-    /* After an error no state is open that would have to be ended. */
+    // After an error no state is open that would have to be ended.
     void start_state(const std::string& state)
     {
         if (hdT_logStateStart(m_trace.get(), state.c_str()) == 0)

@@ -4,8 +4,9 @@
  *
  *     calls N start_ns S loop_ns T finalize_ns F resident_kb R
  *
- * N: calls of all processes and threads in the loop; S: until MPI_Init has returned, from `loops start` on, which executes
- * the program that runs this one (0: without it); T: duration of the loop in the first process.
+ * N: calls of all processes and threads in the loop; S: until MPI_Init has returned, from `loops start` on,
+ * which executes the program that runs this one (0: without it); T: duration of the loop in the first
+ * process.
  *
  *     loops start PROGRAM ARGUMENTS */
 #include <mpi.h>
@@ -79,7 +80,8 @@ static long file_blocks(long calls)
     MPI_File file;
     char name[64];
     snprintf(name, sizeof name, "loops.data.%d", rank);
-    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &file);
     for (long i = 0; i < calls; i += 2) {
         const MPI_Offset place = i / 2 % BLOCKS * BLOCK;
         MPI_File_write_at(file, place, block, BLOCK, MPI_BYTE, MPI_STATUS_IGNORE);
@@ -124,8 +126,8 @@ static long many_objects(long calls)
     return calls;
 }
 
-/* While many receives are pending. With MPI_PROC_NULL the MPI library has next to nothing to do, and no locks that hide what
- * the tracer's cost. */
+/* While many receives are pending. With MPI_PROC_NULL the MPI library has next to nothing to do, and no locks
+ * that hide what the tracer's cost. */
 static long many_requests(long calls)
 {
     static int in[OBJECTS];
@@ -141,15 +143,14 @@ static long many_requests(long calls)
     return made;
 }
 
-struct part
-{
+struct part {
     MPI_Comm comm;
     long calls;
 };
 
-static void *exchange_part(void *argument)
+static void* exchange_part(void* argument)
 {
-    struct part *const part = argument;
+    struct part* const part = argument;
     part->calls = exchange(part->calls, MPI_PROC_NULL, part->comm);
     return NULL;
 }
@@ -185,9 +186,8 @@ static long eight_threads(long calls)
     return threads(calls, 8);
 }
 
-static const struct loop
-{
-    const char *name;
+static const struct loop {
+    const char* name;
     long (*run)(long calls);
     int needs_threads;
 } loops[] = {
@@ -201,7 +201,7 @@ static long resident_kilobytes(void)
 {
     char line[200];
     long kilobytes = -1;
-    FILE *const file = fopen("/proc/self/status", "r");
+    FILE* const file = fopen("/proc/self/status", "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         if (sscanf(line, "VmRSS: %ld", &kilobytes) == 1) {
             break;
@@ -213,7 +213,7 @@ static long resident_kilobytes(void)
     return kilobytes;
 }
 
-static const struct loop *find(const char *name)
+static const struct loop* find(const char* name)
 {
     for (size_t i = 0; i < sizeof loops / sizeof loops[0]; ++i) {
         if (strcmp(loops[i].name, name) == 0) {
@@ -226,7 +226,7 @@ static const struct loop *find(const char *name)
 
 #define STARTED "LOOPS_STARTED"
 
-static int start(char **command)
+static int start(char** command)
 {
     char time[32];
     snprintf(time, sizeof time, "%ld", now());
@@ -238,11 +238,11 @@ static int start(char **command)
 
 static long since_start(void)
 {
-    const char *const started = getenv(STARTED);
+    const char* const started = getenv(STARTED);
     return started != NULL ? now() - atol(started) : 0;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     if (argc > 2 && strcmp(argv[1], "start") == 0) {
         return start(argv + 2);
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: loops LOOP CALLS\n       loops start PROGRAM ARGUMENTS\n");
         return 2;
     }
-    const struct loop *const loop = find(argv[1]);
+    const struct loop* const loop = find(argv[1]);
     const long calls = atol(argv[2]);
     int provided;
     MPI_Init_thread(&argc, &argv, loop->needs_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
@@ -272,8 +272,8 @@ int main(int argc, char **argv)
     const long finalizing = now();
     MPI_Finalize();
     if (rank == 0) {
-        printf("calls %ld start_ns %ld loop_ns %ld finalize_ns %ld resident_kb %ld\n", made * size, starting, end - begin,
-               now() - finalizing, resident);
+        printf("calls %ld start_ns %ld loop_ns %ld finalize_ns %ld resident_kb %ld\n", made * size, starting,
+               end - begin, now() - finalizing, resident);
     }
     return EXIT_SUCCESS;
 }

@@ -1,9 +1,8 @@
-/* Reads traces from their beginnings to their ends and prints how many calls they hold.
- *
- *     reading single TRACE...    each trace by itself, on one core
- *     reading all TRACE...       the same on all cores
- *     reading merged TRACE...    all traces as one stream in the order of time
- */
+// Reads traces from their beginnings to their ends and prints how many calls they hold.
+//
+//     reading single TRACE...    each trace by itself, on one core
+//     reading all TRACE...       the same on all cores
+//     reading merged TRACE...    all traces as one stream in the order of time
 #include <atomic>
 #include <cstdio>
 #include <exception>

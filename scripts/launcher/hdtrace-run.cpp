@@ -193,7 +193,8 @@ std::string obstacle(const std::string& library, const std::string& program)
     return other.empty() ? "" : "it uses " + other + ", but this tracer is made for " HDTRACE_MPI_LIBRARY;
 }
 
-/// Behind others: a tool that intercepts MPI_Send calls PMPI_Send, which we intercept, but we cannot know of it.
+/// Behind others: a tool that intercepts MPI_Send calls PMPI_Send, which we intercept, but we cannot know of
+/// it.
 void preload(const std::string& library)
 {
     const char* others = std::getenv("LD_PRELOAD");

@@ -77,7 +77,8 @@ std::vector<std::string> read_needed(std::ifstream& file, const Segments& segmen
     std::vector<std::uint64_t> places;
     std::uint64_t names = UINT64_MAX;
     ElfW(Dyn) entry{};
-    for (std::uint64_t at = 0; at < dynamic->p_filesz && read_at(file, dynamic->p_offset + at, entry) && entry.d_tag != DT_NULL;
+    for (std::uint64_t at = 0;
+         at < dynamic->p_filesz && read_at(file, dynamic->p_offset + at, entry) && entry.d_tag != DT_NULL;
          at += sizeof entry) {
         if (entry.d_tag == DT_NEEDED) {
             places.push_back(entry.d_un.d_val);

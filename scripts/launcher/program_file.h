@@ -13,7 +13,7 @@ std::string find_program(const std::string& name);
 /// An ELF file, which is what the dynamic loader can preload libraries into.
 struct ElfFile {
     bool for_this_machine = false;
-    std::string loader; ///< the dynamic loader that it asks for; empty: it is linked statically
+    std::string loader;              ///< the dynamic loader that it asks for; empty: it is linked statically
     std::vector<std::string> needed; ///< the libraries that it names itself
 };
 

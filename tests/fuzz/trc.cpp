@@ -27,7 +27,7 @@ std::vector<State> read_states(TrcReader& reader)
     return states;
 }
 
-/* Where a trace is broken libxml2 may lose some of the states before, depending on where it began. */
+// Where a trace is broken libxml2 may lose some of the states before, depending on where it began.
 void compare_with_libxml2(const std::string& path)
 {
     const test::Result ours = test::read(path);

@@ -15,7 +15,8 @@ namespace {
 /// A file with some text for the duration of a test.
 class InfoFile {
   public:
-    explicit InfoFile(const std::string& text) : m_path(testing::TempDir() + "info_reader_" + std::to_string(getpid()))
+    explicit InfoFile(const std::string& text)
+        : m_path(testing::TempDir() + "info_reader_" + std::to_string(getpid()))
     {
         std::ofstream(m_path, std::ios::binary) << text;
     }

@@ -7,7 +7,7 @@
 
 static int failures = 0;
 
-static void expect(int is_true, const char *what)
+static void expect(int is_true, const char* what)
 {
     if (!is_true) {
         fprintf(stderr, "%s (errno: %s)\n", what, hdT_strerror(errno));
@@ -15,7 +15,7 @@ static void expect(int is_true, const char *what)
     }
 }
 
-static void write_trace(hdTrace *trace)
+static void write_trace(hdTrace* trace)
 {
     expect(hdT_enableTrace(trace) == 0, "enable");
     expect(hdT_logStateStart(trace, "Step") == 0, "start");
@@ -26,10 +26,10 @@ static void write_trace(hdTrace *trace)
     expect(hdT_writeInfo(trace, "Step number=%d", 1) == 0, "info");
 }
 
-static void expect_in_file(const char *path, const char *text)
+static void expect_in_file(const char* path, const char* text)
 {
     char content[4096] = "";
-    FILE *file = fopen(path, "r");
+    FILE* file = fopen(path, "r");
     expect(file != NULL, path);
     if (file == NULL)
         return;
@@ -40,11 +40,11 @@ static void expect_in_file(const char *path, const char *text)
 
 int main(void)
 {
-    const char *const levels[] = {"Host", "Worker"};
-    const char *const labels[] = {"node01", "3"};
-    hdTopology *topology = hdT_createTopology("c_program", levels, 2);
-    hdTopoNode *node = hdT_createTopoNode(topology, labels, 2);
-    hdTrace *trace = hdT_createTrace(node);
+    const char* const levels[] = {"Host", "Worker"};
+    const char* const labels[] = {"node01", "3"};
+    hdTopology* topology = hdT_createTopology("c_program", levels, 2);
+    hdTopoNode* node = hdT_createTopoNode(topology, labels, 2);
+    hdTrace* trace = hdT_createTrace(node);
     expect(trace != NULL, "create");
     if (trace == NULL)
         return 1;

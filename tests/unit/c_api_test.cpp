@@ -148,8 +148,8 @@ class Api : public testing::Test {
     {
         if (trace != nullptr)
             hdT_finalize(trace);
-        for (const char* variable : {"HDTRACE_DIRECTORY", "HDTRACE_FORCE_FLUSH", "HDTRACE_BUFFER_SIZE", "HDTRACE_TIME_DIGITS",
-                                     "HDTRACE_COMPRESS"})
+        for (const char* variable : {"HDTRACE_DIRECTORY", "HDTRACE_FORCE_FLUSH", "HDTRACE_BUFFER_SIZE",
+                                     "HDTRACE_TIME_DIGITS", "HDTRACE_COMPRESS"})
             unsetenv(variable);
     }
 
@@ -340,7 +340,8 @@ TEST_F(Api, MalformedSettingsAreRefused)
 
 TEST_F(Api, TracesAreCompressedAsTheEnvironmentAsks)
 {
-    for (const auto& [method, suffix] : {std::pair("none", ""), std::pair("gzip", ".gz"), std::pair("zstd", ".zst")}) {
+    for (const auto& [method, suffix] :
+         {std::pair("none", ""), std::pair("gzip", ".gz"), std::pair("zstd", ".zst")}) {
         setenv("HDTRACE_COMPRESS", method, 1);
         open();
         EXPECT_EQ(finalize(), 0);
@@ -355,7 +356,8 @@ TEST_F(Api, TimesHaveTheDigitsThatTheEnvironmentAsksFor)
     state("A");
     finalize();
     const std::string text = content_of(m_directory.file("app_node01_3_1.trc"));
-    EXPECT_TRUE(std::regex_search(text, std::regex("<A time='[0-9]+\\.[0-9]{6}' end='[0-9]+\\.[0-9]{6}' />"))) << text;
+    EXPECT_TRUE(std::regex_search(text, std::regex("<A time='[0-9]+\\.[0-9]{6}' end='[0-9]+\\.[0-9]{6}' />")))
+        << text;
 }
 
 TEST_F(Api, SettingsAreHonoured)

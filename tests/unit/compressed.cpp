@@ -21,7 +21,9 @@ class Bytes {
     CompressedText text()
     {
         return {[this](std::int64_t offset, char* target, std::size_t size) {
-                    const std::size_t count = static_cast<std::size_t>(offset) < m_bytes.size() ? m_bytes.copy(target, size, offset) : 0;
+                    const std::size_t count = static_cast<std::size_t>(offset) < m_bytes.size()
+                                                  ? m_bytes.copy(target, size, offset)
+                                                  : 0;
                     m_read += count;
                     return count;
                 },
@@ -65,7 +67,8 @@ std::string with_gzip(const std::string& text)
     return content_of(directory.file("t"));
 }
 
-const Form forms[] = {{"gzip", Compression::gzip, ".gz", with_gzip}, {"zstd", Compression::zstd, ".zst", with_zstd}};
+const Form forms[] = {{"gzip", Compression::gzip, ".gz", with_gzip},
+                      {"zstd", Compression::zstd, ".zst", with_zstd}};
 
 constexpr int calls = 200'000;
 constexpr int64_t interval = 1'000'000;
@@ -111,7 +114,8 @@ class Compressed : public testing::TestWithParam<Form> {
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(, Compressed, testing::ValuesIn(forms), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(, Compressed, testing::ValuesIn(forms),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST_P(Compressed, IsRecognised)
 {
@@ -163,7 +167,8 @@ TEST_P(Compressed, TheIndexLeadsToATime)
         std::string block(72 * 1024, '\0');
         block.resize(text.read(block.data(), block.size()));
         char end[32];
-        snprintf(end, sizeof end, "end='%d.%09d'", static_cast<int>(call * interval / second), static_cast<int>(call * interval % second));
+        snprintf(end, sizeof end, "end='%d.%09d'", static_cast<int>(call * interval / second),
+                 static_cast<int>(call * interval % second));
         EXPECT_NE(block.find(end), block.npos) << call;
     }
 }

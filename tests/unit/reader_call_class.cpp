@@ -46,7 +46,7 @@ TEST(CallClass, IsFoundByItsName)
     EXPECT_EQ(find_class("nonsense"), std::nullopt);
 }
 
-/* Every function that is wrapped has a class, so that no selection misses it. */
+// Every function that is wrapped has a class, so that no selection misses it.
 TEST(CallClass, IsKnownOfEveryWrappedFunction)
 {
     int functions = 0;

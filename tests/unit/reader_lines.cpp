@@ -1,4 +1,4 @@
-/* The fast reader of lines and libxml2 read the same. */
+// The fast reader of lines and libxml2 read the same.
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
@@ -19,7 +19,7 @@ using test::Result;
 using test::TemporaryFile;
 using test::TemporaryFolder;
 
-/* libxml2 may lose states before an error, and before the end of what was cut off. */
+// libxml2 may lose states before an error, and before the end of what was cut off.
 void expect_same(const std::string& text)
 {
     const TemporaryFile file("app_host_0_0.trc", text);
@@ -44,7 +44,7 @@ void expect_same(const std::string& text)
 
 const std::string good = "<A time='1' end='2' />\n";
 
-/* Lines that are in the subset, that are not, and that are wrong. */
+// Lines that are in the subset, that are not, and that are wrong.
 const std::string lines[] = {
     "<A time='1' end='2'/>",
     "<A time='1.5' end=\"2.000000001\" ><For rid='1' /><For rid='2'></For></A>",
@@ -206,7 +206,7 @@ TEST(Lines, ForgetTheLineBefore)
     EXPECT_EQ(state.children.at(0), (Element{"G", {}}));
 }
 
-/* Lines at whose end seconds are counted. */
+// Lines at whose end seconds are counted.
 std::string many_lines(int count)
 {
     std::string text;

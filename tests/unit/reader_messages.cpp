@@ -8,8 +8,8 @@
 namespace hdtrace {
 namespace {
 
-/* Calls of several processes, each a word for its name and words NAME=VALUE for attributes; those of a child
- * stand behind it, e.g. "Wait For rid=1 fromRank=0". */
+// Calls of several processes, each a word for its name and words NAME=VALUE for attributes; those of a child
+// stand behind it, e.g. "Wait For rid=1 fromRank=0".
 State call(const std::string& text, std::int64_t line)
 {
     State state;
@@ -45,7 +45,7 @@ Project two_communicators()
     return project;
 }
 
-/* What is matched, as "line of the send->line of the receive", with '-' for none. */
+// What is matched, as "line of the send->line of the receive", with '-' for none.
 std::vector<std::string> match(std::initializer_list<Call> calls)
 {
     const Project project = two_communicators();

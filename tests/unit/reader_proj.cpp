@@ -45,7 +45,7 @@ const std::string our_form = R"(<?xml version="1.0" encoding="UTF-8"?>
 </Application>
 )";
 
-/* As in the text of the specification: no attributes of the root, labels only, sizes with units. */
+// As in the text of the specification: no attributes of the root, labels only, sizes with units.
 const std::string form_of_the_specification = R"(<Application>
 <FileList>
 <File name="test.out">

@@ -33,7 +33,7 @@ TraceFile file(std::string path, std::int64_t rank = 0, std::int64_t thread = 0)
     return {std::move(path), rank, thread, {}};
 }
 
-/* "name@rank" of what @p traces hand out. */
+// "name@rank" of what @p traces hand out.
 std::vector<std::string> read(MergedTraces& traces)
 {
     std::vector<std::string> names;

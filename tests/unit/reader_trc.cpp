@@ -36,7 +36,7 @@ Outcome read_lines(const std::string& lines)
     return read_text("<Program timeAdjustment='0'>\n" + lines + "</Program>\n");
 }
 
-/* The place and reason of the error that reading @p text ends with, without the name of the file. */
+// The place and reason of the error that reading @p text ends with, without the name of the file.
 std::string error_of(std::string_view text)
 {
     const TemporaryFile file("app_host_0_0.trc", text);

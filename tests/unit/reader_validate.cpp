@@ -11,7 +11,7 @@ namespace {
 using test::TemporaryFile;
 using Problems = std::vector<std::string>;
 
-/* Without the name of the file. */
+// Without the name of the file.
 Problems problems_of(const std::string& name, const std::string& text)
 {
     const TemporaryFile file(name, text);
@@ -151,7 +151,7 @@ std::string repeated(std::size_t count, const std::string& text)
     return all;
 }
 
-/* With time that grows with the square of these the tests would take minutes. */
+// With time that grows with the square of these the tests would take minutes.
 constexpr std::size_t very_many = 200'000;
 
 TEST(ValidateTrace, ChecksAllThatIsNested)
@@ -287,7 +287,8 @@ TEST(ValidateProject, ChecksAllOfALongList)
         return begin + repeated(before, block) + bad + repeated(30, block) + "</INDEXED>";
     };
     EXPECT_EQ(problems_of_types(with(very_many, "")), Problems{});
-    for (const std::size_t before : {std::size_t{0}, std::size_t{1}, std::size_t{18}, std::size_t{19}, very_many})
+    for (const std::size_t before :
+         {std::size_t{0}, std::size_t{1}, std::size_t{18}, std::size_t{19}, very_many})
         EXPECT_EQ(problems_of_types(with(before, "<BLOCK len='x' index='2'/>\n")),
                   Problems{std::to_string(before + 7) + ": Element INDEXED has extra content: BLOCK"});
     for (const std::size_t before : {0, 1, 18, 19})
@@ -297,7 +298,8 @@ TEST(ValidateProject, ChecksAllOfALongList)
 TEST(ValidateProject, ChecksTheOrderOfLongLists)
 {
     const std::string begin = "<UNKNOWN" + common + ">", integers = repeated(50, "<Integer value='1'/>"),
-                      addresses = repeated(50, "<Address value='1'/>"), types = repeated(50, "<Type id='0'/>");
+                      addresses = repeated(50, "<Address value='1'/>"),
+                      types = repeated(50, "<Type id='0'/>");
     EXPECT_EQ(problems_of_types(begin + integers + addresses + types + "</UNKNOWN>"), Problems{});
     EXPECT_EQ(problems_of_types(begin + integers + types + addresses + "</UNKNOWN>").size(), 1u);
     EXPECT_EQ(problems_of_types(begin + integers + addresses + integers + "</UNKNOWN>").size(), 1u);

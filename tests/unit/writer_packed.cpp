@@ -95,14 +95,16 @@ class Packed : public testing::TestWithParam<Form> {
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(, Packed, testing::ValuesIn(forms), [](const auto& info) { return std::string(info.param.suffix + 1); });
+INSTANTIATE_TEST_SUITE_P(, Packed, testing::ValuesIn(forms),
+                         [](const auto& info) { return std::string(info.param.suffix + 1); });
 
 // What a trace goes through, with the moments of saving as 'T'.
 std::vector<std::string> history(Trace& trace, const std::function<std::string()>& text)
 {
     std::vector<std::string> steps;
     const auto remember = [&] {
-        steps.push_back(std::regex_replace(text(), std::regex("end='[0-9.]+' unfinished='1'"), "end='T' unfinished='1'"));
+        steps.push_back(
+            std::regex_replace(text(), std::regex("end='[0-9.]+' unfinished='1'"), "end='T' unfinished='1'"));
     };
     remember();
     trace.state("A", 1'000, 2'000);
@@ -196,7 +198,11 @@ TEST_P(Packed, LoopsBecomeSmall)
         now += 200 + random / 64 % 64;
         trace.begin();
         Element element(trace.writer);
-        element.text("<Send size='8' count='1' tid='0' toRank='1' toTag='").number(i % 2).text("' cid='0' rid='").number(i).text("'");
+        element.text("<Send size='8' count='1' tid='0' toRank='1' toTag='")
+            .number(i % 2)
+            .text("' cid='0' rid='")
+            .number(i)
+            .text("'");
         element.times(base_second * second + begin, base_second * second + now).end("Send");
     }
     trace.writer.close();
@@ -210,7 +216,8 @@ TEST_P(Packed, TakesThePlaceOfOtherForms)
     for (const char* suffix : {"", ".gz", ".zst"})
         std::ofstream(directory.file("t") + suffix) << "older";
     TraceWriter writer;
-    ASSERT_EQ(writer.open(directory.file("t").c_str(), "rank='0' thread='0'", base_second, settings(), nullptr), 0);
+    ASSERT_EQ(
+        writer.open(directory.file("t").c_str(), "rank='0' thread='0'", base_second, settings(), nullptr), 0);
     EXPECT_EQ(writer.close(), 0);
     EXPECT_EQ(GetParam().unpacked(directory.file("t") + GetParam().suffix), head + footer);
     const std::filesystem::directory_iterator all(directory.path());
@@ -227,8 +234,9 @@ size_t memory_in_use()
 TEST(Memory, OfATraceIsItsBufferAndLittleMore)
 {
     constexpr size_t wrapper = 16 * 1024;
-    for (const auto& [compression, more] : {std::pair(Compression::none, 40), std::pair(Compression::gzip, 330),
-                                            std::pair(Compression::zstd, 640)}) {
+    for (const auto& [compression, more] :
+         {std::pair(Compression::none, 40), std::pair(Compression::gzip, 330),
+          std::pair(Compression::zstd, 640)}) {
         TraceSettings settings;
         settings.form.compression = compression;
         const size_t before = memory_in_use();

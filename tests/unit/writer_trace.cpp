@@ -85,7 +85,8 @@ TEST(TraceFile, NeedsNoLargerTableOfDescriptorsLater)
 
 TEST(Times, HaveAsManyDigitsAsAsked)
 {
-    for (const auto& [digits, time] : {std::pair(6, "1.999999"), std::pair(7, "1.9999999"), std::pair(9, "1.999999999")}) {
+    for (const auto& [digits, time] :
+         {std::pair(6, "1.999999"), std::pair(7, "1.9999999"), std::pair(9, "1.999999999")}) {
         TraceSettings settings;
         settings.form.time_digits = digits;
         Trace trace(settings);
@@ -102,7 +103,8 @@ TEST(Times, ThatAreCutNeverEndBeforeTheyBegin)
     Trace trace(settings);
     trace.state("A", 1'999, 2'000);
     trace.state("B", 2'000, 2'999);
-    EXPECT_EQ(trace.lines(), state_line("A", "0.000001", "0.000002") + "\n" + state_line("B", "0.000002", "0.000002") + "\n");
+    EXPECT_EQ(trace.lines(), state_line("A", "0.000001", "0.000002") + "\n" +
+                                 state_line("B", "0.000002", "0.000002") + "\n");
 }
 
 TEST(Element, HasAttributesChildrenAndText)

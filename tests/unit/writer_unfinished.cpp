@@ -16,7 +16,8 @@ std::string saved(Trace& trace)
     EXPECT_EQ(trace.writer.save(), 0);
     const std::string content = trace.content();
     EXPECT_EQ(content.substr(0, head.size()), head);
-    return std::regex_replace(content.substr(head.size()), std::regex("end='[0-9.]+' unfinished='1'"), "end='T' unfinished='1'");
+    return std::regex_replace(content.substr(head.size()), std::regex("end='[0-9.]+' unfinished='1'"),
+                              "end='T' unfinished='1'");
 }
 
 void begin(Trace& trace, const char* name, int64_t time)
@@ -47,8 +48,11 @@ TEST(Unfinished, TheEndIsTheMomentOfSaving)
     trace.writer.save();
     const std::string content = trace.content();
     std::smatch times;
-    ASSERT_TRUE(std::regex_search(content, times, std::regex("time='([0-9]+)\\.([0-9]{9})' end='([0-9]+)\\.([0-9]{9})'")));
-    const auto in_nanoseconds = [&](int i) { return std::stoll(times[i]) * second + std::stoll(times[i + 1]); };
+    ASSERT_TRUE(std::regex_search(content, times,
+                                  std::regex("time='([0-9]+)\\.([0-9]{9})' end='([0-9]+)\\.([0-9]{9})'")));
+    const auto in_nanoseconds = [&](int i) {
+        return std::stoll(times[i]) * second + std::stoll(times[i + 1]);
+    };
     EXPECT_EQ(in_nanoseconds(1), before - base);
     EXPECT_GE(in_nanoseconds(3), before - base);
     EXPECT_LE(in_nanoseconds(3), clock.now() - base);
@@ -61,7 +65,8 @@ TEST(Unfinished, TimesHaveAsManyDigitsAsOthers)
     Trace trace(settings);
     begin(trace, "A", 1'999);
     EXPECT_EQ(trace.writer.save(), 0);
-    EXPECT_TRUE(std::regex_search(trace.content(), std::regex("<A time='0\\.000001' end='[0-9]+\\.[0-9]{6}' unfinished='1' />")));
+    EXPECT_TRUE(std::regex_search(
+        trace.content(), std::regex("<A time='0\\.000001' end='[0-9]+\\.[0-9]{6}' unfinished='1' />")));
 }
 
 TEST(Unfinished, StatesStandInEachOther)
@@ -72,7 +77,8 @@ TEST(Unfinished, StatesStandInEachOther)
     begin(trace, "C", 2);
     EXPECT_EQ(saved(trace), "<Nested><Nested><C time='0.000000002' end='T' unfinished='1' /></Nested>"
                             "<B time='0.000000001' end='T' unfinished='1' /></Nested>"
-                            "<A time='0.000000000' end='T' unfinished='1' />\n" + footer);
+                            "<A time='0.000000000' end='T' unfinished='1' />\n" +
+                                footer);
 }
 
 TEST(Unfinished, WhatHasEndedInsideIsKept)
@@ -84,11 +90,14 @@ TEST(Unfinished, WhatHasEndedInsideIsKept)
     trace.state("Y");
     EXPECT_EQ(saved(trace), "<Nested>" + state_line("X") + "<Nested>" + state_line("Y") + "</Nested>" +
                                 "<B time='0.000000001' end='T' unfinished='1' /></Nested>"
-                                "<A time='0.000000000' end='T' unfinished='1' />\n" + footer);
+                                "<A time='0.000000000' end='T' unfinished='1' />\n" +
+                                footer);
     trace.end("B", 1, 2);
     EXPECT_EQ(saved(trace), "<Nested>" + state_line("X") + "<Nested>" + state_line("Y") + "</Nested>" +
-                                state_line("B", "0.000000001", "0.000000002") + "</Nested>"
-                                "<A time='0.000000000' end='T' unfinished='1' />\n" + footer);
+                                state_line("B", "0.000000001", "0.000000002") +
+                                "</Nested>"
+                                "<A time='0.000000000' end='T' unfinished='1' />\n" +
+                                footer);
 }
 
 TEST(Unfinished, SurvivesFlushesInside)
@@ -103,7 +112,8 @@ TEST(Unfinished, SurvivesFlushesInside)
         trace.state("X");
     const std::string content = saved(trace);
     EXPECT_EQ(occurrences(content, "<X "), static_cast<size_t>(count));
-    EXPECT_EQ(occurrences(content, "</Nested><B time='0.000000000' end='T' unfinished='1' />\n" + footer), 1u);
+    EXPECT_EQ(occurrences(content, "</Nested><B time='0.000000000' end='T' unfinished='1' />\n" + footer),
+              1u);
 }
 
 TEST(Unfinished, IsCountedByClose)

@@ -6,14 +6,15 @@ using namespace hdtrace::mpi;
 
 namespace {
 
-// The requests that a completion call was given, as they were before it: MPI overwrites those that it completes.
-class Offered
-{
+// The requests that a completion call was given, as they were before it: MPI overwrites those that it
+// completes.
+class Offered {
   public:
     Offered(Call& call, int count, MPI_Request* requests)
         : m_call(call), m_count(requests != nullptr && count > 0 ? count : 0), m_requests(requests)
     {
-        m_offers = static_cast<Offer*>(call.thread().handles.take(static_cast<size_t>(m_count) * sizeof(Offer)));
+        m_offers =
+            static_cast<Offer*>(call.thread().handles.take(static_cast<size_t>(m_count) * sizeof(Offer)));
         if (m_offers == nullptr)
             m_count = 0; // memory is short: the call is recorded without its requests
         for (int i = 0; i < m_count; ++i)
@@ -57,7 +58,8 @@ class Offered
             m_offers[index_of(k)].has_ended = true;
     }
 
-    /// Writes `<For>` and `<Pending>`, and forgets what has completed. @p element is null where nothing is recorded.
+    /// Writes `<For>` and `<Pending>`, and forgets what has completed. @p element is null where nothing is
+    /// recorded.
     void finish(Element* element)
     {
         if (element == nullptr && m_ended_count == 0)
@@ -72,16 +74,19 @@ class Offered
   private:
     int index_of(int k) const { return m_indices != nullptr ? m_indices[k] : k; }
 
-    // Persistent requests keep their handles, so MPI is asked; only about those that are known to be requests.
+    // Persistent requests keep their handles, so MPI is asked; only about those that are known to be
+    // requests.
     bool has_ended_in_failed_call(int index) const
     {
         if (m_requests[index] == MPI_REQUEST_NULL)
             return true;
         Request request;
-        const bool is_running = find_request(m_offers[index].handle, &m_requests[index], &request) && request.is_active;
+        const bool is_running =
+            find_request(m_offers[index].handle, &m_requests[index], &request) && request.is_active;
         int has_ended = 0;
-        return is_running && request.is_persistent
-               && real.MPI_Request_get_status(m_requests[index], &has_ended, MPI_STATUS_IGNORE) == MPI_SUCCESS && has_ended;
+        return is_running && request.is_persistent &&
+               real.MPI_Request_get_status(m_requests[index], &has_ended, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+               has_ended;
     }
 
     void finish_ended(Element* element, Offer& offer, int status_index)
@@ -120,16 +125,16 @@ int defined(int value)
 }
 
 // What a completion call says of the requests that it was given.
-struct Ended
-{
+struct Ended {
     int count;
     const int* indices = nullptr; // null: the first ones
 };
 
-// All completion calls. make(statuses) calls MPI, get_ended(succeeded) reads what it answered, put_attributes(element) writes that.
+// All completion calls. make(statuses) calls MPI, get_ended(succeeded) reads what it answered,
+// put_attributes(element) writes that.
 template <typename Make, typename GetEnded, typename PutAttributes>
-int complete(const char* name, int count, MPI_Request* requests, MPI_Status* statuses, Make make, GetEnded get_ended,
-             PutAttributes put_attributes)
+int complete(const char* name, int count, MPI_Request* requests, MPI_Status* statuses, Make make,
+             GetEnded get_ended, PutAttributes put_attributes)
 {
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
@@ -171,8 +176,10 @@ HDT_WRAPS(MPI_Wait);
 extern "C" HDT_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     return complete(
-        "Waitall", count, requests, statuses, [&](MPI_Status* used) { return real.MPI_Waitall(count, requests, used); },
-        [&](bool) { return Ended{count}; }, [&](Element& element) { element.text(" count='").number(count).text("'"); });
+        "Waitall", count, requests, statuses,
+        [&](MPI_Status* used) { return real.MPI_Waitall(count, requests, used); },
+        [&](bool) { return Ended{count}; },
+        [&](Element& element) { element.text(" count='").number(count).text("'"); });
 }
 HDT_WRAPS(MPI_Waitall);
 
@@ -180,12 +187,15 @@ extern "C" HDT_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* in
 {
     int found = -1;
     return complete(
-        "Waitany", count, requests, status, [&](MPI_Status* used) { return real.MPI_Waitany(count, requests, index, used); },
+        "Waitany", count, requests, status,
+        [&](MPI_Status* used) { return real.MPI_Waitany(count, requests, index, used); },
         [&](bool succeeded) {
             found = succeeded ? defined(*index) : -1;
             return Ended{found >= 0 ? 1 : 0, index};
         },
-        [&](Element& element) { element.text(" count='").number(count).text("' index='").number(found).text("'"); });
+        [&](Element& element) {
+            element.text(" count='").number(count).text("' index='").number(found).text("'");
+        });
 }
 HDT_WRAPS(MPI_Waitany);
 
@@ -200,7 +210,9 @@ extern "C" HDT_EXPORT int MPI_Waitsome(int incount, MPI_Request requests[], int*
             found = succeeded ? defined(*outcount) : 0;
             return Ended{found, indices};
         },
-        [&](Element& element) { element.text(" count='").number(incount).text("' outcount='").number(found).text("'"); });
+        [&](Element& element) {
+            element.text(" count='").number(incount).text("' outcount='").number(found).text("'");
+        });
 }
 HDT_WRAPS(MPI_Waitsome);
 
@@ -221,27 +233,38 @@ extern "C" HDT_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* fl
 {
     int is_complete = 0;
     return complete(
-        "Testall", count, requests, statuses, [&](MPI_Status* used) { return real.MPI_Testall(count, requests, flag, used); },
+        "Testall", count, requests, statuses,
+        [&](MPI_Status* used) { return real.MPI_Testall(count, requests, flag, used); },
         [&](bool succeeded) {
             is_complete = succeeded && *flag;
             return Ended{is_complete ? count : 0};
         },
-        [&](Element& element) { element.text(" count='").number(count).text("' flag='").number(is_complete).text("'"); });
+        [&](Element& element) {
+            element.text(" count='").number(count).text("' flag='").number(is_complete).text("'");
+        });
 }
 HDT_WRAPS(MPI_Testall);
 
-extern "C" HDT_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status)
+extern "C" HDT_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
+                                      MPI_Status* status)
 {
     int is_complete = 0, found = -1;
     return complete(
-        "Testany", count, requests, status, [&](MPI_Status* used) { return real.MPI_Testany(count, requests, index, flag, used); },
+        "Testany", count, requests, status,
+        [&](MPI_Status* used) { return real.MPI_Testany(count, requests, index, flag, used); },
         [&](bool succeeded) {
             is_complete = succeeded && *flag;
             found = is_complete ? defined(*index) : -1;
             return Ended{found >= 0 ? 1 : 0, index};
         },
         [&](Element& element) {
-            element.text(" count='").number(count).text("' flag='").number(is_complete).text("' index='").number(found).text("'");
+            element.text(" count='")
+                .number(count)
+                .text("' flag='")
+                .number(is_complete)
+                .text("' index='")
+                .number(found)
+                .text("'");
         });
 }
 HDT_WRAPS(MPI_Testany);
@@ -257,7 +280,9 @@ extern "C" HDT_EXPORT int MPI_Testsome(int incount, MPI_Request requests[], int*
             found = succeeded ? defined(*outcount) : 0;
             return Ended{found, indices};
         },
-        [&](Element& element) { element.text(" count='").number(incount).text("' outcount='").number(found).text("'"); });
+        [&](Element& element) {
+            element.text(" count='").number(incount).text("' outcount='").number(found).text("'");
+        });
 }
 HDT_WRAPS(MPI_Testsome);
 
@@ -271,7 +296,11 @@ extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
     const Request started = call.succeeded() ? start_request(*request, request) : Request();
     if (call.is_recorded()) {
         Element element(call.trace());
-        element.text("<Start rid='").number(started.rid).text("' initRid='").number(started.init_rid).text("'");
+        element.text("<Start rid='")
+            .number(started.rid)
+            .text("' initRid='")
+            .number(started.init_rid)
+            .text("'");
         call.finish_attributes(element).end("Start");
     }
     return rc;
@@ -296,7 +325,12 @@ extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
     call.finish_attributes(element);
     for (int i = 0; i < started_count; ++i) {
         const Request started = start_request(requests[i], &requests[i]);
-        element.child("<Start rid='").number(started.rid).text("' initRid='").number(started.init_rid).text("'").end_child();
+        element.child("<Start rid='")
+            .number(started.rid)
+            .text("' initRid='")
+            .number(started.init_rid)
+            .text("'")
+            .end_child();
     }
     element.end("Startall");
     return rc;
@@ -316,7 +350,9 @@ extern "C" HDT_EXPORT int MPI_Request_free(MPI_Request* request)
         remove_request(handle, request, &freed);
     if (call.is_recorded()) {
         Element element(call.trace());
-        element.text("<Request_free rid='").number(freed.is_persistent ? freed.init_rid : freed.rid).text("'");
+        element.text("<Request_free rid='")
+            .number(freed.is_persistent ? freed.init_rid : freed.rid)
+            .text("'");
         call.finish_attributes(element).end("Request_free");
     }
     if (freed.comm != nullptr)

@@ -8,7 +8,8 @@ namespace {
 
 // MPI_Init cannot be a Call: there is nothing to record with before it returns.
 template <typename Start, typename PutAttributes>
-int finish_init(int rc, int64_t begin, const char* name, Level level, Start start_tracing, PutAttributes put_attributes)
+int finish_init(int rc, int64_t begin, const char* name, Level level, Start start_tracing,
+                PutAttributes put_attributes)
 {
     const int64_t end = Clock().now();
     if (rc != MPI_SUCCESS) {
@@ -50,9 +51,10 @@ extern "C" HDT_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required,
     begin_init();
     const int64_t begin = Clock().now();
     const int rc = real.MPI_Init_thread(argc, argv, required, provided);
-    return finish_init(rc, begin, "Init_thread", with_attributes, start_with_provided_level, [&](Element& element) {
-        element.text(" required='").number(required).text("' provided='").number(*provided).text("'");
-    });
+    return finish_init(
+        rc, begin, "Init_thread", with_attributes, start_with_provided_level, [&](Element& element) {
+            element.text(" required='").number(required).text("' provided='").number(*provided).text("'");
+        });
 }
 HDT_WRAPS(MPI_Init_thread);
 
@@ -62,7 +64,8 @@ extern "C" HDT_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhand
     begin_init();
     const int64_t begin = Clock().now();
     const int rc = real.MPI_Session_init(info, errhandler, session);
-    return finish_init(rc, begin, "Session_init", ordinary, [&] { start_from_session(*session); }, [](Element&) {});
+    return finish_init(
+        rc, begin, "Session_init", ordinary, [&] { start_from_session(*session); }, [](Element&) {});
 }
 HDT_WRAPS(MPI_Session_init);
 #endif

@@ -1,7 +1,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int rank;
     MPI_Init(&argc, &argv);

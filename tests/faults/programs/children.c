@@ -5,7 +5,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-static const char *mpi_program = NULL;
+static const char* mpi_program = NULL;
 
 static int status_of(pid_t child)
 {
@@ -118,7 +118,7 @@ static void vfork_signal(void)
 
 static void spawn(void)
 {
-    char *arguments[] = {"sh", "-c", "exit 3", NULL};
+    char* arguments[] = {"sh", "-c", "exit 3", NULL};
     pid_t child;
     CHECK(posix_spawn(&child, "/bin/sh", NULL, NULL, arguments, environ) == 0);
     make_calls(1);
@@ -128,7 +128,7 @@ static void spawn(void)
 static void open_pipe(void)
 {
     char text[100] = "";
-    FILE *pipe = popen("echo from a pipe", "r");
+    FILE* pipe = popen("echo from a pipe", "r");
     CHECK(fgets(text, sizeof text, pipe) != NULL && strcmp(text, "from a pipe\n") == 0);
     CHECK(pclose(pipe) == 0);
     make_calls(1);
@@ -156,7 +156,7 @@ static const struct way ways[] = {
     {"system", ask_shell},
 };
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin_calls(&argc, &argv);
     mpi_program = argv[2];

@@ -9,18 +9,51 @@
 static volatile int zero = 0;
 
 /* As if another process sent it. */
-static void be_sent(int number) { syscall(SYS_tgkill, getpid(), gettid(), number); }
+static void be_sent(int number)
+{
+    syscall(SYS_tgkill, getpid(), gettid(), number);
+}
 
-static void end_by_exit(void) { exit(7); }
-static void end_by_underscore_exit(void) { _exit(7); }
-static void end_by_capital_exit(void) { _Exit(7); }
-static void end_by_quick_exit(void) { quick_exit(7); }
-static void end_by_system_call(void) { syscall(SYS_exit_group, 7); }
-static void end_by_raise(void) { raise(SIGKILL); }
-static void end_by_kill(void) { kill(getpid(), SIGKILL); }
-static void end_by_abort(void) { abort(); }
-static void read_null(void) { *(volatile int *)NULL = 1; }
-static void divide(void) { zero = 5 / zero; }
+static void end_by_exit(void)
+{
+    exit(7);
+}
+static void end_by_underscore_exit(void)
+{
+    _exit(7);
+}
+static void end_by_capital_exit(void)
+{
+    _Exit(7);
+}
+static void end_by_quick_exit(void)
+{
+    quick_exit(7);
+}
+static void end_by_system_call(void)
+{
+    syscall(SYS_exit_group, 7);
+}
+static void end_by_raise(void)
+{
+    raise(SIGKILL);
+}
+static void end_by_kill(void)
+{
+    kill(getpid(), SIGKILL);
+}
+static void end_by_abort(void)
+{
+    abort();
+}
+static void read_null(void)
+{
+    *(volatile int*)NULL = 1;
+}
+static void divide(void)
+{
+    zero = 5 / zero;
+}
 
 static int fill_stack(int depth)
 {
@@ -29,9 +62,12 @@ static int fill_stack(int depth)
     return fill_stack(depth + 1) + room[0];
 }
 
-static void overflow(void) { zero = fill_stack(0); }
+static void overflow(void)
+{
+    zero = fill_stack(0);
+}
 
-static void *overflow_thread(void *unused)
+static void* overflow_thread(void* unused)
 {
     make_calls(1);
     overflow();
@@ -47,8 +83,8 @@ static void overflow_in_thread(void)
 
 static void touch_behind_file(void)
 {
-    FILE *file = tmpfile();
-    volatile char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+    FILE* file = tmpfile();
+    volatile char* memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
     *memory = 1;
 }
 
@@ -58,7 +94,7 @@ static void receive(void)
     MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
 }
 
-static void terminate(void *in, void *out, int *count, MPI_Datatype *type)
+static void terminate(void* in, void* out, int* count, MPI_Datatype* type)
 {
     int size;
     (void)in, (void)out, (void)count;
@@ -66,7 +102,10 @@ static void terminate(void *in, void *out, int *count, MPI_Datatype *type)
     be_sent(SIGTERM);
 }
 
-static void die_in_a_call(void) { be_in_a_call(terminate); }
+static void die_in_a_call(void)
+{
+    be_in_a_call(terminate);
+}
 
 /* Nobody ends it. */
 static void compute_for_ever(void)
@@ -79,7 +118,8 @@ static void compute_for_ever(void)
 
 static void wait_for_ever(void)
 {
-    fputs("waiting\n", stdout); // at once, also where MPICH has taken the stream's buffer away: other ranks say it too
+    fputs("waiting\n",
+          stdout); // at once, also where MPICH has taken the stream's buffer away: other ranks say it too
     fflush(stdout);
     receive();
 }
@@ -92,21 +132,42 @@ static void call_for_ever(void)
         make_calls(1000);
 }
 
-static void fail_fatally(void) { MPI_Send((void *)&zero, 1, MPI_INT, 77, 0, MPI_COMM_WORLD); }
+static void fail_fatally(void)
+{
+    MPI_Send((void*)&zero, 1, MPI_INT, 77, 0, MPI_COMM_WORLD);
+}
 
-static char *arguments[] = {"echo", "one", "two", NULL};
+static char* arguments[] = {"echo", "one", "two", NULL};
 
-static void end_by_execl(void) { execl("/bin/echo", "echo", "one", "two", NULL); }
-static void end_by_execlp(void) { execlp("echo", "echo", "one", "two", NULL); }
+static void end_by_execl(void)
+{
+    execl("/bin/echo", "echo", "one", "two", NULL);
+}
+static void end_by_execlp(void)
+{
+    execlp("echo", "echo", "one", "two", NULL);
+}
 static void end_by_execle(void)
 {
-    char *environment[] = {"A=B", NULL};
+    char* environment[] = {"A=B", NULL};
     execle("/bin/echo", "echo", "one", "two", NULL, environment);
 }
-static void end_by_execv(void) { execv("/bin/echo", arguments); }
-static void end_by_execve(void) { execve("/bin/echo", arguments, environ); }
-static void end_by_execvp(void) { execvp("echo", arguments); }
-static void end_by_execvpe(void) { execvpe("echo", arguments, environ); }
+static void end_by_execv(void)
+{
+    execv("/bin/echo", arguments);
+}
+static void end_by_execve(void)
+{
+    execve("/bin/echo", arguments, environ);
+}
+static void end_by_execvp(void)
+{
+    execvp("echo", arguments);
+}
+static void end_by_execvpe(void)
+{
+    execvpe("echo", arguments, environ);
+}
 
 static void fail_to_exec(void)
 {
@@ -144,7 +205,7 @@ static const struct way ways[] = {
     {"exec_fails", fail_to_exec},
 };
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin_calls(&argc, &argv);
     const int number = atoi(argv[1]);

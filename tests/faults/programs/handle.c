@@ -1,4 +1,5 @@
-/* handle WAY: the program's own signal handlers. What they see and do is the same with and without the tracer. */
+/* handle WAY: the program's own signal handlers. What they see and do is the same with and without the
+ * tracer. */
 #include "prelude.h"
 
 #include <setjmp.h>
@@ -36,10 +37,16 @@ static void end_by_default(int number)
     raise(number);
 }
 
-static void send_again(int number) { raise(number); }
+static void send_again(int number)
+{
+    raise(number);
+}
 
 /* As if another process sent it. */
-static void be_sent(int number) { syscall(SYS_tgkill, getpid(), gettid(), number); }
+static void be_sent(int number)
+{
+    syscall(SYS_tgkill, getpid(), gettid(), number);
+}
 
 static void handle(int signal, void (*handler)(int), int flags)
 {
@@ -51,7 +58,7 @@ static void handle(int signal, void (*handler)(int), int flags)
 }
 
 /* These are installed before MPI_Init, and so before the tracer's. */
-static void prepare(const char *way)
+static void prepare(const char* way)
 {
     if (strcmp(way, "returns") == 0)
         handle(SIGUSR2, note, 0);
@@ -63,12 +70,12 @@ static void prepare(const char *way)
         signal(SIGUSR2, SIG_IGN);
 }
 
-static void run(const char *way)
+static void run(const char* way)
 {
     if (strcmp(way, "recovers") == 0) {
         for (int i = 0; i < 3; ++i) {
             if (sigsetjmp(way_out, 1) == 0)
-                *(volatile int *)NULL = 1;
+                *(volatile int*)NULL = 1;
             CHECK(seen == SIGSEGV && !was_on_other_stack);
             make_calls(1);
         }
@@ -85,7 +92,7 @@ static void run(const char *way)
         make_calls(1);
     } else if (strcmp(way, "later") == 0) {
         handle(SIGSEGV, end, 0);
-        *(volatile int *)NULL = 1;
+        *(volatile int*)NULL = 1;
     } else if (strcmp(way, "sends_again") == 0) {
         handle(SIGTERM, end_by_default, 0);
         be_sent(SIGTERM);
@@ -100,7 +107,7 @@ static void run(const char *way)
     }
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     prepare(argv[1]);
     begin_calls(&argc, &argv);

@@ -1,4 +1,5 @@
-// leave WAY: callbacks leave MPI calls without returning from them. C++, because its exceptions are one way to do so.
+// leave WAY: callbacks leave MPI calls without returning from them. C++, because its exceptions are one way
+// to do so.
 #include "prelude.h"
 
 #include <csetjmp>
@@ -65,11 +66,23 @@ static void leave_in_thread()
     pthread_join(thread, nullptr);
 }
 
-static void fail_inside(void*, void*, int*, MPI_Datatype*) { fail(); }
-static void leave_inside() { be_in_a_call(fail_inside); }
+static void fail_inside(void*, void*, int*, MPI_Datatype*)
+{
+    fail();
+}
+static void leave_inside()
+{
+    be_in_a_call(fail_inside);
+}
 
-static void fail_inside_and_go_on(void*, void*, int*, MPI_Datatype*) { fail_and_go_on(); }
-static void leave_inside_and_go_on() { be_in_a_call(fail_inside_and_go_on); }
+static void fail_inside_and_go_on(void*, void*, int*, MPI_Datatype*)
+{
+    fail_and_go_on();
+}
+static void leave_inside_and_go_on()
+{
+    be_in_a_call(fail_inside_and_go_on);
+}
 
 static void jump(void*, void*, int*, MPI_Datatype*)
 {
@@ -94,7 +107,8 @@ static void call_on(char* stack)
     elsewhere.uc_stack.ss_sp = stack;
     elsewhere.uc_stack.ss_size = sizeof stacks[0];
     elsewhere.uc_link = &here;
-    makecontext(&elsewhere, [] { make_calls(1); }, 0);
+    makecontext(
+        &elsewhere, [] { make_calls(1); }, 0);
     swapcontext(&here, &elsewhere);
 }
 

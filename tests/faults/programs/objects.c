@@ -1,13 +1,14 @@
-/* objects CALLS: makes and frees MPI objects of all kinds, in about so many calls, and tells how much memory that has cost:
-   "grew KIB" between a tenth of the calls and all of them, with the MPI library's own part in it. */
+/* objects CALLS: makes and frees MPI objects of all kinds, in about so many calls, and tells how much memory
+   that has cost: "grew KIB" between a tenth of the calls and all of them, with the MPI library's own part in
+   it. */
 #include "prelude.h"
 
 static long calls = 0;
 
-#define MPI(call)                                                                                                     \
-    do {                                                                                                              \
-        CHECK(MPI_##call == MPI_SUCCESS);                                                                             \
-        ++calls;                                                                                                      \
+#define MPI(call)                                                                                            \
+    do {                                                                                                     \
+        CHECK(MPI_##call == MPI_SUCCESS);                                                                    \
+        ++calls;                                                                                             \
     } while (0)
 
 static void use_requests(void)
@@ -104,8 +105,14 @@ static void use_hints(void)
     MPI(Info_free(&copy));
 }
 
-static void add(void *in, void *out, int *count, MPI_Datatype *type) { (void)in, (void)out, (void)count, (void)type; }
-static void handle(MPI_Comm *comm, int *error, ...) { (void)comm, (void)error; }
+static void add(void* in, void* out, int* count, MPI_Datatype* type)
+{
+    (void)in, (void)out, (void)count, (void)type;
+}
+static void handle(MPI_Comm* comm, int* error, ...)
+{
+    (void)comm, (void)error;
+}
 
 static void use_callbacks(void)
 {
@@ -161,7 +168,7 @@ static void use_all(long round)
         use_windows();
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin_calls_with(MPI_THREAD_SINGLE, &argc, &argv);
     const long wanted = atol(argv[1]);

@@ -2,12 +2,12 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
-    void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    void* library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
     if (library == NULL)
         return 97;
-    int (*init)(int *, char ***) = (int (*)(int *, char ***))dlsym(library, "MPI_Init");
+    int (*init)(int*, char***) = (int (*)(int*, char***))dlsym(library, "MPI_Init");
     int (*finalize)(void) = (int (*)(void))dlsym(library, "MPI_Finalize");
     printf("init %d\n", init(&argc, &argv));
     printf("finalize %d\n", finalize());

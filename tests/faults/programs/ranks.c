@@ -3,17 +3,19 @@
 
 #include <signal.h>
 
-/* Until the trace of rank 0 shows the call that it will never leave, and the one of rank 1 what it did before. */
-static void wait_for_traces(const char *traces)
+/* Until the trace of rank 0 shows the call that it will never leave, and the one of rank 1 what it did
+ * before. */
+static void wait_for_traces(const char* traces)
 {
     char command[5000];
     snprintf(command, sizeof command,
-             "until grep -q \"<Recv .*unfinished='1'\" %s_*_0_0.trc && grep -q '<Bcast ' %s_*_1_0.trc; do sleep 0.05; done",
+             "until grep -q \"<Recv .*unfinished='1'\" %s_*_0_0.trc && grep -q '<Bcast ' %s_*_1_0.trc; do "
+             "sleep 0.05; done",
              traces, traces);
     CHECK(system(command) == 0);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin_calls(&argc, &argv);
     int rank, value;

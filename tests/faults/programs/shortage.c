@@ -1,4 +1,5 @@
-/* shortage WAY CALLS: something runs out while the program makes calls; its own results must not depend on it. */
+/* shortage WAY CALLS: something runs out while the program makes calls; its own results must not depend on
+ * it. */
 #include "prelude.h"
 
 #include <fcntl.h>
@@ -15,17 +16,23 @@ static void limit_file_size(void)
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 }
 
-static void do_with_directory(const char *command)
+static void do_with_directory(const char* command)
 {
     char line[5000];
     snprintf(line, sizeof line, "%s '%s'", command, getenv("HDTRACE_DIRECTORY"));
     CHECK(system(line) == 0);
 }
 
-static void delete_directory(void) { do_with_directory("rm -r"); }
-static void make_read_only(void) { do_with_directory("mount -o remount,abort"); }
+static void delete_directory(void)
+{
+    do_with_directory("rm -r");
+}
+static void make_read_only(void)
+{
+    do_with_directory("mount -o remount,abort");
+}
 
-static void *call(void *unused)
+static void* call(void* unused)
 {
     make_calls(5);
     return unused;
@@ -44,18 +51,17 @@ static void take_all_descriptors(void)
         close(taken[--count]);
 }
 
-static void close_everything(void) { closefrom(3); }
+static void close_everything(void)
+{
+    closefrom(3);
+}
 
 static const struct way ways[] = {
-    {"nothing", nothing},
-    {"file_size", limit_file_size},
-    {"directory", delete_directory},
-    {"read_only", make_read_only},
-    {"descriptors", take_all_descriptors},
-    {"daemon", close_everything},
+    {"nothing", nothing},          {"file_size", limit_file_size},        {"directory", delete_directory},
+    {"read_only", make_read_only}, {"descriptors", take_all_descriptors}, {"daemon", close_everything},
 };
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin_calls(&argc, &argv);
     GO(ways, argv[1]);

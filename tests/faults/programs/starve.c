@@ -1,6 +1,6 @@
-/* Preloaded, it lets the tracer run out of memory, and nobody else: of the requests for memory that come from the code of
-   libHDTraceMPIWrapper those fail that STARVE names: "N" all from the Nth on, "N+" only the Nth, "%N" about every Nth.
-   At the end it says on descriptor 3, if that is open, how many there were. */
+/* Preloaded, it lets the tracer run out of memory, and nobody else: of the requests for memory that come from
+   the code of libHDTraceMPIWrapper those fail that STARVE names: "N" all from the Nth on, "N+" only the Nth,
+   "%N" about every Nth. At the end it says on descriptor 3, if that is open, how many there were. */
 #include <errno.h>
 #include <link.h>
 #include <stdint.h>
@@ -11,21 +11,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void *__libc_malloc(size_t);
-void *__libc_calloc(size_t, size_t);
-void *__libc_realloc(void *, size_t);
+void* __libc_malloc(size_t);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
 
 static uintptr_t begin = 0, end = 0; /* of the tracer's code */
 static long requests = 0, number = 0;
 static enum { never, from, once, at_times } when = never;
 
-static int find_tracer(struct dl_phdr_info *library, size_t size, void *unused)
+static int find_tracer(struct dl_phdr_info* library, size_t size, void* unused)
 {
     (void)size, (void)unused;
     if (strstr(library->dlpi_name, "libHDTraceMPIWrapper") == NULL)
         return 0;
     for (int i = 0; i < library->dlpi_phnum; ++i) {
-        const ElfW(Phdr) *part = &library->dlpi_phdr[i];
+        const ElfW(Phdr)* part = &library->dlpi_phdr[i];
         if (part->p_type == PT_LOAD && (part->p_flags & PF_X)) {
             begin = library->dlpi_addr + part->p_vaddr;
             end = begin + part->p_memsz;
@@ -36,7 +36,7 @@ static int find_tracer(struct dl_phdr_info *library, size_t size, void *unused)
 
 __attribute__((constructor)) static void start(void)
 {
-    const char *text = getenv("STARVE");
+    const char* text = getenv("STARVE");
     if (text == NULL || !dl_iterate_phdr(find_tracer, NULL))
         return;
     number = atol(text + (*text == '%'));
@@ -48,13 +48,15 @@ __attribute__((destructor)) static void stop(void)
     dprintf(3, "%ld\n", requests);
 }
 
-static int fails(const void *caller)
+static int fails(const void* caller)
 {
     if ((uintptr_t)caller < begin || (uintptr_t)caller >= end)
         return 0;
     const long i = __atomic_add_fetch(&requests, 1, __ATOMIC_RELAXED);
     /* The multiplication makes it irregular. */
-    const int is_met = when == from ? i >= number : when == once ? i == number : (uint32_t)(i * 2654435761u) % 1024 < 1024 / number;
+    const int is_met = when == from   ? i >= number
+                       : when == once ? i == number
+                                      : (uint32_t)(i * 2654435761u) % 1024 < 1024 / number;
     if (is_met)
         errno = ENOMEM;
     return is_met;
@@ -62,18 +64,28 @@ static int fails(const void *caller)
 
 #define CALLER __builtin_return_address(0)
 
-void *malloc(size_t size) { return fails(CALLER) ? NULL : __libc_malloc(size); }
-void *calloc(size_t count, size_t size) { return fails(CALLER) ? NULL : __libc_calloc(count, size); }
-void *realloc(void *old, size_t size) { return fails(CALLER) ? NULL : __libc_realloc(old, size); }
+void* malloc(size_t size)
+{
+    return fails(CALLER) ? NULL : __libc_malloc(size);
+}
+void* calloc(size_t count, size_t size)
+{
+    return fails(CALLER) ? NULL : __libc_calloc(count, size);
+}
+void* realloc(void* old, size_t size)
+{
+    return fails(CALLER) ? NULL : __libc_realloc(old, size);
+}
 
-char *strdup(const char *text)
+char* strdup(const char* text)
 {
     const size_t size = strlen(text) + 1;
-    char *copy = fails(CALLER) ? NULL : __libc_malloc(size);
+    char* copy = fails(CALLER) ? NULL : __libc_malloc(size);
     return copy != NULL ? memcpy(copy, text, size) : NULL;
 }
 
-void *mmap(void *address, size_t size, int protection, int flags, int descriptor, off_t offset)
+void* mmap(void* address, size_t size, int protection, int flags, int descriptor, off_t offset)
 {
-    return fails(CALLER) ? MAP_FAILED : (void *)syscall(SYS_mmap, address, size, protection, flags, descriptor, offset);
+    return fails(CALLER) ? MAP_FAILED
+                         : (void*)syscall(SYS_mmap, address, size, protection, flags, descriptor, offset);
 }

@@ -9,7 +9,7 @@
 
 static sem_t is_in_call;
 
-static void stay(void *in, void *out, int *count, MPI_Datatype *type)
+static void stay(void* in, void* out, int* count, MPI_Datatype* type)
 {
     (void)in, (void)out, (void)count, (void)type;
     sem_post(&is_in_call);
@@ -17,7 +17,7 @@ static void stay(void *in, void *out, int *count, MPI_Datatype *type)
         pause();
 }
 
-static void *call_for_ever(void *unused)
+static void* call_for_ever(void* unused)
 {
     be_in_a_call(stay);
     return unused;
@@ -45,7 +45,7 @@ static void abort_beside_a_call(void)
 
 static pthread_barrier_t all_have_called;
 
-static void *call_and_wait(void *unused)
+static void* call_and_wait(void* unused)
 {
     make_calls(3);
     pthread_barrier_wait(&all_have_called);
@@ -54,7 +54,7 @@ static void *call_and_wait(void *unused)
 
 static void start_together(int count)
 {
-    pthread_t *const threads = calloc(count, sizeof *threads);
+    pthread_t* const threads = calloc(count, sizeof *threads);
     pthread_barrier_init(&all_have_called, NULL, count + 1);
     for (int i = 0; i < count; ++i)
         CHECK(pthread_create(&threads[i], NULL, call_and_wait, NULL) == 0);
@@ -64,10 +64,16 @@ static void start_together(int count)
     free(threads);
 }
 
-static void start_many(void) { start_together(200); }
-static void start_thousand(void) { start_together(1000); }
+static void start_many(void)
+{
+    start_together(200);
+}
+static void start_thousand(void)
+{
+    start_together(1000);
+}
 
-static void *call(void *unused)
+static void* call(void* unused)
 {
     make_calls(1);
     return unused;
@@ -85,7 +91,7 @@ static void start_one_by_one(int count)
 static int count_descriptors(void)
 {
     int count = 0;
-    DIR *const directory = opendir("/proc/self/fd");
+    DIR* const directory = opendir("/proc/self/fd");
     while (readdir(directory) != NULL)
         ++count;
     closedir(directory);
@@ -122,7 +128,7 @@ static const struct way ways[] = {
     {"few_files", start_many_with_few_files},
 };
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin_calls(&argc, &argv);
     GO(ways, argv[1]);

@@ -4,7 +4,7 @@
 
 static int calls = 0;
 
-int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
     ++calls;
     return PMPI_Bcast(buffer, count, datatype, root, comm);

@@ -1,7 +1,7 @@
 /* Persistent receives whose message is too long: they have completed, but keep their handles. */
 #include "../programs/check.h"
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Request requests[2];
     int numbers[2] = {0};

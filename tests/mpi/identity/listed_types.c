@@ -1,19 +1,19 @@
-/* Datatypes of all constructors, whose names say what they are: each basic type in the simplest of them, each in each Shape,
-   and each inside each inside each. What a type is made of is freed before the type is used. With the argument `many`
-   those of MANY blocks instead. */
+/* Datatypes of all constructors, whose names say what they are: each basic type in the simplest of them, each
+   in each Shape, and each inside each inside each. What a type is made of is freed before the type is used.
+   With the argument `many` those of MANY blocks instead. */
 #include "type_map.h"
 
 enum { MANY_BLOCKS = 10000 };
 typedef enum { USUAL, NOTHING, BACKWARDS, MANY } Shape;
-static const char *const shape_names[] = {"usual", "nothing", "backwards", "many"};
+static const char* const shape_names[] = {"usual", "nothing", "backwards", "many"};
 
 typedef struct {
-    const char *name;
-    void (*make)(Shape, MPI_Datatype, MPI_Datatype *);
+    const char* name;
+    void (*make)(Shape, MPI_Datatype, MPI_Datatype*);
 } Constructor;
 
 typedef struct {
-    const char *name;
+    const char* name;
     MPI_Datatype type;
 } Basic;
 
@@ -51,7 +51,7 @@ static int step(Shape shape)
 #include "constructors.inc"
 #endif
 
-static void free_made(MPI_Datatype *type)
+static void free_made(MPI_Datatype* type)
 {
     int integers, addresses, types, combiner;
     MPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
@@ -69,15 +69,45 @@ static void note_basic_types(void)
     MPI_Type_create_f90_real(6, 30, &real);
     MPI_Type_create_f90_integer(9, &integer);
     MPI_Type_create_f90_complex(MPI_UNDEFINED, 30, &complex_number);
-#define BASIC(type) {#type, type}
+#define BASIC(type)                                                                                          \
+    {                                                                                                        \
+#type, type                                                                                          \
+    }
     const Basic types[] = {
-        BASIC(MPI_BYTE), BASIC(MPI_CHAR), BASIC(MPI_SHORT), BASIC(MPI_INT), BASIC(MPI_LONG), BASIC(MPI_LONG_LONG), BASIC(MPI_FLOAT),
-        BASIC(MPI_DOUBLE), BASIC(MPI_LONG_DOUBLE), BASIC(MPI_WCHAR), BASIC(MPI_C_BOOL), BASIC(MPI_C_DOUBLE_COMPLEX),
-        BASIC(MPI_AINT), BASIC(MPI_OFFSET), BASIC(MPI_COUNT), BASIC(MPI_PACKED),
-        BASIC(MPI_SHORT_INT), BASIC(MPI_2INT), BASIC(MPI_LONG_INT), BASIC(MPI_FLOAT_INT), BASIC(MPI_DOUBLE_INT), BASIC(MPI_LONG_DOUBLE_INT),
-        BASIC(MPI_CHARACTER), BASIC(MPI_LOGICAL), BASIC(MPI_INTEGER), BASIC(MPI_REAL), BASIC(MPI_DOUBLE_PRECISION), BASIC(MPI_COMPLEX),
-        BASIC(MPI_2INTEGER), BASIC(MPI_2REAL), BASIC(MPI_2DOUBLE_PRECISION),
-        {"F90_REAL", real}, {"F90_INTEGER", integer}, {"F90_COMPLEX", complex_number},
+        BASIC(MPI_BYTE),
+        BASIC(MPI_CHAR),
+        BASIC(MPI_SHORT),
+        BASIC(MPI_INT),
+        BASIC(MPI_LONG),
+        BASIC(MPI_LONG_LONG),
+        BASIC(MPI_FLOAT),
+        BASIC(MPI_DOUBLE),
+        BASIC(MPI_LONG_DOUBLE),
+        BASIC(MPI_WCHAR),
+        BASIC(MPI_C_BOOL),
+        BASIC(MPI_C_DOUBLE_COMPLEX),
+        BASIC(MPI_AINT),
+        BASIC(MPI_OFFSET),
+        BASIC(MPI_COUNT),
+        BASIC(MPI_PACKED),
+        BASIC(MPI_SHORT_INT),
+        BASIC(MPI_2INT),
+        BASIC(MPI_LONG_INT),
+        BASIC(MPI_FLOAT_INT),
+        BASIC(MPI_DOUBLE_INT),
+        BASIC(MPI_LONG_DOUBLE_INT),
+        BASIC(MPI_CHARACTER),
+        BASIC(MPI_LOGICAL),
+        BASIC(MPI_INTEGER),
+        BASIC(MPI_REAL),
+        BASIC(MPI_DOUBLE_PRECISION),
+        BASIC(MPI_COMPLEX),
+        BASIC(MPI_2INTEGER),
+        BASIC(MPI_2REAL),
+        BASIC(MPI_2DOUBLE_PRECISION),
+        {"F90_REAL", real},
+        {"F90_INTEGER", integer},
+        {"F90_COMPLEX", complex_number},
     };
     for (int i = 0; i < LENGTH(types); ++i) {
         MPI_Datatype made;
@@ -88,7 +118,7 @@ static void note_basic_types(void)
     }
 }
 
-static void note_shape(Shape shape, const char *form, const Constructor *constructor)
+static void note_shape(Shape shape, const char* form, const Constructor* constructor)
 {
     MPI_Datatype old, made;
     char name[MPI_MAX_OBJECT_NAME];
@@ -126,13 +156,14 @@ static void note_nested(void)
             MPI_Datatype old = made;
             constructors[nested[level]].make(level == 1 ? BACKWARDS : USUAL, old, &made);
             free_made(&old);
-            snprintf(name + strlen(name), sizeof name - strlen(name), "/%s", constructors[nested[level]].name);
+            snprintf(name + strlen(name), sizeof name - strlen(name), "/%s",
+                     constructors[nested[level]].name);
         }
         note_type(name, made);
     }
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     open_log();

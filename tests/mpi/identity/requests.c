@@ -1,11 +1,13 @@
 /* Random operations that are started, moved, completed, cancelled and freed: requests SEED ROUNDS.
 
-   All ranks plan each round's messages and collectives from the same random numbers, start all of it and then complete it in
-   their own random ways, so nobody waits for what is never started. Each rank counts its operations by itself and notes
-   in log-<rank> what each call has to say about them; test_requests.py compares that with the trace.
+   All ranks plan each round's messages and collectives from the same random numbers, start all of it and then
+   complete it in their own random ways, so nobody waits for what is never started. Each rank counts its
+   operations by itself and notes in log-<rank> what each call has to say about them; test_requests.py
+   compares that with the trace.
 
-   A note is a call's name and words: start:RID init:RID for:RID[:SOURCE:TAG:BYTES] cancelled:RID pending:RID names:RID
-   and attributes. Lines that start with a dot tell of handles: ".handle RID BITS" and ".moved RID". */
+   A note is a call's name and words: start:RID init:RID for:RID[:SOURCE:TAG:BYTES] cancelled:RID pending:RID
+   names:RID and attributes. Lines that start with a dot tell of handles: ".handle RID BITS" and ".moved RID".
+ */
 #include "../programs/check.h"
 
 #include "random.h"
@@ -24,54 +26,53 @@ enum {
     FILE_BYTES = 64
 };
 
-typedef struct Operation
-{
+typedef struct Operation {
     long rid;                 /* of the operation, while it is active; else of the last one */
     long init_rid;            /* NOBODY if it is not persistent */
-    const MPI_Request *place; /* where MPI stored the handle */
+    const MPI_Request* place; /* where MPI stored the handle */
     int is_active, is_moved, is_cancelled, is_request_of_user;
-    int is_stuck; /* ends only by MPI_Cancel or MPI_Grequest_complete */
-    int is_fragile; /* with MPICH 4.0 some plans abort inside the library unless requests of files are completed by themselves */
+    int is_stuck;   /* ends only by MPI_Cancel or MPI_Grequest_complete */
+    int is_fragile; /* with MPICH 4.0 some plans abort inside the library unless requests of files are
+                       completed by themselves */
     int is_receive;
     int source, tag, bytes; /* what will arrive; source is NOBODY where only the message itself tells */
-    char *buffer;
-    MPI_Comm *made; /* by MPI_Comm_idup */
+    char* buffer;
+    MPI_Comm* made; /* by MPI_Comm_idup */
 } Operation;
 
 /* A message of the round's plan. */
-typedef struct Message
-{
+typedef struct Message {
     int source, target, tag, bytes;
-    int is_wild; /* received with any source and any tag, on a communicator where all receives are like that */
+    int is_wild; /* received with any source and any tag, on a communicator where all receives are like that
+                  */
     enum { ISEND, ISSEND, IBSEND, IRSEND, FREED, SEND_WAYS } send_way;
     enum { IRECV, IRECV_ANY_SOURCE, IMRECV, RECEIVE_WAYS } receive_way;
 } Message;
 
 /* A pair of persistent requests that may live for several rounds. */
-typedef struct Channel
-{
+typedef struct Channel {
     int source, target, bytes, send_way, is_open;
     Operation *sender, *receiver;
     int is_started;
 } Channel;
 
-static FILE *log_file;
+static FILE* log_file;
 static long rid_count;
 static Random plan, own; /* the same numbers on all ranks, and this rank's */
 
 /* All requests; owners[i] is null where slots[i] is. The two arrays take turns when everything is moved. */
 static MPI_Request slot_arrays[2][SLOTS], *slots = slot_arrays[0];
-static Operation *owners[SLOTS];
+static Operation* owners[SLOTS];
 static int slot_count;
 
 static MPI_Comm reversed; /* the world backwards, so that its ranks are not those of the world */
 static MPI_File own_file, common_file;
 static Channel channels[CHANNELS];
-static char *attached;
+static char* attached;
 
 /* --- notes --- */
 
-__attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void note(const char* format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -79,14 +80,14 @@ __attribute__((format(printf, 1, 2))) static void note(const char *format, ...)
     va_end(arguments);
 }
 
-static void note_handle(const Operation *operation, MPI_Request handle)
+static void note_handle(const Operation* operation, MPI_Request handle)
 {
     unsigned long long bits = 0;
     memcpy(&bits, &handle, sizeof handle);
     note(".handle %ld %llx\n", operation->rid, bits);
 }
 
-static void note_completed(const Operation *operation)
+static void note_completed(const Operation* operation)
 {
     int header[3] = {operation->source, operation->tag, operation->bytes};
     if (operation->is_cancelled) {
@@ -103,7 +104,7 @@ static void note_completed(const Operation *operation)
 
 /* --- slots --- */
 
-static MPI_Request *new_slot(Operation **operation)
+static MPI_Request* new_slot(Operation** operation)
 {
     CHECK(slot_count < SLOTS);
     *operation = owners[slot_count] = calloc(1, sizeof(Operation));
@@ -112,7 +113,7 @@ static MPI_Request *new_slot(Operation **operation)
     return &slots[slot_count++];
 }
 
-static int slot_of(const Operation *operation)
+static int slot_of(const Operation* operation)
 {
     for (int i = 0; i < slot_count; ++i) {
         if (owners[i] == operation) {
@@ -122,7 +123,7 @@ static int slot_of(const Operation *operation)
     return NOBODY;
 }
 
-static void forget(Operation *operation)
+static void forget(Operation* operation)
 {
     const int i = slot_of(operation);
     if (i != NOBODY) {
@@ -154,7 +155,7 @@ static void add_null(void)
 static void swap_slots(int a, int b)
 {
     const MPI_Request request = slots[a];
-    Operation *const owner = owners[a];
+    Operation* const owner = owners[a];
     slots[a] = slots[b];
     owners[a] = owners[b];
     slots[b] = request;
@@ -163,17 +164,17 @@ static void swap_slots(int a, int b)
 
 static void move_all(void)
 {
-    MPI_Request *const other = slots == slot_arrays[0] ? slot_arrays[1] : slot_arrays[0];
+    MPI_Request* const other = slots == slot_arrays[0] ? slot_arrays[1] : slot_arrays[0];
     memcpy(other, slots, sizeof slot_arrays[0]);
     memset(slots, 0x5a, sizeof slot_arrays[0]);
     slots = other;
 }
 
 /* Before each call: which handles are not where MPI stored them. */
-static void note_moved(const MPI_Request *requests, int first, int count)
+static void note_moved(const MPI_Request* requests, int first, int count)
 {
     for (int i = 0; i < count; ++i) {
-        Operation *const owner = owners[first + i];
+        Operation* const owner = owners[first + i];
         if (owner != NULL && owner->is_active && owner->place != &requests[i] && !owner->is_moved) {
             owner->is_moved = 1;
             note(".moved %ld\n", owner->rid);
@@ -183,7 +184,7 @@ static void note_moved(const MPI_Request *requests, int first, int count)
 
 /* --- starting --- */
 
-static void started(Operation *operation, const char *name)
+static void started(Operation* operation, const char* name)
 {
     operation->rid = rid_count++;
     operation->is_active = 1;
@@ -191,31 +192,31 @@ static void started(Operation *operation, const char *name)
     note("%s start:%ld\n", name, operation->rid);
 }
 
-static void initialised(Operation *operation, const char *name)
+static void initialised(Operation* operation, const char* name)
 {
     operation->rid = operation->init_rid = rid_count++;
     note("%s init:%ld\n", name, operation->rid);
 }
 
-static char *message_buffer(const Message *message)
+static char* message_buffer(const Message* message)
 {
-    char *const buffer = malloc(LARGEST);
+    char* const buffer = malloc(LARGEST);
     const int header[3] = {message->source, message->tag, message->bytes};
     memcpy(buffer, header, sizeof header);
     return buffer;
 }
 
-static void start_send(const Message *message)
+static void start_send(const Message* message)
 {
-    static int (*const functions[])(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) = {
+    static int (*const functions[])(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*) = {
         MPI_Isend, MPI_Issend, MPI_Ibsend, MPI_Irsend, MPI_Isend};
-    static const char *const names[] = {"Isend", "Issend", "Ibsend", "Irsend", "Isend"};
-    Operation *operation;
-    MPI_Request *const request = new_slot(&operation);
+    static const char* const names[] = {"Isend", "Issend", "Ibsend", "Irsend", "Isend"};
+    Operation* operation;
+    MPI_Request* const request = new_slot(&operation);
     operation->buffer = message_buffer(message);
     functions[message->send_way](operation->buffer, message->bytes, MPI_BYTE,
-                                 message->is_wild ? size - 1 - message->target : message->target, message->tag,
-                                 message->is_wild ? reversed : MPI_COMM_WORLD, request);
+                                 message->is_wild ? size - 1 - message->target : message->target,
+                                 message->tag, message->is_wild ? reversed : MPI_COMM_WORLD, request);
     started(operation, names[message->send_way]);
     if (message->send_way == FREED) {
         MPI_Request_free(request);
@@ -224,9 +225,9 @@ static void start_send(const Message *message)
     }
 }
 
-static Operation *new_receive(const Message *message, MPI_Request **request)
+static Operation* new_receive(const Message* message, MPI_Request** request)
 {
-    Operation *operation;
+    Operation* operation;
     *request = new_slot(&operation);
     operation->buffer = malloc(LARGEST);
     operation->is_receive = 1;
@@ -236,10 +237,10 @@ static Operation *new_receive(const Message *message, MPI_Request **request)
     return operation;
 }
 
-static void post_receive(const Message *message)
+static void post_receive(const Message* message)
 {
-    MPI_Request *request;
-    Operation *const operation = new_receive(message, &request);
+    MPI_Request* request;
+    Operation* const operation = new_receive(message, &request);
     if (message->is_wild) {
         MPI_Irecv(operation->buffer, LARGEST, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, reversed, request);
     } else {
@@ -250,7 +251,7 @@ static void post_receive(const Message *message)
     started(operation, "Irecv");
 }
 
-static void start_matched_receive(const Message *message)
+static void start_matched_receive(const Message* message)
 {
     MPI_Message matched;
     if (message->is_wild) {
@@ -258,8 +259,8 @@ static void start_matched_receive(const Message *message)
     } else {
         MPI_Mprobe(message->source, message->tag, MPI_COMM_WORLD, &matched, MPI_STATUS_IGNORE);
     }
-    MPI_Request *request;
-    Operation *const operation = new_receive(message, &request);
+    MPI_Request* request;
+    Operation* const operation = new_receive(message, &request);
     MPI_Imrecv(operation->buffer, LARGEST, MPI_BYTE, &matched, request);
     started(operation, "Imrecv");
 }
@@ -267,8 +268,8 @@ static void start_matched_receive(const Message *message)
 static void start_with_nobody(void)
 {
     const Message message = {.source = MPI_PROC_NULL, .target = MPI_PROC_NULL};
-    MPI_Request *request;
-    Operation *operation;
+    MPI_Request* request;
+    Operation* operation;
     if (one_in(&own, 2)) {
         request = new_slot(&operation);
         MPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 5, MPI_COMM_WORLD, request);
@@ -292,14 +293,14 @@ static void start_with_nobody(void)
 static void start_unmatched_receive(void)
 {
     const Message nothing = {.source = 0};
-    MPI_Request *request;
-    Operation *const operation = new_receive(&nothing, &request);
+    MPI_Request* request;
+    Operation* const operation = new_receive(&nothing, &request);
     MPI_Irecv(operation->buffer, 4, MPI_BYTE, MPI_ANY_SOURCE, UNMATCHED_TAG, MPI_COMM_WORLD, request);
     operation->is_stuck = 1;
     started(operation, "Irecv");
 }
 
-static int query(void *state, MPI_Status *status)
+static int query(void* state, MPI_Status* status)
 {
     (void)state;
     MPI_Status_set_elements(status, MPI_BYTE, 0);
@@ -309,13 +310,13 @@ static int query(void *state, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-static int release(void *state)
+static int release(void* state)
 {
     (void)state;
     return MPI_SUCCESS;
 }
 
-static int cancel(void *state, int is_complete)
+static int cancel(void* state, int is_complete)
 {
     (void)state;
     (void)is_complete;
@@ -324,8 +325,8 @@ static int cancel(void *state, int is_complete)
 
 static void start_request_of_user(void)
 {
-    Operation *operation;
-    MPI_Request *const request = new_slot(&operation);
+    Operation* operation;
+    MPI_Request* const request = new_slot(&operation);
     MPI_Grequest_start(query, release, cancel, NULL, request);
     operation->is_request_of_user = operation->is_stuck = 1;
     started(operation, "Grequest_start");
@@ -333,9 +334,9 @@ static void start_request_of_user(void)
 
 static void start_file_access(void)
 {
-    static const char *const names[] = {"File_iwrite_at", "File_iread_at", "File_iwrite", "File_iread"};
-    Operation *operation;
-    MPI_Request *const request = new_slot(&operation);
+    static const char* const names[] = {"File_iwrite_at", "File_iread_at", "File_iwrite", "File_iread"};
+    Operation* operation;
+    MPI_Request* const request = new_slot(&operation);
     const int way = below(&own, 4);
     operation->buffer = calloc(1, FILE_BYTES);
     if (way == 0) {
@@ -356,11 +357,11 @@ static void start_file_access(void)
 /* The kind comes from the plan, or is one that a communicator with one member allows. */
 static void start_collective(int kind, MPI_Comm comm)
 {
-    static const char *const names[] = {"Ibarrier", "Ibcast", "Iallreduce", "Ialltoall", "Comm_idup"};
-    Operation *operation;
-    MPI_Request *const request = new_slot(&operation);
+    static const char* const names[] = {"Ibarrier", "Ibcast", "Iallreduce", "Ialltoall", "Comm_idup"};
+    Operation* operation;
+    MPI_Request* const request = new_slot(&operation);
     int *const in = calloc(2 * MOST_RANKS, sizeof(int)), *const out = in + MOST_RANKS;
-    operation->buffer = (char *)in;
+    operation->buffer = (char*)in;
     switch (kind) {
     case 0:
         MPI_Ibarrier(comm, request);
@@ -383,36 +384,36 @@ static void start_collective(int kind, MPI_Comm comm)
 
 static void start_collective_write(int round)
 {
-    Operation *operation;
-    MPI_Request *const request = new_slot(&operation);
+    Operation* operation;
+    MPI_Request* const request = new_slot(&operation);
     operation->buffer = calloc(1, FILE_BYTES);
-    CHECK_MPI(MPI_File_iwrite_at_all(common_file, (MPI_Offset)FILE_BYTES * (round * size + rank), operation->buffer,
-                                     FILE_BYTES, MPI_BYTE, request));
+    CHECK_MPI(MPI_File_iwrite_at_all(common_file, (MPI_Offset)FILE_BYTES * (round * size + rank),
+                                     operation->buffer, FILE_BYTES, MPI_BYTE, request));
     started(operation, "File_iwrite_at_all");
 }
 
 /* --- persistent requests --- */
 
-static void open_sender(Channel *channel, int tag)
+static void open_sender(Channel* channel, int tag)
 {
-    static int (*const functions[])(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *) = {
+    static int (*const functions[])(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*) = {
         MPI_Send_init, MPI_Ssend_init, MPI_Bsend_init, MPI_Rsend_init};
-    static const char *const names[] = {"Send_init", "Ssend_init", "Bsend_init", "Rsend_init"};
+    static const char* const names[] = {"Send_init", "Ssend_init", "Bsend_init", "Rsend_init"};
     const Message message = {.source = channel->source, .tag = tag, .bytes = channel->bytes};
-    MPI_Request *const request = new_slot(&channel->sender);
+    MPI_Request* const request = new_slot(&channel->sender);
     channel->sender->buffer = message_buffer(&message);
-    functions[channel->send_way](channel->sender->buffer, channel->bytes, MPI_BYTE, channel->target, tag, MPI_COMM_WORLD,
-                                 request);
+    functions[channel->send_way](channel->sender->buffer, channel->bytes, MPI_BYTE, channel->target, tag,
+                                 MPI_COMM_WORLD, request);
     initialised(channel->sender, names[channel->send_way]);
 }
 
-static void open_receiver(Channel *channel, int tag)
+static void open_receiver(Channel* channel, int tag)
 {
     const Message message = {.source = channel->source, .tag = tag, .bytes = channel->bytes};
-    MPI_Request *request;
+    MPI_Request* request;
     channel->receiver = new_receive(&message, &request);
-    MPI_Recv_init(channel->receiver->buffer, LARGEST, MPI_BYTE, one_in(&own, 2) ? MPI_ANY_SOURCE : channel->source, tag,
-                  MPI_COMM_WORLD, request);
+    MPI_Recv_init(channel->receiver->buffer, LARGEST, MPI_BYTE,
+                  one_in(&own, 2) ? MPI_ANY_SOURCE : channel->source, tag, MPI_COMM_WORLD, request);
     initialised(channel->receiver, "Recv_init");
 }
 
@@ -420,7 +421,7 @@ static void open_channels(void)
 {
     static const int bytes[] = {0, 12, 3000, 70000};
     for (int i = 0; i < CHANNELS; ++i) {
-        Channel *const channel = &channels[i];
+        Channel* const channel = &channels[i];
         const int is_wanted = one_in(&plan, 3), source = below(&plan, size), target = below(&plan, size);
         const int length = bytes[below(&plan, LENGTH(bytes))], way = below(&plan, 4);
         if (channel->is_open && rank == channel->source && channel->sender == NULL) {
@@ -439,7 +440,7 @@ static void open_channels(void)
     }
 }
 
-static void free_inactive(Operation *operation)
+static void free_inactive(Operation* operation)
 {
     const int i = slot_of(operation);
     MPI_Request_free(&slots[i]);
@@ -451,7 +452,7 @@ static void free_inactive(Operation *operation)
 static void close_channels(int all)
 {
     for (int i = 0; i < CHANNELS; ++i) {
-        Channel *const channel = &channels[i];
+        Channel* const channel = &channels[i];
         if (!channel->is_open || !(one_in(&plan, 3) || all)) {
             continue;
         }
@@ -472,14 +473,14 @@ static void choose_channels(void)
     }
 }
 
-static void restart(Operation *operation)
+static void restart(Operation* operation)
 {
     operation->rid = rid_count++;
     operation->is_active = 1;
     operation->is_moved = 0;
 }
 
-static void start_persistent(Operation *const *operations, int count)
+static void start_persistent(Operation* const* operations, int count)
 {
     MPI_Request together[2 * CHANNELS];
     if (count > 1 && one_in(&own, 2)) {
@@ -508,10 +509,10 @@ static void start_persistent(Operation *const *operations, int count)
 
 static void start_channels(int is_receiving)
 {
-    Operation *chosen[CHANNELS];
+    Operation* chosen[CHANNELS];
     int count = 0;
     for (int i = 0; i < CHANNELS; ++i) {
-        Operation *const operation = is_receiving ? channels[i].receiver : channels[i].sender;
+        Operation* const operation = is_receiving ? channels[i].receiver : channels[i].sender;
         if (channels[i].is_started && operation != NULL) {
             chosen[count++] = operation;
         }
@@ -519,12 +520,13 @@ static void start_channels(int is_receiving)
     start_persistent(chosen, count);
 }
 
-/* An active persistent send may be freed as well: it ends by itself. (Not in MPICH 4.0, which aborts on that.) */
+/* An active persistent send may be freed as well: it ends by itself. (Not in MPICH 4.0, which aborts on
+ * that.) */
 static void free_active_senders(void)
 {
 #ifndef MPICH
     for (int i = 0; i < CHANNELS; ++i) {
-        Channel *const channel = &channels[i];
+        Channel* const channel = &channels[i];
         const int is_chosen = one_in(&own, 6);
         if (channel->is_started && is_chosen && channel->sender != NULL) {
             MPI_Request_free(&slots[slot_of(channel->sender)]);
@@ -564,7 +566,7 @@ static int count_fragile(int first, int count)
 
 static void completed(int i)
 {
-    Operation *const operation = owners[i];
+    Operation* const operation = owners[i];
     note_completed(operation);
     operation->is_active = 0;
     if (operation->made != NULL) {
@@ -601,10 +603,11 @@ static void all_completed(int first, int count)
 static void complete(int first, int count)
 {
     enum { WAIT, WAITALL, WAITANY, WAITSOME, TEST, TESTALL, TESTANY, TESTSOME, WAYS };
-    static const char *const names[] = {"Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall", "Testany", "Testsome"};
+    static const char* const names[] = {"Wait", "Waitall", "Waitany", "Waitsome",
+                                        "Test", "Testall", "Testany", "Testsome"};
     MPI_Request copies[SLOTS];
     MPI_Status own_statuses[SLOTS], *const statuses = one_in(&own, 2) ? own_statuses : MPI_STATUSES_IGNORE;
-    MPI_Status *const status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses;
+    MPI_Status* const status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses;
     int indices[SLOTS], index = 0, flag = 1, outcount = 0;
     const int is_copied = one_in(&own, 4), way = below(&own, WAYS);
     if (way == WAIT || way == TEST) {
@@ -614,10 +617,11 @@ static void complete(int first, int count)
     if (count > 1 && count_fragile(first, count) > 0) {
         return;
     }
-    if ((way == WAIT || way == WAITALL) ? unstuck < active : (way == WAITANY || way == WAITSOME) && unstuck == 0 && active > 0) {
+    if ((way == WAIT || way == WAITALL) ? unstuck < active
+                                        : (way == WAITANY || way == WAITSOME) && unstuck == 0 && active > 0) {
         return; /* it would wait for ever */
     }
-    MPI_Request *const requests = is_copied ? copies : &slots[first];
+    MPI_Request* const requests = is_copied ? copies : &slots[first];
     memcpy(copies, &slots[first], (size_t)count * sizeof(MPI_Request));
     note_moved(requests, first, count);
     switch (way) {
@@ -673,7 +677,7 @@ static void complete(int first, int count)
     note_pending(first, count);
 }
 
-static void unstick(Operation *operation)
+static void unstick(Operation* operation)
 {
     const int i = slot_of(operation);
     operation->is_stuck = 0;
@@ -719,13 +723,19 @@ static void complete_everything(int may_move)
 
 /* --- rounds --- */
 
-static int plan_messages(Message *messages)
+static int plan_messages(Message* messages)
 {
     static const int bytes[] = {0, 12, 100, 5000, 70000, LARGEST};
     const int count = below(&plan, MESSAGES + 1);
     for (int i = 0; i < count; ++i) {
-        Message *const message = &messages[i];
-        *message = (Message){below(&plan, size), below(&plan, size), i, bytes[below(&plan, LENGTH(bytes))], one_in(&plan, 3), 0, 0};
+        Message* const message = &messages[i];
+        *message = (Message){below(&plan, size),
+                             below(&plan, size),
+                             i,
+                             bytes[below(&plan, LENGTH(bytes))],
+                             one_in(&plan, 3),
+                             0,
+                             0};
         message->send_way = below(&plan, SEND_WAYS);
         message->receive_way = below(&plan, RECEIVE_WAYS);
         if (message->is_wild && message->bytes < (int)HEADER) {
@@ -736,7 +746,8 @@ static int plan_messages(Message *messages)
         }
         if (message->send_way == IRSEND) {
             message->receive_way = IRECV;
-            message->is_wild = 0; /* another rank's message might take the receive that is there for this one */
+            message->is_wild =
+                0; /* another rank's message might take the receive that is there for this one */
         }
     }
     return count;
@@ -806,14 +817,14 @@ static void play_round(int round)
     drop_empty_slots();
 }
 
-static MPI_File open_file(const char *name, MPI_Comm comm)
+static MPI_File open_file(const char* name, MPI_Comm comm)
 {
     MPI_File file;
     CHECK_MPI(MPI_File_open(comm, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
     return file;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     CHECK(argc == 3);
@@ -836,7 +847,7 @@ int main(int argc, char **argv)
         play_round(round);
     }
     close_channels(1);
-    void *buffer;
+    void* buffer;
     int bytes;
     MPI_Buffer_detach(&buffer, &bytes);
     MPI_Comm_free(&reversed);

@@ -1,7 +1,8 @@
-/* Eight threads that start operations which their neighbours complete, and make communicators, datatypes and files of their own.
+/* Eight threads that start operations which their neighbours complete, and make communicators, datatypes and
+   files of their own.
 
-   Every message has a tag and every datatype a length of its own, so the trace alone must tell which is which. The threads
-   call MPI for the first time in the order of their numbers: thread i has trace i + 1. */
+   Every message has a tag and every datatype a length of its own, so the trace alone must tell which is
+   which. The threads call MPI for the first time in the order of their numbers: thread i has trace i + 1. */
 #include "../programs/check.h"
 
 #include <pthread.h>
@@ -14,7 +15,7 @@ static MPI_Request handed_over[THREADS];
 static int received[THREADS];
 static pthread_barrier_t together;
 
-static void *work(void *argument)
+static void* work(void* argument)
 {
     const int me = (int)(intptr_t)argument;
     for (int turn = 0; turn < THREADS; ++turn) {
@@ -49,14 +50,15 @@ static void *work(void *argument)
         MPI_File file;
         char name[32];
         snprintf(name, sizeof name, "threads-%d-%d.data", rank, me);
-        MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+        MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
+                      MPI_INFO_NULL, &file);
         MPI_File_write_at(file, 0, out, number + 1, MPI_BYTE, MPI_STATUS_IGNORE);
         MPI_File_close(&file);
     }
     return NULL;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     pthread_t threads[THREADS];
     int provided;
@@ -68,7 +70,7 @@ int main(int argc, char **argv)
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
     }
     for (int i = 0; i < THREADS; ++i) {
-        pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i);
+        pthread_create(&threads[i], NULL, work, (void*)(intptr_t)i);
     }
     for (int i = 0; i < THREADS; ++i) {
         pthread_join(threads[i], NULL);

@@ -1,5 +1,6 @@
 /* type_map.h - notes what MPI does with one element of a datatype, in a file log-<rank>:
-   NAME SIZE LB EXTENT TRUE_LB TRUE_EXTENT and the bytes in the order in which MPI_Pack takes them, as BEGIN:END. */
+   NAME SIZE LB EXTENT TRUE_LB TRUE_EXTENT and the bytes in the order in which MPI_Pack takes them, as
+   BEGIN:END. */
 #ifndef TYPE_MAP_H
 #define TYPE_MAP_H
 
@@ -10,7 +11,7 @@ enum {
     MOST_SPAN = 1 << 22   /* between its first and last byte, in both directions */
 };
 
-static FILE *log_file;
+static FILE* log_file;
 
 static inline void open_log(void)
 {
@@ -21,7 +22,7 @@ static inline void open_log(void)
 }
 
 /* Each byte of the memory that the type may touch tells in turn a part of its own place. */
-static inline void find_places(MPI_Datatype type, int bytes, MPI_Aint begin, MPI_Aint end, int *places)
+static inline void find_places(MPI_Datatype type, int bytes, MPI_Aint begin, MPI_Aint end, int* places)
 {
     static unsigned char memory[2 * MOST_SPAN], packed[MOST_BYTES + 1];
     CHECK(bytes <= MOST_BYTES && begin >= -MOST_SPAN && end <= MOST_SPAN);
@@ -52,7 +53,7 @@ static inline void note_order(MPI_Datatype type, int bytes, MPI_Aint first, MPI_
 }
 
 /* Commits the type, gives it the name, which has no spaces, and frees it unless it is predefined. */
-static inline void note_type(const char *name, MPI_Datatype type)
+static inline void note_type(const char* name, MPI_Datatype type)
 {
     int bytes;
     MPI_Aint lb, extent, true_lb, true_extent;
@@ -64,7 +65,8 @@ static inline void note_type(const char *name, MPI_Datatype type)
     if (bytes == 0) { /* of nothing there is no first byte */
         true_lb = true_extent = 0;
     }
-    fprintf(log_file, "%s %d %ld %ld %ld %ld", name, bytes, (long)lb, (long)extent, (long)true_lb, (long)true_extent);
+    fprintf(log_file, "%s %d %ld %ld %ld %ld", name, bytes, (long)lb, (long)extent, (long)true_lb,
+            (long)true_extent);
     note_order(type, bytes, true_lb, true_lb + true_extent);
     fputc('\n', log_file);
     MPI_Type_free(&type);

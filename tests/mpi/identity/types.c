@@ -13,8 +13,10 @@ static int upto(int limit)
 
 static MPI_Datatype basic(void)
 {
-    const MPI_Datatype types[] = {MPI_BYTE, MPI_CHAR,      MPI_SHORT,   MPI_INT,     MPI_FLOAT,
-                                  MPI_DOUBLE, MPI_LONG_LONG, MPI_DOUBLE_INT, MPI_INTEGER, MPI_DOUBLE_PRECISION, MPI_COMPLEX};
+    const MPI_Datatype types[] = {
+        MPI_BYTE,   MPI_CHAR,      MPI_SHORT,      MPI_INT,     MPI_FLOAT,
+        MPI_DOUBLE, MPI_LONG_LONG, MPI_DOUBLE_INT, MPI_INTEGER, MPI_DOUBLE_PRECISION,
+        MPI_COMPLEX};
     MPI_Datatype type;
     switch (below(&numbers, 12)) {
     case 0:
@@ -40,7 +42,7 @@ static MPI_Aint extent_of(MPI_Datatype type)
 
 /* --- one constructor each --- */
 
-static void make_vector(MPI_Datatype old, int is_h, MPI_Datatype *made)
+static void make_vector(MPI_Datatype old, int is_h, MPI_Datatype* made)
 {
     const int count = upto(4), length = upto(3), stride = upto(10) - 5;
     if (is_h) {
@@ -51,7 +53,7 @@ static void make_vector(MPI_Datatype old, int is_h, MPI_Datatype *made)
 }
 
 /* Blocks may overlap, go backwards, and be empty. */
-static void make_indexed(MPI_Datatype old, int kind, MPI_Datatype *made)
+static void make_indexed(MPI_Datatype old, int kind, MPI_Datatype* made)
 {
     static int lengths[MOST_BLOCKS], places[MOST_BLOCKS];
     static MPI_Aint byte_places[MOST_BLOCKS];
@@ -76,7 +78,7 @@ static void make_indexed(MPI_Datatype old, int kind, MPI_Datatype *made)
     }
 }
 
-static void make_struct(MPI_Datatype first, MPI_Datatype second, MPI_Datatype *made)
+static void make_struct(MPI_Datatype first, MPI_Datatype second, MPI_Datatype* made)
 {
     int lengths[4];
     MPI_Aint places[4];
@@ -95,7 +97,7 @@ static int an_order(void)
     return one_in(&numbers, 2) ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
 }
 
-static void make_subarray(MPI_Datatype old, MPI_Datatype *made)
+static void make_subarray(MPI_Datatype old, MPI_Datatype* made)
 {
     int sizes[3], subsizes[3], starts[3];
     const int dimensions = 1 + upto(2);
@@ -120,25 +122,29 @@ static int refuses_darray_of(MPI_Datatype old)
 #endif
 }
 
-static void make_darray(MPI_Datatype old, MPI_Datatype *made)
+static void make_darray(MPI_Datatype old, MPI_Datatype* made)
 {
     int sizes[3], distributions[3], arguments[3], processes[3], count = 1;
     const int dimensions = 1 + upto(2);
     for (int i = 0; i < dimensions; ++i) {
         const int kind = below(&numbers, 3);
         sizes[i] = 1 + upto(7);
-        distributions[i] = kind == 0 ? MPI_DISTRIBUTE_BLOCK : kind == 1 ? MPI_DISTRIBUTE_CYCLIC : MPI_DISTRIBUTE_NONE;
+        distributions[i] = kind == 0   ? MPI_DISTRIBUTE_BLOCK
+                           : kind == 1 ? MPI_DISTRIBUTE_CYCLIC
+                                       : MPI_DISTRIBUTE_NONE;
         processes[i] = kind == 2 ? 1 : 1 + upto(2);
-        arguments[i] = kind == 2 || one_in(&numbers, 2)        ? MPI_DISTRIBUTE_DFLT_DARG
-                       : distributions[i] == MPI_DISTRIBUTE_BLOCK ? (sizes[i] + processes[i] - 1) / processes[i] + upto(1)
-                                                                  : 1 + upto(2);
+        arguments[i] = kind == 2 || one_in(&numbers, 2) ? MPI_DISTRIBUTE_DFLT_DARG
+                       : distributions[i] == MPI_DISTRIBUTE_BLOCK
+                           ? (sizes[i] + processes[i] - 1) / processes[i] + upto(1)
+                           : 1 + upto(2);
         count *= processes[i];
     }
     const int member = below(&numbers, count), order = an_order();
     if (refuses_darray_of(old)) {
         MPI_Type_dup(old, made);
     } else {
-        MPI_Type_create_darray(count, member, dimensions, sizes, distributions, arguments, processes, order, old, made);
+        MPI_Type_create_darray(count, member, dimensions, sizes, distributions, arguments, processes, order,
+                               old, made);
     }
 }
 
@@ -148,11 +154,11 @@ static int is_predefined(MPI_Datatype type)
 {
     int integers, addresses, types, combiner;
     MPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_INTEGER
-           || combiner == MPI_COMBINER_F90_COMPLEX;
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_INTEGER || combiner == MPI_COMBINER_F90_COMPLEX;
 }
 
-static void free_made(MPI_Datatype *type)
+static void free_made(MPI_Datatype* type)
 {
     if (!is_predefined(*type)) {
         MPI_Type_free(type);
@@ -166,8 +172,8 @@ static int is_small(MPI_Datatype type)
     MPI_Type_size(type, &bytes);
     MPI_Type_get_extent(type, &lb, &extent);
     MPI_Type_get_true_extent(type, &true_lb, &true_extent);
-    return bytes <= MOST_BYTES && labs(lb) < MOST_SPAN && labs(extent) < MOST_SPAN && labs(true_lb) < MOST_SPAN
-           && true_extent < MOST_SPAN;
+    return bytes <= MOST_BYTES && labs(lb) < MOST_SPAN && labs(extent) < MOST_SPAN &&
+           labs(true_lb) < MOST_SPAN && true_extent < MOST_SPAN;
 }
 
 static MPI_Datatype make(int depth)
@@ -203,7 +209,7 @@ static MPI_Datatype make(int depth)
     return made;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     CHECK(argc == 3);

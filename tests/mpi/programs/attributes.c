@@ -52,7 +52,7 @@ static void with_their_old_names(void)
     MPI_Keyval_free(&key);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     on_communicators();

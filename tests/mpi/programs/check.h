@@ -17,7 +17,7 @@ enum { MOST_RANKS = 8 };
 static int rank, size;  /* of this process in MPI_COMM_WORLD */
 static int left, right; /* its neighbours in a ring */
 
-static inline void check_failed(const char *file, int line, const char *condition)
+static inline void check_failed(const char* file, int line, const char* condition)
 {
     fprintf(stderr, "%s:%d: rank %d: not true: %s\n", file, line, rank, condition);
     MPI_Abort(MPI_COMM_WORLD, 1);
@@ -32,7 +32,7 @@ static inline void find_place(void)
     right = (rank + 1) % size;
 }
 
-static inline void begin(int *argc, char ***argv)
+static inline void begin(int* argc, char*** argv)
 {
     MPI_Init(argc, argv);
     find_place();

@@ -48,7 +48,7 @@ static void reduce(void)
     MPI_Reduce_local(ones, ones + 1, 2, MPI_INT, MPI_SUM);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     move_data();

@@ -1,27 +1,28 @@
 /* Makes communicators in all ways, at random: communicator_plan [SEED].
  *
- * All processes draw the same plan and each carries out its part. For each communicator that a process gets it writes
+ * All processes draw the same plan and each carries out its part. For each communicator that a process gets
+ * it writes
  *
  *     label LABEL rank RANK_IN_ITS_GROUP : WORLD_RANKS [: WORLD_RANKS_OF_THE_OTHER_GROUP]
  *
- * to plan.<rank>, in the order of its calls. The label is the same on all members of a communicator, and of no other one. */
+ * to plan.<rank>, in the order of its calls. The label is the same on all members of a communicator, and of
+ * no other one. */
 #include "check.h"
 
 enum { MOST_COMMUNICATORS = 64, STEPS = 24 };
 
-struct communicator
-{
+struct communicator {
     MPI_Comm handle;
     int label;
     int is_inter;
-    int is_ordered; /* the members stand in the order of their world ranks */
+    int is_ordered;       /* the members stand in the order of their world ranks */
     int side[MOST_RANKS]; /* of each world rank: 0 is no member, 1 and 2 are the groups */
 };
 
 static struct communicator pool[MOST_COMMUNICATORS];
 static int count, next_label, next_tag;
 static unsigned long state;
-static FILE *report;
+static FILE* report;
 static MPI_Group world_group;
 
 static int draw(int limit)
@@ -45,7 +46,7 @@ static void print_group(MPI_Group group)
     MPI_Group_free(&group);
 }
 
-static void write_report(const struct communicator *made)
+static void write_report(const struct communicator* made)
 {
     MPI_Group group;
     int place;
@@ -61,17 +62,17 @@ static void write_report(const struct communicator *made)
 }
 
 /* A new one with the members of another. */
-static struct communicator *like(const struct communicator *other)
+static struct communicator* like(const struct communicator* other)
 {
     CHECK(count < MOST_COMMUNICATORS);
-    struct communicator *const made = &pool[count++];
+    struct communicator* const made = &pool[count++];
     *made = *other;
     made->handle = MPI_COMM_NULL;
     made->label = next_label++;
     return made;
 }
 
-static void drop_members(struct communicator *made, int (*keeps)(int world_rank, int argument), int argument)
+static void drop_members(struct communicator* made, int (*keeps)(int world_rank, int argument), int argument)
 {
     for (int i = 0; i < size; ++i) {
         if (!keeps(i, argument)) {
@@ -80,7 +81,7 @@ static void drop_members(struct communicator *made, int (*keeps)(int world_rank,
     }
 }
 
-static int is_empty(const struct communicator *candidate)
+static int is_empty(const struct communicator* candidate)
 {
     int sides[3] = {0};
     for (int i = 0; i < size; ++i) {
@@ -89,7 +90,7 @@ static int is_empty(const struct communicator *candidate)
     return sides[1] == 0 || (candidate->is_inter && sides[2] == 0);
 }
 
-static void made_one(struct communicator *made, MPI_Comm handle)
+static void made_one(struct communicator* made, MPI_Comm handle)
 {
     CHECK((handle != MPI_COMM_NULL) == (made->side[rank] != 0));
     made->handle = handle;
@@ -98,17 +99,17 @@ static void made_one(struct communicator *made, MPI_Comm handle)
     }
 }
 
-static struct communicator *any(int may_be_inter)
+static struct communicator* any(int may_be_inter)
 {
     for (;;) {
-        struct communicator *const found = &pool[draw(count)];
+        struct communicator* const found = &pool[draw(count)];
         if (may_be_inter || !found->is_inter) {
             return found;
         }
     }
 }
 
-static int is_member(const struct communicator *candidate)
+static int is_member(const struct communicator* candidate)
 {
     return candidate->side[rank] != 0;
 }
@@ -119,16 +120,18 @@ static void duplicate(void)
     const int with_info = draw(2);
     MPI_Comm handle = MPI_COMM_NULL;
     if (is_member(parent)) {
-        with_info ? MPI_Comm_dup_with_info(parent->handle, MPI_INFO_NULL, &handle) : MPI_Comm_dup(parent->handle, &handle);
+        with_info ? MPI_Comm_dup_with_info(parent->handle, MPI_INFO_NULL, &handle)
+                  : MPI_Comm_dup(parent->handle, &handle);
     }
     made_one(made, handle);
 }
 
-/* Two at once, on odd ranks in the other order. (Not with Open MPI 4.1, which now and then hangs then, also without the tracer.) */
+/* Two at once, on odd ranks in the other order. (Not with Open MPI 4.1, which now and then hangs then, also
+ * without the tracer.) */
 static void duplicate_two_at_once(void)
 {
-    struct communicator *const parents[] = {any(0), any(0)};
-    struct communicator *const made[] = {like(parents[0]), like(parents[1])};
+    struct communicator* const parents[] = {any(0), any(0)};
+    struct communicator* const made[] = {like(parents[0]), like(parents[1])};
     MPI_Comm handles[] = {MPI_COMM_NULL, MPI_COMM_NULL};
     MPI_Request requests[] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 #ifdef OPEN_MPI
@@ -161,7 +164,7 @@ static void split(void)
     const int colors = 1 + draw(3), backwards = draw(2);
     MPI_Comm handle = MPI_COMM_NULL;
     for (int color = 0; color < colors && color < 2; ++color) {
-        struct communicator *const made = like(parent);
+        struct communicator* const made = like(parent);
         drop_members(made, has_color, colors * 16 + color);
         made->is_ordered = !backwards;
         if (is_empty(made)) {
@@ -201,12 +204,12 @@ static int is_in_mask(int world_rank, int mask)
 /* Two groups with the same members, from the same parent; a call of its members or of all of the parent. */
 static void create_from_group(void)
 {
-    struct communicator *const parent = any(0);
+    struct communicator* const parent = any(0);
     const int is_call_of_all = draw(2), mask = 1 + draw((1 << size) - 1), tag = draw(2);
     MPI_Comm handle = MPI_COMM_NULL;
     MPI_Group members;
     int ranks[MOST_RANKS], n = 0;
-    struct communicator *const made = like(parent);
+    struct communicator* const made = like(parent);
     drop_members(made, is_in_mask, mask);
     if (is_empty(made)) {
         --count;
@@ -228,7 +231,7 @@ static void create_from_group(void)
     made_one(made, handle);
 }
 
-static int members_of(const struct communicator *all)
+static int members_of(const struct communicator* all)
 {
     int members = 0;
     for (int i = 0; i < size; ++i) {
@@ -237,7 +240,7 @@ static int members_of(const struct communicator *all)
     return members;
 }
 
-static int position(const struct communicator *all, int world_rank)
+static int position(const struct communicator* all, int world_rank)
 {
     int place = 0;
     for (int i = 0; i < world_rank; ++i) {
@@ -246,7 +249,7 @@ static int position(const struct communicator *all, int world_rank)
     return place;
 }
 
-static struct communicator *row_parent;
+static struct communicator* row_parent;
 static int row_length;
 
 static int is_in_row(int world_rank, int row)
@@ -257,11 +260,11 @@ static int is_in_row(int world_rank, int row)
 /* A grid and its rows. */
 static void make_grid(void)
 {
-    struct communicator *const parent = any(0);
+    struct communicator* const parent = any(0);
     if (!parent->is_ordered) {
         return;
     }
-    struct communicator *const grid = like(parent);
+    struct communicator* const grid = like(parent);
     int dims[2] = {0, 0};
     const int periods[2] = {0, 1}, keep[2] = {0, 1};
     MPI_Comm handle = MPI_COMM_NULL;
@@ -272,9 +275,9 @@ static void make_grid(void)
     made_one(grid, handle);
     row_parent = grid;
     row_length = dims[1];
-    struct communicator *mine = NULL;
+    struct communicator* mine = NULL;
     for (int row = 0; row < dims[0]; ++row) {
-        struct communicator *const made = like(grid);
+        struct communicator* const made = like(grid);
         drop_members(made, is_in_row, row);
         if (is_member(made)) {
             mine = made;
@@ -303,8 +306,8 @@ static void make_graph(void)
         }
         const int before = (mine + members - 1) % members;
         if (is_distributed) {
-            MPI_Dist_graph_create_adjacent(parent->handle, 1, &before, MPI_UNWEIGHTED, 1, &edges[mine], MPI_UNWEIGHTED,
-                                           MPI_INFO_NULL, 1, &handle);
+            MPI_Dist_graph_create_adjacent(parent->handle, 1, &before, MPI_UNWEIGHTED, 1, &edges[mine],
+                                           MPI_UNWEIGHTED, MPI_INFO_NULL, 1, &handle);
         } else {
             MPI_Graph_create(parent->handle, members, index, edges, 1, &handle);
         }
@@ -312,7 +315,7 @@ static void make_graph(void)
     made_one(made, handle);
 }
 
-static int are_disjoint(const struct communicator *one, const struct communicator *other)
+static int are_disjoint(const struct communicator* one, const struct communicator* other)
 {
     for (int i = 0; i < size; ++i) {
         if (one->side[i] && other->side[i]) {
@@ -322,7 +325,7 @@ static int are_disjoint(const struct communicator *one, const struct communicato
     return 1;
 }
 
-static int first_member(const struct communicator *all)
+static int first_member(const struct communicator* all)
 {
     int i = 0;
     while (!all->side[i]) {
@@ -338,7 +341,7 @@ static void connect_two(void)
     if (!one->is_ordered || !other->is_ordered || !are_disjoint(one, other)) {
         return;
     }
-    struct communicator *const inter = like(one);
+    struct communicator* const inter = like(one);
     inter->is_inter = 1;
     for (int i = 0; i < size; ++i) {
         inter->side[i] = one->side[i] ? 1 : other->side[i] ? 2 : 0;
@@ -352,7 +355,7 @@ static void connect_two(void)
     }
     made_one(inter, handle);
     if (draw(2)) {
-        struct communicator *const merged = like(inter);
+        struct communicator* const merged = like(inter);
         merged->is_inter = 0;
         merged->is_ordered = 0;
         for (int i = 0; i < size; ++i) {
@@ -379,10 +382,22 @@ static void end_one(void)
     pool[which] = pool[--count];
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
-    void (*const steps[])(void) = {duplicate, duplicate_two_at_once, split, split, split_by_type, create_from_group,
-                                   create_from_group, make_grid, make_graph, connect_two, connect_two, end_one, end_one, end_one};
+    void (*const steps[])(void) = {duplicate,
+                                   duplicate_two_at_once,
+                                   split,
+                                   split,
+                                   split_by_type,
+                                   create_from_group,
+                                   create_from_group,
+                                   make_grid,
+                                   make_graph,
+                                   connect_two,
+                                   connect_two,
+                                   end_one,
+                                   end_one,
+                                   end_one};
     char name[32];
     begin(&argc, &argv);
     state = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;

@@ -87,7 +87,7 @@ static void reuse_handles(void)
     }
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     duplicate();

@@ -1,4 +1,5 @@
-/* The Wait and Test families with complete, pending and null requests; Cancel, Request_free, Request_get_status. */
+/* The Wait and Test families with complete, pending and null requests; Cancel, Request_free,
+ * Request_get_status. */
 #include "check.h"
 
 enum { COUNT = 3, FIRST_TAG = 60, GO_TAG = 90 };
@@ -149,7 +150,7 @@ static void move_requests(void)
     MPI_Waitall(COUNT, moved, MPI_STATUSES_IGNORE);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     wait_and_test();

@@ -46,14 +46,14 @@ static int connect_by_socket(void)
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "meeting.socket"};
     const int endpoint = socket(AF_UNIX, SOCK_STREAM, 0);
     if (rank == 0) {
-        CHECK(bind(endpoint, (struct sockaddr *)&address, sizeof address) == 0);
+        CHECK(bind(endpoint, (struct sockaddr*)&address, sizeof address) == 0);
         CHECK(listen(endpoint, 1) == 0);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
         return accept(endpoint, NULL, NULL);
     }
-    CHECK(rank > 1 || connect(endpoint, (struct sockaddr *)&address, sizeof address) == 0);
+    CHECK(rank > 1 || connect(endpoint, (struct sockaddr*)&address, sizeof address) == 0);
     return endpoint;
 }
 
@@ -71,7 +71,7 @@ static void meet_through_a_socket(void)
     close(connection);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     CHECK(size >= 2);

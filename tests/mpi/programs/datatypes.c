@@ -3,7 +3,7 @@
 
 static char buffer[4096], received[4096];
 
-static void use(MPI_Datatype *type, const char *name, int expected_size)
+static void use(MPI_Datatype* type, const char* name, int expected_size)
 {
     char read_name[MPI_MAX_OBJECT_NAME];
     int type_size, length, integers, addresses, types, combiner;
@@ -24,9 +24,9 @@ static void use(MPI_Datatype *type, const char *name, int expected_size)
     MPI_Type_get_envelope(*type, &integers, &addresses, &types, &combiner);
     MPI_Sendrecv(buffer, 1, *type, right, 1, received, 1, *type, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (types > 0) {
-        int *ints = malloc((size_t)(integers + 1) * sizeof *ints);
-        MPI_Aint *places = malloc((size_t)(addresses + 1) * sizeof *places);
-        MPI_Datatype *parts = malloc((size_t)types * sizeof *parts);
+        int* ints = malloc((size_t)(integers + 1) * sizeof *ints);
+        MPI_Aint* places = malloc((size_t)(addresses + 1) * sizeof *places);
+        MPI_Datatype* parts = malloc((size_t)types * sizeof *parts);
         MPI_Type_get_contents(*type, integers, addresses, types, ints, places, parts);
         for (int i = 0; i < types; ++i) {
             int part_combiner;
@@ -41,7 +41,7 @@ static void use(MPI_Datatype *type, const char *name, int expected_size)
     }
 }
 
-static void use_and_free(MPI_Datatype type, const char *name, int expected_size)
+static void use_and_free(MPI_Datatype type, const char* name, int expected_size)
 {
     use(&type, name, expected_size);
     MPI_Type_free(&type);
@@ -137,7 +137,7 @@ static void reuse_handles(void)
     use_and_free(type, "six", 6);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int value;
     MPI_Aint address;

@@ -1,11 +1,11 @@
 /* Questions about MPI and the machine, before, during and after its life; memory; control of profiling. */
 #include "check.h"
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     char processor[MPI_MAX_PROCESSOR_NAME], library[MPI_MAX_LIBRARY_VERSION_STRING];
     int initialized, finalized, version, subversion, length, level, is_main;
-    void *memory;
+    void* memory;
 
     MPI_Initialized(&initialized);
     MPI_Finalized(&finalized);

@@ -3,7 +3,7 @@
 
 static int handled;
 
-static void count_error(MPI_Comm *comm, int *code, ...)
+static void count_error(MPI_Comm* comm, int* code, ...)
 {
     (void)comm;
     (void)code;
@@ -68,7 +68,7 @@ static void describe(void)
     CHECK(strcmp(text, "out of coffee") == 0);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     fail_and_go_on();

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,29 +1,29 @@
 /* Generalized requests: work of the program's own behind a request. */
 #include "check.h"
 
-static int query(void *state, MPI_Status *status)
+static int query(void* state, MPI_Status* status)
 {
-    MPI_Status_set_elements(status, MPI_INT, *(int *)state);
+    MPI_Status_set_elements(status, MPI_INT, *(int*)state);
     MPI_Status_set_cancelled(status, 0);
     status->MPI_SOURCE = 0;
     status->MPI_TAG = 5;
     return MPI_SUCCESS;
 }
 
-static int release(void *state)
+static int release(void* state)
 {
-    *(int *)state = -1;
+    *(int*)state = -1;
     return MPI_SUCCESS;
 }
 
-static int cancel(void *state, int complete)
+static int cancel(void* state, int complete)
 {
     (void)state;
     (void)complete;
     return MPI_SUCCESS;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int elements = 3, counted, flag;
     MPI_Request request;

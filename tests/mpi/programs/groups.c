@@ -1,7 +1,7 @@
 /* Groups: every way to make one and every question about it. */
 #include "check.h"
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Group world, first, others, both, common, none, range, without_range;
     int first_rank = 0, count, place, result, translated, all[1][3];

@@ -1,7 +1,7 @@
 /* MPI_IN_PLACE everywhere: the arguments behind it are not significant, so they are nonsense here. */
 #include "check.h"
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     enum { NONSENSE = -7 };
     const MPI_Datatype none = MPI_DATATYPE_NULL;

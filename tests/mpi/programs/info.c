@@ -1,7 +1,7 @@
 /* Info objects. */
 #include "check.h"
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Info info, copy;
     char key[MPI_MAX_INFO_KEY + 1], value[64];

@@ -1,4 +1,5 @@
-/* Messages and collectives between two groups, the even and the odd ranks, with MPI_ROOT and MPI_PROC_NULL. */
+/* Messages and collectives between two groups, the even and the odd ranks, with MPI_ROOT and MPI_PROC_NULL.
+ */
 #include "check.h"
 
 static MPI_Comm inter, half;
@@ -12,7 +13,7 @@ static int root_argument(void)
     return 0;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int value = -1, theirs[MOST_RANKS], ones[MOST_RANKS], places[MOST_RANKS], mine[MOST_RANKS];
 

@@ -1,7 +1,7 @@
 /* Two groups that talk: created, described, duplicated, merged in both orders. */
 #include "check.h"
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Comm half, inter, copy, merged;
     MPI_Group remote;

@@ -11,7 +11,8 @@ static int sent[BLOCK], received[BLOCK];
 
 static inline void open_data(void)
 {
-    CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, "test.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    CHECK_MPI(
+        MPI_File_open(MPI_COMM_WORLD, "test.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
     for (int i = 0; i < BLOCK; ++i) {
         sent[i] = 10 * rank + i;
     }
@@ -37,14 +38,14 @@ static inline void hand_over(void)
     CHECK_MPI(MPI_File_sync(file));
 }
 
-static inline void check_count(const MPI_Status *status)
+static inline void check_count(const MPI_Status* status)
 {
     int count;
     MPI_Get_count(status, MPI_INT, &count);
     CHECK(count == BLOCK);
 }
 
-static inline void wait_for(MPI_Request *request)
+static inline void wait_for(MPI_Request* request)
 {
     MPI_Status status;
     CHECK_MPI(MPI_Wait(request, &status));

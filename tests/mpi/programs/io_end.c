@@ -3,7 +3,7 @@
 
 static MPI_Offset at;
 
-static void say(const char *way, const MPI_Status *status)
+static void say(const char* way, const MPI_Status* status)
 {
     int bytes;
     MPI_Get_count(status, MPI_BYTE, &bytes);
@@ -54,7 +54,7 @@ static void each_way_without_status(void)
     }
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     open_data();

@@ -3,33 +3,35 @@
 
 static int handled;
 
-static void count_error(MPI_File *file, int *code, ...)
+static void count_error(MPI_File* file, int* code, ...)
 {
     (void)file;
     (void)code;
     ++handled;
 }
 
-static int extent_of_datarep(MPI_Datatype type, MPI_Aint *extent, void *state)
+static int extent_of_datarep(MPI_Datatype type, MPI_Aint* extent, void* state)
 {
     (void)state;
     MPI_Aint lb;
     return MPI_Type_get_extent(type, &lb, extent);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_File missing, file;
     MPI_Errhandler counter, current;
     int class, value = 1;
 
     begin(&argc, &argv);
-    MPI_Error_class(MPI_File_open(MPI_COMM_WORLD, "missing/file.data", MPI_MODE_RDONLY, MPI_INFO_NULL, &missing), &class);
+    MPI_Error_class(
+        MPI_File_open(MPI_COMM_WORLD, "missing/file.data", MPI_MODE_RDONLY, MPI_INFO_NULL, &missing), &class);
     CHECK(class == MPI_ERR_NO_SUCH_FILE);
     MPI_Error_class(MPI_File_delete("missing.data", MPI_INFO_NULL), &class);
     CHECK(class == MPI_ERR_NO_SUCH_FILE);
 
-    CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, "readable.data", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file));
+    CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, "readable.data", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
+                            &file));
     CHECK(MPI_File_read(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS);
     CHECK(MPI_File_write_at(file, 0, &value, -1, MPI_INT, MPI_STATUS_IGNORE) != MPI_SUCCESS);
     MPI_File_create_errhandler(count_error, &counter);

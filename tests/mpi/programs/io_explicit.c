@@ -1,4 +1,5 @@
-/* Access at explicit offsets: independent, collective, non-blocking, split. Each way has its own region of the file. */
+/* Access at explicit offsets: independent, collective, non-blocking, split. Each way has its own region of
+ * the file. */
 #include "io.h"
 
 static MPI_Offset own_block(int region)
@@ -46,7 +47,7 @@ static void split(void)
     check_received();
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     open_data();

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-static MPI_File open_file(const char *name, int mode)
+static MPI_File open_file(const char* name, int mode)
 {
     MPI_File file;
     CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, name, mode, MPI_INFO_NULL, &file));
@@ -41,7 +41,7 @@ static void describe(MPI_File file)
     CHECK_MPI(MPI_File_sync(file));
 }
 
-static void close_and_delete(MPI_File *file, const char *name)
+static void close_and_delete(MPI_File* file, const char* name)
 {
     CHECK_MPI(MPI_File_close(file));
     CHECK(*file == MPI_FILE_NULL);
@@ -52,7 +52,7 @@ static void close_and_delete(MPI_File *file, const char *name)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_File first, second;
 

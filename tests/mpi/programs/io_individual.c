@@ -56,7 +56,7 @@ static void split(void)
     check_received();
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     open_data();

@@ -1,7 +1,7 @@
 /* Hints on everything that takes them. */
 #include "check.h"
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_File file;
     MPI_Info info;

@@ -45,7 +45,7 @@ static void nonblocking(void)
     wait_for(&request);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     open_data();

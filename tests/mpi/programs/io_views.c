@@ -1,4 +1,5 @@
-/* Views: where accesses land in the file. Each process sees its own blocks of two ints, behind a header of 100 bytes. */
+/* Views: where accesses land in the file. Each process sees its own blocks of two ints, behind a header of
+ * 100 bytes. */
 #include "io.h"
 
 enum { HEADER = 100, VIEW_BLOCK = 2 };
@@ -33,10 +34,11 @@ static void check_byte_offset(MPI_Offset view_offset)
     const MPI_Offset start = HEADER + rank * VIEW_BLOCK * (MPI_Offset)sizeof(int);
     const MPI_Offset whole = view_offset / VIEW_BLOCK, rest = view_offset % VIEW_BLOCK;
     CHECK_MPI(MPI_File_get_byte_offset(file, view_offset, &bytes));
-    CHECK(bytes == start + whole * size * VIEW_BLOCK * (MPI_Offset)sizeof(int) + rest * (MPI_Offset)sizeof(int));
+    CHECK(bytes ==
+          start + whole * size * VIEW_BLOCK * (MPI_Offset)sizeof(int) + rest * (MPI_Offset)sizeof(int));
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Datatype filetype;
     MPI_Aint extent;
@@ -47,7 +49,8 @@ int main(int argc, char **argv)
     open_data();
     check_view(0);
     filetype = make_filetype();
-    CHECK_MPI(MPI_File_set_view(file, HEADER + rank * VIEW_BLOCK * (MPI_Offset)sizeof(int), MPI_INT, filetype, "native", MPI_INFO_NULL));
+    CHECK_MPI(MPI_File_set_view(file, HEADER + rank * VIEW_BLOCK * (MPI_Offset)sizeof(int), MPI_INT, filetype,
+                                "native", MPI_INFO_NULL));
     check_view(HEADER + rank * VIEW_BLOCK * (MPI_Offset)sizeof(int));
     CHECK_MPI(MPI_File_get_type_extent(file, MPI_INT, &extent));
     CHECK(extent == sizeof(int));

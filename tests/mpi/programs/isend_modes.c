@@ -1,15 +1,15 @@
 /* Each non-blocking send mode, then many eager sends at once, whose handles may all be equal. */
 #include "check.h"
 
-typedef int IsendFunction(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+typedef int IsendFunction(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
 enum { MANY = 6 };
 
 static void each_mode_once(void)
 {
-    static IsendFunction *const isends[] = {MPI_Isend, MPI_Ibsend, MPI_Issend, MPI_Irsend};
+    static IsendFunction* const isends[] = {MPI_Isend, MPI_Ibsend, MPI_Issend, MPI_Irsend};
     static char buffer[1024 + MPI_BSEND_OVERHEAD];
-    void *detached;
+    void* detached;
     int detached_size;
 
     MPI_Buffer_attach(buffer, sizeof buffer);
@@ -56,7 +56,7 @@ static void to_and_from_nobody(void)
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     each_mode_once();

@@ -43,13 +43,14 @@ static void datatypes_and_files(void)
     MPI_Type_get_contents_c(type, integers, addresses, large_counts, types, NULL, NULL, &count, &part);
     CHECK(count == 6 && part == MPI_INT);
     MPI_Type_commit(&type);
-    CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, "large.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
+    CHECK_MPI(
+        MPI_File_open(MPI_COMM_WORLD, "large.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
     CHECK_MPI(MPI_File_write_at_c(file, (MPI_Offset)rank * 24, values, 1, type, MPI_STATUS_IGNORE));
     CHECK_MPI(MPI_File_close(&file));
     MPI_Type_free(&type);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     messages();

@@ -3,7 +3,7 @@
 
 #include <locale.h>
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     CHECK(setlocale(LC_ALL, "") != NULL);

@@ -5,7 +5,7 @@
 
 #include <signal.h>
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int sent = 1, received, flag;
     begin(&argc, &argv);
@@ -13,7 +13,8 @@ int main(int argc, char **argv)
     const int rounds = argc > 2 ? atoi(argv[2]) : 10;
     for (int i = 0; i < rounds; ++i) {
         MPI_Request request;
-        MPI_Sendrecv(&sent, 1, MPI_INT, rank, 7, &received, 1, MPI_INT, rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&sent, 1, MPI_INT, rank, 7, &received, 1, MPI_INT, rank, 7, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
         MPI_Irecv(&received, 1, MPI_INT, rank, i % 100, MPI_COMM_WORLD, &request);
         MPI_Send(&sent, 1, MPI_INT, rank, i % 100, MPI_COMM_WORLD);
         MPI_Wait(&request, MPI_STATUS_IGNORE);

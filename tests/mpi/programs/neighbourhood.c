@@ -15,13 +15,13 @@ static void check_and_forget(void)
     theirs[0] = theirs[1] = -1;
 }
 
-static void wait_and_check(MPI_Request *request)
+static void wait_and_check(MPI_Request* request)
 {
     MPI_Wait(request, MPI_STATUS_IGNORE);
     check_and_forget();
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     const int periodic = 1;
     MPI_Request request;

@@ -1,17 +1,18 @@
-/* MPI calls inside an MPI call, whatever the MPI library: an attribute's copy callback that meets the others. */
+/* MPI calls inside an MPI call, whatever the MPI library: an attribute's copy callback that meets the others.
+ */
 #include "check.h"
 
-static int meet(MPI_Comm comm, int key, void *state, void *old, void *new, int *keep)
+static int meet(MPI_Comm comm, int key, void* state, void* old, void* new, int* keep)
 {
     (void)key;
     (void)state;
     MPI_Barrier(comm);
-    *(void **)new = old;
+    *(void**)new = old;
     *keep = 1;
     return MPI_SUCCESS;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Comm copy;
     int key, value = 1, *found, flag;

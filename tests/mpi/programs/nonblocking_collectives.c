@@ -4,13 +4,13 @@
 static MPI_Request requests[24];
 static int used;
 
-static MPI_Request *next_request(void)
+static MPI_Request* next_request(void)
 {
     CHECK(used < LENGTH(requests));
     return &requests[used++];
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int counts[MOST_RANKS], places[MOST_RANKS], bytes[MOST_RANKS], mine[MOST_RANKS];
     int results[16][MOST_RANKS];

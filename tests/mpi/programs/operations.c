@@ -1,15 +1,15 @@
 /* A reduction operation of the program's own. */
 #include "check.h"
 
-static void add(void *in, void *inout, int *length, MPI_Datatype *type)
+static void add(void* in, void* inout, int* length, MPI_Datatype* type)
 {
     (void)type;
     for (int i = 0; i < *length; ++i) {
-        ((int *)inout)[i] += ((int *)in)[i];
+        ((int*)inout)[i] += ((int*)in)[i];
     }
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Op operation;
     int commutes, sum;

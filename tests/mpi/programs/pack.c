@@ -1,7 +1,7 @@
 /* Packing, and sending what was packed. */
 #include "check.h"
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     const int numbers[] = {1, 2, 3};
     const double fraction = 0.5;
@@ -16,8 +16,8 @@ int main(int argc, char **argv)
     CHECK(packed_size + more <= (int)sizeof buffer);
     MPI_Pack(numbers, 3, MPI_INT, buffer, sizeof buffer, &position, MPI_COMM_WORLD);
     MPI_Pack(&fraction, 1, MPI_DOUBLE, buffer, sizeof buffer, &position, MPI_COMM_WORLD);
-    MPI_Sendrecv(buffer, position, MPI_PACKED, right, 1, received, sizeof received, MPI_PACKED, left, 1, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(buffer, position, MPI_PACKED, right, 1, received, sizeof received, MPI_PACKED, left, 1,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     position = 0;
     MPI_Unpack(received, sizeof received, &position, unpacked, 3, MPI_INT, MPI_COMM_WORLD);
     MPI_Unpack(received, sizeof received, &position, &unpacked_fraction, 1, MPI_DOUBLE, MPI_COMM_WORLD);

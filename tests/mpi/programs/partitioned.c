@@ -1,4 +1,5 @@
-/* MPI 4: a message in partitions, each announced and awaited on its own; and the combined exchanges with a request. */
+/* MPI 4: a message in partitions, each announced and awaited on its own; and the combined exchanges with a
+ * request. */
 #include "check.h"
 
 enum { PARTITIONS = 4, COUNT = 2 };
@@ -36,7 +37,7 @@ static void exchange(void)
     CHECK(mine == left);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     send_in_partitions();

@@ -7,7 +7,7 @@ static void broadcast(int count)
     MPI_Bcast(values, count, MPI_INT, 0, MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Request request;
     int value;

@@ -1,17 +1,18 @@
-/* Persistent requests: each send mode, started alone and together, twice; waited for while inactive; freed. */
+/* Persistent requests: each send mode, started alone and together, twice; waited for while inactive; freed.
+ */
 #include "check.h"
 
-typedef int InitFunction(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+typedef int InitFunction(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
 
 enum { MODES = 4, ROUNDS = 2 };
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
-    static InitFunction *const inits[MODES] = {MPI_Send_init, MPI_Bsend_init, MPI_Ssend_init, MPI_Rsend_init};
+    static InitFunction* const inits[MODES] = {MPI_Send_init, MPI_Bsend_init, MPI_Ssend_init, MPI_Rsend_init};
     static char buffer[1024 + MPI_BSEND_OVERHEAD];
     int sent[MODES], received[MODES], detached_size;
     MPI_Request sends[MODES], receives[MODES];
-    void *detached;
+    void* detached;
 
     begin(&argc, &argv);
     MPI_Buffer_attach(buffer, sizeof buffer);

@@ -4,7 +4,7 @@
 static MPI_Request requests[32];
 static int used;
 
-static MPI_Request *next_request(void)
+static MPI_Request* next_request(void)
 {
     CHECK(used < LENGTH(requests));
     return &requests[used++];
@@ -22,7 +22,7 @@ static void run_all(int rounds)
     used = 0;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int counts[MOST_RANKS], places[MOST_RANKS], bytes[MOST_RANKS], mine[MOST_RANKS];
     int results[21][MOST_RANKS];
@@ -50,8 +50,10 @@ int main(int argc, char **argv)
     MPI_Allgather_init(mine, 1, MPI_INT, results[5], 1, MPI_INT, world, none, next_request());
     MPI_Allgatherv_init(mine, 1, MPI_INT, results[6], counts, places, MPI_INT, world, none, next_request());
     MPI_Alltoall_init(mine, 1, MPI_INT, results[7], 1, MPI_INT, world, none, next_request());
-    MPI_Alltoallv_init(mine, counts, places, MPI_INT, results[8], counts, places, MPI_INT, world, none, next_request());
-    MPI_Alltoallw_init(mine, counts, bytes, types, results[9], counts, bytes, types, world, none, next_request());
+    MPI_Alltoallv_init(mine, counts, places, MPI_INT, results[8], counts, places, MPI_INT, world, none,
+                       next_request());
+    MPI_Alltoallw_init(mine, counts, bytes, types, results[9], counts, bytes, types, world, none,
+                       next_request());
     MPI_Reduce_init(mine, results[10], 1, MPI_INT, MPI_SUM, 0, world, none, next_request());
     MPI_Allreduce_init(mine, results[11], 1, MPI_INT, MPI_SUM, world, none, next_request());
     MPI_Reduce_scatter_init(mine, results[12], counts, MPI_INT, MPI_SUM, world, none, next_request());
@@ -62,10 +64,13 @@ int main(int argc, char **argv)
     CHECK(results[11][0] == size * (size - 1) / 2 && results[5][left] == left);
 
     MPI_Neighbor_allgather_init(mine, 1, MPI_INT, results[16], 1, MPI_INT, line, none, next_request());
-    MPI_Neighbor_allgatherv_init(mine, 1, MPI_INT, results[17], counts, places, MPI_INT, line, none, next_request());
+    MPI_Neighbor_allgatherv_init(mine, 1, MPI_INT, results[17], counts, places, MPI_INT, line, none,
+                                 next_request());
     MPI_Neighbor_alltoall_init(mine, 1, MPI_INT, results[18], 1, MPI_INT, line, none, next_request());
-    MPI_Neighbor_alltoallv_init(mine, counts, places, MPI_INT, results[19], counts, places, MPI_INT, line, none, next_request());
-    MPI_Neighbor_alltoallw_init(mine, counts, addresses, types, results[20], counts, addresses, types, line, none, next_request());
+    MPI_Neighbor_alltoallv_init(mine, counts, places, MPI_INT, results[19], counts, places, MPI_INT, line,
+                                none, next_request());
+    MPI_Neighbor_alltoallw_init(mine, counts, addresses, types, results[20], counts, addresses, types, line,
+                                none, next_request());
     run_all(2);
     CHECK(results[16][0] == left && results[20][1] == right);
 

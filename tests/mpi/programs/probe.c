@@ -10,7 +10,7 @@ static MPI_Request send_right(int count, int tag)
     return request;
 }
 
-static void check_status(const MPI_Status *status, int count, int tag)
+static void check_status(const MPI_Status* status, int count, int tag)
 {
     int counted;
     MPI_Get_count(status, MPI_INT, &counted);
@@ -91,7 +91,7 @@ static void probe_nobody(void)
     CHECK(message == MPI_MESSAGE_NULL && status.MPI_SOURCE == MPI_PROC_NULL);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     probe();

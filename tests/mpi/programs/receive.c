@@ -1,7 +1,8 @@
-/* Blocking receives: exact, shorter than the buffer, from any source with any tag, of nothing, from nobody; and Sendrecv. */
+/* Blocking receives: exact, shorter than the buffer, from any source with any tag, of nothing, from nobody;
+ * and Sendrecv. */
 #include "check.h"
 
-static void send_right(int count, int tag, MPI_Request *request)
+static void send_right(int count, int tag, MPI_Request* request)
 {
     static const double values[8];
     MPI_Isend(values, count, MPI_DOUBLE, right, tag, MPI_COMM_WORLD, request);
@@ -55,15 +56,17 @@ static void exchange(void)
     MPI_Get_elements(&status, MPI_INT, &elements);
     MPI_Get_elements_x(&status, MPI_INT, &many);
     CHECK(theirs[2] == left && elements == 3 && many == 3);
-    MPI_Sendrecv(mine, 2, MPI_INT, right, 41, theirs, 5, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(mine, 2, MPI_INT, right, 41, theirs, 5, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Sendrecv_replace(mine, 3, MPI_INT, right, 42, left, 42, MPI_COMM_WORLD, &status);
     CHECK(mine[0] == left && status.MPI_SOURCE == left);
-    MPI_Sendrecv(mine, 3, MPI_INT, MPI_PROC_NULL, 43, theirs, 5, MPI_INT, MPI_PROC_NULL, 43, MPI_COMM_WORLD, &status);
+    MPI_Sendrecv(mine, 3, MPI_INT, MPI_PROC_NULL, 43, theirs, 5, MPI_INT, MPI_PROC_NULL, 43, MPI_COMM_WORLD,
+                 &status);
     CHECK(status.MPI_SOURCE == MPI_PROC_NULL);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     receive_all();

@@ -3,7 +3,7 @@
 
 static int handled;
 
-static void count_error(MPI_Comm *comm, int *code, ...)
+static void count_error(MPI_Comm* comm, int* code, ...)
 {
     (void)comm;
     (void)code;
@@ -53,7 +53,7 @@ static void error_handlers(void)
     MPI_Comm_free(&copy);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     datatypes();

@@ -1,13 +1,13 @@
 /* Each blocking send mode once around a ring, into a receive that is posted before. */
 #include "check.h"
 
-typedef int SendFunction(const void *, int, MPI_Datatype, int, int, MPI_Comm);
+typedef int SendFunction(const void*, int, MPI_Datatype, int, int, MPI_Comm);
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
-    static SendFunction *const sends[] = {MPI_Send, MPI_Bsend, MPI_Ssend, MPI_Rsend};
+    static SendFunction* const sends[] = {MPI_Send, MPI_Bsend, MPI_Ssend, MPI_Rsend};
     static char buffer[1024 + MPI_BSEND_OVERHEAD];
-    void *detached;
+    void* detached;
     int detached_size;
 
     begin(&argc, &argv);

@@ -3,7 +3,7 @@
 
 static int handled;
 
-static void count_error(MPI_Session *session, int *code, ...)
+static void count_error(MPI_Session* session, int* code, ...)
 {
     (void)session;
     (void)code;
@@ -21,15 +21,15 @@ static void meet(MPI_Group world)
     }
     MPI_Group_range_incl(world, 1, even_ranks, &evens);
     MPI_Group_range_excl(world, 1, even_ranks, &odds);
-    MPI_Intercomm_create_from_groups(rank % 2 ? odds : evens, 0, rank % 2 ? evens : odds, 0, "meeting", MPI_INFO_NULL,
-                                     MPI_ERRORS_RETURN, &inter);
+    MPI_Intercomm_create_from_groups(rank % 2 ? odds : evens, 0, rank % 2 ? evens : odds, 0, "meeting",
+                                     MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
     MPI_Barrier(inter);
     MPI_Comm_free(&inter);
     MPI_Group_free(&odds);
     MPI_Group_free(&evens);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Session session;
     MPI_Errhandler own;

@@ -24,7 +24,7 @@ static void talk_to_children(MPI_Comm children)
     MPI_Comm_disconnect(&children);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Comm parent, children;
 
@@ -35,13 +35,14 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return EXIT_SUCCESS;
     }
-    char *arguments[] = {"one", "two & three", NULL};
+    char* arguments[] = {"one", "two & three", NULL};
     MPI_Comm_spawn(argv[0], arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
     talk_to_children(children);
-    char *programs[] = {argv[0], argv[0]};
+    char* programs[] = {argv[0], argv[0]};
     const int counts[] = {1, 1};
     const MPI_Info infos[] = {MPI_INFO_NULL, MPI_INFO_NULL};
-    MPI_Comm_spawn_multiple(2, programs, MPI_ARGVS_NULL, counts, infos, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    MPI_Comm_spawn_multiple(2, programs, MPI_ARGVS_NULL, counts, infos, 0, MPI_COMM_WORLD, &children,
+                            MPI_ERRCODES_IGNORE);
     talk_to_children(children);
     return finish();
 }

@@ -1,7 +1,7 @@
 /* Everything that names a rank, on a communicator whose ranks are those of the world in reverse order. */
 #include "check.h"
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Comm reversed;
     MPI_Request request;

@@ -1,4 +1,5 @@
-/* Threads that call MPI at the same time: the main one and three more, each in a ring on a communicator of its own. */
+/* Threads that call MPI at the same time: the main one and three more, each in a ring on a communicator of
+ * its own. */
 #include "check.h"
 
 #include <pthread.h>
@@ -7,10 +8,10 @@ enum { THREADS = 4, ROUNDS = 25 };
 
 static MPI_Comm comms[THREADS];
 
-static void *work(void *communicator)
+static void* work(void* communicator)
 {
-    const MPI_Comm comm = *(MPI_Comm *)communicator;
-    const int number = (int)((MPI_Comm *)communicator - comms);
+    const MPI_Comm comm = *(MPI_Comm*)communicator;
+    const int number = (int)((MPI_Comm*)communicator - comms);
     for (int round = 0; round < ROUNDS; ++round) {
         MPI_Request request;
         int received = -1;
@@ -22,7 +23,7 @@ static void *work(void *communicator)
     return NULL;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     pthread_t threads[THREADS];
     int provided;

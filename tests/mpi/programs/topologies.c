@@ -4,7 +4,8 @@
 static void cartesian(void)
 {
     MPI_Comm grid, row;
-    int dims[2] = {0, 1}, periods[2] = {1, 0}, coordinates[2], ndims, found, source, destination, kind, mapped;
+    int dims[2] = {0, 1}, periods[2] = {1, 0}, coordinates[2], ndims, found, source, destination, kind,
+        mapped;
     const int keep[2] = {1, 0};
     MPI_Dims_create(size, 2, dims);
     MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &mapped);
@@ -50,7 +51,8 @@ static void distributed_graph(void)
     MPI_Comm adjacent, general;
     int in, out, weighted, sources[1], destinations[1], value = -1;
     const int one = 1;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &adjacent);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &adjacent);
     MPI_Dist_graph_neighbors_count(adjacent, &in, &out, &weighted);
     MPI_Dist_graph_neighbors(adjacent, 1, sources, MPI_UNWEIGHTED, 1, destinations, MPI_UNWEIGHTED);
     CHECK(in == 1 && out == 1 && !weighted && sources[0] == left && destinations[0] == right);
@@ -63,7 +65,7 @@ static void distributed_graph(void)
     MPI_Comm_free(&adjacent);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     cartesian();

@@ -52,11 +52,12 @@ static void exchange(void)
     MPI_Alltoallv(all, counts, places, MPI_INT, received, from_each, from_places, MPI_INT, MPI_COMM_WORLD);
     CHECK(rank == 0 || received[rank * size - 1] == size - 1);
     memset(received, 0, sizeof received);
-    MPI_Alltoallw(all, counts, to_bytes, send_types, received, from_each, from_bytes, receive_types, MPI_COMM_WORLD);
+    MPI_Alltoallw(all, counts, to_bytes, send_types, received, from_each, from_bytes, receive_types,
+                  MPI_COMM_WORLD);
     CHECK(rank == 0 || received[rank * size - 1] == size - 1);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     prepare();

@@ -32,7 +32,8 @@ static void access_with_requests(void)
     MPI_Win_flush(right, window);
     MPI_Rget(&result, 1, MPI_INT, right, 0, 1, MPI_INT, window, &requests[2]);
     MPI_Wait(&requests[2], MPI_STATUS_IGNORE);
-    MPI_Rget_accumulate(&value, 1, MPI_INT, &result, 1, MPI_INT, right, 1, 1, MPI_INT, MPI_SUM, window, &requests[3]);
+    MPI_Rget_accumulate(&value, 1, MPI_INT, &result, 1, MPI_INT, right, 1, 1, MPI_INT, MPI_SUM, window,
+                        &requests[3]);
     MPI_Wait(&requests[3], MPI_STATUS_IGNORE);
 }
 
@@ -89,7 +90,7 @@ static void describe(void)
     MPI_Info_free(&info);
 }
 
-static void ignore_error(MPI_Win *win, int *code, ...)
+static void ignore_error(MPI_Win* win, int* code, ...)
 {
     (void)win;
     (void)code;
@@ -123,7 +124,7 @@ static void other_windows(void)
     MPI_Win_free(&dynamic);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Group world;
 

@@ -1,5 +1,5 @@
-/* Nested views and every way to write and read under them. Each write of each process has a byte of its own, and no byte of the file is
-   written twice: the file tells which call wrote what. */
+/* Nested views and every way to write and read under them. Each write of each process has a byte of its own,
+   and no byte of the file is written twice: the file tells which call wrote what. */
 #include "../programs/check.h"
 
 enum { VALUES_PER_RANK = 60, MOST_ETYPES = 8, REGION = 20000, EXPLICIT = 24 };
@@ -76,9 +76,9 @@ static struct view struct_of_indexed(void)
     const MPI_Aint far_places[] = {2, 10};
     MPI_Datatype copy, members[4];
     MPI_Type_dup(MPI_SHORT, &copy);
-    MPI_Type_indexed(2, lengths, places, copy, &members[0]);                 /* bytes 0-1, 4-9 */
+    MPI_Type_indexed(2, lengths, places, copy, &members[0]);                  /* bytes 0-1, 4-9 */
     MPI_Type_create_hindexed(2, lengths, far_places, MPI_SHORT, &members[1]); /* 2-3, 10-15 */
-    MPI_Type_create_indexed_block(2, 2, blocks, MPI_SHORT, &members[2]);     /* 2-5, 10-13 */
+    MPI_Type_create_indexed_block(2, 2, blocks, MPI_SHORT, &members[2]);      /* 2-5, 10-13 */
     MPI_Type_create_hindexed_block(2, 1, far_places, MPI_SHORT, &members[3]); /* 2-3, 10-11 */
     MPI_Datatype filetype;
     const int ones[] = {1, 1, 1, 1};
@@ -97,7 +97,8 @@ static struct view distributed_array(void)
     const int sizes[] = {8, 6}, distributions[] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_NONE};
     const int arguments[] = {1, MPI_DISTRIBUTE_DFLT_DARG}, grid[] = {size, 1};
     MPI_Datatype filetype;
-    MPI_Type_create_darray(size, rank, 2, sizes, distributions, arguments, grid, MPI_ORDER_C, MPI_DOUBLE, &filetype);
+    MPI_Type_create_darray(size, rank, 2, sizes, distributions, arguments, grid, MPI_ORDER_C, MPI_DOUBLE,
+                           &filetype);
     return (struct view){3 * REGION + 3, MPI_DOUBLE, committed(filetype), MPI_DOUBLE, 1};
 }
 
@@ -113,7 +114,7 @@ static struct view strided_pixels(void)
     return (struct view){4 * REGION + 11, committed(etype), committed(filetype), MPI_BYTE, 3};
 }
 
-static void *fill(int etypes, MPI_Offset position)
+static void* fill(int etypes, MPI_Offset position)
 {
     const unsigned char value = (unsigned char)(1 + rank * VALUES_PER_RANK + writes++);
     CHECK(writes <= VALUES_PER_RANK && etypes <= MOST_ETYPES);
@@ -122,13 +123,13 @@ static void *fill(int etypes, MPI_Offset position)
     return buffer;
 }
 
-static void wait_for(MPI_Request *request)
+static void wait_for(MPI_Request* request)
 {
     CHECK_MPI(MPI_Wait(request, MPI_STATUS_IGNORE));
 }
 
 /* At the individual pointer, with some etypes left out. */
-static void write_on(const struct view *view)
+static void write_on(const struct view* view)
 {
     const MPI_Datatype memory = view->memory;
     const int one = view->per_etype;
@@ -145,13 +146,14 @@ static void write_on(const struct view *view)
     wait_for(&request);
 }
 
-static void write_at(const struct view *view)
+static void write_at(const struct view* view)
 {
     const MPI_Datatype memory = view->memory;
     const int one = view->per_etype;
     MPI_Request request;
     CHECK_MPI(MPI_File_write_at(file, EXPLICIT, fill(2, EXPLICIT), 2 * one, memory, MPI_STATUS_IGNORE));
-    CHECK_MPI(MPI_File_write_at_all(file, EXPLICIT + 3, fill(6, EXPLICIT + 3), 6 * one, memory, MPI_STATUS_IGNORE));
+    CHECK_MPI(
+        MPI_File_write_at_all(file, EXPLICIT + 3, fill(6, EXPLICIT + 3), 6 * one, memory, MPI_STATUS_IGNORE));
     CHECK_MPI(MPI_File_iwrite_at(file, EXPLICIT + 9, fill(1, EXPLICIT + 9), one, memory, &request));
     wait_for(&request);
     CHECK_MPI(MPI_File_iwrite_at_all(file, EXPLICIT + 10, fill(8, EXPLICIT + 10), 8 * one, memory, &request));
@@ -160,25 +162,41 @@ static void write_at(const struct view *view)
     CHECK_MPI(MPI_File_write_at_all_end(file, buffer, MPI_STATUS_IGNORE));
 }
 
-static void read_in_one_way(int way, const struct access *access, int count, MPI_Datatype memory)
+static void read_in_one_way(int way, const struct access* access, int count, MPI_Datatype memory)
 {
     MPI_Request request = MPI_REQUEST_NULL;
     if (way >= 5) {
         CHECK_MPI(MPI_File_seek(file, access->position, MPI_SEEK_SET));
     }
     switch (way) {
-    case 0: CHECK_MPI(MPI_File_read_at(file, access->position, buffer, count, memory, MPI_STATUS_IGNORE)); break;
-    case 1: CHECK_MPI(MPI_File_read_at_all(file, access->position, buffer, count, memory, MPI_STATUS_IGNORE)); break;
-    case 2: CHECK_MPI(MPI_File_iread_at(file, access->position, buffer, count, memory, &request)); break;
-    case 3: CHECK_MPI(MPI_File_iread_at_all(file, access->position, buffer, count, memory, &request)); break;
+    case 0:
+        CHECK_MPI(MPI_File_read_at(file, access->position, buffer, count, memory, MPI_STATUS_IGNORE));
+        break;
+    case 1:
+        CHECK_MPI(MPI_File_read_at_all(file, access->position, buffer, count, memory, MPI_STATUS_IGNORE));
+        break;
+    case 2:
+        CHECK_MPI(MPI_File_iread_at(file, access->position, buffer, count, memory, &request));
+        break;
+    case 3:
+        CHECK_MPI(MPI_File_iread_at_all(file, access->position, buffer, count, memory, &request));
+        break;
     case 4:
         CHECK_MPI(MPI_File_read_at_all_begin(file, access->position, buffer, count, memory));
         CHECK_MPI(MPI_File_read_at_all_end(file, buffer, MPI_STATUS_IGNORE));
         break;
-    case 5: CHECK_MPI(MPI_File_read(file, buffer, count, memory, MPI_STATUS_IGNORE)); break;
-    case 6: CHECK_MPI(MPI_File_read_all(file, buffer, count, memory, MPI_STATUS_IGNORE)); break;
-    case 7: CHECK_MPI(MPI_File_iread(file, buffer, count, memory, &request)); break;
-    case 8: CHECK_MPI(MPI_File_iread_all(file, buffer, count, memory, &request)); break;
+    case 5:
+        CHECK_MPI(MPI_File_read(file, buffer, count, memory, MPI_STATUS_IGNORE));
+        break;
+    case 6:
+        CHECK_MPI(MPI_File_read_all(file, buffer, count, memory, MPI_STATUS_IGNORE));
+        break;
+    case 7:
+        CHECK_MPI(MPI_File_iread(file, buffer, count, memory, &request));
+        break;
+    case 8:
+        CHECK_MPI(MPI_File_iread_all(file, buffer, count, memory, &request));
+        break;
     default:
         CHECK_MPI(MPI_File_read_all_begin(file, buffer, count, memory));
         CHECK_MPI(MPI_File_read_all_end(file, buffer, MPI_STATUS_IGNORE));
@@ -197,7 +215,7 @@ static void check_received(int count, MPI_Datatype memory, unsigned char value)
     }
 }
 
-static void read_all_back(const struct view *view)
+static void read_all_back(const struct view* view)
 {
     for (int i = 0; i < done_count; ++i) {
         const int count = done[i].etypes * view->per_etype;
@@ -236,7 +254,7 @@ static void use(struct view view)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void open_file(const char *name)
+static void open_file(const char* name)
 {
     CHECK_MPI(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file));
 }
@@ -253,11 +271,12 @@ static void write_shared(void)
     CHECK_MPI(MPI_File_write_ordered_end(file, buffer, MPI_STATUS_IGNORE));
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     open_file("views.data");
-    CHECK_MPI(MPI_File_set_size(file, 6 * REGION)); /* libraries may write anything into holes behind the end */
+    CHECK_MPI(
+        MPI_File_set_size(file, 6 * REGION)); /* libraries may write anything into holes behind the end */
     use(interleaved());
     use(vector_of_subarrays_of_structs());
     use(struct_of_indexed());

@@ -1,4 +1,5 @@
-/* Writes blocks and strided columns of a matrix with PnetCDF, collectively, independently and by non-blocking calls; reads them back. */
+/* Writes blocks and strided columns of a matrix with PnetCDF, collectively, independently and by non-blocking
+ * calls; reads them back. */
 #include <pnetcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static void check(int status)
     }
 }
 
-static int sum(const int *values, int count)
+static int sum(const int* values, int count)
 {
     int result = 0;
     for (int i = 0; i < count; ++i) {
@@ -22,7 +23,7 @@ static int sum(const int *values, int count)
     return result;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int rank, size, file, dimensions[2], blocks, columns, request, status;
     int values[ROWS * COLUMNS], column[ROWS], back[ROWS * COLUMNS];

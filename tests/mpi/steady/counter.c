@@ -9,9 +9,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t count, size_t size);
-void *__libc_realloc(void *memory, size_t size);
+void* __libc_malloc(size_t size);
+void* __libc_calloc(size_t count, size_t size);
+void* __libc_realloc(void* memory, size_t size);
 
 static __thread struct counts counts;
 
@@ -20,42 +20,42 @@ struct counts counted(void)
     return counts;
 }
 
-void *malloc(size_t size)
+void* malloc(size_t size)
 {
     ++counts.allocations;
     return __libc_malloc(size);
 }
 
-void *calloc(size_t count, size_t size)
+void* calloc(size_t count, size_t size)
 {
     ++counts.allocations;
     return __libc_calloc(count, size);
 }
 
-void *realloc(void *memory, size_t size)
+void* realloc(void* memory, size_t size)
 {
     ++counts.allocations;
     return __libc_realloc(memory, size);
 }
 
 /* The MPI library locks as often as it likes: only what the tracer locks can be compared. */
-static int is_in_tracer(const void *code)
+static int is_in_tracer(const void* code)
 {
     Dl_info place;
     return dladdr(code, &place) != 0 && strstr(place.dli_fname, "libHDTraceMPIWrapper") != NULL;
 }
 
-int pthread_mutex_lock(pthread_mutex_t *mutex)
+int pthread_mutex_lock(pthread_mutex_t* mutex)
 {
-    static int (*next)(pthread_mutex_t *);
+    static int (*next)(pthread_mutex_t*);
     if (next == NULL) {
-        next = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
+        next = (int (*)(pthread_mutex_t*))dlsym(RTLD_NEXT, "pthread_mutex_lock");
     }
     counts.locks += is_in_tracer(__builtin_return_address(0));
     return next(mutex);
 }
 
-ssize_t pwritev(int file, const struct iovec *parts, int count, off_t offset)
+ssize_t pwritev(int file, const struct iovec* parts, int count, off_t offset)
 {
     ++counts.writes;
     return syscall(SYS_pwritev, file, parts, count, offset, 0);

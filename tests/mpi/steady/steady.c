@@ -32,19 +32,22 @@ static struct counts calls(void)
         round_of_calls();
     }
     const struct counts after = counted();
-    return (struct counts){after.allocations - before.allocations, after.locks - before.locks, after.writes - before.writes};
+    return (struct counts){after.allocations - before.allocations, after.locks - before.locks,
+                           after.writes - before.writes};
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_SELF, &comm);
     MPI_Type_contiguous(2, MPI_INT, &type);
     MPI_Type_commit(&type);
-    CHECK_MPI(MPI_File_open(comm, "steady.data", MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file));
+    CHECK_MPI(MPI_File_open(comm, "steady.data", MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
+                            MPI_INFO_NULL, &file));
     calls();
     const struct counts counts = calls();
-    printf("{\"allocations\": %ld, \"locks\": %ld, \"writes\": %ld}\n", counts.allocations, counts.locks, counts.writes);
+    printf("{\"allocations\": %ld, \"locks\": %ld, \"writes\": %ld}\n", counts.allocations, counts.locks,
+           counts.writes);
     MPI_File_close(&file);
     MPI_Type_free(&type);
     MPI_Comm_free(&comm);

@@ -1,7 +1,7 @@
 /* More than 2 GiB through types, without the memory for it. */
 #include "strange.h"
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Datatype gibibyte, three;
     MPI_Status status = untouched();

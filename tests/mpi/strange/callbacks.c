@@ -1,54 +1,55 @@
-/* Attributes whose functions communicate, fail and are counted: their number, order and results are the program's alone. */
+/* Attributes whose functions communicate, fail and are counted: their number, order and results are the
+ * program's alone. */
 #include "strange.h"
 
 static int calls;
 static int fail_copy, fail_delete;
 
-static int copy_comm(MPI_Comm comm, int key, void *extra, void *value, void *copied, int *flag)
+static int copy_comm(MPI_Comm comm, int key, void* extra, void* value, void* copied, int* flag)
 {
     int sum, me = 1;
     (void)key;
-    say("copy %s %d as call %d", (char *)extra, (int)(intptr_t)value, calls++);
+    say("copy %s %d as call %d", (char*)extra, (int)(intptr_t)value, calls++);
     MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, comm);
-    *(void **)copied = (char *)value + 10;
+    *(void**)copied = (char*)value + 10;
     *flag = sum > 0;
     return fail_copy;
 }
 
-static int delete_comm(MPI_Comm comm, int key, void *value, void *extra)
+static int delete_comm(MPI_Comm comm, int key, void* value, void* extra)
 {
     int other;
     (void)key;
-    say("delete %s %d as call %d", (char *)extra, (int)(intptr_t)value, calls++);
+    say("delete %s %d as call %d", (char*)extra, (int)(intptr_t)value, calls++);
     MPI_Comm_compare(comm, MPI_COMM_SELF, &other);
     return fail_delete;
 }
 
-static int copy_type(MPI_Datatype type, int key, void *extra, void *value, void *copied, int *flag)
+static int copy_type(MPI_Datatype type, int key, void* extra, void* value, void* copied, int* flag)
 {
     int bytes;
     (void)key;
     MPI_Type_size(type, &bytes);
-    say("copy %s %d of %d bytes as call %d", (char *)extra, (int)(intptr_t)value, bytes, calls++);
-    *(void **)copied = (char *)value + 10;
+    say("copy %s %d of %d bytes as call %d", (char*)extra, (int)(intptr_t)value, bytes, calls++);
+    *(void**)copied = (char*)value + 10;
     *flag = 1;
     return fail_copy;
 }
 
-static int delete_type(MPI_Datatype type, int key, void *value, void *extra)
+static int delete_type(MPI_Datatype type, int key, void* value, void* extra)
 {
     int bytes;
     (void)key;
     MPI_Type_size(type, &bytes);
-    say("delete %s %d of %d bytes as call %d", (char *)extra, (int)(intptr_t)value, bytes, calls++);
+    say("delete %s %d of %d bytes as call %d", (char*)extra, (int)(intptr_t)value, bytes, calls++);
     return fail_delete;
 }
 
-static int delete_win(MPI_Win win, int key, void *value, void *extra)
+static int delete_win(MPI_Win win, int key, void* value, void* extra)
 {
     (void)win;
     (void)key;
-    say("delete %s %d as call %d", (char *)extra, (int)(intptr_t)value, calls++);
+    say("delete %s %d as call %d", (char*)extra, (int)(intptr_t)value, calls++);
     return MPI_SUCCESS;
 }
 
@@ -63,12 +64,12 @@ static void on_communicators(void)
     for (int i = 0; i < KEYS; ++i) {
         MPI_Comm_create_keyval(copy_comm, delete_comm, &keys[i], "comm");
     }
-    MPI_Comm_set_attr(comm, keys[2], (void *)3);
-    MPI_Comm_set_attr(comm, keys[0], (void *)1);
-    MPI_Comm_set_attr(comm, keys[3], (void *)4);
-    MPI_Comm_set_attr(comm, keys[0], (void *)5);
+    MPI_Comm_set_attr(comm, keys[2], (void*)3);
+    MPI_Comm_set_attr(comm, keys[0], (void*)1);
+    MPI_Comm_set_attr(comm, keys[3], (void*)4);
+    MPI_Comm_set_attr(comm, keys[0], (void*)5);
     SAY(MPI_Comm_dup(comm, &copy));
-    MPI_Comm_set_attr(copy, keys[1], (void *)6);
+    MPI_Comm_set_attr(copy, keys[1], (void*)6);
     SAY(MPI_Comm_dup(copy, &again));
     SAY(MPI_Comm_delete_attr(copy, keys[2]));
     SAY(MPI_Comm_free(&copy));
@@ -94,11 +95,11 @@ static void on_datatypes(void)
         MPI_Type_create_keyval(copy_type, delete_type, &keys[i], "type");
     }
     MPI_Type_contiguous(3, MPI_INT, &type);
-    MPI_Type_set_attr(type, keys[1], (void *)2);
-    MPI_Type_set_attr(type, keys[0], (void *)1);
+    MPI_Type_set_attr(type, keys[1], (void*)2);
+    MPI_Type_set_attr(type, keys[0], (void*)1);
     MPI_Type_vector(2, 1, 2, type, &user);
     MPI_Type_commit(&user);
-    MPI_Type_set_attr(user, keys[2], (void *)7);
+    MPI_Type_set_attr(user, keys[2], (void*)7);
     SAY(MPI_Type_dup(type, &copy));
     MPI_Sendrecv(NULL, 0, user, right, 1, NULL, 0, copy, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     say("free the type");
@@ -110,7 +111,7 @@ static void on_datatypes(void)
     fail_copy = MPI_SUCCESS;
     SAY(MPI_Type_free(&copy));
     MPI_Type_contiguous(2, MPI_INT, &type);
-    MPI_Type_set_attr(type, keys[3], (void *)8);
+    MPI_Type_set_attr(type, keys[3], (void*)8);
     fail_delete = MPI_ERR_OTHER;
     SAY(MPI_Type_delete_attr(type, keys[3]));
     fail_delete = MPI_SUCCESS;
@@ -126,13 +127,14 @@ static void on_windows(void)
     MPI_Win win;
     MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, delete_win, &key, "win");
     MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-    MPI_Win_set_attr(win, key, (void *)1);
-    MPI_Win_set_attr(win, key, (void *)2);
+    MPI_Win_set_attr(win, key, (void*)1);
+    MPI_Win_set_attr(win, key, (void*)2);
     SAY(MPI_Win_free(&win));
     MPI_Win_free_keyval(&key);
 }
 
-/* The copy function answers with a code that MPI does not know, and only the copied communicator returns errors. */
+/* The copy function answers with a code that MPI does not know, and only the copied communicator returns
+ * errors. */
 static void with_codes_of_their_own(void)
 {
     int key, made_up;
@@ -140,7 +142,7 @@ static void with_codes_of_their_own(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     MPI_Comm_create_keyval(copy_comm, delete_comm, &key, "own code");
-    MPI_Comm_set_attr(comm, key, (void *)1);
+    MPI_Comm_set_attr(comm, key, (void*)1);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     fail_copy = 123456789;
@@ -155,7 +157,7 @@ static void with_codes_of_their_own(void)
     MPI_Comm_free_keyval(&key);
 }
 
-static int at_the_end(MPI_Comm comm, int key, void *value, void *extra)
+static int at_the_end(MPI_Comm comm, int key, void* value, void* extra)
 {
     int finalized, members, sum = 0;
     MPI_Comm copy;
@@ -175,17 +177,17 @@ static void before_the_end(void)
     for (intptr_t i = 0; i < 3; ++i) {
         int key;
         MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &key, NULL);
-        MPI_Comm_set_attr(MPI_COMM_SELF, key, (void *)i);
+        MPI_Comm_set_attr(MPI_COMM_SELF, key, (void*)i);
         MPI_Comm_free_keyval(&key);
     }
 }
 
-static void add(void *in, void *inout, int *length, MPI_Datatype *type)
+static void add(void* in, void* inout, int* length, MPI_Datatype* type)
 {
     MPI_Aint lower, extent;
     MPI_Type_get_extent(*type, &lower, &extent);
     for (int i = 0; i < *length; ++i) {
-        ((int *)inout)[i] += ((int *)in)[i];
+        ((int*)inout)[i] += ((int*)in)[i];
     }
     calls += extent == sizeof(int);
 }
@@ -203,28 +205,28 @@ static void operate(void)
     MPI_Op_free(&op);
 }
 
-static int query(void *state, MPI_Status *status)
+static int query(void* state, MPI_Status* status)
 {
     int flag;
     MPI_Status own;
     MPI_Iprobe(MPI_ANY_SOURCE, 999, MPI_COMM_WORLD, &flag, &own);
-    say("query of %d as call %d", *(int *)state, calls++);
+    say("query of %d as call %d", *(int*)state, calls++);
     MPI_Status_set_elements(status, MPI_INT, 3);
     MPI_Status_set_cancelled(status, 0);
     status->MPI_SOURCE = 5;
     status->MPI_TAG = 6;
-    return *(int *)state == 13 ? MPI_ERR_OTHER : MPI_SUCCESS;
+    return *(int*)state == 13 ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-static int release(void *state)
+static int release(void* state)
 {
-    say("free of %d as call %d", *(int *)state, calls++);
+    say("free of %d as call %d", *(int*)state, calls++);
     return MPI_SUCCESS;
 }
 
-static int cancel(void *state, int complete)
+static int cancel(void* state, int complete)
 {
-    say("cancel of %d, complete %d, as call %d", *(int *)state, complete, calls++);
+    say("cancel of %d, complete %d, as call %d", *(int*)state, complete, calls++);
     return MPI_SUCCESS;
 }
 
@@ -258,7 +260,7 @@ static void generalize(void)
     SAY(MPI_Request_free(&requests[0]));
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     return_errors();

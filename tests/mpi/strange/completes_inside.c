@@ -14,7 +14,7 @@ static void exchange_with_myself(void)
     SAY(MPI_Waitall(2 * MANY, requests, MPI_STATUSES_IGNORE));
 }
 
-static int query(void *state, MPI_Status *status)
+static int query(void* state, MPI_Status* status)
 {
     (void)state;
     exchange_with_myself();
@@ -25,19 +25,19 @@ static int query(void *state, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-static int release(void *state)
+static int release(void* state)
 {
     (void)state;
     return MPI_SUCCESS;
 }
 
-static int cancel(void *state, int complete)
+static int cancel(void* state, int complete)
 {
     (void)state;
     return complete;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     for (int i = 0; i < 3; ++i) {

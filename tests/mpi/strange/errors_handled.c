@@ -1,23 +1,24 @@
-/* Wrong arguments: the classes of errors, and how often and with what the program's error handlers are called. */
+/* Wrong arguments: the classes of errors, and how often and with what the program's error handlers are
+ * called. */
 #include "strange.h"
 
 #include <unistd.h>
 
 static int handled;
 
-static void on_comm(MPI_Comm *comm, int *code, ...)
+static void on_comm(MPI_Comm* comm, int* code, ...)
 {
     (void)comm;
     say("handler of a communicator: class %d, call %d", class_of(*code), ++handled);
 }
 
-static void on_file(MPI_File *file, int *code, ...)
+static void on_file(MPI_File* file, int* code, ...)
 {
     (void)file;
     say("handler of a file: class %d, call %d", class_of(*code), ++handled);
 }
 
-static void on_win(MPI_Win *win, int *code, ...)
+static void on_win(MPI_Win* win, int* code, ...)
 {
     (void)win;
     say("handler of a window: class %d, call %d", class_of(*code), ++handled);
@@ -101,8 +102,8 @@ static void truncate_messages(MPI_Comm comm)
         MPI_Irecv(received, 2, MPI_INT, left, 5, comm, &requests[0]);
         MPI_Isend(sent, 4, MPI_INT, right, 5, comm, &requests[1]);
         ec = MPI_Waitall(2, requests, ignore ? MPI_STATUSES_IGNORE : statuses);
-        say("waited for a message that did not fit: %d, null %d %d", class_of(ec), requests[0] == MPI_REQUEST_NULL,
-            requests[1] == MPI_REQUEST_NULL);
+        say("waited for a message that did not fit: %d, null %d %d", class_of(ec),
+            requests[0] == MPI_REQUEST_NULL, requests[1] == MPI_REQUEST_NULL);
         if (!ignore) {
             say_status("first", &statuses[0]);
             say_status("second", &statuses[1]);
@@ -130,7 +131,8 @@ static void on_files(void)
     SAY(MPI_File_close(&file));
     SAY(MPI_File_delete("/nowhere/at/all", MPI_INFO_NULL));
     snprintf(name, sizeof name, "strange-%d", rank);
-    SAY(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL, MPI_INFO_NULL, &file));
+    SAY(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL,
+                      MPI_INFO_NULL, &file));
     MPI_File_set_errhandler(file, handler);
     SAY(MPI_File_write_shared(file, &value, 1, MPI_INT, &status));
     SAY(MPI_File_write_at(file, 0, &value, 1, MPI_INT, &status));
@@ -175,7 +177,7 @@ static void on_windows(void)
     MPI_Errhandler_free(&handler);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     MPI_Comm copy;
     MPI_Errhandler handler;

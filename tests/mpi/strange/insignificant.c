@@ -1,31 +1,36 @@
-/* Arguments that MPI does not look at: garbage at all who are not the root, nothing at all, and MPI_IN_PLACE. */
+/* Arguments that MPI does not look at: garbage at all who are not the root, nothing at all, and MPI_IN_PLACE.
+ */
 #include "strange.h"
 
 enum { MOST = 64 };
 
-static void *const nowhere = (void *)(intptr_t)0x18;
-static int *const no_list = (int *)(intptr_t)0x10;
+static void* const nowhere = (void*)(intptr_t)0x18;
+static int* const no_list = (int*)(intptr_t)0x10;
 
 /* root: as in MPI, so that MPI_ROOT and MPI_PROC_NULL can be given; is_root: who has the lists. */
 static void rooted(MPI_Comm comm, int root, int is_root, int is_leaf, int members)
 {
     int mine[4] = {rank, 1, 2, 3}, all[MOST * 4] = {0}, counts[MOST], places[MOST];
-    const MPI_Datatype type = is_root ? MPI_INT : MPI_DATATYPE_NULL, leaf_type = is_leaf ? MPI_INT : MPI_DATATYPE_NULL;
+    const MPI_Datatype type = is_root ? MPI_INT : MPI_DATATYPE_NULL,
+                       leaf_type = is_leaf ? MPI_INT : MPI_DATATYPE_NULL;
     const int junk = is_root ? 1 : -77, leaf_junk = is_leaf ? 1 : -77;
-    void *const list = is_root ? (void *)all : nowhere, *const leaf = is_leaf ? (void *)mine : nowhere;
+    void *const list = is_root ? (void*)all : nowhere, *const leaf = is_leaf ? (void*)mine : nowhere;
     for (int i = 0; i < members; ++i) {
         counts[i] = 1;
         places[i] = i;
     }
     SAY(MPI_Gather(leaf, leaf_junk, leaf_type, list, junk, type, root, comm));
     SAY(MPI_Scatter(list, junk, type, leaf, leaf_junk, leaf_type, root, comm));
-    SAY(MPI_Gatherv(leaf, leaf_junk, leaf_type, list, is_root ? counts : no_list, is_root ? places : no_list, type, root, comm));
-    SAY(MPI_Scatterv(list, is_root ? counts : no_list, is_root ? places : no_list, type, leaf, leaf_junk, leaf_type, root, comm));
+    SAY(MPI_Gatherv(leaf, leaf_junk, leaf_type, list, is_root ? counts : no_list, is_root ? places : no_list,
+                    type, root, comm));
+    SAY(MPI_Scatterv(list, is_root ? counts : no_list, is_root ? places : no_list, type, leaf, leaf_junk,
+                     leaf_type, root, comm));
     MPI_Request requests[4];
     SAY(MPI_Igather(leaf, leaf_junk, leaf_type, list, junk, type, root, comm, &requests[0]));
     SAY(MPI_Iscatter(list, junk, type, leaf, leaf_junk, leaf_type, root, comm, &requests[1]));
     SAY(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
-    SAY(MPI_Reduce(is_leaf || is_root ? mine : nowhere, is_root ? all : nowhere, 1, MPI_INT, MPI_SUM, root, comm));
+    SAY(MPI_Reduce(is_leaf || is_root ? mine : nowhere, is_root ? all : nowhere, 1, MPI_INT, MPI_SUM, root,
+                   comm));
     say("at the root: %d", is_root ? all[0] : -1);
 }
 
@@ -40,16 +45,20 @@ static void in_place(int root)
         types[i] = MPI_INT;
     }
     const int is_root = rank == root;
-    SAY(MPI_Gather(is_root ? MPI_IN_PLACE : all, is_root ? -3 : 1, is_root ? MPI_DATATYPE_NULL : MPI_INT, all, 1, MPI_INT, root, MPI_COMM_WORLD));
-    SAY(MPI_Scatter(all, 1, MPI_INT, is_root ? MPI_IN_PLACE : all, is_root ? -3 : 1, is_root ? MPI_DATATYPE_NULL : MPI_INT, root, MPI_COMM_WORLD));
+    SAY(MPI_Gather(is_root ? MPI_IN_PLACE : all, is_root ? -3 : 1, is_root ? MPI_DATATYPE_NULL : MPI_INT, all,
+                   1, MPI_INT, root, MPI_COMM_WORLD));
+    SAY(MPI_Scatter(all, 1, MPI_INT, is_root ? MPI_IN_PLACE : all, is_root ? -3 : 1,
+                    is_root ? MPI_DATATYPE_NULL : MPI_INT, root, MPI_COMM_WORLD));
     SAY(MPI_Allgather(MPI_IN_PLACE, -3, MPI_DATATYPE_NULL, all, 1, MPI_INT, MPI_COMM_WORLD));
     SAY(MPI_Allgatherv(MPI_IN_PLACE, -3, MPI_DATATYPE_NULL, all, counts, places, MPI_INT, MPI_COMM_WORLD));
     SAY(MPI_Alltoall(MPI_IN_PLACE, -3, MPI_DATATYPE_NULL, all, 1, MPI_INT, MPI_COMM_WORLD));
-    SAY(MPI_Alltoallv(MPI_IN_PLACE, no_list, no_list, MPI_DATATYPE_NULL, all, counts, places, MPI_INT, MPI_COMM_WORLD));
+    SAY(MPI_Alltoallv(MPI_IN_PLACE, no_list, no_list, MPI_DATATYPE_NULL, all, counts, places, MPI_INT,
+                      MPI_COMM_WORLD));
     for (int i = 0; i < size; ++i) {
         places[i] *= (int)sizeof(int);
     }
-    SAY(MPI_Alltoallw(MPI_IN_PLACE, no_list, no_list, (MPI_Datatype *)nowhere, all, counts, places, types, MPI_COMM_WORLD));
+    SAY(MPI_Alltoallw(MPI_IN_PLACE, no_list, no_list, (MPI_Datatype*)nowhere, all, counts, places, types,
+                      MPI_COMM_WORLD));
     SAY(MPI_Reduce(is_root ? MPI_IN_PLACE : all, all, size, MPI_INT, MPI_SUM, root, MPI_COMM_WORLD));
     SAY(MPI_Allreduce(MPI_IN_PLACE, all, size, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
     SAY(MPI_Reduce_scatter(MPI_IN_PLACE, all, counts, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
@@ -110,7 +119,8 @@ static void nobody(void)
     }
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
-    SAY(MPI_Sendrecv_replace(&value, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &status));
+    SAY(MPI_Sendrecv_replace(&value, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_PROC_NULL, 1, MPI_COMM_WORLD,
+                             &status));
     MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     MPI_Win_fence(0, win);
     SAY(MPI_Get(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win));
@@ -134,7 +144,8 @@ static void from_the_bottom(void)
     MPI_Type_create_hindexed(1, (int[]){2}, places, MPI_INT, &in);
     MPI_Type_commit(&out);
     MPI_Type_commit(&in);
-    SAY(MPI_Sendrecv(MPI_BOTTOM, 1, out, right, 1, MPI_BOTTOM, 1, in, left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    SAY(MPI_Sendrecv(MPI_BOTTOM, 1, out, right, 1, MPI_BOTTOM, 1, in, left, 1, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE));
     say("%d %d", received[0], received[1]);
     SAY(MPI_Bcast(MPI_BOTTOM, 1, out, 0, MPI_COMM_WORLD));
     MPI_Type_free(&out);
@@ -159,7 +170,7 @@ static void between_groups(void)
     MPI_Comm_free(&half);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     return_errors();

@@ -1,7 +1,7 @@
 /* Delete functions ask for the communicator that is being freed; the next one gets its handle. */
 #include "strange.h"
 
-static int last_words(MPI_Comm comm, int keyval, void *value, void *extra)
+static int last_words(MPI_Comm comm, int keyval, void* value, void* extra)
 {
     int members = -1, topology = -1;
     (void)keyval, (void)value, (void)extra;
@@ -11,7 +11,7 @@ static int last_words(MPI_Comm comm, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     int keyval = MPI_KEYVAL_INVALID;

@@ -7,7 +7,7 @@ static long resident_kilobytes(void)
 {
     char line[200];
     long kilobytes = -1;
-    FILE *file = fopen("/proc/self/status", "r");
+    FILE* file = fopen("/proc/self/status", "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         if (sscanf(line, "VmRSS: %ld", &kilobytes) == 1) {
             break;
@@ -95,7 +95,7 @@ static void come_and_go(int cycles)
     }
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     return_errors();

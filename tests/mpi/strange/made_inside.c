@@ -1,7 +1,8 @@
-/* A communicator that the MPI library makes by calls inside the program's call, from others that nobody else sees. */
+/* A communicator that the MPI library makes by calls inside the program's call, from others that nobody else
+ * sees. */
 #include "strange.h"
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     MPI_Comm comm = MPI_COMM_NULL;

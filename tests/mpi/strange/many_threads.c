@@ -1,4 +1,5 @@
-/* Eight threads that send, receive and make communicators and types at the same time; requests completed by another thread. */
+/* Eight threads that send, receive and make communicators and types at the same time; requests completed by
+ * another thread. */
 #include "strange.h"
 
 #include <pthread.h>
@@ -11,7 +12,7 @@ static MPI_Request handed_over[THREADS];
 static int received[THREADS], sums[THREADS];
 static pthread_barrier_t together;
 
-static void *work(void *argument)
+static void* work(void* argument)
 {
     const int me = (int)(intptr_t)argument;
     for (int round = 0; round < ROUNDS; ++round) {
@@ -56,7 +57,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     pthread_t threads[THREADS];
     int provided;
@@ -71,7 +72,7 @@ int main(int argc, char **argv)
         MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
     }
     for (int i = 0; i < THREADS; ++i) {
-        pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i);
+        pthread_create(&threads[i], NULL, work, (void*)(intptr_t)i);
     }
     for (int i = 0; i < THREADS; ++i) {
         pthread_join(threads[i], NULL);

@@ -1,4 +1,5 @@
-/* Children of all kinds, libraries loaded late, and ends in other threads than the first: ARGUMENT says which. */
+/* Children of all kinds, libraries loaded late, and ends in other threads than the first: ARGUMENT says
+ * which. */
 #include "strange.h"
 
 #include <dlfcn.h>
@@ -6,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void have_children(char **argv)
+static void have_children(char** argv)
 {
     char line[100] = "";
     int state = -1;
@@ -20,14 +21,14 @@ static void have_children(char **argv)
     waitpid(child, &state, 0);
     say("fork: %d", WEXITSTATUS(state));
     say("system: %d", WEXITSTATUS(system("test -z \"$LD_PRELOAD\"")));
-    FILE *const pipe = popen("echo \"<$LD_PRELOAD>\"", "r");
+    FILE* const pipe = popen("echo \"<$LD_PRELOAD>\"", "r");
     if (fgets(line, sizeof line, pipe) != NULL) {
         say("popen: %s", line);
     }
     pclose(pipe);
     const pid_t other = fork();
     if (other == 0) {
-        execl("/bin/sh", "sh", "-c", "exit 9", (char *)NULL);
+        execl("/bin/sh", "sh", "-c", "exit 9", (char*)NULL);
         _exit(1);
     }
     waitpid(other, &state, 0);
@@ -43,14 +44,14 @@ static void load_library(void)
     int (*const below)(MPI_Comm) = (int (*)(MPI_Comm))dlsym(RTLD_DEFAULT, "PMPI_Barrier");
     SAY(barrier(MPI_COMM_WORLD));
     SAY(below(MPI_COMM_WORLD));
-    void *const library = dlopen("libm.so.6", RTLD_NOW);
+    void* const library = dlopen("libm.so.6", RTLD_NOW);
     say("library %d", library != NULL);
     dlclose(library);
 }
 
-static void *end_here(void *argument)
+static void* end_here(void* argument)
 {
-    pthread_t *const first = argument;
+    pthread_t* const first = argument;
     if (first != NULL) {
         pthread_join(*first, NULL);
     }
@@ -60,12 +61,12 @@ static void *end_here(void *argument)
     exit(0);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int provided, initialized = -1, finalized = -1;
     static pthread_t first;
     pthread_t thread;
-    const char *const way = argc > 1 ? argv[1] : "children";
+    const char* const way = argc > 1 ? argv[1] : "children";
     MPI_Initialized(&initialized);
     MPI_Finalized(&finalized);
     say("initialized %d finalized %d", initialized, finalized);

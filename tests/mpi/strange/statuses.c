@@ -1,4 +1,5 @@
-/* What completion calls write and leave alone; arrays with null, inactive and no requests; cancelled operations. */
+/* What completion calls write and leave alone; arrays with null, inactive and no requests; cancelled
+ * operations. */
 #include "strange.h"
 
 enum { COUNT = 4 };
@@ -17,7 +18,7 @@ static void fill(void)
     }
 }
 
-static void say_all(const char *what)
+static void say_all(const char* what)
 {
     for (int i = 0; i < COUNT; ++i) {
         say_status(what, &statuses[i]);
@@ -198,7 +199,7 @@ static void aligned_as_integers(void)
 {
     enum { INTEGERS = sizeof(MPI_Status) / sizeof(int) };
     int memory[1 + 2 * INTEGERS + 1] = {0}, sent = 1, flag = 0;
-    MPI_Status *const given = (MPI_Status *)(void *)((uintptr_t)&memory[0] % 8 == 0 ? &memory[1] : &memory[0]);
+    MPI_Status* const given = (MPI_Status*)(void*)((uintptr_t)&memory[0] % 8 == 0 ? &memory[1] : &memory[0]);
     MPI_Status seen[2];
     MPI_Sendrecv(&sent, 1, MPI_INT, right, 30, buffer, 1, MPI_INT, left, 30, MPI_COMM_WORLD, given);
     memcpy(seen, given, sizeof seen[0]);
@@ -217,7 +218,7 @@ static void aligned_as_integers(void)
     say_status("iprobe", &seen[0]);
 }
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     begin(&argc, &argv);
     return_errors();

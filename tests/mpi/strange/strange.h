@@ -1,4 +1,5 @@
-/* strange.h - programs that say what they see: whatever it is, it must be the same with and without the tracer. */
+/* strange.h - programs that say what they see: whatever it is, it must be the same with and without the
+ * tracer. */
 #ifndef STRANGE_H
 #define STRANGE_H
 
@@ -14,9 +15,9 @@
 static int rank, size, left, right;
 
 /* Where this process says what it sees: launchers mix the outputs of processes. */
-static inline FILE *notes(void)
+static inline FILE* notes(void)
 {
-    static FILE *file;
+    static FILE* file;
     if (file == NULL) {
         const char *open_mpi = getenv("OMPI_COMM_WORLD_RANK"), *mpich = getenv("PMI_RANK");
         char name[40];
@@ -28,7 +29,7 @@ static inline FILE *notes(void)
 }
 
 /* One line of what this process sees. */
-__attribute__((format(printf, 1, 2))) static inline void say(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static inline void say(const char* format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -47,7 +48,7 @@ static inline int class_of(int code)
 /* What a call returned. */
 #define SAY(call) say("%s -> %d", #call, class_of(call))
 
-static inline void begin(int *argc, char ***argv)
+static inline void begin(int* argc, char*** argv)
 {
     MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -79,7 +80,7 @@ static inline MPI_Status untouched(void)
     return status;
 }
 
-static inline void say_status(const char *what, const MPI_Status *status)
+static inline void say_status(const char* what, const MPI_Status* status)
 {
     int count = -5, cancelled = -5;
     const int error = status->MPI_ERROR;

@@ -1,8 +1,8 @@
 // The tour in C++.
-#include <mpi.h>
 #include <cstdio>
+#include <mpi.h>
 
-int main(int argc, char **argv)
+int main(int argc, char** argv)
 {
     int rank, size, mine, from_left = -1, all[64], column[6] = {0}, i;
     MPI_Request request;
@@ -26,7 +26,8 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
     MPI_Type_vector(3, 1, 2, MPI_INTEGER, &vector);
     MPI_Type_commit(&vector);
-    MPI_Sendrecv_replace(column, 1, vector, (rank + 1) % size, 8, MPI_ANY_SOURCE, MPI_ANY_TAG, copy, MPI_STATUS_IGNORE);
+    MPI_Sendrecv_replace(column, 1, vector, (rank + 1) % size, 8, MPI_ANY_SOURCE, MPI_ANY_TAG, copy,
+                         MPI_STATUS_IGNORE);
     MPI_Send(&mine, 1, MPI_INTEGER, MPI_PROC_NULL, 9, copy);
     MPI_Type_free(&vector);
     MPI_File_open(copy, "tour.data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
