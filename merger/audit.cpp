@@ -1,8 +1,8 @@
 #include "merger/audit.h"
 
-#include "hdtrace/reader/compressed.h"
-#include "hdtrace/reader/errors.h"
-#include "hdtrace/reader/trc_reader.h"
+#include "hdtrace/format/compressed.h"
+#include "hdtrace/format/errors.h"
+#include "hdtrace/format/trc_reader.h"
 #include "merger/input_reader.h"
 #include "merger/trace_repair.h"
 

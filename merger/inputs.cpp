@@ -1,6 +1,6 @@
 #include "merger/inputs.h"
 
-#include "hdtrace/reader/compressed.h"
+#include "hdtrace/format/compressed.h"
 #include "merger/trace_name.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "merger/process_info.h"
 
-#include "hdtrace/reader/errors.h"
-#include "hdtrace/reader/info.h"
+#include "hdtrace/format/errors.h"
+#include "hdtrace/format/info.h"
 
 #include <algorithm>
 #include <new>

@@ -1,6 +1,6 @@
 #include "merger/project.h"
 
-#include "hdtrace/reader/errors.h"
+#include "hdtrace/format/errors.h"
 #include "merger/input_reader.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "merger/trace_name.h"
 
-#include "hdtrace/reader/compressed.h"
+#include "hdtrace/format/compressed.h"
 
 #include <algorithm>
 #include <charconv>

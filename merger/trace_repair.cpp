@@ -1,7 +1,7 @@
 #include "merger/trace_repair.h"
 
-#include "hdtrace/reader/compressed.h"
-#include "hdtrace/reader/file.h"
+#include "hdtrace/format/compressed.h"
+#include "hdtrace/format/file.h"
 #include "hdtrace/writer/block_position.h"
 #include "hdtrace/writer/packer.h"
 #include "merger/output_file.h"

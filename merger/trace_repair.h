@@ -1,7 +1,7 @@
 // Closes traces that were cut off.
 #pragma once
 
-#include "hdtrace/reader/trc_reader.h"
+#include "hdtrace/format/trc_reader.h"
 
 #include <cstdint>
 #include <string>

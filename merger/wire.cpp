@@ -1,6 +1,6 @@
 #include "merger/wire.h"
 
-#include "hdtrace/reader/errors.h"
+#include "hdtrace/format/errors.h"
 
 #include <array>
 #include <cstring>

@@ -8,7 +8,7 @@
 
 #include "hdtrace/analysis/columns.h"
 #include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/reader/merged_traces.h"
+#include "hdtrace/format/merged_traces.h"
 
 namespace hdtrace {
 

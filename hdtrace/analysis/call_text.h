@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "hdtrace/reader/traces.h"
+#include "hdtrace/format/traces.h"
 
 namespace hdtrace {
 

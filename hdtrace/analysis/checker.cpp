@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "hdtrace/reader/compressed.h"
+#include "hdtrace/format/compressed.h"
 
 namespace hdtrace {
 namespace {

@@ -12,10 +12,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "hdtrace/analysis/collectives.h"
 #include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/reader/merged_traces.h"
-#include "hdtrace/reader/messages.h"
+#include "hdtrace/format/merged_traces.h"
+#include "hdtrace/matching/collectives.h"
+#include "hdtrace/matching/messages.h"
 
 namespace hdtrace {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "hdtrace/analysis/collectives.h"
 #include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/reader/merged_traces.h"
-#include "hdtrace/reader/messages.h"
+#include "hdtrace/format/merged_traces.h"
+#include "hdtrace/matching/collectives.h"
+#include "hdtrace/matching/messages.h"
 
 namespace hdtrace {
 

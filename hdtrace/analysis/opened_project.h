@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "hdtrace/reader/objects.h"
-#include "hdtrace/reader/proj_reader.h"
-#include "hdtrace/reader/traces.h"
+#include "hdtrace/format/objects.h"
+#include "hdtrace/format/proj_reader.h"
+#include "hdtrace/format/traces.h"
 
 namespace hdtrace {
 

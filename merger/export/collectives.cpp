@@ -4,7 +4,7 @@
 #include <cctype>
 #include <map>
 
-#include "merger/export/tit_actions.h"
+#include "merger/export/tit/actions.h"
 
 namespace hdtrace::exporter {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hdtrace/reader/proj_reader.h"
-#include "hdtrace/reader/trc_reader.h"
+#include "hdtrace/format/proj_reader.h"
+#include "hdtrace/format/trc_reader.h"
 
 namespace hdtrace::exporter {
 

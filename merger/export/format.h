@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "hdtrace/reader/proj_reader.h"
+#include "hdtrace/format/proj_reader.h"
 #include "merger/export/account.h"
 
 namespace hdtrace::exporter {

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "hdtrace/reader/proj_reader.h"
+#include "hdtrace/format/proj_reader.h"
 #include "merger/export/command_line.h"
 #include "merger/export/format.h"
 #include "merger/unfinished.h"

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "hdtrace/reader/traces.h"
+#include "hdtrace/format/traces.h"
 
 namespace hdtrace::exporter {
 

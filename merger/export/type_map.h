@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "hdtrace/reader/objects.h"
+#include "hdtrace/format/objects.h"
 
 namespace hdtrace::exporter {
 

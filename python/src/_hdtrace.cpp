@@ -7,8 +7,8 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include "hdtrace/reader/info.h"
-#include "hdtrace/reader/trc_reader.h"
+#include "hdtrace/format/info.h"
+#include "hdtrace/format/trc_reader.h"
 #include "python/src/bindings.h"
 
 namespace py = pybind11;

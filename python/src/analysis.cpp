@@ -19,8 +19,8 @@
 #include "hdtrace/analysis/message_columns.h"
 #include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/analysis/statistics.h"
-#include "hdtrace/reader/compressed.h"
-#include "hdtrace/reader/validate.h"
+#include "hdtrace/format/compressed.h"
+#include "hdtrace/format/validate.h"
 #include "merger/trace_repair.h"
 #include "python/src/bindings.h"
 

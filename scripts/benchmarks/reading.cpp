@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "hdtrace/reader/for_each_trace.h"
-#include "hdtrace/reader/merged_traces.h"
+#include "hdtrace/format/for_each_trace.h"
+#include "hdtrace/format/merged_traces.h"
 
 using namespace hdtrace;
 

@@ -169,8 +169,9 @@ def test_the_soname_of_the_reader_has_the_minor_version(prefix):
 
 def test_the_documented_headers_of_the_reader_are_installed(prefix):
     page = (SOURCE / "docs/reading.md").read_text()
-    documented = set(re.findall(r"^\| `(\w+\.h)` \|", page, re.MULTILINE))
-    installed = {path.name for path in (prefix / "include/hdtrace/reader").iterdir()}
+    documented = set(re.findall(r"^\| `(\w+/\w+\.h)` \|", page, re.MULTILINE))
+    headers = prefix / "include/hdtrace"
+    installed = {str(path.relative_to(headers)) for path in headers.rglob("*.h")}
     assert len(documented) > 10 and documented == installed
 
 

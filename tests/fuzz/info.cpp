@@ -1,6 +1,6 @@
 // Any bytes as an .info: they are read or refused.
-#include "hdtrace/reader/info.h"
-#include "hdtrace/reader/errors.h"
+#include "hdtrace/format/info.h"
+#include "hdtrace/format/errors.h"
 #include "merger/process_info.h"
 #include "tests/fuzz/input_folder.h"
 

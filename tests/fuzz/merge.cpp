@@ -1,7 +1,7 @@
 // Any bytes as the .info files of a few processes, separated by lines `%%`: they are merged into a project
 // that is valid and can be read, or refused.
-#include "hdtrace/reader/proj_reader.h"
-#include "hdtrace/reader/validate.h"
+#include "hdtrace/format/proj_reader.h"
+#include "hdtrace/format/validate.h"
 #include "merger/audit.h"
 #include "merger/input_reader.h"
 #include "merger/inputs.h"

@@ -1,6 +1,6 @@
 // Any bytes as a .proj: they are read or refused, as a project and against the schema.
-#include "hdtrace/reader/proj_reader.h"
-#include "hdtrace/reader/validate.h"
+#include "hdtrace/format/proj_reader.h"
+#include "hdtrace/format/validate.h"
 #include "tests/fuzz/input_folder.h"
 
 using namespace hdtrace;

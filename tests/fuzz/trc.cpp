@@ -1,7 +1,7 @@
 // Any bytes as a .trc: they are read or refused, as a trace and against the schema, and libxml2 alone reads
 // the same. What is cut off is closed, and holds the same states then.
-#include "hdtrace/reader/trc_reader.h"
-#include "hdtrace/reader/validate.h"
+#include "hdtrace/format/trc_reader.h"
+#include "hdtrace/format/validate.h"
 #include "merger/trace_repair.h"
 #include "tests/fuzz/input_folder.h"
 #include "tests/unit/reader_oracle.h"

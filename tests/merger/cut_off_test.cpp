@@ -1,6 +1,6 @@
 // A trace as the library writes it, cut off at many places: read, checked and closed.
-#include "hdtrace/reader/trc_reader.h"
-#include "hdtrace/reader/validate.h"
+#include "hdtrace/format/trc_reader.h"
+#include "hdtrace/format/validate.h"
 #include "merger/trace_repair.h"
 #include "tests/unit/reader_support.h"
 

@@ -1,6 +1,6 @@
-#include "hdtrace/reader/info.h"
+#include "hdtrace/format/info.h"
 
-#include "hdtrace/reader/errors.h"
+#include "hdtrace/format/errors.h"
 
 #include <gtest/gtest.h>
 

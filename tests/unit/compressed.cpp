@@ -1,5 +1,5 @@
 // Compressed traces, from our writer to our reader.
-#include "hdtrace/reader/compressed.h"
+#include "hdtrace/format/compressed.h"
 #include "writer_support.h"
 
 #include <map>

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hdtrace/reader/call_class.h"
+#include "hdtrace/calls/call_class.h"
 
 namespace hdtrace {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <thread>
 
-#include "hdtrace/reader/line_parser.h"
-#include "hdtrace/reader/trc_reader.h"
+#include "hdtrace/format/line_parser.h"
+#include "hdtrace/format/trc_reader.h"
 #include "tests/unit/reader_oracle.h"
 #include "tests/unit/reader_support.h"
 

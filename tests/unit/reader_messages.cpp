@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hdtrace/reader/messages.h"
+#include "hdtrace/matching/messages.h"
 
 namespace hdtrace {
 namespace {

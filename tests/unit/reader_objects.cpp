@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "hdtrace/reader/objects.h"
+#include "hdtrace/format/objects.h"
 
 namespace hdtrace {
 namespace {

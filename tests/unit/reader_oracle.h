@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "hdtrace/reader/cut_off.h"
-#include "hdtrace/reader/trc_reader.h"
-#include "hdtrace/reader/xml_states.h"
+#include "hdtrace/format/cut_off.h"
+#include "hdtrace/format/trc_reader.h"
+#include "hdtrace/format/xml_states.h"
 #include "tests/unit/reader_support.h"
 
 namespace hdtrace::test {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "hdtrace/reader/requests.h"
+#include "hdtrace/matching/requests.h"
 
 namespace hdtrace {
 namespace {

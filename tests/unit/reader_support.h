@@ -9,7 +9,7 @@
 
 #include <unistd.h>
 
-#include "hdtrace/reader/trc_reader.h"
+#include "hdtrace/format/trc_reader.h"
 
 namespace hdtrace::test {
 

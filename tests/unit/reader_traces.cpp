@@ -5,9 +5,9 @@
 #include <atomic>
 #include <barrier>
 
-#include "hdtrace/reader/for_each_trace.h"
-#include "hdtrace/reader/merged_traces.h"
-#include "hdtrace/reader/traces.h"
+#include "hdtrace/format/for_each_trace.h"
+#include "hdtrace/format/merged_traces.h"
+#include "hdtrace/format/traces.h"
 #include "tests/unit/reader_support.h"
 
 namespace hdtrace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "hdtrace/reader/trc_reader.h"
+#include "hdtrace/format/trc_reader.h"
 #include "tests/unit/reader_support.h"
 
 namespace hdtrace {

@@ -1,8 +1,8 @@
 // What the schemas accept and refuse.
 #include <gtest/gtest.h>
 
-#include "hdtrace/reader/errors.h"
-#include "hdtrace/reader/validate.h"
+#include "hdtrace/format/errors.h"
+#include "hdtrace/format/validate.h"
 #include "tests/unit/reader_support.h"
 
 namespace hdtrace {

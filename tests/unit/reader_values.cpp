@@ -1,8 +1,8 @@
 // Times, and attributes under their several names.
 #include <gtest/gtest.h>
 
-#include "hdtrace/reader/element.h"
-#include "hdtrace/reader/nanoseconds.h"
+#include "hdtrace/format/element.h"
+#include "hdtrace/format/nanoseconds.h"
 
 namespace hdtrace {
 namespace {

@@ -1,0 +1,168 @@
+#include "hdtrace/format/file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "hdtrace/format/errors.h"
+
+namespace hdtrace::detail {
+
+std::size_t TextSource::read(char* target, std::size_t size)
+{
+    const std::size_t count = m_rest.copy(target, size);
+    m_rest.remove_prefix(count);
+    return count;
+}
+
+File::File(const std::string& path) : m_path(existing_name(path))
+{
+    open();
+    if (m_error)
+        throw OpenError(path, m_error);
+    struct stat status;
+    m_is_seekable = fstat(m_descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    if (!m_is_seekable)
+        return;
+    m_size = status.st_size;
+    char magic[magic_size];
+    const auto read_file = [this](std::int64_t offset, char* target, std::size_t size) {
+        return read_at(offset, target, size);
+    };
+    if (is_compressed({magic, read_at(0, magic, sizeof magic)}))
+        m_compressed = std::make_unique<CompressedText>(read_file, m_size);
+}
+
+File::~File()
+{
+    close();
+}
+
+void File::open()
+{
+    m_descriptor = ::open(m_path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (m_descriptor < 0)
+        m_error = errno;
+}
+
+void File::close()
+{
+    if (m_descriptor >= 0)
+        ::close(std::exchange(m_descriptor, -1));
+}
+
+void File::suspend()
+{
+    if (m_is_seekable)
+        close();
+}
+
+void File::seek(std::int64_t offset)
+{
+    if (m_compressed)
+        m_compressed->seek(offset);
+    else
+        m_offset = offset;
+}
+
+std::size_t File::read(char* target, std::size_t size)
+{
+    if (m_compressed)
+        return m_compressed->read(target, size);
+    const std::size_t count = read_at(m_offset, target, size);
+    m_offset += static_cast<std::int64_t>(count);
+    return count;
+}
+
+// In files that are not seekable everything is read in its order.
+std::size_t File::read_at(std::int64_t offset, char* target, std::size_t size)
+{
+    if (m_descriptor < 0)
+        open();
+    std::size_t done = 0;
+    while (done < size && !m_error) {
+        const ssize_t count = m_is_seekable ? ::pread(m_descriptor, target + done, size - done, offset + done)
+                                            : ::read(m_descriptor, target + done, size - done);
+        if (count == 0)
+            break;
+        if (count > 0)
+            done += count;
+        else if (errno != EINTR)
+            m_error = errno;
+    }
+    return done;
+}
+
+WholeLines::WholeLines(const std::string& path, std::string closing, const ReadOptions& options)
+    : m_file(path), m_closing(std::move(closing)), m_options(options)
+{
+}
+
+std::size_t WholeLines::read(char* target, std::size_t size)
+{
+    while (m_next == m_whole && fill()) {
+    }
+    const std::size_t count = std::min(size, m_whole - m_next);
+    m_buffer.copy(target, count, m_next);
+    m_next += count;
+    return count;
+}
+
+bool WholeLines::next_line(std::string_view& line)
+{
+    while (m_next == m_whole && fill()) {
+    }
+    if (m_next == m_whole)
+        return false;
+    const char* const begin = m_buffer.data() + m_next;
+    const std::size_t rest = m_whole - m_next;
+    const void* const end = std::memchr(begin, '\n', rest);
+    line = {begin, end ? static_cast<const char*>(end) + 1 - begin : rest};
+    m_next += line.size();
+    return true;
+}
+
+void WholeLines::seek(std::int64_t offset)
+{
+    m_file.seek(offset);
+    m_buffer.clear();
+    m_begin = offset;
+    m_next = m_whole = 0;
+    m_at_end = m_is_too_long = false;
+}
+
+std::string WholeLines::refusal() const
+{
+    return m_is_too_long ? "the line is longer than " + std::to_string(line_limit) + " bytes"
+                         : m_file.refusal();
+}
+
+// False when there is nothing more to read.
+bool WholeLines::fill()
+{
+    if (m_at_end || m_is_too_long)
+        return false;
+    m_buffer.erase(0, m_next);
+    m_begin += m_next;
+    const std::size_t rest = m_buffer.size();
+    m_buffer.resize(rest + m_options.block_size);
+    m_buffer.resize(rest + m_file.read(m_buffer.data() + rest, m_options.block_size));
+    if (!m_options.keep_open)
+        m_file.suspend();
+    m_next = m_whole = 0;
+    m_at_end = m_buffer.size() == rest;
+    const std::string_view fresh = std::string_view(m_buffer).substr(rest);
+    if (m_at_end && m_buffer.ends_with(m_closing))
+        m_whole = m_buffer.size();
+    else if (const std::size_t line_end = fresh.rfind('\n'); line_end != fresh.npos)
+        m_whole = rest + line_end + 1;
+    m_is_too_long = m_buffer.size() - m_whole > line_limit;
+    return true;
+}
+
+} // namespace hdtrace::detail

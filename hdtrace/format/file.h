@@ -1,0 +1,113 @@
+// file.h - bytes of a file, all of them or whole lines only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "hdtrace/format/compressed.h"
+#include "hdtrace/format/read_options.h"
+
+namespace hdtrace::detail {
+
+/// What an XML reader takes its bytes from.
+class ByteSource {
+  public:
+    virtual ~ByteSource() = default;
+    /// Copies up to @p size bytes to @p target and says how many: 0 at the end or after an error.
+    virtual std::size_t read(char* target, std::size_t size) = 0;
+    /// The errno of what went wrong, or 0.
+    virtual int error() const = 0;
+    /// Why the bytes that follow are not handed out; empty if they are.
+    virtual std::string refusal() const { return {}; }
+};
+
+/// A text in memory, which must outlive it.
+class TextSource : public ByteSource {
+  public:
+    explicit TextSource(std::string_view text) : m_rest(text) {}
+    std::size_t read(char* target, std::size_t size) override;
+    int error() const override { return 0; }
+
+  private:
+    std::string_view m_rest;
+};
+
+/// The text of a file, which may be compressed, from its beginning to its end.
+class File : public ByteSource {
+  public:
+    /// Opens the compressed form where there is no other. Throws OpenError.
+    explicit File(const std::string& path);
+    ~File() override;
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    /// Reads fewer bytes only at the end and after an error.
+    std::size_t read(char* target, std::size_t size) override;
+    int error() const override { return m_error; }
+    std::string refusal() const override { return m_compressed ? m_compressed->refusal() : std::string(); }
+
+    /// Whether it has a size, and bytes that can be read in any order.
+    bool is_seekable() const { return m_is_seekable; }
+    /// Of the text.
+    std::int64_t size() const { return m_compressed ? m_compressed->size() : m_size; }
+    /// Goes to a byte of the text of a file that is seekable.
+    void seek(std::int64_t offset);
+    /// Gives the descriptor back; the next read opens the file again. Files that are not seekable keep it.
+    void suspend();
+
+  private:
+    void open();
+    void close();
+    std::size_t read_at(std::int64_t offset, char* target, std::size_t size);
+
+    std::string m_path;
+    int m_descriptor = -1;
+    int m_error = 0;
+    bool m_is_seekable = false;
+    std::int64_t m_size = 0;
+    std::int64_t m_offset = 0;
+    std::unique_ptr<CompressedText> m_compressed; ///< if it is
+};
+
+/// The whole lines of a file. A last line without line feed is held back, unless it ends with @p closing.
+class WholeLines : public ByteSource {
+  public:
+    /// Longer lines are refused: they are held in memory.
+    static constexpr std::size_t line_limit = std::size_t{256} << 20;
+
+    WholeLines(const std::string& path, std::string closing, const ReadOptions& options = {});
+    std::size_t read(char* target, std::size_t size) override;
+    int error() const override { return m_file.error(); }
+    std::string refusal() const override;
+
+    /// The next line with its line feed; it is valid until the next call. False at the end, and when error()
+    /// or refusal() tell why.
+    bool next_line(std::string_view& line);
+    /// Where the byte stands in the file that is read next.
+    std::int64_t position() const { return m_begin + static_cast<std::int64_t>(m_next); }
+    /// Reads on at a byte of a file that is seekable.
+    void seek(std::int64_t offset);
+
+    const File& file() const { return m_file; }
+
+    /// Whether a last line was held back. Known at the end.
+    bool cut_off() const { return m_at_end && m_whole < m_buffer.size(); }
+
+  private:
+    bool fill();
+
+    File m_file;
+    std::string m_closing;
+    ReadOptions m_options;
+    std::string m_buffer;
+    std::int64_t m_begin = 0; ///< where the buffer stands in the file
+    std::size_t m_next = 0;   ///< the first byte that was not read yet
+    std::size_t m_whole = 0;  ///< behind the last whole line
+    bool m_at_end = false;
+    bool m_is_too_long = false;
+};
+
+} // namespace hdtrace::detail

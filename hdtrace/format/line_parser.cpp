@@ -1,0 +1,343 @@
+#include "hdtrace/format/line_parser.h"
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "hdtrace/format/nanoseconds.h"
+
+namespace hdtrace::detail {
+namespace {
+
+// libxml2 has larger limits of its own, beyond which it reports errors.
+constexpr int most_depth = 100;
+constexpr std::size_t longest_name = 1000;
+constexpr std::size_t longest_value = 1'000'000;
+
+enum : std::uint8_t { name_start = 1, name_part = 2, plain = 4 };
+
+constexpr std::array<std::uint8_t, 256> make_character_kinds()
+{
+    std::array<std::uint8_t, 256> kinds{};
+    for (int c = ' '; c <= 0x7f; ++c)
+        if (c != '<' && c != '&' && c != '\'' && c != '"')
+            kinds[c] |= plain;
+    for (int c = 'a'; c <= 'z'; ++c)
+        kinds[c] |= name_start | name_part;
+    for (int c = 'A'; c <= 'Z'; ++c)
+        kinds[c] |= name_start | name_part;
+    for (int c = '0'; c <= '9'; ++c)
+        kinds[c] |= name_part;
+    kinds['_'] |= name_start | name_part;
+    kinds['-'] |= name_part;
+    kinds['.'] |= name_part;
+    return kinds;
+}
+
+constexpr auto character_kinds = make_character_kinds();
+
+bool is(std::uint8_t kind, char c)
+{
+    return character_kinds[static_cast<unsigned char>(c)] & kind;
+}
+
+// Eight bytes at a time: the highest bit of each byte in a result says whether something holds for it.
+constexpr std::uint64_t every_byte = 0x0101010101010101;
+constexpr std::uint64_t highest_bits = 0x80 * every_byte;
+
+// Right for the first byte below and all before it, if no byte before it has its highest bit set.
+constexpr std::uint64_t bytes_below(std::uint64_t bytes, unsigned char limit)
+{
+    return (bytes - limit * every_byte) & ~bytes & highest_bits;
+}
+
+constexpr std::uint64_t bytes_equal(std::uint64_t bytes, char c)
+{
+    return bytes_below(bytes ^ (static_cast<unsigned char>(c) * every_byte), 1);
+}
+
+// Bytes that may be no part of a value between such quotes; the first one is certainly found.
+std::uint64_t special_bytes(std::uint64_t bytes, char quote)
+{
+    return bytes_equal(bytes, quote) | bytes_equal(bytes, '&') | bytes_equal(bytes, '<') |
+           bytes_below(bytes, ' ') | (bytes & highest_bits);
+}
+
+constexpr std::pair<std::string_view, char> references[] = {
+    {"&lt;", '<'},   {"&gt;", '>'},   {"&amp;", '&'},  {"&apos;", '\''},
+    {"&quot;", '"'}, {"&#10;", '\n'}, {"&#13;", '\r'}, {"&#9;", '\t'},
+};
+
+// A bit that names of different attributes seldom share.
+std::uint64_t bit_of(std::string_view name)
+{
+    return std::uint64_t{1} << ((name.front() * 31 + name.back() * 7 + name.size()) % 64);
+}
+
+bool has(const std::vector<Attribute>& attributes, std::size_t count, std::string_view name)
+{
+    for (std::size_t i = 0; i < count; ++i)
+        if (attributes[i].name == name)
+            return true;
+    return false;
+}
+
+// Copies @p size bytes, at most 16 and at least as many as a Word has, in two words that may overlap.
+template <class Word> void copy_words(char* target, const char* source, std::size_t size)
+{
+    Word first, last;
+    std::memcpy(&first, source, sizeof(Word));
+    std::memcpy(&last, source + size - sizeof(Word), sizeof(Word));
+    std::memcpy(target, &first, sizeof(Word));
+    std::memcpy(target + size - sizeof(Word), &last, sizeof(Word));
+}
+
+// Most texts replace one of the same length; std::string would take more time for them than all else here.
+void assign(std::string& target, std::string_view text)
+{
+    const std::size_t size = text.size();
+    if (target.size() != size || size > 2 * sizeof(std::uint64_t))
+        target.assign(text);
+    else if (size >= sizeof(std::uint64_t))
+        copy_words<std::uint64_t>(target.data(), text.data(), size);
+    else if (size >= sizeof(std::uint32_t))
+        copy_words<std::uint32_t>(target.data(), text.data(), size);
+    else
+        for (std::size_t i = 0; i < size; ++i)
+            target[i] = text[i];
+}
+
+// The item at @p position, which is at most one behind the last.
+template <class Item> Item& item_at(std::vector<Item>& items, std::size_t position, std::vector<Item>& spare)
+{
+    if (position < items.size())
+        return items[position];
+    if (spare.empty())
+        return items.emplace_back();
+    items.push_back(std::move(spare.back()));
+    spare.pop_back();
+    return items.back();
+}
+
+template <class Item> void shorten(std::vector<Item>& items, std::size_t count, std::vector<Item>& spare)
+{
+    while (items.size() > count) {
+        spare.push_back(std::move(items.back()));
+        items.pop_back();
+    }
+}
+
+} // namespace
+
+inline std::string_view LineParser::parse_name()
+{
+    const char* const begin = m_next;
+    if (!is(name_start, *begin))
+        return {};
+    const char* next = begin + 1;
+    while (is(name_part, *next))
+        ++next;
+    m_next = next;
+    const std::size_t size = next - begin;
+    return {begin, size <= longest_name ? size : 0};
+}
+
+// Stops at the line feed, which no text contains.
+inline bool LineParser::skip(std::string_view text)
+{
+    const char* const begin = m_next;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (begin[i] != text[i])
+            return false;
+    m_next = begin + text.size();
+    return true;
+}
+
+inline bool LineParser::skip_blanks()
+{
+    const char* next = m_next;
+    while (*next == ' ' || *next == '\t')
+        ++next;
+    return std::exchange(m_next, next) != next;
+}
+
+// Goes to what cannot stand in a value as it is; whether that is its end.
+inline bool LineParser::skip_plain(char quote)
+{
+    const char* next = m_next;
+    if constexpr (std::endian::native == std::endian::little) {
+        for (std::uint64_t bytes; m_end - next >= std::ptrdiff_t{sizeof bytes}; next += sizeof bytes) {
+            std::memcpy(&bytes, next, sizeof bytes);
+            if (const std::uint64_t special = special_bytes(bytes, quote)) {
+                next += std::countr_zero(special) / 8;
+                break;
+            }
+        }
+    }
+    while (is(plain, *next) || ((*next == '\'' || *next == '"') && *next != quote))
+        ++next;
+    m_next = next;
+    return *next == quote;
+}
+
+bool LineParser::parse(std::string_view line, std::int64_t number, State& state)
+{
+    if (!line.ends_with('\n'))
+        return false;
+    m_next = line.data();
+    m_end = line.data() + line.size();
+    m_number = number;
+    if (!parse_entry(state, 0))
+        return false;
+    skip_blanks();
+    skip("\r");
+    return m_next == m_end - 1;
+}
+
+bool LineParser::parse_entry(State& state, int depth)
+{
+    skip_blanks();
+    return parse_nested(state.nested, depth) && parse_state(state);
+}
+
+bool LineParser::parse_nested(std::vector<State>& states, int depth)
+{
+    std::size_t count = 0;
+    while (skip("<Nested>")) {
+        if (depth == most_depth)
+            return false;
+        for (skip_blanks(); !skip("</Nested>"); skip_blanks())
+            if (!parse_entry(item_at(states, count++, m_spare_states), depth + 1))
+                return false;
+        skip_blanks();
+    }
+    shorten(states, count, m_spare_states);
+    return true;
+}
+
+bool LineParser::parse_state(State& state)
+{
+    if (!skip("<"))
+        return false;
+    const std::string_view name = parse_name();
+    if (name.empty() || name == "Nested")
+        return false;
+    assign(state.name, name);
+    state.line = m_number;
+    state.is_event = name == "Event";
+    if (!parse_attributes(state.attributes, &state))
+        return false;
+    return parse_children(state.children, name);
+}
+
+bool LineParser::parse_children(std::vector<Element>& children, std::string_view owner)
+{
+    std::size_t count = 0;
+    if (!skip("/>")) {
+        if (!skip(">"))
+            return false;
+        for (skip_blanks(); !skip("</"); skip_blanks())
+            if (!parse_child(item_at(children, count++, m_spare_children)))
+                return false;
+        if (!skip(owner) || !skip(">"))
+            return false;
+    }
+    shorten(children, count, m_spare_children);
+    return true;
+}
+
+bool LineParser::parse_child(Element& child)
+{
+    if (!skip("<"))
+        return false;
+    const std::string_view name = parse_name();
+    if (name.empty())
+        return false;
+    assign(child.name, name);
+    if (!parse_attributes(child.attributes, nullptr))
+        return false;
+    return skip("/>") || (skip("></") && skip(name) && skip(">"));
+}
+
+// Those of a state lose its times, which it gets.
+bool LineParser::parse_attributes(std::vector<Attribute>& attributes, State* state)
+{
+    std::size_t count = 0;
+    std::uint64_t names = 0;
+    bool has_time = !state;
+    const bool wants_end = state && !state->is_event;
+    bool has_end = !wants_end;
+    while (skip_blanks() && is(name_start, *m_next)) {
+        const std::string_view name = parse_name();
+        std::string_view value;
+        if (name.starts_with("xmlns") || !parse_value(value))
+            return false;
+        if (state && name == "time") {
+            if (std::exchange(has_time, true) || !to_time(value, state->time))
+                return false;
+            continue;
+        }
+        if (wants_end && name == "end") {
+            if (std::exchange(has_end, true) || !to_time(value, state->end))
+                return false;
+            continue;
+        }
+        const std::uint64_t bit = bit_of(name);
+        if ((names & bit) && has(attributes, count, name))
+            return false;
+        names |= bit;
+        Attribute& attribute = count < attributes.size() ? attributes[count] : attributes.emplace_back();
+        assign(attribute.name, name);
+        assign(attribute.value, value);
+        ++count;
+    }
+    attributes.resize(count);
+    if (state && state->is_event)
+        state->end = state->time;
+    return has_time && has_end;
+}
+
+bool LineParser::parse_value(std::string_view& value)
+{
+    skip_blanks();
+    if (!skip("="))
+        return false;
+    skip_blanks();
+    const char quote = *m_next;
+    if (quote != '\'' && quote != '"')
+        return false;
+    const char* begin = ++m_next;
+    bool has_references = false;
+    while (!skip_plain(quote)) {
+        if (!std::exchange(has_references, true))
+            m_decoded.clear();
+        m_decoded.append(begin, m_next);
+        if (!decode_reference())
+            return false;
+        begin = m_next;
+    }
+    value = {begin, static_cast<std::size_t>(m_next - begin)};
+    if (has_references)
+        value = m_decoded.append(value);
+    ++m_next;
+    return value.size() <= longest_value;
+}
+
+bool LineParser::decode_reference()
+{
+    for (const auto& [reference, character] : references)
+        if (skip(reference)) {
+            m_decoded += character;
+            return true;
+        }
+    return false;
+}
+
+bool LineParser::to_time(std::string_view seconds, std::int64_t& time) const
+{
+    const auto relative = parse_time(seconds);
+    return relative && !__builtin_add_overflow(*relative, m_time_adjustment, &time);
+}
+
+} // namespace hdtrace::detail

@@ -1,0 +1,48 @@
+// line_parser.h - reads the lines that our writer writes, fast.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hdtrace/format/trc_reader.h"
+
+namespace hdtrace::detail {
+
+/// Understands a subset of XML: a line with one state or event and what is nested in it, in ASCII, without
+/// namespaces, comments and text. What it accepts libxml2 accepts too, with the same result.
+class LineParser {
+  public:
+    /// @p time_adjustment is added to all times.
+    explicit LineParser(std::int64_t time_adjustment) : m_time_adjustment(time_adjustment) {}
+
+    /// Reads a line with its line feed into @p state, whose memory is used again. False if it is anything
+    /// else than one state in the subset; @p state is spoiled then.
+    bool parse(std::string_view line, std::int64_t number, State& state);
+
+  private:
+    bool parse_entry(State& state, int depth);
+    bool parse_nested(std::vector<State>& states, int depth);
+    bool parse_state(State& state);
+    bool parse_children(std::vector<Element>& children, std::string_view owner);
+    bool parse_child(Element& child);
+    bool parse_attributes(std::vector<Attribute>& attributes, State* state);
+    bool parse_value(std::string_view& value);
+    bool skip_plain(char quote);
+    bool decode_reference();
+    bool to_time(std::string_view seconds, std::int64_t& time) const;
+    std::string_view parse_name();
+    bool skip(std::string_view text);
+    bool skip_blanks();
+
+    std::int64_t m_time_adjustment;
+    std::int64_t m_number = 0;
+    const char* m_next = nullptr;          ///< the line feed stops whatever goes on from here
+    const char* m_end = nullptr;           ///< behind the line feed
+    std::string m_decoded;                 ///< the last value that had references
+    std::vector<Element> m_spare_children; ///< whose memory is used again
+    std::vector<State> m_spare_states;
+};
+
+} // namespace hdtrace::detail

@@ -1,0 +1,91 @@
+#include "hdtrace/format/merged_traces.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <queue>
+#include <utility>
+
+namespace hdtrace {
+namespace {
+
+struct Stream {
+    TraceStream states;
+    State state; ///< the next one to hand out
+};
+
+// When the next state of a stream begins; streams are numbered in the order of their traces.
+using Head = std::pair<std::int64_t, std::size_t>;
+
+// Whatever the number of traces is, their blocks together need about as much memory.
+ReadOptions options_for(std::size_t traces)
+{
+    constexpr std::size_t memory = 256 << 20;
+    constexpr std::size_t smallest = 4 << 10;
+    ReadOptions options;
+    options.block_size = std::clamp(memory / (traces + 1), smallest, options.block_size);
+    options.keep_open = traces <= MergedTraces::most_open_files;
+    return options;
+}
+
+} // namespace
+
+struct MergedTraces::Merging {
+    void advance(std::size_t stream);
+
+    std::deque<Stream> streams;
+    std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
+    std::vector<std::string> missing;
+    std::size_t started = 0; ///< so many streams have a head or are at their end
+    std::size_t current = 0;
+    bool has_current = false; ///< its state was handed out, so it has to read the next one
+};
+
+void MergedTraces::Merging::advance(std::size_t stream)
+{
+    Stream& read = streams[stream];
+    if (read.states.next(read.state))
+        heads.emplace(read.state.time, stream);
+    else if (!read.states.missing().empty())
+        missing.push_back(read.states.trace().path + ": " + read.states.missing() + " is missing");
+}
+
+MergedTraces::MergedTraces(std::vector<TraceFile> traces, const Selection& selection)
+    : m_merging(std::make_unique<Merging>())
+{
+    std::erase_if(traces, [&](const TraceFile& trace) { return !selection.wants(trace); });
+    const ReadOptions options = options_for(traces.size());
+    for (TraceFile& trace : traces)
+        m_merging->streams.push_back({TraceStream(std::move(trace), selection, options), {}});
+}
+
+MergedTraces::~MergedTraces() = default;
+MergedTraces::MergedTraces(MergedTraces&&) noexcept = default;
+MergedTraces& MergedTraces::operator=(MergedTraces&&) noexcept = default;
+
+State* MergedTraces::next()
+{
+    Merging& merging = *m_merging;
+    if (std::exchange(merging.has_current, false))
+        merging.advance(merging.current);
+    while (merging.started < merging.streams.size())
+        merging.advance(merging.started++);
+    if (merging.heads.empty())
+        return nullptr;
+    merging.current = merging.heads.top().second;
+    merging.heads.pop();
+    merging.has_current = true;
+    return &merging.streams[merging.current].state;
+}
+
+const TraceFile& MergedTraces::trace() const
+{
+    return m_merging->streams[m_merging->current].states.trace();
+}
+
+const std::vector<std::string>& MergedTraces::missing() const
+{
+    return m_merging->missing;
+}
+
+} // namespace hdtrace

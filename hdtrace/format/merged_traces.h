@@ -1,0 +1,48 @@
+// merged_traces.h - all traces of a project as one stream in the order of time.
+//
+//     const hdtrace::Project project = hdtrace::read_project("app.proj");
+//     const hdtrace::Selection collectives{.classes = {hdtrace::CallClass::collective}};
+//     hdtrace::MergedTraces calls(hdtrace::traces_of(project), collectives);
+//     while (const hdtrace::State* state = calls.next())
+//         print(calls.trace().rank, *state);
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hdtrace/format/traces.h"
+
+namespace hdtrace {
+
+/// The states of many traces by the time when they began; equal times by the order of the traces (rank and
+/// thread for those of traces_of()) and by position in the trace. Holds one state and one block of each trace
+/// in memory, and few files open, however many traces there are. For one thread at a time.
+class MergedTraces {
+  public:
+    /// Up to so many files are kept open; with more traces each is opened for each block.
+    static constexpr std::size_t most_open_files = 256;
+
+    /// Opens all traces that are selected. Throws OpenError, ReadError.
+    explicit MergedTraces(std::vector<TraceFile> traces, const Selection& selection = {});
+    ~MergedTraces();
+    MergedTraces(MergedTraces&&) noexcept;
+    MergedTraces& operator=(MergedTraces&&) noexcept;
+
+    /// The next state of the top level, null behind the last one. It belongs to the stream until the next
+    /// call, and may be moved from. Throws ReadError for a trace that is broken: its states before that place
+    /// were handed out, and a further call goes on with the other traces.
+    State* next();
+    /// Whose state next() returned last.
+    const TraceFile& trace() const;
+
+    /// What the traces lack that were cut off, each as "path: </Program> is missing". Known at the end.
+    const std::vector<std::string>& missing() const;
+
+  private:
+    struct Merging;
+    std::unique_ptr<Merging> m_merging;
+};
+
+} // namespace hdtrace

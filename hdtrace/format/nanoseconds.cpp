@@ -1,0 +1,86 @@
+#include "hdtrace/format/nanoseconds.h"
+
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+
+namespace hdtrace {
+namespace {
+
+constexpr std::size_t fraction_digits = 9;
+
+constexpr std::array<std::int64_t, fraction_digits + 1> powers_of_ten = {
+    1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000, 1'000'000'000};
+
+// Takes the digits from the beginning of @p text; nothing if there are none, or too many.
+std::optional<std::int64_t> take_digits(std::string_view& text)
+{
+    constexpr std::size_t digits_that_fit = 18;
+    const std::string_view digits = text;
+    std::uint64_t wrapped = 0;
+    std::size_t size = 0;
+    for (; size < digits.size() && digits[size] >= '0' && digits[size] <= '9'; ++size)
+        wrapped = wrapped * 10 + static_cast<std::uint64_t>(digits[size] - '0');
+    text.remove_prefix(size);
+    std::int64_t number = static_cast<std::int64_t>(wrapped);
+    if (size == 0 || (size > digits_that_fit &&
+                      std::from_chars(digits.data(), digits.data() + size, number).ec != std::errc()))
+        return {};
+    return number;
+}
+
+// Eight digits at once; nothing if one is none.
+std::optional<std::int64_t> eight_digits(const char* text)
+{
+    std::uint64_t bytes;
+    std::memcpy(&bytes, text, sizeof bytes);
+    constexpr std::uint64_t upper_halves = 0xf0f0f0f0f0f0f0f0;
+    if ((bytes & upper_halves) != 0x3030303030303030 ||
+        ((bytes + 0x0606060606060606) & upper_halves) != 0x3030303030303030)
+        return {};
+    bytes = (bytes & 0x0f0f0f0f0f0f0f0f) * (10 * 0x100 + 1) >> 8; // numbers of two digits, of four, of eight
+    bytes = (bytes & 0x00ff00ff00ff00ff) * (100 * 0x10000 + 1) >> 16;
+    bytes = (bytes & 0x0000ffff0000ffff) * (10000 * 0x100000000 + 1) >> 32;
+    return static_cast<std::int64_t>(bytes);
+}
+
+// Nanoseconds from what stands behind the point.
+std::optional<std::int64_t> take_fraction(std::string_view& text)
+{
+    const std::size_t size = text.size();
+    if (std::endian::native == std::endian::little && size == fraction_digits && text.back() >= '0' &&
+        text.back() <= '9')
+        if (const auto number = eight_digits(text.data())) {
+            const std::int64_t last = text.back() - '0';
+            text = {};
+            return *number * 10 + last;
+        }
+    const auto number = take_digits(text);
+    if (!number || size > fraction_digits)
+        return {};
+    return *number * powers_of_ten[fraction_digits - size];
+}
+
+} // namespace
+
+std::optional<std::int64_t> parse_time(std::string_view seconds)
+{
+    const bool negative = seconds.starts_with('-');
+    if (negative)
+        seconds.remove_prefix(1);
+    const auto whole = take_digits(seconds);
+    std::optional<std::int64_t> fraction = 0;
+    if (seconds.starts_with('.')) {
+        seconds.remove_prefix(1);
+        fraction = take_fraction(seconds);
+    }
+    std::int64_t time = 0;
+    if (!whole || !fraction || !seconds.empty() ||
+        __builtin_mul_overflow(*whole, nanoseconds_per_second, &time) ||
+        __builtin_add_overflow(time, *fraction, &time))
+        return {};
+    return negative ? -time : time;
+}
+
+} // namespace hdtrace

@@ -1,0 +1,57 @@
+// objects.h - finds the objects of a project by the ids that its traces use.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "hdtrace/format/element.h"
+#include "hdtrace/format/proj_reader.h"
+
+namespace hdtrace {
+
+/// An index of a project's objects. Ids are those of one process, so each question names the process by its
+/// rank in MPI_COMM_WORLD. Answers belong to the project; null means that it does not have the object. Any
+/// number of threads may ask at the same time.
+class ObjectTable {
+  public:
+    /// @p project must outlive the table and stay as it is.
+    explicit ObjectTable(const Project& project);
+
+    const Communicator* communicator(std::int64_t rank, std::int64_t cid) const;
+    const ProjectFile* file(std::int64_t rank, std::int64_t fid) const;
+    const Datatype* datatype(std::int64_t rank, std::int64_t tid) const;
+    const Window* window(std::int64_t rank, std::int64_t wid) const;
+
+    /// The objects that a call of process @p rank names in `cid`, `fid`, `tid`, `wid` or the older spellings
+    /// of these; other attributes, such as `newcid` or `etid`, by their name.
+    const Communicator* communicator(std::int64_t rank, const Element& call,
+                                     std::string_view attribute = "cid") const;
+    const ProjectFile* file(std::int64_t rank, const Element& call, std::string_view attribute = "fid") const;
+    const Datatype* datatype(std::int64_t rank, const Element& call,
+                             std::string_view attribute = "tid") const;
+    const Window* window(std::int64_t rank, const Element& call, std::string_view attribute = "wid") const;
+
+  private:
+    struct Id {
+        std::int64_t rank;
+        std::int64_t number;
+        bool operator==(const Id&) const = default;
+    };
+    struct Hash {
+        std::size_t operator()(const Id& id) const;
+    };
+    template <class Object> using Index = std::unordered_map<Id, const Object*, Hash>;
+
+    template <class Object>
+    static const Object* find(const Index<Object>& index, std::int64_t rank, std::int64_t id);
+    template <class Object>
+    static const Object* find_named(const Index<Object>& index, std::int64_t rank, const Element& call,
+                                    std::string_view attribute);
+
+    Index<Communicator> m_communicators;
+    Index<ProjectFile> m_files;
+    Index<Datatype> m_datatypes;
+    Index<Window> m_windows;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,313 @@
+#include "hdtrace/format/proj_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <functional>
+
+#include "hdtrace/format/file.h"
+#include "hdtrace/format/xml_reader.h"
+
+namespace hdtrace {
+
+using detail::Node;
+using detail::XmlReader;
+
+namespace {
+
+using Leaves = std::vector<std::vector<std::string>>;
+
+Element read_element(XmlReader& xml)
+{
+    Element element{std::string(xml.name()), {}};
+    xml.read_attributes(element.attributes);
+    return element;
+}
+
+// Calls handle(element) for each child of the current element; it has to go to the child's end.
+template <class Handle> void for_each_child(XmlReader& xml, Handle handle)
+{
+    if (xml.is_empty())
+        return;
+    for (Node node = xml.next(); node != Node::element_end; node = xml.next())
+        if (node == Node::element)
+            handle(read_element(xml));
+}
+
+std::string read_text(XmlReader& xml)
+{
+    std::string text;
+    if (xml.is_empty())
+        return text;
+    for (Node node = xml.next(); node != Node::element_end; node = xml.next()) {
+        if (node == Node::text)
+            text += xml.text();
+        else
+            xml.skip();
+    }
+    return text;
+}
+
+std::string text_of(const Element& element, std::string_view name)
+{
+    const std::string* value = element.find(name);
+    return value ? *value : std::string();
+}
+
+std::int64_t parse_number(const XmlReader& xml, const std::string& text)
+{
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size())
+        xml.fail("'" + text + "' is not a whole number");
+    return number;
+}
+
+std::optional<std::int64_t> optional_number(const XmlReader& xml, const Element& element,
+                                            std::string_view name)
+{
+    const std::string* value = element.find(name);
+    if (!value)
+        return {};
+    return parse_number(xml, *value);
+}
+
+std::int64_t number(const XmlReader& xml, const Element& element, std::string_view name)
+{
+    const auto value = optional_number(xml, element, name);
+    if (!value)
+        xml.fail("<" + element.name + "> has no attribute " + std::string(name));
+    return *value;
+}
+
+// Bytes, which may be given as 64K, 16M or 1G.
+std::int64_t parse_size(const XmlReader& xml, const std::string& text)
+{
+    const std::size_t unit = text.empty() ? std::string::npos : std::string_view("KMG").find(text.back());
+    if (unit == std::string::npos)
+        return parse_number(xml, text);
+    const std::int64_t units = parse_number(xml, text.substr(0, text.size() - 1));
+    std::int64_t size = 0;
+    if (__builtin_mul_overflow(units, std::int64_t{1024} << 10 * unit, &size))
+        xml.fail("'" + text + "' is too large");
+    return size;
+}
+
+ProjectFile read_file(XmlReader& xml, const Element& element)
+{
+    ProjectFile file;
+    file.name = text_of(element, "name");
+    for_each_child(xml, [&](const Element& child) {
+        if (child.name == "InitialSize") {
+            file.from = optional_number(xml, child, "from");
+            file.initial_size = parse_size(xml, read_text(xml));
+        } else if (child.name == "Distribution") {
+            const std::string* name = child.find("class");
+            file.distribution_class = name ? *name : text_of(child, "implementation");
+            for_each_child(xml, [&](const Element& grandchild) {
+                if (grandchild.name == "ChunkSize")
+                    file.chunk_size = read_text(xml);
+                else
+                    xml.skip();
+            });
+        } else if (child.name == "ChunkSize") {
+            file.chunk_size = read_text(xml);
+        } else {
+            if (child.name == "Rank")
+                file.ranks.push_back(
+                    {number(xml, child, "global"), number(xml, child, "thread"), number(xml, child, "fid")});
+            xml.skip();
+        }
+    });
+    return file;
+}
+
+Communicator read_communicator(XmlReader& xml, const Element& element)
+{
+    Communicator communicator{text_of(element, "name"), text_of(element, "uid"), {}};
+    for_each_child(xml, [&](const Element& child) {
+        if (child.name == "Rank")
+            communicator.members.push_back({number(xml, child, "global"), number(xml, child, "local"),
+                                            optional_number(xml, child, "cid"),
+                                            optional_number(xml, child, "group")});
+        xml.skip();
+    });
+    return communicator;
+}
+
+Window read_window(XmlReader& xml, const Element& element)
+{
+    Window window{text_of(element, "name"), text_of(element, "uid"), text_of(element, "communicator"), {}};
+    for_each_child(xml, [&](const Element& child) {
+        if (child.name == "Rank")
+            window.members.push_back({number(xml, child, "global"), number(xml, child, "local"),
+                                      optional_number(xml, child, "wid"), optional_number(xml, child, "size"),
+                                      optional_number(xml, child, "dispUnit")});
+        xml.skip();
+    });
+    return window;
+}
+
+Datatype read_datatype(XmlReader& xml, const Element& element)
+{
+    Datatype type{number(xml, element, "id"), element.name, element.attributes, {}};
+    for_each_child(xml, [&](const Element& child) {
+        type.rows.push_back(child);
+        xml.skip();
+    });
+    return type;
+}
+
+RankDatatypes read_rank_datatypes(XmlReader& xml, const Element& element)
+{
+    RankDatatypes datatypes{
+        number(xml, element, "name"), optional_number(xml, element, "thread").value_or(0), {}};
+    for_each_child(xml, [&](const Element& child) { datatypes.types.push_back(read_datatype(xml, child)); });
+    return datatypes;
+}
+
+void read_levels(XmlReader& xml, const Element& level, std::vector<std::string>& levels)
+{
+    const std::string* name = level.find("name");
+    levels.push_back(name ? *name : text_of(level, "type"));
+    for_each_child(xml, [&](const Element& child) {
+        if (child.name == "Level")
+            read_levels(xml, child, levels);
+        else
+            xml.skip();
+    });
+}
+
+// A tree of nodes of one kind, from which its leaves are taken.
+void read_leaves(XmlReader& xml, const Element& node, std::string_view label, std::vector<std::string>& path,
+                 Leaves& leaves)
+{
+    path.push_back(text_of(node, label));
+    if (path.back().find('/') != std::string::npos)
+        xml.fail("'" + path.back() + "' is part of a file's name and must not hold '/'");
+    bool is_leaf = true;
+    for_each_child(xml, [&](const Element& child) {
+        if (child.name != node.name)
+            return xml.skip();
+        is_leaf = false;
+        read_leaves(xml, child, label, path, leaves);
+    });
+    if (is_leaf)
+        leaves.push_back(path);
+    path.pop_back();
+}
+
+// The same tree may be there twice, in the spelling of each generation of the original tools.
+void read_topology(XmlReader& xml, Project& project)
+{
+    Leaves labels;
+    std::vector<std::string> path;
+    for_each_child(xml, [&](const Element& child) {
+        if (child.name == "Level")
+            read_levels(xml, child, project.levels);
+        else if (child.name == "Node")
+            read_leaves(xml, child, "name", path, project.leaves);
+        else if (child.name == "Label")
+            read_leaves(xml, child, "value", path, labels);
+        else
+            xml.skip();
+    });
+    if (project.leaves.empty())
+        project.leaves = std::move(labels);
+}
+
+// Reads the children of the current element that are called @p name with @p read.
+template <class Item, class Read>
+void read_list(XmlReader& xml, std::string_view name, std::vector<Item>& items, Read read)
+{
+    for_each_child(xml, [&](const Element& child) {
+        if (child.name == name)
+            items.push_back(read(xml, child));
+        else
+            xml.skip();
+    });
+}
+
+void read_section(XmlReader& xml, const Element& section, Project& project)
+{
+    if (section.name == "Description")
+        project.description = read_text(xml);
+    else if (section.name == "FileList")
+        read_list(xml, "File", project.files, read_file);
+    else if (section.name == "Topology")
+        read_topology(xml, project);
+    else if (section.name == "CommunicatorList")
+        read_list(xml, "Communicator", project.communicators, read_communicator);
+    else if (section.name == "WindowList")
+        read_list(xml, "Window", project.windows, read_window);
+    else if (section.name == "Datatypes")
+        read_list(xml, "Rank", project.datatypes, read_rank_datatypes);
+    else
+        xml.skip();
+}
+
+// The first form of projects does not tell the number of processes, but the world does.
+std::int64_t size_of_world(const Project& project)
+{
+    const auto world = std::ranges::find(project.communicators, "WORLD", &Communicator::name);
+    return world == project.communicators.end() ? 0 : world->members.size();
+}
+
+std::string as_in_file_names(std::string name)
+{
+    const auto is_kept = [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ||
+               c == '-';
+    };
+    std::ranges::replace_if(name, std::not_fn(is_kept), '-');
+    return name;
+}
+
+std::string trace_path(const std::filesystem::path& prefix, const std::vector<std::string>& labels)
+{
+    std::string path = prefix.string();
+    for (const std::string& label : labels)
+        path += "_" + label;
+    return path + ".trc";
+}
+
+} // namespace
+
+std::vector<std::string> Project::trace_paths() const
+{
+    namespace fs = std::filesystem;
+    std::vector<std::string> paths;
+    if (leaves.empty())
+        return paths;
+    const fs::path folder = fs::path(path).parent_path();
+    const fs::path after_file = folder / fs::path(path).stem();
+    const fs::path after_program = folder / as_in_file_names(name);
+    const auto is_there = [&](const fs::path& prefix) {
+        std::error_code ignored;
+        return fs::exists(detail::existing_name(trace_path(prefix, leaves.front())), ignored);
+    };
+    const fs::path& prefix = !is_there(after_file) && is_there(after_program) ? after_program : after_file;
+    for (const auto& labels : leaves)
+        paths.push_back(trace_path(prefix, labels));
+    return paths;
+}
+
+Project read_project(const std::string& path)
+{
+    detail::File file(path);
+    XmlReader xml(path, file);
+    xml.next();
+    const Element root = read_element(xml);
+    if (root.name != "Application")
+        xml.fail("this is no project: its root is <" + root.name + ">, not <Application>");
+    Project project;
+    project.path = path;
+    project.name = text_of(root, "name");
+    const auto process_count = optional_number(xml, root, "processCount");
+    for_each_child(xml, [&](const Element& section) { read_section(xml, section, project); });
+    xml.next();
+    project.process_count = process_count.value_or(size_of_world(project));
+    return project;
+}
+
+} // namespace hdtrace

@@ -1,0 +1,97 @@
+// proj_reader.h - reads a .proj: the objects of all processes of a run.
+//
+// Both our form and those of the original tools are read. Values that such a form lacks are empty.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hdtrace/format/element.h"
+#include "hdtrace/format/errors.h"
+
+namespace hdtrace {
+
+/// A file that the program used.
+struct ProjectFile {
+    /// By which id a process knows the file in its traces.
+    struct Rank {
+        std::int64_t global = 0;
+        std::int64_t thread = 0;
+        std::int64_t fid = 0;
+    };
+
+    std::string name;
+    std::optional<std::int64_t> initial_size; ///< bytes, before the run
+    std::optional<std::int64_t> from;         ///< the rank that saw the size
+    std::string distribution_class;
+    std::string chunk_size; ///< as written, e.g. "64K"
+    std::vector<Rank> ranks;
+};
+
+struct Communicator {
+    struct Member {
+        std::int64_t global = 0;           ///< rank in MPI_COMM_WORLD
+        std::int64_t local = 0;            ///< rank in this communicator
+        std::optional<std::int64_t> cid;   ///< the id in the process's traces, if these name it
+        std::optional<std::int64_t> group; ///< 0 or 1: the side of an inter-communicator
+    };
+
+    std::string name;
+    std::string uid;
+    std::vector<Member> members;
+};
+
+/// A window for one-sided communication.
+struct Window {
+    struct Member {
+        std::int64_t global = 0;               ///< rank in MPI_COMM_WORLD
+        std::int64_t local = 0;                ///< rank in the window's group
+        std::optional<std::int64_t> wid;       ///< the id in the process's traces, if it described the window
+        std::optional<std::int64_t> size;      ///< bytes of its part, likewise
+        std::optional<std::int64_t> disp_unit; ///< bytes that a displacement counts in, likewise
+    };
+
+    std::string name;
+    std::string uid;
+    std::string communicator; ///< the uid of the communicator on which it was made
+    std::vector<Member> members;
+};
+
+struct Datatype {
+    std::int64_t id = 0;
+    std::string combiner;              ///< "VECTOR" for MPI_COMBINER_VECTOR
+    std::vector<Attribute> attributes; ///< all of them, with id and name
+    std::vector<Element> rows;         ///< `BLOCK`, `Type`, `Dimension`, ...
+};
+
+/// The datatypes of one process, components before their users.
+struct RankDatatypes {
+    std::int64_t rank = 0;
+    std::int64_t thread = 0;
+    std::vector<Datatype> types;
+};
+
+struct Project {
+    std::string path;
+    std::string name;
+    std::int64_t process_count = 0;
+    std::string description;
+    std::vector<ProjectFile> files;
+    std::vector<std::string> levels; ///< e.g. Hostname, Rank, Thread
+    std::vector<std::vector<std::string>>
+        leaves; ///< for each trace the labels on its path, e.g. node01, 0, 0
+    std::vector<Communicator> communicators;
+    std::vector<Window> windows;
+    std::vector<RankDatatypes> datatypes;
+
+    /// Where the traces of the leaves are: beside the project, named after its file, or else after the
+    /// program.
+    std::vector<std::string> trace_paths() const;
+};
+
+/// Reads a project. Throws OpenError, ReadError. May be called by any thread.
+Project read_project(const std::string& path);
+
+} // namespace hdtrace

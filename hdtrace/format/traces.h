@@ -1,0 +1,76 @@
+// traces.h - which traces a project has, and what of them is wanted.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "hdtrace/calls/call_class.h"
+#include "hdtrace/format/proj_reader.h"
+#include "hdtrace/format/trc_reader.h"
+
+namespace hdtrace {
+
+/// The trace of one thread.
+struct TraceFile {
+    std::string path;
+    std::int64_t rank = -1; ///< in MPI_COMM_WORLD; -1 where the program's levels are not those of MPI
+    std::int64_t thread = 0;
+    std::vector<std::string> labels; ///< its path in the project's topology, e.g. node01, 0, 0
+};
+
+/// The traces of a project, by rank and thread; those without ranks in the order of the project. Whether they
+/// exist is not checked.
+std::vector<TraceFile> traces_of(const Project& project);
+
+/// Nanoseconds since the epoch; both ends belong to it.
+struct TimeInterval {
+    std::int64_t begin = std::numeric_limits<std::int64_t>::min();
+    std::int64_t end = std::numeric_limits<std::int64_t>::max();
+};
+
+/// What is to be read: all that fits everything that is given. What is empty selects all. A plain value: it
+/// may be copied and read by any thread.
+struct Selection {
+    std::vector<std::int64_t> ranks;
+    std::vector<std::int64_t> threads;
+    /// States of the top level that have one of these names or classes; what is nested in them comes with
+    /// them.
+    std::vector<std::string> calls;
+    std::vector<CallClass> classes;
+    /// States that are at least partly in it.
+    TimeInterval interval;
+    /// Whether states are handed out in which their process ended. They have no attributes, so most users can
+    /// do nothing with them. What is nested in them is skipped with them.
+    bool unfinished = false;
+
+    /// Whether anything of this trace may be wanted.
+    bool wants(const TraceFile& trace) const;
+    /// Whether this state of the top level is wanted.
+    bool wants(const State& state) const;
+};
+
+/// One trace, as far as it is selected. In bounded memory; for one thread at a time.
+class TraceStream {
+  public:
+    /// Opens the trace. Throws OpenError, ReadError.
+    TraceStream(TraceFile trace, Selection selection, const ReadOptions& options = {});
+
+    /// Reads the next state or event of the top level; @p state's memory is used again. False behind the last
+    /// one. Throws ReadError for what is not a trace, and the same again if it is called again.
+    bool next(State& state);
+
+    const TraceFile& trace() const { return m_trace; }
+    /// What a trace that was cut off lacks, e.g. "</Program>". Empty if it lacks nothing, or before its end
+    /// was seen, which an interval may prevent.
+    const std::string& missing() const { return m_reader.missing(); }
+
+  private:
+    TraceFile m_trace;
+    Selection m_selection;
+    TrcReader m_reader;
+    bool m_at_end = false;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,82 @@
+// trc_reader.h - reads a .trc, one state at a time.
+//
+//     hdtrace::TrcReader reader("app_node01_0_0.trc");
+//     hdtrace::State state;
+//     while (reader.next(state))
+//         ...
+//     if (!reader.complete())
+//         warn("app_node01_0_0.trc: " + reader.missing() + " is missing");
+//
+// Lines as our writer writes them are read fast, all others by libxml2. Memory is bounded by the longest
+// line. One reader must be used by one thread at a time; different readers are independent.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hdtrace/format/element.h"
+#include "hdtrace/format/errors.h"
+#include "hdtrace/format/read_options.h"
+
+namespace hdtrace {
+
+/// A state (a call with a start and an end) or an event (a moment).
+struct State : Element {
+    std::int64_t time = 0;         ///< nanoseconds since the epoch
+    std::int64_t end = 0;          ///< nanoseconds since the epoch; of an event: its time
+    std::vector<Element> children; ///< `For`, `Send`, `Info`, ...
+    std::vector<State> nested;     ///< what was called inside this state
+    std::int64_t line = 0;         ///< where it stands in the file, counted from 1; 0 is unknown
+    bool is_event = false;
+
+    /// Whether the process ended inside this state: `end` is when it was last seen there, and other
+    /// attributes are missing.
+    bool is_unfinished() const;
+
+    bool operator==(const State&) const = default;
+};
+
+class TrcReader {
+  public:
+    /// Opens the trace and reads its root. Throws OpenError, or ReadError if it is not a trace.
+    explicit TrcReader(const std::string& path, const ReadOptions& options = {});
+    ~TrcReader();
+    TrcReader(TrcReader&&) noexcept;
+    TrcReader& operator=(TrcReader&&) noexcept;
+
+    /// The root's attributes. A trace that was cut off in its first line has none.
+    const std::vector<Attribute>& attributes() const;
+    /// Nanoseconds since the epoch, already added to all times; 0 in traces with absolute times.
+    std::int64_t time_adjustment() const;
+    /// From the root, or from the file's name for traces that do not say.
+    std::optional<int> rank() const;
+    std::optional<int> thread() const;
+
+    /// Reads the next state or event of the top level; @p state's memory is used again. False at the end.
+    ///  A trace that was cut off ends after its last whole line, which is no error. Throws ReadError for what
+    ///  is not a trace, and the same again if it is called again; where states do not stand on lines of their
+    /// own, the last ones before a syntax error (less than a kilobyte) may be lost with it.
+    bool next(State& state);
+
+    /// Makes next() begin with the first state that ends at @p time or later. Has to be called before next().
+    /// Finds the place in a trace of ours by binary search, reads all others from their beginning. States
+    /// that are found have no line numbers. Throws as next().
+    void seek(std::int64_t time);
+
+    /// Whether the writer closed the trace. Valid once next() returned false.
+    bool complete() const;
+    /// What a trace that was cut off lacks, e.g. "the end of line 7 and </Program>"; else empty.
+    const std::string& missing() const;
+    /// How many lines of a trace that was cut off hold all that next() returned and nothing that is not
+    /// whole, if all of it was read.
+    std::int64_t whole_lines() const;
+
+  private:
+    struct Reading;
+    std::unique_ptr<Reading> m_reading;
+};
+
+} // namespace hdtrace

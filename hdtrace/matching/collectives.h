@@ -1,0 +1,71 @@
+// collectives.h - which calls of the members of a communicator belong together.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "hdtrace/format/objects.h"
+#include "hdtrace/format/traces.h"
+
+namespace hdtrace {
+
+/// What one process did in a collective operation. Times are nanoseconds since the epoch.
+struct CollectiveCall {
+    std::int64_t rank = 0;
+    std::int64_t thread = 0;
+    std::string name;
+    std::int64_t start = 0;
+    std::int64_t end = 0; ///< when the call returned, also if it was non-blocking
+    std::optional<std::int64_t> root;
+    std::int64_t bytes = 0;
+    std::int64_t line = 0;
+};
+
+struct Collective {
+    const Communicator* communicator = nullptr;
+    std::int64_t number = 0;           ///< of the operation on this communicator, from 0
+    std::vector<CollectiveCall> calls; ///< in the order of time; some are missing if not all members called
+};
+
+/// Matches calls as MPI does: all members call the operations on a communicator in the same order
+/// (MPI 4.0, 6.1). Takes part: collective communication, and what makes communicators, windows and files.
+/// Calls that failed or that the MPI library made inside others are left out. Memory grows with how far
+/// processes are apart. For one thread at a time.
+class CollectiveMatcher {
+  public:
+    using OnCollective = std::function<void(const Collective&)>;
+
+    /// @p on_collective gets each operation once all members have called; @p objects must outlive the
+    /// matcher. Processes in @p absent are not waited for.
+    CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
+                      std::set<std::int64_t> absent = {});
+
+    /// Calls must come in the order of time in each process, as MergedTraces hands them out.
+    void add(const TraceFile& trace, const State& call);
+    /// Hands out what some members did not call.
+    void finish();
+
+  private:
+    struct Sequence {
+        std::size_t callers = 0; ///< members that are waited for
+        std::deque<Collective> open;
+        std::int64_t done = 0;
+        std::unordered_map<std::int64_t, std::int64_t> calls_of; ///< how many a process made
+    };
+
+    void add_call(const Communicator& communicator, CollectiveCall call);
+    std::size_t callers_of(const Communicator& communicator) const;
+
+    const ObjectTable& m_objects;
+    OnCollective m_on_collective;
+    std::set<std::int64_t> m_absent;
+    std::unordered_map<const Communicator*, Sequence> m_sequences;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,77 @@
+// messages.h - which receive gets what which send has sent.
+//
+//     hdtrace::MergedTraces calls(hdtrace::traces_of(project));
+//     hdtrace::MessageMatcher matcher(objects, [](const hdtrace::Message& message) { ... });
+//     while (const hdtrace::State* call = calls.next())
+//         matcher.add(calls.trace(), *call);
+//     matcher.finish();
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "hdtrace/format/objects.h"
+#include "hdtrace/format/traces.h"
+#include "hdtrace/matching/requests.h"
+
+namespace hdtrace {
+
+/// A send or a receive. Times are nanoseconds since the epoch.
+struct MessageEnd {
+    std::int64_t thread = 0;
+    std::int64_t time = 0; ///< when the call began that started it
+    /// When the data had been received: the end of the blocking call, or of the call that completed it. Of a
+    /// send: when the call returned that started it.
+    std::int64_t end = 0;
+    std::int64_t line = 0; ///< of the call that started it
+    std::int64_t size =
+        0; ///< bytes; 0 if the message was too large for the receive and that is why it failed
+    std::int64_t rid = -1; ///< -1 if it was blocking
+};
+
+/// A message, or what there is of it: without `receive` nobody received it, without `send` nobody sent it.
+struct Message {
+    const Communicator* communicator = nullptr; ///< null if the project does not describe it
+    std::int64_t source = 0;                    ///< rank in MPI_COMM_WORLD; -1: of a receive from any source
+    std::int64_t destination = 0;
+    std::int64_t tag = 0; ///< -1: of a receive with any tag
+    std::optional<MessageEnd> send;
+    std::optional<MessageEnd> receive;
+};
+
+/// Matches sends with receives as MPI does: messages of one communicator, source, destination and tag are
+/// received in the order in which they were sent, by receives in the order in which they were started
+/// (MPI 4.0, 3.5). What a receive from any source or with any tag got is told by the call that completed it.
+///
+/// Calls must come in the order of time in each process, as MergedTraces hands them out; the clocks of
+/// processes need not agree. Memory grows with the messages in flight; a receive from any source that is not
+/// completed holds back those which were started after it and could get the same messages. Messages to and
+/// from processes of other worlds and calls that failed are left out, except receives of messages that were
+/// too large (`MPI_ERR_TRUNCATE`). For one thread at a time.
+class MessageMatcher {
+  public:
+    using OnMessage = std::function<void(const Message&)>;
+
+    /// @p on_message gets each message once both ends are known; @p objects must outlive the matcher.
+    MessageMatcher(const ObjectTable& objects, OnMessage on_message);
+    ~MessageMatcher();
+    MessageMatcher(MessageMatcher&&) noexcept;
+    MessageMatcher& operator=(MessageMatcher&&) noexcept;
+
+    /// Takes the next call, and what is nested in it before.
+    void add(const TraceFile& trace, const State& call);
+
+    /// Hands out what has no other end, by communicator, destination, source and tag.
+    void finish();
+
+    /// The operations in flight.
+    const RequestTable& requests() const;
+
+  private:
+    struct Matching;
+    std::unique_ptr<Matching> m_matching;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,258 @@
+#include "merger/export/otf2/definitions.h"
+
+#include <algorithm>
+#include <iterator>
+#include <ranges>
+#include <string_view>
+
+#include "hdtrace/calls/call_class.h"
+#include "merger/export/format.h"
+
+namespace hdtrace::exporter::otf2 {
+
+namespace {
+
+struct Role {
+    CallClass of_class;
+    OTF2_RegionRole role;
+};
+
+constexpr Role roles[] = {
+    {CallClass::point_to_point, OTF2_REGION_ROLE_POINT2POINT},
+    {CallClass::completion, OTF2_REGION_ROLE_POINT2POINT},
+    {CallClass::collective, OTF2_REGION_ROLE_COLL_OTHER},
+    {CallClass::one_sided, OTF2_REGION_ROLE_RMA},
+    {CallClass::file, OTF2_REGION_ROLE_FILE_IO},
+    {CallClass::other, OTF2_REGION_ROLE_CODE},
+};
+
+OTF2_RegionRole role_of(CallClass of_class)
+{
+    const auto found = std::ranges::find(roles, of_class, &Role::of_class);
+    return found == std::end(roles) ? OTF2_RegionRole{OTF2_REGION_ROLE_FUNCTION} : found->role;
+}
+
+bool has_members_of(const Communicator& communicator, const Window& window)
+{
+    return std::ranges::equal(communicator.members, window.members,
+                              [](const auto& member, const auto& of_window) {
+                                  return member.global == of_window.global && member.local == of_window.local;
+                              });
+}
+
+/// Older traces do not name it.
+const Communicator* communicator_of(const Project& project, const Window& window)
+{
+    const auto found = std::ranges::find_if(project.communicators, [&](const Communicator& communicator) {
+        return window.communicator.empty() ? has_members_of(communicator, window)
+                                           : communicator.uid == window.communicator;
+    });
+    return found == project.communicators.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+void check(OTF2_ErrorCode result)
+{
+    if (result != OTF2_SUCCESS)
+        throw ConvertError(std::string("the library of OTF2 says: ") + OTF2_Error_GetDescription(result));
+}
+
+Definitions::Definitions(const Project& project) : m_project(project)
+{
+    for (const Communicator& communicator : project.communicators)
+        m_communicators[&communicator] = static_cast<OTF2_CommRef>(m_communicators.size());
+    for (const ProjectFile& file : project.files)
+        m_files[&file] = static_cast<OTF2_IoHandleRef>(m_files.size());
+    for (const Window& window : project.windows) {
+        const auto ref = static_cast<OTF2_RmaWinRef>(m_windows.size());
+        if (const Communicator* communicator = communicator_of(project, window))
+            m_windows[&window] = {ref, communicator};
+    }
+}
+
+OTF2_RegionRef Definitions::region(const std::string& name)
+{
+    const auto [place, is_new] =
+        m_regions.try_emplace(name, static_cast<OTF2_RegionRef>(m_region_names.size()));
+    if (is_new)
+        m_region_names.push_back(name);
+    return place->second;
+}
+
+OTF2_GroupRef Definitions::group(const std::vector<std::uint64_t>& ranks)
+{
+    const auto next = static_cast<OTF2_GroupRef>(m_members.size() + 1); // the first one is the world
+    const auto [place, is_new] = m_groups.try_emplace(ranks, next);
+    if (is_new)
+        m_members.push_back(&place->first);
+    return place->second;
+}
+
+const Definitions::WindowDefinition* Definitions::window(const Window* window) const
+{
+    const auto found = m_windows.find(window);
+    return found == m_windows.end() ? nullptr : &found->second;
+}
+
+std::optional<std::uint32_t> Definitions::local_rank(const Communicator* communicator,
+                                                     std::int64_t rank) const
+{
+    if (communicator == nullptr || rank < 0)
+        return std::nullopt;
+    LocalRanks& ranks = m_local_ranks[communicator];
+    if (ranks.empty()) {
+        for (const Communicator::Member& member : communicator->members)
+            ranks.emplace_back(member.global, static_cast<std::uint32_t>(member.local));
+        std::ranges::sort(ranks);
+    }
+    const auto found = std::ranges::lower_bound(ranks, rank, {}, &LocalRanks::value_type::first);
+    return found == ranks.end() || found->first != rank ? std::nullopt : std::optional(found->second);
+}
+
+void Definitions::write(OTF2_GlobalDefWriter* writer, const std::vector<LocationDefinition>& locations,
+                        std::int64_t begin, std::int64_t end)
+{
+    check(OTF2_GlobalDefWriter_WriteClockProperties(writer, 1'000'000'000, static_cast<uint64_t>(begin),
+                                                    static_cast<uint64_t>(end - begin + 1),
+                                                    static_cast<uint64_t>(begin)));
+    m_writer = writer;
+    write_attribute(offset_attribute, "offset", "of the first byte in the file");
+    write_attribute(target_offset_attribute, "target offset",
+                    "of the first byte in the window of the target");
+    write_locations(locations);
+    write_regions();
+    for (const Communicator& communicator : m_project.communicators)
+        groups_of(communicator);
+    write_groups(locations);
+    write_communicators();
+    write_windows();
+    write_files();
+}
+
+OTF2_StringRef Definitions::text(const std::string& text)
+{
+    const auto [place, is_new] = m_texts.try_emplace(text, static_cast<OTF2_StringRef>(m_texts.size()));
+    if (is_new)
+        check(OTF2_GlobalDefWriter_WriteString(m_writer, place->second, text.c_str()));
+    return place->second;
+}
+
+void Definitions::write_attribute(OTF2_AttributeRef ref, const std::string& name,
+                                  const std::string& description)
+{
+    const OTF2_StringRef name_ref = text(name);
+    check(OTF2_GlobalDefWriter_WriteAttribute(m_writer, ref, name_ref, text(description), OTF2_TYPE_UINT64));
+}
+
+void Definitions::write_locations(const std::vector<LocationDefinition>& locations)
+{
+    std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
+    for (std::size_t i = 0; i < locations.size(); ++i) {
+        const auto& [rank, thread, host, events] = locations[i];
+        const auto next = static_cast<OTF2_SystemTreeNodeRef>(hosts.size());
+        const auto [node, is_new] = hosts.try_emplace(host, next);
+        if (is_new)
+            check(OTF2_GlobalDefWriter_WriteSystemTreeNode(m_writer, node->second, text(host), text("node"),
+                                                           OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+        const auto group = static_cast<OTF2_LocationGroupRef>(rank);
+        if (i == 0 || rank != locations[i - 1].rank)
+            check(OTF2_GlobalDefWriter_WriteLocationGroup(
+                m_writer, group, text("Rank " + std::to_string(rank)), OTF2_LOCATION_GROUP_TYPE_PROCESS,
+                node->second, OTF2_UNDEFINED_LOCATION_GROUP));
+        check(OTF2_GlobalDefWriter_WriteLocation(m_writer, i, text("Thread " + std::to_string(thread)),
+                                                 OTF2_LOCATION_TYPE_CPU_THREAD, events, group));
+    }
+}
+
+void Definitions::write_regions()
+{
+    for (std::size_t ref = 0; ref < m_region_names.size(); ++ref) {
+        const std::string& name = m_region_names[ref];
+        const CallClass of_class = class_of(name);
+        const bool is_mpi = of_class != CallClass::other;
+        const OTF2_StringRef shown = text(is_mpi ? "MPI_" + name : name);
+        check(OTF2_GlobalDefWriter_WriteRegion(
+            m_writer, static_cast<OTF2_RegionRef>(ref), shown, shown, text(""), role_of(of_class),
+            is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, text(""), 0, 0));
+    }
+}
+
+/// The first one is the world: other groups have places in it as members.
+void Definitions::write_groups(const std::vector<LocationDefinition>& locations)
+{
+    std::vector<std::uint64_t> first_threads;
+    for (std::size_t i = 0; i < locations.size(); ++i) {
+        if (i == 0 || locations[i].rank != locations[i - 1].rank)
+            first_threads.push_back(i);
+    }
+    write_group(0, OTF2_GROUP_TYPE_COMM_LOCATIONS, first_threads);
+    for (std::size_t i = 0; i < m_members.size(); ++i)
+        write_group(static_cast<OTF2_GroupRef>(i + 1), OTF2_GROUP_TYPE_COMM_GROUP, *m_members[i]);
+}
+
+void Definitions::write_communicators()
+{
+    for (const Communicator& communicator : m_project.communicators) {
+        const OTF2_CommRef ref = m_communicators.at(&communicator);
+        const OTF2_StringRef name = text(communicator.name);
+        const std::vector<OTF2_GroupRef> groups = groups_of(communicator);
+        if (groups.size() == 1)
+            check(OTF2_GlobalDefWriter_WriteComm(m_writer, ref, name, groups[0], OTF2_UNDEFINED_COMM,
+                                                 OTF2_COMM_FLAG_NONE));
+        else
+            check(OTF2_GlobalDefWriter_WriteInterComm(m_writer, ref, name, groups[0], groups[1],
+                                                      OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    }
+}
+
+std::vector<OTF2_GroupRef> Definitions::groups_of(const Communicator& communicator)
+{
+    std::map<std::int64_t, std::map<std::int64_t, std::uint64_t>> by_local_rank{{0, {}}};
+    for (const Communicator::Member& member : communicator.members)
+        by_local_rank[member.group.value_or(0)][member.local] = static_cast<std::uint64_t>(member.global);
+    std::vector<OTF2_GroupRef> groups;
+    for (const auto& [ignored, members] : by_local_rank) {
+        const auto ranks = std::views::values(members);
+        groups.push_back(group({ranks.begin(), ranks.end()}));
+    }
+    return groups;
+}
+
+void Definitions::write_group(OTF2_GroupRef ref, OTF2_GroupType type,
+                              const std::vector<std::uint64_t>& members)
+{
+    check(OTF2_GlobalDefWriter_WriteGroup(m_writer, ref, text(""), type, OTF2_PARADIGM_MPI,
+                                          OTF2_GROUP_FLAG_NONE, static_cast<uint32_t>(members.size()),
+                                          members.data()));
+}
+
+void Definitions::write_windows()
+{
+    for (const Window& window : m_project.windows) {
+        if (const WindowDefinition* definition = this->window(&window))
+            check(OTF2_GlobalDefWriter_WriteRmaWin(
+                m_writer, definition->ref, text(window.name.empty() ? window.uid : window.name),
+                m_communicators.at(definition->communicator), OTF2_RMA_WIN_FLAG_CREATE_DESTROY_EVENTS));
+    }
+}
+
+void Definitions::write_files()
+{
+    constexpr OTF2_IoParadigmRef mpi_io = 0;
+    const OTF2_StringRef identification = text("MPI-IO"), name = text("MPI-IO");
+    check(OTF2_GlobalDefWriter_WriteIoParadigm(m_writer, mpi_io, identification, name,
+                                               OTF2_IO_PARADIGM_CLASS_PARALLEL, OTF2_IO_PARADIGM_FLAG_NONE, 0,
+                                               nullptr, nullptr, nullptr));
+    for (const ProjectFile& file : m_project.files) {
+        const OTF2_IoHandleRef ref = m_files.at(&file);
+        const OTF2_StringRef file_name = text(file.name);
+        check(OTF2_GlobalDefWriter_WriteIoRegularFile(m_writer, ref, file_name,
+                                                      OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+        check(OTF2_GlobalDefWriter_WriteIoHandle(m_writer, ref, file_name, ref, mpi_io,
+                                                 OTF2_IO_HANDLE_FLAG_NONE, OTF2_UNDEFINED_COMM,
+                                                 OTF2_UNDEFINED_IO_HANDLE));
+    }
+}
+
+} // namespace hdtrace::exporter::otf2

@@ -1,0 +1,91 @@
+// What the events of an archive of OTF2 name.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <otf2/otf2.h>
+
+#include "hdtrace/format/proj_reader.h"
+
+namespace hdtrace::exporter::otf2 {
+
+/// Throws ConvertError if the library could not do it.
+void check(OTF2_ErrorCode result);
+
+constexpr OTF2_AttributeRef offset_attribute = 0;
+constexpr OTF2_AttributeRef target_offset_attribute = 1;
+
+/// One thread; its number is its place in the list of all.
+struct LocationDefinition {
+    std::int64_t rank;
+    std::int64_t thread;
+    std::string host;
+    std::uint64_t events;
+};
+
+/// Numbers for what events name, written when all are known.
+class Definitions {
+  public:
+    /// @p project must outlive this.
+    explicit Definitions(const Project& project);
+
+    std::uint64_t process_count() const { return static_cast<std::uint64_t>(m_project.process_count); }
+    OTF2_RegionRef region(const std::string& name);
+    OTF2_CommRef communicator(const Communicator* communicator) const
+    {
+        return m_communicators.at(communicator);
+    }
+    OTF2_IoHandleRef file(const ProjectFile* file) const { return m_files.at(file); }
+    /// Processes with these ranks in the world.
+    OTF2_GroupRef group(const std::vector<std::uint64_t>& ranks);
+
+    struct WindowDefinition {
+        OTF2_RmaWinRef ref;
+        const Communicator* communicator; ///< on which it was made
+    };
+    /// Null if its communicator is not described.
+    const WindowDefinition* window(const Window* window) const;
+
+    /// The rank in the communicator, or in the other group of an inter-communicator, of a rank in the world.
+    /// Empty if it is not described.
+    std::optional<std::uint32_t> local_rank(const Communicator* communicator, std::int64_t rank) const;
+
+    void write(OTF2_GlobalDefWriter* writer, const std::vector<LocationDefinition>& locations,
+               std::int64_t begin, std::int64_t end);
+
+  private:
+    /// The text has to be written before what names it.
+    OTF2_StringRef text(const std::string& text);
+    void write_attribute(OTF2_AttributeRef ref, const std::string& name, const std::string& description);
+    void write_locations(const std::vector<LocationDefinition>& locations);
+    void write_regions();
+    void write_groups(const std::vector<LocationDefinition>& locations);
+    void write_communicators();
+    void write_windows();
+    void write_files();
+    void write_group(OTF2_GroupRef ref, OTF2_GroupType type, const std::vector<std::uint64_t>& members);
+    /// One, or two of an inter-communicator.
+    std::vector<OTF2_GroupRef> groups_of(const Communicator& communicator);
+
+    using LocalRanks = std::vector<std::pair<std::int64_t, std::uint32_t>>; ///< by rank in the world
+
+    const Project& m_project;
+    OTF2_GlobalDefWriter* m_writer = nullptr;
+    std::map<std::string, OTF2_StringRef> m_texts;
+    std::map<std::string, OTF2_RegionRef> m_regions;
+    std::vector<std::string> m_region_names;
+    std::unordered_map<const Communicator*, OTF2_CommRef> m_communicators;
+    std::unordered_map<const ProjectFile*, OTF2_IoHandleRef> m_files;
+    std::unordered_map<const Window*, WindowDefinition> m_windows;
+    std::map<std::vector<std::uint64_t>, OTF2_GroupRef> m_groups;
+    std::vector<const std::vector<std::uint64_t>*> m_members; ///< of each of them, from number 1 on
+    mutable std::unordered_map<const Communicator*, LocalRanks> m_local_ranks; ///< of those asked for
+};
+
+} // namespace hdtrace::exporter::otf2

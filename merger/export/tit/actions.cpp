@@ -1,0 +1,109 @@
+#include "merger/export/tit/actions.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace hdtrace::exporter {
+
+namespace {
+
+/// Gives send(size) the sizes of the messages that one message becomes.
+void split(std::int64_t size, auto&& send)
+{
+    do {
+        const std::int64_t part = std::min(size, ReplayActions::most_bytes);
+        send(part);
+        size -= part;
+    } while (size > 0);
+}
+
+} // namespace
+
+std::int64_t ReplayTags::of(const Communicator* communicator, std::int64_t tag)
+{
+    if (communicator == m_world && tag >= 0 && tag < first_new)
+        return tag;
+    const auto next = first_new + static_cast<std::int64_t>(m_new.size());
+    return m_new.try_emplace({communicator, tag}, next).first->second;
+}
+
+void MessageBalance::add(std::int64_t source, std::int64_t destination, std::int64_t tag, int count)
+{
+    const auto place = m_unequal.try_emplace({source, destination, tag}, 0).first;
+    place->second += count;
+    if (place->second == 0)
+        m_unequal.erase(place);
+}
+
+void ReplayActions::begin(std::string_view action)
+{
+    if (m_operations > 0)
+        m_output.number(m_rank).text(" compute ").number(m_operations).text("\n");
+    m_operations = 0;
+    m_output.number(m_rank).text(" ").text(action);
+}
+
+void ReplayActions::add(std::string_view action, std::initializer_list<std::int64_t> arguments)
+{
+    add(action, std::vector<std::int64_t>(arguments));
+}
+
+void ReplayActions::add(std::string_view action, const std::vector<std::int64_t>& arguments)
+{
+    begin(action);
+    for (const std::int64_t argument : arguments)
+        m_output.text(" ").number(argument);
+    m_output.text("\n");
+}
+
+void ReplayActions::sleep(std::int64_t nanoseconds)
+{
+    if (nanoseconds <= 0)
+        return;
+    begin("sleep");
+    m_output.text(" ").seconds(nanoseconds).text("\n");
+}
+
+void ReplayActions::send(std::int64_t destination, std::int64_t tag, std::int64_t size)
+{
+    split(size, [&](std::int64_t part) {
+        m_balance.add(m_rank, destination, tag, 1);
+        add("send", {destination, tag, part, bytes});
+    });
+}
+
+void ReplayActions::receive(std::int64_t source, std::int64_t tag, std::int64_t size)
+{
+    split(size, [&](std::int64_t part) {
+        m_balance.add(source, m_rank, tag, -1);
+        add("recv", {source, tag, part, bytes});
+    });
+}
+
+void ReplayActions::start_send(std::int64_t destination, std::int64_t tag, std::int64_t size,
+                               std::vector<ReplayWait>& waits)
+{
+    split(size, [&](std::int64_t part) {
+        m_balance.add(m_rank, destination, tag, 1);
+        add("isend", {destination, tag, part, bytes});
+        waits.push_back({m_rank, destination, tag});
+    });
+}
+
+void ReplayActions::start_receive(std::int64_t source, std::int64_t tag, std::int64_t size,
+                                  std::vector<ReplayWait>& waits)
+{
+    split(size, [&](std::int64_t part) {
+        m_balance.add(source, m_rank, tag, -1);
+        add("irecv", {source, tag, part, bytes});
+        waits.push_back({source, m_rank, tag});
+    });
+}
+
+void ReplayActions::wait(const std::vector<ReplayWait>& waits)
+{
+    for (const ReplayWait& message : waits)
+        add("wait", {message.source, message.destination, message.tag});
+}
+
+} // namespace hdtrace::exporter

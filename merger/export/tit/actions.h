@@ -1,0 +1,103 @@
+// The lines of one process for SimGrid's replay. Volumes are in bytes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/format/proj_reader.h"
+#include "merger/export/text_output.h"
+
+namespace hdtrace::exporter {
+
+/// The replay has one communicator, so what tells messages apart has to be in their tags.
+class ReplayTags {
+  public:
+    /// Of all processes the same. Tags of @p world stay as they are, if they are not large.
+    explicit ReplayTags(const Communicator* world) : m_world(world) {}
+
+    std::int64_t of(const Communicator* communicator, std::int64_t tag);
+    /// Of the messages of a collective operation that takes place at once.
+    std::int64_t of_collective(const Communicator* communicator) { return of(communicator, -1); }
+    /// Of those of a non-blocking one: others have other tags, unless a thousand were started in between.
+    std::int64_t of_collective(const Communicator* communicator, std::int64_t number)
+    {
+        return of(communicator, -2 - number % 1024);
+    }
+
+    /// Partitioned operations meet each other only.
+    std::int64_t of_partitioned(const Communicator* communicator, std::int64_t tag)
+    {
+        return of(communicator, -2048 - tag);
+    }
+
+  private:
+    static constexpr std::int64_t first_new = 1 << 20;
+
+    const Communicator* m_world;
+    std::map<std::pair<const Communicator*, std::int64_t>, std::int64_t> m_new;
+};
+
+/// Whether each message that is sent is received.
+class MessageBalance {
+  public:
+    void add(std::int64_t source, std::int64_t destination, std::int64_t tag, int count);
+    bool is_unequal() const { return !m_unequal.empty(); }
+
+  private:
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::int64_t> m_unequal;
+};
+
+/// What a request has to wait for: one message.
+struct ReplayWait {
+    std::int64_t source = 0;
+    std::int64_t destination = 0;
+    std::int64_t tag = 0;
+};
+
+class ReplayActions {
+  public:
+    ReplayActions(std::int64_t rank, TextOutput& output, MessageBalance& balance)
+        : m_rank(rank), m_output(output), m_balance(balance)
+    {
+    }
+
+    /// One line: the action and its arguments.
+    void add(std::string_view action, std::initializer_list<std::int64_t> arguments = {});
+    void add(std::string_view action, const std::vector<std::int64_t>& arguments);
+    /// Computations that follow each other are one.
+    void compute(std::int64_t operations) { m_operations += std::max<std::int64_t>(0, operations); }
+    void sleep(std::int64_t nanoseconds);
+
+    /// Messages that are too large for the replay become several, here and on the other side.
+    void send(std::int64_t destination, std::int64_t tag, std::int64_t size);
+    void receive(std::int64_t source, std::int64_t tag, std::int64_t size);
+    /// Both append what is to be waited for.
+    void start_send(std::int64_t destination, std::int64_t tag, std::int64_t size,
+                    std::vector<ReplayWait>& waits);
+    void start_receive(std::int64_t source, std::int64_t tag, std::int64_t size,
+                       std::vector<ReplayWait>& waits);
+    void wait(const std::vector<ReplayWait>& waits);
+
+    std::int64_t rank() const { return m_rank; }
+
+    /// Counts are ints in the replay, and MPI_BYTE has this number there.
+    static constexpr std::int64_t most_bytes = 1 << 30;
+    static constexpr std::int64_t bytes = 6;
+
+  private:
+    void begin(std::string_view action);
+
+    std::int64_t m_rank;
+    TextOutput& m_output;
+    MessageBalance& m_balance;
+    std::int64_t m_operations = 0; ///< that have no line yet
+};
+
+} // namespace hdtrace::exporter
