@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "hdtrace/calls/call_class.h"
+#include "hdtrace/calls/calls.h"
 #include "hdtrace/format/proj_reader.h"
 #include "hdtrace/format/trc_reader.h"
 

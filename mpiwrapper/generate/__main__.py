@@ -1,9 +1,10 @@
 """The generator: mpiwrapper/api -> C++ and documentation.
 
-    python3 mpiwrapper/generate --api DIR --output DIR --compiler CC [--flag FLAG]...
+    python3 mpiwrapper/generate --api DIR --output DIR --compiler CC [--flag FLAG]...   # the wrappers
+    python3 mpiwrapper/generate --api DIR --output DIR --facts                          # what the readers know about calls
 
-Compares the tables with the mpi.h that the compiler finds, and emits the functions that it declares. Files that would not
-change are not touched.
+Compares the tables with the mpi.h that the compiler finds, and emits the functions that it declares. What the readers know is
+that of all functions, because traces come from other machines. Files that would not change are not touched.
 """
 
 import argparse
@@ -11,10 +12,10 @@ import sys
 from pathlib import Path
 
 if __package__:
-    from . import documentation, header, tables, wrappers
+    from . import documentation, facts, header, tables, wrappers
 else:  # run by its path
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-    from generate import documentation, header, tables, wrappers
+    from generate import documentation, facts, header, tables, wrappers
 
 
 def main(arguments=None):
@@ -24,14 +25,17 @@ def main(arguments=None):
         if options.list:
             print("\n".join(f"wrappers_{chapter.name}.cpp" for chapter in api.chapters))
             return 0
+        if options.facts:
+            write(options.output, {"facts.h": facts.emit_header(api.vocabularies), "facts.inc": facts.emit_rows(api),
+                                   "functions.md": documentation.emit(api)})
+            return 0
         declared = header.prototypes(header.preprocess(options.compiler, options.flag))
         forms = tables.with_large_forms(api)
         problems = header.check(forms, declared)
         if problems:
             print("\n".join(problems), file=sys.stderr)
             return 1
-        write(options.output, emit(forms, declared, header.constants(options.compiler, options.flag))
-              | {"functions.md": documentation.emit(api)})
+        write(options.output, emit(forms, declared, header.constants(options.compiler, options.flag)))
     except (tables.TableError, OSError) as error:
         print(f"generate: {error}", file=sys.stderr)
         return 1
@@ -44,6 +48,7 @@ def parse(arguments):
     parser.add_argument("--output", type=Path, help="the folder for the generated files")
     parser.add_argument("--compiler", default="cc", help="the C compiler that finds mpi.h")
     parser.add_argument("--flag", action="append", default=[], help="a flag for the compiler")
+    parser.add_argument("--facts", action="store_true", help="emit the facts for readers and the documentation instead")
     parser.add_argument("--list", action="store_true", help="only print the names of the C++ files")
     options = parser.parse_args(arguments)
     if not options.list and options.output is None:

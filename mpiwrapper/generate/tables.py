@@ -5,7 +5,9 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-NOT_CHAPTERS = ("kinds", "own", "exempt")
+from .meanings import Meaning, MeaningError, parse, with_progress
+
+NOT_CHAPTERS = ("kinds", "own", "exempt", "meanings")
 
 
 class TableError(Exception):
@@ -101,11 +103,11 @@ class Logged:
     element: str
     attributes: tuple[Attribute, ...] = ()
     children: tuple[Child, ...] = ()
-    by_hand: str | None = None  # what the hand-written wrapper logs, for the documentation
+    handwritten: str | None = None  # what the handwritten wrapper logs, for the documentation
 
     @property
     def is_empty(self):
-        return not (self.by_hand if self.by_hand is not None else self.attributes or self.children)
+        return not (self.handwritten if self.handwritten is not None else self.attributes or self.children)
 
 
 @dataclass(frozen=True)
@@ -113,19 +115,14 @@ class Function:
     name: str
     parameters: tuple[Parameter, ...]
     chapter: str
-    category: str
+    meaning: Meaning
     logged: Logged
     creation: tuple[str, str] | None = None  # the rule and the word for a new communicator
-    is_large: bool = False  # the large-count form
+    operation: str = ""  # the function that does the same, but returns when it is done; empty: itself
 
     @property
     def returns(self):
         return "int"
-
-    @property
-    def base_name(self):
-        """The name without the suffix of the large-count form."""
-        return self.name.removesuffix("_c") if self.is_large else self.name
 
     def parameter(self, name):
         for parameter in self.parameters:
@@ -147,12 +144,21 @@ class Chapter:
 
 
 @dataclass(frozen=True)
+class Vocabulary:
+    """The words that a fact can be, each with a sentence."""
+
+    about: str
+    words: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Api:
     chapters: tuple[Chapter, ...]
     own: tuple[str, ...] = field(default=())  # what the runtime itself calls
     optional: tuple[str, ...] = field(default=())  # the same, if it is declared
     exempt: tuple[tuple[str, str], ...] = field(default=())  # regular expressions of what is not wrapped, with the reason
     kinds: tuple[Kind, ...] = field(default=())
+    vocabularies: dict[str, Vocabulary] = field(default_factory=dict)
 
     @property
     def functions(self):
@@ -163,10 +169,12 @@ def load(folder):
     """Reads all tables of a folder."""
     folder = Path(folder)
     kinds = {name: Kind(name, **entry) for name, entry in _read(folder / "kinds.toml").items()}
-    chapters = tuple(_load_chapter(path, kinds) for path in sorted(folder.glob("*.toml")) if path.stem not in NOT_CHAPTERS)
+    vocabularies = {name: Vocabulary(entry.pop("about"), entry) for name, entry in _read(folder / "meanings.toml").items()}
+    chapters = tuple(_load_chapter(path, kinds, vocabularies) for path in sorted(folder.glob("*.toml"))
+                     if path.stem not in NOT_CHAPTERS)
     own = _read(folder / "own.toml")
     return Api(chapters, tuple(own["functions"]), tuple(own["optional"]), tuple(_read(folder / "exempt.toml").items()),
-               tuple(kinds.values()))
+               tuple(kinds.values()), vocabularies)
 
 
 def _read(path):
@@ -176,37 +184,77 @@ def _read(path):
         raise TableError(f"{path.name}: {error}") from None
 
 
-def _load_chapter(path, kinds):
+def _load_chapter(path, kinds, vocabularies):
     table = _read(path)
     calls = {name: parse_parameters(path.name, name, text, kinds) for name, text in table["calls"].items()}
-    logged = {name: text for name, text in table.get("logged", {}).items()}
-    if table.get("variants"):
-        _add_variants(table, calls, logged, kinds)
-    for name in logged:
-        if name not in calls:
-            raise TableError(f"{path.name}: [logged] {name} is not in [calls]")
-    categories = {name: category for category, names in table.get("classes", {}).items() for name in names}
+    _check_names(path, table)
+    logged, does = dict(table.get("logged", {})), dict(table.get("does", {}))
+    operations = _add_variants(table, calls, logged, does, kinds) if table.get("variants") else {}
+    meanings = _load_meanings(path, table, does, operations, vocabularies)
     creation = table.get("creation", {})
     functions = tuple(
-        Function(name, parameters, path.stem, categories.get(name, table["class"]),
-                 parse_logged(path.name, name, parameters, logged),
-                 tuple(creation[name].split()) if name in creation else None)
+        Function(name, parameters, path.stem, meanings[name], parse_logged(path.name, name, parameters, logged),
+                 tuple(creation[name].split()) if name in creation else None, operation=operations.get(name, ""))
         for name, parameters in calls.items())
     return Chapter(path.stem, table["title"], table["standard"], functions)
 
 
-def _add_variants(table, calls, logged, kinds):
+def _check_names(path, table):
+    """Whatever is said, it is said of a function that there is."""
+    named = [(section, name) for section in ("logged", "does", "creation") for name in table.get(section, {})]
+    named += [("classes", name) for names in table.get("classes", {}).values() for name in names]
+    named += [("", name) for name in table.get("with_variants", [])]
+    for section, name in named:
+        if name not in table["calls"]:
+            raise TableError(f"{_place(path, section, name)}: {name} is not in [calls]")
+
+
+def _place(path, section, word):
+    """Where a section says something: 'io.toml:12'. The section '' is what stands before the first one."""
+    current = ""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if line.startswith("["):
+            current = line.strip("[]")
+        elif current == section and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", line):
+            return f"{path.name}:{number}"
+    return path.name
+
+
+def _load_meanings(path, table, does, operations, vocabularies):
+    """Name -> Meaning, also of the forms that `operations` derives from others."""
+    words = {name: vocabulary.words for name, vocabulary in vocabularies.items()}
+    classes = {name: call_class for call_class, names in table.get("classes", {}).items() for name in names}
+    for section, call_class in [("", table["class"]), *(("classes", name) for name in table.get("classes", {}))]:
+        if call_class not in words["class"]:
+            raise TableError(f"{_place(path, section, call_class)}: there is no class '{call_class}' in meanings.toml")
+    meanings = {}
+    for name in [*table["calls"], *operations]:
+        text = does.get(name, table.get("does_unless_told", ""))
+        call_class = classes.get(operations.get(name, name), table["class"])
+        try:
+            meanings[name] = Meaning(call_class, text, parse(text, words))
+        except MeaningError as error:
+            raise TableError(f"{_place(path, 'does', name)}: {name}: {error}") from None
+    return meanings
+
+
+def _add_variants(table, calls, logged, does, kinds):
+    """Adds the forms that return at once; -> name -> the function that does the same and blocks."""
     request = Parameter("request", kinds["REQUEST"], "out")
     info = Parameter("info", kinds["INFO"])
     makers = {
-        "nonblocking": lambda name: (f"MPI_I{name[4:5].lower()}{name[5:]}", (request,)),
-        "persistent": lambda name: (f"{name}_init", (info, request)),
+        "nonblocking": lambda name: (f"MPI_I{name[4:5].lower()}{name[5:]}", (request,), "starts"),
+        "persistent": lambda name: (f"{name}_init", (info, request), "prepares"),
     }
+    operations = {}
     for name in table["with_variants"]:
         for variant in table["variants"]:
-            new_name, more = makers[variant](name)
+            new_name, more, progress = makers[variant](name)
             calls[new_name] = calls[name] + more
             logged[new_name] = f"like {name}, rid=request{' Info(info)' if info in more else ''}"
+            does[new_name] = with_progress(does[name], progress)
+            operations[new_name] = name
+    return operations
 
 
 _PARAMETER = re.compile(r"(?:(out|inout) )?(?:<([^>]*)>|([A-Z_]+)) (\w+)(?:\[([\w:]*)\])?(?: of (\w+))?((?: [@!]\w+)*)$")
@@ -240,8 +288,8 @@ def parse_logged(file, function, parameters, lines):
     if function not in lines:
         return Logged(element, tuple(_default_attributes(parameters)))
     text = lines[function]
-    if text.startswith("by hand:"):
-        return Logged(element, by_hand=text.removeprefix("by hand:").strip())
+    if text.startswith("handwritten:"):
+        return Logged(element, handwritten=text.removeprefix("handwritten:").strip())
     if text.startswith("as "):
         element, text = text.removeprefix("as ").split(":", 1)
     attributes, children = [], []
@@ -318,7 +366,7 @@ def _large_form(function):
         return None
     parameters = tuple(replace(p, kind=replace(p.kind, c=p.kind.large)) if p.kind and p.kind.large else p
                        for p in function.parameters)
-    return replace(function, name=f"{function.name}_c", parameters=parameters, is_large=True)
+    return replace(function, name=f"{function.name}_c", parameters=parameters)
 
 
 def only(api, names):

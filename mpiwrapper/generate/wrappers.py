@@ -11,7 +11,7 @@ HEADER = "// Generated from mpiwrapper/api - do not edit.\n"
 
 def emit_chapter(chapter):
     """The C++ file with all generated wrappers of a chapter."""
-    functions = [function for function in chapter.functions if function.logged.by_hand is None]
+    functions = [function for function in chapter.functions if function.logged.handwritten is None]
     return (HEADER + '#include "mpiwrapper/runtime/values.h"\n\n'
             "using namespace hdtrace;\nusing namespace hdtrace::mpi;\n\n"
             + "\n".join(emit_function(function) for function in functions))
@@ -71,13 +71,14 @@ class Wrapper:
 
     def __init__(self, function):
         self.function = function
+        self.meaning = function.meaning
         self.values = Values(function)
 
     def body(self):
         function, values = self.function, self.values
         element = self.element()  # tells `values` what it needs
         track = self.track()
-        level = {"query": "local_query"}.get(function.category, "ordinary" if function.logged.is_empty else "with_attributes")
+        level = "local_query" if function.meaning.is_query else "ordinary" if function.logged.is_empty else "with_attributes"
         arguments = ", ".join(values.passed(p) for p in function.parameters)
         lines = [
             f"Call call({level}, Tracks::{self.tracks()});",
@@ -96,21 +97,17 @@ class Wrapper:
 
     def tracks(self):
         """The least that must be followed; see Tracks in call.h."""
-        if self.function.creation or self.creates_window() or self.function.name == "MPI_Win_free":
+        changes = {self.meaning.makes, self.meaning.frees}
+        if self.function.creation or "window" in changes:
             return "communicators"
-        files = self.function.name in ("MPI_File_open", "MPI_File_close") or self.split_end() or self.split_begin()
-        if self.function.of_kind("REQUEST", direction="out") or self.function.of_kind("MESSAGE") or files:
+        if self.function.of_kind("REQUEST", direction="out") or self.function.of_kind("MESSAGE") or "file" in changes or self.is_split():
             return "operations"
         return "nothing"
 
-    def creates_window(self):
-        return self.function.of_kind("WIN", direction="out")
-
-    def split_begin(self):
-        return self.function.base_name.endswith("_begin") and self.function.of_kind("FILE")
-
-    def split_end(self):
-        return self.function.base_name.endswith("_end") and self.function.of_kind("FILE")
+    def is_split(self, progress=None):
+        """A split collective access has no request; `progress` chooses its begin or its end."""
+        return (self.meaning.file != "none" and self.meaning.progress in ((progress,) if progress else ("starts", "waits"))
+                and not self.function.of_kind("REQUEST"))
 
     # What has to be remembered after the call.
 
@@ -137,21 +134,22 @@ class Wrapper:
         return ["if (call.succeeded())", f'    created_{rule}({arguments[rule]}, "{word}");']
 
     def track_window(self):
-        if self.creates_window():
+        if self.meaning.makes == "window":
             comm = self.values.communicator(is_early=True)
             given = {p.name for p in self.function.parameters}
             size, unit = (name if name in given else unless for name, unless in (("size", "0"), ("disp_unit", "1")))
             return ["if (call.succeeded())", f"    created_window(*win, {comm}, {size}, {unit});"]
-        if self.function.name == "MPI_Win_free":
+        if self.meaning.frees == "window":
             return ["if (call.succeeded())", "    freed_window(win_handle, win_before);"]
         return []
 
     def track_request(self):
         requests = self.function.of_kind("REQUEST", direction="out")
-        if not requests and not self.split_begin():
+        is_split = self.is_split("starts")
+        if not requests and not is_split:
             return []
         lines = ["Request started;", "if (call.succeeded()) {", "    started.rid = next_rid();"]
-        if self.function.base_name.endswith("_init"):
+        if self.meaning.progress == "prepares":
             lines += ["    started.init_rid = started.rid;", "    started.is_persistent = true;", "    started.is_active = false;"]
         if self.function.of_kind("SOURCE") or self.function.of_kind("MESSAGE"):
             comm = self.values.communicator(is_early=True)
@@ -161,7 +159,7 @@ class Wrapper:
             lines += [f"    started.kind = {kind};", f"    started.comm = &{comm};"]
         if self.function.of_kind("FILE"):
             lines += ["    started.kind = RequestKind::access;", f"    started.size = {self.values.wanted_bytes(is_early=True)};"]
-        if self.split_begin():
+        if is_split:
             return [*lines, "}", "set_split_access(fh, started);"]
         request = requests[0].name
         return [*lines, f"    add_request(*{request}, {request}, started);", "}"]
@@ -176,23 +174,23 @@ class Wrapper:
         return []
 
     def track_file(self):
-        if self.function.name == "MPI_File_open":
+        if self.meaning.makes == "file":
             self.values.before.append("const FileBeforeCall before(filename);")
             return ["int64_t fid = -1;", "if (call.succeeded()) {", "    fid = before.id();", "    opened(*fh, fid, amode);", "}"]
-        if self.function.name == "MPI_File_close":
+        if self.meaning.frees == "file":
             return ["if (call.succeeded())", "    closed(fh_handle, fh_before);"]
-        if self.split_end():
+        if self.is_split("waits"):
             self.values.before.insert(0, "const Request ended = split_access_of(fh);")
             return ["set_split_access(fh, Request());"]
         return []
 
     def track_names(self):
-        names = {"MPI_Comm_set_name": "name_comm(call.comm(comm), comm_name)",
-                 "MPI_Type_set_name": "name_type(call.type(datatype), type_name)",
-                 "MPI_Win_set_name": "name_window(call.window(win), win_name)"}
-        if self.function.name not in names:
+        namers = {"communicator": ("name_comm", "comm"), "datatype": ("name_type", "type"), "window": ("name_window", "window")}
+        if self.meaning.names not in namers:
             return []
-        return ["if (call.succeeded())", f"    {names[self.function.name]};"]
+        namer, find = namers[self.meaning.names]
+        handle, name = (p.name for p in self.function.parameters)
+        return ["if (call.succeeded())", f"    {namer}(call.{find}({handle}), {name});"]
 
     # The element.
 
@@ -628,10 +626,9 @@ class Values:
     def _special_offset(self, writer, name):
         file = self._file()
         handle = self.function.of_kind("FILE")[0].name
-        function = self.function.base_name
-        if "_seek" in function:
+        if self.function.meaning.file == "seek":
             # Where the shared pointer is, other processes may change at any time.
-            is_shared = "shared" in function
+            is_shared = self.function.meaning.pointer == "shared"
             find = f"byte_offset({handle}, {file}, offset)" if is_shared else f"byte_offset_of_pointer({handle}, {file})"
             condition = "call.succeeded()" + (" && whence == MPI_SEEK_SET" if is_shared else "")
             self._lookups.setdefault("offset_in_bytes", f"const int64_t offset_in_bytes = {condition} ? {find} : no_offset;")

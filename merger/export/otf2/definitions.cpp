@@ -5,7 +5,7 @@
 #include <ranges>
 #include <string_view>
 
-#include "hdtrace/calls/call_class.h"
+#include "hdtrace/calls/calls.h"
 #include "merger/export/format.h"
 
 namespace hdtrace::exporter::otf2 {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hdtrace/calls/call_class.h"
+#include "hdtrace/calls/calls.h"
 
 namespace hdtrace {
 namespace {

@@ -1,0 +1,88 @@
+#include "hdtrace/calls/calls.h"
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+
+namespace hdtrace {
+namespace {
+
+constexpr CallFacts all_calls[] = {
+#define HDT_CALL(...) CallFacts{__VA_ARGS__},
+#include "hdtrace/calls/facts.inc"
+};
+
+struct Reference {
+    std::string_view attribute;
+    ObjectKind kind;
+};
+
+constexpr Reference references[] = {
+#define HDT_REFERENCE(attribute, kind) {attribute, kind},
+#include "hdtrace/calls/facts.inc"
+};
+
+struct Class {
+    std::string_view name;
+    CallClass call_class;
+};
+
+/// In the order of the enumeration.
+constexpr Class classes[] = {
+#define HDT_CLASS(word, enumerator) {word, enumerator},
+#include "hdtrace/calls/facts.inc"
+};
+
+constexpr CallFacts event = {.name = "Event", .operation = "Event", .call_class = CallClass::event};
+constexpr CallFacts no_call;
+
+using CallIndex = std::unordered_map<std::string_view, const CallFacts*>;
+
+CallIndex index_of_calls()
+{
+    CallIndex index;
+    for (const CallFacts& facts : all_calls)
+        index.emplace(facts.name, &facts);
+    return index;
+}
+
+} // namespace
+
+const CallFacts* find_call(std::string_view name)
+{
+    static const CallIndex calls = index_of_calls();
+    if (const auto found = calls.find(name); found != calls.end())
+        return found->second;
+    constexpr std::string_view large = "_c";
+    return name.ends_with(large) ? find_call(name.substr(0, name.size() - large.size())) : nullptr;
+}
+
+const CallFacts& facts_of(std::string_view name)
+{
+    const CallFacts* facts = find_call(name);
+    return facts ? *facts : name == event.name ? event : no_call;
+}
+
+CallClass class_of(std::string_view name)
+{
+    return facts_of(name).call_class;
+}
+
+std::string_view class_name(CallClass call_class)
+{
+    return classes[static_cast<std::size_t>(call_class)].name;
+}
+
+std::optional<CallClass> find_class(std::string_view name)
+{
+    const auto found = std::ranges::find(classes, name, &Class::name);
+    return found == std::end(classes) ? std::nullopt : std::optional(found->call_class);
+}
+
+std::optional<ObjectKind> find_reference(std::string_view attribute)
+{
+    const auto found = std::ranges::find(references, attribute, &Reference::attribute);
+    return found == std::end(references) ? std::nullopt : std::optional(found->kind);
+}
+
+} // namespace hdtrace
