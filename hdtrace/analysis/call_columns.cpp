@@ -47,7 +47,7 @@ bool CallTable::read(std::size_t states)
         const State* state = m_states.next();
         if (!state)
             return false;
-        add(m_states.trace(), *state, 0);
+        m_walk.add(m_states.trace(), *state);
     }
     return true;
 }
@@ -63,16 +63,12 @@ CallColumns CallTable::take()
     return std::exchange(m_columns, {});
 }
 
-void CallTable::add(const TraceFile& trace, const State& state, std::int32_t depth)
+void CallTable::add_row(const Call& call)
 {
-    for (const State& nested : state.nested)
-        add(trace, nested, depth + 1);
-    if (m_rows.wants(state))
-        add_row(trace, state, depth);
-}
-
-void CallTable::add_row(const TraceFile& trace, const State& state, std::int32_t depth)
-{
+    const TraceFile& trace = call.trace;
+    const State& state = call.state;
+    if (!m_rows.wants(state))
+        return;
     const ObjectTable& objects = m_project->objects;
     const Project& project = m_project->project;
     const Partners partners = partners_of(state);
@@ -81,7 +77,7 @@ void CallTable::add_row(const TraceFile& trace, const State& state, std::int32_t
     m_columns.rank.values.push_back(static_cast<std::int32_t>(trace.rank));
     m_columns.thread.values.push_back(static_cast<std::int32_t>(trace.thread));
     m_columns.name.codes.push_back(m_names.code_of(state.name));
-    m_columns.call_class.codes.push_back(static_cast<std::int32_t>(class_of(state.name)));
+    m_columns.call_class.codes.push_back(static_cast<std::int32_t>(call.facts.call_class));
     m_columns.start.values.push_back(state.time);
     m_columns.end.values.push_back(state.end);
     m_columns.bytes.values.push_back(state.integer("size").value_or(0));
@@ -98,7 +94,7 @@ void CallTable::add_row(const TraceFile& trace, const State& state, std::int32_t
     m_columns.offset.push(state.integer("offset"));
     m_columns.request.push(state.integer("rid"));
     m_columns.error.codes.push_back(error ? m_errors.code_of(*error) : -1);
-    m_columns.depth.values.push_back(depth);
+    m_columns.depth.values.push_back(call.depth);
     m_columns.line.values.push_back(state.line);
     m_columns.unfinished.values.push_back(state.is_unfinished());
 }

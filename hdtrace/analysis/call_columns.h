@@ -8,7 +8,7 @@
 
 #include "hdtrace/analysis/columns.h"
 #include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/format/merged_traces.h"
+#include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
 
@@ -53,11 +53,14 @@ struct CallColumns {
     }
 };
 
-/// Fills the columns in the order of time. Names and classes select rows at any depth.
-class CallTable {
+/// Fills the columns in the order in which calls ended, by the begin of their states of the top level. Names
+/// and classes select rows at any depth.
+class CallTable : EventVisitor {
   public:
     /// Throws OpenError, ReadError.
     CallTable(std::shared_ptr<const OpenedProject> project, Selection selection);
+    CallTable(const CallTable&) = delete;
+    CallTable& operator=(const CallTable&) = delete;
 
     /// Adds the rows of up to so many states of the top level; false at the end. Throws ReadError.
     bool read(std::size_t states);
@@ -67,12 +70,14 @@ class CallTable {
     const std::vector<std::string>& missing() const { return m_states.missing(); }
 
   private:
-    void add(const TraceFile& trace, const State& state, std::int32_t depth);
-    void add_row(const TraceFile& trace, const State& state, std::int32_t depth);
+    void leave(const Call& call) override { add_row(call); }
+    void mark(const Call& call) override { add_row(call); }
+    void add_row(const Call& call);
 
     std::shared_ptr<const OpenedProject> m_project;
     Selection m_rows; ///< what of the states of a trace becomes a row
     MergedTraces m_states;
+    EventWalk m_walk{this};
     TextIndex m_names, m_errors;
     CallColumns m_columns;
 };

@@ -13,36 +13,21 @@ namespace {
 
 constexpr std::int64_t null_object = -1;
 
-// Attributes that name objects.
-using Find = bool (*)(const ObjectTable& objects, std::int64_t rank, std::int64_t id);
-struct Reference {
-    std::string_view attribute;
-    std::string_view kind;
-    Find is_known;
-};
-
-template <class Object, const Object* (ObjectTable::*find)(std::int64_t, std::int64_t) const>
-bool is_known(const ObjectTable& objects, std::int64_t rank, std::int64_t id)
+bool is_described(const ObjectTable& objects, ObjectKind kind, std::int64_t rank, std::int64_t id)
 {
-    return (objects.*find)(rank, id) != nullptr;
+    switch (kind) {
+    case ObjectKind::communicator:
+        return objects.communicator(rank, id) != nullptr;
+    case ObjectKind::datatype:
+        return objects.datatype(rank, id) != nullptr;
+    case ObjectKind::file:
+        return objects.file(rank, id) != nullptr;
+    case ObjectKind::window:
+        return objects.window(rank, id) != nullptr;
+    default:
+        return true; // others have no ids
+    }
 }
-constexpr Find is_communicator = is_known<Communicator, &ObjectTable::communicator>;
-constexpr Find is_file = is_known<ProjectFile, &ObjectTable::file>;
-constexpr Find is_datatype = is_known<Datatype, &ObjectTable::datatype>;
-constexpr Find is_window = is_known<Window, &ObjectTable::window>;
-
-constexpr Reference references[] = {
-    {"cid", "communicator", is_communicator},
-    {"newcid", "communicator", is_communicator},
-    {"fid", "file", is_file},
-    {"wid", "window", is_window},
-    {"tid", "datatype", is_datatype},
-    {"recvtid", "datatype", is_datatype},
-    {"etid", "datatype", is_datatype},
-    {"filetid", "datatype", is_datatype},
-    {"oldTid", "datatype", is_datatype},
-    {"targetTid", "datatype", is_datatype},
-};
 
 // Also those in which a process ended.
 Selection all_states()
@@ -140,7 +125,7 @@ std::vector<Finding> Checker::read(std::size_t calls)
 {
     for (; calls > 0 && !m_at_end; --calls) {
         if (const State* call = m_calls.next())
-            check(m_calls.trace(), *call);
+            m_walk.add(m_calls.trace(), *call);
         else
             finish();
     }
@@ -170,13 +155,13 @@ void Checker::report_cut_off(const std::string& missing)
                  missing.substr(colon + 2) + ": the trace was cut off");
 }
 
-void Checker::note_progress(const TraceFile& trace, const State& call)
+void Checker::note_progress(const Call& call)
 {
-    Progress& progress = m_progress[trace.rank];
-    progress.thread = trace.thread;
-    progress.line = call.line;
-    progress.has_begun = progress.has_begun || call.name == "Init" || call.name == "Init_thread";
-    progress.has_ended = progress.has_ended || call.name == "Finalize";
+    Progress& progress = m_progress[call.trace.rank];
+    progress.thread = call.trace.thread;
+    progress.line = call.state.line;
+    progress.has_begun = progress.has_begun || call.facts.life == LifeCycle::begins;
+    progress.has_ended = progress.has_ended || call.facts.life == LifeCycle::ends;
 }
 
 // A trace that was cut off and has been closed since looks like this.
@@ -206,39 +191,37 @@ std::string Checker::reason_of(const std::set<std::int64_t>& ranks)
     return is_known ? reason_of(*ranks.begin()) : std::string();
 }
 
-void Checker::check(const TraceFile& trace, const State& call)
+void Checker::leave(const Call& call)
 {
-    if (call.is_unfinished()) {
-        report_trace("unfinished", trace.rank, trace.path, call.line,
-                     "the process ended inside " + call.name);
+    const State& state = call.state;
+    if (state.is_unfinished()) {
+        if (call.nesting == 0)
+            report_trace("unfinished", call.trace.rank, call.trace.path, state.line,
+                         "the process ended inside " + state.name);
         return;
     }
-    note_progress(trace, call);
-    check_references(trace, call, call);
-    m_messages.add(trace, call);
-    m_collectives.add(trace, call);
+    if (call.nesting == 0)
+        note_progress(call);
+    check_references(call, state);
+    for (const Element& child : state.children)
+        check_references(call, child);
 }
 
-void Checker::check_references(const TraceFile& trace, const State& call, const Element& element)
+void Checker::check_references(const Call& call, const Element& element)
 {
+    const std::int64_t rank = call.trace.rank;
     for (const Attribute& attribute : element.attributes) {
-        const auto reference = std::ranges::find(references, attribute.name, &Reference::attribute);
-        if (reference == std::end(references))
+        const std::optional<ObjectKind> kind = find_reference(attribute.name);
+        if (!kind)
             continue;
         const auto id = element.integer(attribute.name);
-        if (id && *id != null_object && !reference->is_known(m_project->objects, trace.rank, *id) &&
-            m_unknown.emplace(trace.rank, reference->kind, *id).second)
-            report("reference", trace.rank, trace.thread, call.line,
-                   call.name + " names " + attribute.name + "='" + attribute.value +
-                       "', but the project has no such " + std::string(reference->kind) + " of rank " +
-                       std::to_string(trace.rank));
+        if (id && *id != null_object && !is_described(m_project->objects, *kind, rank, *id) &&
+            m_unknown.emplace(rank, *kind, *id).second)
+            report("reference", rank, call.trace.thread, call.state.line,
+                   call.state.name + " names " + attribute.name + "='" + attribute.value +
+                       "', but the project has no such " + std::string(object_name(*kind)) + " of rank " +
+                       std::to_string(rank));
     }
-    if (&element != &call)
-        return;
-    for (const Element& child : call.children)
-        check_references(trace, call, child);
-    for (const State& nested : call.nested)
-        check_references(trace, nested, nested);
 }
 
 void Checker::check_message(const Message& message)
@@ -295,11 +278,11 @@ void Checker::finish()
     for (const std::string& missing : m_calls.missing())
         report_cut_off(missing);
     m_collectives.finish();
-    const auto pending = m_messages.requests().pending();
+    const auto pending = m_walk.requests().pending();
     m_messages.finish();
     for (const OperationPointer& operation : pending)
         report("request", operation->rank, operation->thread, operation->line,
-               operation->call.name + " with rid " + std::to_string(operation->rid) + " was never completed",
+               operation->call->name + " with rid " + std::to_string(operation->rid) + " was never completed",
                reason_of(operation->rank));
     m_at_end = true;
 }

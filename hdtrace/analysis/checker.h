@@ -31,10 +31,12 @@ struct Finding {
 
 /// Reads all traces of a project that exist once, in the order of time. Memory grows with the messages,
 /// requests and collective operations in flight.
-class Checker {
+class Checker : EventVisitor {
   public:
     /// Throws OpenError, ReadError.
     explicit Checker(std::shared_ptr<const OpenedProject> project);
+    Checker(const Checker&) = delete;
+    Checker& operator=(const Checker&) = delete;
 
     /// What so many calls show; at the end also what was never answered. Throws ReadError.
     std::vector<Finding> read(std::size_t calls);
@@ -49,8 +51,8 @@ class Checker {
         bool has_ended = false;
     };
 
-    void check(const TraceFile& trace, const State& call);
-    void check_references(const TraceFile& trace, const State& call, const Element& element);
+    void leave(const Call& call) override;
+    void check_references(const Call& call, const Element& element);
     void check_message(const Message& message);
     void check_collective(const Collective& collective);
     void report_absent(const Collective& collective, const std::string& where);
@@ -60,7 +62,7 @@ class Checker {
     void report_trace(std::string kind, std::int64_t rank, const std::string& file, std::int64_t line,
                       std::string text);
     void report_cut_off(const std::string& missing);
-    void note_progress(const TraceFile& trace, const State& call);
+    void note_progress(const Call& call);
     bool ended_early(std::int64_t rank) const;
     std::string reason_of(std::int64_t rank);
     std::string reason_of(const std::set<std::int64_t>& ranks);
@@ -69,11 +71,12 @@ class Checker {
     MergedTraces m_calls;
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
+    EventWalk m_walk{this, &m_messages, &m_collectives};
     std::vector<Finding> m_findings;
     std::unordered_map<std::int64_t, Progress> m_progress; ///< by rank
     bool m_is_read = false;                                ///< all calls are known
     std::map<std::int64_t, std::string> m_not_whole;       ///< of a process: a trace that lacks calls
-    std::set<std::tuple<std::int64_t, std::string, std::int64_t>> m_unknown; ///< rank, kind, id: told once
+    std::set<std::tuple<std::int64_t, ObjectKind, std::int64_t>> m_unknown; ///< rank, kind, id: told once
     std::set<const Communicator*> m_out_of_order; ///< what follows there says nothing
     bool m_at_end = false;
 };

@@ -11,6 +11,7 @@
 #include "hdtrace/format/merged_traces.h"
 #include "hdtrace/matching/collectives.h"
 #include "hdtrace/matching/messages.h"
+#include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
 
@@ -32,7 +33,7 @@ template <class Found, class Matcher> class MatchReader {
     {
         for (; calls > 0 && !m_at_end; --calls) {
             if (const State* call = m_calls.next()) {
-                m_matcher.add(m_calls.trace(), *call);
+                m_walk.add(m_calls.trace(), *call);
             } else {
                 m_matcher.finish();
                 m_at_end = true;
@@ -50,6 +51,7 @@ template <class Found, class Matcher> class MatchReader {
     MergedTraces m_calls;
     std::vector<Found> m_found;
     Matcher m_matcher;
+    EventWalk m_walk{&m_matcher};
     bool m_at_end = false;
 };
 

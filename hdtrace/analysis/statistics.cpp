@@ -58,50 +58,47 @@ bool Statistics::read(std::size_t states)
         const State* state = m_states.next();
         if (!state)
             return false;
-        add(m_states.trace(), *state);
+        m_walk.add(m_states.trace(), *state);
     }
     return true;
 }
 
-void Statistics::add(const TraceFile& trace, const State& state)
+void Statistics::count(const Call& call)
 {
-    for (const State& nested : state.nested)
-        add(trace, nested);
-    if (m_rows.wants(state))
-        count(trace, state);
-}
-
-void Statistics::count(const TraceFile& trace, const State& state)
-{
+    const State& state = call.state;
+    if (!m_rows.wants(state))
+        return;
     m_begin = m_totals.calls == 0 ? state.time : std::min(m_begin, state.time);
     m_end = m_totals.calls == 0 ? state.end : std::max(m_end, state.end);
     const std::int64_t bytes = state.integer("size").value_or(0);
     add_to(m_totals, state, bytes);
     for (std::size_t i = 0; i < grouping_count; ++i)
-        if (const Key key = key_of(static_cast<Grouping>(i), trace, state))
+        if (const Key key = key_of(static_cast<Grouping>(i), call))
             add_to(m_groups[i][*key], state, bytes);
 }
 
-Statistics::Key Statistics::key_of(Grouping grouping, const TraceFile& trace, const State& state)
+Statistics::Key Statistics::key_of(Grouping grouping, const Call& call)
 {
+    const State& state = call.state;
+    const std::int64_t rank = call.trace.rank;
     const ObjectTable& objects = m_project->objects;
     const Project& project = m_project->project;
     switch (grouping) {
     case Grouping::call:
         return m_names.code_of(state.name);
     case Grouping::call_class:
-        return static_cast<std::int64_t>(class_of(state.name));
+        return static_cast<std::int64_t>(call.facts.call_class);
     case Grouping::rank:
-        return trace.rank;
+        return rank;
     case Grouping::communicator:
-        return key_in(project.communicators, objects.communicator(trace.rank, state));
+        return key_in(project.communicators, objects.communicator(rank, state));
     case Grouping::file:
-        return key_in(project.files, objects.file(trace.rank, state));
+        return key_in(project.files, objects.file(rank, state));
     case Grouping::size:
         break;
     }
     const auto size = state.integer("size");
-    if (!size || *size < 0 || !sends_or_receives(class_of(state.name)))
+    if (!size || *size < 0 || !sends_or_receives(call.facts.call_class))
         return {};
     return std::bit_width(static_cast<std::uint64_t>(*size));
 }

@@ -12,7 +12,7 @@
 
 #include "hdtrace/analysis/columns.h"
 #include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/format/merged_traces.h"
+#include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
 
@@ -43,12 +43,14 @@ constexpr std::size_t grouping_count = 6;
 /// The name of a grouping as users write it.
 std::string_view grouping_name(Grouping grouping);
 
-/// Adds up calls of a project, also those inside others, whose time is in that of both. Memory grows with
-/// the number of groups only.
-class Statistics {
+/// Adds up calls of a project and the program's own regions, also those inside others, whose time is in that
+/// of both. Memory grows with the number of groups only.
+class Statistics : EventVisitor {
   public:
     /// Throws OpenError, ReadError.
     Statistics(std::shared_ptr<const OpenedProject> project, Selection selection);
+    Statistics(const Statistics&) = delete;
+    Statistics& operator=(const Statistics&) = delete;
 
     /// Reads up to so many states of the top level; false at the end. Throws ReadError.
     bool read(std::size_t states);
@@ -64,14 +66,16 @@ class Statistics {
   private:
     using Key = std::optional<std::int64_t>;
 
-    void add(const TraceFile& trace, const State& state);
-    void count(const TraceFile& trace, const State& state);
-    Key key_of(Grouping grouping, const TraceFile& trace, const State& state);
+    void leave(const Call& call) override { count(call); }
+    void mark(const Call& call) override { count(call); }
+    void count(const Call& call);
+    Key key_of(Grouping grouping, const Call& call);
     std::string label_of(Grouping grouping, std::int64_t key) const;
 
     std::shared_ptr<const OpenedProject> m_project;
     Selection m_rows; ///< what is counted of the states of a trace
     MergedTraces m_states;
+    EventWalk m_walk{this};
     TextIndex m_names;
     std::array<std::unordered_map<std::int64_t, Totals>, grouping_count> m_groups;
     Totals m_totals;

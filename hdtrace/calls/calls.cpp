@@ -33,6 +33,12 @@ constexpr Class classes[] = {
 #include "hdtrace/calls/facts.inc"
 };
 
+/// In the order of the enumeration.
+constexpr std::string_view objects[] = {
+#define HDT_OBJECT(word, enumerator) word,
+#include "hdtrace/calls/facts.inc"
+};
+
 constexpr CallFacts event = {.name = "Event", .operation = "Event", .call_class = CallClass::event};
 constexpr CallFacts no_call;
 
@@ -77,6 +83,11 @@ std::optional<CallClass> find_class(std::string_view name)
 {
     const auto found = std::ranges::find(classes, name, &Class::name);
     return found == std::end(classes) ? std::nullopt : std::optional(found->call_class);
+}
+
+std::string_view object_name(ObjectKind kind)
+{
+    return objects[static_cast<std::size_t>(kind)];
 }
 
 std::optional<ObjectKind> find_reference(std::string_view attribute)

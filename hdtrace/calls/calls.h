@@ -8,8 +8,8 @@
 
 namespace hdtrace {
 
-/// What is known about a call by the name of its state, e.g. "Isend"; null for states that are no calls of MPI. Names of
-/// large-count functions (`Isend_c`) have the facts of the others. Any thread may call it.
+/// What is known about a call by the name of its state, e.g. "Isend"; null for states that are no calls of
+/// MPI. Names of large-count functions (`Isend_c`) have the facts of the others. Any thread may call it.
 const CallFacts* find_call(std::string_view name);
 
 /// The same; states that are no calls have facts that say nothing, with the class `event` or `other`.
@@ -26,5 +26,8 @@ std::optional<CallClass> find_class(std::string_view name);
 
 /// What an attribute of a call or of its child elements names by its id: of "peerCid" a communicator.
 std::optional<ObjectKind> find_reference(std::string_view attribute);
+
+/// The kind as people write it: "communicator". The text lives forever.
+std::string_view object_name(ObjectKind kind);
 
 } // namespace hdtrace

@@ -1,49 +1,9 @@
 #include "hdtrace/matching/collectives.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 namespace hdtrace {
-namespace {
-
-// Of the class of collectives, but for one process alone.
-constexpr std::string_view local_calls[] = {"Reduce_local", "Op_create", "Op_free", "Op_commutative"};
-
-// Of other classes, but called by all members.
-constexpr std::string_view makers[] = {
-    "Comm_dup",
-    "Comm_dup_with_info",
-    "Comm_idup",
-    "Comm_idup_with_info",
-    "Comm_create",
-    "Comm_split",
-    "Comm_split_type",
-    "Comm_free",
-    "Cart_create",
-    "Cart_sub",
-    "Graph_create",
-    "Dist_graph_create",
-    "Dist_graph_create_adjacent",
-    "Intercomm_merge",
-    "File_open",
-    "Win_create",
-    "Win_allocate",
-    "Win_allocate_shared",
-    "Win_create_dynamic",
-};
-
-template <std::size_t size> bool is_in(const std::string_view (&names)[size], std::string_view name)
-{
-    return std::ranges::find(names, name) != std::end(names);
-}
-
-bool is_collective(std::string_view name)
-{
-    return class_of(name) == CallClass::collective ? !is_in(local_calls, name) : is_in(makers, name);
-}
-
-} // namespace
 
 CollectiveMatcher::CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
                                      std::set<std::int64_t> absent)
@@ -51,16 +11,15 @@ CollectiveMatcher::CollectiveMatcher(const ObjectTable& objects, OnCollective on
 {
 }
 
-void CollectiveMatcher::add(const TraceFile& trace, const State& call)
+void CollectiveMatcher::joined(const Call& call)
 {
-    if (class_of(call.name) == CallClass::other) // a state of the program's own, around its calls
-        for (const State& nested : call.nested)
-            add(trace, nested);
-    if (!is_collective(call.name) || call.find("rc"))
+    if (call.facts.members != CollectiveMembers::communicator || call.is_inside_call)
         return;
-    if (const Communicator* communicator = m_objects.communicator(trace.rank, call))
-        add_call(*communicator, {trace.rank, trace.thread, call.name, call.time, call.end,
-                                 call.integer("rootRank"), call.integer("size").value_or(0), call.line});
+    const State& state = call.state;
+    const std::int64_t rank = call.trace.rank;
+    if (const Communicator* communicator = m_objects.communicator(rank, state))
+        add_call(*communicator, {rank, call.trace.thread, state.name, state.time, state.end,
+                                 state.integer("rootRank"), state.integer("size").value_or(0), state.line});
 }
 
 std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) const

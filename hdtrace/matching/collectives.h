@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hdtrace/format/objects.h"
-#include "hdtrace/format/traces.h"
+#include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
 
@@ -34,10 +34,10 @@ struct Collective {
 };
 
 /// Matches calls as MPI does: all members call the operations on a communicator in the same order
-/// (MPI 4.0, 6.1). Takes part: collective communication, and what makes communicators, windows and files.
-/// Calls that failed or that the MPI library made inside others are left out. Memory grows with how far
-/// processes are apart. For one thread at a time.
-class CollectiveMatcher {
+/// (MPI 4.0, 6.1). Takes part: collective communication, and what makes and frees communicators, windows and
+/// files. Calls that failed or that the MPI library made inside others are left out. Memory grows with how
+/// far processes are apart. For one thread at a time.
+class CollectiveMatcher : public EventVisitor {
   public:
     using OnCollective = std::function<void(const Collective&)>;
 
@@ -46,8 +46,8 @@ class CollectiveMatcher {
     CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
                       std::set<std::int64_t> absent = {});
 
-    /// Calls must come in the order of time in each process, as MergedTraces hands them out.
-    void add(const TraceFile& trace, const State& call);
+    void joined(const Call& call) override;
+
     /// Hands out what some members did not call.
     void finish();
 

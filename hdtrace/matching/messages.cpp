@@ -7,62 +7,22 @@
 #include <utility>
 #include <vector>
 
+#include "hdtrace/calls/special_ranks.h"
+
 namespace hdtrace {
 namespace {
 
-constexpr std::int64_t any = -1;        ///< source or tag
-constexpr std::int64_t no_process = -2; ///< and below: processes of other worlds
+constexpr std::int64_t any = any_rank; ///< source or tag
+static_assert(any_tag == any && other_world < proc_null);
 
-// Which calls send or receive, and which attribute has the size.
-struct Role {
-    std::string_view call;
-    std::string_view sent;     ///< empty: it does not send
-    std::string_view received; ///< empty: it does not receive
-};
-
-constexpr Role roles[] = {
-    {"Send", "size", ""},
-    {"Bsend", "size", ""},
-    {"Ssend", "size", ""},
-    {"Rsend", "size", ""},
-    {"Recv", "", "size"},
-    {"Sendrecv", "size", "recvSize"},
-    {"Sendrecv_replace", "sendSize", "recvSize"},
-    {"Isend", "size", ""},
-    {"Ibsend", "size", ""},
-    {"Issend", "size", ""},
-    {"Irsend", "size", ""},
-    {"Irecv", "", "size"},
-    {"Isendrecv", "size", "recvSize"},
-    {"Isendrecv_replace", "sendSize", "size"},
-    {"Send_init", "size", ""},
-    {"Bsend_init", "size", ""},
-    {"Ssend_init", "size", ""},
-    {"Rsend_init", "size", ""},
-    {"Recv_init", "", "size"},
-    {"Psend_init", "size", ""},
-    {"Precv_init", "", "size"},
-    {"Imrecv", "", "size"},
-    {"Mrecv", "", "size"},
-};
-
-const Role* find_role(std::string_view call)
+MessageEnd end_of(const Operation& operation, std::string_view size)
 {
-    const auto found = std::ranges::find(roles, call, &Role::call);
-    return found == std::end(roles) ? nullptr : found;
-}
-
-// Receives of messages that a probe has taken before.
-bool receives_probed(std::string_view call)
-{
-    return call == "Mrecv" || call == "Imrecv";
-}
-
-// Calls that failed did nothing, except those that got more than there was room for.
-bool moved_data(const Element& call)
-{
-    const std::string* error = call.find("rc");
-    return !error || *error == "MPI_ERR_TRUNCATE";
+    return {operation.thread,
+            operation.time,
+            operation.end,
+            operation.line,
+            operation.call->integer(size).value_or(0),
+            operation.rid};
 }
 
 // Where messages can meet: one communicator; partitioned operations meet only each other.
@@ -134,16 +94,16 @@ struct MessageMatcher::Matching {
     {
     }
 
-    void take(const TraceFile& trace, const State& call);
-    /// The ends that this call starts; answers the receive.
-    ReceivePointer take_ends(std::int64_t rank, const Element& call, const Role& role, MessageEnd end);
-    void take_blocking(const TraceFile& trace, const State& call, const Role& role);
-    void take_probe(const TraceFile& trace, const State& call);
-    void take_start(const Operation& operation);
-    void take_completion(const Completion& completion);
+    void start(const Operation& operation);
+    void complete(const Completion& completion);
+    void take_probe(const Call& call);
+    // A blocking receive, from its beginning to its end.
+    void take_receive(const Operation& operation);
+    // The receive that an operation starts; null if nothing can be received.
+    ReceivePointer post(const Operation& operation);
 
-    Space space_of(std::int64_t rank, const Element& call) const;
-    void send(const Space& space, std::int64_t rank, const Element& call, const MessageEnd& end);
+    Space space_of(std::int64_t rank, const Element& call, const CallFacts& facts) const;
+    void send(const Operation& operation);
     ReceivePointer receive(const MailboxKey& key, const Element& call, const MessageEnd& end);
     ReceivePointer fetch_probed(const MailboxKey& key, const Element& call, const MessageEnd& end);
     void cancel_send(const Operation& operation);
@@ -156,90 +116,68 @@ struct MessageMatcher::Matching {
 
     const ObjectTable& objects;
     OnMessage on_message;
-    RequestTable requests;
     std::map<MailboxKey, Mailbox> mailboxes;
     std::map<RequestId, PendingReceive> pending;
     std::map<ProbedKey, std::deque<ReceivePointer>> probed;
 };
 
-void MessageMatcher::Matching::take(const TraceFile& trace, const State& call)
+void MessageMatcher::Matching::start(const Operation& operation)
 {
-    for (const State& nested : call.nested)
-        take(trace, nested);
-    const Progress& progress = requests.add(trace, call);
-    for (const Completion& completion : progress.completed)
-        take_completion(completion);
-    for (const OperationPointer& operation : progress.started)
-        take_start(*operation);
-    if (call.name == "Mprobe" || call.name == "Improbe")
-        take_probe(trace, call);
-    else if (const Role* role = find_role(call.name); role && !call.find("rid"))
-        take_blocking(trace, call, *role);
-}
-
-Space MessageMatcher::Matching::space_of(std::int64_t rank, const Element& call) const
-{
-    const bool partitioned = call.name.starts_with("P");
-    if (const Communicator* communicator = objects.communicator(rank, call))
-        return {communicator, -1, partitioned};
-    return {nullptr, call.integer("cid").value_or(-1), partitioned};
-}
-
-ReceivePointer MessageMatcher::Matching::take_ends(std::int64_t rank, const Element& call, const Role& role,
-                                                   MessageEnd end)
-{
-    const Space space = space_of(rank, call);
-    if (!role.sent.empty()) {
-        end.size = call.integer(role.sent).value_or(0);
-        send(space, rank, call, end);
-    }
-    if (role.received.empty())
-        return nullptr;
-    end.size = call.integer(role.received).value_or(0);
-    return receives_probed(call.name) ? fetch_probed({space, rank}, call, end)
-                                      : receive({space, rank}, call, end);
-}
-
-void MessageMatcher::Matching::take_blocking(const TraceFile& trace, const State& call, const Role& role)
-{
-    if (call.is_unfinished() || !moved_data(call))
+    if (operation.facts->sends != SendMode::none)
+        send(operation);
+    if (operation.facts->receives == ReceiveKind::none || operation.rid < 0)
         return;
-    const ReceivePointer taken =
-        take_ends(trace.rank, call, role, {trace.thread, call.time, call.end, call.line, 0, -1});
+    if (const ReceivePointer posted = post(operation))
+        pending[{operation.rank, operation.rid}] = {
+            {space_of(operation.rank, *operation.call, *operation.facts), operation.rank}, posted};
+}
+
+Space MessageMatcher::Matching::space_of(std::int64_t rank, const Element& call, const CallFacts& facts) const
+{
+    if (const Communicator* communicator = objects.communicator(rank, call))
+        return {communicator, -1, facts.partitioned};
+    return {nullptr, call.integer("cid").value_or(-1), facts.partitioned};
+}
+
+ReceivePointer MessageMatcher::Matching::post(const Operation& operation)
+{
+    const CallFacts& facts = *operation.facts;
+    const MailboxKey key{space_of(operation.rank, *operation.call, facts), operation.rank};
+    const MessageEnd end = end_of(operation, facts.received_size);
+    return facts.receives == ReceiveKind::probed ? fetch_probed(key, *operation.call, end)
+                                                 : receive(key, *operation.call, end);
+}
+
+void MessageMatcher::Matching::take_receive(const Operation& operation)
+{
+    const ReceivePointer taken = post(operation);
     if (!taken)
         return;
     taken->is_over = true;
-    update({space_of(trace.rank, call), trace.rank}, *taken);
+    update({space_of(operation.rank, *operation.call, *operation.facts), operation.rank}, *taken);
 }
 
-void MessageMatcher::Matching::take_probe(const TraceFile& trace, const State& call)
+void MessageMatcher::Matching::take_probe(const Call& call)
 {
-    const auto source = call.integer("fromRank");
-    const auto tag = call.integer("fromTag");
-    if (call.find("rc") || call.integer("flag") == 0 || !source || !tag)
+    const State& state = call.state;
+    const auto source = state.integer("fromRank");
+    const auto tag = state.integer("fromTag");
+    if (call.has_failed() || state.integer("flag") == 0 || !source || !tag)
         return;
-    const MailboxKey key{space_of(trace.rank, call), trace.rank};
-    const MessageEnd end{trace.thread, call.time, call.end, call.line, call.integer("size").value_or(0), -1};
-    if (const ReceivePointer taken = receive(key, call, end))
+    const MailboxKey key{space_of(call.trace.rank, state, call.facts), call.trace.rank};
+    const MessageEnd end{
+        call.trace.thread, state.time, state.end, state.line, state.integer("size").value_or(0), -1};
+    if (const ReceivePointer taken = receive(key, state, end))
         probed[{key, {*source, *tag}}].push_back(taken);
 }
 
-void MessageMatcher::Matching::take_start(const Operation& operation)
-{
-    const Role* role = find_role(operation.call.name);
-    if (!role)
-        return;
-    const MessageEnd end{operation.thread, operation.time, operation.end, operation.line, 0, operation.rid};
-    if (const ReceivePointer taken = take_ends(operation.rank, operation.call, *role, end))
-        pending[{operation.rank, operation.rid}] = {
-            {space_of(operation.rank, operation.call), operation.rank}, taken};
-}
-
-void MessageMatcher::Matching::take_completion(const Completion& completion)
+void MessageMatcher::Matching::complete(const Completion& completion)
 {
     if (!completion.operation)
         return;
     const Operation& operation = *completion.operation;
+    if (operation.rid < 0 && operation.facts->receives != ReceiveKind::none)
+        return take_receive(operation);
     const auto found = pending.extract({operation.rank, operation.rid});
     if (!found) {
         if (completion.outcome == Outcome::cancelled)
@@ -258,15 +196,15 @@ void MessageMatcher::Matching::take_completion(const Completion& completion)
     update(key, *taken);
 }
 
-void MessageMatcher::Matching::send(const Space& space, std::int64_t rank, const Element& call,
-                                    const MessageEnd& end)
+void MessageMatcher::Matching::send(const Operation& operation)
 {
+    const Element& call = *operation.call;
     const auto destination = call.integer("toRank");
-    if (!destination || *destination <= no_process)
+    if (!destination || *destination <= proc_null)
         return;
-    const MailboxKey key{space, *destination};
-    const ChannelKey channel{rank, call.integer("toTag").value_or(any)};
-    mailboxes[key].channels[channel].sends.push_back(end);
+    const MailboxKey key{space_of(operation.rank, call, *operation.facts), *destination};
+    const ChannelKey channel{operation.rank, call.integer("toTag").value_or(any)};
+    mailboxes[key].channels[channel].sends.push_back(end_of(operation, operation.facts->sent_size));
     advance(key, channel);
 }
 
@@ -274,7 +212,7 @@ ReceivePointer MessageMatcher::Matching::receive(const MailboxKey& key, const El
                                                  const MessageEnd& end)
 {
     const auto source = call.integer("fromRank");
-    if (!source || *source <= no_process)
+    if (!source || *source <= proc_null)
         return nullptr;
     auto taken =
         std::make_shared<Receive>(Receive{*source, call.integer("fromTag").value_or(any), end, false, false});
@@ -301,8 +239,8 @@ ReceivePointer MessageMatcher::Matching::fetch_probed(const MailboxKey& key, con
 
 void MessageMatcher::Matching::cancel_send(const Operation& operation)
 {
-    const auto found = mailboxes.find(
-        {space_of(operation.rank, operation.call), operation.call.integer("toRank").value_or(no_process)});
+    const auto found = mailboxes.find({space_of(operation.rank, *operation.call, *operation.facts),
+                                       operation.call->integer("toRank").value_or(proc_null)});
     if (found == mailboxes.end())
         return;
     for (auto& [key, channel] : found->second.channels)
@@ -373,9 +311,20 @@ MessageMatcher::~MessageMatcher() = default;
 MessageMatcher::MessageMatcher(MessageMatcher&&) noexcept = default;
 MessageMatcher& MessageMatcher::operator=(MessageMatcher&&) noexcept = default;
 
-void MessageMatcher::add(const TraceFile& trace, const State& call)
+void MessageMatcher::started(const Call&, const Operation& operation)
 {
-    m_matching->take(trace, call);
+    m_matching->start(operation);
+}
+
+void MessageMatcher::completed(const Call&, const Completion& completion)
+{
+    m_matching->complete(completion);
+}
+
+void MessageMatcher::leave(const Call& call)
+{
+    if (call.facts.probes == ProbeKind::takes)
+        m_matching->take_probe(call);
 }
 
 void MessageMatcher::finish()
@@ -394,11 +343,6 @@ void MessageMatcher::finish()
     m_matching->mailboxes.clear();
     m_matching->pending.clear();
     m_matching->probed.clear();
-}
-
-const RequestTable& MessageMatcher::requests() const
-{
-    return m_matching->requests;
 }
 
 } // namespace hdtrace

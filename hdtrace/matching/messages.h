@@ -2,8 +2,7 @@
 //
 //     hdtrace::MergedTraces calls(hdtrace::traces_of(project));
 //     hdtrace::MessageMatcher matcher(objects, [](const hdtrace::Message& message) { ... });
-//     while (const hdtrace::State* call = calls.next())
-//         matcher.add(calls.trace(), *call);
+//     hdtrace::EventWalk({&matcher}).add_all(calls);
 //     matcher.finish();
 #pragma once
 
@@ -13,8 +12,7 @@
 #include <optional>
 
 #include "hdtrace/format/objects.h"
-#include "hdtrace/format/traces.h"
-#include "hdtrace/matching/requests.h"
+#include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
 
@@ -26,8 +24,7 @@ struct MessageEnd {
     /// send: when the call returned that started it.
     std::int64_t end = 0;
     std::int64_t line = 0; ///< of the call that started it
-    std::int64_t size =
-        0; ///< bytes; 0 if the message was too large for the receive and that is why it failed
+    std::int64_t size = 0; ///< bytes; 0 if the receive failed because the message was too large for it
     std::int64_t rid = -1; ///< -1 if it was blocking
 };
 
@@ -50,24 +47,22 @@ struct Message {
 /// completed holds back those which were started after it and could get the same messages. Messages to and
 /// from processes of other worlds and calls that failed are left out, except receives of messages that were
 /// too large (`MPI_ERR_TRUNCATE`). For one thread at a time.
-class MessageMatcher {
+class MessageMatcher : public EventVisitor {
   public:
     using OnMessage = std::function<void(const Message&)>;
 
     /// @p on_message gets each message once both ends are known; @p objects must outlive the matcher.
     MessageMatcher(const ObjectTable& objects, OnMessage on_message);
-    ~MessageMatcher();
+    ~MessageMatcher() override;
     MessageMatcher(MessageMatcher&&) noexcept;
     MessageMatcher& operator=(MessageMatcher&&) noexcept;
 
-    /// Takes the next call, and what is nested in it before.
-    void add(const TraceFile& trace, const State& call);
+    void started(const Call& call, const Operation& operation) override;
+    void completed(const Call& call, const Completion& completion) override;
+    void leave(const Call& call) override;
 
     /// Hands out what has no other end, by communicator, destination, source and tag.
     void finish();
-
-    /// The operations in flight.
-    const RequestTable& requests() const;
 
   private:
     struct Matching;

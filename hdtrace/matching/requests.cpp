@@ -6,71 +6,91 @@
 namespace hdtrace {
 namespace {
 
-// Calls that name a request which they do not start.
-constexpr std::string_view uses_of_requests[] = {
-    "Cancel", "Request_get_status", "Pready", "Pready_range", "Pready_list", "Parrived", "Grequest_complete",
-};
-
 constexpr std::int64_t unknown_rid = -1;
-
-bool is_use(std::string_view call)
-{
-    return std::ranges::find(uses_of_requests, call) != std::end(uses_of_requests);
-}
-
-// Requests of persistent operations are made by calls whose names end so.
-bool makes_persistent(std::string_view call)
-{
-    return call.ends_with("_init");
-}
 
 std::int64_t rid_of(const Element& element)
 {
     return element.integer("rid").value_or(unknown_rid);
 }
 
-OperationPointer make_operation(const TraceFile& trace, const State& call, const Element& what,
-                                std::int64_t rid)
+/// An operation that outlives the call that started it, with a copy of what that call says.
+struct Kept {
+    Element call;
+    std::vector<Element> children;
+    Operation operation;
+};
+
+Operation operation_of(const TraceFile& trace, const State& call, std::int64_t rid)
 {
-    return std::make_shared<Operation>(
-        Operation{trace.rank, rid, what, trace.thread, call.time, call.end, call.line});
+    return {.rank = trace.rank,
+            .rid = rid,
+            .thread = trace.thread,
+            .time = call.time,
+            .end = call.end,
+            .line = call.line};
+}
+
+/// @p what is done; it is copied.
+OperationPointer keep(Operation operation, const Element& what, const CallFacts& facts,
+                      const std::vector<Element>* children)
+{
+    auto kept = std::make_shared<Kept>();
+    kept->call = what;
+    kept->operation = operation;
+    kept->operation.call = &kept->call;
+    kept->operation.facts = &facts;
+    if (children) {
+        if (facts.lists_sends || facts.lists_receives)
+            kept->children = *children;
+        kept->operation.children = &kept->children;
+    }
+    return {kept, &kept->operation};
 }
 
 } // namespace
 
-const Progress& RequestTable::add(const TraceFile& trace, const State& call)
+const std::vector<OperationPointer>& RequestTable::begin(const TraceFile& trace, const State& call,
+                                                         const CallFacts& facts)
 {
-    m_progress.started.clear();
-    m_progress.completed.clear();
-    for (const Element& child : call.children) {
+    m_started.clear();
+    if (facts.progress == CallProgress::starts || facts.progress == CallProgress::prepares) {
+        start(trace, call, facts);
+    } else if (facts.progress == CallProgress::activates) {
+        start_persistent(trace, call, call);
+        for (const Element& child : call.children)
+            if (child.name == "Start")
+                start_persistent(trace, call, child);
+    }
+    return m_started;
+}
+
+const std::vector<Completion>& RequestTable::end(const TraceFile& trace, const State& call,
+                                                 const CallFacts& facts)
+{
+    m_completed.clear();
+    m_ended.clear();
+    for (const Element& child : call.children)
         if (child.name == "For")
             complete(trace, call, rid_of(child), child,
                      child.find("cancelled") ? Outcome::cancelled : Outcome::completed);
-        else if (child.name == "Start")
-            start_persistent(trace, call, child);
-    }
-    if (call.name == "Start")
-        start_persistent(trace, call, call);
-    else if (call.name == "Request_free")
+    if (facts.progress == CallProgress::releases)
         release(trace, call);
-    else if (!is_use(call.name))
-        start(trace, call);
-    return m_progress;
+    return m_completed;
 }
 
-void RequestTable::start(const TraceFile& trace, const State& call)
+void RequestTable::start(const TraceFile& trace, const State& call, const CallFacts& facts)
 {
     const std::int64_t rid = rid_of(call);
     if (rid == unknown_rid)
         return;
-    OperationPointer operation = make_operation(trace, call, call, rid);
+    OperationPointer operation = keep(operation_of(trace, call, rid), call, facts, &call.children);
     Process& process = m_processes[trace.rank];
-    if (makes_persistent(call.name)) {
+    if (facts.progress == CallProgress::prepares) {
         process.persistent[rid] = {std::move(operation), unknown_rid};
         return;
     }
     process.pending[rid] = operation;
-    m_progress.started.push_back(std::move(operation));
+    m_started.push_back(std::move(operation));
 }
 
 void RequestTable::start_persistent(const TraceFile& trace, const State& call, const Element& start)
@@ -83,9 +103,11 @@ void RequestTable::start_persistent(const TraceFile& trace, const State& call, c
     const bool is_known = persistent != process.persistent.end();
     if (is_known)
         persistent->second.last_started = rid;
-    const Element& what = is_known ? persistent->second.made->call : start;
-    const OperationPointer& operation = process.pending[rid] = make_operation(trace, call, what, rid);
-    m_progress.started.push_back(operation);
+    const Operation operation = operation_of(trace, call, rid);
+    const OperationPointer& kept = process.pending[rid] =
+        is_known ? keep(operation, *persistent->second.made->call, *persistent->second.made->facts, nullptr)
+                 : keep(operation, start, facts_of(start.name), nullptr);
+    m_started.push_back(kept);
 }
 
 // A persistent request may be given up while what it started is in flight.
@@ -104,10 +126,11 @@ void RequestTable::complete(const TraceFile& trace, const State& call, std::int6
 {
     if (rid == unknown_rid)
         return;
-    Completion& completion =
-        m_progress.completed.emplace_back(Completion{nullptr, rid, outcome, call.end, &what});
-    if (auto pending = m_processes[trace.rank].pending.extract(rid))
-        completion.operation = std::move(pending.mapped());
+    Completion& completion = m_completed.emplace_back(Completion{nullptr, rid, outcome, call.end, &what});
+    if (auto pending = m_processes[trace.rank].pending.extract(rid)) {
+        m_ended.push_back(std::move(pending.mapped()));
+        completion.operation = m_ended.back().get();
+    }
 }
 
 std::vector<OperationPointer> RequestTable::pending() const

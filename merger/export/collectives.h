@@ -4,12 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "hdtrace/format/proj_reader.h"
-#include "hdtrace/format/trc_reader.h"
+#include "hdtrace/matching/events.h"
 
 namespace hdtrace::exporter {
 
@@ -32,30 +31,19 @@ struct Exchange {
     std::vector<Volume> receives;
 };
 
-/// One call of a collective operation, blocking or not.
-struct CollectiveCall {
-    std::string kind; ///< of the blocking form, e.g. "Bcast" for Ibcast and Bcast_init
-    const Element& arguments;
-    const std::vector<Element>* children; ///< volumes for each member; null if they are not known
-};
+/// Whether the members of such an operation exchange data, as far as the trace can tell.
+bool moves_data(const CallFacts& facts);
 
-/// The kind of a call that starts a collective operation; empty for other calls.
-std::string collective_kind(std::string_view call);
+/// The bytes that a call names for all, for what goes out, and for what comes in; 0 if it names none.
+std::int64_t size_of(const Element& element);
+std::int64_t sent_size(const Element& call);
+std::int64_t received_size(const Element& call);
+/// -1 if there is none.
+std::int64_t root_of(const Element& call);
+/// What the child elements @p name tell; those without data are left out.
+std::vector<Volume> volumes(const std::vector<Element>& children, std::string_view name);
 
 /// What everyone sends to whom if nobody passes anything on. Empty if the trace does not tell.
-std::optional<Exchange> direct_messages(const CollectiveCall& call, const Members& members);
-
-/// The same, one after the other, as MPI libraries do it: trees, rings and pairs.
-std::optional<std::vector<Exchange>> message_rounds(const CollectiveCall& call, const Members& members);
-
-/// A line of the replay.
-struct ReplayCollective {
-    std::string action;
-    std::vector<std::int64_t> arguments;
-};
-
-/// The replay's own operation, for one in which all processes take part. Empty if it has none that fits: all
-/// members decide alike, since it depends only on what all of them know.
-std::optional<ReplayCollective> replay_collective(const CollectiveCall& call, const Members& members);
+std::optional<Exchange> direct_messages(const Operation& operation, const Members& members);
 
 } // namespace hdtrace::exporter

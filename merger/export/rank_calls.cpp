@@ -19,19 +19,27 @@ const State* RankCalls::next()
     return m_current < m_threads.size() ? &m_threads[m_current].state : nullptr;
 }
 
-CallMoment RankCalls::next_moment()
+void RankCalls::walk(EventWalk& walk)
 {
-    if (m_current < m_threads.size()) {
-        Thread& last = m_threads[m_current];
-        if (!last.has_begun)
-            read(last);
+    while (const State* state = next())
+        walk.add(trace(), *state);
+}
+
+void RankCalls::walk_moments(EventWalk& walk)
+{
+    const auto moment = [](const Thread& thread) {
+        return thread.has_begun ? thread.state.end : thread.state.time;
+    };
+    for (choose(moment); m_current < m_threads.size(); choose(moment)) {
+        Thread& thread = m_threads[m_current];
+        thread.has_begun = !thread.has_begun;
+        if (thread.has_begun) {
+            walk.begin(thread.stream.trace(), thread.state);
+        } else {
+            walk.end(thread.stream.trace(), thread.state);
+            read(thread);
+        }
     }
-    choose([](const Thread& thread) { return thread.has_begun ? thread.state.end : thread.state.time; });
-    if (m_current == m_threads.size())
-        return {};
-    Thread& current = m_threads[m_current];
-    current.has_begun = !current.has_begun;
-    return {&current.state, current.has_begun};
 }
 
 void RankCalls::read(Thread& thread)

@@ -4,18 +4,12 @@
 #include <cstddef>
 #include <vector>
 
-#include "hdtrace/format/traces.h"
+#include "hdtrace/matching/walk.h"
 
 namespace hdtrace::exporter {
 
-/// A call begins or ends.
-struct CallMoment {
-    const State* call = nullptr; ///< null behind the last one
-    bool begins = false;
-};
-
-/// Top-level states in the order in which they ended: what a call waited for stands before it. For this order
-/// one state of each thread is in memory. Either next() or next_moment() is used.
+/// States of the top level in the order in which they ended: what a call waited for stands before it. For
+/// this order one state of each thread is in memory. One of next(), walk() and walk_moments() is used.
 class RankCalls {
   public:
     /// @p traces: of the threads of one process. Throws OpenError, ReadError.
@@ -23,10 +17,14 @@ class RankCalls {
 
     /// Null behind the last one; it belongs to this until the next call. Throws ReadError.
     const State* next();
-    /// The beginnings and ends of the calls in the order of their times. Throws ReadError.
-    CallMoment next_moment();
     /// Whose state was returned last.
     const TraceFile& trace() const { return m_threads[m_current].stream.trace(); }
+
+    /// Gives them to the walk. Throws ReadError.
+    void walk(EventWalk& walk);
+    /// The same, with the beginnings and the ends of the calls of different threads in the order of their
+    /// times.
+    void walk_moments(EventWalk& walk);
 
   private:
     struct Thread {

@@ -75,10 +75,13 @@ def emit_rows(api):
     """facts.inc: rows for macros. Who includes it defines those that it wants; they are gone behind it."""
     calls = "".join(f"HDT_CALL({', '.join(_row(function))})\n" for function in api.functions)
     references = "".join(f'HDT_REFERENCE("{attribute}", ObjectKind::{kind})\n' for attribute, kind in sorted(_references(api).items()))
-    classes = "".join(f'HDT_CLASS("{word}", CallClass::{enumerator(word)})\n' for word in api.vocabularies["class"].words)
-    macros = {"HDT_CALL": "facts of a call", "HDT_REFERENCE": "attribute, what it names", "HDT_CLASS": "word, enumerator"}
+    words = "".join(f'{macro}("{word}", {enumeration}::{enumerator(word)})\n'
+                    for macro, name, enumeration in (("HDT_CLASS", "class", "CallClass"), ("HDT_OBJECT", "object", "ObjectKind"))
+                    for word in api.vocabularies[name].words)
+    macros = {"HDT_CALL": "facts of a call", "HDT_REFERENCE": "attribute, what it names", "HDT_CLASS": "word, enumerator",
+              "HDT_OBJECT": "word, enumerator"}
     defaults = "".join(f"#ifndef {name}\n#define {name}(...) // {row}\n#endif\n" for name, row in macros.items())
-    return WARNING + defaults + calls + references + classes + "".join(f"#undef {name}\n" for name in macros)
+    return WARNING + defaults + calls + references + words + "".join(f"#undef {name}\n" for name in macros)
 
 
 def _enumeration(name, vocabulary):

@@ -57,9 +57,10 @@ std::vector<std::string> match(std::initializer_list<Call> calls)
     MessageMatcher matcher(objects, [&](const Message& message) {
         found.push_back(line_of(message.send) + "->" + line_of(message.receive));
     });
+    EventWalk walk({&matcher});
     std::int64_t line = 0;
     for (const Call& one : calls)
-        matcher.add({"", one.rank, 0, {}}, call(one.text, ++line));
+        walk.add({"", one.rank, 0, {}}, call(one.text, ++line));
     matcher.finish();
     return found;
 }
@@ -72,11 +73,12 @@ TEST(MessageMatcher, TellsAllAboutAMessage)
     const ObjectTable objects(project);
     std::vector<Message> messages;
     MessageMatcher matcher(objects, [&](const Message& message) { messages.push_back(message); });
-    matcher.add({"", 1, 2, {}}, call("Irecv fromRank=-1 fromTag=-1 cid=2 rid=7 size=100", 1));
-    matcher.add({"", 0, 0, {}}, call("Send size=40 toRank=1 toTag=5 cid=1", 2));
+    EventWalk walk({&matcher});
+    walk.add({"", 1, 2, {}}, call("Irecv fromRank=-1 fromTag=-1 cid=2 rid=7 size=100", 1));
+    walk.add({"", 0, 0, {}}, call("Send size=40 toRank=1 toTag=5 cid=1", 2));
     EXPECT_TRUE(messages.empty());
-    EXPECT_EQ(matcher.requests().pending().size(), 1u);
-    matcher.add({"", 1, 2, {}}, call("Wait For rid=7 fromRank=0 fromTag=5 size=40", 3));
+    EXPECT_EQ(walk.requests().pending().size(), 1u);
+    walk.add({"", 1, 2, {}}, call("Wait For rid=7 fromRank=0 fromTag=5 size=40", 3));
     ASSERT_EQ(messages.size(), 1u);
     const Message& message = messages[0];
     EXPECT_EQ(message.communicator, &project.communicators[1]);
@@ -252,9 +254,10 @@ TEST(MessageMatcher, MatchesNestedCalls)
     State write = call("File_write_all cid=0", 1);
     write.nested = {call("Isend toRank=0 toTag=1 cid=0 rid=0", 1), call("Recv fromRank=0 fromTag=1 cid=0", 1),
                     call("Wait For rid=0", 1)};
-    matcher.add({"", 0, 0, {}}, write);
+    EventWalk walk({&matcher});
+    walk.add({"", 0, 0, {}}, write);
     EXPECT_EQ(messages, 1);
-    EXPECT_TRUE(matcher.requests().pending().empty());
+    EXPECT_TRUE(walk.requests().pending().empty());
 }
 
 } // namespace

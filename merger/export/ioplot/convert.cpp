@@ -8,8 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "hdtrace/format/merged_traces.h"
-#include "hdtrace/matching/requests.h"
+#include "hdtrace/matching/walk.h"
 #include "merger/export/file_view.h"
 #include "merger/export/format.h"
 #include "merger/export/text_output.h"
@@ -49,34 +48,48 @@ struct Access {
     std::int64_t time;
 };
 
-bool is_access(std::string_view name)
+bool reads_or_writes(const CallFacts& facts)
 {
-    constexpr std::string_view beginnings[] = {"File_read", "File_write", "File_iread", "File_iwrite"};
-    return std::ranges::any_of(beginnings,
-                               [&](std::string_view beginning) { return name.starts_with(beginning); });
+    return facts.file == FileAccess::read || facts.file == FileAccess::write;
 }
 
-class IoPlot {
+/// Visits all calls in the order of time.
+class IoPlot : public EventVisitor {
   public:
     IoPlot(const ObjectTable& objects, const ProjectFile& file, TextOutput& output, Account& account)
         : m_objects(objects), m_types(objects), m_file(file), m_output(output), m_account(account)
     {
     }
 
-    /// Takes all calls in the order of time.
-    void add(const TraceFile& trace, const State& call)
+    void enter(const Call& call) override { m_start = m_start.value_or(call.state.time); }
+    void mark(const Call& call) override { m_start = m_start.value_or(call.state.time); }
+
+    void accessed(const Call& call, const Operation& operation) override
     {
-        m_start = m_start.value_or(call.time);
-        for (const Completion& completion : m_requests.add(trace, call).completed)
-            complete(trace.rank, completion);
-        if (m_objects.file(trace.rank, call) != &m_file)
+        if (is_wanted(call) && !call.has_failed() && reads_or_writes(*operation.facts))
+            start(operation);
+    }
+
+    void completed(const Call& call, const Completion& completion) override
+    {
+        const auto found = m_pending.extract({call.trace.rank, completion.rid});
+        if (!found)
             return;
-        if (call.name == "File_set_view")
-            set_view(trace.rank, call);
-        else if (call.name == "File_open")
-            m_views.erase(trace.rank);
-        else if (is_access(call.name))
-            start(trace.rank, call);
+        Access& access = found.mapped().access;
+        access.size = std::min(access.size, completion.what->integer("actual").value_or(access.size));
+        write(access, completion.end);
+    }
+
+    void leave(const Call& call) override
+    {
+        if (!is_wanted(call))
+            return;
+        if (call.has_failed() && reads_or_writes(call.facts))
+            m_account.dropped("accesses that failed");
+        else if (call.facts.file == FileAccess::view && !call.has_failed())
+            set_view(call.trace.rank, call.state);
+        else if (call.facts.makes == ObjectKind::file)
+            m_views.erase(call.trace.rank);
     }
 
     void finish()
@@ -94,10 +107,14 @@ class IoPlot {
         std::int64_t end; ///< of the call that started it
     };
 
+    /// What the MPI library does inside a call is part of that call.
+    bool is_wanted(const Call& call) const
+    {
+        return !call.is_inside_call && m_objects.file(call.trace.rank, call.state) == &m_file;
+    }
+
     void set_view(std::int64_t rank, const State& call)
     {
-        if (call.find("rc") != nullptr)
-            return;
         const Type* type = m_types.find(rank, call.integer("filetid").value_or(-1));
         const std::string* representation = call.find("representation");
         m_views[rank] = {
@@ -105,12 +122,11 @@ class IoPlot {
             representation == nullptr || *representation == "native" || *representation == "NATIVE"};
     }
 
-    void start(std::int64_t rank, const State& call)
+    void start(const Operation& operation)
     {
+        const Element& call = *operation.call;
         const std::optional<std::int64_t> offset = call.integer("offset");
-        const View& view = m_views[rank];
-        if (call.find("rc") != nullptr)
-            return m_account.dropped("accesses that failed");
+        const View& view = m_views[operation.rank];
         if (!offset)
             return m_account.dropped(
                 "accesses with the shared file pointer, since the trace does not tell their offset");
@@ -119,32 +135,20 @@ class IoPlot {
         if (!view.of_file->is_regular())
             return m_account.dropped("accesses through a file type that overlaps itself or goes backwards");
         const std::int64_t asked = call.integer("size").value_or(0);
-        const Access access = {rank,
-                               call.name.find("write") != std::string::npos,
+        const Access access = {operation.rank,
+                               operation.facts->file == FileAccess::write,
                                *view.of_file,
                                *offset,
                                std::min(asked, call.integer("actual").value_or(asked)),
-                               call.time};
+                               operation.time};
         if (view.is_native)
             m_account.exact();
         else
             m_account.approximated("accesses in another data representation: with the sizes in memory");
-        if (const std::optional<std::int64_t> rid = call.integer("rid"))
-            m_pending.insert_or_assign({rank, *rid}, Pending{access, call.end});
+        if (operation.rid >= 0)
+            m_pending.insert_or_assign({operation.rank, operation.rid}, Pending{access, operation.end});
         else
-            write(access, call.end);
-    }
-
-    void complete(std::int64_t rank, const Completion& completion)
-    {
-        const auto found = m_pending.find({rank, completion.rid});
-        if (found == m_pending.end())
-            return;
-        Access& access = found->second.access;
-        if (completion.what != nullptr)
-            access.size = std::min(access.size, completion.what->integer("actual").value_or(access.size));
-        write(access, completion.end);
-        m_pending.erase(found);
+            write(access, operation.end);
     }
 
     void write(const Access& access, std::int64_t end)
@@ -167,7 +171,6 @@ class IoPlot {
     const ProjectFile& m_file;
     TextOutput& m_output;
     Account& m_account;
-    RequestTable m_requests;
     std::optional<std::int64_t> m_start;                                ///< of the first call of the run
     std::map<std::int64_t, View> m_views;                               ///< of the processes
     std::map<std::pair<std::int64_t, std::int64_t>, Pending> m_pending; ///< by rank and rid
@@ -183,8 +186,7 @@ void convert_to_ioplot(const Project& project, const Options& options, Account& 
     TextOutput output([&](std::string_view text) { output_file.write(text); });
     IoPlot plot(objects, file, output, account);
     MergedTraces calls(traces_of(project));
-    while (const State* call = calls.next())
-        plot.add(calls.trace(), *call);
+    EventWalk({&plot}).add_all(calls);
     plot.finish();
     output.flush();
     output_file.commit();

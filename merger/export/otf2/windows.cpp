@@ -6,69 +6,64 @@
 #include <memory>
 #include <string>
 
+#include "hdtrace/calls/special_ranks.h"
+
 namespace hdtrace::exporter::otf2 {
 
 namespace {
 
-constexpr std::int64_t nobody = -2;  // MPI_PROC_NULL
-constexpr std::int64_t unknown = -4; // a process of another world
-
-enum class Direction { put, get, atomic };
-
-struct Access {
-    std::string_view call;
-    Direction direction;
-    OTF2_RmaAtomicType atomic = OTF2_RMA_ATOMIC_TYPE_ACCUMULATE;
-};
-
-constexpr Access accesses[] = {
-    {"Put", Direction::put},
-    {"Rput", Direction::put},
-    {"Get", Direction::get},
-    {"Rget", Direction::get},
-    {"Accumulate", Direction::atomic},
-    {"Raccumulate", Direction::atomic},
-    {"Get_accumulate", Direction::atomic, OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE},
-    {"Rget_accumulate", Direction::atomic, OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE},
-    {"Fetch_and_op", Direction::atomic, OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE},
-    {"Compare_and_swap", Direction::atomic, OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP},
-};
-
 /// Calls that all processes of the window make.
 struct CollectiveAction {
-    std::string_view call;
     OTF2_CollectiveOp operation;
     OTF2_RmaSyncLevel level;
 };
 
-constexpr OTF2_RmaSyncLevel processes_and_memory = OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY;
-
-constexpr CollectiveAction collective_actions[] = {
-    {"Win_create", OTF2_COLLECTIVE_OP_CREATE_HANDLE, OTF2_RMA_SYNC_LEVEL_PROCESS},
-    {"Win_create_dynamic", OTF2_COLLECTIVE_OP_CREATE_HANDLE, OTF2_RMA_SYNC_LEVEL_PROCESS},
-    {"Win_allocate", OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE, OTF2_RMA_SYNC_LEVEL_PROCESS},
-    {"Win_allocate_shared", OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE, OTF2_RMA_SYNC_LEVEL_PROCESS},
-    {"Win_fence", OTF2_COLLECTIVE_OP_BARRIER, processes_and_memory},
-    {"Win_free", OTF2_COLLECTIVE_OP_DESTROY_HANDLE, OTF2_RMA_SYNC_LEVEL_PROCESS},
-};
-
-/// Calls that complete operations, according to MPI 4.0, 12.5.
-struct Synchronisation {
-    std::string_view call;
-    bool reaches_target; ///< whether the origin knows that the target has them
-    bool ends_epoch;     ///< whether no later call of the origin completes them
-};
-
-constexpr Synchronisation synchronisations[] = {
-    {"Win_fence", false, true},     {"Win_complete", false, true},     {"Win_unlock", true, true},
-    {"Win_unlock_all", true, true}, {"Win_flush", true, false},        {"Win_flush_all", true, false},
-    {"Win_free", false, true},      {"Win_flush_local", false, false}, {"Win_flush_local_all", false, false},
-};
-
-template <class Row, std::size_t count> const Row* find_row(const Row (&rows)[count], std::string_view call)
+std::optional<CollectiveAction> collective_action(const CallFacts& facts, bool was_allocated)
 {
-    const auto found = std::ranges::find(rows, call, &Row::call);
-    return found == std::end(rows) ? nullptr : found;
+    if (facts.makes == ObjectKind::window)
+        return CollectiveAction{facts.allocates
+                                    ? OTF2_CollectiveOp{OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE}
+                                    : OTF2_CollectiveOp{OTF2_COLLECTIVE_OP_CREATE_HANDLE},
+                                OTF2_RMA_SYNC_LEVEL_PROCESS};
+    if (facts.frees == ObjectKind::window)
+        return CollectiveAction{was_allocated
+                                    ? OTF2_CollectiveOp{OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE}
+                                    : OTF2_CollectiveOp{OTF2_COLLECTIVE_OP_DESTROY_HANDLE},
+                                OTF2_RMA_SYNC_LEVEL_PROCESS};
+    if (facts.synchronisation == WindowSynchronisation::fence)
+        return CollectiveAction{OTF2_COLLECTIVE_OP_BARRIER,
+                                OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY};
+    return std::nullopt;
+}
+
+/// What a call means for operations that were issued before it, according to MPI 4.0, 12.5.
+struct Effect {
+    bool reaches_target = false; ///< whether the origin knows that the target has them
+    bool ends_epoch = false;     ///< whether no later call of the origin completes them
+};
+
+std::optional<Effect> effect_on_operations(const CallFacts& facts)
+{
+    if (facts.frees == ObjectKind::window)
+        return Effect{.ends_epoch = true};
+    switch (facts.synchronisation) {
+    case WindowSynchronisation::fence:
+    case WindowSynchronisation::complete:
+        return Effect{.ends_epoch = true};
+    case WindowSynchronisation::unlock:
+        return Effect{.reaches_target = true, .ends_epoch = true};
+    case WindowSynchronisation::flush:
+        return Effect{.reaches_target = true};
+    case WindowSynchronisation::flush_local:
+        return Effect{};
+    default:
+        return std::nullopt;
+    }
+}
+
+bool is_access(const CallFacts& facts)
+{
+    return facts.access != WindowAccess::none;
 }
 
 OTF2_TimeStamp begin_of(const State& call)
@@ -93,18 +88,27 @@ bool names_target(const Element& call)
 
 std::int64_t target_rank(const Element& call)
 {
-    return call.integer("toRank").value_or(call.integer("fromRank").value_or(unknown));
+    return call.integer("toRank").value_or(call.integer("fromRank").value_or(other_world));
 }
 
-/// For what MPI_Fetch_and_op does OTF2 has own names.
-OTF2_RmaAtomicType atomic_type(const Element& call, const Access& access)
+OTF2_RmaAtomicType atomic_type(const Element& call, WindowAccess access)
 {
-    const std::string* operation = call.find("op");
-    if (call.name != "Fetch_and_op" || operation == nullptr)
-        return access.atomic;
-    if (*operation == "MPI_SUM")
-        return OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ADD;
-    return *operation == "MPI_REPLACE" ? OTF2_RmaAtomicType{OTF2_RMA_ATOMIC_TYPE_SWAP} : access.atomic;
+    switch (access) {
+    case WindowAccess::accumulate:
+        return OTF2_RMA_ATOMIC_TYPE_ACCUMULATE;
+    case WindowAccess::compare_and_swap:
+        return OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP;
+    case WindowAccess::fetch_and_op: // for some of its operations OTF2 has own names
+        if (const std::string* operation = call.find("op")) {
+            if (*operation == "MPI_SUM")
+                return OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ADD;
+            if (*operation == "MPI_REPLACE")
+                return OTF2_RMA_ATOMIC_TYPE_SWAP;
+        }
+        [[fallthrough]];
+    default:
+        return OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE;
+    }
 }
 
 OTF2_LockType lock_type(const Element& call)
@@ -158,40 +162,42 @@ AttributeList target_offset(std::optional<std::int64_t> displacement, std::optio
 
 } // namespace
 
-Recorded WindowEvents::begin(const State& call, OTF2_EvtWriter* writer)
+Recorded WindowEvents::begin(const Call& call, OTF2_EvtWriter* writer)
 {
     m_writer = writer;
-    WindowState* window = window_of(call);
-    if (window == nullptr || lacks_target(call, *window))
-        return window != nullptr && target_rank(call) == nobody ? Recorded::all : Recorded::nothing;
-    if (find_row(accesses, call.name) != nullptr)
-        issue(call, *window, begin_of(call));
-    if (find_row(collective_actions, call.name) != nullptr)
-        check(OTF2_EvtWriter_RmaCollectiveBegin(m_writer, nullptr, begin_of(call)));
-    if (call.name == "Win_free")
-        check(OTF2_EvtWriter_RmaWinDestroy(m_writer, nullptr, begin_of(call), window->ref));
-    if (call.name == "Win_start")
-        window->accessed = m_definitions.group(ranks_of(call, m_definitions.process_count()));
-    if (call.name == "Win_post")
-        window->exposed = m_definitions.group(ranks_of(call, m_definitions.process_count()));
-    if (call.name != "Win_lock" && call.name != "Win_lock_all")
+    const State& state = call.state;
+    WindowState* window = window_of(state);
+    if (window == nullptr || lacks_target(state, call.facts, *window))
+        return window != nullptr && target_rank(state) == proc_null ? Recorded::all : Recorded::nothing;
+    if (is_access(call.facts))
+        issue(state, call.facts, *window, begin_of(state));
+    if (collective_action(call.facts, window->was_allocated))
+        check(OTF2_EvtWriter_RmaCollectiveBegin(m_writer, nullptr, begin_of(state)));
+    if (call.facts.frees == ObjectKind::window)
+        check(OTF2_EvtWriter_RmaWinDestroy(m_writer, nullptr, begin_of(state), window->ref));
+    if (call.facts.synchronisation == WindowSynchronisation::start)
+        window->accessed = m_definitions.group(ranks_of(state, m_definitions.process_count()));
+    if (call.facts.synchronisation == WindowSynchronisation::post)
+        window->exposed = m_definitions.group(ranks_of(state, m_definitions.process_count()));
+    if (call.facts.synchronisation != WindowSynchronisation::lock)
         return Recorded::all;
-    begin_lock(call, *window);
+    begin_lock(state, *window);
     return Recorded::with_assumed_lock;
 }
 
-void WindowEvents::finish(const State& call, OTF2_EvtWriter* writer)
+void WindowEvents::finish(const Call& call, OTF2_EvtWriter* writer)
 {
     m_writer = writer;
-    WindowState* window = window_of(call);
-    if (window == nullptr || lacks_target(call, *window))
+    const State& state = call.state;
+    WindowState* window = window_of(state);
+    if (window == nullptr || lacks_target(state, call.facts, *window))
         return;
     synchronise(call, *window);
     finish_lock(call, *window);
     finish_epoch(call, *window);
     finish_collective(call, *window);
-    if (call.name == "Win_sync")
-        check(OTF2_EvtWriter_RmaSync(m_writer, nullptr, end_of(call), window->ref,
+    if (call.facts.synchronisation == WindowSynchronisation::memory)
+        check(OTF2_EvtWriter_RmaSync(m_writer, nullptr, end_of(state), window->ref,
                                      m_definitions.local_rank(window->communicator, m_rank).value_or(0),
                                      OTF2_RMA_SYNC_TYPE_MEMORY));
 }
@@ -199,11 +205,12 @@ void WindowEvents::finish(const State& call, OTF2_EvtWriter* writer)
 Recorded WindowEvents::start(const Operation& operation, OTF2_EvtWriter* writer)
 {
     m_writer = writer;
-    const Element& call = operation.call;
+    const Element& call = *operation.call;
     WindowState* window = window_of(call);
-    if (window == nullptr || find_row(accesses, call.name) == nullptr || lacks_target(call, *window))
-        return window != nullptr && target_rank(call) == nobody ? Recorded::all : Recorded::nothing;
-    const std::uint64_t id = issue(call, *window, static_cast<OTF2_TimeStamp>(operation.time));
+    if (window == nullptr || lacks_target(call, *operation.facts, *window))
+        return window != nullptr && target_rank(call) == proc_null ? Recorded::all : Recorded::nothing;
+    const std::uint64_t id =
+        issue(call, *operation.facts, *window, static_cast<OTF2_TimeStamp>(operation.time));
     m_requested[operation.rid] = {window, *target_of(call, *window), id};
     return Recorded::all;
 }
@@ -239,28 +246,28 @@ std::optional<std::uint32_t> WindowEvents::target_of(const Element& call, const 
     return m_definitions.local_rank(window.communicator, target_rank(call));
 }
 
-bool WindowEvents::lacks_target(const Element& call, const WindowState& window) const
+bool WindowEvents::lacks_target(const Element& call, const CallFacts& facts, const WindowState& window) const
 {
-    const bool needs_one = names_target(call) || find_row(accesses, call.name) != nullptr;
+    const bool needs_one = names_target(call) || is_access(facts);
     return needs_one && !target_of(call, window);
 }
 
-std::uint64_t WindowEvents::issue(const Element& call, WindowState& window, OTF2_TimeStamp when)
+std::uint64_t WindowEvents::issue(const Element& call, const CallFacts& facts, WindowState& window,
+                                  OTF2_TimeStamp when)
 {
     const std::uint32_t target = *target_of(call, window);
-    const Access* access = find_row(accesses, call.name);
     const std::uint64_t id = m_next_id++, size = bytes(call, "size");
     const auto [place, is_new] = window.targets.try_emplace(target);
     if (is_new)
         place->second.displacement_unit = displacement_unit(*window.window, target_rank(call));
     const AttributeList attributes =
         target_offset(call.integer("targetOffset"), place->second.displacement_unit);
-    if (access->direction == Direction::put) {
+    if (facts.access == WindowAccess::put) {
         check(OTF2_EvtWriter_RmaPut(m_writer, attributes.get(), when, window.ref, target, size, id));
-    } else if (access->direction == Direction::get) {
+    } else if (facts.access == WindowAccess::get) {
         check(OTF2_EvtWriter_RmaGet(m_writer, attributes.get(), when, window.ref, target, size, id));
     } else {
-        const OTF2_RmaAtomicType type = atomic_type(call, *access);
+        const OTF2_RmaAtomicType type = atomic_type(call, facts.access);
         const bool fetches = type != OTF2_RMA_ATOMIC_TYPE_ACCUMULATE;
         const bool compares = type == OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP; // with a value that is sent, too
         const std::uint64_t fetched = call.find("recvSize") ? bytes(call, "recvSize") : size;
@@ -278,27 +285,29 @@ void WindowEvents::begin_lock(const State& call, const WindowState& window) cons
                                         lock_type(call)));
 }
 
-void WindowEvents::finish_lock(const State& call, const WindowState& window) const
+void WindowEvents::finish_lock(const Call& call, const WindowState& window) const
 {
-    const std::uint32_t target = target_of(call, window).value_or(OTF2_UNDEFINED_UINT32);
-    if (call.name == "Win_lock" || call.name == "Win_lock_all")
-        check(OTF2_EvtWriter_RmaAcquireLock(m_writer, nullptr, end_of(call), window.ref, target, 0,
-                                            lock_type(call)));
-    else if (call.name == "Win_unlock" || call.name == "Win_unlock_all")
-        check(OTF2_EvtWriter_RmaReleaseLock(m_writer, nullptr, end_of(call), window.ref, target, 0));
+    const std::uint32_t target = target_of(call.state, window).value_or(OTF2_UNDEFINED_UINT32);
+    if (call.facts.synchronisation == WindowSynchronisation::lock)
+        check(OTF2_EvtWriter_RmaAcquireLock(m_writer, nullptr, end_of(call.state), window.ref, target, 0,
+                                            lock_type(call.state)));
+    else if (call.facts.synchronisation == WindowSynchronisation::unlock)
+        check(OTF2_EvtWriter_RmaReleaseLock(m_writer, nullptr, end_of(call.state), window.ref, target, 0));
 }
 
-void WindowEvents::finish_epoch(const State& call, WindowState& window) const
+void WindowEvents::finish_epoch(const Call& call, WindowState& window) const
 {
-    const bool opens = call.name == "Win_start" || call.name == "Win_post";
-    const bool closes = call.name == "Win_complete" || call.name == "Win_wait" ||
-                        (call.name == "Win_test" && call.integer("flag").value_or(0) != 0);
+    using Synchronisation = WindowSynchronisation;
+    const Synchronisation what = call.facts.synchronisation;
+    const bool opens = what == Synchronisation::start || what == Synchronisation::post;
+    const bool closes = what == Synchronisation::complete || what == Synchronisation::wait ||
+                        (what == Synchronisation::test && call.state.integer("flag").value_or(0) != 0);
     if (!opens && !closes)
         return;
-    const bool is_of_origin = call.name == "Win_start" || call.name == "Win_complete";
+    const bool is_of_origin = what == Synchronisation::start || what == Synchronisation::complete;
     std::optional<OTF2_GroupRef>& group = is_of_origin ? window.accessed : window.exposed;
     if (group)
-        check(OTF2_EvtWriter_RmaGroupSync(m_writer, nullptr, end_of(call),
+        check(OTF2_EvtWriter_RmaGroupSync(m_writer, nullptr, end_of(call.state),
                                           opens ? OTF2_RmaSyncLevel{OTF2_RMA_SYNC_LEVEL_NONE}
                                                 : OTF2_RmaSyncLevel{OTF2_RMA_SYNC_LEVEL_MEMORY},
                                           window.ref, *group));
@@ -306,39 +315,35 @@ void WindowEvents::finish_epoch(const State& call, WindowState& window) const
         group.reset();
 }
 
-void WindowEvents::finish_collective(const State& call, WindowState& window) const
+void WindowEvents::finish_collective(const Call& call, WindowState& window) const
 {
-    const CollectiveAction* action = find_row(collective_actions, call.name);
-    if (action == nullptr)
+    const std::optional<CollectiveAction> action = collective_action(call.facts, window.was_allocated);
+    if (!action)
         return;
-    OTF2_CollectiveOp operation = action->operation;
-    if (call.name == "Win_free" && window.was_allocated)
-        operation = OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE;
-    const bool makes_window = call.find("cid") != nullptr;
-    if (makes_window)
-        check(OTF2_EvtWriter_RmaWinCreate(m_writer, nullptr, end_of(call), window.ref));
-    window.was_allocated = operation == OTF2_COLLECTIVE_OP_CREATE_HANDLE_AND_ALLOCATE || window.was_allocated;
-    check(OTF2_EvtWriter_RmaCollectiveEnd(m_writer, nullptr, end_of(call), operation, action->level,
-                                          window.ref, OTF2_COLLECTIVE_ROOT_NONE, 0, 0));
+    if (call.facts.makes == ObjectKind::window)
+        check(OTF2_EvtWriter_RmaWinCreate(m_writer, nullptr, end_of(call.state), window.ref));
+    window.was_allocated = window.was_allocated || call.facts.allocates;
+    check(OTF2_EvtWriter_RmaCollectiveEnd(m_writer, nullptr, end_of(call.state), action->operation,
+                                          action->level, window.ref, OTF2_COLLECTIVE_ROOT_NONE, 0, 0));
 }
 
-void WindowEvents::synchronise(const State& call, WindowState& window) const
+void WindowEvents::synchronise(const Call& call, WindowState& window) const
 {
-    if (find_row(synchronisations, call.name) == nullptr)
+    if (!effect_on_operations(call.facts))
         return;
-    if (!names_target(call)) {
+    if (!names_target(call.state)) {
         for (auto& [ignored, target] : window.targets)
-            synchronise(call.name, window, target, end_of(call));
-    } else if (const auto found = window.targets.find(*target_of(call, window));
+            synchronise(call.facts, window, target, end_of(call.state));
+    } else if (const auto found = window.targets.find(*target_of(call.state, window));
                found != window.targets.end()) {
-        synchronise(call.name, window, found->second, end_of(call));
+        synchronise(call.facts, window, found->second, end_of(call.state));
     }
 }
 
-void WindowEvents::synchronise(std::string_view call, const WindowState& window, Target& target,
+void WindowEvents::synchronise(const CallFacts& facts, const WindowState& window, Target& target,
                                OTF2_TimeStamp when) const
 {
-    const Synchronisation& what = *find_row(synchronisations, call);
+    const Effect what = *effect_on_operations(facts);
     for (const std::uint64_t id : target.issued)
         check(OTF2_EvtWriter_RmaOpCompleteNonBlocking(m_writer, nullptr, when, window.ref, id));
     target.complete_here.merge(target.issued);

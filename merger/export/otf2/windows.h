@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "hdtrace/format/objects.h"
-#include "hdtrace/matching/requests.h"
+#include "hdtrace/matching/events.h"
 #include "merger/export/otf2/definitions.h"
 
 namespace hdtrace::exporter::otf2 {
@@ -28,9 +28,9 @@ class WindowEvents {
     }
 
     /// What stands behind Enter.
-    Recorded begin(const State& call, OTF2_EvtWriter* writer);
+    Recorded begin(const Call& call, OTF2_EvtWriter* writer);
     /// What stands before Leave.
-    void finish(const State& call, OTF2_EvtWriter* writer);
+    void finish(const Call& call, OTF2_EvtWriter* writer);
 
     /// Operations with requests: where they are started and where a call tells that they are complete.
     Recorded start(const Operation& operation, OTF2_EvtWriter* writer);
@@ -60,17 +60,18 @@ class WindowEvents {
     };
 
     WindowState* window_of(const Element& call);
-    /// Whether its target is nobody, or not described.
-    bool lacks_target(const Element& call, const WindowState& window) const;
+    /// Whether its target is MPI_PROC_NULL, or not described.
+    bool lacks_target(const Element& call, const CallFacts& facts, const WindowState& window) const;
     /// Its id.
-    std::uint64_t issue(const Element& call, WindowState& window, OTF2_TimeStamp when);
+    std::uint64_t issue(const Element& call, const CallFacts& facts, WindowState& window,
+                        OTF2_TimeStamp when);
     void begin_lock(const State& call, const WindowState& window) const;
-    void finish_lock(const State& call, const WindowState& window) const;
-    void finish_epoch(const State& call, WindowState& window) const;
-    void finish_collective(const State& call, WindowState& window) const;
+    void finish_lock(const Call& call, const WindowState& window) const;
+    void finish_epoch(const Call& call, WindowState& window) const;
+    void finish_collective(const Call& call, WindowState& window) const;
     /// What a call completes: at all targets, or at the one that it names.
-    void synchronise(const State& call, WindowState& window) const;
-    void synchronise(std::string_view call, const WindowState& window, Target& target,
+    void synchronise(const Call& call, WindowState& window) const;
+    void synchronise(const CallFacts& facts, const WindowState& window, Target& target,
                      OTF2_TimeStamp when) const;
     /// Whom a call names.
     std::optional<std::uint32_t> target_of(const Element& call, const WindowState& window) const;

@@ -203,7 +203,12 @@ def test_groups_may_be_ranges(converted):
     assert [members(event.group) for event in found] == [[0, 1], [1, 0]]
 
 
-@pytest.mark.parametrize("call", ["Put size='4' wid='0'", "Rget size='4' wid='0' rid='0'", "Win_lock wid='0' toRank='7'", "Win_sync wid='0' rid='0'"])
+@pytest.mark.parametrize("call", ["Put size='4' wid='0'", "Rget size='4' wid='0' rid='0'", "Win_lock wid='0' toRank='7'"])
 def test_calls_without_a_target_of_the_window_are_regions(converted, call):
     conversion, found = converted(call)
     assert (found, conversion.exact, list(conversion.approximated.values())) == ([], 0, [1])
+
+
+def test_a_request_of_a_call_that_starts_nothing_is_ignored(converted):
+    conversion, found = converted("Win_sync wid='0' rid='0'")
+    assert ([type(event).__name__ for event in found], conversion.exact) == (["RmaSync"], 1)

@@ -1,0 +1,92 @@
+// events.h - what happens in a program, as the walk over its traces tells it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "hdtrace/calls/calls.h"
+#include "hdtrace/format/traces.h"
+
+namespace hdtrace {
+
+/// A call, or a state or a moment of the program's own, with what is known about it. Belongs to the walk.
+struct Call {
+    const TraceFile& trace;
+    const State& state;
+    const CallFacts& facts;
+    std::int32_t depth = 0;      ///< how many states and regions are around it
+    std::int32_t nesting = 0;    ///< how many states: 0 is the top level of its trace
+    bool is_inside_call = false; ///< the MPI library made it inside another call
+
+    bool has_failed() const { return state.find("rc") != nullptr; }
+};
+
+/// Something that takes time and perhaps outlasts the call that starts it: a blocking call itself, what a
+/// non-blocking one starts, one start of a persistent request, a split collective.
+struct Operation {
+    std::int64_t rank = 0;
+    std::int64_t rid = -1; ///< -1: it has no request
+    /// What is done and with which arguments: the call that started it; for a persistent one the call that
+    /// made the request (`Send_init`).
+    const Element* call = nullptr;
+    const CallFacts* facts = nullptr; ///< about that call
+    /// What that call says about each member of a communicator; null if it is not known any more.
+    const std::vector<Element>* children = nullptr;
+    std::int64_t thread = 0; ///< that started it
+    std::int64_t time = 0;   ///< when the call that started it began, in nanoseconds since the epoch
+    std::int64_t end = 0;    ///< and when it returned
+    std::int64_t line = 0;   ///< and where it stands
+};
+
+using OperationPointer = std::shared_ptr<const Operation>;
+
+enum class Outcome : std::uint8_t {
+    completed,
+    cancelled,
+    freed, ///< the program gave up its request (`Request_free`); it may complete unseen
+};
+
+struct Completion {
+    /// Null if the start was not seen: it is not selected, or the trace does not have it. Belongs to the
+    /// walk.
+    const Operation* operation = nullptr;
+    std::int64_t rid = -1;
+    Outcome outcome = Outcome::completed;
+    std::int64_t end = 0; ///< when the call returned that tells it, in nanoseconds since the epoch
+    /// `For` of the completing call, with what was received; or that call itself. Belongs to the call.
+    const Element* what = nullptr;
+};
+
+/// Gets the events of a walk. Of each call: enter(), what it starts, the calls inside it, what it completes,
+/// leave(). What belongs to the walk is gone when the function returns. An operation of a call that failed is
+/// none, but a receive of a message that was too large (`MPI_ERR_TRUNCATE`) is one.
+class EventVisitor {
+  public:
+    virtual ~EventVisitor() = default;
+
+    /// A call or a region of the program's own begins. Of a region only name and time are known.
+    virtual void enter(const Call&) {}
+    virtual void leave(const Call&) {}
+    /// A moment that the program marked.
+    virtual void mark(const Call&) {}
+
+    virtual void started(const Call&, const Operation&) {}
+    virtual void completed(const Call&, const Completion&) {}
+
+    /// Of an operation that has started: it sends a message.
+    virtual void sent(const Call&, const Operation&) {}
+    /// Of an operation that has completed: it received a message, as completion.what tells.
+    virtual void received(const Call&, const Completion&) {}
+    /// Of a call that has begun: all members of `facts.members` make it. Those that failed are left out.
+    virtual void joined(const Call&) {}
+    /// Of an operation that has started: it reads or writes a file.
+    virtual void accessed(const Call&, const Operation&) {}
+
+    /// The call, which has ended, made or freed an object; @p id is -1 if the call does not say which one.
+    virtual void made(const Call&, ObjectKind, std::int64_t /*id*/) {}
+    virtual void freed(const Call&, ObjectKind, std::int64_t /*id*/) {}
+};
+
+} // namespace hdtrace

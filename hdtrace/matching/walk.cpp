@@ -1,0 +1,211 @@
+#include "hdtrace/matching/walk.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hdtrace {
+namespace {
+
+// Calls that failed did nothing, except those that got more than there was room for.
+bool did_something(const State& state)
+{
+    const std::string* error = state.find("rc");
+    return !state.is_unfinished() && (!error || *error == "MPI_ERR_TRUNCATE");
+}
+
+/// Whether a call without a request does something that takes its time.
+bool is_operation(const CallFacts& facts)
+{
+    return facts.progress == CallProgress::blocking &&
+           (facts.sends != SendMode::none || facts.receives != ReceiveKind::none ||
+            facts.collective != CollectiveKind::none || facts.file != FileAccess::none);
+}
+
+Operation operation_of(const Call& call)
+{
+    return {.rank = call.trace.rank,
+            .rid = -1,
+            .call = &call.state,
+            .facts = &call.facts,
+            .children = &call.state.children,
+            .thread = call.trace.thread,
+            .time = call.state.time,
+            .end = call.state.end,
+            .line = call.state.line};
+}
+
+bool accesses_file(const CallFacts& facts)
+{
+    return facts.file == FileAccess::read || facts.file == FileAccess::write ||
+           facts.file == FileAccess::sync;
+}
+
+std::int64_t id_in(const State& state, std::string_view attribute)
+{
+    return attribute.empty() ? -1 : state.integer(attribute).value_or(-1);
+}
+
+// A region may be called like a function.
+constexpr CallFacts no_facts;
+
+// What a mark says about its kind and about time becomes the state itself.
+constexpr std::string_view attributes_of_marks[] = {"name", "kind", "begin", "time"};
+
+} // namespace
+
+void EventWalk::add(const TraceFile& trace, const State& state)
+{
+    begin(trace, state);
+    end(trace, state);
+}
+
+void EventWalk::begin(const TraceFile& trace, const State& state)
+{
+    if (!state.is_event)
+        begin(call_of(trace, state));
+}
+
+void EventWalk::end(const TraceFile& trace, const State& state)
+{
+    if (state.is_event)
+        mark(trace, state);
+    else
+        end(call_of(trace, state));
+}
+
+void EventWalk::add_all(MergedTraces& states)
+{
+    while (const State* state = states.next())
+        add(states.trace(), *state);
+}
+
+Call EventWalk::call_of(const TraceFile& trace, const State& state) const
+{
+    return {trace, state, facts_of(state.name), open_regions(trace)};
+}
+
+std::int32_t EventWalk::open_regions(const TraceFile& trace) const
+{
+    if (m_regions.empty())
+        return 0;
+    const auto found = m_regions.find({trace.rank, trace.thread});
+    return found == m_regions.end() ? 0 : static_cast<std::int32_t>(found->second.size());
+}
+
+void EventWalk::begin(const Call& call)
+{
+    for (EventVisitor* visitor : m_visitors)
+        visitor->enter(call);
+    for (const OperationPointer& operation : m_requests.begin(call.trace, call.state, call.facts))
+        start(call, *operation);
+    if (!did_something(call.state))
+        return;
+    if (is_operation(call.facts))
+        start(call, operation_of(call));
+    if (call.facts.collective != CollectiveKind::none && !call.has_failed())
+        for (EventVisitor* visitor : m_visitors)
+            visitor->joined(call);
+}
+
+void EventWalk::end(const Call& call)
+{
+    const bool is_inside_call = call.is_inside_call || call.facts.call_class != CallClass::other;
+    for (const State& nested : call.state.nested) {
+        if (nested.is_event) {
+            mark(call.trace, nested);
+            continue;
+        }
+        const Call inner = {call.trace,     nested,           facts_of(nested.name),
+                            call.depth + 1, call.nesting + 1, is_inside_call};
+        begin(inner);
+        end(inner);
+    }
+    for (const Completion& completion : m_requests.end(call.trace, call.state, call.facts))
+        complete(call, completion);
+    if (did_something(call.state)) {
+        const Operation operation = operation_of(call);
+        if (is_operation(call.facts))
+            complete(call, {&operation, -1, Outcome::completed, call.state.end, &call.state});
+        for (EventVisitor* visitor : m_visitors) {
+            if (call.facts.makes != ObjectKind::none)
+                visitor->made(call, call.facts.makes, id_in(call.state, call.facts.made_id));
+            if (call.facts.frees != ObjectKind::none)
+                visitor->freed(call, call.facts.frees, id_in(call.state, call.facts.freed_id));
+        }
+    }
+    for (EventVisitor* visitor : m_visitors)
+        visitor->leave(call);
+}
+
+void EventWalk::start(const Call& call, const Operation& operation)
+{
+    for (EventVisitor* visitor : m_visitors) {
+        visitor->started(call, operation);
+        if (operation.facts->sends != SendMode::none)
+            visitor->sent(call, operation);
+        if (accesses_file(*operation.facts))
+            visitor->accessed(call, operation);
+    }
+}
+
+void EventWalk::complete(const Call& call, const Completion& completion)
+{
+    const bool received = completion.operation && completion.outcome == Outcome::completed &&
+                          completion.operation->facts->receives != ReceiveKind::none;
+    for (EventVisitor* visitor : m_visitors) {
+        visitor->completed(call, completion);
+        if (received)
+            visitor->received(call, completion);
+    }
+}
+
+void EventWalk::mark(const TraceFile& trace, const State& event)
+{
+    const std::string* kind = event.find("kind");
+    if (kind && *kind == "begin")
+        begin_region(trace, event);
+    else if (kind && *kind == "end")
+        end_region(trace, event);
+    else
+        for (EventVisitor* visitor : m_visitors)
+            visitor->mark(call_of(trace, event));
+}
+
+void EventWalk::begin_region(const TraceFile& trace, const State& event)
+{
+    std::vector<State>& regions = m_regions[{trace.rank, trace.thread}];
+    const auto depth = static_cast<std::int32_t>(regions.size());
+    const std::string* name = event.find("name");
+    State& region = regions.emplace_back();
+    region.name = name ? *name : std::string();
+    region.time = region.end = event.time;
+    region.line = event.line;
+    for (EventVisitor* visitor : m_visitors)
+        visitor->enter({trace, region, no_facts, depth});
+}
+
+// Of a region whose beginning was not read only the end is told.
+void EventWalk::end_region(const TraceFile& trace, const State& event)
+{
+    std::vector<State>& regions = m_regions[{trace.rank, trace.thread}];
+    const std::string* name = event.find("name");
+    State region;
+    region.name = name ? *name : std::string();
+    region.time = event.time;
+    const auto open = std::ranges::find(regions.rbegin(), regions.rend(), region.name, &State::name);
+    if (open != regions.rend()) {
+        region.time = open->time;
+        regions.erase(std::next(open).base());
+    }
+    region.end = event.time;
+    region.line = event.line;
+    region.children = event.children;
+    for (const Attribute& attribute : event.attributes)
+        if (std::ranges::find(attributes_of_marks, attribute.name) == std::end(attributes_of_marks))
+            region.attributes.push_back(attribute);
+    const Call call = {trace, region, no_facts, open_regions(trace)};
+    for (EventVisitor* visitor : m_visitors)
+        visitor->leave(call);
+}
+
+} // namespace hdtrace

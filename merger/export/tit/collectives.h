@@ -1,0 +1,27 @@
+// Collective operations as the replay has them, or as messages.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "merger/export/collectives.h"
+
+namespace hdtrace::exporter {
+
+/// A line of the replay.
+struct ReplayCollective {
+    std::string action;
+    std::vector<std::int64_t> arguments;
+};
+
+/// The replay's own operation, for one in which all processes take part. Empty if it has none that fits: all
+/// members decide alike, since it depends only on what all of them know.
+std::optional<ReplayCollective> replay_collective(const Operation& operation, const Members& members);
+
+/// What everyone sends to whom, one after the other, as MPI libraries do it: trees, rings and pairs. Empty if
+/// the trace does not tell.
+std::optional<std::vector<Exchange>> message_rounds(const Operation& operation, const Members& members);
+
+} // namespace hdtrace::exporter

@@ -1,0 +1,145 @@
+#include "merger/export/tit/preparation.h"
+
+#include <limits>
+
+#include "hdtrace/matching/messages.h"
+#include "merger/export/rank_calls.h"
+#include "merger/export/tit/actions.h"
+
+namespace hdtrace::exporter {
+
+namespace {
+
+/// Only of those that the replay could not post as they were: any source, any tag, and the size of what is
+/// split.
+bool has_to_be_looked_up(const Received& receive)
+{
+    return receive.source == any_rank || receive.tag == any_tag || receive.size > ReplayActions::most_bytes;
+}
+
+class ReceiveCollector : public EventVisitor {
+  public:
+    void completed(const Call& call, const Completion& completion) override
+    {
+        if (call.is_inside_call || completion.operation == nullptr || completion.operation->rid < 0 ||
+            completion.operation->facts->receives == ReceiveKind::none)
+            return;
+        Received receive = posted(*completion.operation);
+        receive.is_complete = completion.outcome == Outcome::completed;
+        if (receive.is_complete && !has_to_be_looked_up(receive))
+            return;
+        const Element& got = *completion.what;
+        receive.source = got.integer("fromRank").value_or(receive.source);
+        receive.tag = got.integer("fromTag").value_or(receive.tag);
+        receive.size = got.integer("size").value_or(receive.size);
+        received[completion.rid] = receive;
+    }
+
+    ReceivedByRid received;
+};
+
+/// Whether the replay of a call may wait for another process.
+bool may_wait(const CallFacts& facts)
+{
+    if (facts.progress == CallProgress::waits)
+        return true;
+    return facts.progress == CallProgress::blocking && !is_computation(facts) &&
+           (facts.call_class == CallClass::point_to_point || facts.call_class == CallClass::collective);
+}
+
+/// Calls come in the order in which they ended.
+class OverlapFinder : public EventVisitor {
+  public:
+    void leave(const Call& call) override
+    {
+        if (call.is_inside_call || !may_wait(call.facts))
+            return;
+        const std::int64_t thread = call.trace.thread;
+        if (m_last.thread != thread)
+            m_last_of_another = m_last;
+        found = found || call.state.time < m_last_of_another.end;
+        m_last = {thread, call.state.end};
+    }
+
+    bool found = false;
+
+  private:
+    struct Ended {
+        std::int64_t thread = -1;
+        std::int64_t end = std::numeric_limits<std::int64_t>::min();
+    };
+
+    Ended m_last, m_last_of_another;
+};
+
+} // namespace
+
+UnmatchedMessages find_unmatched_messages(const Project& project, const ObjectTable& objects)
+{
+    UnmatchedMessages unmatched;
+    const auto call = [](std::int64_t rank, const MessageEnd& end) {
+        return MessageCall{rank, end.thread, end.line, end.rid};
+    };
+    MessageMatcher matcher(objects, [&](const Message& message) {
+        const bool was_too_large =
+            message.send && message.receive && message.receive->size == 0 && message.send->size > 0;
+        if (message.send && (!message.receive || was_too_large))
+            unmatched.sends.insert(call(message.source, *message.send));
+        if (message.receive && (!message.send || was_too_large))
+            unmatched.receives.insert(call(message.destination, *message.receive));
+    });
+    MergedTraces calls(traces_of(project));
+    EventWalk({&matcher}).add_all(calls);
+    matcher.finish();
+    return unmatched;
+}
+
+Received posted(const Operation& receive)
+{
+    const Element& call = *receive.call;
+    return {call.integer("fromRank").value_or(any_rank), call.integer("fromTag").value_or(any_tag),
+            call.integer("recvSize").value_or(call.integer("size").value_or(0))};
+}
+
+ReceivedByRid find_received(const std::vector<TraceFile>& traces)
+{
+    ReceiveCollector collector;
+    EventWalk walk({&collector});
+    RankCalls(traces).walk(walk);
+    for (const OperationPointer& operation : walk.requests().pending()) {
+        if (operation->facts->receives != ReceiveKind::none)
+            collector.received[operation->rid] = posted(*operation);
+    }
+    return std::move(collector.received);
+}
+
+bool is_computation(const CallFacts& facts)
+{
+    switch (facts.call_class) {
+    case CallClass::communicator:
+        return facts.makes != ObjectKind::communicator;
+    case CallClass::datatype:
+    case CallClass::query:
+    case CallClass::event:
+    case CallClass::other:
+        return true;
+    case CallClass::point_to_point: // such as making a part of a message ready
+        return facts.progress == CallProgress::local && facts.probes == ProbeKind::none;
+    default:
+        return false;
+    }
+}
+
+bool threads_overlap(const std::vector<TraceFile>& traces)
+{
+    if (traces.size() < 2)
+        return false;
+    OverlapFinder overlap;
+    EventWalk walk({&overlap});
+    RankCalls calls(traces);
+    for (const State* call = nullptr; !overlap.found && (call = calls.next()) != nullptr;)
+        walk.add(calls.trace(), *call);
+    return overlap.found;
+}
+
+} // namespace hdtrace::exporter

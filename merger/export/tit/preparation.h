@@ -1,0 +1,59 @@
+// What has to be known of a whole run before its replay can be written.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/format/objects.h"
+#include "hdtrace/matching/events.h"
+
+namespace hdtrace::exporter {
+
+/// A send or receive of a process by the call that started it; rid is -1 for blocking ones.
+struct MessageCall {
+    std::int64_t rank = 0;
+    std::int64_t thread = 0;
+    std::int64_t line = 0;
+    std::int64_t rid = -1;
+
+    auto operator<=>(const MessageCall&) const = default;
+};
+
+/// Messages of which the trace has one end only: the replay would wait for them for ever. Also those that
+/// were too large for their receive, which failed.
+struct UnmatchedMessages {
+    std::set<MessageCall> sends;
+    std::set<MessageCall> receives;
+};
+
+/// Reads all traces. Throws OpenError, ReadError.
+UnmatchedMessages find_unmatched_messages(const Project& project, const ObjectTable& objects);
+
+/// What a non-blocking receive got that did not say before what it would get.
+struct Received {
+    std::int64_t source = any_rank;
+    std::int64_t tag = any_tag;
+    std::int64_t size = 0;
+    bool is_complete = false;
+};
+
+using ReceivedByRid = std::unordered_map<std::int64_t, Received>;
+
+/// What a receive asks for.
+Received posted(const Operation& receive);
+
+/// Reads all calls of a process. Of receives that say all that the replay needs only those are in it that
+/// were cancelled or whose end the trace does not have. Throws OpenError, ReadError.
+ReceivedByRid find_received(const std::vector<TraceFile>& traces);
+
+/// Whether the time of such calls is a part of the computation.
+bool is_computation(const CallFacts& facts);
+
+/// Whether calls of different threads of a process may have waited at the same time. Reads all calls of the
+/// process. Throws OpenError, ReadError.
+bool threads_overlap(const std::vector<TraceFile>& traces);
+
+} // namespace hdtrace::exporter

@@ -1,0 +1,354 @@
+#include "merger/export/tit/process_replay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "merger/export/tit/collectives.h"
+
+namespace hdtrace::exporter {
+
+namespace {
+
+enum class Fate { exact, approximated, dropped };
+
+struct Verdict {
+    Fate fate;
+    std::string_view what; ///< for the user
+};
+
+/// In the order of Replayed.
+constexpr Verdict verdicts[] = {
+    {Fate::exact, ""},
+    {Fate::approximated, "calls that the replay does not have: they take the time that they took"},
+    {Fate::dropped, "calls that failed"},
+    {Fate::dropped, "messages whose other end the trace does not have"},
+    {Fate::dropped, "receives that were cancelled or never completed"},
+    {Fate::dropped, "tests that found nothing complete"},
+    {Fate::approximated, "probes: the receives wait instead"},
+    {Fate::approximated, "synchronous, buffered and ready sends: as usual ones"},
+    {Fate::approximated, "partitioned operations: as one message, sent where they are started"},
+    {Fate::approximated, "non-blocking collective operations: as messages between all members"},
+    {Fate::approximated, "collective operations of a program whose threads wait at the same time: as "
+                         "messages between all members"},
+    {Fate::approximated, "collective operations of a part of the processes, or with volumes of their own "
+                         "for each: as messages"},
+};
+
+std::int64_t value_or(const Element& element, std::string_view name, std::int64_t otherwise)
+{
+    return element.integer(name).value_or(otherwise);
+}
+
+std::int64_t destination_of(const Operation& operation)
+{
+    return value_or(*operation.call, "toRank", proc_null);
+}
+
+std::int64_t source_of(const Operation& operation)
+{
+    return value_or(*operation.call, "fromRank", proc_null);
+}
+
+std::int64_t sent_bytes(const Operation& operation)
+{
+    return value_or(*operation.call, operation.facts->sent_size, 0);
+}
+
+/// What the replay makes of a call that starts nothing.
+Replayed without_operation(const Call& call)
+{
+    if (call.facts.call_class == CallClass::completion || call.facts.life == LifeCycle::begins ||
+        call.facts.life == LifeCycle::ends)
+        return Replayed::exactly;
+    if (call.has_failed())
+        return Replayed::failed;
+    if (call.facts.probes != ProbeKind::none)
+        return Replayed::probed;
+    return call.facts.progress == CallProgress::prepares ? Replayed::exactly : Replayed::measured;
+}
+
+Replayed in_mode(SendMode mode)
+{
+    return mode == SendMode::standard ? Replayed::exactly : Replayed::in_standard_mode;
+}
+
+/// Then there is nothing to send, as in MPI_COMM_SELF.
+bool is_alone(const Members& members)
+{
+    return members.ranks.size() == 1;
+}
+
+/// Whether the replay has nothing to say about it: what the MPI library does inside a call is part of that
+/// call.
+bool is_no_call(const Call& call)
+{
+    return call.is_inside_call || is_computation(call.facts);
+}
+
+} // namespace
+
+ProcessReplay::ProcessReplay(Replay& replay, std::int64_t rank, ReceivedByRid received, TextOutput& output)
+    : m_replay(replay), m_rank(rank), m_received(std::move(received)), m_actions(rank, output, replay.balance)
+{
+    m_actions.add("init");
+}
+
+void ProcessReplay::enter(const Call& call)
+{
+    m_end = m_end.value_or(call.state.time);
+    if (is_no_call(call))
+        return;
+    if (m_open.empty())
+        compute(call.state.time - *m_end);
+    m_open[call.trace.thread] = {without_operation(call), {}};
+}
+
+void ProcessReplay::started(const Call& call, const Operation& operation)
+{
+    if (is_no_call(call) || call.has_failed())
+        return;
+    OpenCall& open = m_open[call.trace.thread];
+    open.how = operation.rid < 0 ? do_at_once(operation, open.waits) : start(operation);
+}
+
+void ProcessReplay::completed(const Call& call, const Completion& completion)
+{
+    if (is_no_call(call) || completion.rid < 0)
+        return;
+    OpenCall& open = m_open[call.trace.thread];
+    ++open.completions;
+    open.knows_completions = complete(completion) && open.knows_completions;
+}
+
+void ProcessReplay::leave(const Call& call)
+{
+    if (call.is_inside_call)
+        return;
+    if (is_computation(call.facts))
+        return m_replay.account.exact();
+    m_end = std::max(*m_end, call.state.end);
+    OpenCall open = std::move(m_open[call.trace.thread]);
+    m_open.erase(call.trace.thread);
+    m_actions.wait(open.waits);
+    if (!open.knows_completions)
+        open.how = Replayed::measured;
+    else if (call.facts.call_class == CallClass::completion && call.has_failed())
+        open.how = Replayed::failed;
+    else if (call.facts.progress == CallProgress::tests && open.completions == 0)
+        open.how = Replayed::tested_in_vain;
+    if (open.how == Replayed::measured)
+        m_actions.sleep(call.state.end - call.state.time);
+    count(open.how, call.trace);
+}
+
+void ProcessReplay::mark(const Call& call)
+{
+    m_end = m_end.value_or(call.state.time);
+    m_replay.account.exact();
+}
+
+void ProcessReplay::finish()
+{
+    m_actions.add("finalize");
+    m_replay.collectives.insert(m_collectives);
+}
+
+void ProcessReplay::compute(std::int64_t nanoseconds)
+{
+    m_actions.compute(std::llround(static_cast<double>(nanoseconds) * 1e-9 * m_replay.speed));
+}
+
+void ProcessReplay::count(Replayed how, const TraceFile& trace)
+{
+    const Verdict& verdict = verdicts[static_cast<std::size_t>(how)];
+    if (verdict.fate == Fate::dropped)
+        m_replay.account.dropped(verdict.what);
+    else if (verdict.fate == Fate::approximated)
+        m_replay.account.approximated(verdict.what);
+    else if (trace.thread > 0)
+        m_replay.account.approximated("calls of further threads: in one sequence with those of the first");
+    else
+        m_replay.account.exact();
+}
+
+Replayed ProcessReplay::do_at_once(const Operation& operation, std::vector<ReplayWait>& waits)
+{
+    const CallFacts& facts = *operation.facts;
+    const bool sends = facts.sends != SendMode::none, receives = facts.receives != ReceiveKind::none;
+    if (sends && receives)
+        return send_and_receive(operation, waits);
+    if (sends)
+        return send(operation, waits);
+    if (receives)
+        return receive(operation, waits);
+    return moves_data(facts) ? collective(operation, waits) : Replayed::measured;
+}
+
+Replayed ProcessReplay::start(const Operation& operation)
+{
+    const CallFacts& facts = *operation.facts;
+    std::vector<ReplayWait> waits;
+    Replayed how = Replayed::measured;
+    if (facts.sends != SendMode::none)
+        how = start_send(operation, waits);
+    if (facts.receives != ReceiveKind::none)
+        how = start_receive(operation, waits);
+    else if (moves_data(facts))
+        how = start_collective(operation, Replayed::without_blocking, waits);
+    if (how != Replayed::measured)
+        m_pending[operation.rid] = std::move(waits);
+    return how;
+}
+
+bool ProcessReplay::complete(const Completion& completion)
+{
+    const auto found = m_pending.extract(completion.rid);
+    if (!found)
+        return false;
+    if (completion.outcome == Outcome::completed)
+        m_actions.wait(found.mapped());
+    return true;
+}
+
+// --- messages ---
+
+std::int64_t ProcessReplay::tag_of(const Operation& operation, std::int64_t tag) const
+{
+    const Communicator* communicator = m_replay.objects.communicator(m_rank, *operation.call);
+    return operation.facts->partitioned ? m_replay.tags.of_partitioned(communicator, tag)
+                                        : m_replay.tags.of(communicator, tag);
+}
+
+bool ProcessReplay::is_unmatched(const std::set<MessageCall>& ends, const Operation& operation) const
+{
+    return !ends.empty() && ends.contains({m_rank, operation.thread, operation.line, operation.rid});
+}
+
+// Blocking ones, unless other threads must go on meanwhile.
+Replayed ProcessReplay::send(const Operation& operation, std::vector<ReplayWait>& waits)
+{
+    const std::int64_t to = destination_of(operation);
+    if (to == other_world)
+        return Replayed::measured;
+    if (is_unmatched(m_replay.unmatched.sends, operation))
+        return Replayed::unmatched;
+    const std::int64_t tag = tag_of(operation, value_or(*operation.call, "toTag", 0));
+    if (to != proc_null && m_replay.threads_overlap)
+        m_actions.start_send(to, tag, sent_bytes(operation), waits);
+    else if (to != proc_null)
+        m_actions.send(to, tag, sent_bytes(operation));
+    return in_mode(operation.facts->sends);
+}
+
+Replayed ProcessReplay::receive(const Operation& operation, std::vector<ReplayWait>& waits)
+{
+    const std::int64_t from = source_of(operation);
+    if (from == other_world || from == any_rank)
+        return Replayed::measured;
+    if (is_unmatched(m_replay.unmatched.receives, operation))
+        return Replayed::unmatched;
+    const std::int64_t tag = tag_of(operation, value_or(*operation.call, "fromTag", 0));
+    const std::int64_t size = value_or(*operation.call, operation.facts->received_size, 0);
+    if (from != proc_null && m_replay.threads_overlap)
+        m_actions.start_receive(from, tag, size, waits);
+    else if (from != proc_null)
+        m_actions.receive(from, tag, size);
+    return Replayed::exactly;
+}
+
+Replayed ProcessReplay::send_and_receive(const Operation& operation, std::vector<ReplayWait>& waits)
+{
+    const Element& call = *operation.call;
+    const std::int64_t to = destination_of(operation), from = source_of(operation);
+    if (to == other_world || from == other_world || from == any_rank)
+        return Replayed::measured;
+    if (to != proc_null && !is_unmatched(m_replay.unmatched.sends, operation))
+        m_actions.start_send(to, tag_of(operation, value_or(call, "toTag", 0)), sent_bytes(operation), waits);
+    if (from != proc_null && !is_unmatched(m_replay.unmatched.receives, operation))
+        m_actions.start_receive(from, tag_of(operation, value_or(call, "fromTag", 0)),
+                                value_or(call, operation.facts->received_size, 0), waits);
+    return Replayed::exactly;
+}
+
+Replayed ProcessReplay::start_send(const Operation& operation, std::vector<ReplayWait>& waits)
+{
+    const std::int64_t to = destination_of(operation);
+    if (to == other_world)
+        return Replayed::measured;
+    if (is_unmatched(m_replay.unmatched.sends, operation))
+        return Replayed::unmatched;
+    if (to != proc_null)
+        m_actions.start_send(to, tag_of(operation, value_or(*operation.call, "toTag", 0)),
+                             sent_bytes(operation), waits);
+    return operation.facts->partitioned ? Replayed::in_one_part : in_mode(operation.facts->sends);
+}
+
+Replayed ProcessReplay::start_receive(const Operation& operation, std::vector<ReplayWait>& waits)
+{
+    Received receive = posted(operation);
+    if (const auto found = m_received.extract(operation.rid)) {
+        receive = found.mapped();
+        if (!receive.is_complete)
+            return Replayed::cancelled;
+    }
+    if (receive.source == other_world || receive.source == any_rank)
+        return Replayed::measured;
+    if (is_unmatched(m_replay.unmatched.receives, operation))
+        return Replayed::unmatched;
+    if (receive.source != proc_null)
+        m_actions.start_receive(receive.source, tag_of(operation, receive.tag), receive.size, waits);
+    return operation.facts->partitioned ? Replayed::in_one_part : Replayed::exactly;
+}
+
+// --- collective operations ---
+
+Replayed ProcessReplay::collective(const Operation& operation, std::vector<ReplayWait>& waits)
+{
+    if (m_replay.threads_overlap)
+        return start_collective(operation, Replayed::among_threads, waits);
+    const Communicator* communicator = m_replay.objects.communicator(m_rank, *operation.call);
+    const std::optional<Members> members = members_of(communicator, m_rank);
+    if (!members)
+        return Replayed::measured;
+    const bool is_of_all = members->ranks.size() == static_cast<std::size_t>(m_replay.project.process_count);
+    if (const auto line = replay_collective(operation, *members); line && is_of_all) {
+        m_actions.add(line->action, line->arguments);
+        ++m_collectives;
+        return Replayed::exactly;
+    }
+    if (is_alone(*members))
+        return Replayed::exactly;
+    const auto rounds = message_rounds(operation, *members);
+    if (!rounds)
+        return Replayed::measured;
+    for (const Exchange& round : *rounds)
+        m_actions.wait(exchange(round, m_replay.tags.of_collective(communicator)));
+    return Replayed::as_messages;
+}
+
+Replayed ProcessReplay::start_collective(const Operation& operation, Replayed as_messages,
+                                         std::vector<ReplayWait>& waits)
+{
+    const Communicator* communicator = m_replay.objects.communicator(m_rank, *operation.call);
+    const std::optional<Members> members = members_of(communicator, m_rank);
+    const std::optional<Exchange> messages = members ? direct_messages(operation, *members) : std::nullopt;
+    if (!messages)
+        return Replayed::measured;
+    if (is_alone(*members))
+        return Replayed::exactly;
+    waits = exchange(*messages, m_replay.tags.of_collective(communicator, m_started[communicator]++));
+    return as_messages;
+}
+
+std::vector<ReplayWait> ProcessReplay::exchange(const Exchange& round, std::int64_t tag)
+{
+    std::vector<ReplayWait> waits;
+    for (const auto& [rank, size] : round.receives)
+        m_actions.start_receive(rank, tag, size, waits);
+    for (const auto& [rank, size] : round.sends)
+        m_actions.start_send(rank, tag, size, waits);
+    return waits;
+}
+
+} // namespace hdtrace::exporter

@@ -1,0 +1,105 @@
+// What one process does, as lines of SimGrid's replay.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "hdtrace/format/objects.h"
+#include "hdtrace/matching/events.h"
+#include "merger/export/account.h"
+#include "merger/export/collectives.h"
+#include "merger/export/tit/actions.h"
+#include "merger/export/tit/preparation.h"
+
+namespace hdtrace::exporter {
+
+/// What all processes share.
+struct Replay {
+    const Project& project;
+    const ObjectTable& objects;
+    ReplayTags tags;
+    UnmatchedMessages unmatched;
+    MessageBalance balance{};
+    /// In some process calls of different threads waited at the same time. One sequence of blocking calls
+    /// could wait for ever then, so that all calls start where they began and are waited for where they
+    /// ended.
+    bool threads_overlap = false;
+    std::set<std::int64_t> collectives{}; ///< how many each process takes part in; one number if all is well
+    double speed; ///< what the traced processor computes, in floating-point operations per second
+    Account& account;
+};
+
+/// How a call stands in the replay.
+enum class Replayed : std::uint8_t {
+    exactly,
+    measured, ///< it takes the time that it took
+    failed,
+    unmatched,
+    cancelled,
+    tested_in_vain,
+    probed,
+    in_standard_mode,
+    in_one_part,
+    without_blocking,
+    among_threads,
+    as_messages,
+};
+
+/// Visits the calls of one process.
+class ProcessReplay : public EventVisitor {
+  public:
+    ProcessReplay(Replay& replay, std::int64_t rank, ReceivedByRid received, TextOutput& output);
+
+    void enter(const Call& call) override;
+    void started(const Call& call, const Operation& operation) override;
+    void completed(const Call& call, const Completion& completion) override;
+    void leave(const Call& call) override;
+    void mark(const Call& call) override;
+
+    void finish();
+
+  private:
+    /// A call that has begun.
+    struct OpenCall {
+        Replayed how = Replayed::exactly;
+        std::vector<ReplayWait> waits; ///< what it waits for itself
+        std::size_t completions = 0;
+        bool knows_completions = true;
+    };
+
+    void compute(std::int64_t nanoseconds);
+    void count(Replayed how, const TraceFile& trace);
+    Replayed do_at_once(const Operation& operation, std::vector<ReplayWait>& waits);
+    Replayed start(const Operation& operation);
+    /// False if it is not known what has to be waited for.
+    bool complete(const Completion& completion);
+
+    std::int64_t tag_of(const Operation& operation, std::int64_t tag) const;
+    bool is_unmatched(const std::set<MessageCall>& ends, const Operation& operation) const;
+    Replayed send(const Operation& operation, std::vector<ReplayWait>& waits);
+    Replayed receive(const Operation& operation, std::vector<ReplayWait>& waits);
+    Replayed send_and_receive(const Operation& operation, std::vector<ReplayWait>& waits);
+    /// Of an operation with a request.
+    Replayed start_send(const Operation& operation, std::vector<ReplayWait>& waits);
+    Replayed start_receive(const Operation& operation, std::vector<ReplayWait>& waits);
+    Replayed collective(const Operation& operation, std::vector<ReplayWait>& waits);
+    Replayed start_collective(const Operation& operation, Replayed as_messages,
+                              std::vector<ReplayWait>& waits);
+    std::vector<ReplayWait> exchange(const Exchange& round, std::int64_t tag);
+
+    Replay& m_replay;
+    std::int64_t m_rank;
+    ReceivedByRid m_received;
+    ReplayActions m_actions;
+    std::unordered_map<std::int64_t, OpenCall> m_open;                   ///< by thread
+    std::unordered_map<std::int64_t, std::vector<ReplayWait>> m_pending; ///< by rid
+    std::unordered_map<const Communicator*, std::int64_t> m_started;     ///< non-blocking collectives
+    std::int64_t m_collectives = 0;                                      ///< in which all processes take part
+    std::optional<std::int64_t> m_end;                                   ///< of the last call
+};
+
+} // namespace hdtrace::exporter

@@ -1,0 +1,184 @@
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "hdtrace/matching/walk.h"
+
+namespace hdtrace {
+namespace {
+
+using Events = std::vector<std::string>;
+
+// Writes down what it is told, e.g. "started Isend 4": the call that is done and its request.
+class Recorder : public EventVisitor {
+  public:
+    Events events;
+
+    void enter(const Call& call) override { add("enter", call); }
+    void leave(const Call& call) override
+    {
+        add("leave", call);
+        left.push_back(call.state);
+    }
+    void mark(const Call& call) override { add("mark", call); }
+    void started(const Call&, const Operation& operation) override { add("started", operation); }
+    void completed(const Call&, const Completion& completion) override
+    {
+        if (completion.operation)
+            add("completed", *completion.operation);
+        else
+            events.push_back("completed ? " + std::to_string(completion.rid));
+    }
+    void sent(const Call&, const Operation& operation) override { add("sent", operation); }
+    void received(const Call&, const Completion& completion) override
+    {
+        add("received", *completion.operation);
+    }
+    void joined(const Call& call) override { add("joined", call); }
+    void accessed(const Call&, const Operation& operation) override { add("accessed", operation); }
+    void made(const Call&, ObjectKind kind, std::int64_t id) override { add("made", kind, id); }
+    void freed(const Call&, ObjectKind kind, std::int64_t id) override { add("freed", kind, id); }
+
+    std::vector<State> left;
+
+  private:
+    void add(const std::string& what, const Call& call)
+    {
+        events.push_back(what + " " + call.state.name + " " + std::to_string(call.depth) +
+                         (call.is_inside_call ? " inside" : ""));
+    }
+    void add(const std::string& what, const Operation& operation)
+    {
+        events.push_back(what + " " + operation.call->name + " " + std::to_string(operation.rid));
+    }
+    void add(const std::string& what, ObjectKind kind, std::int64_t id)
+    {
+        events.push_back(what + " " + std::string(object_name(kind)) + " " + std::to_string(id));
+    }
+};
+
+const TraceFile trace{"", 0, 0, {}};
+
+State state(std::string name, std::vector<Attribute> attributes = {}, std::vector<Element> children = {})
+{
+    State made;
+    made.name = std::move(name);
+    made.attributes = std::move(attributes);
+    made.children = std::move(children);
+    return made;
+}
+
+State event(std::string kind, std::string name, std::int64_t time)
+{
+    State made = state("Event", {{"name", std::move(name)}, {"kind", std::move(kind)}});
+    made.is_event = true;
+    made.time = made.end = time;
+    return made;
+}
+
+Events walk(std::initializer_list<State> states)
+{
+    Recorder recorder;
+    EventWalk walk({&recorder});
+    for (const State& one : states)
+        walk.add(trace, one);
+    return recorder.events;
+}
+
+TEST(EventWalk, TellsWhatABlockingExchangeDoes)
+{
+    EXPECT_EQ(walk({state("Sendrecv", {{"toRank", "1"}})}),
+              (Events{"enter Sendrecv 0", "started Sendrecv -1", "sent Sendrecv -1", "completed Sendrecv -1",
+                      "received Sendrecv -1", "leave Sendrecv 0"}));
+}
+
+TEST(EventWalk, FollowsRequestsFromTheirStartToTheirCompletion)
+{
+    EXPECT_EQ(walk({state("Send_init", {{"rid", "0"}}), state("Irecv", {{"rid", "1"}}),
+                    state("Start", {{"rid", "2"}, {"initRid", "0"}}),
+                    state("Waitall", {},
+                          {{"For", {{"rid", "1"}}}, {"For", {{"rid", "2"}}}, {"For", {{"rid", "9"}}}})}),
+              (Events{"enter Send_init 0", "leave Send_init 0", "enter Irecv 0", "started Irecv 1",
+                      "leave Irecv 0", "enter Start 0", "started Send_init 2", "sent Send_init 2",
+                      "leave Start 0", "enter Waitall 0", "completed Irecv 1", "received Irecv 1",
+                      "completed Send_init 2", "completed ? 9", "leave Waitall 0"}));
+}
+
+TEST(EventWalk, TellsWhatIsMadeAndFreedAndWhoJoins)
+{
+    EXPECT_EQ(walk({state("Comm_split", {{"cid", "0"}, {"newcid", "3"}}), state("Comm_free", {{"cid", "3"}}),
+                    state("Type_vector", {{"tid", "7"}})}),
+              (Events{"enter Comm_split 0", "started Comm_split -1", "joined Comm_split 0",
+                      "completed Comm_split -1", "made communicator 3", "leave Comm_split 0",
+                      "enter Comm_free 0", "started Comm_free -1", "joined Comm_free 0",
+                      "completed Comm_free -1", "freed communicator 3", "leave Comm_free 0",
+                      "enter Type_vector 0", "made datatype 7", "leave Type_vector 0"}));
+}
+
+TEST(EventWalk, TellsOfAccessesToFiles)
+{
+    EXPECT_EQ(walk({state("File_write_all_begin", {{"rid", "5"}}),
+                    state("Wait", {}, {{"For", {{"rid", "5"}}}}), state("File_sync")}),
+              (Events{"enter File_write_all_begin 0", "started File_write_all_begin 5",
+                      "accessed File_write_all_begin 5", "joined File_write_all_begin 0",
+                      "leave File_write_all_begin 0", "enter Wait 0", "completed File_write_all_begin 5",
+                      "leave Wait 0", "enter File_sync 0", "started File_sync -1", "accessed File_sync -1",
+                      "joined File_sync 0", "completed File_sync -1", "leave File_sync 0"}));
+}
+
+TEST(EventWalk, LeavesOutWhatFailedOrDidNotEnd)
+{
+    EXPECT_EQ(walk({state("Send", {{"rc", "MPI_ERR_RANK"}}), state("Recv", {{"unfinished", "1"}})}),
+              (Events{"enter Send 0", "leave Send 0", "enter Recv 0", "leave Recv 0"}));
+    EXPECT_EQ(
+        walk({state("Recv", {{"rc", "MPI_ERR_TRUNCATE"}})}),
+        (Events{"enter Recv 0", "started Recv -1", "completed Recv -1", "received Recv -1", "leave Recv 0"}));
+}
+
+TEST(EventWalk, SeesCallsInsideCallsAndInsideStatesOfTheProgram)
+{
+    State outer = state("Bcast"), step = state("Step");
+    outer.nested = {state("Send")};
+    step.nested = {outer};
+    EXPECT_EQ(walk({step}),
+              (Events{"enter Step 0", "enter Bcast 1", "started Bcast -1", "joined Bcast 1",
+                      "enter Send 2 inside", "started Send -1", "sent Send -1", "completed Send -1",
+                      "leave Send 2 inside", "completed Bcast -1", "leave Bcast 1", "leave Step 0"}));
+}
+
+TEST(EventWalk, MakesRegionsOfMarks)
+{
+    State end = event("end", "Step", 50);
+    end.attributes.push_back({"number", "3"});
+    end.children = {{"Result", {{"value", "1"}}}};
+    Recorder recorder;
+    EventWalk walk({&recorder});
+    for (const State& one : {event("begin", "Step", 10), state("Barrier"), event("mark", "here", 30),
+                             event("begin", "Send", 35), event("end", "Send", 40), end, state("Wait")})
+        walk.add(trace, one);
+    EXPECT_EQ(recorder.events,
+              (Events{"enter Step 0", "enter Barrier 1", "started Barrier -1", "joined Barrier 1",
+                      "completed Barrier -1", "leave Barrier 1", "mark Event 1", "enter Send 1",
+                      "leave Send 1", "leave Step 0", "enter Wait 0", "leave Wait 0"}));
+    const State& step = recorder.left[2];
+    EXPECT_EQ(step.time, 10);
+    EXPECT_EQ(step.end, 50);
+    EXPECT_EQ(step.attributes, (std::vector<Attribute>{{"number", "3"}}));
+    EXPECT_EQ(step.children, end.children);
+}
+
+TEST(EventWalk, KeepsTheRegionsOfThreadsApart)
+{
+    Recorder recorder;
+    EventWalk walk({&recorder});
+    walk.add({"", 0, 0, {}}, event("begin", "Step", 10));
+    walk.add({"", 0, 1, {}}, state("Wait"));
+    walk.add({"", 1, 0, {}}, event("end", "Step", 20)); // its beginning was not read
+    EXPECT_EQ(recorder.events, (Events{"enter Step 0", "enter Wait 0", "leave Wait 0", "leave Step 0"}));
+    EXPECT_EQ(recorder.left[1].time, 20);
+}
+
+} // namespace
+} // namespace hdtrace
