@@ -9,6 +9,14 @@ from .meanings import Meaning, MeaningError, parse, with_progress
 
 NOT_CHAPTERS = ("kinds", "own", "exempt", "meanings")
 
+# What there can be in the table of a chapter; classes and what functions do have their words in meanings.toml.
+SECTIONS = ("title", "standard", "class", "does_unless_told", "variants", "with_variants", "calls", "classes", "does", "logged",
+            "creation")
+VARIANTS = ("nonblocking", "persistent")
+CREATION_RULES = ("from_parent", "from_parent_later", "from_group", "from_tagged_group", "from_two_groups", "from_two_worlds")
+CHILDREN = ("Arg", "Command", "Data", "For", "Info", "Recv", "Send")
+SPECIALS = ("actual", "comm", "named", "offset", "posted", "ranges", "size", "source", "split", "tag")
+
 
 class TableError(Exception):
     """Something in the tables is wrong; the message names the file and the function."""
@@ -187,7 +195,7 @@ def _read(path):
 def _load_chapter(path, kinds, vocabularies):
     table = _read(path)
     calls = {name: parse_parameters(path.name, name, text, kinds) for name, text in table["calls"].items()}
-    _check_names(path, table)
+    check_names(path, table)
     logged, does = dict(table.get("logged", {})), dict(table.get("does", {}))
     operations = _add_variants(table, calls, logged, does, kinds) if table.get("variants") else {}
     meanings = _load_meanings(path, table, does, operations, vocabularies)
@@ -196,17 +204,74 @@ def _load_chapter(path, kinds, vocabularies):
         Function(name, parameters, path.stem, meanings[name], parse_logged(path.name, name, parameters, logged),
                  tuple(creation[name].split()) if name in creation else None, operation=operations.get(name, ""))
         for name, parameters in calls.items())
+    for function in functions:
+        check_values(path, function)
     return Chapter(path.stem, table["title"], table["standard"], functions)
 
 
-def _check_names(path, table):
-    """Whatever is said, it is said of a function that there is."""
-    named = [(section, name) for section in ("logged", "does", "creation") for name in table.get(section, {})]
-    named += [("classes", name) for names in table.get("classes", {}).values() for name in names]
-    named += [("", name) for name in table.get("with_variants", [])]
-    for section, name in named:
-        if name not in table["calls"]:
-            raise TableError(f"{_place(path, section, name)}: {name} is not in [calls]")
+def check_names(path, table):
+    """Every name beside those in [calls] is one that there can be; else the error names its line."""
+    for section, name, problem in _wrong_names(table):
+        raise TableError(f"{_place(path, section, name)}: {problem}")
+
+
+def _wrong_names(table):
+    for name in set(table) - set(SECTIONS):
+        yield name if isinstance(table[name], dict) else "", name, f"there is no section '{name}'"
+    yield from (("", name, f"there is no variant '{name}'") for name in set(table.get("variants", ())) - set(VARIANTS))
+    yield from ((section, name, f"{name} is not in [calls]") for section, name in _functions_named(table)
+                if name not in table["calls"])
+    classified = [name for names in table.get("classes", {}).values() for name in names]
+    yield from (("classes", name, f"{name} has two classes") for name in classified if classified.count(name) > 1)
+    for name, text in table.get("logged", {}).items():
+        model = _LIKE.match(text)
+        if model and model.group(1) not in table["logged"]:
+            yield "logged", name, f"{name} is like {model.group(1)}, which is not in [logged]"
+    for name, text in table.get("creation", {}).items():
+        if len(text.split()) != 2 or text.split()[0] not in CREATION_RULES:
+            yield "creation", name, f"{name}: '{text}' is not one of the rules {', '.join(CREATION_RULES)} and a word"
+
+
+def _functions_named(table):
+    """Of which functions something is said: (section, name)."""
+    yield from ((section, name) for section in ("logged", "does", "creation") for name in table.get(section, {}))
+    yield from (("classes", name) for names in table.get("classes", {}).values() for name in names)
+    yield from (("", name) for name in table.get("with_variants", ()))
+
+
+def check_values(path, function):
+    """What the function's line in [logged] names are parameters that can be written, and what the generator knows."""
+    for problem in _wrong_values(function):
+        raise TableError(f"{_place(path, 'logged', function.name)}: {function.name}: {problem}")
+
+
+def _wrong_values(function):
+    parameters = {parameter.name: parameter for parameter in function.parameters}
+    for child in function.logged.children:
+        if child.name not in CHILDREN:
+            yield f"there is no child element '{child.name}'"
+    for value in _values(function.logged):
+        if isinstance(value, Special) and value.name not in SPECIALS:
+            yield f"nothing is known as ${value.name}"
+        for name in _named_in(value):
+            if name not in parameters:
+                yield f"there is no parameter '{name}'"
+        if isinstance(value, Argument) and not (parameters[value.parameter].kind and parameters[value.parameter].kind.value):
+            yield f"'{value.parameter}' has no kind that can be written"
+
+
+def _values(logged):
+    for part in (logged, *logged.children):
+        for attribute in part.attributes:
+            yield from attribute.values
+    yield from (child.each for child in logged.children if child.each)
+
+
+def _named_in(value):
+    """The parameters that a value needs."""
+    if isinstance(value, Product):
+        return [name for name in (*value.count.split("*"), value.datatype, value.displacements) if name not in ("", "1")]
+    return [value.parameter] if isinstance(value, Argument) else []
 
 
 def _place(path, section, word):
@@ -215,7 +280,7 @@ def _place(path, section, word):
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith("["):
             current = line.strip("[]")
-        elif current == section and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", line):
+        if current == section and re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", line):
             return f"{path.name}:{number}"
     return path.name
 
@@ -280,6 +345,7 @@ def parse_parameters(file, function, text, kinds):
 
 _ITEM = re.compile(r"(?:[^\s()]|\([^()]*\))+")
 _CHILD = re.compile(r"(\w+)\((.*)\)")
+_LIKE = re.compile(r"like (\w+)(?:,(.*))?$")
 
 
 def parse_logged(file, function, parameters, lines):
@@ -303,7 +369,7 @@ def parse_logged(file, function, parameters, lines):
 
 
 def _expand_like(file, function, text, lines):
-    match = re.match(r"like (\w+)(?:,(.*))?$", text.strip())
+    match = _LIKE.match(text.strip())
     if not match:
         return text
     other, more = match.groups()

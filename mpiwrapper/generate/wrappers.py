@@ -129,8 +129,6 @@ class Wrapper:
             "from_group": f"{parent}, tag, *{made}", "from_two_groups": f"{parent or 'MPI_COMM_NULL'}, *{made}",
             "from_tagged_group": f"stringtag, *{made}",
             "from_two_worlds": f"*{made}"}
-        if rule not in arguments:
-            raise TableError(f"{self.function.chapter}.toml: [creation] {self.function.name}: no rule '{rule}'")
         return ["if (call.succeeded())", f'    created_{rule}({arguments[rule]}, "{word}");']
 
     def track_window(self):

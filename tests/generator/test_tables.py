@@ -1,8 +1,12 @@
 """The language of the tables."""
 
+from pathlib import Path
+
 import pytest
 from generate import tables
 from generate.tables import Argument, Attribute, Child, Product, Special
+
+API = Path(__file__).resolve().parents[2] / "mpiwrapper/api"
 
 
 def parameters(text, kinds):
@@ -83,6 +87,70 @@ def test_every_value_names_a_parameter(api):
             for value in attribute.values:
                 if isinstance(value, Argument):
                     function.parameter(value.parameter)  # raises
+
+
+TABLE = """title = "A chapter"
+standard = "MPI"
+class = "collective"
+
+variants = ["nonblocking"]
+with_variants = ["MPI_Bcast"]
+
+[calls]
+MPI_Bcast = "BUFFER buf, COUNT count, COMM comm"
+MPI_Get = "COMM comm, out COMM newcomm, STATUS status"
+
+[classes]
+query = ["MPI_Get"]
+
+[does]
+MPI_Bcast = "blocking"
+
+[logged]
+MPI_Bcast = "cid=comm count"
+MPI_Get = "newcid=newcomm"
+
+[creation]
+MPI_Get = "from_parent get"
+"""
+
+
+def chapter(tmp_path, text):
+    """A chapter's table, loaded with the real kinds."""
+    path = tmp_path / "x.toml"
+    path.write_text(text, encoding="utf-8")
+    api = tables.load(API)
+    return tables._load_chapter(path, {kind.name: kind for kind in api.kinds}, api.vocabularies)
+
+
+def test_a_table_without_mistakes_is_read(tmp_path):
+    assert [f.name for f in chapter(tmp_path, TABLE).functions] == ["MPI_Bcast", "MPI_Get", "MPI_Ibcast"]
+
+
+@pytest.mark.parametrize("right, wrong, message", [
+    ("[classes]", "[clases]", "x.toml:12: there is no section 'clases'"),
+    ('title = "A ch', 'titel = "A ch', "x.toml:1: there is no section 'titel'"),
+    ('["nonblocking"]', '["nonblockin"]', "x.toml:5: there is no variant 'nonblockin'"),
+    ('with_variants = ["MPI_Bcast"]', 'with_variants = ["MPI_Bcst"]', "x.toml:6: MPI_Bcst is not in [calls]"),
+    ('["MPI_Get"]', '["MPI_Gte"]', "x.toml:13: MPI_Gte is not in [calls]"),
+    ('["MPI_Get"]', '["MPI_Get"]\nfile = ["MPI_Get"]', "x.toml:13: MPI_Get has two classes"),
+    ("MPI_Get = \"newcid", "MPI_Gte = \"newcid", "x.toml:20: MPI_Gte is not in [calls]"),
+    ("newcid=newcomm", "like MPI_Gte", "x.toml:20: MPI_Get is like MPI_Gte, which is not in [logged]"),
+    ("newcid=newcomm", "newcid=newcom", "x.toml:20: MPI_Get: there is no parameter 'newcom'"),
+    ("newcid=newcomm", "newcid=status", "x.toml:20: MPI_Get: 'status' has no kind that can be written"),
+    ("newcid=newcomm", "size=comm*type", "x.toml:20: MPI_Get: there is no parameter 'type'"),
+    ("newcid=newcomm", "size=$sice", "x.toml:20: MPI_Get: nothing is known as $sice"),
+    ("newcid=newcomm", "Inof(comm)", "x.toml:20: MPI_Get: there is no child element 'Inof'"),
+    ("newcid=newcomm", "Data(size=$sice)", "x.toml:20: MPI_Get: nothing is known as $sice"),
+    ('MPI_Get = "from', 'MPI_Gte = "from', "x.toml:23: MPI_Gte is not in [calls]"),
+    ("from_parent get", "form_parent get", "x.toml:23: MPI_Get: 'form_parent get' is not one of the rules"),
+    ("from_parent get", "from_parent", "x.toml:23: MPI_Get: 'from_parent' is not one of the rules"),
+])
+def test_mistakes_are_named_with_file_and_line(tmp_path, right, wrong, message):
+    assert right in TABLE
+    with pytest.raises(tables.TableError) as error:
+        chapter(tmp_path, TABLE.replace(right, wrong))
+    assert str(error.value).startswith(message)
 
 
 # Appendix A of the specification: the attributes of every function, without time and end.

@@ -4,11 +4,12 @@
 """
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from generate import __main__ as generator
-from generate import documentation, wrappers
+from generate import documentation, tables, wrappers
 from generate.tables import TableError
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -48,12 +49,24 @@ def test_insignificant_arguments_are_not_read(api):
 
 
 def test_unknown_special_value_is_named(api):
-    from dataclasses import replace
     from generate.tables import Attribute, Special
     function = next(f for f in api.functions if f.name == "MPI_Send")
     wrong = replace(function, logged=replace(function.logged, attributes=(Attribute("x", (Special("nonsense"),)),)))
     with pytest.raises(TableError, match=r"pt2pt.toml: MPI_Send: nothing is known as \$nonsense"):
         wrappers.emit_function(wrong)
+
+
+def test_every_special_value_of_the_tables_can_be_written():
+    written = {name.removeprefix("_special_") for name in vars(wrappers.Values) if name.startswith("_special_")}
+    assert written == set(tables.SPECIALS)
+
+
+def test_every_rule_for_communicators_can_be_written(api):
+    function = next(f for f in api.functions if f.name == "MPI_Comm_create_group")
+    tagged = next(f for f in api.functions if f.name == "MPI_Comm_create_from_group")
+    for rule in tables.CREATION_RULES:
+        maker = tagged if rule == "from_tagged_group" else function
+        assert f"created_{rule}(" in wrappers.emit_function(replace(maker, creation=(rule, "word")))
 
 
 def test_documentation_names_every_function(api):
