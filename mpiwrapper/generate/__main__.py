@@ -30,7 +30,7 @@ def main(arguments=None):
                                    "functions.md": documentation.emit(api)})
             return 0
         declared = header.prototypes(header.preprocess(options.compiler, options.flag))
-        forms = tables.with_large_forms(api)
+        forms = header.fit(tables.with_large_forms(api), declared)
         problems = header.check(forms, declared)
         if problems:
             print("\n".join(problems), file=sys.stderr)

@@ -2,7 +2,7 @@
 
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,30 @@ def check(api, declared):
             continue
         for parameter, expected in zip(function.parameters, prototype.parameters):
             ours = normalise_type(parameter.c_type)
-            if ours != expected:
+            if ours != expected and not _may_be(parameter, expected):
                 problems.append(f"{where}: parameter '{parameter.name}' is '{ours}', mpi.h says '{expected}'")
     return problems
+
+
+def fit(api, declared):
+    """The same tables with mpi.h's types for those parameters in which MPI libraries differ."""
+    return replace(api, chapters=tuple(
+        replace(chapter, functions=tuple(_fit(function, declared.get(function.name)) for function in chapter.functions))
+        for chapter in api.chapters))
+
+
+def _fit(function, prototype):
+    if prototype is None:
+        return function
+    return replace(function, parameters=tuple(
+        replace(parameter, declared_type=expected) if _may_be(parameter, expected) else parameter
+        for parameter, expected in zip(function.parameters, prototype.parameters)))
+
+
+def _may_be(parameter, declared):
+    """Some libraries leave out the const of an input, or take a large count where others have a function of its own for it."""
+    ours = normalise_type(parameter.c_type)
+    if parameter.direction != "in" or parameter.kind is None or declared == ours:
+        return False
+    is_count = parameter.kind.large and not parameter.kind.pointer and not parameter.is_array
+    return declared == ours.removeprefix("const ") or bool(is_count and declared == parameter.kind.large)

@@ -45,6 +45,7 @@ class Parameter:
     of: str = ""  # the communicator that a rank counts in, if it is not the function's first
     significant: tuple[str, ...] = ()  # all must hold, else MPI does not define the value
     literal_type: str = ""
+    declared_type: str = ""  # what mpi.h says, where MPI libraries differ
 
     @property
     def is_array(self):
@@ -56,8 +57,8 @@ class Parameter:
 
     @property
     def c_type(self):
-        if self.kind is None:
-            return self.literal_type
+        if self.declared_type or self.kind is None:
+            return self.declared_type or self.literal_type
         const = "const " if self.direction == "in" and (self.kind.pointer or self.is_array) else ""
         is_pointer = self.kind.pointer or self.is_array or self.is_written
         return f"{const}{self.kind.c}{' *' if is_pointer else ''}"

@@ -41,6 +41,36 @@ def test_a_missing_parameter_is_found(api, declared):
     assert problem.startswith("mpiwrapper/api/pt2pt.toml: MPI_Wait: has 1 parameters, mpi.h says 2")
 
 
+def types(api, declared, name):
+    """The parameters' types in the wrapper of one function."""
+    return [p.c_type for f in header.fit(api, declared).functions if f.name == name for p in f.parameters]
+
+
+def test_the_header_decides_about_const(api):
+    """MPICH 4.0 declares MPI_Pready_list without the const that the standard has."""
+    for array in ("int *", "const int *"):
+        declared = {"MPI_Pready_list": header.Prototype("int", ("int", array, "MPI_Request"))}
+        assert header.check(api, declared) == []
+        assert types(api, declared, "MPI_Pready_list") == ["int", array, "MPI_Request"]
+
+
+def test_the_header_decides_how_wide_a_count_is(api):
+    """MPI_Psend_init takes an MPI_Count in MPI 4, and an int where there is an MPI_Psend_init_c."""
+    for count in ("int", "MPI_Count"):
+        declared = {"MPI_Psend_init": header.Prototype("int", (
+            "const void *", "int", count, "MPI_Datatype", "int", "int", "MPI_Comm", "MPI_Info", "MPI_Request *"))}
+        assert header.check(api, declared) == []
+        assert types(api, declared, "MPI_Psend_init")[2] == count
+
+
+def test_little_is_left_to_the_header(api, declared):
+    """The check of the tables would be worth little if many functions were taken as the header has them."""
+    fitted = {f.name for f in header.fit(tables.with_large_forms(api), declared).functions for p in f.parameters if p.declared_type}
+    assert fitted <= {"MPI_Pready_list", "MPI_Psend_init", "MPI_Precv_init",
+                      *(f"MPI_Request_get_status_{which}" for which in ("all", "any", "some")),
+                      *(f"MPI_Status_get_{what}" for what in ("source", "tag", "error"))}
+
+
 def test_functions_without_twin_are_left_out():
     text = "int MPI_A(int x); int PMPI_A(int x); int MPI_B(void);"
     assert header.prototypes(text) == {"MPI_A": header.Prototype("int", ("int",))}
