@@ -407,7 +407,7 @@ class Values:
         single = [p for p in self.function.of_kind("DATATYPE", direction="in") if not p.is_array]
         if arrays:
             return f"find_type_made_of({handle}, {arrays[0].name}, {arrays[0].length})"
-        return f"find_type_made_of({handle}, &{single[0].name}, 1)" if single else f"call.type({handle})"
+        return f"find_type_made_of({handle}, &{single[0].name}, 1)" if len(single) == 1 else f"call.type({handle})"
 
     def condition(self, parameter):
         """When MPI defines the value; '' is always."""
@@ -501,6 +501,10 @@ class Values:
             return f"dimensions_of({self.function.of_kind('COMM')[0].name})"
         derived, _, other = parameter.length.rpartition(":")
         return f"{derived}_of({other}, {self.function.parameter(other).length})" if derived else other
+
+    def _format_index(self, parameter):
+        value = self._plain(parameter)
+        return f".number({value} == MPI_UNDEFINED ? -1 : {value})"
 
     def _format_in_place(self, _parameter):
         return ".number(1)"

@@ -23,6 +23,9 @@ ELSEWHERE = {
     "MPI_Intercomm_create_from_groups remote_group": "the new communicator's members",
     "MPI_Intercomm_create_from_groups remote_leader": "localLeader of the other side",
     "MPI_File_get_view etype": "the library may answer with copies", "MPI_File_get_view filetype": "the library may answer with copies",
+    **{f"MPI_Request_get_status_{which} array_of_requests": "nothing is completed; the call that does that names them"
+       for which in ("all", "any", "some")},
+    "MPI_Request_get_status_some array_of_indices": "the same",
     "MPI_Session_get_nth_pset pset_name": "written only if there is room for it",
 }
 # Questions about an object whose constructor's call or .info line says the same.

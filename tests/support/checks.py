@@ -6,7 +6,7 @@ import hdtrace
 
 # Calls whose rid is not a new one.
 _NAMES_A_REQUEST = {"Request_free", "Request_get_status", "Cancel", "Grequest_complete", "Pready", "Pready_range", "Pready_list", "Parrived"}
-_IDS = {"tid": "Type", "recvtid": "Type", "etid": "Type", "filetid": "Type", "oldTid": "Type", "targetTid": "Type",
+_IDS = {"tid": "Type", "recvtid": "Type", "etid": "Type", "filetid": "Type", "oldTid": "Type", "targetTid": "Type", "valueTid": "Type", "indexTid": "Type",
         "cid": "Comm", "newcid": "Comm", "fid": "File", "wid": "Win"}
 _INFO_VALUE = r"""(?:-?\d+(?:\.\d+)?|'(?:[^'\\\x00-\x1f]|\\.)*'|"(?:[^"\\\x00-\x1f]|\\.)*")"""
 _INFO_LINE = re.compile(rf"[A-Z]\w*(?: \w+={_INFO_VALUE})*")
