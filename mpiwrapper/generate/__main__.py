@@ -1,10 +1,11 @@
 """The generator: mpiwrapper/api -> C++ and documentation.
 
-    python3 mpiwrapper/generate --api DIR --output DIR --compiler CC [--flag FLAG]...   # the wrappers
-    python3 mpiwrapper/generate --api DIR --output DIR --facts                          # what the readers know about calls
+    python3 mpiwrapper/generate --api DIR --output DIR --compiler CC [--flag FLAG]... [--library FILE]  # the wrappers
+    python3 mpiwrapper/generate --api DIR --output DIR --facts                      # what the readers know about calls
 
-Compares the tables with the mpi.h that the compiler finds, and emits the functions that it declares. What the readers know is
-that of all functions, because traces come from other machines. Files that would not change are not touched.
+Compares the tables with the mpi.h that the compiler finds, and emits the functions that it declares or the library exports:
+mpi.h hides some from new programs, but old ones and Fortran's bindings call them. What the readers know is that of all
+functions, because traces come from other machines. Files that would not change are not touched.
 """
 
 import argparse
@@ -30,12 +31,13 @@ def main(arguments=None):
                                    "functions.md": documentation.emit(api)})
             return 0
         declared = header.prototypes(header.preprocess(options.compiler, options.flag))
+        exported = header.exported(options.library) if options.library else set()
         forms = header.fit(tables.with_large_forms(api), declared)
         problems = header.check(forms, declared)
         if problems:
             print("\n".join(problems), file=sys.stderr)
             return 1
-        write(options.output, emit(forms, declared, header.constants(options.compiler, options.flag)))
+        write(options.output, emit(forms, declared, header.constants(options.compiler, options.flag), exported))
     except (tables.TableError, OSError) as error:
         print(f"generate: {error}", file=sys.stderr)
         return 1
@@ -48,6 +50,7 @@ def parse(arguments):
     parser.add_argument("--output", type=Path, help="the folder for the generated files")
     parser.add_argument("--compiler", default="cc", help="the C compiler that finds mpi.h")
     parser.add_argument("--flag", action="append", default=[], help="a flag for the compiler")
+    parser.add_argument("--library", type=Path, help="the MPI library, whose functions are wrapped even if mpi.h hides them")
     parser.add_argument("--facts", action="store_true", help="emit the facts for readers and the documentation instead")
     parser.add_argument("--list", action="store_true", help="only print the names of the C++ files")
     options = parser.parse_args(arguments)
@@ -56,12 +59,14 @@ def parse(arguments):
     return options
 
 
-def emit(api, declared, constants):
-    """The C++ files of the functions and constants that are declared: name -> text."""
-    present = tables.only(api, declared)
+def emit(api, declared, constants, exported=frozenset()):
+    """The C++ files of the functions that are declared or exported, and of the constants that are declared: name -> text."""
+    present = tables.only(api, {*declared, *exported})
+    hidden = [function for function in present.functions if function.name not in declared]
     files = {f"wrappers_{chapter.name}.cpp": wrappers.emit_chapter(chapter) for chapter in present.chapters}
     files["real_functions.inc"] = wrappers.emit_real_functions(
         {f.name for f in present.functions} | set(api.own) | set(api.optional) & set(declared))
+    files["hidden_functions.inc"] = wrappers.emit_hidden_functions(hidden)
     files["named_values.inc"] = wrappers.emit_named_values(api.kinds, constants.__contains__)
     files["wrapped_functions.inc"] = wrappers.emit_wrapped_functions({f.name for f in present.functions})
     return files

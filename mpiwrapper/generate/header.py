@@ -1,4 +1,4 @@
-"""Asks the installed mpi.h what it declares, and compares that with the tables."""
+"""Asks the installed mpi.h what it declares and the MPI library what it exports, and compares that with the tables."""
 
 import re
 import subprocess
@@ -108,3 +108,12 @@ def _may_be(parameter, declared):
         return False
     is_count = parameter.kind.large and not parameter.kind.pointer and not parameter.is_array
     return declared == ours.removeprefix("const ") or bool(is_count and declared == parameter.kind.large)
+
+
+def exported(library):
+    """The names of all functions that a library has under both names, whether mpi.h declares them or not."""
+    result = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise OSError(f"cannot read the symbols of {library}:\n{result.stderr}")
+    names = set(re.findall(r"^\w+ [TW] (P?MPI_\w+)", result.stdout, re.MULTILINE))
+    return {name for name in names if name.startswith("MPI_") and "P" + name in names}

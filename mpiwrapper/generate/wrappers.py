@@ -22,6 +22,12 @@ def emit_real_functions(names):
     return HEADER + "".join(f"HDT_REAL({name})\n" for name in sorted(names))
 
 
+def emit_hidden_functions(functions):
+    """Declarations of functions that mpi.h hides; it may have macros in their place, which tell what to use instead."""
+    return HEADER + "".join(
+        f'#undef {function.name}\nextern "C" int {function.name}({prototype(function)});\n' for function in functions)
+
+
 def emit_named_values(kinds, is_declared):
     """The constants that values of the kinds can be, as far as mpi.h declares them: a table for each kind."""
     tables = []

@@ -3,6 +3,9 @@
 
 #include "mpiwrapper/runtime/mpi_api.h"
 
+// What the MPI library has and its mpi.h hides.
+#include "hidden_functions.inc"
+
 namespace hdtrace::mpi {
 
 struct RealFunctions {

@@ -1,7 +1,9 @@
 """What the installed mpi.h declares, and the comparison with the tables."""
 
+import subprocess
 from dataclasses import replace
 
+import pytest
 from generate import header, tables
 
 
@@ -69,6 +71,21 @@ def test_little_is_left_to_the_header(api, declared):
     assert fitted <= {"MPI_Pready_list", "MPI_Psend_init", "MPI_Precv_init",
                       *(f"MPI_Request_get_status_{which}" for which in ("all", "any", "some")),
                       *(f"MPI_Status_get_{what}" for what in ("source", "tag", "error"))}
+
+
+def test_a_library_tells_what_it_exports_under_both_names(tmp_path):
+    source, library = tmp_path / "mpi.c", tmp_path / "libmpi.so"
+    source.write_text("int MPI_Old; int PMPI_Old;\n"  # no functions
+                      "int PMPI_Both(void) { return 0; } int MPI_Both(void) __attribute__((weak, alias(\"PMPI_Both\")));\n"
+                      "int MPI_Alone(void) { return 0; }\n"
+                      "__attribute__((visibility(\"hidden\"))) int MPI_Hidden(void) { return 0; } int PMPI_Hidden(void) { return 0; }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    assert header.exported(library) == {"MPI_Both"}
+
+
+def test_a_file_that_is_no_library_is_named(tmp_path):
+    with pytest.raises(OSError, match=f"cannot read the symbols of {tmp_path}/no"):
+        header.exported(tmp_path / "no")
 
 
 def test_functions_without_twin_are_left_out():

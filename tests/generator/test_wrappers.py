@@ -70,6 +70,14 @@ def test_every_rule_for_communicators_can_be_written(api):
         assert f"created_{rule}(" in wrappers.emit_function(replace(maker, creation=(rule, "word")))
 
 
+def test_a_hidden_function_is_declared_in_place_of_its_macro(api):
+    files = generator.emit(api, {"MPI_Init": None}, set(), {"MPI_Address", "MPI_Unknown"})
+    assert files["hidden_functions.inc"] == (
+        f"{wrappers.HEADER}#undef MPI_Address\nextern \"C\" int MPI_Address(void *location, MPI_Aint *address);\n")
+    assert "HDT_WRAPPED(MPI_Address)\nHDT_WRAPPED(MPI_Init)\n" in files["wrapped_functions.inc"]
+    assert "HDT_WRAPS(MPI_Address);" in files["wrappers_packing.cpp"]
+
+
 def test_documentation_names_every_function(api):
     text = documentation.emit(api)
     for function in api.functions:

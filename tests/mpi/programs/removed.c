@@ -1,5 +1,27 @@
-/* Functions that MPI 3 removed and MPICH still has for old programs. */
+/* Functions that MPI 3 removed; libraries still have them for old programs. An mpi.h may hide them behind
+   macros that tell what to use instead, so the program declares them itself. */
 #include "check.h"
+
+#undef MPI_Address
+#undef MPI_Type_hvector
+#undef MPI_Type_hindexed
+#undef MPI_Type_struct
+#undef MPI_Type_lb
+#undef MPI_Type_ub
+#undef MPI_Type_extent
+#undef MPI_Errhandler_create
+#undef MPI_Errhandler_set
+#undef MPI_Errhandler_get
+int MPI_Address(void* location, MPI_Aint* address);
+int MPI_Type_hvector(int count, int length, MPI_Aint stride, MPI_Datatype old, MPI_Datatype* type);
+int MPI_Type_hindexed(int count, int lengths[], MPI_Aint places[], MPI_Datatype old, MPI_Datatype* type);
+int MPI_Type_struct(int count, int lengths[], MPI_Aint places[], MPI_Datatype members[], MPI_Datatype* type);
+int MPI_Type_lb(MPI_Datatype type, MPI_Aint* lb);
+int MPI_Type_ub(MPI_Datatype type, MPI_Aint* ub);
+int MPI_Type_extent(MPI_Datatype type, MPI_Aint* extent);
+int MPI_Errhandler_create(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler);
+int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler handler);
+int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* handler);
 
 static int handled;
 
