@@ -1,0 +1,93 @@
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "hdtrace/matching/collectives.h"
+
+namespace hdtrace {
+namespace {
+
+Project two_processes()
+{
+    Project project;
+    project.communicators = {{"WORLD", "W", {{0, 0, 0, {}}, {1, 1, 0, {}}}}};
+    return project;
+}
+
+struct OneCall {
+    std::int64_t rank;
+    State state;
+};
+
+State on_world(std::string name)
+{
+    State state;
+    state.name = std::move(name);
+    state.attributes = {{"cid", "0"}};
+    return state;
+}
+
+State around(std::string name, State inner)
+{
+    State state = on_world(std::move(name));
+    state.nested = {std::move(inner)};
+    return state;
+}
+
+// What belongs together, e.g. "0: Bcast Bcast".
+std::vector<std::string> match(std::initializer_list<OneCall> calls)
+{
+    const Project project = two_processes();
+    const ObjectTable objects(project);
+    std::vector<std::string> found;
+    CollectiveMatcher matcher(objects, [&](const Collective& collective) {
+        std::string text = std::to_string(collective.number) + ":";
+        for (const CollectiveCall& call : collective.calls)
+            text += " " + call.name;
+        found.push_back(text);
+    });
+    EventWalk walk({&matcher});
+    for (const OneCall& call : calls)
+        walk.add({"", call.rank, 0, {}}, call.state);
+    matcher.finish();
+    return found;
+}
+
+using Found = std::vector<std::string>;
+
+TEST(CollectiveMatcher, PutsTheCallsOfAllMembersTogether)
+{
+    EXPECT_EQ(match({{0, on_world("Bcast")}, {0, on_world("Ibarrier")}, {1, on_world("Bcast")}}),
+              (Found{"0: Bcast Bcast", "1: Ibarrier"}));
+}
+
+TEST(CollectiveMatcher, KnowsAllThatMakesAndFreesObjectsTogether)
+{
+    for (const char* name :
+         {"Comm_dup", "Intercomm_create", "Comm_disconnect", "Comm_spawn", "Comm_spawn_multiple",
+          "Comm_accept", "Comm_connect", "Cart_sub", "File_open", "Win_allocate_shared", "Comm_set_info"})
+        EXPECT_EQ(match({{0, on_world(name)}, {1, on_world(name)}}),
+                  (Found{std::string("0: ") + name + " " + name}));
+}
+
+TEST(CollectiveMatcher, LeavesOutWhatIsNotOfAllMembers)
+{
+    for (const char* name :
+         {"Comm_create_group", "Op_create", "Reduce_local", "Comm_rank", "Send", "Put", "Comm_get_parent"})
+        EXPECT_EQ(match({{0, on_world(name)}}), Found{}) << name;
+    State failed = on_world("Bcast");
+    failed.attributes.push_back({"rc", "MPI_ERR_ROOT"});
+    EXPECT_EQ(match({{0, failed}}), Found{});
+}
+
+TEST(CollectiveMatcher, SeesCallsInStatesOfTheProgramAndNotInsideCalls)
+{
+    EXPECT_EQ(match({{0, around("Step", on_world("Bcast"))}, {1, on_world("Bcast")}}),
+              (Found{"0: Bcast Bcast"}));
+    EXPECT_EQ(match({{0, around("Send", on_world("Bcast"))}}), Found{});
+}
+
+} // namespace
+} // namespace hdtrace
