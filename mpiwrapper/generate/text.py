@@ -1,0 +1,74 @@
+"""Pieces of C++ that write into an element."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Number:
+    """An expression whose value is written as a number."""
+
+    expression: str
+
+    @property
+    def link(self):
+        return f".number({self.expression})"
+
+
+@dataclass(frozen=True)
+class Name:
+    """An expression whose value is a text that needs no escaping."""
+
+    expression: str
+
+    @property
+    def link(self):
+        return f".name({self.expression})"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What writes a value by itself."""
+
+    text: str
+
+
+def indent(lines):
+    return [f"    {line}" if line else "" for line in lines]
+
+
+class TextWriter:
+    """Collects what is appended to the element; constant texts that touch become one."""
+
+    def __init__(self, start, child=False):
+        self.lines = []
+        self._text = start
+        self._chain = ""
+        self._child = child  # the next text begins a child element
+
+    def text(self, text):
+        self._text += text
+
+    def value(self, value):
+        """A Number, a Name or a Statement."""
+        if isinstance(value, Statement):
+            self.statement(value.text)
+            return
+        self._take_text()
+        self._chain += value.link
+
+    def statement(self, *lines):
+        """Something that is no part of a chain."""
+        self.flush()
+        self.lines += lines
+
+    def flush(self):
+        self._take_text()
+        if self._chain:
+            self.lines.append(f"element{self._chain};")
+        self._chain = ""
+
+    def _take_text(self):
+        if self._text:
+            self._chain += f'.{"child" if self._child else "text"}("{self._text}")'
+            self._child = False
+        self._text = ""

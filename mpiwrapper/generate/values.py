@@ -1,0 +1,352 @@
+"""Turns the values of a function's line in [logged] into C++."""
+
+from .tables import Argument, Product, Special, TableError
+from .text import Name, Number, Statement, TextWriter, indent
+
+
+def names_of(kind):
+    """The table of a kind's constants."""
+    return f"{kind.name.lower()}_names"
+
+
+class Values:
+    """Turns the values of a function's log line into C++, and collects what they need before and after the call."""
+
+    def __init__(self, function):
+        self.function = function
+        self.before = []  # statements before the call
+        self._lookups = {}  # name -> statement, after the call
+        self._early = set()  # names of lookups that are needed even if nothing is recorded
+        self._uses_status = False
+        self._ids_before()
+
+    # What is needed.
+
+    def _ids_before(self):
+        """A call that frees an object leaves a null handle: its id must be taken before."""
+        for parameter in self.function.of_kind("COMM", "DATATYPE", "FILE", "WIN", direction="inout"):
+            if parameter.is_array:
+                continue
+            kind, name = parameter.kind.name, parameter.name
+            null = {"COMM": "MPI_COMM_NULL", "DATATYPE": "MPI_DATATYPE_NULL", "FILE": "MPI_FILE_NULL", "WIN": "MPI_WIN_NULL"}[kind]
+            self.before.append(f"const {parameter.kind.c} {name}_handle = {name} ? *{name} : {null};")
+            found = {"COMM": "call.comm({})", "DATATYPE": "call.type({})", "FILE": "call.file({})", "WIN": "call.window({})"}[kind].format(f"{name}_handle")
+            if kind in ("FILE", "WIN"):  # what forgets them has to know which they were
+                self.before.append(f"const auto {name}_before = {found};")
+                found = f"{name}_before"
+            self.before.append(f"const int64_t {name}_id = {found}.id;")
+        if self.function.of_kind("MESSAGE", direction="inout"):
+            self.before.append("const MatchedMessage matched(message);")
+
+    def passed(self, parameter):
+        """What the real function is given for a parameter."""
+        return "used_status.get()" if self._uses_status and parameter.kind and parameter.kind.name == "STATUS" else parameter.name
+
+    def early_lookups(self):
+        return [line for name, line in self._lookups.items() if name in self._early]
+
+    def lookups(self):
+        return [line for name, line in self._lookups.items() if name not in self._early]
+
+    def use_status(self):
+        if not self._uses_status:
+            status = self.function.of_kind("STATUS", direction="out")[0].name
+            self.before.append(f"StatusArgument used_status({status});")
+            self._uses_status = True
+
+    def use_received(self):
+        self.use_status()
+        if "received" in self._lookups:
+            return
+        comm = self.communicator()
+        source = self.function.of_kind("SOURCE")
+        tag = "recvtag" if any(p.name == "recvtag" for p in self.function.parameters) else "tag"
+        posted = f"{source[0].name}, {tag}" if source else "matched.source, matched.tag"
+        flag = self.function.of_kind("FLAG", direction="out")
+        has_message = "call.succeeded()" + (f" && *{flag[0].name}" if flag else "")
+        self._lookups["received"] = f"const Received received({comm}, {posted}, {has_message}, used_status.get());"
+
+    def communicator(self, parameter=None, is_early=False):
+        """The object of the function's communicator, or of another one."""
+        comms = [p for p in self.function.of_kind("COMM") if p.direction == "in"]
+        if parameter is None and not comms:
+            return "(*matched.comm)"  # of a matched message
+        if is_early:
+            self._early.add(f"{comms[0].name}_object")
+        parameter = parameter or comms[0]
+        name = f"{parameter.name}_object"
+        if name not in self._lookups:
+            condition = self.condition(parameter)
+            find = f"call.comm({parameter.name})"
+            self._lookups[name] = f"const Comm& {name} = {f'{condition} ? {find} : null_comm' if condition else find};"
+        return name
+
+    def rooted(self):
+        root = self.function.of_kind("ROOT")[0]
+        comm = self.communicator()
+        self._lookups.setdefault("rooted", f"const Rooted rooted({comm}, {root.name});")
+        return "rooted"
+
+    def window(self, parameter):
+        name = f"{parameter.name}_object"
+        handle = f"*{parameter.name}" if parameter.is_written else parameter.name
+        find = f"call.window({handle})"
+        if parameter.direction == "out":
+            find = f"call.succeeded() ? {find} : Window()"
+        self._lookups.setdefault(name, f"const Window {name} = {find};")
+        return name
+
+    def type_of(self, parameter):
+        name = f"{parameter.name}_object"
+        handle = f"*{parameter.name}" if parameter.is_written else parameter.name
+        find = f"call.type({handle})"
+        condition = self.condition(parameter)
+        if parameter.direction == "out":
+            condition = "call.succeeded()"
+            find = self._made_type(handle)
+        statement = f"{condition} ? {find} : Type()" if condition else find
+        self._lookups.setdefault(name, f"const Type {name} = {statement};")
+        return name
+
+    def wanted_bytes(self, is_early=False):
+        """Of an access to a file."""
+        size = next(value for a in self.function.logged.attributes if a.name == "size" for value in a.values)
+        if is_early:
+            self._early.add(self.type_of(self.function.parameter(size.datatype)))
+        return self._value(size)[1].expression
+
+    def _made_type(self, handle):
+        """A new datatype is described by the handles that it was made of."""
+        arrays = [p for p in self.function.of_kind("DATATYPE") if p.is_array and p.direction != "out"]
+        single = [p for p in self.function.of_kind("DATATYPE", direction="in") if not p.is_array]
+        if arrays:
+            return f"find_type_made_of({handle}, {arrays[0].name}, {arrays[0].length})"
+        return f"find_type_made_of({handle}, &{single[0].name}, 1)" if len(single) == 1 else f"call.type({handle})"
+
+    def condition(self, parameter):
+        """When MPI defines the value; '' is always."""
+        conditions = []
+        for item in parameter.significant:
+            if item.startswith("!"):
+                conditions.append(f"{item[1:]} != MPI_IN_PLACE")
+            elif item == "@leader":
+                conditions.append(f"{self.communicator()}.rank == local_leader")
+            else:
+                conditions.append(f"{self.rooted()}.is_{item[1:]}")
+        return " && ".join(conditions)
+
+    # Values.
+
+    def write_attribute(self, writer, attribute):
+        if isinstance(attribute.values[0], Special):
+            self._write_special(writer, attribute.name, attribute.values[0].name)
+            return
+        pairs = [self._value(value) for value in attribute.values]
+        conditions = [condition for condition, _ in pairs]
+        expression = pairs[-1][1]
+        for condition, value in reversed(pairs[:-1]):
+            expression = Number(f"{condition} ? {value.expression} : {expression.expression}")
+        if all(conditions):
+            both = " || ".join(f"({c})" if " " in c and len(conditions) > 1 else c for c in conditions)
+            self._write_if(writer, both, attribute.name, expression)
+        else:
+            self._write(writer, attribute.name, expression)
+
+    def _write(self, writer, name, expression):
+        writer.text(f" {name}='")
+        writer.value(expression)
+        writer.text("'")
+
+    def _write_if(self, writer, condition, name, expression):
+        inner = TextWriter(f" {name}='")
+        inner.value(expression)
+        inner.text("'")
+        inner.flush()
+        braces = len(inner.lines) > 1
+        writer.statement(f"if ({condition}){' {' if braces else ''}", *indent(inner.lines), *(["}"] if braces else []))
+
+    def _value(self, value):
+        """-> (when it is significant, how it is written)"""
+        if isinstance(value, Product):
+            datatype = self.function.parameter(value.datatype)
+            if value.count == "1":
+                return self.condition(datatype), Number(f"{self.type_of(datatype)}.size")
+            counts = [self.function.parameter(name) for name in value.count.split("*")]
+            condition = self.condition(counts[-1])
+            product = " * ".join([f"{self.type_of(datatype)}.size", *(count.name for count in counts)])
+            return condition, Number(product)
+        parameter = self.function.parameter(value.parameter)
+        if not parameter.kind or not parameter.kind.value:
+            raise TableError(f"{self.function.chapter}.toml: {self.function.name}: '{parameter.name}' has no kind that can be written")
+        conditions = [self.condition(parameter)]
+        is_answer = parameter.is_written and parameter.kind.name not in ("REQUEST", "COMM", "DATATYPE", "FILE", "WIN")
+        if is_answer or parameter.is_array or parameter.kind.name == "GROUP":
+            conditions.append("call.succeeded()")  # nobody else has looked at it
+        if parameter.kind.value == "in_place":
+            conditions = [f"{parameter.name} == MPI_IN_PLACE"]
+        if parameter.kind.value == "weights":
+            conditions.append(f"has_weights({parameter.name})")
+        value = "number" if value.is_plain else parameter.kind.value
+        return " && ".join(filter(None, conditions)), getattr(self, f"_format_{value}")(parameter)
+
+    # One function for each `value` of kinds.toml.
+
+    @staticmethod
+    def _plain(parameter):
+        return f"*{parameter.name}" if parameter.is_written else parameter.name
+
+    def _format_number(self, parameter):
+        if parameter.is_array:
+            return Statement(f"put_list(element, {parameter.name}, {self._length(parameter)});")
+        return Number(f"{self._plain(parameter)}")
+
+    _format_weights = _format_number
+
+    def _length(self, parameter):
+        """'n', or what the runtime derives: 'dimensions' of the communicator, the 'last:' or the 'sum:' of another array."""
+        if parameter.length == "dimensions":
+            return f"dimensions_of({self.function.of_kind('COMM')[0].name})"
+        derived, _, other = parameter.length.rpartition(":")
+        return f"{derived}_of({other}, {self.function.parameter(other).length})" if derived else other
+
+    def _format_index(self, parameter):
+        value = self._plain(parameter)
+        return Number(f"{value} == MPI_UNDEFINED ? -1 : {value}")
+
+    def _format_in_place(self, _parameter):
+        return Number("1")
+
+    def _format_string(self, parameter):
+        return Statement(f"put_string(element, {parameter.name});")
+
+    def _format_rank(self, parameter):
+        comm = self.communicator(self.function.parameter(parameter.of) if parameter.of else None)
+        return Number(f"world_rank({comm}, {self._plain(parameter)})")
+
+    def _format_target(self, parameter):
+        window = self.window(self.function.of_kind("WIN")[0])
+        return Number(f"world_rank(*{window}.comm, {self._plain(parameter)})")
+
+    def _format_win(self, parameter):
+        return Number(f"{parameter.name}_id") if parameter.direction == "inout" else Number(f"{self.window(parameter)}.id")
+
+    def _format_group(self, parameter):
+        return Statement(f"put_group(element, call, {self._plain(parameter)});")
+
+    def _format_tag(self, parameter):
+        return Number(f"tag_value({self._plain(parameter)})")
+
+    def _format_one_of(self, parameter):
+        return Statement(f"put_name(element, {names_of(parameter.kind)}, {self._plain(parameter)});")
+
+    def _format_any_of(self, parameter):
+        return Statement(f"put_names(element, {names_of(parameter.kind)}, {self._plain(parameter)});")
+
+    def _format_op(self, parameter):
+        return Name(f"op_name({self._plain(parameter)})")
+
+    def _format_comm(self, parameter):
+        if parameter.direction == "inout":
+            return Number(f"{parameter.name}_id")
+        if parameter.direction == "out":
+            return Number(f"call.succeeded() ? call.comm(*{parameter.name}).id : -1")
+        return Number(f"{self.communicator(parameter)}.id")
+
+    def _format_datatype(self, parameter):
+        if parameter.direction == "inout":
+            return Number(f"{parameter.name}_id")
+        return Number(f"{self.type_of(parameter)}.id")
+
+    def _format_file(self, parameter):
+        if parameter.direction == "inout":
+            return Number(f"{parameter.name}_id")
+        if parameter.direction == "out":
+            return Number("fid")
+        return Number(f"{self._file(parameter)}.id")
+
+    def _format_request(self, parameter):
+        if parameter.direction == "out":
+            return Number("started.rid")
+        self._lookups.setdefault("given", "Request given;")
+        self._lookups.setdefault("given_found", f"find_request({parameter.name}, nullptr, &given);")
+        return Number("given.rid")
+
+    def _file(self, parameter=None):
+        name = (parameter or self.function.of_kind("FILE")[0]).name
+        statement = f"const File {name}_object = call.file({name});"
+        if statement not in self.before:
+            self.before.append(statement)
+        return f"{name}_object"
+
+    # Values that only the runtime knows.
+
+    def _write_special(self, writer, name, special):
+        handler = getattr(self, f"_special_{special}", None)
+        if handler is None:
+            raise TableError(f"{self.function.chapter}.toml: {self.function.name}: nothing is known as ${special}")
+        handler(writer, name)
+
+    def _write_received(self, writer, name, member):
+        if not self.function.of_kind("STATUS", direction="out"):
+            self._write(writer, name, Number("world_rank(*matched.comm, matched.source)") if member == "source"
+                        else Number("tag_value(matched.tag)"))
+            return
+        self.use_received()
+        is_probe = any(value.parameter == "source" for a in self.function.logged.attributes for value in a.values
+                       if isinstance(value, Argument))
+        if is_probe or member == "size":
+            self._write_if(writer, "received.is_known", name, Number(f"received.{member}"))
+        else:
+            self._write(writer, name, Number(f"received.{member}"))
+
+    def _special_source(self, writer, name):
+        self._write_received(writer, name, "source")
+
+    def _special_tag(self, writer, name):
+        self._write_received(writer, name, "tag")
+
+    def _special_size(self, writer, name):
+        self._write_received(writer, name, "size")
+
+    def _special_posted(self, writer, _name):
+        self.use_received()
+        writer.statement("received.put_posted(element);")
+
+    def _special_comm(self, writer, name):
+        self._write(writer, name, Number("matched.comm->id"))
+
+    def _special_split(self, writer, name):
+        self._write(writer, name, Number("started.rid"))
+
+    def _special_ranges(self, writer, name):
+        self._write(writer, name, Statement("put_ranges(element, ranges, n);"))
+
+    def _special_named(self, writer, name):
+        self.before.append("const FileBeforeCall before(filename);")
+        self._write(writer, name, Number("call.succeeded() ? before.id() : -1"))
+
+    def _special_actual(self, writer, name):
+        """The bytes that were really transferred, where that is not what was asked for."""
+        self.use_status()
+        wanted = self.wanted_bytes()
+        self._lookups["actual"] = "const int64_t actual = call.succeeded() ? status_bytes(used_status.value()) : 0;"
+        self._write_if(writer, f"call.succeeded() && actual != {wanted}", name, Number("actual"))
+
+    def _special_offset(self, writer, name):
+        file = self._file()
+        handle = self.function.of_kind("FILE")[0].name
+        if self.function.meaning.file == "seek":
+            # Where the shared pointer is, other processes may change at any time.
+            is_shared = self.function.meaning.pointer == "shared"
+            find = f"byte_offset({handle}, {file}, offset)" if is_shared else f"byte_offset_of_pointer({handle}, {file})"
+            condition = "call.succeeded()" + (" && whence == MPI_SEEK_SET" if is_shared else "")
+            self._lookups.setdefault("offset_in_bytes", f"const int64_t offset_in_bytes = {condition} ? {find} : no_offset;")
+        elif self.function.of_kind("OFFSET"):
+            statement = f"const int64_t offset_in_bytes = call.succeeded() ? byte_offset({handle}, {file}, offset) : no_offset;"
+            self._lookups.setdefault("offset_in_bytes", statement)
+        else:
+            # The call moves the pointer.
+            statement = f"const int64_t offset_in_bytes = call.is_recorded() ? byte_offset_of_pointer({handle}, {file}) : no_offset;"
+            if statement not in self.before:
+                self.before.append(statement)
+        self._write_if(writer, "offset_in_bytes != no_offset", name, Number("offset_in_bytes"))
