@@ -1,6 +1,6 @@
 """Emits what the reading side knows about calls: an enumeration for each vocabulary, and a row of facts for each function."""
 
-from .meanings import FLAGS, KINDS, OVER, SIZES, VOCABULARY_OF
+from .meanings import KINDS, OVER, SIZES, VOCABULARY_OF
 from .tables import Argument
 
 WARNING = "// Generated from mpiwrapper/api - do not edit.\n"
