@@ -13,7 +13,7 @@ HEADER = "// Generated from mpiwrapper/api - do not edit.\n"
 def emit_chapter(chapter):
     """The C++ file with all generated wrappers of a chapter."""
     functions = [function for function in chapter.functions if function.logged.handwritten is None]
-    return (HEADER + '#include "mpiwrapper/runtime/values.h"\n\n'
+    return (HEADER + '#include "mpiwrapper/runtime/calls/values.h"\n\n'
             "using namespace hdtrace;\nusing namespace hdtrace::mpi;\n\n"
             + "\n".join(emit_function(function) for function in functions))
 

@@ -1,6 +1,6 @@
 #include "mpiwrapper/runtime/launcher.h"
 
-#include "mpiwrapper/runtime/small_file.h"
+#include "mpiwrapper/runtime/process/small_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "mpiwrapper/runtime/settings.h"
 
-#include "mpiwrapper/runtime/say.h"
+#include "mpiwrapper/runtime/process/diagnostic.h"
 
 #include <errno.h>
 #include <glib.h>

@@ -33,7 +33,7 @@ def test_wrapper_text(api, name):
 def test_every_function_has_a_wrapper_under_both_names(api):
     text = "".join(wrappers.emit_chapter(chapter) for chapter in api.chapters)
     handwritten = "".join(path.read_text(encoding="utf-8") for path in
-                      (Path(__file__).resolve().parents[2] / "mpiwrapper/runtime/by_hand").glob("*.cpp"))
+                      (Path(__file__).resolve().parents[2] / "mpiwrapper/runtime/calls/handwritten").glob("*.cpp"))
     for function in api.functions:
         source = text if function.logged.handwritten is None else handwritten
         assert f"int {function.name}(" in source

@@ -1,6 +1,6 @@
 // The main thread leaves, another one goes on and ends: so the process ends, although the keeper is still
 // there. (With an MPI library that has threads of its own it would not, keeper or not.)
-#include "mpiwrapper/runtime/keeper.h"
+#include "mpiwrapper/runtime/process/flush_thread.h"
 
 #include <pthread.h>
 

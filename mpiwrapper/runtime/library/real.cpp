@@ -1,4 +1,4 @@
-#include "mpiwrapper/runtime/real.h"
+#include "mpiwrapper/runtime/library/real.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

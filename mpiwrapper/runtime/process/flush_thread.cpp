@@ -1,4 +1,4 @@
-#include "mpiwrapper/runtime/keeper.h"
+#include "mpiwrapper/runtime/process/flush_thread.h"
 
 #include "hdtrace/writer/undisturbed.h"
 

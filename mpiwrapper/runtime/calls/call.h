@@ -1,8 +1,8 @@
 // One MPI call of the program, from its wrapper's first line to its last.
 #pragma once
 
-#include "mpiwrapper/runtime/process.h"
-#include "mpiwrapper/runtime/real.h"
+#include "mpiwrapper/runtime/library/real.h"
+#include "mpiwrapper/runtime/recording/life_cycle.h"
 
 #include <stdint.h>
 

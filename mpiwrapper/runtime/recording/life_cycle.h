@@ -2,11 +2,11 @@
 #pragma once
 
 #include "hdtrace/writer/trace_writer.h"
-#include "mpiwrapper/runtime/communicators.h"
-#include "mpiwrapper/runtime/datatypes.h"
-#include "mpiwrapper/runtime/files.h"
+#include "mpiwrapper/runtime/objects/communicators.h"
+#include "mpiwrapper/runtime/objects/datatypes.h"
+#include "mpiwrapper/runtime/objects/files.h"
+#include "mpiwrapper/runtime/objects/windows.h"
 #include "mpiwrapper/runtime/settings.h"
-#include "mpiwrapper/runtime/windows.h"
 
 namespace hdtrace::mpi {
 

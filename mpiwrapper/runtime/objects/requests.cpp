@@ -1,9 +1,9 @@
-#include "mpiwrapper/runtime/requests.h"
+#include "mpiwrapper/runtime/objects/requests.h"
 
-#include "mpiwrapper/runtime/communicators.h"
-#include "mpiwrapper/runtime/handle.h"
-#include "mpiwrapper/runtime/lock.h"
-#include "mpiwrapper/runtime/process.h"
+#include "mpiwrapper/runtime/objects/communicators.h"
+#include "mpiwrapper/runtime/objects/handle.h"
+#include "mpiwrapper/runtime/objects/lock.h"
+#include "mpiwrapper/runtime/recording/life_cycle.h"
 
 #include <stdlib.h>
 

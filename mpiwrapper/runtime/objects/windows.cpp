@@ -1,9 +1,9 @@
-#include "mpiwrapper/runtime/windows.h"
+#include "mpiwrapper/runtime/objects/windows.h"
 
-#include "mpiwrapper/runtime/communicators.h"
-#include "mpiwrapper/runtime/lock.h"
-#include "mpiwrapper/runtime/object_table.h"
-#include "mpiwrapper/runtime/process.h"
+#include "mpiwrapper/runtime/objects/communicators.h"
+#include "mpiwrapper/runtime/objects/lock.h"
+#include "mpiwrapper/runtime/objects/object_table.h"
+#include "mpiwrapper/runtime/recording/life_cycle.h"
 
 #include <stdlib.h>
 

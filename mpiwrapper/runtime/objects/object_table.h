@@ -2,7 +2,7 @@
 // do.
 #pragma once
 
-#include "mpiwrapper/runtime/handle.h"
+#include "mpiwrapper/runtime/objects/handle.h"
 
 #include <stdlib.h>
 

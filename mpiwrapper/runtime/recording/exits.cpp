@@ -1,7 +1,7 @@
 // Functions that end the program without its destructors, or put another in its place: what was recorded goes
 // to the files first. So it does before a signal that the program sends itself and that nothing will catch.
 // They may be called in signal handlers and in children of vfork().
-#include "mpiwrapper/runtime/call.h"
+#include "mpiwrapper/runtime/calls/call.h"
 
 #include <dlfcn.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // Calls that start, complete or end operations by their requests.
-#include "mpiwrapper/runtime/values.h"
+#include "mpiwrapper/runtime/calls/values.h"
 
 using namespace hdtrace;
 using namespace hdtrace::mpi;

@@ -1,9 +1,9 @@
 // How arguments of MPI functions are written, beyond plain numbers.
 #pragma once
 
-#include "mpiwrapper/runtime/call.h"
-#include "mpiwrapper/runtime/files.h"
-#include "mpiwrapper/runtime/requests.h"
+#include "mpiwrapper/runtime/calls/call.h"
+#include "mpiwrapper/runtime/objects/files.h"
+#include "mpiwrapper/runtime/objects/requests.h"
 
 #include <limits.h>
 #include <span>

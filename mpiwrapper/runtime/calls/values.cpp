@@ -1,7 +1,7 @@
-#include "mpiwrapper/runtime/values.h"
+#include "mpiwrapper/runtime/calls/values.h"
 
-#include "mpiwrapper/runtime/lock.h"
-#include "mpiwrapper/runtime/object_table.h"
+#include "mpiwrapper/runtime/objects/lock.h"
+#include "mpiwrapper/runtime/objects/object_table.h"
 
 #include <stdlib.h>
 

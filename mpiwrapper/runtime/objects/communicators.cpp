@@ -1,9 +1,9 @@
-#include "mpiwrapper/runtime/communicators.h"
+#include "mpiwrapper/runtime/objects/communicators.h"
 
 #include "hdtrace/writer/text_buffer.h"
-#include "mpiwrapper/runtime/lock.h"
-#include "mpiwrapper/runtime/process.h"
-#include "mpiwrapper/runtime/real.h"
+#include "mpiwrapper/runtime/library/real.h"
+#include "mpiwrapper/runtime/objects/lock.h"
+#include "mpiwrapper/runtime/recording/life_cycle.h"
 
 #include <new>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "hdtrace/writer/text_buffer.h"
-#include "mpiwrapper/runtime/handle.h"
-#include "mpiwrapper/runtime/mpi_api.h"
-#include "mpiwrapper/runtime/requests.h"
+#include "mpiwrapper/runtime/library/mpi_api.h"
+#include "mpiwrapper/runtime/objects/handle.h"
+#include "mpiwrapper/runtime/objects/requests.h"
 
 #include <stdint.h>
 

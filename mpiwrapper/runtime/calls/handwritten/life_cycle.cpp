@@ -1,5 +1,5 @@
 // Where MPI begins and ends for a process.
-#include "mpiwrapper/runtime/call.h"
+#include "mpiwrapper/runtime/calls/call.h"
 
 using namespace hdtrace;
 using namespace hdtrace::mpi;

@@ -1,8 +1,8 @@
 // Windows for one-sided communication: ids, and the communicator that their ranks count in.
 #pragma once
 
-#include "mpiwrapper/runtime/handle.h"
-#include "mpiwrapper/runtime/mpi_api.h"
+#include "mpiwrapper/runtime/library/mpi_api.h"
+#include "mpiwrapper/runtime/objects/handle.h"
 
 #include <stdint.h>
 

@@ -6,7 +6,7 @@
 // that handle is taken.
 #pragma once
 
-#include "mpiwrapper/runtime/mpi_api.h"
+#include "mpiwrapper/runtime/library/mpi_api.h"
 
 #include <stdint.h>
 

@@ -1,10 +1,10 @@
-#include "mpiwrapper/runtime/files.h"
+#include "mpiwrapper/runtime/objects/files.h"
 
 #include "hdtrace/writer/clock.h"
-#include "mpiwrapper/runtime/lock.h"
-#include "mpiwrapper/runtime/object_table.h"
-#include "mpiwrapper/runtime/process.h"
-#include "mpiwrapper/runtime/real.h"
+#include "mpiwrapper/runtime/library/real.h"
+#include "mpiwrapper/runtime/objects/lock.h"
+#include "mpiwrapper/runtime/objects/object_table.h"
+#include "mpiwrapper/runtime/recording/life_cycle.h"
 
 #include <fcntl.h>
 #include <glib.h>

@@ -1,6 +1,6 @@
-#include "mpiwrapper/runtime/signals.h"
+#include "mpiwrapper/runtime/process/signals.h"
 
-#include "mpiwrapper/runtime/process.h"
+#include "mpiwrapper/runtime/recording/life_cycle.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 // Datatypes: ids, sizes and their description in the .info.
 #pragma once
 
-#include "mpiwrapper/runtime/handle.h"
-#include "mpiwrapper/runtime/mpi_api.h"
+#include "mpiwrapper/runtime/library/mpi_api.h"
+#include "mpiwrapper/runtime/objects/handle.h"
 
 #include <stdint.h>
 

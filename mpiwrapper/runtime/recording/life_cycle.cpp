@@ -1,14 +1,14 @@
-#include "mpiwrapper/runtime/process.h"
+#include "mpiwrapper/runtime/recording/life_cycle.h"
 
 #include "hdtrace/writer/file_name.h"
 #include "hdtrace/writer/output_file.h"
-#include "mpiwrapper/runtime/former_program.h"
-#include "mpiwrapper/runtime/keeper.h"
 #include "mpiwrapper/runtime/launcher.h"
-#include "mpiwrapper/runtime/real.h"
-#include "mpiwrapper/runtime/requests.h"
-#include "mpiwrapper/runtime/say.h"
-#include "mpiwrapper/runtime/signals.h"
+#include "mpiwrapper/runtime/library/real.h"
+#include "mpiwrapper/runtime/objects/requests.h"
+#include "mpiwrapper/runtime/process/diagnostic.h"
+#include "mpiwrapper/runtime/process/flush_thread.h"
+#include "mpiwrapper/runtime/process/former_program.h"
+#include "mpiwrapper/runtime/process/signals.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 // The functions of the MPI library, past all wrappers.
 #pragma once
 
-#include "mpiwrapper/runtime/mpi_api.h"
+#include "mpiwrapper/runtime/library/mpi_api.h"
 
 // What the MPI library has and its mpi.h hides.
 #include "hidden_functions.inc"

@@ -1,6 +1,6 @@
-#include "mpiwrapper/runtime/call.h"
+#include "mpiwrapper/runtime/calls/call.h"
 
-#include "mpiwrapper/runtime/values.h"
+#include "mpiwrapper/runtime/calls/values.h"
 
 namespace hdtrace::mpi {
 

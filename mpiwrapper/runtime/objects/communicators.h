@@ -2,9 +2,9 @@
 // (docs/identity.md).
 #pragma once
 
-#include "mpiwrapper/runtime/handle.h"
-#include "mpiwrapper/runtime/mpi_api.h"
-#include "mpiwrapper/runtime/object_table.h"
+#include "mpiwrapper/runtime/library/mpi_api.h"
+#include "mpiwrapper/runtime/objects/handle.h"
+#include "mpiwrapper/runtime/objects/object_table.h"
 
 #include <stdint.h>
 
