@@ -22,12 +22,12 @@ struct Range {
 
 void refuse(const char* variable, const char* value, const Range& range)
 {
-    Say say(warnings);
-    say.text(variable).text("='").text(value).text("' is ignored: expected ");
+    Diagnostic diagnostic(warnings);
+    diagnostic.text(variable).text("='").text(value).text("' is ignored: expected ");
     if (range.has_units)
-        say.text("a number of bytes of at least ").number(range.min).text(", e.g. 256K");
+        diagnostic.text("a number of bytes of at least ").number(range.min).text(", e.g. 256K");
     else
-        say.text("a number from ").number(range.min).text(" to ").number(range.max);
+        diagnostic.text("a number from ").number(range.min).text(" to ").number(range.max);
 }
 
 int64_t read_number(const char* variable, int64_t fallback, const Range& range)
@@ -60,8 +60,8 @@ const char* copy_of(const char* text, const char* fallback)
 void read_settings()
 {
     const char* text;
-    // First, because reading the others may have something to say.
-    settings.verbosity = static_cast<int>(
+    // First, because reading the others may have something to diagnostic.
+    verbosity = settings.verbosity = static_cast<int>(
         read_number("HDTRACE_VERBOSITY", settings.verbosity, {incomplete_trace, everything, false}));
 #define HDT_OPTION_BOOL(name, variable, default)                                                             \
     settings.name = read_number(variable, default, {0, 1, false}) != 0;

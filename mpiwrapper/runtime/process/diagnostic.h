@@ -1,9 +1,8 @@
-// What the user of the program hears of us.
+// Messages for the user of the traced program.
 #pragma once
 
 #include "hdtrace/writer/text.h"
 #include "hdtrace/writer/undisturbed.h"
-#include "mpiwrapper/runtime/settings.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,14 +13,15 @@
 
 namespace hdtrace::mpi {
 
-/// How much, by HDTRACE_VERBOSITY.
 enum Verbosity : int { incomplete_trace = 0, warnings = 1, results = 2, everything = 3 };
+/// What the user wants to know. The settings set it first, since reading them may have something to report.
+inline int verbosity = incomplete_trace;
 
-/// A line on standard error, said when the object ends. Safe in signal handlers.
-class Say {
+/// A line on standard error, written when the object ends. Safe in signal handlers.
+class Diagnostic {
   public:
-    explicit Say(Verbosity level) : m_is_wanted(settings.verbosity >= level) { text("hdtrace: "); }
-    ~Say()
+    explicit Diagnostic(Verbosity level) : m_is_wanted(verbosity >= level) { text("hdtrace: "); }
+    ~Diagnostic()
     {
         if (!m_is_wanted)
             return;
@@ -30,17 +30,17 @@ class Say {
         if (write(STDERR_FILENO, m_text, static_cast<size_t>(m_end - m_text)) < 0 && errno == EPIPE)
             undisturbed.discard(SIGPIPE);
     }
-    Say(const Say&) = delete;
-    Say& operator=(const Say&) = delete;
+    Diagnostic(const Diagnostic&) = delete;
+    Diagnostic& operator=(const Diagnostic&) = delete;
 
-    Say& text(const char* text)
+    Diagnostic& text(const char* text)
     {
         const size_t length = strnlen(text, room());
         memcpy(m_end, text, length);
         m_end += length;
         return *this;
     }
-    Say& number(int64_t number)
+    Diagnostic& number(int64_t number)
     {
         if (room() >= max_number_length)
             m_end = put_number(m_end, number);

@@ -16,7 +16,7 @@ int interval = 0; // in seconds
 void (*save)() = nullptr;
 bool has_main_thread = true;
 
-// The keeper and what is left of the main thread.
+// Whether all threads of the program have ended: the kernel still counts this one and the main thread.
 bool is_alone()
 {
     struct stat threads;
@@ -25,7 +25,7 @@ bool is_alone()
            threads.st_nlink <= links_without_threads + 2;
 }
 
-void* keep(void*)
+void* save_regularly(void*)
 {
     pthread_setname_np(pthread_self(), "hdtrace");
     timespec next;
@@ -51,14 +51,14 @@ bool create_thread(size_t stack_size)
     if (stack_size > 0)
         pthread_attr_setstacksize(&attributes, stack_size);
     pthread_t thread;
-    const bool is_created = pthread_create(&thread, &attributes, keep, nullptr) == 0;
+    const bool is_created = pthread_create(&thread, &attributes, save_regularly, nullptr) == 0;
     pthread_attr_destroy(&attributes);
     return is_created;
 }
 
 } // namespace
 
-void start_keeper(int seconds, void (*save_function)())
+void start_flush_thread(int seconds, void (*save_function)())
 {
     if (seconds == 0 || sem_init(&stopped, 0, 0) != 0)
         return;
@@ -71,7 +71,7 @@ void start_keeper(int seconds, void (*save_function)())
         create_thread(0);
 }
 
-void stop_keeper()
+void stop_flush_thread()
 {
     if (interval > 0)
         sem_post(&stopped);

@@ -74,7 +74,7 @@ void warn(const char* path, int error)
     if (__atomic_test_and_set(&has_warned, __ATOMIC_RELAXED))
         return;
     const char* const reason = strerrordesc_np(error);
-    Say(incomplete_trace)
+    Diagnostic(incomplete_trace)
         .text("cannot write ")
         .text(path)
         .text(": ")
@@ -228,7 +228,7 @@ bool open_info(int rank)
         append_path_prefix(prefix, directory, base, rank);
         error = open_info_as(base, prefix);
         if (error == 0 && number > 1)
-            Say(incomplete_trace)
+            Diagnostic(incomplete_trace)
                 .text(
                     "a program of the same name, host and rank is still running; the files of this one are ")
                 .text(path_prefix)
@@ -243,7 +243,7 @@ bool open_info(int rank)
 void warn_if_not_compressed(const TraceWriter& writer)
 {
     if (strcmp(settings.compress, "none") != 0 && !writer.is_compressed())
-        Say(warnings)
+        Diagnostic(warnings)
             .text("HDTRACE_COMPRESS='")
             .text(settings.compress)
             .text("' is ignored: expected none, or gzip where there is libz, or zstd where there is libzstd");
@@ -269,7 +269,7 @@ bool open_trace(Thread& thread)
     if (error != 0)
         warn(path.c_string(), error);
     else
-        Say(everything).text("writing ").text(path.c_string());
+        Diagnostic(everything).text("writing ").text(path.c_string());
     if (thread.number == 0) {
         warn_if_not_compressed(thread.writer);
     } else {
@@ -289,7 +289,12 @@ void close_trace(Thread& thread)
     end = put_number(put_text(end, " states="), written);
     end = put_text(put_number(put_text(end, " dropped="), dropped), "\n");
     info->write(line, static_cast<size_t>(end - line));
-    Say(results).text(path_prefix).number(thread.number).text(".trc holds ").number(written).text(" states");
+    Diagnostic(results)
+        .text(path_prefix)
+        .number(thread.number)
+        .text(".trc holds ")
+        .number(written)
+        .text(" states");
 }
 
 void destroy(Thread* thread)
@@ -451,7 +456,7 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         info->flush(); // so it is there whatever happens
         traced_process = getpid();
         set_state(State::running);
-        start_keeper(settings.flush_seconds, save_all_threads);
+        start_flush_thread(settings.flush_seconds, save_all_threads);
     }
     if (current_thread == nullptr)
         add_thread();
@@ -465,7 +470,7 @@ void refuse_foreign_library()
     set_state(State::off);
     leave_preload_list();
     if (is_first_rank())
-        Say(incomplete_trace)
+        Diagnostic(incomplete_trace)
             .text("the program uses ")
             .text(library)
             .text(", but this wrapper is built for " HDTRACE_MPI_LIBRARY "; it runs untraced");
@@ -595,7 +600,7 @@ void resume_recording()
         set_gate(depth_of_calls(), depth_of_calls());
 }
 
-void flush_thread()
+void flush_own_trace()
 {
     if (current_thread == nullptr)
         return;
@@ -628,7 +633,7 @@ void stop()
     for (Thread* thread = threads; thread != nullptr; thread = thread->next)
         close_trace(*thread);
     info->close();
-    stop_keeper();
+    stop_flush_thread();
 }
 
 void write_info(const TextBuffer& lines)

@@ -88,8 +88,8 @@ void start_from_session(MPI_Session session);
 /// MPI_Pcontrol.
 void pause_recording();
 void resume_recording();
-/// Whole lines of this thread, and all descriptions, go to the files.
-void flush_thread();
+/// Whole lines of the calling thread, and all descriptions, go to the files.
+void flush_own_trace();
 /// What all threads have recorded so far goes to the files, with the calls that they are in. Does nothing in
 /// a child of fork() or vfork(). Safe in signal handlers.
 void save_all_threads();

@@ -1,5 +1,5 @@
-// The main thread leaves, another one goes on and ends: so the process ends, although the keeper is still
-// there. (With an MPI library that has threads of its own it would not, keeper or not.)
+// The main thread leaves, another one goes on and ends: so the process ends, although our flush thread
+// is still there. (With an MPI library that has threads of its own it would not, with or without ours.)
 #include "mpiwrapper/runtime/process/flush_thread.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ static void* go_on(void*)
 int main()
 {
     main_thread = pthread_self();
-    hdtrace::mpi::start_keeper(1, save);
+    hdtrace::mpi::start_flush_thread(1, save);
     pthread_t thread;
     pthread_create(&thread, nullptr, go_on, nullptr);
     pthread_detach(thread);

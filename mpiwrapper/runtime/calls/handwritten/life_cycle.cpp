@@ -131,7 +131,7 @@ extern "C" HDT_EXPORT int MPI_Pcontrol(const int level, ...)
     if (level == 0)
         pause_recording();
     else if (level == 2)
-        flush_thread();
+        flush_own_trace();
     return rc;
 }
 HDT_WRAPS(MPI_Pcontrol);
