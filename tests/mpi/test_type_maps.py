@@ -107,7 +107,7 @@ def test_the_project_knows_the_bytes_of_types_of_many_blocks(many):
 
 def known_combiners():
     """All that the wrapper and the merger have in their tables."""
-    wrapper, merger = ((SOURCE / path).read_text() for path in ("mpiwrapper/runtime/objects/datatypes.cpp", "merger/combiners.cpp"))
+    wrapper, merger = ((SOURCE / path).read_text() for path in ("mpiwrapper/runtime/objects/type_contents.cpp", "merger/combiners.cpp"))
     return set(re.findall(r'{MPI_COMBINER_\w+, "(\w+)"}', wrapper)) | set(re.findall(r'^    {"(\w+)",', merger, re.MULTILINE))
 
 
