@@ -1,0 +1,109 @@
+// Calls that start, cancel or free requests.
+#include "mpiwrapper/runtime/objects/requests.h"
+#include "mpiwrapper/runtime/calls/call.h"
+
+using namespace hdtrace;
+using namespace hdtrace::mpi;
+
+namespace {
+
+MPI_Request handle_in(const MPI_Request* request)
+{
+    return request != nullptr ? *request : MPI_REQUEST_NULL;
+}
+
+} // namespace
+
+extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Start(request);
+    call.begin("Start");
+    const int rc = call.end(real.MPI_Start(request));
+    const Request started = call.succeeded() ? start_request(*request, request) : Request();
+    if (call.is_recorded()) {
+        Element element(call.trace());
+        element.text("<Start rid='")
+            .number(started.rid)
+            .text("' initRid='")
+            .number(started.init_rid)
+            .text("'");
+        call.finish_attributes(element).end("Start");
+    }
+    return rc;
+}
+HDT_WRAPS(MPI_Start);
+
+extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Startall(count, requests);
+    call.begin("Startall");
+    const int rc = call.end(real.MPI_Startall(count, requests));
+    const int started_count = call.succeeded() ? count : 0;
+    if (!call.is_recorded()) {
+        for (int i = 0; i < started_count; ++i)
+            start_request(requests[i], &requests[i]);
+        return rc;
+    }
+    Element element(call.trace());
+    element.text("<Startall count='").number(count).text("'");
+    call.finish_attributes(element);
+    for (int i = 0; i < started_count; ++i) {
+        const Request started = start_request(requests[i], &requests[i]);
+        element.child("<Start rid='")
+            .number(started.rid)
+            .text("' initRid='")
+            .number(started.init_rid)
+            .text("'")
+            .end_child();
+    }
+    element.end("Startall");
+    return rc;
+}
+HDT_WRAPS(MPI_Startall);
+
+extern "C" HDT_EXPORT int MPI_Request_free(MPI_Request* request)
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Request_free(request);
+    const MPI_Request handle = handle_in(request);
+    call.begin("Request_free");
+    const int rc = call.end(real.MPI_Request_free(request));
+    Request freed;
+    if (call.succeeded())
+        remove_request(handle, request, &freed);
+    if (call.is_recorded()) {
+        Element element(call.trace());
+        element.text("<Request_free rid='")
+            .number(freed.is_persistent ? freed.init_rid : freed.rid)
+            .text("'");
+        call.finish_attributes(element).end("Request_free");
+    }
+    if (freed.comm != nullptr)
+        drop_reference(*freed.comm);
+    return rc;
+}
+HDT_WRAPS(MPI_Request_free);
+
+extern "C" HDT_EXPORT int MPI_Cancel(MPI_Request* request)
+{
+    Call call(with_attributes, Tracks::operations);
+    if (call.passes())
+        return real.MPI_Cancel(request);
+    call.begin("Cancel");
+    const int rc = call.end(real.MPI_Cancel(request));
+    Request cancelled;
+    if (call.succeeded() && find_request(*request, request, &cancelled))
+        mark_cancelled(*request, request);
+    if (call.is_recorded()) {
+        Element element(call.trace());
+        element.text("<Cancel rid='").number(cancelled.rid).text("'");
+        call.finish_attributes(element).end("Cancel");
+    }
+    return rc;
+}
+HDT_WRAPS(MPI_Cancel);
