@@ -1,6 +1,6 @@
 #include "mpiwrapper/runtime/calls/call.h"
 
-#include "mpiwrapper/runtime/calls/values.h"
+#include "mpiwrapper/runtime/calls/constants.h"
 
 namespace hdtrace::mpi {
 

@@ -6,40 +6,9 @@
 // that handle is taken.
 #pragma once
 
-#include "mpiwrapper/runtime/library/mpi_api.h"
-
-#include <stdint.h>
+#include "mpiwrapper/runtime/objects/request.h"
 
 namespace hdtrace::mpi {
-
-struct Comm;
-
-enum class RequestKind : uint8_t {
-    operation,          ///< anything whose status tells nothing
-    access,             ///< to a file: its status tells how many bytes were transferred
-    receive,            ///< its status tells who sent what
-    receive_from_nobody ///< from MPI_PROC_NULL; not all libraries give it a status
-};
-
-/// One started operation, or a persistent request that waits for MPI_Start.
-struct Request {
-    int64_t rid = -1;           ///< of the operation
-    int64_t init_rid = -1;      ///< of the persistent request that it was started from
-    const Comm* comm = nullptr; ///< of a receive: what the ranks in the status refer to
-    int64_t size = 0;           ///< of an access: the bytes that were asked for
-    RequestKind kind = RequestKind::operation;
-    bool is_persistent = false;
-    bool is_active = true;
-    bool is_cancelled = false; ///< MPI_Cancel was called for it
-};
-
-/// Where nobody may look at the status.
-inline Request without_status(Request request)
-{
-    request.kind = RequestKind::operation;
-    request.is_cancelled = false;
-    return request;
-}
 
 /// A new id.
 int64_t next_rid();

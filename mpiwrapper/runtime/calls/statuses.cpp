@@ -1,0 +1,53 @@
+#include "mpiwrapper/runtime/calls/statuses.h"
+
+#include "mpiwrapper/runtime/library/real.h"
+
+namespace hdtrace::mpi {
+
+namespace {
+
+// Some libraries leave statuses of ours as they were.
+bool is_written(const MPI_Status* status)
+{
+    return value_of(status).MPI_SOURCE != no_source_yet;
+}
+
+bool was_cancelled(const MPI_Status* told)
+{
+    const MPI_Status status = value_of(told);
+    int answer = 0;
+    real.MPI_Test_cancelled(&status, &answer);
+    return answer != 0;
+}
+
+} // namespace
+
+int64_t ask_for_bytes(const MPI_Status& status)
+{
+    MPI_Count bytes = 0;
+    if (real.MPI_Get_elements_x(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0)
+        return 0;
+    return bytes;
+}
+
+void put_completed(Element& element, const Request& request, const MPI_Status* told)
+{
+    element.child("<For rid='").number(request.rid);
+    if (request.is_cancelled && was_cancelled(told)) {
+        element.text("' cancelled='1");
+    } else if (request.kind == RequestKind::receive_from_proc_null) {
+        element.text("' fromRank='").number(no_process).text("' fromTag='-1' size='0");
+    } else if (request.kind == RequestKind::receive && is_written(told)) {
+        const Comm& comm = request.comm != nullptr ? *request.comm : null_comm;
+        const Received received(comm, MPI_ANY_SOURCE, MPI_ANY_TAG, true, told);
+        element.text("' fromRank='").number(received.source).text("' fromTag='").number(received.tag);
+        element.text("' size='").number(received.size);
+    } else if (request.kind == RequestKind::access && is_written(told)) {
+        const int64_t actual = status_bytes(value_of(told));
+        if (actual != request.size)
+            element.text("' actual='").number(actual);
+    }
+    element.text("'").end_child();
+}
+
+} // namespace hdtrace::mpi

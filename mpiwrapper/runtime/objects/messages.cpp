@@ -1,0 +1,44 @@
+#include "mpiwrapper/runtime/objects/messages.h"
+
+#include "mpiwrapper/runtime/objects/lock.h"
+
+#include <stdlib.h>
+
+namespace hdtrace::mpi {
+
+namespace {
+
+struct KnownMessage : TableEntry<KnownMessage> {
+    Message message;
+};
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the table
+constinit ObjectTable<KnownMessage> messages;      // by handle
+
+} // namespace
+
+void add_message(MPI_Message handle, const Message& message)
+{
+    if (handle == MPI_MESSAGE_NULL || handle == MPI_MESSAGE_NO_PROC)
+        return;
+    KnownMessage* const found = static_cast<KnownMessage*>(malloc(sizeof(KnownMessage)));
+    if (found == nullptr)
+        return;
+    found->message = message;
+    add_reference(*message.comm);
+    const MutexLock lock(mutex);
+    messages.add(handle_bits(handle), found);
+}
+
+MatchedMessage::MatchedMessage(const MPI_Message* handle)
+{
+    const MutexLock lock(mutex);
+    KnownMessage* const known = handle != nullptr ? messages.find(handle_bits(*handle)) : nullptr;
+    if (known == nullptr)
+        return;
+    static_cast<Message&>(*this) = known->message; // with its reference to the communicator
+    messages.remove(known);
+    free(known);
+}
+
+} // namespace hdtrace::mpi

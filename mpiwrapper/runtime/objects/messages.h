@@ -1,0 +1,27 @@
+// Messages that were found and not yet received.
+#pragma once
+
+#include "mpiwrapper/runtime/objects/communicators.h"
+
+namespace hdtrace::mpi {
+
+/// A message that MPI_Mprobe found and MPI_Mrecv has not yet received.
+struct Message {
+    const Comm* comm = &null_comm;
+    int source = MPI_PROC_NULL;
+    int tag = MPI_ANY_TAG;
+};
+
+void add_message(MPI_Message handle, const Message& message);
+
+/// A message that is about to be received: its handle ends with that.
+class MatchedMessage : public Message {
+  public:
+    /// @p handle may be null, as far as MPI is asked to say so.
+    explicit MatchedMessage(const MPI_Message* handle);
+    ~MatchedMessage() { drop_reference(*comm); }
+    MatchedMessage(const MatchedMessage&) = delete;
+    MatchedMessage& operator=(const MatchedMessage&) = delete;
+};
+
+} // namespace hdtrace::mpi
