@@ -4,7 +4,7 @@
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/library/mpi_api.h"
 #include "mpiwrapper/runtime/objects/handle.h"
-#include "mpiwrapper/runtime/objects/requests.h"
+#include "mpiwrapper/runtime/objects/request.h"
 
 #include <stdint.h>
 

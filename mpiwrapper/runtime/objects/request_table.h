@@ -1,0 +1,202 @@
+// The operations that have been started, by the handle and the variable that it was stored in.
+#pragma once
+
+#include "mpiwrapper/runtime/objects/handle.h"
+#include "mpiwrapper/runtime/objects/request.h"
+
+#include <stdlib.h>
+
+namespace hdtrace::mpi {
+
+inline constexpr uint32_t no_entry = UINT32_MAX;
+
+/// An entry is in two lists: of its handle and variable (newest first), and of its handle (oldest first).
+struct RequestLink {
+    uint32_t previous = no_entry;
+    uint32_t next = no_entry;
+};
+
+struct RequestEntry {
+    MPI_Request handle;
+    const MPI_Request* variable;
+    Request request;
+    RequestLink exact;
+    RequestLink same_handle;
+    uint64_t settlement; // the last one that it was found in
+};
+
+struct RequestBucket {
+    uint32_t exact_first = no_entry;
+    uint32_t handle_first = no_entry;
+    uint32_t handle_last = no_entry;
+};
+
+/// Entries by handle and variable. Not thread-safe. It has no destructor, since the program may call MPI
+/// until its very end.
+class RequestTable {
+  public:
+    RequestTable() = default;
+    RequestTable(const RequestTable&) = delete;
+    RequestTable& operator=(const RequestTable&) = delete;
+
+    /// The caller fills in `request`. Null if memory is short.
+    RequestEntry* add(MPI_Request handle, const MPI_Request* variable)
+    {
+        if (m_free == no_entry && !grow())
+            return nullptr;
+        const uint32_t index = m_free;
+        RequestEntry& entry = m_entries[index];
+        m_free = entry.exact.next;
+        entry.handle = handle;
+        entry.variable = variable;
+        entry.settlement = 0;
+        link(index);
+        ++m_count;
+        return &entry;
+    }
+
+    /// The newest one; null if there is none.
+    RequestEntry* find_exact(MPI_Request handle, const MPI_Request* variable)
+    {
+        if (m_count == 0)
+            return nullptr;
+        for (uint32_t i = exact_bucket(handle, variable).exact_first; i != no_entry;
+             i = m_entries[i].exact.next)
+            if (m_entries[i].handle == handle && m_entries[i].variable == variable)
+                return &m_entries[i];
+        return nullptr;
+    }
+
+    /// Null if there is none.
+    RequestEntry* oldest_with(MPI_Request handle)
+    {
+        return m_count > 0 ? first_with(handle, handle_bucket(handle).handle_first) : nullptr;
+    }
+
+    /// The oldest one that is younger.
+    RequestEntry* next_with_same_handle(const RequestEntry* entry)
+    {
+        return first_with(entry->handle, entry->same_handle.next);
+    }
+
+    void remove(RequestEntry* entry)
+    {
+        const uint32_t index = static_cast<uint32_t>(entry - m_entries);
+        unlink(index);
+        entry->exact.next = m_free;
+        m_free = index;
+        --m_count;
+    }
+
+  private:
+    RequestEntry* first_with(MPI_Request handle, uint32_t index)
+    {
+        while (index != no_entry && m_entries[index].handle != handle)
+            index = m_entries[index].same_handle.next;
+        return index != no_entry ? &m_entries[index] : nullptr;
+    }
+
+    RequestBucket& exact_bucket(MPI_Request handle, const MPI_Request* variable)
+    {
+        return m_buckets[hash_bits(handle_bits(handle) * 31 + handle_bits(variable)) & m_mask];
+    }
+    RequestBucket& handle_bucket(MPI_Request handle)
+    {
+        return m_buckets[hash_bits(handle_bits(handle)) & m_mask];
+    }
+
+    void link(uint32_t index)
+    {
+        RequestEntry& entry = m_entries[index];
+        RequestBucket& exact = exact_bucket(entry.handle, entry.variable);
+        entry.exact = {no_entry, exact.exact_first};
+        if (exact.exact_first != no_entry)
+            m_entries[exact.exact_first].exact.previous = index;
+        exact.exact_first = index;
+
+        RequestBucket& same = handle_bucket(entry.handle);
+        entry.same_handle = {same.handle_last, no_entry};
+        (same.handle_last != no_entry ? m_entries[same.handle_last].same_handle.next : same.handle_first) =
+            index;
+        same.handle_last = index;
+    }
+
+    void unlink(uint32_t index)
+    {
+        const RequestEntry& entry = m_entries[index];
+        RequestBucket& exact = exact_bucket(entry.handle, entry.variable);
+        (entry.exact.previous != no_entry ? m_entries[entry.exact.previous].exact.next : exact.exact_first) =
+            entry.exact.next;
+        if (entry.exact.next != no_entry)
+            m_entries[entry.exact.next].exact.previous = entry.exact.previous;
+
+        RequestBucket& same = handle_bucket(entry.handle);
+        const RequestLink& link = entry.same_handle;
+        (link.previous != no_entry ? m_entries[link.previous].same_handle.next : same.handle_first) =
+            link.next;
+        (link.next != no_entry ? m_entries[link.next].same_handle.previous : same.handle_last) =
+            link.previous;
+    }
+
+    // Twice as many entries and buckets. The old memory is kept if there is no new.
+    bool grow()
+    {
+        const uint32_t capacity = m_capacity == 0 ? 256 : 2 * m_capacity;
+        RequestBucket* const buckets = static_cast<RequestBucket*>(malloc(capacity * sizeof(RequestBucket)));
+        RequestEntry* const entries = static_cast<RequestEntry*>(
+            realloc(static_cast<void*>(m_entries), capacity * sizeof(RequestEntry)));
+        if (entries != nullptr)
+            m_entries = entries;
+        if (entries == nullptr || buckets == nullptr) {
+            free(buckets);
+            return false;
+        }
+        free(m_buckets);
+        m_buckets = buckets;
+        m_mask = capacity - 1;
+        for (uint32_t i = 0; i < capacity; ++i)
+            m_buckets[i] = RequestBucket();
+        // All old entries are in use, else there was no need to grow; their order of age is that of their
+        // rids.
+        relink_by_age();
+        for (uint32_t i = m_capacity; i < capacity; ++i) {
+            m_entries[i].exact.next = m_free;
+            m_free = i;
+        }
+        m_capacity = capacity;
+        return true;
+    }
+
+    void relink_by_age()
+    {
+        uint32_t* const order = static_cast<uint32_t*>(malloc((m_capacity + 1) * sizeof(uint32_t)));
+        if (order == nullptr) {
+            for (uint32_t i = 0; i < m_capacity; ++i)
+                link(i);
+            return;
+        }
+        for (uint32_t i = 0; i < m_capacity; ++i)
+            order[i] = i;
+        qsort_r(
+            order, m_capacity, sizeof(uint32_t),
+            [](const void* left, const void* right, void* entries) {
+                const RequestEntry* const all = static_cast<const RequestEntry*>(entries);
+                const int64_t a = all[*static_cast<const uint32_t*>(left)].request.rid;
+                const int64_t b = all[*static_cast<const uint32_t*>(right)].request.rid;
+                return a < b ? -1 : a > b ? 1 : 0;
+            },
+            m_entries);
+        for (uint32_t i = 0; i < m_capacity; ++i)
+            link(order[i]);
+        free(order);
+    }
+
+    RequestEntry* m_entries = nullptr;
+    RequestBucket* m_buckets = nullptr;
+    uint32_t m_capacity = 0;
+    uint32_t m_mask = 0;
+    uint32_t m_free = no_entry;
+    uint32_t m_count = 0;
+};
+
+} // namespace hdtrace::mpi
