@@ -5,6 +5,8 @@
 #include "mpiwrapper/runtime/calls/constants.h"
 #include "mpiwrapper/runtime/calls/statuses.h"
 #include "mpiwrapper/runtime/objects/messages.h"
+#include "mpiwrapper/runtime/objects/neighbors.h"
+#include "mpiwrapper/runtime/objects/new_communicators.h"
 #include "mpiwrapper/runtime/objects/requests.h"
 
 namespace hdtrace::mpi {

@@ -124,6 +124,12 @@ class NumbersByName {
         m_table.add(key, entry);
         return &entry->number;
     }
+    /// How often it has been called for this name; 0 if memory is short.
+    int64_t count(const char* name)
+    {
+        int64_t* const number = find_or_add(name, 0);
+        return number != nullptr ? ++*number : 0;
+    }
 
   private:
     struct Entry : TableEntry<Entry> {

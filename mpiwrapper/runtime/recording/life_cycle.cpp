@@ -447,7 +447,7 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         at_quick_exit(stop);
         if (thread_level == MPI_THREAD_MULTIPLE)
             set_requests_shared_by_threads();
-        start_communicators(world, has_world_communicator);
+        start_communicators(world, has_world_communicator ? world_uid() : nullptr);
         start_datatypes();
         leave_preload_list();
         watch_fatal_signals();

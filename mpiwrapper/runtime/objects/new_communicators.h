@@ -1,0 +1,21 @@
+// Rules for the identity of new communicators (docs/identity.md). Every member calls them in the same order,
+// also those that got MPI_COMM_NULL. The word says how it was made, for its name.
+#pragma once
+
+#include "mpiwrapper/runtime/library/mpi_api.h"
+
+namespace hdtrace::mpi {
+
+void created_from_parent(MPI_Comm parent, MPI_Comm made, const char* word);
+/// The new communicator is not complete yet, but has the members of its parent.
+void created_from_parent_later(MPI_Comm parent, MPI_Comm made, const char* word);
+/// Only the members of the new one took part, each with the same tag.
+void created_from_group(MPI_Comm parent, int tag, MPI_Comm made, const char* word);
+/// The same for groups of sessions, which have no parent but a tag.
+void created_from_tagged_group(const char* tag, MPI_Comm made, const char* word);
+void created_from_two_groups(MPI_Comm local, MPI_Comm made, const char* word);
+/// As from two groups if both sides are in this world. Else the other side may have been started by itself:
+/// there is no common knowledge to build a uid from.
+void created_from_two_worlds(MPI_Comm made, const char* word);
+
+} // namespace hdtrace::mpi
