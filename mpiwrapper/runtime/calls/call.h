@@ -1,20 +1,18 @@
 // One MPI call of the program, from its wrapper's first line to its last.
 #pragma once
 
+#include "mpiwrapper/runtime/library/export.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/recording/life_cycle.h"
+#include "mpiwrapper/runtime/recording/state.h"
 
 #include <stdint.h>
 
 #define HDT_LIKELY(condition) __builtin_expect(!!(condition), 1)
-/// What the program and its libraries must be able to call.
-#define HDT_EXPORT __attribute__((visibility("default")))
-/// Gives the wrapper its second name. Programs and Fortran bindings call MPI under either.
-#define HDT_WRAPS(name) extern "C" HDT_EXPORT decltype(::name) P##name __attribute__((alias(#name)))
 
 namespace hdtrace::mpi {
 
-/// From which value of HDTRACE_ALL_FUNCTIONS on a function is recorded (format.md, "classes of calls").
+/// From which value of HDTRACE_ALL_FUNCTIONS on a function is recorded.
 enum Level : int {
     with_attributes = 0, ///< has attributes or child elements
     ordinary = 1,        ///< only its times are known
@@ -148,7 +146,8 @@ class Call {
     File find_file_slowly(MPI_File handle, uint64_t generation);
     void write_error(Element& element);
 
-    // What the MPI library calls while the wrapper asks it something is nobody's business.
+    // The thread's depth while the wrapper works: the calls that the MPI library makes to answer it are not
+    // the program's, and deeper than any that is recorded or followed.
     static constexpr int own_depth = 1 << 20;
 
     Thread* m_thread = nullptr;

@@ -3,7 +3,7 @@
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/lock.h"
-#include "mpiwrapper/runtime/recording/life_cycle.h"
+#include "mpiwrapper/runtime/process/info_sink.h"
 
 #include <new>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
 #include "mpiwrapper/runtime/objects/type_contents.h"
-#include "mpiwrapper/runtime/recording/life_cycle.h"
+#include "mpiwrapper/runtime/process/info_sink.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,8 @@
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
-#include "mpiwrapper/runtime/recording/life_cycle.h"
+#include "mpiwrapper/runtime/process/identity.h"
+#include "mpiwrapper/runtime/process/info_sink.h"
 
 #include <fcntl.h>
 #include <glib.h>
@@ -137,7 +138,7 @@ void add_identity(TextBuffer& line, const char* path)
             .number(static_cast<int64_t>(makedev(status.stx_dev_major, status.stx_dev_minor)));
         line.text(" inode=").number(static_cast<int64_t>(status.stx_ino));
     }
-    line.text(" host='").info_escaped(host_name()).text("'");
+    line.text(" host='").info_escaped(this_process().host).text("'");
     if (exists && (status.stx_mask & STATX_BTIME))
         line.text(" birth=").seconds(status.stx_btime.tv_sec * nanoseconds_per_second +
                                      status.stx_btime.tv_nsec);

@@ -3,7 +3,7 @@
 #include "mpiwrapper/runtime/objects/communicators.h"
 #include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
-#include "mpiwrapper/runtime/recording/life_cycle.h"
+#include "mpiwrapper/runtime/process/info_sink.h"
 
 #include <stdlib.h>
 

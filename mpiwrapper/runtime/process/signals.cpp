@@ -1,7 +1,5 @@
 #include "mpiwrapper/runtime/process/signals.h"
 
-#include "mpiwrapper/runtime/recording/life_cycle.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -17,6 +15,7 @@ constexpr int fatal_signals[] = {
 };
 
 struct sigaction previous_actions[NSIG];
+void (*save)() = nullptr;
 
 // Only what is used of it becomes memory.
 constexpr size_t signal_stack_size = 256 * 1024;
@@ -62,7 +61,7 @@ bool changes_stack(int signal, const struct sigaction& previous)
 void save_and_go_on(int signal, siginfo_t* info, void* context)
 {
     const int saved_errno = errno;
-    save_all_threads();
+    save();
     errno = saved_errno;
     const struct sigaction& previous = previous_actions[signal];
     if (is_default(previous) || changes_stack(signal, previous)) {
@@ -92,8 +91,9 @@ void watch(int signal)
 
 } // namespace
 
-void watch_fatal_signals()
+void watch_fatal_signals(void (*save_function)())
 {
+    save = save_function;
     for (const int signal : fatal_signals)
         watch(signal);
 }

@@ -3,10 +3,10 @@
 
 namespace hdtrace::mpi {
 
-/// From now on a signal that would end the process first saves what is recorded. Handlers that the program or
-/// the MPI library have installed run as before, and the process ends as it would have ended. Call it once,
-/// after MPI_Init.
-void watch_fatal_signals();
+/// From now on a signal that would end the process first calls @p save, in its handler. Handlers that the
+/// program or the MPI library have installed run as before, and the process ends as it would have ended. Call
+/// it once, after MPI_Init.
+void watch_fatal_signals(void (*save)());
 
 /// Gives the calling thread a stack for signal handlers if it has none: else nobody could do anything after a
 /// stack overflow. Null if nothing was done.

@@ -1,7 +1,8 @@
 // Functions that end the program without its destructors, or put another in its place: what was recorded goes
 // to the files first. So it does before a signal that the program sends itself and that nothing will catch.
 // They may be called in signal handlers and in children of vfork().
-#include "mpiwrapper/runtime/calls/call.h"
+#include "mpiwrapper/runtime/library/export.h"
+#include "mpiwrapper/runtime/recording/life_cycle.h"
 
 #include <dlfcn.h>
 #include <signal.h>

@@ -1,0 +1,80 @@
+#include "mpiwrapper/runtime/process/identity.h"
+
+#include "hdtrace/writer/clock.h"
+#include "hdtrace/writer/file_name.h"
+#include "mpiwrapper/runtime/launcher.h"
+#include "mpiwrapper/runtime/library/real.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+namespace hdtrace::mpi {
+
+namespace {
+
+constinit Identity identity;
+int64_t second = 0;
+
+// The launcher numbers the worlds of a run.
+void find_world_of_spawned()
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+    real.MPI_Comm_get_parent(&parent);
+    if (parent == MPI_COMM_NULL)
+        return;
+    const char* const job = pmix_namespace();
+    char* end = nullptr;
+    const unsigned long number = job != nullptr ? strtoul(job, &end, 10) : 0;
+    TextBuffer name;
+    name.text("W");
+    if (job == nullptr)
+        name.text("spawned");
+    else if (*end == '\0')
+        name.number(static_cast<int64_t>(number & 0xFFFF)); // Open MPI: the number within the mpirun
+    else
+        append_file_label(name, job);
+    const char* const copy = strdup(name.c_string());
+    identity.world_uid = copy != nullptr ? copy : "Wspawned";
+    identity.world_label = identity.world_uid + 1;
+}
+
+} // namespace
+
+void find_identity(MPI_Group world, bool has_world_communicator)
+{
+    if (gethostname(identity.host, sizeof identity.host) != 0)
+        strcpy(identity.host, "localhost");
+    identity.host[sizeof identity.host - 1] = '\0';
+    real.MPI_Group_rank(world, &identity.rank);
+    real.MPI_Group_size(world, &identity.size);
+    if (has_world_communicator)
+        find_world_of_spawned();
+}
+
+const Identity& this_process()
+{
+    return identity;
+}
+
+void start_time()
+{
+    second = Clock().now() / nanoseconds_per_second;
+}
+
+bool has_start_time()
+{
+    return second != 0;
+}
+
+int64_t time_base()
+{
+    return second * nanoseconds_per_second;
+}
+
+int64_t base_second()
+{
+    return second;
+}
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,15 @@
+// The .info of this process: whoever has something to describe writes lines to it.
+#pragma once
+
+#include "hdtrace/writer/info_writer.h"
+
+namespace hdtrace::mpi {
+
+/// Returns 0 or a value of errno. Must come before all that follows; may be repeated with another name.
+int open_info(const char* path);
+/// Adds whole lines. Thread-safe.
+void write_info(const TextBuffer& lines);
+/// The file itself. Traces write it out before themselves, so that it has what they refer to.
+InfoWriter& info_file();
+
+} // namespace hdtrace::mpi

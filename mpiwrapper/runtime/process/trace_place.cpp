@@ -1,0 +1,140 @@
+#include "mpiwrapper/runtime/process/trace_place.h"
+
+#include "hdtrace/writer/file_name.h"
+#include "mpiwrapper/runtime/process/diagnostic.h"
+#include "mpiwrapper/runtime/process/former_program.h"
+#include "mpiwrapper/runtime/process/identity.h"
+#include "mpiwrapper/runtime/process/info_sink.h"
+#include "mpiwrapper/runtime/settings.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+namespace hdtrace::mpi {
+
+namespace {
+
+const char* base = "";
+const char* prefix = "";
+bool has_reported = false;
+
+// With its parents, as far as they are missing. Other processes of the program may do the same at the same
+// time.
+void make_directory(const char* path)
+{
+    char partial[PATH_MAX];
+    int error = 0;
+    const char* end = path;
+    do {
+        end = strchrnul(end + 1, '/');
+        const size_t length = static_cast<size_t>(end - path);
+        if (length >= sizeof partial) {
+            error = ENAMETOOLONG;
+            break;
+        }
+        memcpy(partial, path, length);
+        partial[length] = '\0';
+        error = mkdir(partial, 0777) != 0 && errno != EEXIST ? errno : 0;
+    } while (*end != '\0');
+    if (error != 0)
+        report_write_error(path, error);
+}
+
+// The world, and a number where processes of the same name, host and rank live.
+void append_base_name(TextBuffer& out, int number)
+{
+    out.string(*settings.name != '\0' ? settings.name : program_invocation_short_name);
+    if (*this_process().world_label != '\0')
+        out.text("-world").string(this_process().world_label);
+    if (number > 1)
+        out.text("-").number(number);
+}
+
+void append_path_prefix(TextBuffer& out, const char* directory, TextBuffer& base_name)
+{
+    out.string(directory).text("/");
+    append_file_label(out, base_name.c_string());
+    out.text("_");
+    append_file_label(out, this_process().host);
+    out.text("_").number(this_process().rank).text("_");
+}
+
+// Takes these names, also if nothing can be written there. EBUSY if they belong to a living process, ENOMEM
+// if memory is short.
+int open_info_as(TextBuffer& new_base, TextBuffer& new_prefix)
+{
+    TextBuffer path;
+    path.string(new_prefix.c_string()).text("0.info");
+    const bool is_known = !new_base.bad() && !new_prefix.bad() && !path.bad();
+    if (is_known && is_from_former_program(path.c_string()))
+        return EBUSY;
+    char* const kept_base = strdup(new_base.c_string());
+    char* const kept_prefix = strdup(new_prefix.c_string());
+    const int error =
+        is_known && kept_base != nullptr && kept_prefix != nullptr ? open_info(path.c_string()) : ENOMEM;
+    if (error == EBUSY || error == ENOMEM) {
+        free(kept_base);
+        free(kept_prefix);
+        return error;
+    }
+    base = kept_base;
+    prefix = kept_prefix;
+    if (error != 0)
+        report_write_error(path.c_string(), error);
+    return 0;
+}
+
+} // namespace
+
+bool open_trace_place()
+{
+    make_directory(settings.directory);
+    // The program may change its directory later.
+    char absolute[PATH_MAX];
+    const char* const directory =
+        realpath(settings.directory, absolute) != nullptr ? absolute : settings.directory;
+    constexpr int most_names = 9999;
+    int error = EBUSY;
+    for (int number = 1; error == EBUSY && number <= most_names; ++number) {
+        TextBuffer new_base, new_prefix;
+        append_base_name(new_base, number);
+        append_path_prefix(new_prefix, directory, new_base);
+        error = open_info_as(new_base, new_prefix);
+        if (error == 0 && number > 1)
+            Diagnostic(incomplete_trace)
+                .text(
+                    "a program of the same name, host and rank is still running; the files of this one are ")
+                .text(prefix)
+                .text("*");
+    }
+    if (error != 0)
+        report_write_error(directory, error);
+    return error == 0;
+}
+
+const char* base_name()
+{
+    return base;
+}
+
+const char* path_prefix()
+{
+    return prefix;
+}
+
+void report_write_error(const char* path, int error)
+{
+    if (__atomic_test_and_set(&has_reported, __ATOMIC_RELAXED))
+        return;
+    const char* const reason = strerrordesc_np(error);
+    Diagnostic(incomplete_trace)
+        .text("cannot write ")
+        .text(path)
+        .text(": ")
+        .text(reason != nullptr ? reason : "unknown error")
+        .text("; the program goes on without its trace");
+}
+
+} // namespace hdtrace::mpi

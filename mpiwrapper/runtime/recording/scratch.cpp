@@ -1,0 +1,35 @@
+#include "mpiwrapper/runtime/recording/scratch.h"
+
+#include <stdlib.h>
+
+namespace hdtrace::mpi {
+
+Scratch::~Scratch()
+{
+    free(m_memory);
+}
+
+void* Scratch::take(size_t size)
+{
+    if (m_is_taken)
+        return malloc(size);
+    m_is_taken = true;
+    if (size > m_size) {
+        free(m_memory);
+        m_size = 2 * size;
+        m_memory = malloc(m_size);
+        if (m_memory == nullptr)
+            m_size = 0;
+    }
+    return m_memory;
+}
+
+void Scratch::give_back(void* memory)
+{
+    if (memory == m_memory)
+        m_is_taken = false;
+    else
+        free(memory);
+}
+
+} // namespace hdtrace::mpi

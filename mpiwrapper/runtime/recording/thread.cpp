@@ -1,0 +1,197 @@
+#include "mpiwrapper/runtime/recording/thread.h"
+
+#include "mpiwrapper/runtime/process/diagnostic.h"
+#include "mpiwrapper/runtime/process/flush_thread.h"
+#include "mpiwrapper/runtime/process/identity.h"
+#include "mpiwrapper/runtime/process/info_sink.h"
+#include "mpiwrapper/runtime/process/signals.h"
+#include "mpiwrapper/runtime/process/trace_place.h"
+#include "mpiwrapper/runtime/recording/state.h"
+#include "mpiwrapper/runtime/settings.h"
+
+#include <errno.h>
+#include <new>
+#include <stdlib.h>
+#include <unistd.h>
+
+namespace hdtrace::mpi {
+
+__thread Thread* current_thread = nullptr;
+
+namespace {
+
+// The mutex of the state is held while these change.
+Thread* threads = nullptr;
+int thread_count = 0;
+
+pthread_key_t thread_end_key;
+
+void warn_if_not_compressed(const TraceWriter& writer)
+{
+    if (strcmp(settings.compress, "none") != 0 && !writer.is_compressed())
+        Diagnostic(warnings)
+            .text("HDTRACE_COMPRESS='")
+            .text(settings.compress)
+            .text("' is ignored: expected none, or gzip where there is libz, or zstd where there is libzstd");
+}
+
+// False if memory is short: then the thread's calls cannot even be counted. A file that cannot be written is
+// only reported.
+bool open_trace(Thread& thread)
+{
+    TextBuffer path, attributes;
+    path.string(path_prefix()).number(thread.number).text(".trc");
+    attributes.text("rank='").number(this_process().rank);
+    attributes.text("' thread='").number(thread.number).text("'");
+    TraceSettings trace_settings;
+    trace_settings.buffer_size = static_cast<size_t>(settings.buffer_size);
+    trace_settings.force_flush = settings.force_flush;
+    trace_settings.on_error = report_write_error;
+    const int error = path.bad() || attributes.bad()
+                          ? ENOMEM
+                          : thread.writer.open(path.c_string(), attributes.c_string(), base_second(),
+                                               trace_settings, &info_file());
+    if (error != 0)
+        report_write_error(path.c_string(), error);
+    else
+        Diagnostic(everything).text("writing ").text(path.c_string());
+    if (thread.number == 0) {
+        warn_if_not_compressed(thread.writer);
+    } else {
+        TextBuffer line;
+        write_info(line.text("Thread number=").number(thread.number).text("\n"));
+    }
+    return error != ENOMEM;
+}
+
+void close_trace(Thread& thread)
+{
+    thread.writer.close();
+    const int64_t dropped = thread.writer.dropped_states();
+    const int64_t written = thread.writer.states() - dropped;
+    char line[128];
+    char* end = put_number(put_text(line, "End thread="), thread.number);
+    end = put_number(put_text(end, " states="), written);
+    end = put_text(put_number(put_text(end, " dropped="), dropped), "\n");
+    info_file().write(line, static_cast<size_t>(end - line));
+    Diagnostic(results)
+        .text(path_prefix())
+        .number(thread.number)
+        .text(".trc holds ")
+        .number(written)
+        .text(" states");
+}
+
+void destroy(Thread* thread)
+{
+    thread->~Thread();
+    free(thread);
+}
+
+// False if it is not there: the process has been forked.
+bool leave_list(const Thread* thread)
+{
+    Thread** link = &threads;
+    while (*link != nullptr && *link != thread)
+        link = &(*link)->next;
+    if (*link == nullptr)
+        return false;
+    *link = thread->next;
+    return true;
+}
+
+// A thread of the program ended.
+void end_thread(void* data)
+{
+    Thread* const thread = static_cast<Thread*>(data);
+    current_thread = nullptr;
+    const Lock lock(state_mutex);
+    if (!leave_list(thread))
+        return;
+    if (current_state() == State::running)
+        close_trace(*thread);
+    if (gettid() == getpid())
+        main_thread_left();
+    take_back_signal_stack(thread->signal_stack);
+    destroy(thread);
+}
+
+void find_stack(Thread& thread)
+{
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    void* begin = nullptr;
+    size_t size = 0;
+    if (pthread_attr_getstack(&attributes, &begin, &size) == 0) {
+        thread.stack_begin = begin;
+        thread.stack_end = static_cast<char*>(begin) + size;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+} // namespace
+
+void lose_calls(Thread& thread, int first)
+{
+    thread.writer.give_up_states(thread.calls[first].state_depth, thread.clock.now());
+    thread.depth = thread.calls[first].depth;
+    thread.call_count = first;
+    if (first == 0) {
+        thread.handles.take_back();
+        thread.statuses.take_back();
+    }
+}
+
+void watch_thread_ends()
+{
+    pthread_key_create(&thread_end_key, end_thread);
+}
+
+Thread* add_thread()
+{
+    void* const memory = calloc(1, sizeof(Thread));
+    if (memory == nullptr)
+        return nullptr;
+    Thread* const thread = new (memory) Thread;
+    {
+        const Lock lock(state_mutex);
+        thread->number = thread_count++;
+    }
+    if (!open_trace(*thread)) {
+        const Lock lock(state_mutex);
+        if (thread_count == thread->number + 1)
+            --thread_count; // it will try again with its next call
+        destroy(thread);
+        return nullptr;
+    }
+    {
+        const Lock lock(state_mutex);
+        thread->next = threads;
+        threads = thread;
+    }
+    find_stack(*thread);
+    thread->signal_stack = provide_signal_stack();
+    pthread_setspecific(thread_end_key, thread);
+    return current_thread = thread;
+}
+
+void save_traces()
+{
+    for (Thread* thread = threads; thread != nullptr; thread = thread->next)
+        thread->writer.save();
+}
+
+void close_traces()
+{
+    for (Thread* thread = threads; thread != nullptr; thread = thread->next)
+        close_trace(*thread);
+}
+
+void forget_threads()
+{
+    current_thread = nullptr;
+    threads = nullptr;
+}
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,62 @@
+// The threads of the program and their traces.
+#pragma once
+
+#include "hdtrace/writer/trace_writer.h"
+#include "mpiwrapper/runtime/objects/communicators.h"
+#include "mpiwrapper/runtime/objects/datatypes.h"
+#include "mpiwrapper/runtime/objects/files.h"
+#include "mpiwrapper/runtime/objects/windows.h"
+#include "mpiwrapper/runtime/recording/scratch.h"
+
+namespace hdtrace::mpi {
+
+/// A call that a thread is in.
+struct OpenCall {
+    const void* place; ///< its Call, on the stack
+    int depth;         ///< of its thread before it
+    int state_depth;   ///< of the trace before it
+    int64_t begin;     ///< 0 until then
+};
+
+/// What belongs to one thread of the program.
+struct Thread {
+    int depth = 0; ///< MPI calls of ours that this thread is in
+    int call_count = 0;
+    OpenCall calls[TraceWriter::max_depth]; ///< the outermost first
+    const void* stack_begin = nullptr;      ///< the lowest address; null if it is not known
+    const void* stack_end = nullptr;
+    int number = 0;
+    HandleCache<MPI_Comm, const Comm*> comms;
+    HandleCache<MPI_Datatype, Type> types;
+    HandleCache<MPI_Win, Window> windows;
+    HandleCache<MPI_File, File> files;
+    Clock clock;
+    Scratch handles;
+    Scratch statuses;
+    TraceWriter writer;
+    void* signal_stack = nullptr;
+
+    bool is_on_stack(const void* place) const { return stack_begin <= place && place < stack_end; }
+    Thread* next = nullptr;
+};
+
+/// Null until the thread's first call after MPI_Init, and where nothing is traced.
+extern __thread Thread* current_thread;
+
+/// A longjmp() or an exception has left the calls from this number on: they become unfinished states.
+void lose_calls(Thread& thread, int first);
+
+/// Must come before the first add_thread(): the traces of threads that end are closed.
+void watch_thread_ends();
+/// Makes the calling thread known and opens its trace. Null if memory is short.
+Thread* add_thread();
+
+/// What all threads have recorded so far goes to the files, with the calls that they are in. Whoever calls
+/// these holds the mutex of the state.
+void save_traces();
+void close_traces();
+
+/// In a child of fork(): the parent's files are none of its business.
+void forget_threads();
+
+} // namespace hdtrace::mpi
