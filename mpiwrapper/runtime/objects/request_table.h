@@ -10,6 +10,14 @@ namespace hdtrace::mpi {
 
 inline constexpr uint32_t no_entry = UINT32_MAX;
 
+/// Which of @p count tables a variable's requests are in, where several threads share them. Neighbours have the
+/// same one, so that a call for an array of requests locks few. @p count is a power of two.
+inline unsigned table_number_of(const MPI_Request* variable, unsigned count)
+{
+    constexpr unsigned address_bits_of_neighbours = 12;
+    return hash_bits(handle_bits(variable) >> address_bits_of_neighbours) & (count - 1);
+}
+
 /// An entry is in two lists: of its handle and variable (newest first), and of its handle (oldest first).
 struct RequestLink {
     uint32_t previous = no_entry;

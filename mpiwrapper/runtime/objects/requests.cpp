@@ -17,14 +17,13 @@ struct alignas(64) Part {
 };
 
 constexpr unsigned part_count_with_threads = 64;
-constexpr unsigned address_bits_of_neighbours = 12;
 Part parts[part_count_with_threads];
 unsigned part_count = 1; // a single part needs no lock
 alignas(64) int64_t rid_count = 0;
 
 Part& part_of(const MPI_Request* variable)
 {
-    return parts[hash_bits(handle_bits(variable) >> address_bits_of_neighbours) & (part_count - 1)];
+    return parts[table_number_of(variable, part_count)];
 }
 
 // Access to one part at a time.

@@ -1,0 +1,319 @@
+#include "mpiwrapper/runtime/objects/communicators.h"
+
+#include "fake_mpi.h"
+#include "mpiwrapper/runtime/objects/neighbors.h"
+#include "mpiwrapper/runtime/objects/new_communicators.h"
+#include "no_memory.h"
+
+#include <gtest/gtest.h>
+#include <set>
+#include <sstream>
+
+using namespace hdtrace::mpi;
+using namespace hdtrace::test;
+
+namespace {
+
+using Ranks = std::vector<int>;
+using Texts = std::vector<std::string>;
+
+std::string uid_of(MPI_Comm handle)
+{
+    const Comm& comm = find_comm(handle, true);
+    return comm.uid != nullptr ? comm.uid : "none";
+}
+
+bool all_equal(const Texts& texts)
+{
+    return std::set<std::string>(texts.begin(), texts.end()).size() == 1;
+}
+
+// The words of each member's text, one list for each word.
+std::vector<Texts> by_word(const Texts& members)
+{
+    std::vector<Texts> words;
+    for (const std::string& text : members) {
+        std::istringstream stream(text);
+        std::string word;
+        for (size_t i = 0; stream >> word; ++i) {
+            words.resize(std::max(words.size(), i + 1));
+            words[i].push_back(word);
+        }
+    }
+    return words;
+}
+
+// Each word is equal on all members, and no two words are equal.
+void expect_equal_on_all_and_different(const Texts& members, size_t count)
+{
+    const std::vector<Texts> words = by_word(members);
+    ASSERT_EQ(words.size(), count);
+    std::set<std::string> different;
+    for (const Texts& texts : words) {
+        EXPECT_EQ(texts.size(), members.size());
+        EXPECT_TRUE(all_equal(texts)) << texts[0];
+        EXPECT_NE(texts[0], "none");
+        different.insert(texts[0]);
+    }
+    EXPECT_EQ(different.size(), count);
+}
+
+TEST(Uids, of_predefined_communicators)
+{
+    const Texts members =
+        on_each_rank(2, [](FakeMpi&, int) { return uid_of(MPI_COMM_WORLD) + " " + uid_of(MPI_COMM_SELF); });
+    EXPECT_EQ(members, (Texts{"W S0", "W S1"}));
+}
+
+TEST(Uids, of_copies_are_equal_on_all_members_and_different_for_each_copy)
+{
+    const Texts members = on_each_rank(3, [](FakeMpi& mpi, int) {
+        const MPI_Comm first = mpi.make_comm({0, 1, 2}), second = mpi.make_comm({0, 1, 2}),
+                       later = mpi.make_comm({0, 1, 2});
+        const MPI_Comm of_first = mpi.make_comm({0, 1, 2});
+        created_from_parent(MPI_COMM_WORLD, first, "dup");
+        created_from_parent_later(MPI_COMM_WORLD, later, "idup");
+        created_from_parent(MPI_COMM_WORLD, second, "dup");
+        created_from_parent(first, of_first, "dup");
+        return uid_of(first) + " " + uid_of(second) + " " + uid_of(later) + " " + uid_of(of_first);
+    });
+    expect_equal_on_all_and_different(members, 4);
+}
+
+TEST(Uids, of_parts_of_a_communicator)
+{
+    const Texts members = on_each_rank(5, [](FakeMpi& mpi, int rank) {
+        // Rank 4 takes part in the first split with MPI_UNDEFINED, and counts it.
+        const MPI_Comm part = rank == 4       ? MPI_COMM_NULL
+                              : rank % 2 == 0 ? mpi.make_comm({0, 2})
+                                              : mpi.make_comm({1, 3});
+        created_from_parent(MPI_COMM_WORLD, part, "split");
+        const MPI_Comm copy = mpi.make_comm({0, 1, 2, 3, 4});
+        created_from_parent(MPI_COMM_WORLD, copy, "dup");
+        return (rank == 4 ? "left-out" : uid_of(part)) + " " + uid_of(copy);
+    });
+    const std::vector<Texts> words = by_word(members);
+    EXPECT_TRUE(all_equal(words[1]));
+    EXPECT_EQ(words[0][0], words[0][2]);
+    EXPECT_EQ(words[0][1], words[0][3]);
+    EXPECT_NE(words[0][0], words[0][1]);
+}
+
+TEST(Uids, of_groups_need_only_their_members)
+{
+    const Texts members = on_each_rank(4, [](FakeMpi& mpi, int rank) {
+        const Ranks low = {0, 1}, all = {3, 2, 1, 0};
+        std::string uids;
+        const auto make = [&](const Ranks& group, int tag) {
+            const MPI_Comm made = mpi.make_comm(group);
+            created_from_group(MPI_COMM_WORLD, tag, made, "group");
+            uids += uid_of(made) + " ";
+        };
+        if (rank < 2) { // the others know nothing of it
+            make(low, 1);
+            make(low, 1);
+            make(low, 2);
+        }
+        make(all, 1);
+        make(all, 1);
+        return uids;
+    });
+    expect_equal_on_all_and_different({members[0], members[1]}, 5);
+    expect_equal_on_all_and_different({members[2], members[3]}, 2);
+    EXPECT_TRUE(members[0].ends_with(members[2]));
+}
+
+TEST(Uids, of_groups_of_sessions)
+{
+    const Texts members = on_each_rank(2, [](FakeMpi& mpi, int) {
+        std::string uids;
+        for (const char* tag : {"a", "a", "b"}) {
+            const MPI_Comm made = mpi.make_comm({0, 1});
+            created_from_tagged_group(tag, made, "from");
+            uids += uid_of(made) + " ";
+        }
+        return uids;
+    });
+    expect_equal_on_all_and_different(members, 3);
+}
+
+TEST(Uids, of_inter_communicators_are_equal_on_both_sides)
+{
+    const Texts members = on_each_rank(4, [](FakeMpi& mpi, int rank) {
+        std::string uids;
+        const Ranks low = {0, 1}, high = {2, 3};
+        const MPI_Comm local = mpi.make_comm(rank < 2 ? low : high);
+        created_from_parent(MPI_COMM_WORLD, local, "split");
+        for (int round = 0; round < 2; ++round) {
+            const MPI_Comm made = rank < 2 ? mpi.make_comm(low, high) : mpi.make_comm(high, low);
+            created_from_two_groups(local, made, "inter");
+            uids += uid_of(made) + " ";
+            const MPI_Comm merged = mpi.make_comm({0, 1, 2, 3});
+            created_from_parent(made, merged, "merge");
+            uids += uid_of(merged) + " ";
+        }
+        return uids;
+    });
+    expect_equal_on_all_and_different(members, 4);
+}
+
+TEST(Uids, of_two_worlds_are_unknown_but_where_it_is_one)
+{
+    const Texts members = on_each_rank(2, [](FakeMpi& mpi, int rank) {
+        const MPI_Comm other = mpi.make_comm({0, 1}, {-1, -1});
+        created_from_two_worlds(other, "connect");
+        const MPI_Comm same = mpi.make_comm({rank}, {1 - rank});
+        created_from_two_worlds(same, "connect");
+        EXPECT_EQ(world_rank(find_comm(other, true), 1), other_world);
+        return uid_of(other) + " " + uid_of(same);
+    });
+    const std::vector<Texts> words = by_word(members);
+    EXPECT_EQ(words[0], (Texts{"none", "none"}));
+    EXPECT_TRUE(all_equal(words[1]));
+    EXPECT_NE(words[1][0], "none");
+}
+
+TEST(Uids, stay_short)
+{
+    const Texts members = on_each_rank(2, [](FakeMpi& mpi, int) {
+        MPI_Comm last = MPI_COMM_WORLD;
+        std::set<std::string> uids;
+        for (int i = 0; i < 200; ++i) {
+            const MPI_Comm made = mpi.make_comm({0, 1});
+            created_from_parent(last, made, "dup");
+            EXPECT_TRUE(uids.insert(uid_of(made)).second);
+            EXPECT_LE(uid_of(made).size(), 200u);
+            EXPECT_LE(strlen(find_comm(made, true).name), 100u);
+            last = made;
+        }
+        return uid_of(last);
+    });
+    EXPECT_TRUE(all_equal(members));
+}
+
+TEST(Communicators, are_described_once)
+{
+    FakeMpi mpi(1, 3);
+    const MPI_Comm handle = mpi.make_comm({2, 1});
+    created_from_parent(MPI_COMM_WORLD, handle, "split");
+    const Comm& comm = find_comm(handle, true);
+    describe(comm);
+    describe(comm);
+    name_comm(comm, "it's mine");
+    const std::string world_id = std::to_string(find_comm(MPI_COMM_WORLD, true).id),
+                      id = std::to_string(comm.id);
+    EXPECT_EQ(mpi.info(), "Comm map='0->0;1->1;2->2;' id=" + world_id + " name='WORLD' uid='W'\n" +
+                              "Comm map='2->0;1->1;' id=" + id + " name='WORLD split 1' uid='W/1@2'\n" +
+                              "CommName id=" + id + " name='it\\'s mine'\n");
+    EXPECT_EQ(comm.rank, 1);
+    EXPECT_EQ(world_rank(comm, 0), 2);
+    EXPECT_EQ(world_rank(comm, MPI_PROC_NULL), no_process);
+    EXPECT_EQ(world_rank(comm, MPI_ANY_SOURCE), any_source);
+}
+
+TEST(Communicators, are_others_after_their_handle_was_freed)
+{
+    FakeMpi mpi(0, 2);
+    const MPI_Comm handle = mpi.make_comm({0, 1});
+    created_from_parent(MPI_COMM_WORLD, handle, "dup");
+    const std::string before = uid_of(handle);
+    const uint64_t generation = comm_generations.of(handle);
+    mpi.free_comm(handle);
+    EXPECT_NE(comm_generations.of(handle), generation);
+    EXPECT_EQ(&find_comm(handle, false), &null_comm);
+    EXPECT_EQ(&find_comm(handle, true), &null_comm); // asked for by another attribute's delete function
+
+    mpi.make_comm_as(handle, {1, 0});
+    created_from_parent(MPI_COMM_WORLD, handle, "dup");
+    EXPECT_NE(uid_of(handle), before);
+    EXPECT_EQ(world_rank(find_comm(handle, true), 0), 1);
+}
+
+TEST(Communicators, live_on_while_a_receive_is_pending)
+{
+    FakeMpi mpi(0, 2);
+    const MPI_Comm handle = mpi.make_comm({1, 0});
+    created_from_parent(MPI_COMM_WORLD, handle, "dup");
+    const Comm& comm = find_comm(handle, true);
+    add_reference(comm);
+    mpi.free_comm(handle);
+    EXPECT_EQ(world_rank(comm, 0), 1);
+    EXPECT_EQ(comm.references, 1);
+    drop_reference(comm);
+}
+
+TEST(Communicators, get_one_attribute_each)
+{
+    FakeMpi mpi(0, 2);
+    const MPI_Comm handle = mpi.make_comm({0, 1}), later = mpi.make_comm({0, 1});
+    created_from_parent(MPI_COMM_WORLD, handle, "dup");
+    find_comm(handle, true);
+    EXPECT_EQ(mpi.attributes_set(), 1);
+    created_from_parent_later(MPI_COMM_WORLD, later, "idup");
+    EXPECT_EQ(mpi.attributes_set(), 1); // it is not complete
+    find_comm(later, false);
+    EXPECT_EQ(mpi.attributes_set(), 1);
+    find_comm(later, true);
+    find_comm(later, true);
+    EXPECT_EQ(mpi.attributes_set(), 2);
+}
+
+TEST(Communicators, keep_the_identity_of_the_outer_call)
+{
+    FakeMpi mpi(0, 2);
+    const MPI_Comm handle = mpi.make_comm({0, 1});
+    find_comm(handle, true); // the MPI library used it before it returned from the call that makes it
+    created_from_parent(MPI_COMM_WORLD, handle, "dup");
+    EXPECT_EQ(uid_of(handle), "W/1@0");
+    EXPECT_STREQ(find_comm(handle, true).name, "WORLD dup 1");
+}
+
+TEST(Communicators, are_unknown_without_memory)
+{
+    FakeMpi mpi(0, 2);
+    const MPI_Comm handle = mpi.make_comm({0, 1});
+    {
+        const NoMemory no_memory;
+        EXPECT_EQ(&find_comm(handle, true), &null_comm);
+        created_from_parent(MPI_COMM_WORLD, handle, "dup");
+        created_from_group(MPI_COMM_WORLD, 0, handle, "group");
+        EXPECT_EQ(&find_comm(handle, true), &null_comm);
+    }
+    EXPECT_EQ(find_comm(handle, true).local_size, 2);
+}
+
+TEST(Communicators, with_many_members_are_written_with_ranges)
+{
+    FakeMpi mpi(0, 1000);
+    EXPECT_TRUE(mpi.info().starts_with("Comm map='0..999->0..999;' id=")) << mpi.info();
+}
+
+TEST(Neighbors, are_world_ranks)
+{
+    FakeMpi mpi(1, 3);
+    const MPI_Comm handle = mpi.make_comm({2, 1, 0});
+    mpi.make_line(handle);
+    const Comm& comm = find_comm(handle, true);
+    const Neighbors& neighbors = neighbors_of(handle, comm);
+    EXPECT_EQ(Ranks(neighbors.sources, neighbors.sources + neighbors.source_count), (Ranks{2, 0}));
+    EXPECT_EQ(Ranks(neighbors.destinations, neighbors.destinations + neighbors.destination_count),
+              (Ranks{2, 0}));
+    EXPECT_EQ(&neighbors_of(handle, comm), &neighbors);
+}
+
+TEST(Neighbors, are_none_without_a_topology_or_memory)
+{
+    FakeMpi mpi(0, 3);
+    EXPECT_EQ(neighbors_of(MPI_COMM_NULL, null_comm).source_count, 0);
+    EXPECT_EQ(neighbors_of(MPI_COMM_WORLD, find_comm(MPI_COMM_WORLD, true)).source_count, 0);
+    const MPI_Comm handle = mpi.make_comm({0, 1, 2});
+    mpi.make_line(handle);
+    const Comm& comm = find_comm(handle, true);
+    {
+        const NoMemory no_memory;
+        EXPECT_EQ(neighbors_of(handle, comm).source_count, 0);
+    }
+    EXPECT_EQ(neighbors_of(handle, comm).source_count, 2);
+}
+
+} // namespace

@@ -1,0 +1,287 @@
+#include "mpiwrapper/runtime/objects/requests.h"
+
+#include "fake_mpi.h"
+#include "mpiwrapper/runtime/objects/request_table.h"
+#include "no_memory.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <thread>
+#include <vector>
+
+using namespace hdtrace::mpi;
+using hdtrace::test::handle_of;
+using hdtrace::test::NoMemory;
+
+namespace {
+
+// Open MPI gives every send that completes at once this one.
+const MPI_Request same = handle_of<MPI_Request>(1);
+
+int64_t add(MPI_Request handle, const MPI_Request* variable)
+{
+    Request request;
+    request.rid = next_rid();
+    add_request(handle, variable, request);
+    return request.rid;
+}
+
+Offer completed(MPI_Request handle)
+{
+    return {handle, true, false, Request()};
+}
+
+// The ids of the requests that a completion call ends; -1 where none is known.
+std::vector<int64_t> complete(const std::vector<MPI_Request>& handles, const MPI_Request* variables)
+{
+    std::vector<Offer> offers;
+    for (const MPI_Request handle : handles)
+        offers.push_back(completed(handle));
+    settle_requests(offers.data(), variables, static_cast<int>(offers.size()));
+    std::vector<int64_t> rids;
+    for (const Offer& offer : offers)
+        rids.push_back(offer.is_known ? offer.request.rid : -1);
+    return rids;
+}
+
+TEST(RequestTable, keeps_the_order_of_age_while_it_grows)
+{
+    RequestTable table;
+    std::vector<MPI_Request> variables(1000);
+    // With holes, so that new entries take the places of older ones.
+    for (size_t i = 0; i < variables.size(); ++i) {
+        table.add(same, &variables[i])->request.rid = static_cast<int64_t>(i);
+        if (i % 3 == 0)
+            table.remove(table.find_exact(same, &variables[i]));
+    }
+    int64_t last = -1;
+    int count = 0;
+    for (RequestEntry* entry = table.oldest_with(same); entry != nullptr;
+         entry = table.next_with_same_handle(entry), ++count) {
+        ASSERT_GT(entry->request.rid, last);
+        last = entry->request.rid;
+    }
+    EXPECT_EQ(count, 666);
+}
+
+TEST(RequestTable, finds_all_after_growing)
+{
+    RequestTable table;
+    std::vector<MPI_Request> variables(1000);
+    for (unsigned i = 0; i < variables.size(); ++i)
+        table.add(handle_of<MPI_Request>(i), &variables[i])->request.rid = i;
+    for (unsigned i = 0; i < variables.size(); ++i) {
+        ASSERT_EQ(table.find_exact(handle_of<MPI_Request>(i), &variables[i])->request.rid, i);
+        ASSERT_EQ(table.oldest_with(handle_of<MPI_Request>(i))->request.rid, i);
+    }
+    EXPECT_EQ(table.find_exact(handle_of<MPI_Request>(1), &variables[2]), nullptr);
+}
+
+TEST(RequestTable, keeps_what_it_has_when_memory_is_short)
+{
+    RequestTable table;
+    std::vector<MPI_Request> variables(300);
+    size_t added = 0;
+    const auto add_one = [&] {
+        RequestEntry* const entry = table.add(same, &variables[added]);
+        if (entry == nullptr)
+            return false;
+        entry->request.rid = static_cast<int64_t>(added++);
+        return true;
+    };
+    ASSERT_TRUE(add_one());
+    {
+        const NoMemory no_memory;
+        while (add_one()) {
+        }
+    }
+    ASSERT_LT(added, variables.size());
+    ASSERT_TRUE(add_one());
+    for (size_t i = 0; i < added; ++i)
+        ASSERT_EQ(table.find_exact(same, &variables[i])->request.rid, static_cast<int64_t>(i));
+}
+
+TEST(RequestTables, of_threads_are_spread)
+{
+    // Where the variables of 64 threads usually are: on stacks 8 MiB apart, or in parts of the heap.
+    for (const uintptr_t distance :
+         {uintptr_t{8} << 20, uintptr_t{64} << 20, (uintptr_t{8} << 20) + 4096, uintptr_t{4096}}) {
+        std::map<unsigned, int> counts;
+        for (uintptr_t i = 0; i < 64; ++i)
+            ++counts[table_number_of(reinterpret_cast<MPI_Request*>(0x7f00'0000'0100 + i * distance), 64)];
+        EXPECT_GE(counts.size(), 24u) << distance;
+        for (const auto& [number, count] : counts) {
+            EXPECT_LT(number, 64u);
+            EXPECT_LE(count, 6) << distance;
+        }
+    }
+}
+
+TEST(RequestTables, of_neighbours_are_the_same)
+{
+    MPI_Request* const array = reinterpret_cast<MPI_Request*>(0x7f00'0000'1000);
+    for (size_t i = 0; i < 4096 / sizeof(MPI_Request); ++i)
+        ASSERT_EQ(table_number_of(array + i, 64), table_number_of(array, 64));
+    EXPECT_EQ(table_number_of(array + 12345, 1), 0u);
+}
+
+// With one thread, and then as if there were more: that cannot be taken back.
+class Requests : public testing::TestWithParam<bool> {
+  protected:
+    void SetUp() override
+    {
+        if (GetParam())
+            set_requests_shared_by_threads();
+    }
+
+    // Far enough from each other for different tables.
+    static constexpr size_t distance = 4096;
+    std::vector<MPI_Request> variables = std::vector<MPI_Request>(64 * distance);
+};
+INSTANTIATE_TEST_SUITE_P(of, Requests, testing::Values(false, true),
+                         [](const auto& info) { return info.param ? "several_threads" : "one_thread"; });
+
+TEST_P(Requests, are_told_apart_by_their_variables)
+{
+    const int64_t first = add(same, &variables[0]), second = add(same, &variables[1]);
+    EXPECT_EQ(complete({same}, &variables[1]), std::vector{second});
+    EXPECT_EQ(complete({same}, &variables[0]), std::vector{first});
+    EXPECT_EQ(complete({same}, &variables[0]), std::vector<int64_t>{-1});
+}
+
+TEST_P(Requests, of_one_variable_end_with_the_newest)
+{
+    const int64_t lost = add(same, &variables[0]), newest = add(same, &variables[0]);
+    EXPECT_EQ(complete({same}, &variables[0]), std::vector{newest});
+    EXPECT_EQ(complete({same}, &variables[0]), std::vector{lost});
+}
+
+TEST_P(Requests, that_were_moved_are_the_oldest_with_their_handle)
+{
+    std::vector<int64_t> rids;
+    for (size_t i = 0; i < 10; ++i)
+        rids.push_back(add(same, &variables[(10 - i) * distance]));
+    std::vector<MPI_Request> elsewhere(1);
+    for (const int64_t rid : rids)
+        EXPECT_EQ(complete({same}, elsewhere.data()), std::vector{rid});
+}
+
+TEST_P(Requests, that_were_moved_are_found_once_in_a_call)
+{
+    const int64_t first = add(same, &variables[0]), second = add(same, &variables[distance]);
+    std::vector<MPI_Request> elsewhere(3);
+    // Whether they end with it or not.
+    std::vector<Offer> offers(3, {same, false, false, Request()});
+    settle_requests(offers.data(), elsewhere.data(), 3);
+    EXPECT_EQ(offers[0].request.rid, first);
+    EXPECT_EQ(offers[1].request.rid, second);
+    EXPECT_FALSE(offers[2].is_known);
+    EXPECT_EQ(complete({same, same, same}, elsewhere.data()), (std::vector<int64_t>{first, second, -1}));
+}
+
+TEST_P(Requests, that_have_not_ended_stay)
+{
+    const int64_t rid = add(same, &variables[0]);
+    for (int round = 0; round < 2; ++round) {
+        Offer offer = {same, false, false, Request()};
+        settle_requests(&offer, &variables[0], 1);
+        EXPECT_TRUE(offer.is_known);
+        EXPECT_EQ(offer.request.rid, rid);
+    }
+    EXPECT_EQ(complete({same}, &variables[0]), std::vector{rid});
+}
+
+TEST_P(Requests, that_are_persistent_stay_and_get_new_ids)
+{
+    const MPI_Request handle = handle_of<MPI_Request>(2);
+    Request made;
+    made.rid = made.init_rid = next_rid();
+    made.is_persistent = true;
+    made.is_active = false;
+    add_request(handle, &variables[0], made);
+    for (int round = 0; round < 2; ++round) {
+        const Request started = start_request(handle, &variables[0]);
+        EXPECT_NE(started.rid, made.rid);
+        EXPECT_EQ(started.init_rid, made.init_rid);
+        EXPECT_TRUE(started.is_active);
+        EXPECT_EQ(complete({handle}, &variables[0]), std::vector{started.rid});
+        Request ended;
+        ASSERT_TRUE(find_request(handle, &variables[0], &ended));
+        EXPECT_FALSE(ended.is_active);
+    }
+    Request freed;
+    EXPECT_TRUE(remove_request(handle, &variables[0], &freed));
+    EXPECT_EQ(freed.init_rid, made.init_rid);
+    EXPECT_FALSE(remove_request(handle, &variables[0], &freed));
+}
+
+TEST_P(Requests, that_are_cancelled_say_so)
+{
+    add(same, &variables[0]);
+    mark_cancelled(same, &variables[0]);
+    Offer offer = completed(same);
+    settle_requests(&offer, &variables[0], 1);
+    EXPECT_TRUE(offer.request.is_cancelled);
+}
+
+TEST_P(Requests, without_a_handle_are_none)
+{
+    add(MPI_REQUEST_NULL, &variables[0]);
+    EXPECT_EQ(complete({MPI_REQUEST_NULL}, &variables[0]), std::vector<int64_t>{-1});
+}
+
+// Each thread completes every second request where it is and moves the others; all have the same handle.
+std::vector<int64_t> start_and_complete(int count)
+{
+    std::vector<MPI_Request> own(2);
+    std::vector<int64_t> ended;
+    MPI_Request elsewhere = same;
+    for (int i = 0; i < count; ++i) {
+        add(same, &own[0]);
+        const int64_t stays = add(same, &own[1]);
+        EXPECT_EQ(complete({same}, &own[1]), std::vector{stays});
+        ended.push_back(stays);
+        ended.push_back(complete({same}, &elsewhere)[0]);
+    }
+    return ended;
+}
+
+TEST(RequestsOfThreads, end_once_each)
+{
+    set_requests_shared_by_threads();
+    constexpr int thread_count = 4, count = 500;
+    std::vector<std::vector<int64_t>> ended(thread_count);
+    const int64_t first = next_rid() + 1;
+    std::vector<std::thread> threads;
+    for (std::vector<int64_t>& rids : ended)
+        threads.emplace_back([&rids] { rids = start_and_complete(count); });
+    for (std::thread& thread : threads)
+        thread.join();
+    std::vector<int64_t> all;
+    for (const std::vector<int64_t>& rids : ended)
+        all.insert(all.end(), rids.begin(), rids.end());
+    std::sort(all.begin(), all.end());
+    ASSERT_EQ(all.size(), size_t{2 * thread_count * count});
+    for (size_t i = 0; i < all.size(); ++i)
+        ASSERT_EQ(all[i], first + static_cast<int64_t>(i));
+}
+
+TEST(RequestsOfThreads, are_looked_for_afresh_by_threads_that_come_later)
+{
+    set_requests_shared_by_threads();
+    MPI_Request variable = same;
+    const int64_t rid = add(same, &variable);
+    // As many calls in each, so that numbers for calls meet if a thread gets those of one that ended.
+    for (int i = 0; i < 3; ++i) {
+        std::thread([rid] {
+            MPI_Request elsewhere = same;
+            Offer offer = {same, false, false, Request()};
+            settle_requests(&offer, &elsewhere, 1);
+            EXPECT_EQ(offer.request.rid, rid);
+        }).join();
+    }
+    EXPECT_EQ(complete({same}, &variable), std::vector{rid});
+}
+
+} // namespace
