@@ -1,7 +1,7 @@
 #include "mpiwrapper/runtime/process/former_program.h"
 
 #include "hdtrace/writer/clock.h"
-#include "mpiwrapper/runtime/process/small_file.h"
+#include "mpiwrapper/launcher/small_file.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "hdtrace/writer/clock.h"
 #include "hdtrace/writer/file_name.h"
-#include "mpiwrapper/runtime/launcher.h"
+#include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/library/real.h"
 
 #include <stdlib.h>

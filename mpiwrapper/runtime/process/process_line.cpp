@@ -1,6 +1,6 @@
 #include "mpiwrapper/runtime/process/process_line.h"
 
-#include "mpiwrapper/runtime/launcher.h"
+#include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/process/identity.h"
 #include "mpiwrapper/runtime/process/info_sink.h"

@@ -1,6 +1,6 @@
 #include "mpiwrapper/runtime/recording/life_cycle.h"
 
-#include "mpiwrapper/runtime/launcher.h"
+#include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/requests.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"

@@ -1,4 +1,4 @@
-#include "program_file.h"
+#include "mpiwrapper/launcher/program_file.h"
 
 #include <algorithm>
 #include <array>

@@ -3,8 +3,8 @@
 // A compiled program and not a script, because shells do not hand on the environment as it was (dash drops
 // exported functions and every name that is not its own, bash changes PWD and SHLVL).
 
-#include "mpiwrapper/runtime/launcher.h"
-#include "program_file.h"
+#include "mpiwrapper/launcher/job.h"
+#include "mpiwrapper/launcher/program_file.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,6 +1,6 @@
-#include "mpiwrapper/runtime/launcher.h"
+#include "mpiwrapper/launcher/job.h"
 
-#include "mpiwrapper/runtime/process/small_file.h"
+#include "mpiwrapper/launcher/small_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// What the launcher (mpirun, mpiexec, srun) tells a process before MPI is initialised.
+// The job that this process belongs to: what the MPI launcher (mpirun, mpiexec, srun) tells before MPI is
+// initialised.
 #pragma once
 
 namespace hdtrace::mpi {
