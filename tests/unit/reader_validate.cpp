@@ -64,7 +64,7 @@ TEST(ValidateTrace, AcceptsWhatTheFormatAllows)
 TEST(ValidateTrace, RefusesStatesOfAnotherForm)
 {
     for (const char* line : {
-             "<A time='0.000000' end='1.000000000' />\n",
+             "<A time='0.00000' end='1.000000000' />\n",
              "<A time='1.0000000000' end='1.000000000' />\n",
              "<A time='1' end='1.000000000' />\n",
              "<A time='-1.000000000' end='1.000000000' />\n",
