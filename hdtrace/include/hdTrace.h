@@ -27,8 +27,8 @@
  * Formats are those of printf(), but the program's locale does not matter: numbers have a decimal point, wide
  * characters become UTF-8.
  *
- * Settings: hdT_createTrace() honours the environment variables HDTRACE_DIRECTORY, HDTRACE_FORCE_FLUSH and
- * HDTRACE_BUFFER_SIZE.
+ * Settings: where and how files are written is taken from the environment by hdT_createTrace(), e.g. from
+ * HDTRACE_DIRECTORY. options.md, beside this library's documentation, says which variables it takes.
  */
 #ifndef HDTRACE_H
 #define HDTRACE_H
@@ -91,7 +91,7 @@ HDT_API int hdT_destroyTopoNode(hdTopoNode* node);
 
 /** Creates the .trc and the .info of @p node, a leaf, and writes their first lines. Existing files are
  * replaced, the directory is created if need be. The trace starts disabled. The node may be destroyed
- * afterwards. EINVAL: one of the settings cannot be understood. */
+ * afterwards. EINVAL: one of the environment variables that it takes has a wrong value. */
 HDT_API hdTrace* hdT_createTrace(const hdTopoNode* node);
 /** Ends states that are still open, closes both files and frees the trace, whatever is returned.
  *  The data is safe in the file if this returned 0, or -1 with HD_ERR_STATE_OPEN.

@@ -3,7 +3,7 @@
 
 #include "hdtrace/block_head.h"
 #include "hdtrace/writer/output_file.h"
-#include "hdtrace/writer/trace_form.h"
+#include "hdtrace/writer/trace_settings.h"
 
 namespace hdtrace {
 

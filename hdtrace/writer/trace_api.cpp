@@ -1,6 +1,6 @@
 // The traces of the C API.
+#include "hdtrace/settings/settings.h"
 #include "hdtrace/writer/api_support.h"
-#include "hdtrace/writer/environment.h"
 #include "hdtrace/writer/format.h"
 #include "hdtrace/writer/trace_place.h"
 #include "hdtrace/writer/trace_writer.h"
@@ -85,25 +85,35 @@ int open_writer(hdTrace& trace, const char* path, const hdTopoNode& node, int64_
     return trace.writer.open(path, attributes.c_string(), base, settings, &trace.info);
 }
 
+// Those that concern the tracer of MPI programs do not matter here, not even if they are wrong.
+int read_environment(Settings& settings)
+{
+    for (const Option& option : options()) {
+        if (option.is_for_library && !set_from_environment(settings, option))
+            return EINVAL;
+    }
+    return 0;
+}
+
 int open_trace(hdTrace& trace, const hdTopoNode& node)
 {
-    Environment environment;
-    if (const int error = read_environment(environment))
+    Settings settings;
+    if (const int error = read_environment(settings))
         return error;
-    if (g_mkdir_with_parents(environment.directory, 0777) != 0)
+    if (g_mkdir_with_parents(settings.directory, 0777) != 0)
         return errno;
     TextBuffer info_path, trace_path;
-    append_path(info_path, environment.directory, node, ".info");
-    append_path(trace_path, environment.directory, node, ".trc");
+    append_path(info_path, settings.directory, node, ".info");
+    append_path(trace_path, settings.directory, node, ".trc");
     append_end_line_start(trace.end_line, node);
     if (info_path.bad() || trace_path.bad() || trace.end_line.bad())
         return ENOMEM;
 
-    trace.force_flush = environment.settings.force_flush;
+    trace.force_flush = settings.force_flush;
     const int64_t base = trace.whole_second();
     if (const int error = open_info(trace, info_path.c_string(), node, base))
         return error;
-    const int error = open_writer(trace, trace_path.c_string(), node, base, environment.settings);
+    const int error = open_writer(trace, trace_path.c_string(), node, base, trace_settings_of(settings));
     if (error != 0)
         unlink(info_path.c_string());
     return error;

@@ -1,7 +1,11 @@
 // How the traces of a process are written.
 #pragma once
 
+#include <stddef.h>
+
 namespace hdtrace {
+
+struct Settings;
 
 enum class Compression { none, gzip, zstd };
 
@@ -10,10 +14,18 @@ struct TraceForm {
     Compression compression = Compression::none;
 };
 
-/// From the environment. Returns false if a value cannot be understood, and then the default holds for it.
-bool read_trace_form(TraceForm& form);
+struct TraceSettings {
+    /// Bytes in memory, at most 1 GiB: what is not written yet and, with compression, half of it for the
+    /// other form.
+    size_t buffer_size = 256 * 1024;
+    bool force_flush = false; ///< write every line at once
+    TraceForm form;
+    /// Called once, when the first thing could not be written; from then on states are only counted. It must
+    /// not use the writer, and no function that is not safe in signal handlers.
+    void (*on_error)(const char* path, int error) = nullptr;
+};
 
-/// What the environment said when this was asked for the first time: later the program may be changing it.
-TraceForm usual_trace_form();
+/// What the user's settings say of it.
+TraceSettings trace_settings_of(const Settings& settings);
 
 } // namespace hdtrace

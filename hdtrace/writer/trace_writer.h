@@ -7,20 +7,9 @@
 #include "hdtrace/writer/output_file.h"
 #include "hdtrace/writer/packer.h"
 #include "hdtrace/writer/text.h"
-#include "hdtrace/writer/trace_form.h"
+#include "hdtrace/writer/trace_settings.h"
 
 namespace hdtrace {
-
-struct TraceSettings {
-    /// Bytes in memory, at most 1 GiB: what is not written yet and, with compression, half of it for the
-    /// other form.
-    size_t buffer_size = 256 * 1024;
-    bool force_flush = false; ///< write every line at once
-    TraceForm form = usual_trace_form();
-    /// Called once, when the first thing could not be written; from then on states are only counted. It must
-    /// not use the writer, and no function that is not safe in signal handlers.
-    void (*on_error)(const char* path, int error) = nullptr;
-};
 
 /// A state is opened by enter(), and written when it ends, by an Element. States that end between the two are
 /// nested.

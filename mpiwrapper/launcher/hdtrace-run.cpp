@@ -3,6 +3,7 @@
 // A compiled program and not a script, because shells do not hand on the environment as it was (dash drops
 // exported functions and every name that is not its own, bash changes PWD and SHLVL).
 
+#include "hdtrace/settings/settings.h"
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/launcher/program_file.h"
 
@@ -14,7 +15,6 @@
 #include <filesystem>
 #include <getopt.h>
 #include <iostream>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -22,19 +22,7 @@
 
 namespace {
 
-enum class Check { none, number, not_empty };
-
-struct Option {
-    const char* name;
-    char letter; // 0: none
-    const char* variable;
-    const char* fixed_value; // nullptr: the option takes a value
-    Check check;
-    long min;
-    long max;
-};
-
-#include "hdtrace_run_options.inc"
+#include "help.inc"
 
 constexpr int exit_usage = 2;
 constexpr int exit_not_executable = 126;
@@ -51,42 +39,35 @@ constexpr int exit_not_found = 127;
 
 // ---- the command line ----
 
-/// Understands 64K, 1M, 2G.
-std::optional<long> parse_number(std::string_view text)
+/// An argument that sets an option.
+struct Argument {
+    std::string name;
+    char letter; // 0: none
+    const hdtrace::Option* option;
+    const char* fixed_value; // nullptr: the argument has a value of its own
+};
+
+std::vector<Argument> all_arguments()
 {
-    constexpr std::string_view units = "KMG";
-    const auto unit = text.empty() ? units.npos : units.find(text.back());
-    const bool has_unit = unit != units.npos;
-    const std::string digits(text.substr(0, text.size() - (has_unit ? 1 : 0)));
-    const long factor = has_unit ? 1L << (10 * (unit + 1)) : 1;
-    if (digits.empty() || digits.size() > 18 || digits.find_first_not_of("0123456789") != digits.npos) {
-        return {};
+    std::vector<Argument> arguments;
+    for (const hdtrace::Option& option : hdtrace::options()) {
+        const bool is_flag = option.type == hdtrace::Option::Type::flag;
+        arguments.push_back({option.name, option.letter, &option, is_flag ? "1" : nullptr});
+        if (is_flag)
+            arguments.push_back({std::string("no-") + option.name, 0, &option, "0"});
     }
-    const long number = std::stol(digits);
-    return number <= LONG_MAX / factor ? std::optional(number * factor) : std::nullopt;
+    return arguments;
 }
 
-void check_number(const Option& option, const char* text)
+/// The program's process finds the value in its environment.
+void set_variable(const Argument& argument)
 {
-    const auto number = parse_number(text);
-    if (number && *number >= option.min && *number <= option.max) {
-        return;
+    const char* const value = argument.fixed_value != nullptr ? argument.fixed_value : optarg;
+    hdtrace::Settings unused;
+    if (!hdtrace::set(unused, *argument.option, value)) {
+        usage_error("--" + argument.name + ": '" + value + "' is not " + argument.option->expected);
     }
-    const std::string limit =
-        option.max == LONG_MAX ? " (64K, 1M) of at least " + std::to_string(option.min)
-                               : " from " + std::to_string(option.min) + " to " + std::to_string(option.max);
-    usage_error("--" + std::string(option.name) + ": '" + text + "' is not a number" + limit);
-}
-
-void set_variable(const Option& option)
-{
-    const char* value = option.fixed_value != nullptr ? option.fixed_value : optarg;
-    if (option.check == Check::number) {
-        check_number(option, value);
-    } else if (option.check == Check::not_empty && *value == '\0') {
-        usage_error("--" + std::string(option.name) + " must not be empty");
-    }
-    setenv(option.variable, value, 1);
+    setenv(argument.option->variable, value, 1);
 }
 
 std::filesystem::path library()
@@ -95,26 +76,19 @@ std::filesystem::path library()
     return (directory / HDTRACE_LIBRARY_FROM_HERE).lexically_normal();
 }
 
-void set_variable_by_letter(int letter)
-{
-    for (const Option& option : options) {
-        if (option.letter == letter) {
-            set_variable(option);
-        }
-    }
-}
-
 /// Sets the environment from the options; returns the index of the program's name.
 int parse_command_line(int argc, char** argv)
 {
     enum { row_of_table, version = CHAR_MAX + 1, print_library };
+    const std::vector<Argument> arguments = all_arguments();
     std::string letters = "+h";
     std::vector<option> names;
-    for (const Option& option : options) {
-        const bool takes_value = option.fixed_value == nullptr;
-        names.push_back({option.name, takes_value ? required_argument : no_argument, nullptr, row_of_table});
-        if (option.letter != 0) {
-            letters += option.letter;
+    for (const Argument& argument : arguments) {
+        const bool takes_value = argument.fixed_value == nullptr;
+        names.push_back(
+            {argument.name.c_str(), takes_value ? required_argument : no_argument, nullptr, row_of_table});
+        if (argument.letter != 0) {
+            letters += argument.letter;
             letters += takes_value ? ":" : "";
         }
     }
@@ -126,7 +100,7 @@ int parse_command_line(int argc, char** argv)
     for (int found = 0; (found = getopt_long(argc, argv, letters.c_str(), names.data(), &row)) != -1;) {
         switch (found) {
         case row_of_table:
-            set_variable(options[row]);
+            set_variable(arguments[row]);
             break;
         case 'h':
             std::cout << help_text;
@@ -140,13 +114,42 @@ int parse_command_line(int argc, char** argv)
         case '?':
             usage_error();
         default:
-            set_variable_by_letter(found);
+            set_variable(*std::ranges::find(arguments, found, &Argument::letter));
         }
     }
     if (optind == argc) {
         usage_error("which program?");
     }
     return optind;
+}
+
+// ---- the environment ----
+
+int verbosity()
+{
+    hdtrace::Settings settings;
+    for (const hdtrace::Option& option : hdtrace::options()) {
+        hdtrace::set_from_environment(settings, option);
+    }
+    return settings.verbosity;
+}
+
+/// Wrong values count as not set; they are taken away, so that nobody complains of them again.
+void refuse_wrong_variables()
+{
+    constexpr int warnings = 1;
+    const bool is_said = verbosity() >= warnings;
+    for (const hdtrace::Option& option : hdtrace::options()) {
+        const char* const value = hdtrace::wrong_value_in_environment(option);
+        if (value == nullptr) {
+            continue;
+        }
+        if (is_said) {
+            std::cerr << "hdtrace-run: " << option.variable << "='" << value << "' is ignored: expected "
+                      << option.expected << '\n';
+        }
+        unsetenv(option.variable);
+    }
 }
 
 // ---- can it be traced? ----
@@ -210,6 +213,7 @@ int main(int argc, char** argv)
     static char own_name[] = "hdtrace-run"; // for getopt_long()'s messages
     argv[0] = own_name;
     char** command = argv + parse_command_line(argc, argv);
+    refuse_wrong_variables();
     const std::string program = hdtrace::find_program(command[0]);
     if (!program.empty()) {
         const std::string tracer = library();

@@ -22,7 +22,7 @@ class TraceWriter(Closing):
     and numbers as the last two labels all tools work on the trace. One trace is for one thread at a time.
 
     Values of attributes are written as str() tells. Names are XML names. Wrong use raises ValueError, a disk that is full
-    OSError. HDTRACE_DIRECTORY, HDTRACE_FORCE_FLUSH and HDTRACE_BUFFER_SIZE are honoured.
+    OSError. The environment says where and how files are written, e.g. HDTRACE_DIRECTORY (docs/options.md).
 
     name: the name of the files without suffix
     """

@@ -20,6 +20,7 @@ min = 0
 max = 9
 default = 3
 value = "N"
+unit = "steps"
 help = "how much"
 
 [BUFFER]
@@ -35,6 +36,15 @@ default = "."
 value = "DIR"
 help = "where"
 default_is = "here"
+library = true
+
+[METHOD]
+type = "choice"
+choices = ["none", "fast", "small"]
+default = "fast"
+value = "HOW"
+help = "which way"
+library = true
 """
 
 
@@ -45,10 +55,25 @@ def generate(directory, table: str, template: str, *values):
 
 
 @pytest.mark.parametrize("part, expected", [
-    ("OPTIONS_C", '''HDT_OPTION_BOOL(loud, "HDTRACE_LOUD", 0)
-HDT_OPTION_INT(level, "HDTRACE_LEVEL", 3, 0, 9)
-HDT_OPTION_SIZE(buffer, "HDTRACE_BUFFER", 1048576, 4096)
-HDT_OPTION_TEXT(place, "HDTRACE_PLACE", ".")'''),
+    ("OPTIONS_ROWS", """    {"HDTRACE_LOUD", "loud", 'l', Option::Type::flag, false, 0, 0, {}, "0 or 1", offsetof(Settings, loud)},
+    {"HDTRACE_LEVEL", "level", 0, Option::Type::number, false, 0, 9, {}, "a number of steps from 0 to 9", offsetof(Settings, level)},
+    {"HDTRACE_BUFFER", "buffer", 0, Option::Type::size, false, 4096, INT64_MAX, {}, "a number of bytes of at least 4K, e.g. 1M", \
+offsetof(Settings, buffer)},
+    {"HDTRACE_PLACE", "place", 0, Option::Type::text, true, 0, 0, {}, "a path", offsetof(Settings, place)},
+    {"HDTRACE_METHOD", "method", 0, Option::Type::choice, true, 0, 0, method_choices, "none, fast or small", offsetof(Settings, method)},\
+"""),
+    ("OPTIONS_CHOICES", """enum class Method { none, fast, small };
+inline constexpr const char* method_choices[] = {"none", "fast", "small"};
+constexpr const char* name_of(Method value)
+{
+    return method_choices[static_cast<int>(value)];
+}"""),
+    ("OPTIONS_MEMBERS", """    bool loud = false;
+    int level = 3;
+    int64_t buffer = 1048576;
+    const char* place = ".";
+    Method method = Method::fast;"""),
+    ("OPTIONS_OF_LIBRARY", "`HDTRACE_PLACE` and `HDTRACE_METHOD`"),
     ("OPTIONS_HELP", """  -l, --loud
           say more [off]
   --level N
@@ -56,11 +81,14 @@ HDT_OPTION_TEXT(place, "HDTRACE_PLACE", ".")'''),
   --buffer SIZE
           how big [1M]
   --place DIR
-          where [here]"""),
+          where [here]
+  --method HOW
+          which way [fast]"""),
     ("OPTIONS_MARKDOWN", """| `HDTRACE_LOUD` | `-l`, `--loud` | off | say more |
 | `HDTRACE_LEVEL` | `--level` *N* | 3 | how much |
 | `HDTRACE_BUFFER` | `--buffer` *SIZE* | 1M | how big |
-| `HDTRACE_PLACE` | `--place` *DIR* | here | where |"""),
+| `HDTRACE_PLACE` | `--place` *DIR* | here | where |
+| `HDTRACE_METHOD` | `--method` *HOW* | fast | which way |"""),
 ])
 def test_each_part_comes_from_the_table(tmp_path, part, expected):
     assert generate(tmp_path, SMALL_TABLE, f"<@{part}@>").returncode == 0
@@ -73,9 +101,11 @@ def test_values_from_the_command_line_replace_their_names(tmp_path):
 
 
 @pytest.mark.parametrize("table, template, complaint", [
-    ('[A]\ntype = "colour"\n', "", "A: type must be one of bool, int, size, text, path"),
+    ('[A]\ntype = "colour"\n', "", "A: type must be one of bool, int, size, choice, text, path"),
     ('[A]\ntype = "int"\ndefault = 1\nhelp = "h"\nmin = 0\n', "", "A: max, value is missing"),
     ('[A]\ntype = "bool"\ndefault = true\nhelp = "h"\nhepl = "h"\n', "", "A: hepl is unknown"),
+    ('[A]\ntype = "choice"\nchoices = ["a", "b"]\ndefault = "c"\nvalue = "v"\nhelp = "h"\n', "", "A: the default is not a or b"),
+    ('[A]\ntype = "size"\nmin = "4K"\ndefault = "1K"\nvalue = "v"\nhelp = "h"\n', "", "A: the default is not a number of bytes"),
     ('[A', "", "table"),
     ("", "@NOBODY@", "template: nothing defines @NOBODY@"),
 ])

@@ -1,7 +1,14 @@
-"""What the environment changes."""
+"""What the environment changes, and what becomes of values that are wrong."""
+import os
+import subprocess
+import tomllib
+
+import hdtrace
 import pytest
 from support.calls import Call
-from support.runs import only_with, ranks
+from support.runs import LAUNCHER, SOURCE, TIMEOUT, WRAPPER, only_with, preload, ranks
+
+TABLE = tomllib.loads((SOURCE / "hdtrace/options.toml").read_text())
 
 ORDINARY = {"Init", "Finalize"}
 QUERIES = {"Comm_rank", "Comm_size"}
@@ -55,3 +62,78 @@ def test_the_trace_is_the_same_without_buffering(run_traced):
 def test_the_name_of_the_trace(run_traced):
     run = run_traced("init_null", 1, {"HDTRACE_NAME": "my app"})
     assert [path.name.split("_")[0] for path in run.trace_directory.glob("*.trc")] == ["my-app"]
+
+
+WRONG_VALUES = [
+    ("FOLLOW", "yes", "0 or 1"), ("NESTED", "2", "0 or 1"), ("FILE_INFO", "01", "0 or 1"), ("FORCE_FLUSH", " 1", "0 or 1"),
+    ("ALL_FUNCTIONS", "3", "a number from 0 to 2"), ("VERBOSITY", "4", "a number from 0 to 3"),
+    ("FLUSH_SECONDS", "1K", "a number of seconds from 0 to 3600"), ("FLUSH_SECONDS", " 1", "a number of seconds from 0 to 3600"),
+    ("TIME_DIGITS", "10", "a number of digits from 6 to 9"),
+    ("BUFFER_SIZE", "4095", "a number of bytes of at least 4K, e.g. 256K"), ("BUFFER_SIZE", "64KB", "a number of bytes of at least 4K, e.g. 256K"),
+    ("COMPRESS", "zst", "none, zstd or gzip")]
+wrong_values = pytest.mark.parametrize("key, value, expected", WRONG_VALUES, ids=lambda text: text)
+
+
+def run_in(environment, *command):
+    """A command with only these settings, and warnings."""
+    clean = {name: text for name, text in os.environ.items() if not name.startswith("HDTRACE_")}
+    return subprocess.run(list(map(str, command)), env={**clean, "HDTRACE_VERBOSITY": "1", **environment}, capture_output=True, text=True,
+                          timeout=TIMEOUT)
+
+
+def test_each_setting_that_can_be_wrong_is_wrong_here():
+    assert {key for key, _, _ in WRONG_VALUES} == {key for key, option in TABLE.items() if option["type"] not in ("text", "path")}
+
+
+@pytest.mark.parametrize("key, value, expected", [row for row in WRONG_VALUES if TABLE[row[0]]["type"] != "bool"], ids=lambda text: text)
+def test_a_wrong_option_is_refused(key, value, expected):
+    name = key.lower().replace("_", "-")
+    result = run_in({}, LAUNCHER, f"--{name}={value}", "echo", "started")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == f"hdtrace-run: --{name}: '{value}' is not {expected}\nTry 'hdtrace-run --help'.\n"
+
+
+def warning(key, value, expected):
+    # Where the verbosity is wrong, nothing but what is lost is said.
+    return "" if key == "VERBOSITY" else f"HDTRACE_{key}='{value}' is ignored: expected {expected}\n"
+
+
+@wrong_values
+def test_a_wrong_variable_is_refused_by_the_launcher(key, value, expected):
+    """Once: the tracer does not see it."""
+    result = run_in({f"HDTRACE_{key}": value}, LAUNCHER, "sh", "-c", f"echo ${{HDTRACE_{key}-not set}}")
+    assert (result.returncode, result.stdout) == (0, "not set\n")
+    said = warning(key, value, expected)
+    assert result.stderr == (said and f"hdtrace-run: {said}")
+
+
+@wrong_values
+def test_a_wrong_variable_is_refused_by_the_runtime(key, value, expected):
+    result = run_in({f"HDTRACE_{key}": value, **preload(WRAPPER)}, "true")
+    said = warning(key, value, expected)
+    assert (result.returncode, result.stderr) == (0, said and f"hdtrace: {said}")
+
+
+@wrong_values
+def test_a_wrong_variable_is_refused_by_the_trace_library(monkeypatch, tmp_path, key, value, expected):
+    """If it is one of those that the library takes."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(f"HDTRACE_{key}", value)
+    if TABLE[key].get("library"):
+        with pytest.raises(ValueError, match="Invalid argument"):
+            hdtrace.TraceWriter("app", {"Host": "a"})
+        assert not list(tmp_path.iterdir())
+    else:
+        hdtrace.TraceWriter("app", {"Host": "a"}).close()
+
+
+def test_a_wrong_variable_that_an_option_replaces_is_not_refused():
+    result = run_in({"HDTRACE_COMPRESS": "zst"}, LAUNCHER, "--compress=zstd", "sh", "-c", "echo $HDTRACE_COMPRESS")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "zstd\n", "")
+
+
+def test_the_digits_of_times(run_traced):
+    """Also where nothing else asks for a form."""
+    for path in run_traced("init_null", 1, {"HDTRACE_TIME_DIGITS": "6"}).paths:
+        times = [word for word in path.read_text().split() if word.startswith(("time='", "end='"))]
+        assert times and all(len(word.split(".")[1].rstrip("'")) == 6 for word in times)

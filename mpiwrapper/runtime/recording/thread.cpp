@@ -28,11 +28,11 @@ pthread_key_t thread_end_key;
 
 void warn_if_not_compressed(const TraceWriter& writer)
 {
-    if (strcmp(settings.compress, "none") != 0 && !writer.is_compressed())
+    if (settings.compress != Compress::none && !writer.is_compressed())
         Diagnostic(warnings)
             .text("HDTRACE_COMPRESS='")
-            .text(settings.compress)
-            .text("' is ignored: expected none, or gzip where there is libz, or zstd where there is libzstd");
+            .text(name_of(settings.compress))
+            .text("' is ignored: the library that compresses is missing, too old, or has no memory");
 }
 
 // False if memory is short: then the thread's calls cannot even be counted. A file that cannot be written is
@@ -43,9 +43,7 @@ bool open_trace(Thread& thread)
     path.string(path_prefix()).number(thread.number).text(".trc");
     attributes.text("rank='").number(this_process().rank);
     attributes.text("' thread='").number(thread.number).text("'");
-    TraceSettings trace_settings;
-    trace_settings.buffer_size = static_cast<size_t>(settings.buffer_size);
-    trace_settings.force_flush = settings.force_flush;
+    TraceSettings trace_settings = trace_settings_of(settings);
     trace_settings.on_error = report_write_error;
     const int error = path.bad() || attributes.bad()
                           ? ENOMEM

@@ -1,0 +1,132 @@
+#include "hdtrace/settings/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+namespace hdtrace {
+
+namespace {
+
+#include "hdtrace/settings/rows.inc"
+
+// 0 if there is no such suffix.
+int64_t unit_of(char suffix)
+{
+    switch (suffix) {
+    case 'K':
+        return 1 << 10;
+    case 'M':
+        return 1 << 20;
+    case 'G':
+        return 1 << 30;
+    default:
+        return 0;
+    }
+}
+
+// Digits and, of a size, perhaps a unit. The locale does not matter.
+bool parse(const char* text, bool has_unit, int64_t& number)
+{
+    const char* end = text;
+    int64_t value = 0;
+    for (; *end >= '0' && *end <= '9'; ++end) {
+        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *end - '0', &value))
+            return false;
+    }
+    if (end == text)
+        return false;
+    if (*end == '\0') {
+        number = value;
+        return true;
+    }
+    const int64_t unit = has_unit ? unit_of(*end) : 0;
+    return unit > 0 && end[1] == '\0' && !__builtin_mul_overflow(value, unit, &number);
+}
+
+bool parse_in_range(const Option& option, const char* text, int64_t& number)
+{
+    return parse(text, option.type == Option::Type::size, number) && number >= option.smallest &&
+           number <= option.largest;
+}
+
+// -1 if it is none of them.
+int find_choice(const Option& option, const char* text)
+{
+    for (size_t i = 0; i < option.choices.size(); ++i) {
+        if (strcmp(option.choices[i], text) == 0)
+            return static_cast<int>(i);
+    }
+    return -1;
+}
+
+template <typename Value> void store(Settings& settings, const Option& option, Value value)
+{
+    memcpy(reinterpret_cast<char*>(&settings) + option.place, &value, sizeof value);
+}
+
+} // namespace
+
+std::span<const Option> options()
+{
+    return rows;
+}
+
+bool set(Settings& settings, const Option& option, const char* text)
+{
+    int64_t number = 0;
+    switch (option.type) {
+    case Option::Type::flag:
+        if ((*text != '0' && *text != '1') || text[1] != '\0')
+            return false;
+        store(settings, option, *text == '1');
+        return true;
+    case Option::Type::number:
+        if (!parse_in_range(option, text, number))
+            return false;
+        store(settings, option, static_cast<int>(number));
+        return true;
+    case Option::Type::size:
+        if (!parse_in_range(option, text, number))
+            return false;
+        store(settings, option, number);
+        return true;
+    case Option::Type::choice:
+        if (find_choice(option, text) < 0)
+            return false;
+        store(settings, option, find_choice(option, text));
+        return true;
+    case Option::Type::text:
+        if (*text == '\0')
+            return false;
+        store(settings, option, text);
+        return true;
+    }
+    return false;
+}
+
+const char** text_of(Settings& settings, const Option& option)
+{
+    if (option.type != Option::Type::text)
+        return nullptr;
+    return reinterpret_cast<const char**>(reinterpret_cast<char*>(&settings) + option.place);
+}
+
+const char* value_in_environment(const Option& option)
+{
+    const char* const value = getenv(option.variable);
+    return value == nullptr || *value == '\0' ? nullptr : value;
+}
+
+bool set_from_environment(Settings& settings, const Option& option)
+{
+    const char* const value = value_in_environment(option);
+    return value == nullptr || set(settings, option, value);
+}
+
+const char* wrong_value_in_environment(const Option& option)
+{
+    Settings unused;
+    return set_from_environment(unused, option) ? nullptr : value_in_environment(option);
+}
+
+} // namespace hdtrace

@@ -1,0 +1,45 @@
+// The settings of the tracer (hdtrace/options.toml): one parser for the environment and the command line,
+// inside the application and in hdtrace-run. Nothing here asks for memory or says anything.
+#pragma once
+
+#include "hdtrace/settings/values.h"
+
+#include <span>
+#include <stddef.h>
+
+namespace hdtrace {
+
+/// A row of the table.
+struct Option {
+    enum class Type { flag, number, size, choice, text };
+
+    const char* variable; ///< in the environment
+    const char* name;     ///< on the command line, without dashes
+    char letter;          ///< the same in short; 0 if there is none
+    Type type;
+    bool is_for_library; ///< the trace library takes it as well, and not only the tracer of MPI programs
+    int64_t smallest;    ///< of numbers and sizes
+    int64_t largest;
+    std::span<const char* const> choices;
+    const char* expected; ///< what a value is, in words: the end of "expected ..." and of "is not ..."
+    size_t place;         ///< of its member of Settings
+};
+
+/// All of them, in the order of the table.
+std::span<const Option> options();
+
+/// Sets what @p text says. False if that is not what the option expects, and then nothing is changed. A text
+/// is not copied.
+bool set(Settings& settings, const Option& option, const char* text);
+
+/// The member of an option that is a text; null for all others.
+const char** text_of(Settings& settings, const Option& option);
+
+/// What the environment says, null if that is nothing: an empty variable counts as not set.
+const char* value_in_environment(const Option& option);
+/// Sets what the environment says, if it says something. False if that is wrong: it counts as not set.
+bool set_from_environment(Settings& settings, const Option& option);
+/// What the environment says if that is wrong, else null.
+const char* wrong_value_in_environment(const Option& option);
+
+} // namespace hdtrace
