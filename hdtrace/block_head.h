@@ -8,7 +8,7 @@
 namespace hdtrace {
 
 struct BlockHead {
-    uint64_t packed_size; ///< what follows the head and belongs to the block
+    uint64_t compressed_size; ///< what follows the head and belongs to the block
     uint64_t text_size;
     uint64_t text_offset; ///< of its first byte, in the whole text
     uint64_t first_line;  ///< the number of its first line in the whole text, from 1
@@ -47,8 +47,8 @@ inline char* put_block_head(char* out, const BlockHead& head)
 {
     memcpy(out, block_mark, sizeof block_mark);
     out += sizeof block_mark;
-    const uint64_t values[block_values] = {head.packed_size, head.text_size, head.text_offset,
-                                           head.first_line,  head.first_end, head.last_end};
+    const uint64_t values[block_values] = {head.compressed_size, head.text_size, head.text_offset,
+                                           head.first_line,      head.first_end, head.last_end};
     for (const uint64_t value : values)
         out = put_little_endian(out, value);
     return out;

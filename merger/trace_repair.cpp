@@ -3,7 +3,7 @@
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/file.h"
 #include "hdtrace/writer/block_position.h"
-#include "hdtrace/writer/packer.h"
+#include "hdtrace/writer/compressor.h"
 #include "merger/output_file.h"
 
 #include <array>
@@ -62,13 +62,13 @@ class ClosedTrace {
   public:
     ClosedTrace(const std::string& path, std::optional<Compression> compression) : m_file(path)
     {
-        if (compression && m_packer.open(*compression) != 0)
+        if (compression && m_compressor.open(*compression) != 0)
             throw std::runtime_error("there is no library that compresses as it was");
     }
 
     void write(std::string_view text)
     {
-        if (!m_packer.is_open()) {
+        if (!m_compressor.is_open()) {
             m_file.write(text);
             return;
         }
@@ -76,16 +76,16 @@ class ClosedTrace {
         if (m_text.size() < block_size)
             return;
         const std::size_t line_end = m_text.rfind('\n') + 1;
-        pack_lines(std::string_view(m_text).substr(0, line_end));
+        compress_lines(std::string_view(m_text).substr(0, line_end));
         m_text.erase(0, line_end);
     }
 
     /// Behind the last line.
     void close()
     {
-        if (m_packer.is_open()) {
-            pack_lines(m_text);
-            write_packed(m_packer.pack(room_for(end_tag), text_of(end_tag)));
+        if (m_compressor.is_open()) {
+            compress_lines(m_text);
+            write_compressed(m_compressor.compress(room_for(end_tag), text_of(end_tag)));
         } else
             m_file.write(end_tag);
     }
@@ -100,31 +100,31 @@ class ClosedTrace {
 
     char* room_for(std::string_view text)
     {
-        m_packed.resize(Packer::bound(text.size()));
-        return m_packed.data();
+        m_compressed.resize(Compressor::bound(text.size()));
+        return m_compressed.data();
     }
 
-    void write_packed(Text packed)
+    void write_compressed(Text compressed)
     {
-        if (packed.size == 0)
+        if (compressed.size == 0)
             throw std::runtime_error("it cannot be compressed");
-        m_file.write({packed.data, packed.size});
+        m_file.write({compressed.data, compressed.size});
     }
 
-    void pack_lines(std::string_view lines)
+    void compress_lines(std::string_view lines)
     {
         if (lines.empty())
             return;
-        write_packed(
-            m_packer.pack_block(room_for(lines), text_of(lines), m_position.head_of(text_of(lines))));
+        write_compressed(
+            m_compressor.compress_block(room_for(lines), text_of(lines), m_position.head_of(text_of(lines))));
         m_position.skip(text_of(lines));
     }
 
     OutputFile m_file;
-    Packer m_packer;
+    Compressor m_compressor;
     BlockPosition m_position;
     std::string m_text; ///< that is not compressed yet
-    std::string m_packed;
+    std::string m_compressed;
 };
 
 void copy_lines(const std::string& path, std::int64_t count, ClosedTrace& target)

@@ -192,7 +192,7 @@ std::optional<CompressedText::Block> CompressedText::next_block(std::int64_t beg
             Block block;
             get_block_head(window.data() + found + start_size - block_head_size, block.head);
             block.begin = place;
-            block.end = place + static_cast<std::int64_t>(start_size + block.head.packed_size);
+            block.end = place + static_cast<std::int64_t>(start_size + block.head.compressed_size);
             return block;
         }
     }

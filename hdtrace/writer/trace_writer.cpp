@@ -66,8 +66,8 @@ int TraceWriter::open(const char* path, const char* root_attributes, int64_t bas
     m_line_end_is_slow = settings.force_flush;
     // Where there is no library for it, a trace that is larger is better than none.
     if (settings.form.compression != Compression::none)
-        m_packer.open(settings.form.compression);
-    m_capacity = capacity_for(m_packer.is_open() ? settings.buffer_size / 2 : settings.buffer_size);
+        m_compressor.open(settings.form.compression);
+    m_capacity = capacity_for(m_compressor.is_open() ? settings.buffer_size / 2 : settings.buffer_size);
     if (!choose_path(path) || !reallocate(m_capacity))
         return m_error = ENOMEM;
 
@@ -84,7 +84,7 @@ int TraceWriter::open(const char* path, const char* root_attributes, int64_t bas
 // A trace of the same name in another form would be an older one.
 bool TraceWriter::choose_path(const char* path)
 {
-    const Compression chosen = m_packer.is_open() ? m_settings.form.compression : Compression::none;
+    const Compression chosen = m_compressor.is_open() ? m_settings.form.compression : Compression::none;
     for (const Compression form : {Compression::none, Compression::gzip, Compression::zstd}) {
         TextBuffer name;
         name.string(path).string(suffix_of(form));
@@ -99,10 +99,10 @@ bool TraceWriter::choose_path(const char* path)
 int TraceWriter::open_file(Text head)
 {
     Text end = {footer, strlen(footer)};
-    if (m_packer.is_open()) {
-        end = m_packer.pack(m_packed_footer, end);
+    if (m_compressor.is_open()) {
+        end = m_compressor.compress(m_compressed_footer, end);
         m_next_block.skip(head);
-        head = m_packer.pack(m_limit + tail_room, head);
+        head = m_compressor.compress(m_limit + tail_room, head);
     }
     const int error = m_file.open(m_path, end);
     return error != 0 ? error : m_file.write(head, Undisturbed());
@@ -208,9 +208,11 @@ char* TraceWriter::make_room(char* cursor, size_t size)
 bool TraceWriter::reallocate(size_t capacity)
 {
     const size_t used = static_cast<size_t>(m_cursor - m_begin);
-    const size_t packed_room = m_packer.is_open() ? Packer::bound(capacity) + Packer::bound(tail_room) : 0;
-    char* const fresh =
-        capacity <= longest_line ? static_cast<char*>(malloc(capacity + tail_room + packed_room)) : nullptr;
+    const size_t compressed_room =
+        m_compressor.is_open() ? Compressor::bound(capacity) + Compressor::bound(tail_room) : 0;
+    char* const fresh = capacity <= longest_line
+                            ? static_cast<char*>(malloc(capacity + tail_room + compressed_room))
+                            : nullptr;
     if (fresh == nullptr)
         return false;
     if (used > 0)
@@ -363,28 +365,28 @@ void TraceWriter::write(const Lock& lock, const Unfinished& unfinished)
 
 int TraceWriter::write_to_file(Text lines, Text elements, Text tail, const Undisturbed& undisturbed)
 {
-    if (m_packer.is_open())
-        return write_packed(lines, elements, tail, undisturbed);
+    if (m_compressor.is_open())
+        return write_compressed(lines, elements, tail, undisturbed);
     return tail.size > 0 ? m_file.write(lines, elements, tail, undisturbed)
                          : m_file.write(lines, undisturbed);
 }
 
-int TraceWriter::write_packed(Text lines, Text elements, Text tail, const Undisturbed& undisturbed)
+int TraceWriter::write_compressed(Text lines, Text elements, Text tail, const Undisturbed& undisturbed)
 {
     char* out = m_limit + tail_room;
-    const auto pack = [&](Text text) {
-        const Text packed = text.size > 0 ? m_packer.pack(out, text) : text;
-        out += packed.size;
-        return packed;
+    const auto compress = [&](Text text) {
+        const Text compressed = text.size > 0 ? m_compressor.compress(out, text) : text;
+        out += compressed.size;
+        return compressed;
     };
     Text block = {};
     if (lines.size > 0) {
-        block = m_packer.pack_block(out, lines, m_next_block.head_of(lines));
+        block = m_compressor.compress_block(out, lines, m_next_block.head_of(lines));
         if (block.size == 0)
             return EIO;
         out += block.size;
     }
-    const Text rest = pack(elements), end = pack(tail);
+    const Text rest = compress(elements), end = compress(tail);
     const int error =
         end.size > 0 ? m_file.write(block, rest, end, undisturbed) : m_file.write(block, undisturbed);
     if (error == 0)

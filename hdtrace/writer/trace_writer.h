@@ -3,9 +3,9 @@
 
 #include "hdtrace/writer/block_position.h"
 #include "hdtrace/writer/clock.h"
+#include "hdtrace/writer/compressor.h"
 #include "hdtrace/writer/info_writer.h"
 #include "hdtrace/writer/output_file.h"
-#include "hdtrace/writer/packer.h"
 #include "hdtrace/writer/text.h"
 #include "hdtrace/writer/trace_settings.h"
 
@@ -71,7 +71,7 @@ class TraceWriter {
     int64_t dropped_states() const { return m_dropped_states; }
     int error() const { return m_error; }
     /// Whether the file is compressed: not if that was not asked for, or there is no library that can do it.
-    bool is_compressed() const { return m_packer.is_open(); }
+    bool is_compressed() const { return m_compressor.is_open(); }
 
   private:
     friend class Element;
@@ -156,7 +156,7 @@ class TraceWriter {
     Text put_tail(const Unfinished& unfinished) const;
     void write(const Lock& lock, const Unfinished& unfinished);
     int write_to_file(Text lines, Text elements, Text tail, const Undisturbed& undisturbed);
-    int write_packed(Text lines, Text elements, Text tail, const Undisturbed& undisturbed);
+    int write_compressed(Text lines, Text elements, Text tail, const Undisturbed& undisturbed);
     void fail(int error);
 
     char* m_cursor = nullptr; // where the next element goes
@@ -190,9 +190,9 @@ class TraceWriter {
     bool m_closed = false;
     int m_error = 0;
     OutputFile m_file;
-    Packer m_packer;
+    Compressor m_compressor;
     BlockPosition m_next_block; // only with compression
-    char m_packed_footer[Packer::bound(0) + 64];
+    char m_compressed_footer[Compressor::bound(0) + 64];
 };
 
 /// Builds the text of a state or an event that ends now. The constant parts come from the caller, ready as

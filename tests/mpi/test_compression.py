@@ -68,11 +68,11 @@ def text_of(path):
 @pytest.mark.parametrize("name, args, env", [("many_calls", (0, ROUNDS), {}), ("vector_collectives", (), {}),
                                              ("io_explicit", (), {"HDTRACE_TIME_DIGITS": "6"})])
 def test_holds_the_same_calls(run, method, name, args, env):
-    plain, packed = (run(each, name, *args, ranks=2, **env) for each in ("none", method))
-    assert [path.name.split(".trc")[0] for path in packed.paths] == [path.name.split(".trc")[0] for path in plain.paths]
+    plain, compressed = (run(each, name, *args, ranks=2, **env) for each in ("none", method))
+    assert [path.name.split(".trc")[0] for path in compressed.paths] == [path.name.split(".trc")[0] for path in plain.paths]
     for rank in range(2):
-        assert packed.calls(rank) == plain.calls(rank)
-        assert packed.paths[rank].stat().st_size < plain.paths[rank].stat().st_size
+        assert compressed.calls(rank) == plain.calls(rank)
+        assert compressed.paths[rank].stat().st_size < plain.paths[rank].stat().st_size
 
 
 @methods
@@ -146,8 +146,8 @@ def test_the_merger_closes_what_was_cut_off(run, method, tmp_path, share):
 def test_gzip_opens_elsewhere(run):
     path = run("gzip", "many_calls", 0, ROUNDS, ranks=2).paths[0]
     assert text_of(path).endswith("</Program>\n")
-    unpacked = subprocess.run(["zcat", path], capture_output=True, check=True).stdout
-    subprocess.run(["xmllint", "--noout", "-"], input=unpacked, check=True)
+    decompressed = subprocess.run(["zcat", path], capture_output=True, check=True).stdout
+    subprocess.run(["xmllint", "--noout", "-"], input=decompressed, check=True)
 
 
 @pytest.mark.parametrize("value", ["", "lzma"])

@@ -1,4 +1,4 @@
-#include "hdtrace/writer/packer.h"
+#include "hdtrace/writer/compressor.h"
 
 #include "hdtrace/writer/line_matcher.h"
 
@@ -22,7 +22,7 @@ struct Codec {
     void* (*create)();
     void (*destroy)(void* memory);
     /// Writes what follows a lead or a head; returns the end, null if that failed.
-    char* (*pack)(void* memory, char* out, Text text);
+    char* (*compress)(void* memory, char* out, Text text);
 };
 
 namespace {
@@ -86,9 +86,9 @@ template <typename Object> void destroy(void* memory)
     free(memory);
 }
 
-template <typename Object> char* pack(void* memory, char* out, Text text)
+template <typename Object> char* compress(void* memory, char* out, Text text)
 {
-    return static_cast<Object*>(memory)->pack(out, text);
+    return static_cast<Object*>(memory)->compress(out, text);
 }
 
 // Frames of at most a block of zstd's each.
@@ -109,12 +109,12 @@ class Zstd {
     ~Zstd() { free(m_workspace); }
     bool is_ready() const { return m_context != nullptr; }
 
-    char* pack(char* out, Text text)
+    char* compress(char* out, Text text)
     {
         while (text.size > 0) {
             const size_t part = m_matcher.find_copies(text);
-            const size_t size = m_compress_sequences(m_context, out, Packer::bound(part), m_matcher.copies(),
-                                                     m_matcher.count(), text.data, part);
+            const size_t size = m_compress_sequences(m_context, out, Compressor::bound(part),
+                                                     m_matcher.copies(), m_matcher.count(), text.data, part);
             if (m_is_error(size))
                 return nullptr;
             out += size;
@@ -191,13 +191,13 @@ class Gzip {
     }
     bool is_ready() const { return m_is_ready; }
 
-    char* pack(char* out, Text text)
+    char* compress(char* out, Text text)
     {
         m_reset(&m_stream);
         m_stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data));
         m_stream.avail_in = static_cast<uInt>(text.size);
         m_stream.next_out = reinterpret_cast<Bytef*>(out);
-        m_stream.avail_out = static_cast<uInt>(Packer::bound(text.size));
+        m_stream.avail_out = static_cast<uInt>(Compressor::bound(text.size));
         if (m_deflate(&m_stream, Z_FINISH) != Z_STREAM_END)
             return nullptr;
         out += m_stream.total_out;
@@ -219,12 +219,12 @@ class Gzip {
 constexpr unsigned char gzip_lead[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
 
 constexpr Codec zstd_codec = {
-    {zstd_block_lead, sizeof zstd_block_lead}, {nullptr, 0}, create<Zstd>, destroy<Zstd>, pack<Zstd>};
+    {zstd_block_lead, sizeof zstd_block_lead}, {nullptr, 0}, create<Zstd>, destroy<Zstd>, compress<Zstd>};
 constexpr Codec gzip_codec = {{gzip_block_lead, sizeof gzip_block_lead},
                               {gzip_lead, sizeof gzip_lead},
                               create<Gzip>,
                               destroy<Gzip>,
-                              pack<Gzip>};
+                              compress<Gzip>};
 
 char* put(char* out, Codec::Lead lead)
 {
@@ -240,13 +240,13 @@ Text written(char* begin, char* end)
 
 } // namespace
 
-Packer::~Packer()
+Compressor::~Compressor()
 {
     if (is_open())
         m_codec->destroy(m_memory);
 }
 
-int Packer::open(Compression compression)
+int Compressor::open(Compression compression)
 {
     const Codec& codec = compression == Compression::zstd ? zstd_codec : gzip_codec;
     m_memory = codec.create();
@@ -256,18 +256,18 @@ int Packer::open(Compression compression)
     return 0;
 }
 
-Text Packer::pack(char* out, Text text)
+Text Compressor::compress(char* out, Text text)
 {
-    return written(out, m_codec->pack(m_memory, put(out, m_codec->lead), text));
+    return written(out, m_codec->compress(m_memory, put(out, m_codec->lead), text));
 }
 
-Text Packer::pack_block(char* out, Text lines, BlockHead head)
+Text Compressor::compress_block(char* out, Text lines, BlockHead head)
 {
     char* const head_place = put(out, m_codec->block_lead);
     char* const body = head_place + block_head_size;
-    char* const end = m_codec->pack(m_memory, body, lines);
+    char* const end = m_codec->compress(m_memory, body, lines);
     head.text_size = lines.size;
-    head.packed_size = end != nullptr ? static_cast<uint64_t>(end - body) : 0;
+    head.compressed_size = end != nullptr ? static_cast<uint64_t>(end - body) : 0;
     put_block_head(head_place, head);
     return written(out, end);
 }

@@ -9,7 +9,7 @@
 namespace hdtrace::test {
 namespace {
 
-std::string unpacked_gzip(const std::string& path)
+std::string decompressed_gzip(const std::string& path)
 {
     gzFile_s* const file = gzopen(path.c_str(), "rb");
     std::string text;
@@ -23,13 +23,13 @@ std::string unpacked_gzip(const std::string& path)
     return text;
 }
 
-std::string unpacked_zstd(const std::string& path)
+std::string decompressed_zstd(const std::string& path)
 {
-    const std::string packed = content_of(path);
+    const std::string compressed = content_of(path);
     std::string text;
     std::string buffer(10'000, '\0');
     ZSTD_DCtx* const context = ZSTD_createDCtx();
-    ZSTD_inBuffer in = {packed.data(), packed.size(), 0};
+    ZSTD_inBuffer in = {compressed.data(), compressed.size(), 0};
     size_t expected = 0;
     while (in.pos < in.size || expected != 0) {
         ZSTD_outBuffer out = {buffer.data(), buffer.size(), 0};
@@ -49,7 +49,7 @@ struct Form {
     Compression compression;
     const char* suffix;
     std::string lead;
-    std::string (*unpacked)(const std::string& path);
+    std::string (*decompressed)(const std::string& path);
 };
 
 void PrintTo(const Form& form, std::ostream* out)
@@ -62,10 +62,10 @@ template <size_t Size> std::string string_of(const unsigned char (&bytes)[Size])
     return {bytes, bytes + Size};
 }
 
-const Form forms[] = {{Compression::gzip, ".gz", string_of(gzip_block_lead), unpacked_gzip},
-                      {Compression::zstd, ".zst", string_of(zstd_block_lead), unpacked_zstd}};
+const Form forms[] = {{Compression::gzip, ".gz", string_of(gzip_block_lead), decompressed_gzip},
+                      {Compression::zstd, ".zst", string_of(zstd_block_lead), decompressed_zstd}};
 
-class Packed : public testing::TestWithParam<Form> {
+class CompressedTrace : public testing::TestWithParam<Form> {
   protected:
     static TraceSettings settings(size_t buffer_size = 256 * 1024)
     {
@@ -75,7 +75,7 @@ class Packed : public testing::TestWithParam<Form> {
         return settings;
     }
     static std::string path(const Trace& trace) { return trace.path() + GetParam().suffix; }
-    static std::string text(const Trace& trace) { return GetParam().unpacked(path(trace)); }
+    static std::string text(const Trace& trace) { return GetParam().decompressed(path(trace)); }
 
     struct Block {
         BlockHead head;
@@ -83,19 +83,19 @@ class Packed : public testing::TestWithParam<Form> {
     };
     static std::vector<Block> blocks(const Trace& trace)
     {
-        const std::string packed = content_of(path(trace)), all = text(trace);
+        const std::string compressed = content_of(path(trace)), all = text(trace);
         const std::string start = GetParam().lead + std::string(block_mark, sizeof block_mark);
         std::vector<Block> found;
-        for (size_t at = packed.find(start); at != packed.npos; at = packed.find(start, at + 1)) {
+        for (size_t at = compressed.find(start); at != compressed.npos; at = compressed.find(start, at + 1)) {
             BlockHead head;
-            EXPECT_TRUE(get_block_head(packed.data() + at + GetParam().lead.size(), head));
+            EXPECT_TRUE(get_block_head(compressed.data() + at + GetParam().lead.size(), head));
             found.push_back({head, all.substr(head.text_offset, head.text_size)});
         }
         return found;
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(, Packed, testing::ValuesIn(forms),
+INSTANTIATE_TEST_SUITE_P(, CompressedTrace, testing::ValuesIn(forms),
                          [](const auto& info) { return std::string(info.param.suffix + 1); });
 
 // What a trace goes through, with the moments of saving as 'T'.
@@ -127,23 +127,23 @@ std::vector<std::string> history(Trace& trace, const std::function<std::string()
     return steps;
 }
 
-TEST_P(Packed, HoldsTheSameAtEachMoment)
+TEST_P(CompressedTrace, HoldsTheSameAtEachMoment)
 {
     // With compression half of the buffer is for the text.
     for (const size_t buffer_size : {64, 256, 1'000}) {
         TraceSettings plain_settings;
         plain_settings.buffer_size = buffer_size * 512;
-        Trace plain(plain_settings), packed(settings(buffer_size * 1024));
+        Trace plain(plain_settings), compressed(settings(buffer_size * 1024));
         const auto expected = history(plain, [&] { return plain.content(); });
-        const auto found = history(packed, [&] { return text(packed); });
+        const auto found = history(compressed, [&] { return text(compressed); });
         ASSERT_EQ(found.size(), expected.size());
         for (size_t i = 0; i < found.size(); ++i)
             EXPECT_TRUE(found[i] == expected[i]) << "step " << i;
-        EXPECT_EQ(states_in_file(packed.writer), states_in_file(plain.writer));
+        EXPECT_EQ(states_in_file(compressed.writer), states_in_file(plain.writer));
     }
 }
 
-TEST_P(Packed, EachCallCanBeFlushed)
+TEST_P(CompressedTrace, EachCallCanBeFlushed)
 {
     TraceSettings at_once = settings();
     at_once.force_flush = true;
@@ -155,7 +155,7 @@ TEST_P(Packed, EachCallCanBeFlushed)
     EXPECT_EQ(blocks(trace).size(), 2u);
 }
 
-TEST_P(Packed, BlocksSayWhatTheyHold)
+TEST_P(CompressedTrace, BlocksSayWhatTheyHold)
 {
     TraceSettings coarse = settings(64 * 1024);
     coarse.form.time_digits = 7;
@@ -186,7 +186,7 @@ TEST_P(Packed, BlocksSayWhatTheyHold)
     EXPECT_EQ(whole.substr(offset), footer);
 }
 
-TEST_P(Packed, LoopsBecomeSmall)
+TEST_P(CompressedTrace, LoopsBecomeSmall)
 {
     Trace trace(settings());
     constexpr int count = 20'000;
@@ -210,7 +210,7 @@ TEST_P(Packed, LoopsBecomeSmall)
     EXPECT_LT(bytes_per_call, GetParam().compression == Compression::zstd ? 7 : 16);
 }
 
-TEST_P(Packed, TakesThePlaceOfOtherForms)
+TEST_P(CompressedTrace, TakesThePlaceOfOtherForms)
 {
     const TemporaryDirectory directory;
     for (const char* suffix : {"", ".gz", ".zst"})
@@ -219,7 +219,7 @@ TEST_P(Packed, TakesThePlaceOfOtherForms)
     ASSERT_EQ(
         writer.open(directory.file("t").c_str(), "rank='0' thread='0'", base_second, settings(), nullptr), 0);
     EXPECT_EQ(writer.close(), 0);
-    EXPECT_EQ(GetParam().unpacked(directory.file("t") + GetParam().suffix), head + footer);
+    EXPECT_EQ(GetParam().decompressed(directory.file("t") + GetParam().suffix), head + footer);
     const std::filesystem::directory_iterator all(directory.path());
     EXPECT_EQ(std::distance(begin(all), end(all)), 1);
 }
