@@ -1,9 +1,9 @@
 // The traces of the C API.
 #include "hdtrace/settings/settings.h"
 #include "hdtrace/writer/api_support.h"
+#include "hdtrace/writer/element.h"
 #include "hdtrace/writer/format.h"
 #include "hdtrace/writer/trace_place.h"
-#include "hdtrace/writer/trace_writer.h"
 #include "hdtrace/writer/xml_syntax.h"
 
 #include <glib.h>

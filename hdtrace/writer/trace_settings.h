@@ -14,10 +14,14 @@ struct TraceForm {
     Compression compression = Compression::none;
 };
 
+/// What becomes of a full buffer.
+enum class WhenFull { write_out };
+
 struct TraceSettings {
     /// Bytes in memory, at most 1 GiB: what is not written yet and, with compression, half of it for the
     /// other form.
     size_t buffer_size = 256 * 1024;
+    WhenFull when_full = WhenFull::write_out;
     bool force_flush = false; ///< write every line at once
     TraceForm form;
     /// Called once, when the first thing could not be written; from then on states are only counted. It must

@@ -1,9 +1,8 @@
 #include "hdtrace/writer/trace_writer.h"
 
+#include "hdtrace/writer/element.h"
+
 #include <errno.h>
-#include <initializer_list>
-#include <stdlib.h>
-#include <unistd.h>
 
 namespace hdtrace {
 
@@ -16,7 +15,6 @@ constexpr char nested_end[] = "</Nested>";
 // Also when memory is short, an element without long texts must fit.
 constexpr size_t smallest_buffer = 32 * 1024;
 constexpr size_t largest_buffer = 1024 * 1024 * 1024;
-constexpr size_t longest_line = 0xffff'ffff;
 constexpr size_t nested_room = TraceWriter::max_depth * (sizeof nested_begin + sizeof nested_end);
 // The unfinished states and the footer. Next to its name a state has two times and constants.
 constexpr size_t tail_room =
@@ -49,75 +47,44 @@ int count_open_blocks(const char* text, size_t size)
 
 } // namespace
 
-TraceWriter::~TraceWriter()
-{
-    close();
-    free(m_begin);
-    free(m_path);
-}
-
 int TraceWriter::open(const char* path, const char* root_attributes, int64_t base,
                       const TraceSettings& settings, InfoWriter* info)
 {
     m_settings = settings;
     m_info = info;
-    m_base = base * nanoseconds_per_second;
-    m_cut_digits = 9 - settings.form.time_digits;
+    m_times.open(base, settings.form.time_digits);
     m_line_end_is_slow = settings.force_flush;
-    // Where there is no library for it, a trace that is larger is better than none.
-    if (settings.form.compression != Compression::none)
-        m_compressor.open(settings.form.compression);
-    m_capacity = capacity_for(m_compressor.is_open() ? settings.buffer_size / 2 : settings.buffer_size);
-    if (!choose_path(path) || !reallocate(m_capacity))
+    if (const int error = m_file.choose(path, settings.form.compression))
+        return m_error = error;
+    m_capacity = capacity_for(is_compressed() ? settings.buffer_size / 2 : settings.buffer_size);
+    if (!reallocate(m_capacity))
         return m_error = ENOMEM;
+    return m_error = write_head(root_attributes, base);
+}
 
+int TraceWriter::write_head(const char* root_attributes, int64_t base)
+{
     TextBuffer head;
     head.text(declaration).text("<Program timeAdjustment='").number(base).text("' version='1'");
     if (*root_attributes != '\0')
         head.text(" ").string(root_attributes);
     head.text(">\n");
     if (head.bad())
-        return m_error = ENOMEM;
-    return m_error = open_file({head.data(), head.size()});
-}
-
-// A trace of the same name in another form would be an older one.
-bool TraceWriter::choose_path(const char* path)
-{
-    const Compression chosen = m_compressor.is_open() ? m_settings.form.compression : Compression::none;
-    for (const Compression form : {Compression::none, Compression::gzip, Compression::zstd}) {
-        TextBuffer name;
-        name.string(path).string(suffix_of(form));
-        if (form == chosen)
-            m_path = strdup(name.c_string());
-        else
-            unlink(name.c_string());
-    }
-    return m_path != nullptr && *m_path != '\0';
-}
-
-int TraceWriter::open_file(Text head)
-{
-    Text end = {footer, strlen(footer)};
-    if (m_compressor.is_open()) {
-        end = m_compressor.compress(m_compressed_footer, end);
-        m_next_block.skip(head);
-        head = m_compressor.compress(m_limit + tail_room, head);
-    }
-    const int error = m_file.open(m_path, end);
-    return error != 0 ? error : m_file.write(head, Undisturbed());
+        return ENOMEM;
+    return m_file.open({head.data(), head.size()}, {footer, strlen(footer)}, room_to_compress());
 }
 
 char* TraceWriter::begin_element_slowly()
 {
-    if (static_cast<size_t>(m_limit - m_cursor) < element_room + nested_room)
-        m_cursor = make_room(m_cursor, element_room + nested_room);
-    m_cursor = open_nested_blocks(m_cursor);
+    char* cursor = m_buffer.cursor();
+    if (m_buffer.room() < element_room + nested_room)
+        cursor = make_room(cursor, element_room + nested_room);
+    cursor = open_nested_blocks(cursor);
     if (m_nested_blocks & (1ull << m_depth)) {
         m_nested_blocks &= ~(1ull << m_depth);
-        m_cursor = put_text(m_cursor, nested_end);
+        cursor = put_text(cursor, nested_end);
     }
-    return m_cursor;
+    return cursor;
 }
 
 void TraceWriter::give_up_states(int depth, int64_t now)
@@ -141,31 +108,13 @@ char* TraceWriter::open_nested_blocks(char* cursor)
     return cursor;
 }
 
-char* TraceWriter::put_time_slowly(char* out, int64_t time)
-{
-    char* const end = put_relative_time(out, time);
-    if (time >= m_base) {
-        m_span = time - (time - m_base) % last_digits_end;
-        m_span_length = static_cast<size_t>(end - last_digits - out);
-        memcpy(m_span_text, out, m_span_length);
-    }
-    return cut_digits(end);
-}
-
-char* TraceWriter::put_relative_time(char* out, int64_t time) const
-{
-    const int64_t positive = time >= m_base ? time - m_base : 0;
-    out = put_text(put_number(out, positive / nanoseconds_per_second), ".");
-    return put_nanoseconds(out, static_cast<uint32_t>(positive % nanoseconds_per_second));
-}
-
 void TraceWriter::end_line_slowly()
 {
-    if (m_out_of_memory)
+    if (m_buffer.is_line_lost())
         drop_line();
     else
-        store(m_committed);
-    const bool has_grown = static_cast<size_t>(m_limit - m_begin) > m_capacity;
+        m_buffer.end_line();
+    const bool has_grown = m_buffer.capacity() > m_capacity;
     if (m_settings.force_flush || has_grown)
         flush();
     if (has_grown)
@@ -175,64 +124,45 @@ void TraceWriter::end_line_slowly()
 
 void TraceWriter::drop_line()
 {
-    const Extent kept = load(m_committed);
     const Lock lock(m_mutex);
-    m_dropped_states += m_ended_states - kept.states;
-    m_ended_states = kept.states;
-    m_cursor = m_begin + kept.bytes;
-    store(m_elements);
-    m_out_of_memory = false;
+    m_dropped_states += m_buffer.remove_lost_line(lock);
 }
 
-// Returns the cursor with `size` bytes behind it: by writing the whole lines, and by growing if one line is
-// too long.
+// Returns the cursor with `size` bytes behind it: by what is to be done with a full buffer, and by growing if
+// one line is too long.
 char* TraceWriter::make_room(char* cursor, size_t size)
 {
-    m_cursor = cursor;
-    flush();
-    if (static_cast<size_t>(m_limit - m_cursor) >= size)
-        return m_cursor;
+    m_buffer.set_cursor(cursor);
+    make_room_in_full_buffer();
+    if (m_buffer.room() >= size)
+        return m_buffer.cursor();
     m_line_end_is_slow = true;
-    if (!reallocate(2 * (static_cast<size_t>(m_cursor - m_begin) + size))) {
-        // The line cannot be kept. It is still built, over and over at the same place, and dropped when it
-        // ends.
+    const size_t used = m_buffer.capacity() - m_buffer.room();
+    if (!reallocate(2 * (used + size))) {
         const Lock lock(m_mutex);
-        m_out_of_memory = true;
-        m_cursor = m_begin;
+        m_buffer.lose_line(lock);
     }
-    return m_cursor;
+    return m_buffer.cursor();
 }
 
-// Memory is asked for and given back outside the lock: a heap that the program has destroyed may end in its
-// signal handler.
+void TraceWriter::make_room_in_full_buffer()
+{
+    switch (m_settings.when_full) {
+    case WhenFull::write_out:
+        flush();
+        break;
+    }
+}
+
 bool TraceWriter::reallocate(size_t capacity)
 {
-    const size_t used = static_cast<size_t>(m_cursor - m_begin);
-    const size_t compressed_room =
-        m_compressor.is_open() ? Compressor::bound(capacity) + Compressor::bound(tail_room) : 0;
-    char* const fresh = capacity <= longest_line
-                            ? static_cast<char*>(malloc(capacity + tail_room + compressed_room))
-                            : nullptr;
-    if (fresh == nullptr)
-        return false;
-    if (used > 0)
-        memcpy(fresh, m_begin, used);
-    char* const old = m_begin;
-    {
-        const Lock lock(m_mutex);
-        m_begin = fresh;
-        m_cursor = fresh + used;
-        m_limit = fresh + capacity;
-    }
-    free(old);
-    return true;
+    return m_buffer.reallocate(capacity, tail_room + m_file.room_for(capacity) + m_file.room_for(tail_room),
+                               m_mutex);
 }
 
-TraceWriter::Extent TraceWriter::load(const Extent& shared)
+char* TraceWriter::room_to_compress() const
 {
-    Extent extent;
-    __atomic_load(&shared, &extent, __ATOMIC_ACQUIRE);
-    return extent;
+    return m_buffer.limit() + tail_room;
 }
 
 int TraceWriter::flush()
@@ -252,20 +182,11 @@ int TraceWriter::save()
 
 int TraceWriter::flush(const Lock& lock)
 {
-    const Extent done = load(m_committed);
-    if (done != m_handled)
-        write(lock, {done, done, 0, 0, {}});
-    const size_t rest = static_cast<size_t>(m_cursor - m_begin) - done.bytes;
-    if (done.bytes > 0 && rest > 0)
-        memmove(m_begin, m_begin + done.bytes, rest);
-    m_cursor = m_begin + rest;
-    m_ended_states -= done.states;
+    const Extent lines = m_buffer.whole_lines();
+    if (lines != m_handled)
+        write(lock, {lines, lines, 0, 0, {}});
+    m_buffer.remove_whole_lines(lock);
     m_handled = {};
-    // At the end of a line its elements are one byte less.
-    const uint32_t elements = m_elements.bytes > done.bytes ? m_elements.bytes - done.bytes : 0;
-    m_elements = {elements, m_elements.states - done.states};
-    Extent none = {};
-    __atomic_store(&m_committed, &none, __ATOMIC_RELEASE);
     return m_error;
 }
 
@@ -277,7 +198,7 @@ TraceWriter::Unfinished TraceWriter::find_unfinished() const
     int attempts = 100;
     while (!look_at_unfinished(found) && --attempts > 0) {
     }
-    if (attempts == 0 || m_out_of_memory || !can_be_told(found)) {
+    if (attempts == 0 || m_buffer.is_line_lost() || !can_be_told(found)) {
         found.elements = found.whole_lines;
         found.depth = 0;
     }
@@ -286,14 +207,14 @@ TraceWriter::Unfinished TraceWriter::find_unfinished() const
 
 bool TraceWriter::look_at_unfinished(Unfinished& found) const
 {
-    found.whole_lines = load(m_committed);
-    found.elements = load(m_elements);
+    found.whole_lines = m_buffer.whole_lines();
+    found.elements = m_buffer.whole_elements();
     found.depth = __atomic_load_n(&m_depth, __ATOMIC_ACQUIRE);
     for (int depth = 1; depth <= found.depth; ++depth) {
         found.states[depth].name = __atomic_load_n(&m_open[depth].name, __ATOMIC_ACQUIRE);
         found.states[depth].begin = __atomic_load_n(&m_open[depth].begin, __ATOMIC_ACQUIRE);
     }
-    return found.whole_lines == load(m_committed) && found.elements == load(m_elements) &&
+    return found.whole_lines == m_buffer.whole_lines() && found.elements == m_buffer.whole_elements() &&
            found.depth == __atomic_load_n(&m_depth, __ATOMIC_RELAXED);
 }
 
@@ -315,13 +236,14 @@ bool TraceWriter::can_be_told(Unfinished& found) const
 
 Text TraceWriter::elements_of(const Unfinished& unfinished) const
 {
-    return {m_begin + unfinished.whole_lines.bytes, unfinished.elements.bytes - unfinished.whole_lines.bytes};
+    return {m_buffer.text() + unfinished.whole_lines.bytes,
+            unfinished.elements.bytes - unfinished.whole_lines.bytes};
 }
 
 // What comes behind the elements that have ended.
 Text TraceWriter::put_tail(const Unfinished& unfinished) const
 {
-    char* out = m_limit;
+    char* out = m_buffer.limit();
     for (int depth = unfinished.open_blocks + 1; depth < unfinished.depth; ++depth)
         out = put_text(out, nested_begin);
     const int64_t now = Clock().now();
@@ -332,21 +254,20 @@ Text TraceWriter::put_tail(const Unfinished& unfinished) const
         const size_t length = strlen(state.name);
         out = put_text(out, "<");
         memcpy(out, state.name, length);
-        out = cut_digits(put_relative_time(put_text(out + length, " time='"), state.begin));
-        out = cut_digits(
-            put_relative_time(put_text(out, "' end='"),
-                              now > state.begin ? now : state.begin)); // the state's thread has its own clock
+        out = m_times.put_anew(put_text(out + length, " time='"), state.begin);
+        // The state's thread has its own clock.
+        out = m_times.put_anew(put_text(out, "' end='"), now > state.begin ? now : state.begin);
         out = put_text(out, "' unfinished='1' />");
     }
     out = put_text(put_text(out, "\n"), footer);
-    return {m_limit, static_cast<size_t>(out - m_limit)};
+    return {m_buffer.limit(), static_cast<size_t>(out - m_buffer.limit())};
 }
 
 // Writes the whole lines that are not in the file yet and, until there are more, the unfinished one.
 void TraceWriter::write(const Lock& lock, const Unfinished& unfinished)
 {
     const Extent whole = unfinished.whole_lines;
-    const Text lines = {m_begin + m_handled.bytes, whole.bytes - m_handled.bytes};
+    const Text lines = {m_buffer.text() + m_handled.bytes, whole.bytes - m_handled.bytes};
     const Text elements = elements_of(unfinished);
     const bool has_tail = elements.size > 0 || unfinished.depth > 0;
     if (lines.size == 0 && !has_tail && !m_has_tail)
@@ -355,43 +276,13 @@ void TraceWriter::write(const Lock& lock, const Unfinished& unfinished)
     if (m_info != nullptr && m_error == 0)
         m_info->flush();
     if (m_error == 0 && !m_closed)
-        fail(write_to_file(lines, elements, has_tail ? put_tail(unfinished) : Text{}, lock.undisturbed()));
+        fail(m_file.write(lines, elements, has_tail ? put_tail(unfinished) : Text{}, room_to_compress(),
+                          lock.undisturbed()));
     const bool lost = m_error != 0 || m_closed;
     // After close() unfinished states have been handled before they are whole.
     (lost ? m_dropped_states : m_written_states) += int64_t{whole.states} - m_handled.states;
     m_handled = whole;
     m_has_tail = has_tail;
-}
-
-int TraceWriter::write_to_file(Text lines, Text elements, Text tail, const Undisturbed& undisturbed)
-{
-    if (m_compressor.is_open())
-        return write_compressed(lines, elements, tail, undisturbed);
-    return tail.size > 0 ? m_file.write(lines, elements, tail, undisturbed)
-                         : m_file.write(lines, undisturbed);
-}
-
-int TraceWriter::write_compressed(Text lines, Text elements, Text tail, const Undisturbed& undisturbed)
-{
-    char* out = m_limit + tail_room;
-    const auto compress = [&](Text text) {
-        const Text compressed = text.size > 0 ? m_compressor.compress(out, text) : text;
-        out += compressed.size;
-        return compressed;
-    };
-    Text block = {};
-    if (lines.size > 0) {
-        block = m_compressor.compress_block(out, lines, m_next_block.head_of(lines));
-        if (block.size == 0)
-            return EIO;
-        out += block.size;
-    }
-    const Text rest = compress(elements), end = compress(tail);
-    const int error =
-        end.size > 0 ? m_file.write(block, rest, end, undisturbed) : m_file.write(block, undisturbed);
-    if (error == 0)
-        m_next_block.skip(lines);
-    return error;
 }
 
 void TraceWriter::fail(int error)
@@ -400,7 +291,7 @@ void TraceWriter::fail(int error)
         return;
     m_error = error;
     if (m_settings.on_error != nullptr)
-        m_settings.on_error(m_path, error);
+        m_settings.on_error(m_file.path(), error);
 }
 
 int TraceWriter::close()
@@ -420,12 +311,6 @@ int TraceWriter::close()
     }
     m_closed = true;
     return m_error;
-}
-
-void Element::end_children(const char* element_name)
-{
-    room(child_room);
-    text("</").raw(element_name, strlen(element_name)).text(">");
 }
 
 } // namespace hdtrace

@@ -1,7 +1,7 @@
 // What the tests of the trace library share.
 #pragma once
 
-#include "hdtrace/writer/trace_writer.h"
+#include "hdtrace/writer/element.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,7 @@
 // One MPI call of the program, from its wrapper's first line to its last.
 #pragma once
 
+#include "hdtrace/writer/element.h"
 #include "mpiwrapper/runtime/library/export.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/recording/life_cycle.h"

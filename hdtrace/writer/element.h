@@ -1,0 +1,116 @@
+// How the parts of an element get into a trace: inline, for the constant parts are known where it is built.
+#pragma once
+
+#include "hdtrace/writer/trace_writer.h"
+
+namespace hdtrace {
+
+/// Builds the text of a state or an event that ends now. The constant parts come from the caller, ready as
+/// XML:
+///
+///     writer.enter();                       // when the state begins
+///     ...
+///     Element element(writer);              // when it ends
+///     element.text("<Send toRank='").number(3).text("'").end(begin, end, "Send");
+class Element {
+  public:
+    explicit Element(TraceWriter& writer) : m_writer(writer), m_cursor(writer.begin_element()) {}
+    Element(const Element&) = delete;
+    Element& operator=(const Element&) = delete;
+
+    template <size_t Size> Element& text(const char (&constant)[Size])
+    {
+        m_cursor = put_text(m_cursor, constant);
+        return *this;
+    }
+    /// A text that needs no escaping, e.g. an MPI constant; together with the rest at most element_room.
+    Element& name(const char* constant)
+    {
+        const size_t length = strlen(constant);
+        memcpy(m_cursor, constant, length);
+        m_cursor += length;
+        return *this;
+    }
+    Element& number(int64_t value)
+    {
+        m_cursor = put_number(m_cursor, value);
+        return *this;
+    }
+    Element& escaped(const char* text)
+    {
+        const size_t length = strlen(text);
+        if (room(length * max_escape_length))
+            m_cursor = put_xml_escaped(m_cursor, text, length);
+        return *this;
+    }
+    Element& raw(const char* xml, size_t size)
+    {
+        if (room(size)) {
+            memcpy(m_cursor, xml, size);
+            m_cursor += size;
+        }
+        return *this;
+    }
+    /// The attributes `time` and `end`, in nanoseconds since the epoch.
+    Element& times(int64_t begin, int64_t end)
+    {
+        text(" time='");
+        m_cursor = m_writer.m_times.put(m_cursor, begin);
+        text("' end='");
+        m_cursor = m_writer.m_times.put(m_cursor, end);
+        return text("'");
+    }
+    /// Begins a child element; @p start is e.g. "<For rid='". Attributes follow by text() and number(), then
+    /// end_child().
+    template <size_t Size> Element& child(const char (&start)[Size])
+    {
+        room(child_room);
+        if (!m_has_children) {
+            text(" >");
+            m_has_children = true;
+        }
+        return text(start);
+    }
+    Element& end_child() { return text(" />"); }
+    /// Adds child elements that are XML already; none if @p size is 0.
+    Element& children(const char* xml, size_t size) { return size == 0 ? *this : child("").raw(xml, size); }
+    /// Ends the element, behind its attributes or its children, and with it the state.
+    void end(const char* element_name)
+    {
+        if (m_has_children)
+            end_children(element_name);
+        else
+            text(" />");
+        m_writer.m_buffer.count_state();
+        m_writer.end_element(m_cursor);
+    }
+    /// The same for an event.
+    void end_event(int64_t time)
+    {
+        text(" time='");
+        m_cursor = m_writer.m_times.put(m_cursor, time);
+        text("' />");
+        m_writer.end_element(m_cursor);
+    }
+
+  private:
+    static constexpr size_t child_room = 512;
+
+    void end_children(const char* element_name);
+
+    // Room for `size` bytes and for the constant rest of the element. Only if memory is short it may be less.
+    bool room(size_t size)
+    {
+        const size_t wanted = size + TraceWriter::element_room;
+        if (available() < wanted)
+            m_cursor = m_writer.make_room(m_cursor, wanted);
+        return available() >= wanted;
+    }
+    size_t available() const { return m_writer.m_buffer.room_behind(m_cursor); }
+
+    TraceWriter& m_writer;
+    char* m_cursor;
+    bool m_has_children = false;
+};
+
+} // namespace hdtrace

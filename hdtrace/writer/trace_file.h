@@ -1,0 +1,46 @@
+// A .trc file, plain or compressed: it is a whole, closed trace after each step.
+#pragma once
+
+#include "hdtrace/writer/block_position.h"
+#include "hdtrace/writer/compressor.h"
+#include "hdtrace/writer/output_file.h"
+#include "hdtrace/writer/trace_settings.h"
+
+namespace hdtrace {
+
+/// Functions return 0 or a value of errno. Not thread-safe; all but choose() and the destructor are safe in
+/// signal handlers. Where they need memory to compress, they are given room for it.
+class TraceFile {
+  public:
+    TraceFile() = default;
+    TraceFile(const TraceFile&) = delete;
+    TraceFile& operator=(const TraceFile&) = delete;
+    ~TraceFile();
+
+    /// Where the file will be: a compressed one has a suffix. Where no library can compress, it will be
+    /// plain: a trace that is larger is better than none. Removes traces of the same name in another form.
+    int choose(const char* path, Compression compression);
+    bool is_compressed() const { return m_compressor.is_open(); }
+    const char* path() const { return m_path; }
+    /// How much room is needed for so much text.
+    size_t room_for(size_t text_size) const { return is_compressed() ? Compressor::bound(text_size) : 0; }
+
+    /// Creates the file with its first lines, and its last one, which is not copied.
+    int open(Text head, Text footer, char* room);
+    /// Adds whole lines. Until the next write() @p elements and @p tail follow, the tail in place of the
+    /// footer; both may be empty.
+    int write(Text lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed);
+    int close() { return m_file.close(); }
+
+  private:
+    int write_compressed(Text lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed);
+    int write_parts(Text lines, Text elements, Text tail, const Undisturbed& undisturbed);
+
+    char* m_path = nullptr;
+    OutputFile m_file;
+    Compressor m_compressor;
+    BlockPosition m_next_block; // only with compression
+    char m_compressed_footer[Compressor::bound(0) + 64];
+};
+
+} // namespace hdtrace
