@@ -2,9 +2,9 @@
 
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/errors.h"
+#include "hdtrace/format/repair.h"
 #include "hdtrace/format/trc_reader.h"
 #include "merger/input_reader.h"
-#include "merger/trace_repair.h"
 
 #include <algorithm>
 #include <charconv>

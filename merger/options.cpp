@@ -19,7 +19,7 @@ Compat compat_of(const std::string& name)
         return Compat::none;
     if (name == "piosimhd")
         return Compat::piosimhd;
-    throw UsageError("--compat knows only piosimhd, not '" + name + "'");
+    throw tools::UsageError("--compat knows only piosimhd, not '" + name + "'");
 }
 
 void check(const Options& options)
@@ -27,14 +27,14 @@ void check(const Options& options)
     if (options.show_version)
         return;
     if (options.output.empty())
-        throw UsageError("the output is missing: -o FILE.proj");
+        throw tools::UsageError("the output is missing: -o FILE.proj");
     if (options.inputs.empty())
-        throw UsageError("there is no input: name .info files, the program, or a directory");
+        throw tools::UsageError("there is no input: name .info files, the program, or a directory");
     if (!is_size(options.project.chunk_size))
-        throw UsageError("--chunk-size is a number of bytes with K, M or G behind it, not '" +
-                         options.project.chunk_size + "'");
+        throw tools::UsageError("--chunk-size is a number of bytes with K, M or G behind it, not '" +
+                                options.project.chunk_size + "'");
     if (options.project.distribution_class.empty())
-        throw UsageError("--distribution-class is empty");
+        throw tools::UsageError("--distribution-class is empty");
 }
 
 } // namespace
@@ -73,7 +73,7 @@ Options parse_options(int argc, char** argv)
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs, nullptr, "INPUT..."},
         {},
     };
-    const OptionContext context(g_option_context_new(nullptr));
+    const tools::OptionContext context(g_option_context_new(nullptr));
     g_option_context_set_summary(
         context.get(), "Unifies the objects of all processes of a traced program into one project.\n\n"
                        "INPUT is an .info or .trc file, a directory with such files, or their names up to\n"
@@ -82,18 +82,19 @@ Options parse_options(int argc, char** argv)
     GError* error = nullptr;
     g_option_context_parse(context.get(), &argc, &argv, &error);
 
-    options.output = take_text(output);
-    options.project.description = take_text(description);
-    options.project.distribution_class = take_text(distribution_class, options.project.distribution_class);
-    options.project.chunk_size = take_text(chunk_size, options.project.chunk_size);
-    const std::string compat_name = take_text(compat);
+    options.output = tools::take_text(output);
+    options.project.description = tools::take_text(description);
+    options.project.distribution_class =
+        tools::take_text(distribution_class, options.project.distribution_class);
+    options.project.chunk_size = tools::take_text(chunk_size, options.project.chunk_size);
+    const std::string compat_name = tools::take_text(compat);
     options.overwrite = overwrite;
     options.quiet = quiet;
     options.audit.read_traces = !no_audit;
     options.audit.close_traces = !no_repair;
     options.show_version = version;
-    options.inputs = take_texts(inputs);
-    throw_if(error);
+    options.inputs = tools::take_texts(inputs);
+    tools::throw_if(error);
     options.project.compat = compat_of(compat_name);
     check(options);
     return options;

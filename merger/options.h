@@ -1,8 +1,8 @@
 // The command line of project-merger.
 #pragma once
 
+#include "hdtrace/tools/command_line.h"
 #include "merger/audit.h"
-#include "merger/glib_options.h"
 #include "merger/project_writer.h"
 
 #include <string>

@@ -1,13 +1,13 @@
 #include "merger/tool.h"
 
+#include "hdtrace/tools/output_file.h"
+#include "hdtrace/tools/unfinished.h"
 #include "merger/audit.h"
 #include "merger/input_reader.h"
 #include "merger/inputs.h"
 #include "merger/options.h"
-#include "merger/output_file.h"
 #include "merger/project.h"
 #include "merger/project_writer.h"
-#include "merger/unfinished.h"
 
 #include <cerrno>
 #include <chrono>
@@ -109,7 +109,7 @@ void check_output(const Options& options, const Project& project, Report& report
 void write_output(const Options& options, const Project& project, Report& report)
 {
     try {
-        OutputFile output(options.output);
+        tools::OutputFile output(options.output);
         write_project(project, options.project, output.descriptor());
         output.commit();
     } catch (const std::system_error& error) {
@@ -155,7 +155,7 @@ int run(const Options& options, InputReader& reader)
 
 int run_tool(int argc, char** argv, InputReader& reader)
 {
-    handle_signals();
+    tools::handle_signals();
     try {
         const Options options = parse_options(argc, argv);
         if (options.show_version) {
@@ -163,7 +163,7 @@ int run_tool(int argc, char** argv, InputReader& reader)
             return exit_fine;
         }
         return run(options, reader);
-    } catch (const UsageError& error) {
+    } catch (const tools::UsageError& error) {
         std::fprintf(stderr, "project-merger: %s\nTry 'project-merger --help'.\n", error.what());
         return exit_usage;
     } catch (const std::exception& error) {

@@ -4,7 +4,7 @@
 
 namespace hdtrace::exporter {
 
-using merger::take_text;
+using tools::take_text;
 
 namespace {
 
@@ -71,14 +71,14 @@ CommandLine parse_command_line(int argc, char** argv)
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &inputs, nullptr, "PROJECT"},
         {},
     };
-    const merger::OptionContext context(g_option_context_new(nullptr));
+    const tools::OptionContext context(g_option_context_new(nullptr));
     g_option_context_set_summary(context.get(), "Writes a project (app.proj) in a format of other tools.");
     g_option_context_set_description(context.get(), descriptions_of_formats().c_str());
     g_option_context_add_main_entries(context.get(), entries, nullptr);
     GError* error = nullptr;
     g_option_context_parse(context.get(), &argc, &argv, &error);
 
-    const std::vector<std::string> projects = merger::take_texts(inputs);
+    const std::vector<std::string> projects = tools::take_texts(inputs);
     const std::string format_name = take_text(format);
     const std::string speed_text = take_text(speed);
     CommandLine command;
@@ -87,7 +87,7 @@ CommandLine parse_command_line(int argc, char** argv)
     command.options.overwrite = overwrite;
     command.quiet = quiet;
     command.show_version = version;
-    merger::throw_if(error);
+    tools::throw_if(error);
     if (command.show_version)
         return command;
     command.format = format_of(format_name);

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "hdtrace/tools/command_line.h"
 #include "merger/export/format.h"
-#include "merger/glib_options.h"
 
 namespace hdtrace::exporter {
 
@@ -16,7 +16,7 @@ struct CommandLine {
     bool show_version = false;
 };
 
-using merger::UsageError;
+using tools::UsageError;
 
 /// Throws UsageError. Answers --help itself and ends the program.
 CommandLine parse_command_line(int argc, char** argv);

@@ -4,9 +4,10 @@
 #include <exception>
 
 #include "hdtrace/format/proj_reader.h"
+#include "hdtrace/matching/type_map.h"
+#include "hdtrace/tools/unfinished.h"
 #include "merger/export/command_line.h"
 #include "merger/export/format.h"
-#include "merger/unfinished.h"
 
 namespace {
 
@@ -30,7 +31,7 @@ void convert(const CommandLine& command)
 
 int main(int argc, char** argv)
 {
-    hdtrace::merger::handle_signals();
+    hdtrace::tools::handle_signals();
     std::string project;
     try {
         const CommandLine command = parse_command_line(argc, argv);
@@ -44,6 +45,8 @@ int main(int argc, char** argv)
     } catch (const UsageError& error) {
         std::fprintf(stderr, "hdtrace-convert: %s\nTry 'hdtrace-convert --help'.\n", error.what());
         return exit_usage;
+    } catch (const hdtrace::DatatypeError& error) {
+        std::fprintf(stderr, "%s: error: %s\n", project.c_str(), error.what());
     } catch (const ConvertError& error) {
         std::fprintf(stderr, "%s: error: %s\n", project.c_str(), error.what());
     } catch (const std::exception& error) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "merger/unfinished.h"
+#include "hdtrace/tools/unfinished.h"
 
 namespace hdtrace::exporter {
 
@@ -25,7 +25,7 @@ class OutputDirectory {
     void commit() { m_directory.finish(); }
 
   private:
-    merger::Unfinished m_directory;
+    tools::Unfinished m_directory;
 };
 
 /// A file in it.

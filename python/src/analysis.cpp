@@ -20,8 +20,8 @@
 #include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/analysis/statistics.h"
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/repair.h"
 #include "hdtrace/format/validate.h"
-#include "merger/trace_repair.h"
 #include "python/src/bindings.h"
 
 namespace py = pybind11;
@@ -275,7 +275,7 @@ py::tuple repair(const Path& path)
     std::string missing;
     {
         const py::gil_scoped_release release;
-        missing = merger::repair_trace(file);
+        missing = repair_trace(file);
     }
     return py::make_tuple(file_text(file), missing);
 }

@@ -2,10 +2,10 @@
 // that is valid and can be read, or refused.
 #include "hdtrace/format/proj_reader.h"
 #include "hdtrace/format/validate.h"
+#include "hdtrace/tools/output_file.h"
 #include "merger/audit.h"
 #include "merger/input_reader.h"
 #include "merger/inputs.h"
-#include "merger/output_file.h"
 #include "merger/project.h"
 #include "merger/project_writer.h"
 #include "merger/wire.h"
@@ -77,7 +77,7 @@ void write_and_check(const Project& project, Compat compat, const std::string& p
     ProjectOptions options;
     options.compat = compat;
     try {
-        OutputFile output(path);
+        tools::OutputFile output(path);
         write_project(project, options, output.descriptor());
         output.commit();
     } catch (const std::invalid_argument&) {

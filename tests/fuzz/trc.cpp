@@ -1,8 +1,8 @@
 // Any bytes as a .trc: they are read or refused, as a trace and against the schema, and libxml2 alone reads
 // the same. What is cut off is closed, and holds the same states then.
+#include "hdtrace/format/repair.h"
 #include "hdtrace/format/trc_reader.h"
 #include "hdtrace/format/validate.h"
-#include "merger/trace_repair.h"
 #include "tests/fuzz/input_folder.h"
 #include "tests/unit/reader_oracle.h"
 
@@ -48,13 +48,13 @@ void check_closed(const std::string& path, const std::vector<State>& states)
 
 void read_trace(const std::string& path)
 {
-    std::remove((path + merger::original_suffix).c_str());
+    std::remove((path + original_suffix).c_str());
     try {
         TrcReader reader(path);
         const std::vector<State> states = read_states(reader);
         if (reader.complete())
             return;
-        merger::close_trace(path, reader, states.size());
+        close_trace(path, reader, states.size());
         check_closed(path, states);
     } catch (const ReadError&) {
     } catch (const std::runtime_error&) { // its states do not end at line ends

@@ -1,7 +1,7 @@
 // A trace as the library writes it, cut off at many places: read, checked and closed.
+#include "hdtrace/format/repair.h"
 #include "hdtrace/format/trc_reader.h"
 #include "hdtrace/format/validate.h"
-#include "merger/trace_repair.h"
 #include "tests/unit/reader_support.h"
 
 #include <gtest/gtest.h>
@@ -146,7 +146,7 @@ TEST_F(CutOffTrace, IsClosedWithAllItsStates)
         const test::TemporaryFile file("app_node01_0_0.trc", text.substr(0, size));
         TrcReader cut_off(file.path());
         const Outcome outcome = read_all(cut_off);
-        merger::close_trace(file.path(), cut_off, outcome.states.size());
+        close_trace(file.path(), cut_off, outcome.states.size());
 
         TrcReader reader(file.path());
         const Outcome closed = read_all(reader);
@@ -163,7 +163,7 @@ class TraceClosing : public testing::Test {
     static void close(const std::string& path)
     {
         TrcReader reader(path);
-        merger::close_trace(path, reader, read_all(reader).states.size());
+        close_trace(path, reader, read_all(reader).states.size());
     }
 };
 

@@ -8,11 +8,11 @@
 #include <system_error>
 #include <utility>
 
+#include "hdtrace/matching/file_view.h"
 #include "hdtrace/matching/walk.h"
-#include "merger/export/file_view.h"
+#include "hdtrace/tools/output_file.h"
 #include "merger/export/format.h"
 #include "merger/export/text_output.h"
-#include "merger/output_file.h"
 
 namespace hdtrace::exporter {
 
@@ -115,7 +115,7 @@ class IoPlot : public EventVisitor {
 
     void set_view(std::int64_t rank, const State& call)
     {
-        const Type* type = m_types.find(rank, call.integer("filetid").value_or(-1));
+        const MappedType* type = m_types.find(rank, call.integer("filetid").value_or(-1));
         const std::string* representation = call.find("representation");
         m_views[rank] = {
             type ? std::optional(FileView(call.integer("offset").value_or(0), *type)) : std::nullopt,
@@ -182,7 +182,7 @@ void convert_to_ioplot(const Project& project, const Options& options, Account& 
 {
     const ProjectFile& file = wanted_file(project, options.file);
     const ObjectTable objects(project);
-    merger::OutputFile output_file(options.output);
+    tools::OutputFile output_file(options.output);
     TextOutput output([&](std::string_view text) { output_file.write(text); });
     IoPlot plot(objects, file, output, account);
     MergedTraces calls(traces_of(project));

@@ -1,17 +1,17 @@
-// Which bytes of a file are seen through a view.
+// file_view.h - which bytes of a file are seen through a view.
 #pragma once
 
 #include <cstdint>
 
-#include "merger/export/type_map.h"
+#include "hdtrace/matching/type_map.h"
 
-namespace hdtrace::exporter {
+namespace hdtrace {
 
 class FileView {
   public:
     /// The whole file, as it is seen before MPI_File_set_view.
     FileView() : m_map(TypeMap::piece(1)), m_extent(1) {}
-    FileView(std::int64_t displacement, const Type& filetype)
+    FileView(std::int64_t displacement, const MappedType& filetype)
         : m_displacement(displacement), m_map(filetype.map), m_extent(filetype.extent)
     {
     }
@@ -66,4 +66,4 @@ class FileView {
     std::int64_t m_extent = 0;
 };
 
-} // namespace hdtrace::exporter
+} // namespace hdtrace

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-namespace hdtrace::merger {
+namespace hdtrace::tools {
 
 /// A new file or directory beside its place. There may be one at a time.
 class Unfinished {
@@ -36,4 +36,4 @@ class Unfinished {
 /// any more is an error like others, instead of a signal.
 void handle_signals();
 
-} // namespace hdtrace::merger
+} // namespace hdtrace::tools

@@ -1,12 +1,10 @@
-#include "merger/export/type_map.h"
+#include "hdtrace/matching/type_map.h"
 
 #include <functional>
 #include <optional>
 #include <string_view>
 
-#include "merger/export/format.h"
-
-namespace hdtrace::exporter {
+namespace hdtrace {
 
 namespace {
 
@@ -17,7 +15,7 @@ std::int64_t integer(const Element& element, std::string_view name)
 {
     const std::optional<std::int64_t> value = element.integer(name);
     if (!value)
-        throw ConvertError("a datatype lacks " + std::string(name));
+        throw DatatypeError("a datatype lacks " + std::string(name));
     return *value;
 }
 
@@ -81,7 +79,7 @@ Dimension dimension_of_darray(const Element& row, std::int64_t coordinate)
         text(row, "distrib") == "MPI_DISTRIBUTE_BLOCK" ? (size + processes - 1) / processes : 1;
     const std::int64_t length = row.integer("darg").value_or(smallest);
     if (length <= 0 || processes <= 0)
-        throw ConvertError("a distributed array has blocks of " + std::to_string(length));
+        throw DatatypeError("a distributed array has blocks of " + std::to_string(length));
     const std::int64_t step = length * processes;
     const std::int64_t left = std::max<std::int64_t>(0, size - coordinate * length); // behind the first one
     return {size,
@@ -106,7 +104,7 @@ std::vector<Dimension> dimensions_of(const Datatype& datatype, std::int64_t rank
 }
 
 /// The last dimension of C's order is the first of Fortran's.
-TypeMapPointer array_map(const Datatype& datatype, const Type& old)
+TypeMapPointer array_map(const Datatype& datatype, const MappedType& old)
 {
     const Element type = without_rows(datatype);
     std::vector<Dimension> dimensions = dimensions_of(datatype, type.integer("rank").value_or(0));
@@ -176,7 +174,7 @@ std::int64_t TypeMap::data_before(std::int64_t place) const
     return row.data_before + i * row.part->size() + row.part->data_before(place - row.place - i * row.stride);
 }
 
-const Type* TypeMaps::find(std::int64_t rank, std::int64_t tid)
+const MappedType* TypeMaps::find(std::int64_t rank, std::int64_t tid)
 {
     const Datatype* datatype = m_objects.datatype(rank, tid);
     if (datatype == nullptr)
@@ -184,15 +182,15 @@ const Type* TypeMaps::find(std::int64_t rank, std::int64_t tid)
     if (const auto known = m_types.find(datatype); known != m_types.end())
         return known->second.map ? &known->second : nullptr;
     if (m_depth == most_nesting)
-        throw ConvertError("datatypes are nested more than " + std::to_string(most_nesting) + " times");
+        throw DatatypeError("datatypes are nested more than " + std::to_string(most_nesting) + " times");
     ++m_depth;
-    Type type = make(rank, *datatype);
+    MappedType type = make(rank, *datatype);
     --m_depth;
-    const Type& kept = m_types[datatype] = std::move(type);
+    const MappedType& kept = m_types[datatype] = std::move(type);
     return kept.map ? &kept : nullptr;
 }
 
-Type TypeMaps::make(std::int64_t rank, const Datatype& datatype)
+MappedType TypeMaps::make(std::int64_t rank, const Datatype& datatype)
 {
     const Element type = without_rows(datatype);
     const std::int64_t extent = integer(type, "extent");
@@ -213,14 +211,14 @@ std::vector<Copies> TypeMaps::parts(std::int64_t rank, const Datatype& datatype)
     std::vector<Copies> parts = {{0, 1, 0, nothing}};
     if (combiner == "STRUCT" || combiner == "STRUCT_INTEGER") {
         for (const Element& row : datatype.rows) {
-            const Type* member = find(rank, integer(row, "id"));
+            const MappedType* member = find(rank, integer(row, "id"));
             parts.push_back({integer(row, "displacement"), integer(row, "blocklen"),
                              member ? member->extent : 0, member ? member->map : nullptr});
         }
         return type.integer("count") ? parts : std::vector<Copies>();
     }
     const std::optional<std::int64_t> old_type = type.integer("oldType");
-    const Type* old = old_type ? find(rank, *old_type) : nullptr;
+    const MappedType* old = old_type ? find(rank, *old_type) : nullptr;
     if (old == nullptr)
         return {};
     const std::int64_t extent = old->extent;
@@ -252,4 +250,4 @@ std::vector<Copies> TypeMaps::parts(std::int64_t rank, const Datatype& datatype)
     return parts;
 }
 
-} // namespace hdtrace::exporter
+} // namespace hdtrace

@@ -1,4 +1,4 @@
-// Which bytes a datatype stands for, in the order of its data, from what the project says.
+// type_map.h - which bytes a datatype stands for, in the order of its data, from what the project says.
 //
 // A map is as large as the description of its type: what repeats is described once.
 #pragma once
@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <unordered_map>
 #include <vector>
 
 #include "hdtrace/format/objects.h"
 
-namespace hdtrace::exporter {
+namespace hdtrace {
 
 class TypeMap;
 using TypeMapPointer = std::shared_ptr<const TypeMap>;
@@ -69,8 +70,13 @@ class TypeMap {
     bool m_is_ascending = true;
 };
 
+/// The project describes a datatype that cannot be; what() says which way.
+class DatatypeError : public std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
 /// A datatype of a process.
-struct Type {
+struct MappedType {
     TypeMapPointer map;
     std::int64_t extent = 0;
 };
@@ -81,15 +87,15 @@ class TypeMaps {
     /// @p objects must outlive this.
     explicit TypeMaps(const ObjectTable& objects) : m_objects(objects) {}
 
-    /// Null if the project does not tell what the type is made of.
-    const Type* find(std::int64_t rank, std::int64_t tid);
+    /// Null if the project does not tell what the type is made of. Throws DatatypeError.
+    const MappedType* find(std::int64_t rank, std::int64_t tid);
 
   private:
-    Type make(std::int64_t rank, const Datatype& datatype);
+    MappedType make(std::int64_t rank, const Datatype& datatype);
     std::vector<Copies> parts(std::int64_t rank, const Datatype& datatype);
 
     const ObjectTable& m_objects;
-    std::unordered_map<const Datatype*, Type> m_types;
+    std::unordered_map<const Datatype*, MappedType> m_types;
     int m_depth = 0;
 };
 
@@ -110,4 +116,4 @@ bool TypeMap::visit_pieces(std::int64_t origin, std::int64_t skipped, Visit&& vi
     return true;
 }
 
-} // namespace hdtrace::exporter
+} // namespace hdtrace

@@ -1,4 +1,4 @@
-#include "merger/output_file.h"
+#include "hdtrace/tools/output_file.h"
 
 #include <glib/gstdio.h>
 
@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace hdtrace::merger {
+namespace hdtrace::tools {
 
 namespace {
 
@@ -54,4 +54,4 @@ void OutputFile::commit()
     m_file.finish();
 }
 
-} // namespace hdtrace::merger
+} // namespace hdtrace::tools

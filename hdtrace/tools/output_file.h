@@ -1,12 +1,12 @@
 // A file that appears whole or not at all.
 #pragma once
 
-#include "merger/unfinished.h"
+#include "hdtrace/tools/unfinished.h"
 
 #include <string>
 #include <string_view>
 
-namespace hdtrace::merger {
+namespace hdtrace::tools {
 
 /// Writes to a temporary file beside @p path, which takes its place in commit(). Without commit() nothing
 /// stays. There may be one at a time.
@@ -31,4 +31,4 @@ class OutputFile {
     Unfinished m_file;
 };
 
-} // namespace hdtrace::merger
+} // namespace hdtrace::tools

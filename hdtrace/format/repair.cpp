@@ -1,10 +1,10 @@
-#include "merger/trace_repair.h"
+#include "hdtrace/format/repair.h"
 
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/file.h"
+#include "hdtrace/tools/output_file.h"
 #include "hdtrace/writer/block_position.h"
 #include "hdtrace/writer/compressor.h"
-#include "merger/output_file.h"
 
 #include <array>
 #include <cerrno>
@@ -16,7 +16,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace hdtrace::merger {
+namespace hdtrace {
 
 namespace {
 
@@ -120,7 +120,7 @@ class ClosedTrace {
         m_position.skip(text_of(lines));
     }
 
-    OutputFile m_file;
+    tools::OutputFile m_file;
     Compressor m_compressor;
     BlockPosition m_position;
     std::string m_text; ///< that is not compressed yet
@@ -192,4 +192,4 @@ std::string repair_trace(const std::string& path)
     return reader.missing();
 }
 
-} // namespace hdtrace::merger
+} // namespace hdtrace

@@ -1,4 +1,4 @@
-// Closes traces that were cut off.
+// repair.h - closes traces that were cut off.
 #pragma once
 
 #include "hdtrace/format/trc_reader.h"
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace hdtrace::merger {
+namespace hdtrace {
 
 /// What is added to the name of a trace that was cut off when it gives its place to a closed one.
 inline constexpr const char* original_suffix = ".orig";
@@ -20,4 +20,4 @@ void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t
 /// close_trace() and TrcReader do.
 std::string repair_trace(const std::string& path);
 
-} // namespace hdtrace::merger
+} // namespace hdtrace

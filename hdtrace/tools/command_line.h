@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-namespace hdtrace::merger {
+namespace hdtrace::tools {
 
 /// The command line is wrong.
 class UsageError : public std::runtime_error {
@@ -48,4 +48,4 @@ inline void throw_if(GError* error)
     throw UsageError(message);
 }
 
-} // namespace hdtrace::merger
+} // namespace hdtrace::tools

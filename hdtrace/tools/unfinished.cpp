@@ -1,4 +1,4 @@
-#include "merger/unfinished.h"
+#include "hdtrace/tools/unfinished.h"
 
 #include <atomic>
 #include <cerrno>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace hdtrace::merger {
+namespace hdtrace::tools {
 
 namespace {
 
@@ -123,4 +123,4 @@ void handle_signals()
     }
 }
 
-} // namespace hdtrace::merger
+} // namespace hdtrace::tools
