@@ -5,5 +5,5 @@
 int main(int argc, char** argv)
 {
     hdtrace::merger::InputReader reader;
-    return hdtrace::merger::run_tool(argc, argv, reader);
+    return hdtrace::merger::run_merger(argc, argv, reader);
 }

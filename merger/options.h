@@ -1,12 +1,12 @@
 // The command line of project-merger.
 #pragma once
 
-#include "hdtrace/tools/command_line.h"
-#include "merger/audit.h"
-#include "merger/project_writer.h"
-
 #include <string>
 #include <vector>
+
+#include "hdtrace/tools/option_parser.h"
+#include "merger/audit.h"
+#include "merger/project_writer.h"
 
 namespace hdtrace::merger {
 
@@ -16,11 +16,10 @@ struct Options {
     bool overwrite = false;
     bool quiet = false;
     AuditOptions audit;
-    bool show_version = false;
     std::vector<std::string> inputs;
 };
 
-/// Throws UsageError. Answers --help itself and ends the program.
-Options parse_options(int argc, char** argv);
+/// Throws UsageError.
+tools::Request<Options> parse_options(int argc, char** argv);
 
 } // namespace hdtrace::merger

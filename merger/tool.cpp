@@ -1,7 +1,8 @@
 #include "merger/tool.h"
 
 #include "hdtrace/tools/output_file.h"
-#include "hdtrace/tools/unfinished.h"
+#include "hdtrace/tools/progress_line.h"
+#include "hdtrace/tools/run_tool.h"
 #include "merger/audit.h"
 #include "merger/input_reader.h"
 #include "merger/inputs.h"
@@ -10,16 +11,13 @@
 #include "merger/project_writer.h"
 
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <exception>
 #include <filesystem>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 
 namespace fs = std::filesystem;
 
@@ -27,44 +25,14 @@ namespace hdtrace::merger {
 
 namespace {
 
-enum ExitCode { exit_fine = 0, exit_error = 1, exit_usage = 2 };
+constexpr const char* tool = "project-merger";
 
 void print(const Message& message)
 {
     const bool is_error = message.severity == Message::Severity::error;
-    const std::string place = message.place.empty() ? "project-merger" : message.place;
+    const std::string place = message.place.empty() ? tool : message.place;
     std::fprintf(stderr, "%s: %s: %s\n", place.c_str(), is_error ? "error" : "warning", message.text.c_str());
 }
-
-/// The last line of a terminal, which says how far we are.
-class ProgressLine {
-  public:
-    explicit ProgressLine(bool on_terminal) : m_on_terminal(on_terminal) {}
-
-    void show(std::string_view doing, std::size_t done, std::size_t all)
-    {
-        const auto now = std::chrono::steady_clock::now();
-        if (!m_on_terminal || (done > 0 && now - m_shown_at < std::chrono::milliseconds(100)))
-            return;
-        m_shown_at = now;
-        m_is_shown = true;
-        std::fprintf(stderr, "\rproject-merger: %.*s", static_cast<int>(doing.size()), doing.data());
-        if (all > 0)
-            std::fprintf(stderr, " %zu of %zu", done, all);
-        std::fputs("\x1b[K", stderr);
-    }
-
-    void clear()
-    {
-        if (std::exchange(m_is_shown, false))
-            std::fputs("\r\x1b[K", stderr);
-    }
-
-  private:
-    bool m_on_terminal;
-    bool m_is_shown = false;
-    std::chrono::steady_clock::time_point m_shown_at;
-};
 
 bool is_same_file(const std::string& a, const std::string& b)
 {
@@ -134,9 +102,9 @@ void merge(const Options& options, InputReader& reader, Report& report)
     write_output(options, project, report);
 }
 
-int run(const Options& options, InputReader& reader)
+tools::ExitCode run(const Options& options, InputReader& reader)
 {
-    ProgressLine progress(!options.quiet && isatty(STDERR_FILENO) == 1);
+    tools::ProgressLine progress(tool, !options.quiet);
     Report report(
         [&](const Message& message) {
             if (options.quiet && message.severity != Message::Severity::error)
@@ -148,28 +116,17 @@ int run(const Options& options, InputReader& reader)
     merge(options, reader, report);
     progress.clear();
     report.finish();
-    return report.has_errors() ? exit_error : exit_fine;
+    return report.has_errors() ? tools::exit_error : tools::exit_fine;
 }
 
 } // namespace
 
-int run_tool(int argc, char** argv, InputReader& reader)
+int run_merger(int argc, char** argv, InputReader& reader)
 {
-    tools::handle_signals();
-    try {
-        const Options options = parse_options(argc, argv);
-        if (options.show_version) {
-            std::puts("project-merger (hdtrace) " HDTRACE_VERSION);
-            return exit_fine;
-        }
-        return run(options, reader);
-    } catch (const tools::UsageError& error) {
-        std::fprintf(stderr, "project-merger: %s\nTry 'project-merger --help'.\n", error.what());
-        return exit_usage;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "project-merger: error: %s\n", error.what());
-        return exit_error;
-    }
+    return tools::run_tool(tool, [&] {
+        return tools::answer_or_work(parse_options(argc, argv),
+                                     [&](const Options& options) { return run(options, reader); });
+    });
 }
 
 } // namespace hdtrace::merger

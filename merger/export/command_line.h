@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "hdtrace/tools/command_line.h"
+#include "hdtrace/tools/option_parser.h"
 #include "merger/export/format.h"
 
 namespace hdtrace::exporter {
@@ -13,12 +13,9 @@ struct CommandLine {
     Options options;
     std::string project;
     bool quiet = false;
-    bool show_version = false;
 };
 
-using tools::UsageError;
-
-/// Throws UsageError. Answers --help itself and ends the program.
-CommandLine parse_command_line(int argc, char** argv);
+/// Throws UsageError.
+tools::Request<CommandLine> parse_command_line(int argc, char** argv);
 
 } // namespace hdtrace::exporter

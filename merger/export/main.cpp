@@ -2,22 +2,22 @@
 
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include "hdtrace/format/proj_reader.h"
 #include "hdtrace/matching/type_map.h"
-#include "hdtrace/tools/unfinished.h"
+#include "hdtrace/tools/run_tool.h"
 #include "merger/export/command_line.h"
 #include "merger/export/format.h"
 
 namespace {
 
-enum ExitCode { exit_fine = 0, exit_error = 1, exit_usage = 2 };
-
+using namespace hdtrace;
 using namespace hdtrace::exporter;
 
 void convert(const CommandLine& command)
 {
-    const hdtrace::Project project = hdtrace::read_project(command.project);
+    const Project project = read_project(command.project);
     check_output(project, command.options);
     Account account;
     command.format->convert(project, command.options, account);
@@ -27,30 +27,29 @@ void convert(const CommandLine& command)
         std::puts(line.c_str());
 }
 
+tools::ExitCode fail(const std::string& project, const std::exception& error)
+{
+    std::fprintf(stderr, "%s: error: %s\n", project.c_str(), error.what());
+    return tools::exit_error;
+}
+
+/// These errors do not say themselves which project they are about.
+tools::ExitCode run(const CommandLine& command)
+{
+    try {
+        convert(command);
+        return tools::exit_fine;
+    } catch (const ConvertError& error) {
+        return fail(command.project, error);
+    } catch (const DatatypeError& error) {
+        return fail(command.project, error);
+    }
+}
+
 } // namespace
 
 int main(int argc, char** argv)
 {
-    hdtrace::tools::handle_signals();
-    std::string project;
-    try {
-        const CommandLine command = parse_command_line(argc, argv);
-        if (command.show_version) {
-            std::puts("hdtrace-convert (hdtrace) " HDTRACE_VERSION);
-            return exit_fine;
-        }
-        project = command.project;
-        convert(command);
-        return exit_fine;
-    } catch (const UsageError& error) {
-        std::fprintf(stderr, "hdtrace-convert: %s\nTry 'hdtrace-convert --help'.\n", error.what());
-        return exit_usage;
-    } catch (const hdtrace::DatatypeError& error) {
-        std::fprintf(stderr, "%s: error: %s\n", project.c_str(), error.what());
-    } catch (const ConvertError& error) {
-        std::fprintf(stderr, "%s: error: %s\n", project.c_str(), error.what());
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "hdtrace-convert: error: %s\n", error.what());
-    }
-    return exit_error;
+    return tools::run_tool("hdtrace-convert",
+                           [&] { return tools::answer_or_work(parse_command_line(argc, argv), run); });
 }

@@ -1,13 +1,14 @@
 // project-merger-mpi: project-merger whose processes share the reading.
 
+#include "hdtrace/tools/run_tool.h"
 #include "merger/mpi/crew.h"
 #include "merger/tool.h"
 #include "merger/wire.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 
+using namespace hdtrace;
 using namespace hdtrace::merger;
 
 namespace {
@@ -59,13 +60,15 @@ class CrewReader : public InputReader {
     Crew& m_crew;
 };
 
-Crew* crew_to_dismiss = nullptr;
-
-/// Also if an option ends the program.
-void end_the_run()
+/// The other ranks wait for the results: they cannot go on without this one.
+void serve(Crew& crew)
 {
-    crew_to_dismiss->dismiss();
-    MPI_Finalize();
+    try {
+        crew.serve();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "project-merger: error: %s\n", error.what());
+        MPI_Abort(MPI_COMM_WORLD, tools::exit_error);
+    }
 }
 
 } // namespace
@@ -73,18 +76,14 @@ void end_the_run()
 int main(int argc, char** argv)
 {
     MPI_Init(&argc, &argv);
-    static Crew crew(perform);
+    Crew crew(perform);
+    int exit_code = tools::exit_fine;
     if (crew.rank() == 0) {
-        crew_to_dismiss = &crew;
-        std::atexit(end_the_run);
         CrewReader reader(crew);
-        return run_tool(argc, argv, reader);
-    }
-    try {
-        crew.serve();
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "project-merger: error: %s\n", error.what());
-        MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
-    }
+        exit_code = run_merger(argc, argv, reader);
+        crew.dismiss();
+    } else
+        serve(crew);
     MPI_Finalize();
+    return exit_code;
 }
