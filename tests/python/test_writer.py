@@ -1,7 +1,12 @@
 """Traces that Python programs write are read back."""
+import re
+import tomllib
+from pathlib import Path
+
 import hdtrace
 import pytest
 
+SOURCE = Path(__file__).resolve().parents[2]
 PLACE = {"Host": "node01", "Worker": 3}
 
 
@@ -134,3 +139,17 @@ def test_traces_that_look_like_those_of_mpi_programs(directory):
             with trace.state("Step"):
                 pass
     assert [(t.rank, t.thread) for t in map(hdtrace.Trace, sorted(directory.glob("*.trc")))] == [(0, 0), (1, 0)]
+
+
+def test_documented_settings_are_those_that_are_understood(monkeypatch):
+    (listed,) = re.findall(r"\*\*Settings:\*\* (.*?) as\s", (SOURCE / "docs/library.md").read_text(), re.DOTALL)
+    settings = tomllib.loads((SOURCE / "hdtrace/options.toml").read_text())
+    understood = {"HDTRACE_DIRECTORY"}  # as all these tests show; the others refuse what makes no sense
+    for setting in settings.keys() - {"DIRECTORY"}:
+        with monkeypatch.context() as patch:
+            patch.setenv(f"HDTRACE_{setting}", "of no use")
+            try:
+                hdtrace.TraceWriter("adder", PLACE).close()
+            except ValueError:
+                understood.add(f"HDTRACE_{setting}")
+    assert set(re.findall(r"HDTRACE_\w+", listed)) == understood
