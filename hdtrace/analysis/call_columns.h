@@ -67,7 +67,7 @@ class CallTable : EventVisitor {
     /// The columns so far, which are empty afterwards.
     CallColumns take();
 
-    const std::vector<std::string>& missing() const { return m_states.missing(); }
+    const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
 
   private:
     void leave(const Call& call) override { add_row(call); }

@@ -147,12 +147,10 @@ void Checker::report_trace(std::string kind, std::int64_t rank, const std::strin
     m_findings.push_back({std::move(kind), file, line, std::move(text), {}});
 }
 
-void Checker::report_cut_off(const std::string& missing)
+void Checker::report_cut_off(const MissingEnd& end)
 {
-    const std::size_t colon = missing.rfind(": ");
-    const auto trace = std::ranges::find(m_project->traces, missing.substr(0, colon), &TraceFile::path);
-    report_trace("cut-off", trace->rank, trace->path, 0,
-                 missing.substr(colon + 2) + ": the trace was cut off");
+    const auto trace = std::ranges::find(m_project->traces, end.path, &TraceFile::path);
+    report_trace("cut-off", trace->rank, trace->path, 0, end.what + " is missing: the trace was cut off");
 }
 
 void Checker::note_progress(const Call& call)
@@ -275,8 +273,8 @@ void Checker::report_absent(const Collective& collective, const std::string& whe
 void Checker::finish()
 {
     m_is_read = true;
-    for (const std::string& missing : m_calls.missing())
-        report_cut_off(missing);
+    for (const MissingEnd& end : m_calls.missing())
+        report_cut_off(end);
     m_collectives.finish();
     const auto pending = m_walk.requests().pending();
     m_messages.finish();

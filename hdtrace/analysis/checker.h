@@ -61,7 +61,7 @@ class Checker : EventVisitor {
                 std::string because = {});
     void report_trace(std::string kind, std::int64_t rank, const std::string& file, std::int64_t line,
                       std::string text);
-    void report_cut_off(const std::string& missing);
+    void report_cut_off(const MissingEnd& end);
     void note_progress(const Call& call);
     bool ended_early(std::int64_t rank) const;
     std::string reason_of(std::int64_t rank);

@@ -61,7 +61,7 @@ class Statistics : EventVisitor {
     /// When the first state began and the last one ended; equal if there was none.
     std::int64_t begin() const { return m_begin; }
     std::int64_t end() const { return m_end; }
-    const std::vector<std::string>& missing() const { return m_states.missing(); }
+    const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
 
   private:
     using Key = std::optional<std::int64_t>;

@@ -35,7 +35,7 @@ struct MergedTraces::Merging {
 
     std::deque<Stream> streams;
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
-    std::vector<std::string> missing;
+    std::vector<MissingEnd> missing;
     std::size_t started = 0; ///< so many streams have a head or are at their end
     std::size_t current = 0;
     bool has_current = false; ///< its state was handed out, so it has to read the next one
@@ -47,7 +47,12 @@ void MergedTraces::Merging::advance(std::size_t stream)
     if (read.states.next(read.state))
         heads.emplace(read.state.time, stream);
     else if (!read.states.missing().empty())
-        missing.push_back(read.states.trace().path + ": " + read.states.missing() + " is missing");
+        missing.push_back({read.states.trace().path, read.states.missing()});
+}
+
+std::string to_string(const MissingEnd& end)
+{
+    return end.path + ": " + end.what + " is missing";
 }
 
 MergedTraces::MergedTraces(std::vector<TraceFile> traces, const Selection& selection)
@@ -83,7 +88,7 @@ const TraceFile& MergedTraces::trace() const
     return m_merging->streams[m_merging->current].states.trace();
 }
 
-const std::vector<std::string>& MergedTraces::missing() const
+const std::vector<MissingEnd>& MergedTraces::missing() const
 {
     return m_merging->missing;
 }

@@ -16,6 +16,16 @@
 
 namespace hdtrace {
 
+/// What a trace lacks that was cut off.
+struct MissingEnd {
+    std::string path;
+    std::string what; ///< as TrcReader::missing() says it, e.g. "</Program>"
+
+    bool operator==(const MissingEnd&) const = default;
+};
+/// "path: </Program> is missing"
+std::string to_string(const MissingEnd& end);
+
 /// The states of many traces by the time when they began; equal times by the order of the traces (rank and
 /// thread for those of traces_of()) and by position in the trace. Holds one state and one block of each trace
 /// in memory, and few files open, however many traces there are. For one thread at a time.
@@ -37,8 +47,8 @@ class MergedTraces {
     /// Whose state next() returned last.
     const TraceFile& trace() const;
 
-    /// What the traces lack that were cut off, each as "path: </Program> is missing". Known at the end.
-    const std::vector<std::string>& missing() const;
+    /// What the traces lack that were cut off. Known at the end.
+    const std::vector<MissingEnd>& missing() const;
 
   private:
     struct Merging;

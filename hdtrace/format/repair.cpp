@@ -1,7 +1,9 @@
 #include "hdtrace/format/repair.h"
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/errors.h"
 #include "hdtrace/format/file.h"
+#include "hdtrace/tools/file_error.h"
 #include "hdtrace/tools/output_file.h"
 #include "hdtrace/writer/block_position.h"
 #include "hdtrace/writer/compressor.h"
@@ -134,7 +136,7 @@ void copy_lines(const std::string& path, std::int64_t count, ClosedTrace& target
     while (count > 0) {
         const std::string_view text(buffer.data(), source.read(buffer.data(), buffer.size()));
         if (text.empty())
-            throw std::system_error(source.error(), std::generic_category(), path);
+            throw OpenError(path, source.error());
         target.write(text.substr(0, take_lines(text, count)));
     }
 }
@@ -176,7 +178,7 @@ void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t
     const std::string original = path + original_suffix;
     const int error = link(path.c_str(), original.c_str()) == 0 ? 0 : errno;
     if (error != 0 && !is_same_file(path, original)) // an earlier repair may have been interrupted here
-        throw std::system_error(error, std::generic_category(), original);
+        throw tools::FileError(original, error);
     closed.commit();
 }
 

@@ -12,8 +12,9 @@ namespace hdtrace {
 inline constexpr const char* original_suffix = ".orig";
 
 /// Puts a closed trace in the place of one that was cut off, which @p reader read to its end and found @p
-/// states at the top level. It holds all of them; the original stays beside it. Throws std::system_error, and
-/// std::runtime_error that says why the trace cannot be closed: then nothing was changed.
+/// states at the top level. It holds all of them; the original stays beside it. Throws OpenError and
+/// tools::FileError, and std::runtime_error that says why the trace cannot be closed: then nothing was
+/// changed.
 void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t states);
 
 /// Reads the trace, and closes it if it was cut off. Returns what it lacked, empty if it is whole. Throws as

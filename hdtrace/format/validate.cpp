@@ -65,18 +65,22 @@ class Problems {
   public:
     explicit Problems(const std::string& file) : m_file(file) {}
 
-    bool are_many() const { return m_messages.size() >= most_problems; }
-    void add(const ReadError& error) { m_messages.push_back(error.what()); }
-    void add(const Complaint& complaint)
+    bool are_many() const { return m_problems.size() >= most_problems; }
+    void add(const ReadError& error)
+    {
+        m_problems.push_back(
+            {Problem::Kind::syntax, error.file(), error.line(), error.column(), error.reason()});
+    }
+    void add(const Complaint& complaint, Problem::Kind kind = Problem::Kind::schema)
     {
         if (!are_many())
-            add(ReadError(m_file, complaint.line, 0, complaint.reason));
+            m_problems.push_back({kind, m_file, complaint.line, 0, complaint.reason});
     }
-    std::vector<std::string> take() { return std::move(m_messages); }
+    std::vector<Problem> take() { return std::move(m_problems); }
 
   private:
     std::string m_file;
-    std::vector<std::string> m_messages;
+    std::vector<Problem> m_problems;
 };
 
 std::int64_t line_of(const xmlNode* node)
@@ -427,9 +431,9 @@ void validate_trace(const std::string& path, Problems& problems)
     try {
         validator.run();
     } catch (const detail::EndOfData& end) {
-        problems.add({end.line(), "the trace is cut off: " +
-                                      detail::missing_end(lines, xml.lines_read(), validator.has_root()) +
-                                      " is missing"});
+        const std::string missing = detail::missing_end(lines, xml.lines_read(), validator.has_root());
+        problems.add({end.line(), "the trace is cut off: " + missing + " is missing"},
+                     Problem::Kind::cut_off);
     }
 }
 
@@ -442,7 +446,12 @@ void validate_project(const std::string& path, Problems& problems)
 
 } // namespace
 
-std::vector<std::string> validate(const std::string& path)
+std::string to_string(const Problem& problem)
+{
+    return ReadError(problem.file, problem.line, problem.column, problem.text).what();
+}
+
+std::vector<Problem> validate(const std::string& path)
 {
     Problems problems(path);
     try {
@@ -451,7 +460,7 @@ std::vector<std::string> validate(const std::string& path)
         else if (path.ends_with(".proj"))
             validate_project(path, problems);
         else
-            problems.add({0, "there is a schema for .trc and .proj only"});
+            problems.add({0, "there is a schema for .trc and .proj only"}, Problem::Kind::no_schema);
     } catch (const ReadError& error) {
         problems.add(error);
     }

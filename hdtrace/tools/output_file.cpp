@@ -1,23 +1,15 @@
 #include "hdtrace/tools/output_file.h"
 
+#include "hdtrace/tools/file_error.h"
+
 #include <glib/gstdio.h>
 
 #include <cerrno>
 #include <fcntl.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
 namespace hdtrace::tools {
-
-namespace {
-
-[[noreturn]] void fail(const std::string& path)
-{
-    throw std::system_error(errno, std::generic_category(), path);
-}
-
-} // namespace
 
 OutputFile::OutputFile(std::string path)
     : m_file(std::move(path), [this](char* name) {
@@ -41,16 +33,16 @@ void OutputFile::write(std::string_view bytes)
         if (written >= 0)
             bytes.remove_prefix(static_cast<std::size_t>(written));
         else if (errno != EINTR)
-            fail(m_file.place());
+            throw FileError(m_file.place(), errno);
     }
 }
 
 void OutputFile::commit()
 {
     if (fsync(m_descriptor) != 0)
-        fail(m_file.place());
+        throw FileError(m_file.place(), errno);
     if (close(std::exchange(m_descriptor, -1)) != 0)
-        fail(m_file.place());
+        throw FileError(m_file.place(), errno);
     m_file.finish();
 }
 

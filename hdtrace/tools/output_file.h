@@ -12,7 +12,7 @@ namespace hdtrace::tools {
 /// stays. There may be one at a time.
 class OutputFile {
   public:
-    /// Throws std::system_error.
+    /// Throws FileError.
     explicit OutputFile(std::string path);
     ~OutputFile();
     OutputFile(const OutputFile&) = delete;
@@ -21,9 +21,9 @@ class OutputFile {
     int descriptor() const { return m_descriptor; }
     /// Where the file is before commit().
     const std::string& temporary_path() const { return m_file.path(); }
-    /// Throws std::system_error.
+    /// Throws FileError.
     void write(std::string_view bytes);
-    /// The file is safe only if this returned. Throws std::system_error.
+    /// The file is safe only if this returned. Throws FileError.
     void commit();
 
   private:

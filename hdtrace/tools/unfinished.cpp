@@ -1,5 +1,7 @@
 #include "hdtrace/tools/unfinished.h"
 
+#include "hdtrace/tools/file_error.h"
+
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -7,7 +9,6 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -85,11 +86,6 @@ extern "C" void end_by_signal(int signal)
     std::raise(signal); // so that the caller sees what ended the program
 }
 
-[[noreturn]] void fail(const std::string& path)
-{
-    throw std::system_error(errno, std::generic_category(), path);
-}
-
 } // namespace
 
 Unfinished::Unfinished(std::string place, const Make& make)
@@ -97,7 +93,7 @@ Unfinished::Unfinished(std::string place, const Make& make)
 {
     const SignalsBlocked it_is_not_forgotten;
     if (!make(m_path.data()))
-        fail(m_place);
+        throw FileError(m_place, errno);
     unfinished = m_path.c_str();
 }
 
@@ -110,7 +106,7 @@ Unfinished::~Unfinished()
 void Unfinished::finish()
 {
     if (std::rename(m_path.c_str(), m_place.c_str()) != 0)
-        fail(m_place);
+        throw FileError(m_place, errno);
     unfinished = nullptr;
 }
 

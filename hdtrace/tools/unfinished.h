@@ -13,7 +13,7 @@ class Unfinished {
     /// it failed, with the reason in errno.
     using Make = std::function<bool(char* name)>;
 
-    /// Throws std::system_error, which names @p place.
+    /// Throws FileError, which names @p place.
     Unfinished(std::string place, const Make& make);
     /// Removes it, unless it was finished.
     ~Unfinished();
@@ -24,7 +24,7 @@ class Unfinished {
     /// Where it is until then.
     const std::string& path() const { return m_path; }
 
-    /// Puts it in its place. Throws std::system_error.
+    /// Puts it in its place. Throws FileError.
     void finish();
 
   private:

@@ -26,7 +26,7 @@ class ConvertError : public std::runtime_error {
 struct Format {
     std::string_view name;
     std::string_view description; ///< of its output, for --help
-    /// Writes the output, all of it or nothing. Throws ConvertError, OpenError, ReadError, std::system_error.
+    /// Writes the output, all of it or nothing. Throws ConvertError, OpenError, ReadError, FileError.
     void (*convert)(const Project& project, const Options& options, Account& account);
 };
 

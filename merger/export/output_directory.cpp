@@ -1,20 +1,16 @@
 #include "merger/export/output_directory.h"
 
+#include "hdtrace/tools/file_error.h"
+
 #include <cerrno>
 #include <cstdlib>
 #include <sys/stat.h>
-#include <system_error>
 
 namespace fs = std::filesystem;
 
 namespace hdtrace::exporter {
 
 namespace {
-
-[[noreturn]] void fail(const fs::path& path)
-{
-    throw std::system_error(errno, std::generic_category(), path);
-}
 
 /// As mkdir would make it.
 mode_t usual_mode()
@@ -60,7 +56,7 @@ void DirectoryFile::close()
 void DirectoryFile::check(bool is_fine) const
 {
     if (!is_fine)
-        fail(m_path);
+        throw tools::FileError(m_path, errno);
 }
 
 } // namespace hdtrace::exporter

@@ -14,14 +14,14 @@ namespace hdtrace::exporter {
 /// Without commit() nothing stays.
 class OutputDirectory {
   public:
-    /// Throws std::system_error.
+    /// Throws tools::FileError.
     explicit OutputDirectory(const std::string& path);
 
     /// Where the directory will be, from the root on.
     std::filesystem::path path() const { return m_directory.place(); }
     /// Where it is before commit().
     std::filesystem::path temporary_path() const { return m_directory.path(); }
-    /// Throws std::system_error.
+    /// Throws tools::FileError.
     void commit() { m_directory.finish(); }
 
   private:
@@ -31,7 +31,7 @@ class OutputDirectory {
 /// A file in it.
 class DirectoryFile {
   public:
-    /// Throws std::system_error, as all other functions.
+    /// Throws tools::FileError, as all other functions.
     DirectoryFile(const OutputDirectory& directory, const std::string& name);
 
     void write(std::string_view bytes);

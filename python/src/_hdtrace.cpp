@@ -1,18 +1,13 @@
 // _hdtrace - the C++ readers for Python. Glue only: what is more than a conversion is in the package hdtrace.
 #include <cerrno>
-#include <filesystem>
-#include <set>
 
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-#include <pybind11/stl/filesystem.h>
 
-#include "hdtrace/format/info.h"
-#include "hdtrace/format/trc_reader.h"
+#include "hdtrace/format/errors.h"
+#include "hdtrace/tools/file_error.h"
 #include "python/src/bindings.h"
 
 namespace py = pybind11;
-using namespace hdtrace;
 
 namespace hdtrace {
 
@@ -29,38 +24,12 @@ py::list file_texts(const std::vector<std::string>& texts)
     return list;
 }
 
-} // namespace hdtrace
-
-namespace {
-
-using Path = std::filesystem::path;
-
-void raise_read_error(const py::object& type, const ReadError& error)
+py::list missing_texts(const std::vector<MissingEnd>& ends)
 {
-    py::object instance = type(file_text(error.what()));
-    instance.attr("file") = file_text(error.file());
-    instance.attr("line") = error.line();
-    instance.attr("column") = error.column();
-    PyErr_SetObject(type.ptr(), instance.ptr());
-}
-
-void bind_errors(py::module_& module)
-{
-    static py::exception<ReadError> read_error(module, "ReadError", PyExc_ValueError);
-    read_error.attr("__module__") = "hdtrace";
-    read_error.attr("file") = "";
-    read_error.attr("line") = 0;
-    read_error.attr("column") = 0;
-    py::register_exception_translator([](std::exception_ptr pointer) {
-        try {
-            std::rethrow_exception(pointer);
-        } catch (const ReadError& error) {
-            raise_read_error(read_error, error);
-        } catch (const OpenError& error) {
-            errno = error.code().value();
-            PyErr_SetFromErrnoWithFilename(PyExc_OSError, error.file().c_str());
-        }
-    });
+    py::list texts;
+    for (const MissingEnd& end : ends)
+        texts.append(file_text(to_string(end)));
+    return texts;
 }
 
 py::dict to_dict(const std::vector<Attribute>& attributes)
@@ -71,131 +40,56 @@ py::dict to_dict(const std::vector<Attribute>& attributes)
     return dict;
 }
 
-const std::string& value_of(const Element& element, const std::string& name)
+namespace {
+
+void raise_read_error(const py::object& type, const ReadError& error)
 {
-    const std::string* value = element.find(name);
-    if (!value)
-        throw py::key_error(name);
-    return *value;
+    py::object instance = type(file_text(error.what()));
+    instance.attr("file") = file_text(error.file());
+    instance.attr("line") = error.line();
+    instance.attr("column") = error.column();
+    PyErr_SetObject(type.ptr(), instance.ptr());
 }
 
-py::object value_or(const Element& element, const std::string& name, const py::object& otherwise)
+template <class Error> void raise_os_error(const Error& error)
 {
-    const std::string* value = element.find(name);
-    return value ? py::str(*value) : otherwise;
+    errno = error.code().value();
+    PyErr_SetFromErrnoWithFilename(PyExc_OSError, error.file().c_str());
 }
 
-std::string element_text(const Element& element)
+void bind_errors(py::module_& module)
 {
-    std::string text = "<" + element.name;
-    for (const Attribute& attribute : element.attributes)
-        text += " " + attribute.name + "=" + std::string(py::repr(py::str(attribute.value)));
-    return text + ">";
-}
-
-std::string state_text(const State& state)
-{
-    return element_text(state) + " in line " + std::to_string(state.line);
-}
-
-void bind_elements(py::module_& module)
-{
-    py::class_<Element>(module, "Element")
-        .def_readonly("name", &Element::name)
-        .def_property_readonly("attributes",
-                               [](const Element& element) { return to_dict(element.attributes); })
-        .def("__getitem__", &value_of)
-        .def("__contains__",
-             [](const Element& element, const std::string& name) { return element.find(name) != nullptr; })
-        .def("get", &value_or, py::arg("name"), py::arg("default") = py::none())
-        .def("__eq__", [](const Element& left, const Element& right) { return left == right; })
-        .def("__repr__", &element_text);
-    py::class_<State, Element>(module, "State")
-        .def_readonly("time", &State::time)
-        .def_readonly("end", &State::end)
-        .def_readonly("children", &State::children)
-        .def_readonly("nested", &State::nested)
-        .def_readonly("line", &State::line)
-        .def_readonly("is_event", &State::is_event)
-        .def("__eq__", [](const State& left, const State& right) { return left == right; })
-        .def("__repr__", &state_text);
-}
-
-// The next states; none at the end. An error is reported by the call after the one with the last good state.
-std::vector<State> read_chunk(TrcReader& reader, std::size_t size)
-{
-    const py::gil_scoped_release release;
-    std::vector<State> states;
-    State state;
-    try {
-        while (states.size() < size && reader.next(state))
-            states.push_back(std::move(state));
-    } catch (const ReadError&) {
-        if (states.empty())
-            throw;
-    }
-    return states;
-}
-
-void bind_trc_reader(py::module_& module)
-{
-    py::class_<TrcReader>(module, "TrcReader")
-        .def(py::init([](const Path& path) { return TrcReader(path.string()); }), py::arg("path"))
-        .def_property_readonly("attributes",
-                               [](const TrcReader& reader) { return to_dict(reader.attributes()); })
-        .def_property_readonly("time_adjustment", &TrcReader::time_adjustment)
-        .def_property_readonly("rank", &TrcReader::rank)
-        .def_property_readonly("thread", &TrcReader::thread)
-        .def_property_readonly("complete", &TrcReader::complete)
-        .def_property_readonly("missing", &TrcReader::missing)
-        .def("read_chunk", &read_chunk, py::arg("size"));
-}
-
-// Values may be any bytes.
-py::object bytes_text(const std::string& text)
-{
-    return py::reinterpret_steal<py::object>(
-        PyUnicode_DecodeUTF8(text.data(), static_cast<py::ssize_t>(text.size()), "surrogateescape"));
-}
-
-// Lines of a kind that we do not know may look as they like.
-py::dict values_of(const InfoLine& line)
-{
-    static const std::set<std::string_view> known_kinds = {
-        "Process", "Thread", "File", "Comm", "CommName", "Win", "WinName", "Type", "TypeName", "End"};
-    py::dict values;
-    try {
-        for (const InfoLine::Field& field : line.fields()) {
-            const py::object key = bytes_text(field.key);
-            if (!values.contains(key))
-                values[key] = bytes_text(field.value);
+    static py::exception<ReadError> read_error(module, "ReadError", PyExc_ValueError);
+    read_error.attr("__module__") = "hdtrace";
+    read_error.attr("file") = "";
+    read_error.attr("line") = 0;
+    read_error.attr("column") = 0;
+    read_error.attr("problems") = py::tuple();
+    py::register_exception_translator([](std::exception_ptr pointer) {
+        try {
+            std::rethrow_exception(pointer);
+        } catch (const ReadError& error) {
+            raise_read_error(read_error, error);
+        } catch (const OpenError& error) {
+            raise_os_error(error);
+        } catch (const tools::FileError& error) {
+            raise_os_error(error);
         }
-    } catch (const ReadError&) {
-        if (known_kinds.contains(line.kind()))
-            throw;
-        values.clear();
-    }
-    return values;
-}
-
-py::tuple read_info(const Path& path)
-{
-    InfoReader reader(path.string());
-    InfoLine line;
-    py::list lines;
-    while (reader.next(line))
-        lines.append(py::make_tuple(bytes_text(std::string(line.kind())), values_of(line), line.number()));
-    return py::make_tuple(lines, reader.truncated_line());
+    });
 }
 
 } // namespace
+} // namespace hdtrace
 
 PYBIND11_MODULE(_hdtrace, module)
 {
+    using namespace hdtrace;
     bind_errors(module);
-    bind_elements(module);
-    bind_trc_reader(module);
-    bind_analysis(module);
+    bind_traces(module);
+    bind_project(module);
+    bind_calls(module);
+    bind_matches(module);
+    bind_statistics(module);
+    bind_checks(module);
     bind_writer(module);
-    module.def("read_info", &read_info, py::arg("path"));
 }

@@ -61,8 +61,8 @@ std::int64_t members(const Project& project)
 
 void check_project(const std::string& path, const Project& project)
 {
-    for (const std::string& problem : validate(path)) {
-        std::fprintf(stderr, "%s\n", problem.c_str());
+    for (const hdtrace::Problem& problem : validate(path)) {
+        std::fprintf(stderr, "%s\n", to_string(problem).c_str());
         std::abort();
     }
     const hdtrace::Project read = read_project(path);

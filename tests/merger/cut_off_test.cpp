@@ -131,9 +131,11 @@ TEST_F(CutOffTrace, IsNotValidAndTheReasonIsSaid)
 {
     for (const std::size_t size : random_sizes(20)) {
         const test::TemporaryFile file("app_node01_0_0.trc", text.substr(0, size));
-        const std::vector<std::string> problems = validate(file.path());
+        const std::vector<Problem> problems = validate(file.path());
         ASSERT_EQ(problems.size(), 1u) << size;
-        EXPECT_NE(problems.front().find(": the trace is cut off: "), std::string::npos) << problems.front();
+        const std::string problem = to_string(problems.front());
+        EXPECT_NE(problem.find(": the trace is cut off: "), std::string::npos) << problem;
+        EXPECT_EQ(problems.front().kind, Problem::Kind::cut_off) << problem;
     }
 }
 
@@ -153,7 +155,7 @@ TEST_F(CutOffTrace, IsClosedWithAllItsStates)
         EXPECT_EQ(closed.states, outcome.states) << size;
         EXPECT_TRUE(closed.complete) << size;
         EXPECT_EQ(reader.rank(), 0) << size;
-        EXPECT_EQ(validate(file.path()), std::vector<std::string>()) << size;
+        EXPECT_TRUE(validate(file.path()).empty()) << size;
         EXPECT_EQ(read_file(file.path() + ".orig"), text.substr(0, size)) << size;
     }
 }

@@ -307,6 +307,19 @@ def test_repair_goes_on_after_errors(tmp_path):
     assert result.stdout.startswith(f"{second}: ")
 
 
+def test_repair_names_each_file_once(tmp_path):
+    broken, kept = tmp_path / "a_b_0_0.trc", tmp_path / "a_b_1_0.trc"
+    broken.write_text("<Program>\n<A <\n</Program>\n")
+    kept.write_text("<Program timeAdjustment='1' version='1'>\n")
+    original = tmp_path / "a_b_1_0.trc.orig"
+    original.write_text("of an earlier repair")
+    result = run("repair", broken, kept)
+    assert result.returncode == ERROR
+    first, second = result.stderr.splitlines()
+    assert first.startswith(f"hdtrace: {broken}:2:") and first.count(str(broken)) == 1
+    assert second == f"hdtrace: {original}: File exists"
+
+
 def test_other_programs():
     assert run_well("merge", "--version").startswith("project-merger ")
     assert run("merge").returncode == USAGE

@@ -27,6 +27,25 @@ def test_every_problem_has_its_line(write_trace):
     assert [line.split(": ")[0] for line in str(error.value).splitlines()] == [f"{path}:4", f"{path}:6"]
 
 
+def test_problems_are_objects(write, write_trace):
+    def problems(path):
+        with pytest.raises(hdtrace.ReadError) as error:
+            hdtrace.validate(path)
+        assert "\n".join(map(str, error.value.problems)) == str(error.value)
+        return [(one.kind, one.file, one.line, one.text) for one in error.value.problems]
+
+    path = write_trace("<B time='1' end='2' />\n")
+    assert problems(path) == [("schema", str(path), 3, "Element B failed to validate attributes")]
+    path = write("a.trc", "<Program timeAdjustment='1' version='1'>\n")
+    assert problems(path) == [("cut-off", str(path), 2, "the trace is cut off: </Program> is missing")]
+    path = write("a.txt", "")
+    assert problems(path) == [("no-schema", str(path), 0, "there is a schema for .trc and .proj only")]
+    path = write("a.proj", "<Application>\n<")
+    kind, _, line, _ = problems(path)[-1]
+    assert (kind, line) == ("syntax", 2)
+    assert hdtrace.ReadError("of anything else").problems == ()
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -156,7 +156,9 @@ TEST(MergedTraces, SaysWhichTracesWereCutOff)
     const std::string cut_off = folder.write("0.trc", "<Program>\n" + state("A", 1, 2));
     MergedTraces traces({file(cut_off), file(folder.write("1.trc", trace("")), 1)});
     EXPECT_EQ(read(traces), Names{"A@0"});
-    EXPECT_EQ(traces.missing(), Names{cut_off + ": </Program> is missing"});
+    ASSERT_EQ(traces.missing().size(), 1u);
+    EXPECT_EQ(traces.missing()[0], (MissingEnd{cut_off, "</Program>"}));
+    EXPECT_EQ(to_string(traces.missing()[0]), cut_off + ": </Program> is missing");
 }
 
 TEST(MergedTraces, GoesOnAfterABrokenTrace)

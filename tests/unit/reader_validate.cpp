@@ -15,9 +15,9 @@ using Problems = std::vector<std::string>;
 Problems problems_of(const std::string& name, const std::string& text)
 {
     const TemporaryFile file(name, text);
-    Problems problems = validate(file.path());
-    for (std::string& problem : problems)
-        problem.erase(0, file.path().size() + 1);
+    Problems problems;
+    for (const Problem& problem : validate(file.path()))
+        problems.push_back(to_string(problem).substr(file.path().size() + 1));
     return problems;
 }
 

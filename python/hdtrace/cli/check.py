@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -28,9 +27,6 @@ class Finding:
         return f"{place}: {self.kind}: {self.text}"
 
 
-_CUT_OFF = "the trace is cut off"  # which is also found by reading the trace
-
-
 def _against_schemas(project: Project) -> Iterator[Finding]:
     for path in (project.path, *project.trace_paths):
         try:
@@ -38,11 +34,8 @@ def _against_schemas(project: Project) -> Iterator[Finding]:
         except FileNotFoundError:
             continue  # which is also found when the traces are read
         for problem in problems:
-            if _CUT_OFF in problem:
-                continue
-            place = re.fullmatch(r"(?s)(\d+): (.*)", problem.removeprefix(f"{path}:"))
-            line, text = (int(place[1]), place[2]) if place else (None, problem.removeprefix(f"{path}: "))
-            yield Finding("schema", path, line, text)
+            if problem.kind != "cut-off":  # which is also found when the traces are read
+                yield Finding("schema", path, problem.line or None, problem.text)
 
 
 def _across_traces(project: Project) -> Iterator[Finding]:

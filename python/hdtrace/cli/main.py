@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from .output import UsageError, message
+from .output import UsageError, message, reason
 from .table import COMMANDS, Argument, Command
 
 FINE, ERROR, USAGE = 0, 1, 2
@@ -128,10 +128,6 @@ def run(words: list[str]) -> int:
     return import_module(f".{command.module}", __package__).run(arguments)
 
 
-def _reason(error: OSError) -> str:
-    return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else str(error.strerror or error)
-
-
 def _allow_any_file_name() -> None:
     """Names of files need not be UTF-8."""
     for stream in (sys.stdout, sys.stderr):
@@ -154,7 +150,7 @@ def main() -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's end stays quiet
         return ERROR
     except OSError as error:
-        message(_reason(error))
+        message(reason(error))
     except (ValueError, RuntimeError) as error:  # ReadError is a ValueError
         message(str(error))
     except KeyboardInterrupt:

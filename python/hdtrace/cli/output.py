@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -17,6 +18,11 @@ class UsageError(Exception):
 def message(text: str) -> None:
     """On standard error."""
     print(f"hdtrace: {text}", file=sys.stderr)
+
+
+def reason(error: OSError) -> str:
+    """What went wrong with which file."""
+    return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else str(error.strerror or error)
 
 
 def warn_of_missing(missing: Iterable[str]) -> None:

@@ -6,8 +6,9 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 
 from .. import _hdtrace
+from .._hdtrace import ReadError
 from ..project import Project
-from .output import message
+from .output import message, reason
 
 
 def _traces(files: Iterable[str]) -> Iterator[str]:
@@ -22,9 +23,14 @@ def _repair(path: str) -> bool:
     """Whether the trace is whole now."""
     try:
         file, missing = _hdtrace.repair(path)
-    except (OSError, ValueError, RuntimeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error).removeprefix(f"{path}: ")
-        message(f"{path}: {reason}")
+    except OSError as error:
+        message(reason(error))
+        return False
+    except ReadError as error:
+        message(str(error))
+        return False
+    except RuntimeError as error:
+        message(f"{path}: {error}")
         return False
     if missing:
         print(f"{file}: {missing} was missing; closed, the original is {file}.orig")

@@ -1,0 +1,137 @@
+// The calls of a project. They are read in steps, between which Python may stop it.
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "hdtrace/analysis/call_columns.h"
+#include "hdtrace/analysis/call_text.h"
+#include "python/src/bindings.h"
+#include "python/src/tables.h"
+
+namespace py = pybind11;
+
+namespace hdtrace {
+namespace {
+
+class CallReader {
+  public:
+    CallReader(ProjectPointer project, Selection selection)
+        : m_project(std::move(project)), m_states(m_project->traces, std::move(selection))
+    {
+    }
+
+    // The next calls; none at the end. An error is reported by the call after the one with the last good
+    // state.
+    std::vector<OwnedState> read(std::size_t states)
+    {
+        const py::gil_scoped_release release;
+        std::vector<OwnedState> calls;
+        for_each(states, calls, [&](State& state) {
+            calls.push_back({std::move(state), m_states.trace().rank, m_states.trace().thread});
+        });
+        return calls;
+    }
+
+    py::str read_xml(std::size_t states)
+    {
+        return read_text(states, [&](const State& state) { return xml_line(m_states.trace(), state); });
+    }
+
+    py::str read_lines(std::size_t states, std::int64_t origin)
+    {
+        return read_text(states,
+                         [&](const State& state) { return text_lines(m_states.trace(), state, origin); });
+    }
+
+    const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
+
+  private:
+    template <class Result, class Take> void for_each(std::size_t states, const Result& result, Take take)
+    {
+        if (const auto problem = std::exchange(m_problem, nullptr))
+            std::rethrow_exception(problem);
+        try {
+            for (State* state = nullptr; states > 0 && (state = m_states.next()); --states)
+                take(*state);
+        } catch (const ReadError&) {
+            if (result.empty())
+                throw;
+            m_problem = std::current_exception();
+        }
+    }
+
+    template <class ToText> py::str read_text(std::size_t states, ToText to_text)
+    {
+        std::string text;
+        {
+            const py::gil_scoped_release release;
+            for_each(states, text, [&](const State& state) { text += to_text(state); });
+        }
+        return py::str(text);
+    }
+
+    ProjectPointer m_project;
+    MergedTraces m_states;
+    std::exception_ptr m_problem; ///< is thrown next
+};
+
+CallClass class_named(const std::string& name)
+{
+    if (const auto found = find_class(name))
+        return *found;
+    throw py::value_error("there is no class of calls named " + name);
+}
+
+Selection make_selection(std::vector<std::int64_t> ranks, std::vector<std::int64_t> threads,
+                         std::vector<std::string> names, const std::vector<std::string>& classes,
+                         std::optional<std::int64_t> begin, std::optional<std::int64_t> end, bool unfinished)
+{
+    Selection selection;
+    selection.ranks = std::move(ranks);
+    selection.threads = std::move(threads);
+    selection.calls = std::move(names);
+    for (const std::string& name : classes)
+        selection.classes.push_back(class_named(name));
+    selection.interval.begin = begin.value_or(selection.interval.begin);
+    selection.interval.end = end.value_or(selection.interval.end);
+    selection.unfinished = unfinished;
+    return selection;
+}
+
+} // namespace
+
+void bind_calls(py::module_& module)
+{
+    py::class_<Selection>(module, "Selection")
+        .def(py::init(&make_selection), py::arg("ranks"), py::arg("threads"), py::arg("names"),
+             py::arg("classes"), py::arg("begin"), py::arg("end"), py::arg("unfinished"));
+    py::class_<OwnedState, State>(module, "Call")
+        .def_readonly("rank", &OwnedState::rank)
+        .def_readonly("thread", &OwnedState::thread)
+        .def_property_readonly("call_class", [](const OwnedState& call) { return class_name(class_of(call.name)); })
+        .def_property_readonly("is_unfinished", [](const OwnedState& call) { return call.is_unfinished(); })
+        .def(
+            "integer", [](const OwnedState& call, const std::string& name) { return call.integer(name); },
+            py::arg("name"))
+        .def("__repr__", [](const OwnedState& call) {
+            return "<" + call.name + " of rank " + std::to_string(call.rank) + ", thread " +
+                   std::to_string(call.thread) + ">";
+        });
+    py::class_<CallReader>(module, "CallReader")
+        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"))
+        .def("read", &CallReader::read, py::arg("states"))
+        .def("read_xml", &CallReader::read_xml, py::arg("states"))
+        .def("read_lines", &CallReader::read_lines, py::arg("states"), py::arg("origin"))
+        .def_property_readonly("missing",
+                               [](const CallReader& reader) { return missing_texts(reader.missing()); });
+    bind_table<CallTable>(module, "CallTable")
+        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"));
+    constexpr std::size_t class_count = static_cast<std::size_t>(CallClass::other) + 1;
+    module.attr("CALL_CLASSES") = names_of<CallClass, class_count>(class_name);
+}
+
+} // namespace hdtrace

@@ -1,0 +1,90 @@
+// What is wrong with files, and what can be done about it.
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include "hdtrace/analysis/checker.h"
+#include "hdtrace/format/compressed.h"
+#include "hdtrace/format/repair.h"
+#include "hdtrace/format/validate.h"
+#include "python/src/bindings.h"
+
+namespace py = pybind11;
+
+namespace hdtrace {
+namespace {
+
+using Path = std::filesystem::path;
+
+std::string_view kind_name(Problem::Kind kind)
+{
+    switch (kind) {
+    case Problem::Kind::schema:
+        return "schema";
+    case Problem::Kind::syntax:
+        return "syntax";
+    case Problem::Kind::cut_off:
+        return "cut-off";
+    case Problem::Kind::no_schema:
+        break;
+    }
+    return "no-schema";
+}
+
+std::vector<Problem> find_problems(const Path& path)
+{
+    const py::gil_scoped_release release;
+    return validate(path.string());
+}
+
+// Closes a trace that was cut off. Answers its file, which may be a compressed one, and what it lacked; empty
+// if it is whole.
+py::tuple repair(const Path& path)
+{
+    const std::string file = detail::existing_name(path.string());
+    std::string missing;
+    {
+        const py::gil_scoped_release release;
+        missing = repair_trace(file);
+    }
+    return py::make_tuple(file_text(file), missing);
+}
+
+void bind_problems(py::module_& module)
+{
+    py::class_<Problem>(module, "Problem")
+        .def_property_readonly("kind", [](const Problem& problem) { return kind_name(problem.kind); })
+        .def_property_readonly("file", [](const Problem& problem) { return file_text(problem.file); })
+        .def_readonly("line", &Problem::line)
+        .def_readonly("column", &Problem::column)
+        .def_property_readonly("text", [](const Problem& problem) { return file_text(problem.text); })
+        .def("__str__", [](const Problem& problem) { return file_text(to_string(problem)); })
+        .def("__repr__",
+             [](const Problem& problem) { return file_text("<Problem " + to_string(problem) + ">"); });
+    module.def("find_problems", &find_problems, py::arg("path"));
+    module.def("repair", &repair, py::arg("path"));
+}
+
+} // namespace
+
+void bind_checks(py::module_& module)
+{
+    py::class_<Finding>(module, "Finding")
+        .def_readonly("kind", &Finding::kind)
+        .def_property_readonly("file", [](const Finding& finding) { return file_text(finding.file); })
+        .def_readonly("line", &Finding::line)
+        .def_property_readonly("text", [](const Finding& finding) { return file_text(finding.text); })
+        .def_property_readonly("because", [](const Finding& finding) { return file_text(finding.because); });
+    py::class_<Checker>(module, "Checker")
+        .def(py::init<ProjectPointer>(), py::arg("project"))
+        .def("read", &Checker::read, py::arg("calls"), py::call_guard<py::gil_scoped_release>())
+        .def_property_readonly("at_end", &Checker::at_end);
+    bind_problems(module);
+}
+
+} // namespace hdtrace

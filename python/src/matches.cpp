@@ -1,0 +1,111 @@
+// Calls that belong together: messages and collective operations.
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "hdtrace/analysis/collective_columns.h"
+#include "hdtrace/analysis/match_reader.h"
+#include "hdtrace/analysis/message_columns.h"
+#include "python/src/bindings.h"
+#include "python/src/tables.h"
+
+namespace py = pybind11;
+
+namespace hdtrace {
+namespace {
+
+// Messages and operations with the label of their communicator, if the project has it.
+template <class Found> struct Labelled : Found {
+    std::optional<std::string> label;
+};
+
+template <class Found, class Reader>
+std::vector<Labelled<Found>> read_labelled(Reader& reader, std::size_t calls)
+{
+    const py::gil_scoped_release release;
+    std::vector<Labelled<Found>> result;
+    for (Found& found : reader.read(calls)) {
+        std::optional<std::string> label;
+        if (found.communicator)
+            label = reader.project().label_of(*found.communicator);
+        result.push_back({std::move(found), std::move(label)});
+    }
+    return result;
+}
+
+template <class Reader, class Read> void bind_reader(py::module_& module, const char* name, Read read)
+{
+    py::class_<Reader>(module, name)
+        .def(py::init([](ProjectPointer project) { return std::make_unique<Reader>(std::move(project)); }),
+             py::arg("project"))
+        .def("read", read, py::arg("calls"))
+        .def_property_readonly("at_end", &Reader::at_end)
+        .def_property_readonly("missing",
+                               [](const Reader& reader) { return missing_texts(reader.missing()); });
+}
+
+void bind_messages(py::module_& module)
+{
+    py::class_<MessageEnd>(module, "MessageEnd")
+        .def_readonly("thread", &MessageEnd::thread)
+        .def_readonly("start", &MessageEnd::time)
+        .def_readonly("end", &MessageEnd::end)
+        .def_readonly("line", &MessageEnd::line)
+        .def_readonly("bytes", &MessageEnd::size)
+        .def_property_readonly("request", [](const MessageEnd& end) {
+            return end.rid < 0 ? std::nullopt : std::optional(end.rid);
+        });
+    using FoundMessage = Labelled<Message>;
+    py::class_<FoundMessage>(module, "Message")
+        .def_readonly("source", &FoundMessage::source)
+        .def_readonly("destination", &FoundMessage::destination)
+        .def_readonly("tag", &FoundMessage::tag)
+        .def_readonly("communicator", &FoundMessage::label)
+        .def_readonly("send", &FoundMessage::send)
+        .def_readonly("receive", &FoundMessage::receive)
+        .def("__repr__", [](const FoundMessage& message) {
+            return "<Message from rank " + std::to_string(message.source) + " to rank " +
+                   std::to_string(message.destination) + ", tag " + std::to_string(message.tag) + ">";
+        });
+    bind_reader<MessageReader>(module, "MessageReader", &read_labelled<Message, MessageReader>);
+    bind_table<MessageTable>(module, "MessageTable").def(py::init<ProjectPointer>(), py::arg("project"));
+}
+
+void bind_collectives(py::module_& module)
+{
+    py::class_<CollectiveCall>(module, "CollectiveCall")
+        .def_readonly("rank", &CollectiveCall::rank)
+        .def_readonly("thread", &CollectiveCall::thread)
+        .def_readonly("name", &CollectiveCall::name)
+        .def_readonly("start", &CollectiveCall::start)
+        .def_readonly("end", &CollectiveCall::end)
+        .def_readonly("root", &CollectiveCall::root)
+        .def_readonly("bytes", &CollectiveCall::bytes)
+        .def_readonly("line", &CollectiveCall::line);
+    using FoundCollective = Labelled<Collective>;
+    py::class_<FoundCollective>(module, "Collective")
+        .def_readonly("communicator", &FoundCollective::label)
+        .def_readonly("number", &FoundCollective::number)
+        .def_readonly("calls", &FoundCollective::calls)
+        .def_property_readonly(
+            "name", [](const FoundCollective& collective) { return collective.calls.front().name; })
+        .def("__repr__", [](const FoundCollective& collective) {
+            return "<" + collective.calls.front().name + " on " + collective.label.value_or("?") + ">";
+        });
+    bind_reader<CollectiveReader>(module, "CollectiveReader", &read_labelled<Collective, CollectiveReader>);
+    bind_table<CollectiveTable>(module, "CollectiveTable")
+        .def(py::init<ProjectPointer>(), py::arg("project"));
+}
+
+} // namespace
+
+void bind_matches(py::module_& module)
+{
+    bind_messages(module);
+    bind_collectives(module);
+}
+
+} // namespace hdtrace

@@ -1,0 +1,137 @@
+// Projects and their objects.
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include "python/src/bindings.h"
+
+namespace py = pybind11;
+
+namespace hdtrace {
+namespace {
+
+using Path = std::filesystem::path;
+constexpr auto inside = py::return_value_policy::reference_internal;
+
+void bind_objects(py::module_& module)
+{
+    py::class_<ProjectFile> file(module, "ProjectFile");
+    py::class_<ProjectFile::Rank>(file, "Rank")
+        .def_readonly("global_rank", &ProjectFile::Rank::global)
+        .def_readonly("thread", &ProjectFile::Rank::thread)
+        .def_readonly("fid", &ProjectFile::Rank::fid);
+    file.def_readonly("name", &ProjectFile::name)
+        .def_readonly("initial_size", &ProjectFile::initial_size)
+        .def_readonly("from_rank", &ProjectFile::from)
+        .def_readonly("distribution_class", &ProjectFile::distribution_class)
+        .def_readonly("chunk_size", &ProjectFile::chunk_size)
+        .def_readonly("ranks", &ProjectFile::ranks);
+
+    py::class_<Communicator> communicator(module, "Communicator");
+    py::class_<Communicator::Member>(communicator, "Member")
+        .def_readonly("global_rank", &Communicator::Member::global)
+        .def_readonly("local_rank", &Communicator::Member::local)
+        .def_readonly("cid", &Communicator::Member::cid)
+        .def_readonly("group", &Communicator::Member::group);
+    communicator.def_readonly("name", &Communicator::name)
+        .def_readonly("uid", &Communicator::uid)
+        .def_readonly("members", &Communicator::members);
+
+    py::class_<Window> window(module, "Window");
+    py::class_<Window::Member>(window, "Member")
+        .def_readonly("global_rank", &Window::Member::global)
+        .def_readonly("local_rank", &Window::Member::local)
+        .def_readonly("wid", &Window::Member::wid)
+        .def_readonly("size", &Window::Member::size)
+        .def_readonly("disp_unit", &Window::Member::disp_unit);
+    window.def_readonly("name", &Window::name)
+        .def_readonly("uid", &Window::uid)
+        .def_readonly("communicator", &Window::communicator)
+        .def_readonly("members", &Window::members);
+
+    py::class_<Datatype>(module, "Datatype")
+        .def_readonly("id", &Datatype::id)
+        .def_readonly("combiner", &Datatype::combiner)
+        .def_property_readonly("attributes", [](const Datatype& type) { return to_dict(type.attributes); })
+        .def_readonly("rows", &Datatype::rows);
+    py::class_<RankDatatypes>(module, "RankDatatypes")
+        .def_readonly("rank", &RankDatatypes::rank)
+        .def_readonly("thread", &RankDatatypes::thread)
+        .def_readonly("types", &RankDatatypes::types);
+}
+
+// Objects of a project live as long as it does.
+template <class Object, class Find> auto of_call(Find find)
+{
+    return [find](const OpenedProject& project, const OwnedState& call,
+                  const std::string& attribute) -> const Object* {
+        return (project.objects.*find)(call.rank, call, attribute);
+    };
+}
+
+} // namespace
+
+void bind_project(py::module_& module)
+{
+    bind_objects(module);
+    py::class_<TraceFile>(module, "Thread")
+        .def_property_readonly("path", [](const TraceFile& trace) { return file_text(trace.path); })
+        .def_readonly("rank", &TraceFile::rank)
+        .def_readonly("thread", &TraceFile::thread)
+        .def_readonly("labels", &TraceFile::labels)
+        .def("__repr__", [](const TraceFile& trace) {
+            return "<Thread " + std::to_string(trace.thread) + " of rank " + std::to_string(trace.rank) + ">";
+        });
+
+    using FindCommunicator =
+        const Communicator* (ObjectTable::*)(std::int64_t, const Element&, std::string_view) const;
+    using FindFile =
+        const ProjectFile* (ObjectTable::*)(std::int64_t, const Element&, std::string_view) const;
+    using FindType = const Datatype* (ObjectTable::*)(std::int64_t, const Element&, std::string_view) const;
+    using FindWindow = const Window* (ObjectTable::*)(std::int64_t, const Element&, std::string_view) const;
+    const auto field = [](auto member) {
+        return [member](const OpenedProject& project) -> const auto&
+        {
+            return project.project.*member;
+        };
+    };
+    py::class_<OpenedProject, ProjectPointer>(module, "Project")
+        .def_property_readonly("name", field(&Project::name))
+        .def_property_readonly("process_count", field(&Project::process_count))
+        .def_property_readonly("description", field(&Project::description))
+        .def_property_readonly("files", field(&Project::files))
+        .def_property_readonly("levels", field(&Project::levels))
+        .def_property_readonly("leaves", field(&Project::leaves))
+        .def_property_readonly("communicators", field(&Project::communicators))
+        .def_property_readonly("windows", field(&Project::windows))
+        .def_property_readonly("datatypes", field(&Project::datatypes))
+        .def_property_readonly(
+            "trace_paths",
+            [](const OpenedProject& project) { return file_texts(project.project.trace_paths()); })
+        .def_readonly("threads", &OpenedProject::traces)
+        .def_readonly("communicator_labels", &OpenedProject::communicator_labels)
+        .def_property_readonly("file_labels",
+                               [](const OpenedProject& project) { return file_texts(project.file_labels); })
+        .def_readonly("window_labels", &OpenedProject::window_labels)
+        .def("communicator_of", of_call<Communicator>(FindCommunicator(&ObjectTable::communicator)),
+             py::arg("call"), py::arg("attribute") = "cid", inside)
+        .def("file_of", of_call<ProjectFile>(FindFile(&ObjectTable::file)), py::arg("call"),
+             py::arg("attribute") = "fid", inside)
+        .def("datatype_of", of_call<Datatype>(FindType(&ObjectTable::datatype)), py::arg("call"),
+             py::arg("attribute") = "tid", inside)
+        .def("window_of", of_call<Window>(FindWindow(&ObjectTable::window)), py::arg("call"),
+             py::arg("attribute") = "wid", inside);
+    module.def(
+        "read_project",
+        [](const Path& path) {
+            const py::gil_scoped_release release;
+            return std::make_shared<OpenedProject>(path.string());
+        },
+        py::arg("path"));
+}
+
+} // namespace hdtrace

@@ -1,0 +1,50 @@
+// Sums over calls.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "hdtrace/analysis/statistics.h"
+#include "python/src/bindings.h"
+
+namespace py = pybind11;
+
+namespace hdtrace {
+namespace {
+
+Grouping grouping_named(const std::string& name)
+{
+    for (std::size_t i = 0; i < grouping_count; ++i)
+        if (grouping_name(static_cast<Grouping>(i)) == name)
+            return static_cast<Grouping>(i);
+    throw py::value_error("calls cannot be grouped by " + name);
+}
+
+} // namespace
+
+void bind_statistics(py::module_& module)
+{
+    py::class_<Totals>(module, "Totals")
+        .def_readonly("calls", &Totals::calls)
+        .def_readonly("time", &Totals::time)
+        .def_readonly("longest", &Totals::longest)
+        .def_readonly("bytes", &Totals::bytes);
+    py::class_<Statistics>(module, "Statistics")
+        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"))
+        .def("read", &Statistics::read, py::arg("states"), py::call_guard<py::gil_scoped_release>())
+        .def(
+            "groups",
+            [](const Statistics& statistics, const std::string& by) {
+                py::list groups;
+                for (const auto& [label, totals] : statistics.groups(grouping_named(by)))
+                    groups.append(py::make_tuple(file_text(label), totals));
+                return groups;
+            },
+            py::arg("by"))
+        .def_property_readonly("totals", &Statistics::totals)
+        .def_property_readonly("begin", &Statistics::begin)
+        .def_property_readonly("end", &Statistics::end)
+        .def_property_readonly("missing",
+                               [](const Statistics& self) { return missing_texts(self.missing()); });
+    module.attr("GROUPINGS") = names_of<Grouping, grouping_count>(grouping_name);
+}
+
+} // namespace hdtrace

@@ -1,0 +1,73 @@
+// tables.h - tables of columns as NumPy arrays.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include "hdtrace/analysis/columns.h"
+#include "python/src/bindings.h"
+
+namespace hdtrace {
+
+/// The vector moves into the array's owner.
+template <class Number> pybind11::array to_array(std::vector<Number>&& values)
+{
+    auto owner = std::make_unique<std::vector<Number>>(std::move(values));
+    const auto size = static_cast<pybind11::ssize_t>(owner->size());
+    Number* const data = owner->data();
+    const pybind11::capsule capsule(owner.release(),
+                                    [](void* self) { delete static_cast<std::vector<Number>*>(self); });
+    return pybind11::array_t<Number>(size, data, capsule);
+}
+
+inline pybind11::object to_flags(std::vector<std::uint8_t>&& values)
+{
+    return to_array(std::move(values)).attr("view")("bool");
+}
+
+template <class Number> pybind11::object to_python(Numbers<Number>& column)
+{
+    return to_array(std::move(column.values));
+}
+
+inline pybind11::object to_python(Numbers<std::uint8_t>& column)
+{
+    return to_flags(std::move(column.values));
+}
+
+inline pybind11::object to_python(OptionalNumbers& column)
+{
+    const pybind11::object masked = pybind11::module_::import("numpy.ma").attr("MaskedArray");
+    return masked(to_array(std::move(column.values)), to_flags(std::move(column.missing)));
+}
+
+/// A pair: the package decides what to make of it.
+inline pybind11::object to_python(Texts& column)
+{
+    return pybind11::make_tuple(to_array(std::move(column.codes)), file_texts(column.categories));
+}
+
+template <class Columns> pybind11::dict to_dict(Columns columns)
+{
+    pybind11::dict dict;
+    columns.for_each(
+        [&](const std::string& name, auto& column) { dict[pybind11::str(name)] = to_python(column); });
+    return dict;
+}
+
+template <class Table> pybind11::class_<Table> bind_table(pybind11::module_& module, const char* name)
+{
+    return pybind11::class_<Table>(module, name)
+        .def("read", &Table::read, pybind11::arg("calls"),
+             pybind11::call_guard<pybind11::gil_scoped_release>())
+        .def("take", [](Table& table) { return to_dict(table.take()); })
+        .def_property_readonly("missing", [](const Table& table) { return missing_texts(table.missing()); });
+}
+
+} // namespace hdtrace
