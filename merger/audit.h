@@ -1,7 +1,7 @@
 // Looks for what is missing or does not fit together in the traces of a project.
 #pragma once
 
-#include "merger/project.h"
+#include "merger/merged_project.h"
 #include "merger/report.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 #include "merger/project_writer.h"
 
-#include "merger/topology.h"
+#include "merger/label_tree.h"
 #include "merger/xml_writer.h"
 
 #include <stdexcept>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "merger/compat.h"
-#include "merger/project.h"
+#include "merger/merged_project.h"
 
 #include <string>
 

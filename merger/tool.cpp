@@ -6,8 +6,8 @@
 #include "merger/audit.h"
 #include "merger/input_reader.h"
 #include "merger/inputs.h"
+#include "merger/merged_project.h"
 #include "merger/options.h"
-#include "merger/project.h"
 #include "merger/project_writer.h"
 
 #include <cerrno>

@@ -1,9 +1,9 @@
 // project-merger-mpi: project-merger whose processes share the reading.
 
 #include "hdtrace/tools/run_tool.h"
-#include "merger/mpi/crew.h"
+#include "merger/mpi/worker_pool.h"
+#include "merger/serialization.h"
 #include "merger/tool.h"
-#include "merger/wire.h"
 
 #include <cstdio>
 #include <exception>

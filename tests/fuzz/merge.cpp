@@ -6,9 +6,9 @@
 #include "merger/audit.h"
 #include "merger/input_reader.h"
 #include "merger/inputs.h"
-#include "merger/project.h"
+#include "merger/merged_project.h"
 #include "merger/project_writer.h"
-#include "merger/wire.h"
+#include "merger/serialization.h"
 #include "tests/fuzz/input_folder.h"
 
 #include <algorithm>

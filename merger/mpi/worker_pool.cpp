@@ -1,6 +1,6 @@
-#include "merger/mpi/crew.h"
+#include "merger/mpi/worker_pool.h"
 
-#include "merger/wire.h"
+#include "merger/serialization.h"
 
 #include <algorithm>
 #include <cstdint>

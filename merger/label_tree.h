@@ -1,7 +1,7 @@
 // The tree of labels that leads to the traces.
 #pragma once
 
-#include "merger/project.h"
+#include "merger/merged_project.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "merger/wire.h"
+#include "merger/serialization.h"
 
 #include "hdtrace/format/errors.h"
 

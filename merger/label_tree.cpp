@@ -1,4 +1,4 @@
-#include "merger/topology.h"
+#include "merger/label_tree.h"
 
 #include <map>
 

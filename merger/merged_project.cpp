@@ -1,4 +1,4 @@
-#include "merger/project.h"
+#include "merger/merged_project.h"
 
 #include "hdtrace/format/errors.h"
 #include "merger/input_reader.h"
