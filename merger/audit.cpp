@@ -36,7 +36,7 @@ constexpr Reference references[] = {
 
 void warn_of_missing_trace(const std::string& path, Report& report)
 {
-    report.warn("missing traces", {path}, "this trace is missing");
+    report.warn(Topic::missing_traces, {path}, "this trace is missing");
 }
 
 /// Reads one trace and compares it with what the process describes.
@@ -55,17 +55,17 @@ class TraceAudit {
                 ++m_top_level;
             }
             if (!reader.complete())
-                m_report.warn("cut-off traces", {m_job.path},
+                m_report.warn(Topic::cut_off_traces, {m_job.path},
                               "the trace is cut off after " + std::to_string(m_states) +
                                   " states: " + reader.missing() + " is missing" + close(reader));
         } catch (const ReadError& error) {
-            m_report.warn("broken traces", {error.file(), static_cast<std::uint64_t>(error.line())},
+            m_report.warn(Topic::broken_traces, {error.file(), static_cast<std::uint64_t>(error.line())},
                           "the trace is broken: " + error.reason());
         } catch (const OpenError& error) {
             if (error.code() == std::errc::no_such_file_or_directory)
                 warn_of_missing_trace(m_job.path, m_report);
             else
-                m_report.warn("unreadable traces", {m_job.path}, error.code().message());
+                m_report.warn(Topic::unreadable_traces, {m_job.path}, error.code().message());
         }
         for (int object = 0; object < object_kinds; ++object)
             warn_of_unknown(static_cast<Object>(object));
@@ -138,7 +138,7 @@ class TraceAudit {
             what + " " + std::to_string(unknown.first) + " is used, but not described in the .info";
         if (unknown.ids.size() > 1)
             text += " (and " + std::to_string(unknown.ids.size() - 1) + " more " + what + "s)";
-        m_report.warn("undescribed objects", {m_job.path, unknown.line}, text);
+        m_report.warn(Topic::undescribed_objects, {m_job.path, unknown.line}, text);
     }
 
     static constexpr std::size_t most_unknown_ids = 1000;
@@ -160,13 +160,13 @@ std::string canonical_directory(std::string_view path)
 }
 
 /// Readers look for the traces beside the project, under its name.
-void check_output_name(const Project& project, const std::string& output, Report& report)
+void check_output_name(const MergedProject& project, const std::string& output, Report& report)
 {
     const std::string stem = fs::path(output).stem().string();
     const std::string directory = canonical_directory(output);
     std::string_view last_directory;
     bool directory_fits = true;
-    for (const Process& process : project.processes) {
+    for (const MergedProcess& process : project.processes) {
         if (process.name.directory != last_directory || &process == &project.processes.front()) {
             last_directory = process.name.directory;
             directory_fits = canonical_directory(last_directory) == directory;
@@ -177,7 +177,7 @@ void check_output_name(const Project& project, const std::string& output, Report
         expected.directory = directory_of(output);
         expected.base = stem;
         expected.labels.push_back(process.threads.front());
-        report.warn("traces that readers will not find", {output},
+        report.warn(Topic::unfindable_traces, {output},
                     "readers will look for " + expected.path(".trc") +
                         ": to be found, the project has to be " + process.name.directory + process.name.base +
                         ".proj");
@@ -185,7 +185,7 @@ void check_output_name(const Project& project, const std::string& output, Report
     }
 }
 
-TraceJob trace_job(const Project& project, const Process& process, const std::string& thread,
+TraceJob trace_job(const MergedProject& project, const MergedProcess& process, const std::string& thread,
                    const AuditOptions& options)
 {
     TraceJob job;
@@ -195,23 +195,23 @@ TraceJob trace_job(const Project& project, const Process& process, const std::st
     job.known_ids[communicators] = process.communicator_ids;
     job.known_ids[files] = process.file_ids;
     job.known_ids[windows] = process.window_ids;
-    for (const Datatype* datatype : process.datatypes)
+    for (const DescribedDatatype* datatype : process.datatypes)
         job.known_ids[datatypes].push_back(datatype->id);
     std::ranges::sort(job.known_ids[datatypes]);
     return job;
 }
 
-void warn_of_lost_states(const Process& process, Report& report)
+void warn_of_lost_states(const MergedProcess& process, Report& report)
 {
     for (const LostStates& lost : process.lost)
-        report.warn("lost states", lost.place,
+        report.warn(Topic::lost_states, lost.place,
                     std::to_string(lost.count) + " states of thread " + std::to_string(lost.thread) +
                         " were lost while tracing: the disk may have been full");
 }
 
-void look_for_traces(const Project& project, Report& report)
+void look_for_traces(const MergedProject& project, Report& report)
 {
-    for (const Process& process : project.processes) {
+    for (const MergedProcess& process : project.processes) {
         warn_of_lost_states(process, report);
         for (const std::string& thread : process.threads) {
             const std::string path = detail::existing_name(process.trace_path(thread));
@@ -222,10 +222,11 @@ void look_for_traces(const Project& project, Report& report)
     }
 }
 
-void read_traces(const Project& project, const AuditOptions& options, InputReader& reader, Report& report)
+void read_traces(const MergedProject& project, const AuditOptions& options, InputReader& reader,
+                 Report& report)
 {
-    std::vector<std::pair<const Process*, const std::string*>> traces;
-    for (const Process& process : project.processes) {
+    std::vector<std::pair<const MergedProcess*, const std::string*>> traces;
+    for (const MergedProcess& process : project.processes) {
         for (const std::string& thread : process.threads)
             traces.emplace_back(&process, &thread);
     }
@@ -233,10 +234,10 @@ void read_traces(const Project& project, const AuditOptions& options, InputReade
         return trace_job(project, *traces[i].first, *traces[i].second, options);
     };
     reader.expect_traces(traces.size(), job_at);
-    const Process* last = nullptr;
+    const MergedProcess* last = nullptr;
     for (std::size_t i = 0; i < traces.size(); ++i) {
         report.progress("checking traces", i, traces.size());
-        if (const Process* process = traces[i].first; std::exchange(last, process) != process)
+        if (const MergedProcess* process = traces[i].first; std::exchange(last, process) != process)
             warn_of_lost_states(*process, report);
         reader.audit_trace(job_at(i), report);
     }
@@ -249,7 +250,7 @@ void audit_trace(const TraceJob& job, Report& report)
     TraceAudit(job, report).run();
 }
 
-void audit(const Project& project, const std::string& output, const AuditOptions& options,
+void audit(const MergedProject& project, const std::string& output, const AuditOptions& options,
            InputReader& reader, Report& report)
 {
     check_output_name(project, output, report);

@@ -36,7 +36,7 @@ struct AuditOptions {
 /// Warns about traces that readers of a project file at @p output will not find, and about lost states.
 /// If it may, also reads all traces, warns about those that are cut off or refer to objects that are not
 /// described, and closes the former. Nothing of this keeps the project from being written.
-void audit(const Project& project, const std::string& output, const AuditOptions& options,
+void audit(const MergedProject& project, const std::string& output, const AuditOptions& options,
            InputReader& reader, Report& report);
 
 } // namespace hdtrace::merger

@@ -61,7 +61,7 @@ std::size_t CommunicatorUnifier::find_or_create(const std::string& key, const Co
     return known->second;
 }
 
-void CommunicatorUnifier::add_member(Communicator& communicator, std::int64_t rank, std::int64_t id,
+void CommunicatorUnifier::add_member(MergedCommunicator& communicator, std::int64_t rank, std::int64_t id,
                                      const CommunicatorRecord& record)
 {
     const auto [map, remote] = ordered_sides(record);
@@ -79,29 +79,29 @@ void CommunicatorUnifier::add_member(Communicator& communicator, std::int64_t ra
         return;
     }
     communicator.ids.emplace_back(rank, id);
-    communicator.take_name("communicator", rank, record, m_report);
+    communicator.take_name("communicator", Topic::communicators_with_several_names, rank, record, m_report);
 }
 
 void CommunicatorUnifier::warn_of_missing_uid(const CommunicatorRecord& record)
 {
     if (!m_uid_was_missing)
         m_report.warn(
-            "communicators without uid", record.place,
+            Topic::communicators_without_uid, record.place,
             "communicators without uid: those with equal maps are paired in the order of their creation, "
             "which may be wrong");
     m_uid_was_missing = true;
 }
 
-std::vector<Communicator> CommunicatorUnifier::take()
+std::vector<MergedCommunicator> CommunicatorUnifier::take()
 {
-    std::ranges::stable_partition(m_communicators, &Communicator::is_world);
-    for (Communicator& communicator : m_communicators) {
+    std::ranges::stable_partition(m_communicators, &MergedCommunicator::is_world);
+    for (MergedCommunicator& communicator : m_communicators) {
         // Readers know the world by its name.
         if (communicator.is_world)
             communicator.name = world_name;
         else if (communicator.name == world_name) {
             communicator.name += " (not the world)";
-            m_report.warn("names that are taken", communicator.place,
+            m_report.warn(Topic::taken_names, communicator.place,
                           "the name WORLD is reserved: this communicator is written as '" +
                               communicator.name + "'");
         }

@@ -15,7 +15,7 @@
 
 namespace hdtrace::merger {
 
-struct Communicator : SharedObject {
+struct MergedCommunicator : SharedObject {
     RankMap map;
     bool is_inter = false;
     RankMap remote; ///< of an inter-communicator, whose first side has the lowest world rank of all
@@ -33,18 +33,18 @@ class CommunicatorUnifier {
     explicit CommunicatorUnifier(Report& report) : m_report(report) {}
 
     CommunicatorPositions add(std::int64_t rank, const ProcessInfo& info);
-    const Communicator& operator[](std::size_t position) const { return m_communicators[position]; }
+    const MergedCommunicator& operator[](std::size_t position) const { return m_communicators[position]; }
     /// The world first, then as the processes describe them.
-    std::vector<Communicator> take();
+    std::vector<MergedCommunicator> take();
 
   private:
     std::size_t find_or_create(const std::string& key, const CommunicatorRecord& record);
-    void add_member(Communicator& communicator, std::int64_t rank, std::int64_t id,
+    void add_member(MergedCommunicator& communicator, std::int64_t rank, std::int64_t id,
                     const CommunicatorRecord& record);
     void warn_of_missing_uid(const CommunicatorRecord& record);
 
     Report& m_report;
-    std::vector<Communicator> m_communicators;
+    std::vector<MergedCommunicator> m_communicators;
     std::unordered_map<std::string, std::size_t> m_index; ///< of a key
     bool m_uid_was_missing = false;
 };

@@ -27,7 +27,7 @@ constexpr std::string_view loadable_names[] = {byte_name,
                                                "MPI_LB",
                                                "MPI_UB"};
 
-bool is_loadable(const Datatype& datatype)
+bool is_loadable(const DescribedDatatype& datatype)
 {
     if (datatype.combiner == "NAMED")
         return std::ranges::find(loadable_names, datatype.name) != std::end(loadable_names);
@@ -35,15 +35,15 @@ bool is_loadable(const Datatype& datatype)
            std::ranges::find(loadable_combiners, datatype.combiner) != std::end(loadable_combiners);
 }
 
-bool is_byte(const Datatype* datatype)
+bool is_byte(const DescribedDatatype* datatype)
 {
     return datatype->combiner == "NAMED" && datatype->name == byte_name;
 }
 
-Datatype byte_with_new_id(const ProcessDatatypes& datatypes)
+DescribedDatatype byte_with_new_id(const ProcessDatatypes& datatypes)
 {
-    Datatype byte;
-    for (const Datatype* datatype : datatypes)
+    DescribedDatatype byte;
+    for (const DescribedDatatype* datatype : datatypes)
         byte.id = std::max(byte.id, datatype->id + 1);
     byte.combiner = "NAMED";
     byte.name = byte_name;
@@ -53,13 +53,13 @@ Datatype byte_with_new_id(const ProcessDatatypes& datatypes)
     return byte;
 }
 
-Datatype as_bytes(const Datatype& datatype, std::int64_t byte_id)
+DescribedDatatype as_bytes(const DescribedDatatype& datatype, std::int64_t byte_id)
 {
     if (!datatype.size)
         throw std::invalid_argument("datatype " + std::to_string(datatype.id) + " (" + datatype.combiner +
                                     " " + datatype.name +
                                     ") cannot be replaced, because its size is not in the .info");
-    Datatype bytes = datatype;
+    DescribedDatatype bytes = datatype;
     bytes.combiner = "CONTIGUOUS";
     bytes.integers = {std::to_string(*datatype.size)};
     bytes.addresses.clear();
@@ -71,18 +71,19 @@ Datatype as_bytes(const Datatype& datatype, std::int64_t byte_id)
 
 } // namespace
 
-std::vector<Datatype> datatypes_for_piosimhd(const ProcessDatatypes& datatypes)
+std::vector<DescribedDatatype> datatypes_for_piosimhd(const ProcessDatatypes& datatypes)
 {
-    std::vector<Datatype> result;
-    if (std::ranges::all_of(datatypes, [](const Datatype* datatype) { return is_loadable(*datatype); })) {
-        for (const Datatype* datatype : datatypes)
+    std::vector<DescribedDatatype> result;
+    if (std::ranges::all_of(datatypes,
+                            [](const DescribedDatatype* datatype) { return is_loadable(*datatype); })) {
+        for (const DescribedDatatype* datatype : datatypes)
             result.push_back(*datatype);
         return result;
     }
     const auto known_byte = std::ranges::find_if(datatypes, is_byte);
     result.push_back(known_byte != datatypes.end() ? **known_byte : byte_with_new_id(datatypes));
     const std::int64_t byte_id = result.front().id;
-    for (const Datatype* datatype : datatypes) {
+    for (const DescribedDatatype* datatype : datatypes) {
         if (datatype->id != byte_id)
             result.push_back(is_loadable(*datatype) ? *datatype : as_bytes(*datatype, byte_id));
     }

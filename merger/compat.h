@@ -15,6 +15,6 @@ enum class Compat {
 
 /// The datatypes with those that the original tools refuse as CONTIGUOUS of BYTE of the same size, for which
 /// an MPI_BYTE is added if need be. Throws std::invalid_argument if a size is not known.
-std::vector<Datatype> datatypes_for_piosimhd(const ProcessDatatypes& datatypes);
+std::vector<DescribedDatatype> datatypes_for_piosimhd(const ProcessDatatypes& datatypes);
 
 } // namespace hdtrace::merger

@@ -10,7 +10,7 @@ namespace hdtrace::merger {
 
 namespace {
 
-std::size_t array_size(const Datatype& datatype, Array array)
+std::size_t array_size(const DescribedDatatype& datatype, Array array)
 {
     switch (array) {
     case Array::integers:
@@ -23,7 +23,7 @@ std::size_t array_size(const Datatype& datatype, Array array)
     return datatype.types.size();
 }
 
-std::size_t count_repeats(const Combiner& combiner, const Datatype& datatype)
+std::size_t count_repeats(const Combiner& combiner, const DescribedDatatype& datatype)
 {
     if (combiner.repeat_at == Combiner::no_repeat)
         return 0;
@@ -138,7 +138,7 @@ bool is_value_of(std::string_view attribute, std::string_view value)
     return is_number(value) || (attribute == "darg" && is_distribution(value));
 }
 
-void check_values(const Combiner& combiner, const Datatype& datatype, std::size_t repeats)
+void check_values(const Combiner& combiner, const DescribedDatatype& datatype, std::size_t repeats)
 {
     const auto check = [&](const ContentAttribute& attribute, std::size_t k) {
         const std::string value = content(datatype, attribute.position, repeats, k);
@@ -159,7 +159,7 @@ void check(const DatatypeRecord& record, Report& report)
     if (!combiner)
         return;
     if (!record.datatype.has_contents()) {
-        report.warn("datatypes without contents", record.place,
+        report.warn(Topic::datatypes_without_contents, record.place,
                     "the contents of datatype " + std::to_string(record.datatype.id) + " are not known");
         return;
     }
@@ -172,7 +172,7 @@ void check(const DatatypeRecord& record, Report& report)
 
 } // namespace
 
-std::size_t check_contents(const Combiner& combiner, const Datatype& datatype)
+std::size_t check_contents(const Combiner& combiner, const DescribedDatatype& datatype)
 {
     struct Named {
         Array array;
@@ -190,7 +190,8 @@ std::size_t check_contents(const Combiner& combiner, const Datatype& datatype)
     return repeats;
 }
 
-std::string content(const Datatype& datatype, const Position& position, std::size_t repeats, std::size_t k)
+std::string content(const DescribedDatatype& datatype, const Position& position, std::size_t repeats,
+                    std::size_t k)
 {
     const std::size_t at = position.start + position.factor * repeats + k;
     switch (position.array) {
@@ -215,7 +216,7 @@ ProcessDatatypes DatatypePool::add(const DatatypeTable& table, Report& report)
     return datatypes;
 }
 
-std::size_t DatatypePool::Hash::operator()(const Datatype& datatype) const
+std::size_t DatatypePool::Hash::operator()(const DescribedDatatype& datatype) const
 {
     std::size_t hash = 0;
     const auto mix = [&hash](const auto& value) {

@@ -16,7 +16,7 @@ namespace hdtrace::merger {
 /// MPI_DATATYPE_NULL, MPI_COMM_NULL, MPI_FILE_NULL and MPI_WIN_NULL in traces.
 inline constexpr std::int64_t null_id = -1;
 
-struct Datatype {
+struct DescribedDatatype {
     std::int64_t id = 0;
     std::string combiner; ///< without MPI_COMBINER_
     std::string name;
@@ -33,26 +33,27 @@ struct Datatype {
         return combiner == "NAMED" || !(integers.empty() && addresses.empty() && types.empty());
     }
 
-    bool operator==(const Datatype&) const = default;
+    bool operator==(const DescribedDatatype&) const = default;
 };
 
 struct DatatypeRecord {
     Place place;
-    Datatype datatype;
+    DescribedDatatype datatype;
 };
 
 /// How often the child element of @p combiner is repeated. Throws std::invalid_argument if the arrays of
 /// @p datatype do not hold what the combiner needs.
-std::size_t check_contents(const Combiner& combiner, const Datatype& datatype);
+std::size_t check_contents(const Combiner& combiner, const DescribedDatatype& datatype);
 
 /// The value at @p position for the @p k-th of @p repeats children. The contents have been checked.
-std::string content(const Datatype& datatype, const Position& position, std::size_t repeats, std::size_t k);
+std::string content(const DescribedDatatype& datatype, const Position& position, std::size_t repeats,
+                    std::size_t k);
 
 /// Datatypes by id.
 using DatatypeTable = std::map<std::int64_t, DatatypeRecord>;
 
 /// One process's datatypes, each after those of which it consists. Owned by the pool.
-using ProcessDatatypes = std::vector<const Datatype*>;
+using ProcessDatatypes = std::vector<const DescribedDatatype*>;
 
 /// Programs describe mostly the same types in all processes: each is kept once.
 class DatatypePool {
@@ -62,9 +63,9 @@ class DatatypePool {
 
   private:
     struct Hash {
-        std::size_t operator()(const Datatype& datatype) const;
+        std::size_t operator()(const DescribedDatatype& datatype) const;
     };
-    std::unordered_set<Datatype, Hash> m_datatypes;
+    std::unordered_set<DescribedDatatype, Hash> m_datatypes;
 };
 
 } // namespace hdtrace::merger

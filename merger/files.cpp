@@ -9,16 +9,16 @@ namespace hdtrace::merger {
 namespace {
 
 /// Whether @p a was seen before @p b. Records without time count as late.
-bool is_earlier(const ProjectFile& a, const ProjectFile& b)
+bool is_earlier(const MergedFile& a, const MergedFile& b)
 {
-    const auto key = [](const ProjectFile& file) {
+    const auto key = [](const MergedFile& file) {
         return std::make_tuple(file.time.value_or(std::numeric_limits<std::int64_t>::max()), file.size_from,
                                std::string_view(file.name));
     };
     return key(a) < key(b);
 }
 
-void take_origin(ProjectFile& target, const ProjectFile& source)
+void take_origin(MergedFile& target, const MergedFile& source)
 {
     target.name = source.name;
     target.host = source.host;
@@ -28,11 +28,11 @@ void take_origin(ProjectFile& target, const ProjectFile& source)
 }
 
 /// Only files of equal names, which stand behind each other, are told apart by their hosts.
-void forget_needless_hosts(std::vector<ProjectFile>& files)
+void forget_needless_hosts(std::vector<MergedFile>& files)
 {
     for (auto first = files.begin(); first != files.end();) {
         const auto last = std::find_if(first, files.end(),
-                                       [&](const ProjectFile& file) { return file.name != first->name; });
+                                       [&](const MergedFile& file) { return file.name != first->name; });
         if (last - first == 1)
             first->host.clear();
         first = last;
@@ -44,7 +44,7 @@ void forget_needless_hosts(std::vector<ProjectFile>& files)
 void FileUnifier::add(std::int64_t rank, std::int64_t thread, const ProcessInfo& info)
 {
     for (const auto& [id, record] : info.files) {
-        const ProjectFile seen{record.name, record.host, record.size, rank, record.time, {}};
+        const MergedFile seen{record.name, record.host, record.size, rank, record.time, {}};
         const auto [by_name, is_new] = m_by_name.try_emplace({record.name, record.host}, m_files.size());
         if (is_new) {
             m_files.push_back(seen);
@@ -89,17 +89,17 @@ void FileUnifier::unite_with_shared()
             unite(root(name->second), root(shared->second));
 }
 
-std::vector<ProjectFile> FileUnifier::take()
+std::vector<MergedFile> FileUnifier::take()
 {
     unite_with_shared();
-    std::vector<ProjectFile> files;
+    std::vector<MergedFile> files;
     for (std::size_t i = 0; i < m_files.size(); ++i) {
         if (m_parent[i] != i)
             continue;
         std::ranges::sort(m_files[i].uses);
         files.push_back(std::move(m_files[i]));
     }
-    std::ranges::sort(files, {}, [](const ProjectFile& file) { return std::tie(file.name, file.host); });
+    std::ranges::sort(files, {}, [](const MergedFile& file) { return std::tie(file.name, file.host); });
     forget_needless_hosts(files);
     return files;
 }

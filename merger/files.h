@@ -22,7 +22,7 @@ struct FileUse {
     auto operator<=>(const FileUse&) const = default;
 };
 
-struct ProjectFile {
+struct MergedFile {
     std::string name;
     std::string host; ///< where it is, if another host has a file of this name; else empty
     std::int64_t initial_size = 0;
@@ -36,7 +36,7 @@ class FileUnifier {
     /// @p thread is the one whose trace is in the .info's name.
     void add(std::int64_t rank, std::int64_t thread, const ProcessInfo& info);
     /// In the order of the names.
-    std::vector<ProjectFile> take();
+    std::vector<MergedFile> take();
 
   private:
     using Name = std::pair<std::string, std::string>; ///< with the only host that can see it, or none
@@ -45,7 +45,7 @@ class FileUnifier {
     std::size_t root(std::size_t file);
     std::size_t unite(std::size_t a, std::size_t b);
 
-    std::vector<ProjectFile> m_files;
+    std::vector<MergedFile> m_files;
     std::vector<std::size_t> m_parent; ///< a forest: united files have the same root, which holds the data
     std::map<Name, std::size_t> m_by_name;
     std::unordered_map<std::string, std::size_t> m_by_inode;

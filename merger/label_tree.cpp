@@ -12,7 +12,7 @@ struct Index {
     std::map<std::string, Index> children;
 };
 
-Topology::Node& child(std::vector<Topology::Node>& siblings, Index*& index, const std::string& label)
+LabelTree::Node& child(std::vector<LabelTree::Node>& siblings, Index*& index, const std::string& label)
 {
     const auto [known, is_new] = index->children.try_emplace(label);
     if (is_new) {
@@ -25,10 +25,10 @@ Topology::Node& child(std::vector<Topology::Node>& siblings, Index*& index, cons
 
 } // namespace
 
-Topology::Topology(const Project& project)
+LabelTree::LabelTree(const MergedProject& project)
 {
     Index root;
-    for (const Process& process : project.processes) {
+    for (const MergedProcess& process : project.processes) {
         std::vector<Node>* siblings = &m_roots;
         Index* index = &root;
         for (const std::string& label : process.name.labels)

@@ -8,14 +8,14 @@
 
 namespace hdtrace::merger {
 
-class Topology {
+class LabelTree {
   public:
     struct Node {
         std::string label;
         std::vector<Node> children;
     };
 
-    explicit Topology(const Project& project);
+    explicit LabelTree(const MergedProject& project);
 
     /// Siblings have different labels and are in the order of the processes.
     const std::vector<Node>& roots() const { return m_roots; }

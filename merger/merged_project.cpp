@@ -14,7 +14,7 @@ namespace {
 
 /// A process of which some .info files have been read.
 struct OpenProcess {
-    Process process;
+    MergedProcess process;
     ProcessInfo info;
     const InfoInput* first_input = nullptr;
 };
@@ -75,7 +75,7 @@ class Unifier {
     {
     }
 
-    Project run(const std::vector<InfoInput>& inputs)
+    MergedProject run(const std::vector<InfoInput>& inputs)
     {
         std::vector<std::string_view> paths;
         for (const InfoInput& input : inputs) {
@@ -133,7 +133,7 @@ class Unifier {
         open.first_input = &input;
         if (input.info.empty())
             m_report.warn(
-                "missing .info files", place_of(input),
+                Topic::missing_info_files, place_of(input),
                 "its .info is missing: files, communicators and datatypes of this process stay unknown");
         else
             add_info(input, open);
@@ -256,7 +256,7 @@ class Unifier {
 
     void add_process(OpenProcess open)
     {
-        Process& process = open.process;
+        MergedProcess& process = open.process;
         for (const std::int64_t number : open.info.threads)
             process.threads.push_back(std::to_string(number));
         std::ranges::sort(process.threads, label_less);
@@ -313,7 +313,7 @@ class Unifier {
             m_report.error(m_last_place, "there is a rank " +
                                              std::to_string(m_project.processes.back().rank) +
                                              ", but the program has " + std::to_string(count) + " processes");
-        for (const Communicator& communicator : m_project.communicators) {
+        for (const MergedCommunicator& communicator : m_project.communicators) {
             for (const RankMap* side : {&communicator.map, &communicator.remote}) {
                 if (side->highest() >= count)
                     m_report.error(communicator.place, "the map has rank " + std::to_string(side->highest()) +
@@ -333,11 +333,11 @@ class Unifier {
                 missing.push_back({next, end - 1});
             next = end + 1;
         };
-        for (const Process& process : m_project.processes)
+        for (const MergedProcess& process : m_project.processes)
             add_gap(process.rank);
         add_gap(m_project.process_count);
         if (!missing.empty())
-            m_report.warn("missing processes", m_first ? m_first->place : m_last_place,
+            m_report.warn(Topic::missing_processes, m_first ? m_first->place : m_last_place,
                           "the program has " + std::to_string(m_project.process_count) +
                               " processes; no files were given of rank " + list_ranges(missing));
     }
@@ -347,7 +347,7 @@ class Unifier {
     {
         if (has_world())
             return;
-        Communicator world;
+        MergedCommunicator world;
         world.name = "WORLD";
         world.map = RankMap::identity(m_project.process_count);
         world.is_world = true;
@@ -356,7 +356,7 @@ class Unifier {
 
     InputReader& m_reader;
     Report& m_report;
-    Project m_project;
+    MergedProject m_project;
     CommunicatorUnifier m_communicators;
     WindowUnifier m_windows;
     FileUnifier m_files;
@@ -370,14 +370,14 @@ class Unifier {
 
 } // namespace
 
-std::string Process::trace_path(const std::string& thread) const
+std::string MergedProcess::trace_path(const std::string& thread) const
 {
     TraceName trace = name;
     trace.labels.push_back(thread);
     return trace.path(".trc");
 }
 
-Project unify(const std::vector<InfoInput>& inputs, InputReader& reader, Report& report)
+MergedProject unify(const std::vector<InfoInput>& inputs, InputReader& reader, Report& report)
 {
     return Unifier(reader, report).run(inputs);
 }

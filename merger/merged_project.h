@@ -14,7 +14,7 @@
 
 namespace hdtrace::merger {
 
-struct Process {
+struct MergedProcess {
     std::int64_t rank = 0;            ///< of programs without ranks: counted in the order of the names
     TraceName name;                   ///< the labels without the last one
     std::vector<std::string> threads; ///< the last labels, in their order
@@ -30,14 +30,14 @@ struct Process {
     std::int64_t first_thread() const { return label_number(threads.front()).value_or(0); }
 };
 
-struct Project {
+struct MergedProject {
     std::string name; ///< true name of the program
     std::int64_t process_count = 0;
     Levels levels;
-    std::vector<Process> processes; ///< in the order of the ranks
-    std::vector<ProjectFile> files;
-    std::vector<Communicator> communicators;
-    std::vector<Window> windows;
+    std::vector<MergedProcess> processes; ///< in the order of the ranks
+    std::vector<MergedFile> files;
+    std::vector<MergedCommunicator> communicators;
+    std::vector<MergedWindow> windows;
     DatatypePool datatypes; ///< owns what the processes refer to
 };
 
@@ -45,6 +45,6 @@ class InputReader;
 
 /// Reads the .info files one after the other and unifies what they describe. @p inputs have to live as long
 /// as @p report is used. Where the report has errors, the project is not complete.
-Project unify(const std::vector<InfoInput>& inputs, InputReader& reader, Report& report);
+MergedProject unify(const std::vector<InfoInput>& inputs, InputReader& reader, Report& report);
 
 } // namespace hdtrace::merger

@@ -106,7 +106,7 @@ class InfoLoader {
         if (m_unknown_count > 0)
             warn_of_unknown_lines();
         if (reader.truncated_line() > 0)
-            m_report.warn("cut-off lines", {m_path, reader.truncated_line()},
+            m_report.warn(Topic::cut_off_lines, {m_path, reader.truncated_line()},
                           "the last line is cut off and ignored: the process may have been killed");
         warn_of_sudden_end();
         apply_names();
@@ -161,7 +161,7 @@ class InfoLoader {
         std::string text = "unknown line '" + m_unknown_kind + "' ignored";
         if (m_unknown_count > 1)
             text += " (and " + std::to_string(m_unknown_count - 1) + " more unknown lines in this file)";
-        m_report.warn("unknown lines", {m_path, m_unknown_line}, text);
+        m_report.warn(Topic::unknown_lines, {m_path, m_unknown_line}, text);
     }
 
     void load_process(const InfoLine& line)
@@ -261,7 +261,7 @@ class InfoLoader {
 
     void load_type(const InfoLine& line)
     {
-        Datatype datatype;
+        DescribedDatatype datatype;
         datatype.id = object_id(line);
         datatype.combiner = line.text("combiner");
         if (datatype.combiner.starts_with(combiner_prefix))
@@ -270,7 +270,7 @@ class InfoLoader {
         if (datatype.combiner.front() < 'A')
             line.fail("combiner", "'" + datatype.combiner + "' is not the name of a combiner");
         if (!has_element(datatype.combiner)) {
-            m_report.warn("unknown combiners", place(line),
+            m_report.warn(Topic::unknown_combiners, place(line),
                           "the combiner " + datatype.combiner + " is not known: it is written as UNKNOWN");
             datatype.combiner = unknown_combiner;
         }
@@ -314,7 +314,7 @@ class InfoLoader {
         threads.insert(0);
         for (const std::int64_t thread : threads) {
             if (!m_ended_threads.contains(thread))
-                m_report.warn("sudden ends", {m_path, m_process_line},
+                m_report.warn(Topic::sudden_ends, {m_path, m_process_line},
                               "the process was ended from outside or by a fault: the last calls of thread " +
                                   std::to_string(thread) + " may be missing in its trace");
         }
@@ -347,7 +347,7 @@ class InfoLoader {
 
     void warn_of_unused_name(const std::string& what, std::int64_t id, const Name& name)
     {
-        m_report.warn("names of unknown objects", name.place,
+        m_report.warn(Topic::names_of_unknown_objects, name.place,
                       what + " " + std::to_string(id) + " is named, but not described");
     }
 

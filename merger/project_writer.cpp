@@ -13,7 +13,7 @@ constexpr int version = 1;
 
 class ProjectWriter {
   public:
-    ProjectWriter(const Project& project, const ProjectOptions& options, int file)
+    ProjectWriter(const MergedProject& project, const ProjectOptions& options, int file)
         : m_project(project), m_options(options), m_xml(file)
     {
     }
@@ -38,12 +38,12 @@ class ProjectWriter {
     void write_files()
     {
         m_xml.start("FileList");
-        for (const ProjectFile& file : m_project.files)
+        for (const MergedFile& file : m_project.files)
             write_file(file);
         m_xml.end();
     }
 
-    void write_file(const ProjectFile& file)
+    void write_file(const MergedFile& file)
     {
         m_xml.start("File");
         m_xml.attribute("name", file.name);
@@ -86,16 +86,16 @@ class ProjectWriter {
         }
         for (std::size_t i = 0; i < m_project.levels.names.size(); ++i)
             m_xml.end();
-        const Topology topology(m_project);
+        const LabelTree topology(m_project);
         write_nodes(topology.roots(), "Node", "name");
         write_nodes(topology.roots(), "Label", "value");
         m_xml.end();
     }
 
-    void write_nodes(const std::vector<Topology::Node>& nodes, std::string_view element,
+    void write_nodes(const std::vector<LabelTree::Node>& nodes, std::string_view element,
                      std::string_view attribute)
     {
-        for (const Topology::Node& node : nodes) {
+        for (const LabelTree::Node& node : nodes) {
             m_xml.start(element);
             m_xml.attribute(attribute, node.label);
             write_nodes(node.children, element, attribute);
@@ -107,7 +107,7 @@ class ProjectWriter {
     {
         m_xml.start("CommunicatorList");
         FreshIds fresh_ids(m_project);
-        for (const Communicator& communicator : m_project.communicators)
+        for (const MergedCommunicator& communicator : m_project.communicators)
             write_communicator(communicator, fresh_ids);
         m_xml.end();
     }
@@ -115,9 +115,9 @@ class ProjectWriter {
     /// Ids that no trace uses.
     class FreshIds {
       public:
-        explicit FreshIds(const Project& project)
+        explicit FreshIds(const MergedProject& project)
         {
-            for (const Process& process : project.processes) {
+            for (const MergedProcess& process : project.processes) {
                 if (!process.communicator_ids.empty())
                     m_next[process.rank] = process.communicator_ids.back() + 1;
             }
@@ -128,7 +128,7 @@ class ProjectWriter {
         std::map<std::int64_t, std::int64_t> m_next;
     };
 
-    void write_communicator(const Communicator& communicator, FreshIds& fresh_ids)
+    void write_communicator(const MergedCommunicator& communicator, FreshIds& fresh_ids)
     {
         m_xml.start("Communicator");
         m_xml.attribute("name", communicator.name);
@@ -143,7 +143,7 @@ class ProjectWriter {
         m_xml.end();
     }
 
-    void write_members(const Communicator& communicator, const RankMap& map, std::string_view group,
+    void write_members(const MergedCommunicator& communicator, const RankMap& map, std::string_view group,
                        FreshIds& fresh_ids)
     {
         auto known = communicator.ids.begin();
@@ -169,12 +169,12 @@ class ProjectWriter {
         if (m_project.windows.empty())
             return;
         m_xml.start("WindowList");
-        for (const Window& window : m_project.windows)
+        for (const MergedWindow& window : m_project.windows)
             write_window(window);
         m_xml.end();
     }
 
-    void write_window(const Window& window)
+    void write_window(const MergedWindow& window)
     {
         m_xml.start("Window");
         m_xml.attribute("name", window.name);
@@ -201,7 +201,7 @@ class ProjectWriter {
     void write_datatypes()
     {
         m_xml.start("Datatypes");
-        for (const Process& process : m_project.processes) {
+        for (const MergedProcess& process : m_project.processes) {
             m_xml.start("Rank");
             m_xml.attribute("name", process.rank);
             m_xml.attribute("thread", process.first_thread());
@@ -211,22 +211,22 @@ class ProjectWriter {
         m_xml.end();
     }
 
-    void write_process_datatypes(const Process& process)
+    void write_process_datatypes(const MergedProcess& process)
     {
         if (m_options.compat == Compat::none) {
-            for (const Datatype* datatype : process.datatypes)
+            for (const DescribedDatatype* datatype : process.datatypes)
                 write_datatype(*datatype);
             return;
         }
         try {
-            for (const Datatype& datatype : datatypes_for_piosimhd(process.datatypes))
+            for (const DescribedDatatype& datatype : datatypes_for_piosimhd(process.datatypes))
                 write_datatype(datatype);
         } catch (const std::invalid_argument& error) {
             throw std::invalid_argument("rank " + std::to_string(process.rank) + ": " + error.what());
         }
     }
 
-    void write_datatype(const Datatype& datatype)
+    void write_datatype(const DescribedDatatype& datatype)
     {
         m_xml.start(datatype.combiner);
         m_xml.attribute("id", datatype.id);
@@ -239,7 +239,7 @@ class ProjectWriter {
         m_xml.end();
     }
 
-    void write_contents(const Combiner& combiner, const Datatype& datatype)
+    void write_contents(const Combiner& combiner, const DescribedDatatype& datatype)
     {
         const std::size_t repeats = check_contents(combiner, datatype);
         for (const auto& [name, position] : combiner.attributes)
@@ -254,7 +254,7 @@ class ProjectWriter {
     }
 
     /// Attributes of the combiner with these names go first: DARRAY has a `size` of its own.
-    void write_measures(const Datatype& datatype, const Combiner* combiner)
+    void write_measures(const DescribedDatatype& datatype, const Combiner* combiner)
     {
         const auto write = [&](std::string_view name, const std::optional<std::int64_t>& value) {
             if (value && !(combiner && combiner->has_attribute(name)))
@@ -266,7 +266,7 @@ class ProjectWriter {
     }
 
     /// Combiners of a later MPI standard, and types without contents: everything that is known, by kind.
-    void write_unknown_contents(const Datatype& datatype)
+    void write_unknown_contents(const DescribedDatatype& datatype)
     {
         write_measures(datatype, nullptr);
         write_values("Integer", datatype.integers);
@@ -287,14 +287,14 @@ class ProjectWriter {
         }
     }
 
-    const Project& m_project;
+    const MergedProject& m_project;
     const ProjectOptions& m_options;
     XmlWriter m_xml;
 };
 
 } // namespace
 
-void write_project(const Project& project, const ProjectOptions& options, int file)
+void write_project(const MergedProject& project, const ProjectOptions& options, int file)
 {
     ProjectWriter(project, options, file).write();
 }

@@ -18,6 +18,6 @@ struct ProjectOptions {
 
 /// Writes to @p file, which is not closed. Throws std::system_error if that fails, std::invalid_argument if
 /// the project cannot be written in the form asked for.
-void write_project(const Project& project, const ProjectOptions& options, int file);
+void write_project(const MergedProject& project, const ProjectOptions& options, int file);
 
 } // namespace hdtrace::merger

@@ -10,7 +10,7 @@ namespace hdtrace::merger {
 namespace {
 
 /// The world rank of members that are not of this world.
-constexpr std::string_view stranger = "-4";
+constexpr std::string_view foreign_rank = "-4";
 
 struct Range {
     std::int64_t first;
@@ -56,9 +56,9 @@ RankRun parse_entry(std::string_view entry)
     return {world.first, local.first, world.last - world.first + 1};
 }
 
-bool is_stranger(std::string_view entry)
+bool is_foreign(std::string_view entry)
 {
-    return entry.starts_with(stranger) && entry.substr(stranger.size()).starts_with("->");
+    return entry.starts_with(foreign_rank) && entry.substr(foreign_rank.size()).starts_with("->");
 }
 
 bool continues(const RankRun& run, const RankRun& next)
@@ -72,8 +72,8 @@ RankMap::RankMap(std::string_view text)
 {
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(';'), text.size());
-        if (is_stranger(text.substr(0, end)))
-            ++m_strangers;
+        if (is_foreign(text.substr(0, end)))
+            ++m_foreign_count;
         else
             add(parse_entry(text.substr(0, end)));
         text.remove_prefix(std::min(end + 1, text.size()));
@@ -128,7 +128,8 @@ std::string to_string(const RankMap& map)
     std::string text;
     for (const RankRun& run : map.runs())
         text += range(run.world, run.count) + "->" + range(run.local, run.count) + ";";
-    return map.strangers() == 0 ? text : text + std::to_string(map.strangers()) + " of another world;";
+    return map.foreign_count() == 0 ? text
+                                    : text + std::to_string(map.foreign_count()) + " of another world;";
 }
 
 } // namespace hdtrace::merger

@@ -30,9 +30,9 @@ class RankMap {
     /// wrong.
     explicit RankMap(std::string_view text);
 
-    /// What runs() and strangers() of another map say.
-    RankMap(std::vector<RankRun> runs, std::int64_t strangers)
-        : m_runs(std::move(runs)), m_strangers(strangers)
+    /// What runs() and foreign_count() of another map say.
+    RankMap(std::vector<RankRun> runs, std::int64_t foreign_count)
+        : m_runs(std::move(runs)), m_foreign_count(foreign_count)
     {
     }
 
@@ -40,9 +40,9 @@ class RankMap {
 
     const std::vector<RankRun>& runs() const { return m_runs; }
     /// Without any member, even of another world.
-    bool empty() const { return m_runs.empty() && m_strangers == 0; }
+    bool empty() const { return m_runs.empty() && m_foreign_count == 0; }
     std::int64_t size() const;
-    std::int64_t strangers() const { return m_strangers; }
+    std::int64_t foreign_count() const { return m_foreign_count; }
     bool contains(std::int64_t world_rank) const;
     /// World ranks; `process_limit` and -1 where all members are of another world.
     std::int64_t lowest() const { return m_runs.empty() ? process_limit : m_runs.front().world; }
@@ -66,7 +66,7 @@ class RankMap {
     void add(const RankRun& run);
 
     std::vector<RankRun> m_runs;
-    std::int64_t m_strangers = 0;
+    std::int64_t m_foreign_count = 0;
 };
 
 /// Different for different maps.

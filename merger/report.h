@@ -18,18 +18,43 @@ struct Place {
 
 std::string to_string(const Place& place);
 
-struct Message {
+struct Diagnostic {
     enum class Severity { warning, error };
     Severity severity;
     std::string place; ///< "file:line", "file" or empty
     std::string text;
 };
 
-/// Passes messages and progress on. Of many warnings on one topic only the first are passed on, the rest is
-/// counted.
+/// What warnings are about, in the order in which it is said how many were not passed on.
+enum class Topic {
+    broken_traces,
+    communicators_with_several_names,
+    communicators_without_uid,
+    cut_off_lines,
+    cut_off_traces,
+    datatypes_without_contents,
+    lost_states,
+    missing_info_files,
+    missing_processes,
+    missing_traces,
+    names_of_unknown_objects,
+    taken_names,
+    sudden_ends,
+    unfindable_traces,
+    undescribed_objects,
+    unknown_combiners,
+    unknown_lines,
+    unreadable_traces,
+    windows_with_several_names,
+    windows_without_uid,
+};
+std::string_view plural(Topic topic);
+
+/// Passes diagnostics and progress on. Of many warnings on one topic only the first are passed on, the rest
+/// is counted.
 class Report {
   public:
-    using Sink = std::function<void(const Message&)>;
+    using Sink = std::function<void(const Diagnostic&)>;
     /// What is being done, how often that has been done, and how often it will have to be.
     using OnProgress = std::function<void(std::string_view doing, std::size_t done, std::size_t all)>;
     static constexpr std::size_t warnings_per_topic = 20;
@@ -40,8 +65,7 @@ class Report {
     }
     virtual ~Report() = default;
 
-    /// @p topic is a plural, e.g. "cut-off traces".
-    virtual void warn(const std::string& topic, const Place& place, const std::string& text);
+    virtual void warn(Topic topic, const Place& place, const std::string& text);
     void error(const std::string& place, const std::string& text);
     void error(const Place& place, const std::string& text) { error(to_string(place), text); }
 
@@ -58,7 +82,7 @@ class Report {
   private:
     Sink m_sink;
     OnProgress m_on_progress;
-    std::map<std::string, std::size_t> m_warnings;
+    std::map<Topic, std::size_t> m_warnings;
     bool m_has_errors = false;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 /// A warning of one file, which everyone knows.
 struct Warning {
-    std::string topic;
+    Topic topic;
     std::uint64_t line = 0;
     std::string text;
 };
@@ -77,7 +77,7 @@ auto fields(Is<WindowRecord> auto& r)
 {
     return std::tuple_cat(fields(shared(r)), std::tie(r.communicator, r.size, r.displacement_unit));
 }
-auto fields(Is<Datatype> auto& r)
+auto fields(Is<DescribedDatatype> auto& r)
 {
     auto& [id, combiner, name, integers, addresses, types, size, lb, extent] = r;
     return std::tie(id, combiner, name, integers, addresses, types, size, lb, extent);
@@ -104,7 +104,7 @@ auto fields(Is<TraceJob> auto& r)
 }
 
 template <typename T>
-concept Plain = std::is_arithmetic_v<T> || std::is_same_v<T, RankRun>;
+concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, RankRun>;
 template <typename T>
 concept Compound = requires(T& value)
 {
@@ -133,7 +133,7 @@ class Encoder {
         m_bytes += text;
     }
     void put(const Place& place) { put(place.line); }
-    void put(const RankMap& map) { (*this)(map.runs(), map.strangers()); }
+    void put(const RankMap& map) { (*this)(map.runs(), map.foreign_count()); }
     template <typename T> void put(const std::vector<T>& values)
     {
         put(values.size());
@@ -225,10 +225,10 @@ class Decoder {
 };
 
 /// Keeps warnings for the report of another process.
-class Recorder : public Report {
+class WarningCollector : public Report {
   public:
-    Recorder() : Report([](const Message&) {}) {}
-    void warn(const std::string& topic, const Place& place, const std::string& text) override
+    WarningCollector() : Report([](const Diagnostic&) {}) {}
+    void warn(Topic topic, const Place& place, const std::string& text) override
     {
         m_warnings.push_back({topic, place.line, text});
     }
@@ -238,7 +238,7 @@ class Recorder : public Report {
     std::vector<Warning> m_warnings;
 };
 
-void replay(const std::vector<Warning>& warnings, std::string_view path, Report& report)
+void repeat(const std::vector<Warning>& warnings, std::string_view path, Report& report)
 {
     for (const Warning& warning : warnings)
         report.warn(warning.topic, {path, warning.line}, warning.text);
@@ -276,7 +276,7 @@ TraceJob decode_trace_job(std::string_view bytes)
 std::string read_info_encoded(const std::string& path)
 {
     ProcessInfo info;
-    Recorder recorder;
+    WarningCollector recorder;
     std::optional<Failure> failure;
     try {
         read_info(path, info, recorder);
@@ -288,10 +288,10 @@ std::string read_info_encoded(const std::string& path)
     return Encoder()(recorder.warnings(), failure, info).take();
 }
 
-void replay_read_info(std::string_view bytes, std::string_view path, ProcessInfo& info, Report& report)
+void apply_read_info(std::string_view bytes, std::string_view path, ProcessInfo& info, Report& report)
 {
     Decoder decoder(bytes, path);
-    replay(decoder.take<std::vector<Warning>>(), path, report);
+    repeat(decoder.take<std::vector<Warning>>(), path, report);
     if (const auto failure = decoder.take<std::optional<Failure>>())
         raise(*failure, path);
     info = decoder.take<ProcessInfo>();
@@ -299,14 +299,14 @@ void replay_read_info(std::string_view bytes, std::string_view path, ProcessInfo
 
 std::string audit_trace_encoded(const TraceJob& job)
 {
-    Recorder recorder;
+    WarningCollector recorder;
     audit_trace(job, recorder);
     return Encoder()(recorder.warnings()).take();
 }
 
-void replay_audit_trace(std::string_view bytes, std::string_view path, Report& report)
+void apply_audit_trace(std::string_view bytes, std::string_view path, Report& report)
 {
-    replay(Decoder(bytes).take<std::vector<Warning>>(), path, report);
+    repeat(Decoder(bytes).take<std::vector<Warning>>(), path, report);
 }
 
 } // namespace hdtrace::merger

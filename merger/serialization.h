@@ -20,9 +20,9 @@ TraceJob decode_trace_job(std::string_view bytes);
 /// The outcome of read_info() for a fresh process, whatever it was.
 std::string read_info_encoded(const std::string& path);
 /// Does to @p info and @p report what read_info() does, and throws what it throws.
-void replay_read_info(std::string_view bytes, std::string_view path, ProcessInfo& info, Report& report);
+void apply_read_info(std::string_view bytes, std::string_view path, ProcessInfo& info, Report& report);
 
 std::string audit_trace_encoded(const TraceJob& job);
-void replay_audit_trace(std::string_view bytes, std::string_view path, Report& report);
+void apply_audit_trace(std::string_view bytes, std::string_view path, Report& report);
 
 } // namespace hdtrace::merger

@@ -2,8 +2,8 @@
 
 namespace hdtrace::merger {
 
-void SharedObject::take_name(const std::string& what, std::int64_t rank, const SharedRecord& record,
-                             Report& report)
+void SharedObject::take_name(const std::string& what, Topic several_names, std::int64_t rank,
+                             const SharedRecord& record, Report& report)
 {
     if (!record.named_by_program)
         return;
@@ -11,7 +11,7 @@ void SharedObject::take_name(const std::string& what, std::int64_t rank, const S
         named_by = rank;
         name = record.name;
     } else if (name != record.name)
-        report.warn(what + "s with several names", record.place,
+        report.warn(several_names, record.place,
                     "rank " + std::to_string(rank) + " names the " + what + " '" + record.name +
                         "', but rank " + std::to_string(*named_by) + " names it '" + name +
                         "', which is used");

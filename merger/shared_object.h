@@ -21,7 +21,8 @@ struct SharedObject {
 
     /// Takes the name that the program gave on @p rank, if it did; the ranks have to come in their order. Of
     /// several names the first one holds. @p what this is stands in the warning.
-    void take_name(const std::string& what, std::int64_t rank, const SharedRecord& record, Report& report);
+    void take_name(const std::string& what, Topic several_names, std::int64_t rank,
+                   const SharedRecord& record, Report& report);
 };
 
 } // namespace hdtrace::merger

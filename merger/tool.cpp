@@ -27,9 +27,9 @@ namespace {
 
 constexpr const char* tool = "project-merger";
 
-void print(const Message& message)
+void print(const Diagnostic& message)
 {
-    const bool is_error = message.severity == Message::Severity::error;
+    const bool is_error = message.severity == Diagnostic::Severity::error;
     const std::string place = message.place.empty() ? tool : message.place;
     std::fprintf(stderr, "%s: %s: %s\n", place.c_str(), is_error ? "error" : "warning", message.text.c_str());
 }
@@ -40,9 +40,9 @@ bool is_same_file(const std::string& a, const std::string& b)
     return fs::equivalent(a, b, ignored);
 }
 
-bool is_input(const std::string& output, const Project& project)
+bool is_input(const std::string& output, const MergedProject& project)
 {
-    for (const Process& process : project.processes) {
+    for (const MergedProcess& process : project.processes) {
         for (const std::string& info : process.infos) {
             if (is_same_file(output, info))
                 return true;
@@ -56,7 +56,7 @@ bool is_input(const std::string& output, const Project& project)
 }
 
 /// Reports why the output must not or cannot be written, before much time is spent.
-void check_output(const Options& options, const Project& project, Report& report)
+void check_output(const Options& options, const MergedProject& project, Report& report)
 {
     const std::string directory(directory_of(options.output));
     if (access(directory.empty() ? "." : directory.c_str(), W_OK) != 0) {
@@ -74,7 +74,7 @@ void check_output(const Options& options, const Project& project, Report& report
         report.error(options.output, "the file exists; --overwrite replaces it");
 }
 
-void write_output(const Options& options, const Project& project, Report& report)
+void write_output(const Options& options, const MergedProject& project, Report& report)
 {
     try {
         tools::OutputFile output(options.output);
@@ -93,7 +93,7 @@ void merge(const Options& options, InputReader& reader, Report& report)
     const std::vector<InfoInput> inputs = find_inputs(options.inputs, report);
     if (report.has_errors())
         return;
-    const Project project = unify(inputs, reader, report);
+    const MergedProject project = unify(inputs, reader, report);
     check_output(options, project, report);
     if (report.has_errors())
         return;
@@ -106,8 +106,8 @@ tools::ExitCode run(const Options& options, InputReader& reader)
 {
     tools::ProgressLine progress(tool, !options.quiet);
     Report report(
-        [&](const Message& message) {
-            if (options.quiet && message.severity != Message::Severity::error)
+        [&](const Diagnostic& message) {
+            if (options.quiet && message.severity != Diagnostic::Severity::error)
                 return;
             progress.clear();
             print(message);

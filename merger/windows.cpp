@@ -16,7 +16,7 @@ void WindowUnifier::add(std::int64_t rank, const ProcessInfo& info, const Commun
         const auto position = positions.find(record.communicator);
         if (position == positions.end())
             continue; // the communicator is wrong, which has been reported
-        const Communicator& communicator = communicators[position->second];
+        const MergedCommunicator& communicator = communicators[position->second];
         std::string key = "uid " + record.uid;
         if (record.uid.empty()) {
             key = "communicator " + std::to_string(position->second);
@@ -28,8 +28,8 @@ void WindowUnifier::add(std::int64_t rank, const ProcessInfo& info, const Commun
     }
 }
 
-Window& WindowUnifier::find_or_create(const std::string& key, const WindowRecord& record,
-                                      const Communicator& communicator)
+MergedWindow& WindowUnifier::find_or_create(const std::string& key, const WindowRecord& record,
+                                            const MergedCommunicator& communicator)
 {
     const auto [known, is_new] = m_index.try_emplace(key, m_windows.size());
     if (is_new)
@@ -37,8 +37,8 @@ Window& WindowUnifier::find_or_create(const std::string& key, const WindowRecord
     return m_windows[known->second];
 }
 
-void WindowUnifier::add_part(Window& window, const WindowPart& part, const WindowRecord& record,
-                             const Communicator& communicator)
+void WindowUnifier::add_part(MergedWindow& window, const WindowPart& part, const WindowRecord& record,
+                             const MergedCommunicator& communicator)
 {
     if (communicator.is_inter) {
         m_report.error(record.place, "window " + std::to_string(part.id) + " is on an inter-communicator");
@@ -57,13 +57,13 @@ void WindowUnifier::add_part(Window& window, const WindowPart& part, const Windo
         return;
     }
     window.parts.push_back(part);
-    window.take_name("window", part.rank, record, m_report);
+    window.take_name("window", Topic::windows_with_several_names, part.rank, record, m_report);
 }
 
 void WindowUnifier::warn_of_missing_uid(const WindowRecord& record)
 {
     if (!m_uid_was_missing)
-        m_report.warn("windows without uid", record.place,
+        m_report.warn(Topic::windows_without_uid, record.place,
                       "windows without uid: those on equal communicators are paired in the order of their "
                       "creation, which may be wrong");
     m_uid_was_missing = true;

@@ -24,7 +24,7 @@ struct WindowPart {
     std::int64_t displacement_unit = 0;
 };
 
-struct Window : SharedObject {
+struct MergedWindow : SharedObject {
     std::string communicator;      ///< uid of the communicator on which it was made
     RankMap map;                   ///< of that communicator
     std::vector<WindowPart> parts; ///< of the processes that know the window, in the order of the ranks
@@ -39,17 +39,17 @@ class WindowUnifier {
     void add(std::int64_t rank, const ProcessInfo& info, const CommunicatorUnifier& communicators,
              const CommunicatorPositions& positions);
     /// As the processes describe them.
-    std::vector<Window> take() { return std::move(m_windows); }
+    std::vector<MergedWindow> take() { return std::move(m_windows); }
 
   private:
-    Window& find_or_create(const std::string& key, const WindowRecord& record,
-                           const Communicator& communicator);
-    void add_part(Window& window, const WindowPart& part, const WindowRecord& record,
-                  const Communicator& communicator);
+    MergedWindow& find_or_create(const std::string& key, const WindowRecord& record,
+                                 const MergedCommunicator& communicator);
+    void add_part(MergedWindow& window, const WindowPart& part, const WindowRecord& record,
+                  const MergedCommunicator& communicator);
     void warn_of_missing_uid(const WindowRecord& record);
 
     Report& m_report;
-    std::vector<Window> m_windows;
+    std::vector<MergedWindow> m_windows;
     std::unordered_map<std::string, std::size_t> m_index; ///< of a key
     bool m_uid_was_missing = false;
 };

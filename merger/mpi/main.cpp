@@ -20,36 +20,36 @@ std::string perform(int task, const std::string& job)
     return task == read_info_task ? read_info_encoded(job) : audit_trace_encoded(decode_trace_job(job));
 }
 
-/// Has files read by the crew before they are asked for.
-class CrewReader : public InputReader {
+/// Has files read by the pool before they are asked for.
+class PoolReader : public InputReader {
   public:
-    explicit CrewReader(Crew& crew) : m_crew(crew) {}
+    explicit PoolReader(WorkerPool& pool) : m_pool(pool) {}
 
     void expect_infos(std::vector<std::string_view> paths) override
     {
         const std::size_t count = paths.size();
-        m_crew.begin(read_info_task, count, infos_at_once,
+        m_pool.begin(read_info_task, count, infos_at_once,
                      [paths = std::move(paths)](std::size_t i) { return std::string(paths[i]); });
     }
 
     void read_info(std::string_view path, ProcessInfo& info, Report& report) override
     {
-        const std::string result = m_crew.next();
+        const std::string result = m_pool.next();
         if (info.paths.empty())
-            replay_read_info(result, path, info, report);
+            apply_read_info(result, path, info, report);
         else // of another thread, as older tracers wrote it: it is compared with what is there already
             InputReader::read_info(path, info, report);
     }
 
     void expect_traces(std::size_t count, JobAt job_at) override
     {
-        m_crew.begin(audit_trace_task, count, traces_at_once,
+        m_pool.begin(audit_trace_task, count, traces_at_once,
                      [job_at = std::move(job_at)](std::size_t i) { return encode(job_at(i)); });
     }
 
     void audit_trace(const TraceJob& job, Report& report) override
     {
-        replay_audit_trace(m_crew.next(), job.path, report);
+        apply_audit_trace(m_pool.next(), job.path, report);
     }
 
   private:
@@ -57,14 +57,14 @@ class CrewReader : public InputReader {
     static constexpr std::size_t infos_at_once = 64;
     static constexpr std::size_t traces_at_once = 1;
 
-    Crew& m_crew;
+    WorkerPool& m_pool;
 };
 
 /// The other ranks wait for the results: they cannot go on without this one.
-void serve(Crew& crew)
+void serve(WorkerPool& pool)
 {
     try {
-        crew.serve();
+        pool.serve();
     } catch (const std::exception& error) {
         std::fprintf(stderr, "project-merger: error: %s\n", error.what());
         MPI_Abort(MPI_COMM_WORLD, tools::exit_error);
@@ -76,14 +76,14 @@ void serve(Crew& crew)
 int main(int argc, char** argv)
 {
     MPI_Init(&argc, &argv);
-    Crew crew(perform);
+    WorkerPool pool(perform);
     int exit_code = tools::exit_fine;
-    if (crew.rank() == 0) {
-        CrewReader reader(crew);
+    if (pool.rank() == 0) {
+        PoolReader reader(pool);
         exit_code = run_merger(argc, argv, reader);
-        crew.dismiss();
+        pool.dismiss();
     } else
-        serve(crew);
+        serve(pool);
     MPI_Finalize();
     return exit_code;
 }

@@ -40,14 +40,14 @@ std::string receive_in_parts(int rank)
 
 } // namespace
 
-Crew::Crew(Perform perform) : m_perform(perform)
+WorkerPool::WorkerPool(Perform perform) : m_perform(perform)
 {
     MPI_Comm_rank(MPI_COMM_WORLD, &m_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &m_size);
     m_sent.resize(static_cast<std::size_t>(m_size));
 }
 
-void Crew::serve()
+void WorkerPool::serve()
 {
     while (true) {
         MPI_Status status;
@@ -65,7 +65,7 @@ void Crew::serve()
     }
 }
 
-void Crew::dismiss()
+void WorkerPool::dismiss()
 {
     for (; m_finished < m_handed_out; ++m_finished) {
         if (owner(m_finished) != 0)
@@ -75,7 +75,7 @@ void Crew::dismiss()
         MPI_Send(nullptr, 0, MPI_BYTE, rank, dismiss_tag, MPI_COMM_WORLD);
 }
 
-void Crew::begin(int task, std::size_t count, std::size_t batch_size, JobAt job_at)
+void WorkerPool::begin(int task, std::size_t count, std::size_t batch_size, JobAt job_at)
 {
     m_task = task;
     m_count = count;
@@ -85,7 +85,7 @@ void Crew::begin(int task, std::size_t count, std::size_t batch_size, JobAt job_
     hand_out();
 }
 
-std::vector<std::string> Crew::jobs(std::size_t batch) const
+std::vector<std::string> WorkerPool::jobs(std::size_t batch) const
 {
     std::vector<std::string> jobs;
     const std::size_t end = std::min(m_count, (batch + 1) * m_batch_size);
@@ -95,7 +95,7 @@ std::vector<std::string> Crew::jobs(std::size_t batch) const
 }
 
 /// Never waits, so that a rank that is about to send a large result cannot wait for us meanwhile.
-void Crew::hand_out()
+void WorkerPool::hand_out()
 {
     const std::size_t limit = m_finished + batches_ahead * static_cast<std::size_t>(m_size);
     for (; m_handed_out < std::min(limit, batch_count()); ++m_handed_out) {
@@ -109,7 +109,7 @@ void Crew::hand_out()
     }
 }
 
-std::string Crew::receive_result(int rank)
+std::string WorkerPool::receive_result(int rank)
 {
     std::string result = receive_in_parts(rank);
     auto& sent = m_sent[static_cast<std::size_t>(rank)];
@@ -118,7 +118,7 @@ std::string Crew::receive_result(int rank)
     return result;
 }
 
-void Crew::finish_batch(std::size_t batch)
+void WorkerPool::finish_batch(std::size_t batch)
 {
     std::vector<std::string> results;
     if (owner(batch) == 0) {
@@ -129,7 +129,7 @@ void Crew::finish_batch(std::size_t batch)
     m_results.assign(std::make_move_iterator(results.begin()), std::make_move_iterator(results.end()));
 }
 
-std::string Crew::next()
+std::string WorkerPool::next()
 {
     if (m_results.empty()) {
         finish_batch(m_finished++);

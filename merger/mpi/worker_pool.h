@@ -14,13 +14,13 @@ namespace hdtrace::merger {
 
 /// Rank 0 hands jobs out and takes their results in the order of the jobs; it does its share itself. Jobs and
 /// results are bytes; memory is bounded by what some batches of jobs result in.
-class Crew {
+class WorkerPool {
   public:
     using JobAt = std::function<std::string(std::size_t)>;
     /// Does a job of a task, on any rank.
     using Perform = std::string (*)(int task, const std::string& job);
 
-    explicit Crew(Perform perform);
+    explicit WorkerPool(Perform perform);
 
     int rank() const { return m_rank; }
 

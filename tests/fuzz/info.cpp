@@ -22,7 +22,7 @@ void read_lines(const std::string& path)
 
 void load_objects(const std::string& path)
 {
-    merger::Report report([](const merger::Message&) {});
+    merger::Report report([](const merger::Diagnostic&) {});
     merger::ProcessInfo info;
     try {
         merger::read_info(path, info, report);

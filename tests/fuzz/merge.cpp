@@ -25,11 +25,11 @@ constexpr std::size_t most_processes = 4;
 constexpr std::int64_t most_members = 20'000;
 
 /// Reads as if another process did it.
-class WireReader : public InputReader {
+class SerializingReader : public InputReader {
     void read_info(std::string_view path, ProcessInfo& info, Report& report) override
     {
         if (info.paths.empty())
-            replay_read_info(read_info_encoded(std::string(path)), path, info, report);
+            apply_read_info(read_info_encoded(std::string(path)), path, info, report);
         else
             InputReader::read_info(path, info, report);
     }
@@ -49,17 +49,17 @@ std::vector<std::string> write_processes(const fuzz::InputFolder& folder, std::s
     return paths;
 }
 
-std::int64_t members(const Project& project)
+std::int64_t members(const MergedProject& project)
 {
     std::int64_t count = project.process_count;
-    for (const Communicator& communicator : project.communicators)
+    for (const MergedCommunicator& communicator : project.communicators)
         count += communicator.map.size() + communicator.remote.size();
-    for (const Window& window : project.windows)
+    for (const MergedWindow& window : project.windows)
         count += window.map.size();
     return count;
 }
 
-void check_project(const std::string& path, const Project& project)
+void check_project(const std::string& path, const MergedProject& project)
 {
     for (const hdtrace::Problem& problem : validate(path)) {
         std::fprintf(stderr, "%s\n", to_string(problem).c_str());
@@ -72,7 +72,7 @@ void check_project(const std::string& path, const Project& project)
         std::abort();
 }
 
-void write_and_check(const Project& project, Compat compat, const std::string& path)
+void write_and_check(const MergedProject& project, Compat compat, const std::string& path)
 {
     ProjectOptions options;
     options.compat = compat;
@@ -91,10 +91,10 @@ void write_and_check(const Project& project, Compat compat, const std::string& p
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     static const fuzz::InputFolder folder;
-    WireReader reader;
-    Report report([](const Message&) {});
+    SerializingReader reader;
+    Report report([](const Diagnostic&) {});
     const auto inputs = find_inputs(write_processes(folder, fuzz::as_text(data, size)), report);
-    const Project project = unify(inputs, reader, report);
+    const MergedProject project = unify(inputs, reader, report);
     if (report.has_errors() || members(project) > most_members)
         return 0;
     const std::string path = folder.path_of("app.proj");
