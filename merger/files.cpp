@@ -80,8 +80,8 @@ std::size_t FileUnifier::unite(std::size_t a, std::size_t b)
     return a;
 }
 
-// What some processes find on a disk of their own and others on a shared one is the same: the host that
-// serves it sees a local disk.
+// A file that one host has on a disk of its own and others have on a shared one is one file: the host that
+// serves a shared disk sees it as its own.
 void FileUnifier::unite_with_shared()
 {
     for (auto name = m_by_name.begin(); name != m_by_name.end(); ++name)

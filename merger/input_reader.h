@@ -1,8 +1,8 @@
 // Who reads the files of the processes.
 #pragma once
 
-#include "merger/audit.h"
 #include "merger/process_info.h"
+#include "merger/trace_audit.h"
 
 #include <cstddef>
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace hdtrace::merger {
 
-/// This one reads a file when it is asked for it; others may use that they know before what will be asked
-/// for.
+/// Reads a file when it is asked for. A class that inherits from it may read ahead: it is told before which
+/// files will be asked for.
 class InputReader {
   public:
     using JobAt = std::function<TraceJob(std::size_t)>;

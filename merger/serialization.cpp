@@ -15,7 +15,7 @@ namespace hdtrace::merger {
 
 namespace {
 
-/// A warning of one file, which everyone knows.
+/// A warning about a file that both processes know, so that its name is not sent.
 struct Warning {
     Topic topic;
     std::uint64_t line = 0;
@@ -224,7 +224,7 @@ class Decoder {
     std::string_view m_file;
 };
 
-/// Keeps warnings for the report of another process.
+/// Keeps warnings, which another process reports.
 class WarningCollector : public Report {
   public:
     WarningCollector() : Report([](const Diagnostic&) {}) {}

@@ -1,9 +1,9 @@
 // What processes send each other when several share the reading: records as bytes.
 #pragma once
 
-#include "merger/audit.h"
 #include "merger/process_info.h"
 #include "merger/report.h"
+#include "merger/trace_audit.h"
 
 #include <string>
 #include <string_view>
@@ -17,7 +17,7 @@ std::vector<std::string> decode_texts(std::string_view bytes);
 std::string encode(const TraceJob& job);
 TraceJob decode_trace_job(std::string_view bytes);
 
-/// The outcome of read_info() for a fresh process, whatever it was.
+/// What read_info() finds in the first file of a process: warnings, and the records or why there are none.
 std::string read_info_encoded(const std::string& path);
 /// Does to @p info and @p report what read_info() does, and throws what it throws.
 void apply_read_info(std::string_view bytes, std::string_view path, ProcessInfo& info, Report& report);

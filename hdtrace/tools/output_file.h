@@ -1,4 +1,4 @@
-// A file that appears whole or not at all.
+// output_file.h - a file that appears whole or not at all.
 #pragma once
 
 #include "hdtrace/tools/unfinished.h"

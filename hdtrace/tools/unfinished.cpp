@@ -91,7 +91,7 @@ extern "C" void end_by_signal(int signal)
 Unfinished::Unfinished(std::string place, const Make& make)
     : m_place(std::move(place)), m_path(m_place + ".XXXXXX")
 {
-    const SignalsBlocked it_is_not_forgotten;
+    const SignalsBlocked until_it_is_known; // else a signal in between would leave it behind
     if (!make(m_path.data()))
         throw FileError(m_place, errno);
     unfinished = m_path.c_str();

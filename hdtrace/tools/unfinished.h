@@ -1,4 +1,4 @@
-// What takes its place when it is finished, and else does not stay.
+// unfinished.h - a file or directory that is at its place only once it is whole.
 #pragma once
 
 #include <functional>

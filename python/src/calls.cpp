@@ -10,6 +10,8 @@
 #include "hdtrace/analysis/call_columns.h"
 #include "hdtrace/analysis/call_text.h"
 #include "python/src/bindings.h"
+#include "python/src/conversions.h"
+#include "python/src/shared_types.h"
 #include "python/src/tables.h"
 
 namespace py = pybind11;
@@ -112,7 +114,8 @@ void bind_calls(py::module_& module)
     py::class_<OwnedState, State>(module, "Call")
         .def_readonly("rank", &OwnedState::rank)
         .def_readonly("thread", &OwnedState::thread)
-        .def_property_readonly("call_class", [](const OwnedState& call) { return class_name(class_of(call.name)); })
+        .def_property_readonly("call_class",
+                               [](const OwnedState& call) { return class_name(class_of(call.name)); })
         .def_property_readonly("is_unfinished", [](const OwnedState& call) { return call.is_unfinished(); })
         .def(
             "integer", [](const OwnedState& call, const std::string& name) { return call.integer(name); },

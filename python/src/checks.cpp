@@ -13,6 +13,8 @@
 #include "hdtrace/format/repair.h"
 #include "hdtrace/format/validate.h"
 #include "python/src/bindings.h"
+#include "python/src/conversions.h"
+#include "python/src/shared_types.h"
 
 namespace py = pybind11;
 

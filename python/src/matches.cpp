@@ -10,6 +10,8 @@
 #include "hdtrace/analysis/match_reader.h"
 #include "hdtrace/analysis/message_columns.h"
 #include "python/src/bindings.h"
+#include "python/src/conversions.h"
+#include "python/src/shared_types.h"
 #include "python/src/tables.h"
 
 namespace py = pybind11;

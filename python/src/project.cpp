@@ -8,6 +8,8 @@
 #include <pybind11/stl/filesystem.h>
 
 #include "python/src/bindings.h"
+#include "python/src/conversions.h"
+#include "python/src/shared_types.h"
 
 namespace py = pybind11;
 

@@ -4,6 +4,8 @@
 
 #include "hdtrace/analysis/statistics.h"
 #include "python/src/bindings.h"
+#include "python/src/conversions.h"
+#include "python/src/shared_types.h"
 
 namespace py = pybind11;
 

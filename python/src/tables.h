@@ -11,7 +11,7 @@
 #include <pybind11/pybind11.h>
 
 #include "hdtrace/analysis/columns.h"
-#include "python/src/bindings.h"
+#include "python/src/conversions.h"
 
 namespace hdtrace {
 
@@ -53,7 +53,7 @@ inline pybind11::object to_python(Texts& column)
     return pybind11::make_tuple(to_array(std::move(column.codes)), file_texts(column.categories));
 }
 
-template <class Columns> pybind11::dict to_dict(Columns columns)
+template <class Columns> pybind11::dict columns_to_dict(Columns columns)
 {
     pybind11::dict dict;
     columns.for_each(
@@ -66,7 +66,7 @@ template <class Table> pybind11::class_<Table> bind_table(pybind11::module_& mod
     return pybind11::class_<Table>(module, name)
         .def("read", &Table::read, pybind11::arg("calls"),
              pybind11::call_guard<pybind11::gil_scoped_release>())
-        .def("take", [](Table& table) { return to_dict(table.take()); })
+        .def("take", [](Table& table) { return columns_to_dict(table.take()); })
         .def_property_readonly("missing", [](const Table& table) { return missing_texts(table.missing()); });
 }
 

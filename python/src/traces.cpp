@@ -10,6 +10,7 @@
 #include "hdtrace/format/info.h"
 #include "hdtrace/format/trc_reader.h"
 #include "python/src/bindings.h"
+#include "python/src/conversions.h"
 
 namespace py = pybind11;
 

@@ -1,0 +1,156 @@
+#include "merger/trace_audit.h"
+
+#include "hdtrace/format/errors.h"
+#include "hdtrace/format/repair.h"
+#include "hdtrace/format/trc_reader.h"
+#include "merger/datatypes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace hdtrace::merger {
+
+namespace {
+
+constexpr const char* object_names[object_kinds] = {"communicator", "datatype", "file", "window"};
+
+struct Reference {
+    std::string_view attribute;
+    Object object;
+};
+
+/// What refers to objects: our names, then those of older traces.
+constexpr Reference references[] = {
+    {"cid", communicators},   {"newcid", communicators}, {"comm", communicators}, {"tid", datatypes},
+    {"recvtid", datatypes},   {"etid", datatypes},       {"filetid", datatypes},  {"oldTid", datatypes},
+    {"targetTid", datatypes}, {"type", datatypes},       {"sendTid", datatypes},  {"recvTid", datatypes},
+    {"recvType", datatypes},  {"etype", datatypes},      {"filetype", datatypes}, {"from_type", datatypes},
+    {"fid", files},           {"file", files},           {"wid", windows},
+};
+
+/// Reads one trace and compares it with what the process describes.
+class TraceAudit {
+  public:
+    TraceAudit(const TraceJob& job, Report& report) : m_job(job), m_report(report) {}
+
+    void run()
+    {
+        try {
+            TrcReader reader(m_job.path);
+            State state;
+            while (reader.next(state)) {
+                m_line = static_cast<std::uint64_t>(state.line);
+                check(state);
+                ++m_top_level;
+            }
+            if (!reader.complete())
+                m_report.warn(Topic::cut_off_traces, {m_job.path},
+                              "the trace is cut off after " + std::to_string(m_states) +
+                                  " states: " + reader.missing() + " is missing" + close(reader));
+        } catch (const ReadError& error) {
+            m_report.warn(Topic::broken_traces, {error.file(), static_cast<std::uint64_t>(error.line())},
+                          "the trace is broken: " + error.reason());
+        } catch (const OpenError& error) {
+            if (error.code() == std::errc::no_such_file_or_directory)
+                warn_of_missing_trace(m_job.path, m_report);
+            else
+                m_report.warn(Topic::unreadable_traces, {m_job.path}, error.code().message());
+        }
+        for (int object = 0; object < object_kinds; ++object)
+            warn_of_unknown(static_cast<Object>(object));
+    }
+
+  private:
+    /// What became of a trace that was cut off.
+    std::string close(const TrcReader& reader) const
+    {
+        if (!m_job.may_close)
+            return {};
+        try {
+            close_trace(m_job.path, reader, m_top_level);
+            return "; it was closed, the original is kept as " + m_job.path + original_suffix;
+        } catch (const std::exception& error) {
+            return std::string("; it cannot be closed: ") + error.what();
+        }
+    }
+
+    struct Unknown {
+        std::set<std::int64_t> ids;
+        std::int64_t first = 0;
+        std::uint64_t line = 0;
+    };
+
+    void check(const State& state)
+    {
+        if (!state.is_event)
+            ++m_states;
+        if (m_job.has_objects) {
+            check_attributes(state);
+            std::ranges::for_each(state.children, [this](const Element& child) { check_attributes(child); });
+        }
+        std::ranges::for_each(state.nested, [this](const State& nested) { check(nested); });
+    }
+
+    void check_attributes(const Element& element)
+    {
+        for (const Attribute& attribute : element.attributes) {
+            const auto* reference = std::ranges::find(references, attribute.name, &Reference::attribute);
+            if (reference != std::end(references))
+                check_reference(reference->object, attribute.value);
+        }
+    }
+
+    void check_reference(Object object, const std::string& value)
+    {
+        std::int64_t id = 0;
+        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), id);
+        if (error != std::errc{} || end != value.data() + value.size() || id == null_id)
+            return;
+        if (std::ranges::binary_search(m_job.known_ids[object], id))
+            return;
+        Unknown& unknown = m_unknown[object];
+        if (unknown.ids.empty()) {
+            unknown.first = id;
+            unknown.line = m_line;
+        }
+        if (unknown.ids.size() < most_unknown_ids)
+            unknown.ids.insert(id);
+    }
+
+    void warn_of_unknown(Object object)
+    {
+        const Unknown& unknown = m_unknown[object];
+        if (unknown.ids.empty())
+            return;
+        const std::string what = object_names[object];
+        std::string text =
+            what + " " + std::to_string(unknown.first) + " is used, but not described in the .info";
+        if (unknown.ids.size() > 1)
+            text += " (and " + std::to_string(unknown.ids.size() - 1) + " more " + what + "s)";
+        m_report.warn(Topic::undescribed_objects, {m_job.path, unknown.line}, text);
+    }
+
+    static constexpr std::size_t most_unknown_ids = 1000;
+
+    const TraceJob& m_job;
+    Report& m_report;
+    Unknown m_unknown[object_kinds];
+    std::uint64_t m_states = 0;
+    std::uint64_t m_top_level = 0; ///< states and events
+    std::uint64_t m_line = 0;
+};
+
+} // namespace
+
+void warn_of_missing_trace(const std::string& path, Report& report)
+{
+    report.warn(Topic::missing_traces, {path}, "this trace is missing");
+}
+
+void audit_trace(const TraceJob& job, Report& report)
+{
+    TraceAudit(job, report).run();
+}
+
+} // namespace hdtrace::merger

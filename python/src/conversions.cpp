@@ -1,0 +1,38 @@
+#include "python/src/conversions.h"
+
+#include <pybind11/stl.h>
+
+namespace py = pybind11;
+
+namespace hdtrace {
+
+py::object file_text(const std::string& text)
+{
+    return py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefaultAndSize(text.data(), text.size()));
+}
+
+py::list file_texts(const std::vector<std::string>& texts)
+{
+    py::list list;
+    for (const std::string& text : texts)
+        list.append(file_text(text));
+    return list;
+}
+
+py::list missing_texts(const std::vector<MissingEnd>& ends)
+{
+    py::list texts;
+    for (const MissingEnd& end : ends)
+        texts.append(file_text(to_string(end)));
+    return texts;
+}
+
+py::dict to_dict(const std::vector<Attribute>& attributes)
+{
+    py::dict dict;
+    for (const Attribute& attribute : attributes)
+        dict[py::str(attribute.name)] = attribute.value;
+    return dict;
+}
+
+} // namespace hdtrace
