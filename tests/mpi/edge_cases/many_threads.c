@@ -1,6 +1,6 @@
 /* Eight threads that send, receive and make communicators and types at the same time; requests completed by
  * another thread. */
-#include "strange.h"
+#include "edge_cases.h"
 
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* What completion calls write and leave alone; arrays with null, inactive and no requests; cancelled
  * operations. */
-#include "strange.h"
+#include "edge_cases.h"
 
 enum { COUNT = 4 };
 

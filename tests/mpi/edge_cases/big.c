@@ -1,5 +1,5 @@
 /* More than 2 GiB through types, without the memory for it. */
-#include "strange.h"
+#include "edge_cases.h"
 
 int main(int argc, char** argv)
 {

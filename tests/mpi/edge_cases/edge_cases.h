@@ -1,7 +1,7 @@
-/* strange.h - programs that say what they see: whatever it is, it must be the same with and without the
+/* edge_cases.h - programs that say what they see: whatever it is, it must be the same with and without the
  * tracer. */
-#ifndef STRANGE_H
-#define STRANGE_H
+#ifndef EDGE_CASES_H
+#define EDGE_CASES_H
 
 #include <mpi.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Children of all kinds, libraries loaded late, and ends in other threads than the first: ARGUMENT says
  * which. */
-#include "strange.h"
+#include "edge_cases.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

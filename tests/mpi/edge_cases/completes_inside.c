@@ -1,5 +1,5 @@
 /* Operations that are completed by a callback, while other operations are being completed. */
-#include "strange.h"
+#include "edge_cases.h"
 
 enum { MANY = 500 };
 

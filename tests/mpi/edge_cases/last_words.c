@@ -1,5 +1,5 @@
 /* Delete functions ask for the communicator that is being freed; the next one gets its handle. */
-#include "strange.h"
+#include "edge_cases.h"
 
 static int last_words(MPI_Comm comm, int keyval, void* value, void* extra)
 {

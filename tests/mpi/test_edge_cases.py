@@ -19,7 +19,7 @@ def seen(run):
 
 
 def path_of(name):
-    return Path(SETTINGS["programs"]) / "strange" / name
+    return Path(SETTINGS["programs"]) / "edge_cases" / name
 
 
 # Eight threads in each of four processes that poll take minutes on a small machine, traced or not.

@@ -1,6 +1,6 @@
 /* Arguments that MPI does not look at: garbage at all who are not the root, nothing at all, and MPI_IN_PLACE.
  */
-#include "strange.h"
+#include "edge_cases.h"
 
 enum { MOST = 64 };
 

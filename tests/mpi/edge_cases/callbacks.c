@@ -1,6 +1,6 @@
 /* Attributes whose functions communicate, fail and are counted: their number, order and results are the
  * program's alone. */
-#include "strange.h"
+#include "edge_cases.h"
 
 static int calls;
 static int fail_copy, fail_delete;

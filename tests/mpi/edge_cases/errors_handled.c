@@ -1,6 +1,6 @@
 /* Wrong arguments: the classes of errors, and how often and with what the program's error handlers are
  * called. */
-#include "strange.h"
+#include "edge_cases.h"
 
 #include <unistd.h>
 
@@ -130,7 +130,7 @@ static void on_files(void)
     SAY(MPI_File_seek(MPI_FILE_NULL, 0, MPI_SEEK_SET));
     SAY(MPI_File_close(&file));
     SAY(MPI_File_delete("/nowhere/at/all", MPI_INFO_NULL));
-    snprintf(name, sizeof name, "strange-%d", rank);
+    snprintf(name, sizeof name, "edge-case-%d", rank);
     SAY(MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_SEQUENTIAL,
                       MPI_INFO_NULL, &file));
     MPI_File_set_errhandler(file, handler);

@@ -1,5 +1,5 @@
 /* Types and communicators freed while they are in use, thousands that live, and many that come and go. */
-#include "strange.h"
+#include "edge_cases.h"
 
 enum { MANY = 1000, CYCLES = 20000, LARGE = 1 << 20 };
 

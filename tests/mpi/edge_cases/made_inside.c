@@ -1,6 +1,6 @@
 /* A communicator that the MPI library makes by calls inside the program's call, from others that nobody else
  * sees. */
-#include "strange.h"
+#include "edge_cases.h"
 
 int main(int argc, char** argv)
 {
