@@ -1,6 +1,7 @@
 """What all tests share: the build that they test, and what a failed assertion about a trace says."""
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,12 @@ TESTS = Path(__file__).resolve().parent
 BUILD = Path(os.environ.get("HDTRACE_BUILD", TESTS.parent / "build/dev"))
 sys.path[:0] = [str(TESTS), str(BUILD / "python")]
 pytest.register_assert_rewrite("support")
+
+# Runs of Open MPI that begin and end at the same time fall over each other in its usual folder, which the last one removes.
+_MPI_FOLDER = tempfile.TemporaryDirectory(prefix="hdtrace-mpi-")
+os.environ["OMPI_MCA_orte_tmpdir_base"] = _MPI_FOLDER.name
+# What it chooses anyway where there is no fabric; to look for one takes each MPI_Init 0.2 s.
+os.environ.setdefault("OMPI_MCA_pml", "ob1")
 
 
 def pytest_assertrepr_compare(op, left, right):
