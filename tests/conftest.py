@@ -12,7 +12,7 @@ sys.path[:0] = [str(TESTS), str(BUILD / "python")]
 pytest.register_assert_rewrite("support")
 
 # Runs of Open MPI that begin and end at the same time fall over each other in its usual folder, which the last one removes.
-_MPI_FOLDER = tempfile.TemporaryDirectory(prefix="hdtrace-mpi-")
+_MPI_FOLDER = tempfile.TemporaryDirectory(prefix="hdtrace-mpi-", ignore_cleanup_errors=True)
 os.environ["OMPI_MCA_orte_tmpdir_base"] = _MPI_FOLDER.name
 # What it chooses anyway where there is no fabric; to look for one takes each MPI_Init 0.2 s.
 os.environ.setdefault("OMPI_MCA_pml", "ob1")
