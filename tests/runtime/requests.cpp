@@ -5,6 +5,7 @@
 #include "no_memory.h"
 
 #include <algorithm>
+#include <atomic>
 #include <gtest/gtest.h>
 #include <map>
 #include <thread>
@@ -180,6 +181,16 @@ TEST_P(Requests, that_were_moved_are_found_once_in_a_call)
     EXPECT_EQ(complete({same, same, same}, elsewhere.data()), (std::vector<int64_t>{first, second, -1}));
 }
 
+TEST_P(Requests, that_were_found_where_they_are_are_not_those_that_were_moved)
+{
+    const int64_t here = add(same, &variables[0]), moved = add(same, &variables[distance]);
+    Offer offers[] = {{same, false, false, Request()}, {same, false, false, Request()}};
+    settle_requests(offers, &variables[0], 2);
+    EXPECT_EQ(offers[0].request.rid, here);
+    EXPECT_EQ(offers[1].request.rid, moved);
+    EXPECT_EQ(complete({same, same}, &variables[0]), (std::vector{here, moved}));
+}
+
 TEST_P(Requests, that_have_not_ended_stay)
 {
     const int64_t rid = add(same, &variables[0]);
@@ -232,9 +243,8 @@ TEST_P(Requests, without_a_handle_are_none)
 }
 
 // Each thread completes every second request where it is and moves the others; all have the same handle.
-std::vector<int64_t> start_and_complete(int count)
+std::vector<int64_t> start_and_complete(MPI_Request* own, int count)
 {
-    std::vector<MPI_Request> own(2);
     std::vector<int64_t> ended;
     MPI_Request elsewhere = same;
     for (int i = 0; i < count; ++i) {
@@ -250,12 +260,19 @@ std::vector<int64_t> start_and_complete(int count)
 TEST(RequestsOfThreads, end_once_each)
 {
     set_requests_shared_by_threads();
-    constexpr int thread_count = 4, count = 500;
+    constexpr int thread_count = 4, count = 3000;
+    // Neighbours, so that they share a table.
+    std::vector<MPI_Request> variables(2 * thread_count);
     std::vector<std::vector<int64_t>> ended(thread_count);
     const int64_t first = next_rid() + 1;
+    std::atomic<int> waiting = thread_count;
     std::vector<std::thread> threads;
-    for (std::vector<int64_t>& rids : ended)
-        threads.emplace_back([&rids] { rids = start_and_complete(count); });
+    for (size_t i = 0; i < thread_count; ++i)
+        threads.emplace_back([&, i] {
+            for (--waiting; waiting > 0;)
+                std::this_thread::yield();
+            ended[i] = start_and_complete(&variables[2 * i], count);
+        });
     for (std::thread& thread : threads)
         thread.join();
     std::vector<int64_t> all;
