@@ -1,7 +1,7 @@
 // Constants of mpi.h by name, since every MPI library has its own numbers.
 #pragma once
 
-#include "hdtrace/writer/trace_writer.h"
+#include "hdtrace/writer/element.h"
 #include "mpiwrapper/runtime/library/mpi_api.h"
 
 #include <span>

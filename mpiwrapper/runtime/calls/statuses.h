@@ -1,7 +1,7 @@
 // What statuses tell of messages and accesses.
 #pragma once
 
-#include "hdtrace/writer/trace_writer.h"
+#include "hdtrace/writer/element.h"
 #include "mpiwrapper/runtime/objects/communicators.h"
 #include "mpiwrapper/runtime/objects/request.h"
 
