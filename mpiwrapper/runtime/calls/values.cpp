@@ -1,6 +1,6 @@
 #include "mpiwrapper/runtime/calls/values.h"
 
-#include "mpiwrapper/runtime/settings.h"
+#include "mpiwrapper/runtime/process/settings.h"
 
 #include <stdlib.h>
 

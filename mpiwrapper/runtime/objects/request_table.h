@@ -10,8 +10,8 @@ namespace hdtrace::mpi {
 
 inline constexpr uint32_t no_entry = UINT32_MAX;
 
-/// Which of @p count tables a variable's requests are in, where several threads share them. Neighbours have the
-/// same one, so that a call for an array of requests locks few. @p count is a power of two.
+/// Which of @p count tables a variable's requests are in, where several threads share them. Neighbours have
+/// the same one, so that a call for an array of requests locks few. @p count is a power of two.
 inline unsigned table_number_of(const MPI_Request* variable, unsigned count)
 {
     constexpr unsigned address_bits_of_neighbours = 12;

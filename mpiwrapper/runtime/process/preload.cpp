@@ -1,7 +1,7 @@
 #include "mpiwrapper/runtime/process/preload.h"
 
 #include "hdtrace/writer/text_buffer.h"
-#include "mpiwrapper/runtime/settings.h"
+#include "mpiwrapper/runtime/process/settings.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "mpiwrapper/runtime/process/former_program.h"
 #include "mpiwrapper/runtime/process/identity.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
-#include "mpiwrapper/runtime/settings.h"
+#include "mpiwrapper/runtime/process/settings.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -9,10 +9,10 @@
 #include "mpiwrapper/runtime/process/info_sink.h"
 #include "mpiwrapper/runtime/process/preload.h"
 #include "mpiwrapper/runtime/process/process_line.h"
+#include "mpiwrapper/runtime/process/settings.h"
 #include "mpiwrapper/runtime/process/signals.h"
 #include "mpiwrapper/runtime/process/trace_place.h"
 #include "mpiwrapper/runtime/recording/state.h"
-#include "mpiwrapper/runtime/settings.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,10 +4,10 @@
 #include "mpiwrapper/runtime/process/flush_thread.h"
 #include "mpiwrapper/runtime/process/identity.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
+#include "mpiwrapper/runtime/process/settings.h"
 #include "mpiwrapper/runtime/process/signals.h"
 #include "mpiwrapper/runtime/process/trace_place.h"
 #include "mpiwrapper/runtime/recording/state.h"
-#include "mpiwrapper/runtime/settings.h"
 
 #include <errno.h>
 #include <new>

@@ -1,4 +1,4 @@
-#include "mpiwrapper/runtime/settings.h"
+#include "mpiwrapper/runtime/process/settings.h"
 
 #include "mpiwrapper/runtime/process/diagnostic.h"
 
