@@ -89,6 +89,8 @@ int main(int argc, char** argv)
         }
     }
     if (strcmp(way, "fatal") == 0) {
+        // The first that fails ends the others, which must have said all until here.
+        MPI_Barrier(MPI_COMM_WORLD);
         MPI_Send(&rank, 1, MPI_INT, size + 3, 0, MPI_COMM_WORLD);
     }
     MPI_Pcontrol(0);
