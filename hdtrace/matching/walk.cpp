@@ -48,9 +48,6 @@ std::int64_t id_in(const State& state, std::string_view attribute)
 // A region may be called like a function.
 constexpr CallFacts no_facts;
 
-// What a mark says about its kind and about time becomes the state itself.
-constexpr std::string_view attributes_of_marks[] = {"name", "kind", "begin", "time"};
-
 } // namespace
 
 void EventWalk::add(const TraceFile& trace, const State& state)
@@ -199,10 +196,10 @@ void EventWalk::end_region(const TraceFile& trace, const State& event)
     }
     region.end = event.time;
     region.line = event.line;
-    region.children = event.children;
-    for (const Attribute& attribute : event.attributes)
-        if (std::ranges::find(attributes_of_marks, attribute.name) == std::end(attributes_of_marks))
-            region.attributes.push_back(attribute);
+    if (!event.children.empty()) { // the first one has the region's own attributes
+        region.attributes = event.children.front().attributes;
+        region.children.assign(event.children.begin() + 1, event.children.end());
+    }
     const Call call = {trace, region, no_facts, open_regions(trace)};
     for (EventVisitor* visitor : m_visitors)
         visitor->leave(call);

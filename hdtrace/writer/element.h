@@ -84,12 +84,17 @@ class Element {
         m_writer.m_buffer.count_state();
         m_writer.end_element(m_cursor);
     }
-    /// The same for an event.
-    void end_event(int64_t time)
+    /// The attribute `time` of an event, in nanoseconds since the epoch.
+    Element& time(int64_t time)
     {
         text(" time='");
         m_cursor = m_writer.m_times.put(m_cursor, time);
-        text("' />");
+        return text("'");
+    }
+    /// The same as end() for an event without children, which is no state.
+    void end_event(int64_t event_time)
+    {
+        time(event_time).text(" />");
         m_writer.end_element(m_cursor);
     }
 

@@ -21,6 +21,7 @@ struct State {
     TextBuffer children;
     int64_t begin;
     bool is_recorded;
+    bool is_region; // its beginning is marked in the file, because something else has begun inside it
 };
 
 bool is_permitted_element(const char* name)
@@ -64,8 +65,6 @@ struct hdTrace {
 namespace hdtrace {
 
 namespace {
-
-static_assert(HD_LOG_MAX_DEPTH < TraceWriter::max_depth, "an event may stand in the innermost state");
 
 int open_info(hdTrace& trace, const char* path, const hdTopoNode& node, int64_t base)
 {
@@ -119,8 +118,44 @@ int open_trace(hdTrace& trace, const hdTopoNode& node)
     return error;
 }
 
+// What is around a new state or event becomes a region with a mark where it begins and one where it ends: so
+// what is inside it stands on lines of its own and need not be kept until it ends.
+void mark_beginnings(hdTrace& trace)
+{
+    const int recorded = trace.open_states < HD_LOG_MAX_DEPTH ? trace.open_states : HD_LOG_MAX_DEPTH;
+    for (int i = 0; i < recorded; ++i) {
+        State& state = trace.states[i];
+        if (!state.is_recorded || state.is_region)
+            continue;
+        state.is_region = true;
+        trace.writer.enter();
+        Element element(trace.writer);
+        element.text("<Event name='").raw(state.name.data(), state.name.size()).text("' kind='begin'");
+        element.end_event(state.begin);
+    }
+}
+
+// What the state was given stands in elements inside the mark, the state's own attributes in the first one.
+void write_end_of_region(hdTrace& trace, State& state, int64_t end)
+{
+    TextBuffer& inside = trace.scratch;
+    inside.clear();
+    if (state.attributes.text().size() > 0 || state.children.size() > 0)
+        inside.text("<")
+            .bytes(state.name.data(), state.name.size())
+            .bytes(state.attributes.text().data(), state.attributes.text().size())
+            .text(" />")
+            .bytes(state.children.data(), state.children.size());
+    trace.writer.enter();
+    Element element(trace.writer);
+    element.text("<Event name='").raw(state.name.data(), state.name.size()).text("' kind='end'").time(end);
+    element.children(inside.data(), inside.bad() ? 0 : inside.size());
+    element.end("Event");
+}
+
 void write_state(hdTrace& trace, State& state, int64_t end)
 {
+    trace.writer.enter();
     Element element(trace.writer);
     element.text("<").raw(state.name.data(), state.name.size());
     element.raw(state.attributes.text().data(), state.attributes.text().size());
@@ -130,7 +165,10 @@ void write_state(hdTrace& trace, State& state, int64_t end)
 
 void end_state(hdTrace& trace, int64_t now)
 {
-    if (State* const state = trace.recorded_state())
+    State* const state = trace.recorded_state();
+    if (state != nullptr && state->is_region)
+        write_end_of_region(trace, *state, now);
+    else if (state != nullptr)
         write_state(trace, *state, now);
     --trace.open_states;
 }
@@ -145,6 +183,7 @@ int begin_state(hdTrace& trace, const char* name)
         return trace.is_enabled ? HD_ERR_TOO_DEEP : 0;
     State& state = trace.states[depth - 1];
     state.is_recorded = false;
+    state.is_region = false;
     if (!trace.is_enabled)
         return 0;
     if (is_deep)
@@ -155,7 +194,7 @@ int begin_state(hdTrace& trace, const char* name)
     state.name.string(name);
     if (state.name.bad())
         return ENOMEM;
-    trace.writer.enter();
+    mark_beginnings(trace);
     state.is_recorded = true;
     state.begin = trace.clock.now();
     return 0;
@@ -365,6 +404,7 @@ int hdT_logEvent(hdTrace* trace, const char* name)
         return result(HD_ERR_INVALID_ARGUMENT);
     if (!trace->is_enabled)
         return 0;
+    mark_beginnings(*trace);
     const int64_t now = trace->clock.now();
     trace->writer.enter();
     Element(trace->writer).text("<Event name='").escaped(name).text("'").end_event(now);

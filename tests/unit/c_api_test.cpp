@@ -207,6 +207,13 @@ class Api : public testing::Test {
     hdTrace* trace = nullptr;
 };
 
+// A mark where a region of the program begins or ends.
+std::string mark(const std::string& name, const std::string& kind, const std::string& inside = "")
+{
+    return "<Event name='" + name + "' kind='" + kind + "' time='T'" +
+           (inside.empty() ? " />\n" : " >" + inside + "</Event>\n");
+}
+
 TEST_F(Api, ATraceHasItsFirstLinesAtOnce)
 {
     open();
@@ -421,7 +428,7 @@ TEST_F(Api, AStateHasAttributesAndElements)
     EXPECT_EQ(info(), info_head + "End thread=1 states=2 dropped=0\n");
 }
 
-TEST_F(Api, InnerStatesAreNested)
+TEST_F(Api, AStateWithStatesInsideIsARegionBetweenMarks)
 {
     open_enabled();
     hdT_logStateStart(trace, "Outer");
@@ -435,11 +442,27 @@ TEST_F(Api, InnerStatesAreNested)
     hdT_logAttributes(trace, "b='2'");
     hdT_logStateEnd(trace);
     hdT_logEvent(trace, "end");
-    EXPECT_EQ(lines(), "<Nested><Inner" + times + "<Event name='mark &amp; go' time='T' />" +
-                           "<Inner time='T' end='T' ><Of inner='1' /></Inner></Nested>"
-                           "<Outer a='1' b='2' time='T' end='T' ><Of outer='1' /></Outer>\n"
+    EXPECT_EQ(lines(), mark("Outer", "begin") + "<Inner" + times +
+                           "\n<Event name='mark &amp; go' time='T' />\n"
+                           "<Inner time='T' end='T' ><Of inner='1' /></Inner>\n" +
+                           mark("Outer", "end", "<Outer a='1' b='2' /><Of outer='1' />") +
                            "<Event name='end' time='T' />\n");
     EXPECT_EQ(info(), info_head + "End thread=1 states=3 dropped=0\n");
+}
+
+// However long it lasts: what is inside a region is in the file before it ends.
+TEST_F(Api, WhatIsInsideARegionIsNotKept)
+{
+    constexpr int inner_states = 100'000;
+    open_enabled();
+    hdT_logStateStart(trace, "Outer");
+    for (int i = 0; i < inner_states; ++i)
+        state("Inner");
+    EXPECT_EQ(hdT_flush(trace), 0);
+    EXPECT_EQ(occurrences(content_of(m_directory.file("app_node01_3_1.trc")), "<Inner "), static_cast<size_t>(inner_states));
+    hdT_logStateEnd(trace);
+    EXPECT_EQ(finalize(), 0);
+    EXPECT_EQ(info(), info_head + "End thread=1 states=" + std::to_string(inner_states + 1) + " dropped=0\n");
 }
 
 TEST_F(Api, AStateKeepsTheSettingWithWhichItStarted)
@@ -476,7 +499,8 @@ TEST_F(Api, StatesDeeperThanPermittedAreNotRecordedButBalanced)
     EXPECT_EQ(hdT_logStateEnd(trace), 0);
     state("Two");
     EXPECT_EQ(hdT_logStateEnd(trace), 0);
-    EXPECT_EQ(lines(), "<Nested><Two of='two'" + times + "<Two" + times + "</Nested><One" + times + "\n");
+    EXPECT_EQ(lines(),
+              mark("One", "begin") + "<Two of='two'" + times + "\n<Two" + times + "\n" + mark("One", "end"));
 }
 
 TEST_F(Api, TheGreatestDepthIsTheDefault)
@@ -492,9 +516,8 @@ TEST_F(Api, TheGreatestDepthIsTheDefault)
         EXPECT_EQ(hdT_logStateEnd(trace), 0);
     EXPECT_EQ(failure(hdT_logStateEnd(trace)), no_state);
     const std::string text = lines();
-    EXPECT_EQ(occurrences(text, "<A "), static_cast<size_t>(HD_LOG_MAX_DEPTH));
-    EXPECT_EQ(occurrences(text, "<Nested>"), static_cast<size_t>(HD_LOG_MAX_DEPTH));
-    EXPECT_EQ(occurrences(text, "</Nested>"), static_cast<size_t>(HD_LOG_MAX_DEPTH));
+    EXPECT_EQ(occurrences(text, mark("A", "begin")), static_cast<size_t>(HD_LOG_MAX_DEPTH));
+    EXPECT_EQ(occurrences(text, mark("A", "end")), static_cast<size_t>(HD_LOG_MAX_DEPTH));
     EXPECT_EQ(occurrences(text, "nobody"), 0u);
 }
 
@@ -524,7 +547,8 @@ TEST_F(Api, FinalizeEndsOpenStatesAndSaysSo)
     hdT_logAttributes(trace, "a='1'");
     hdT_logStateStart(trace, "Inner");
     EXPECT_EQ(failure(finalize()), state_open);
-    EXPECT_EQ(trc(), trc_head + "<Nested><Inner" + times + "</Nested><Outer a='1'" + times + "\n" + footer);
+    EXPECT_EQ(trc(), trc_head + mark("Outer", "begin") + "<Inner" + times + "\n" +
+                         mark("Outer", "end", "<Outer a='1' />") + footer);
     EXPECT_EQ(info(), info_head + "End thread=1 states=2 dropped=0\n");
 }
 

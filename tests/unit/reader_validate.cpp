@@ -50,6 +50,8 @@ TEST(ValidateTrace, AcceptsWhatTheFormatAllows)
              whole_state,
              "<A time='0.000000000' end='1.000000000' ><For rid='1' /><Send rank='0' size='1' /></A>\n",
              "<Event name='' time='0.000000000' x='1' />\n",
+             "<Event name='Step' kind='begin' time='0.000000000' />\n",
+             "<Event name='Step' kind='end' time='0.000000000' ><Step a='1' /><Result /></Event>\n",
              "<Nested><Event name='e' time='0.000000000' /><B time='0.000000000' end='0.000000001' "
              "/></Nested>"
              "<A time='0.000000000' end='1.000000000' />\n",
@@ -81,6 +83,7 @@ TEST(ValidateTrace, RefusesStatesOfAnotherForm)
              "<Event name='e' />\n",
              "<Event name='e' time='0.000000000' end='0.000000000' />\n",
              "<Event name='e' time='0.000000000' ><For/></Event>\n",
+             "<Event name='e' kind='begin' time='0.000000000' ><For/></Event>\n",
              "<Nested/><Event name='e' time='0.000000000' />\n",
              "<Nested/><Nested/><A time='0.000000000' end='1.000000000' />\n",
              "<Nested/>text\n",

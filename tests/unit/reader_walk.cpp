@@ -151,8 +151,7 @@ TEST(EventWalk, SeesCallsInsideCallsAndInsideStatesOfTheProgram)
 TEST(EventWalk, MakesRegionsOfMarks)
 {
     State end = event("end", "Step", 50);
-    end.attributes.push_back({"number", "3"});
-    end.children = {{"Result", {{"value", "1"}}}};
+    end.children = {{"Step", {{"number", "3"}}}, {"Result", {{"value", "1"}}}};
     Recorder recorder;
     EventWalk walk({&recorder});
     for (const State& one : {event("begin", "Step", 10), state("Barrier"), event("mark", "here", 30),
@@ -166,7 +165,7 @@ TEST(EventWalk, MakesRegionsOfMarks)
     EXPECT_EQ(step.time, 10);
     EXPECT_EQ(step.end, 50);
     EXPECT_EQ(step.attributes, (std::vector<Attribute>{{"number", "3"}}));
-    EXPECT_EQ(step.children, end.children);
+    EXPECT_EQ(step.children, (std::vector<Element>{{"Result", {{"value", "1"}}}}));
 }
 
 TEST(EventWalk, KeepsTheRegionsOfThreadsApart)
