@@ -30,7 +30,8 @@ class TracedThread {
         pthread_attr_destroy(&attributes);
         m_thread->stack_begin = begin;
         m_thread->stack_end = static_cast<char*>(begin) + size;
-        if (m_thread->writer.open(path.c_str(), "rank='0' thread='0'", 0, TraceSettings(), nullptr) != 0)
+        TraceSettings settings;
+        if (m_thread->writer.open(path.c_str(), "rank='0' thread='0'", 0, settings, nullptr) != 0)
             throw std::runtime_error("cannot write " + path);
         current_thread = m_thread.get();
     }

@@ -14,7 +14,7 @@
 namespace hdtrace::mpi {
 
 enum Verbosity : int { incomplete_trace = 0, warnings = 1, results = 2, everything = 3 };
-/// What the user wants to know. The settings set it first, since reading them may have something to report.
+/// What the user wants to know. Reading the settings sets it, before it reports what is wrong with them.
 inline int verbosity = incomplete_trace;
 
 /// A line on standard error, written when the object ends. Safe in signal handlers.

@@ -41,8 +41,7 @@ void read_settings()
         if (set_from_environment(settings, option))
             copy_text(option);
     }
-    verbosity = settings.verbosity;
-    // Only now, because the verbosity is one of them.
+    verbosity = settings.verbosity; // what follows may have something to say
     for (const Option& option : options())
         refuse_wrong_value(option);
 }
