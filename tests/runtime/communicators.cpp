@@ -6,6 +6,7 @@
 #include "no_memory.h"
 
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -121,6 +122,22 @@ TEST(Uids, of_groups_need_only_their_members)
     expect_equal_on_all_and_different({members[0], members[1]}, 5);
     expect_equal_on_all_and_different({members[2], members[3]}, 2);
     EXPECT_TRUE(members[0].ends_with(members[2]));
+}
+
+// Threads of a member may make them in any order.
+TEST(Uids, of_groups_are_told_apart_by_their_tags)
+{
+    const Texts members = on_each_rank(2, [](FakeMpi& mpi, int rank) {
+        std::map<int, std::string> by_tag;
+        for (const int tag : {1 + rank, 2 - rank}) {
+            const MPI_Comm made = mpi.make_comm({0, 1}), of_session = mpi.make_comm({0, 1});
+            created_from_group(MPI_COMM_WORLD, tag, made, "group");
+            created_from_tagged_group(tag == 1 ? "a" : "b", of_session, "from");
+            by_tag[tag] = uid_of(made) + " " + uid_of(of_session);
+        }
+        return by_tag[1] + " " + by_tag[2];
+    });
+    expect_equal_on_all_and_different(members, 4);
 }
 
 TEST(Uids, of_groups_of_sessions)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <gtest/gtest.h>
 #include <map>
 #include <stdexcept>
 #include <sys/wait.h>
@@ -229,7 +230,7 @@ std::vector<std::string> on_each_rank(int size, const std::function<std::string(
             }
             const bool is_written =
                 write(ends[1], result.data(), result.size()) == static_cast<ssize_t>(result.size());
-            _exit(is_written ? 0 : 1);
+            _exit(is_written && !testing::Test::HasFailure() ? 0 : 1);
         }
         close(ends[1]);
         std::string result;

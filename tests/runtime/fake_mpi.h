@@ -45,8 +45,8 @@ class FakeMpi {
     std::string info() const;
 };
 
-/// Runs a member of a world in a process of its own for each rank, and returns what each returned. The
-/// communicators WORLD and SELF are known to them.
+/// Runs a member of a world in a process of its own for each rank, and returns what each returned; throws if
+/// an expectation of it failed. The communicators WORLD and SELF are known to them.
 std::vector<std::string> on_each_rank(int size, const std::function<std::string(FakeMpi&, int rank)>& member);
 
 } // namespace hdtrace::test

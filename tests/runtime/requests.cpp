@@ -242,17 +242,17 @@ TEST_P(Requests, without_a_handle_are_none)
     EXPECT_EQ(complete({MPI_REQUEST_NULL}, &variables[0]), std::vector<int64_t>{-1});
 }
 
-// Each thread completes every second request where it is and moves the others; all have the same handle.
-std::vector<int64_t> start_and_complete(MPI_Request* own, int count)
+// Every second request has the same handle in all threads and is completed where it is; the others have a
+// handle of their thread and are moved. (Of equal handles that are moved any could be taken.)
+std::vector<int64_t> start_and_complete(MPI_Request* variables, MPI_Request own, int count)
 {
     std::vector<int64_t> ended;
-    MPI_Request elsewhere = same;
+    MPI_Request elsewhere = own;
     for (int i = 0; i < count; ++i) {
-        add(same, &own[0]);
-        const int64_t stays = add(same, &own[1]);
-        EXPECT_EQ(complete({same}, &own[1]), std::vector{stays});
-        ended.push_back(stays);
-        ended.push_back(complete({same}, &elsewhere)[0]);
+        const int64_t moved = add(own, &variables[0]), stays = add(same, &variables[1]);
+        EXPECT_EQ(complete({same}, &variables[1]), std::vector{stays});
+        EXPECT_EQ(complete({own}, &elsewhere), std::vector{moved});
+        ended.insert(ended.end(), {moved, stays});
     }
     return ended;
 }
@@ -271,7 +271,8 @@ TEST(RequestsOfThreads, end_once_each)
         threads.emplace_back([&, i] {
             for (--waiting; waiting > 0;)
                 std::this_thread::yield();
-            ended[i] = start_and_complete(&variables[2 * i], count);
+            ended[i] = start_and_complete(&variables[2 * i],
+                                          handle_of<MPI_Request>(100 + static_cast<unsigned>(i)), count);
         });
     for (std::thread& thread : threads)
         thread.join();
