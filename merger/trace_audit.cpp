@@ -1,5 +1,6 @@
 #include "merger/trace_audit.h"
 
+#include "hdtrace/calls/calls.h"
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/repair.h"
 #include "hdtrace/format/trc_reader.h"
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <set>
 
 namespace hdtrace::merger {
@@ -15,19 +17,22 @@ namespace {
 
 constexpr const char* object_names[object_kinds] = {"communicator", "datatype", "file", "window"};
 
-struct Reference {
-    std::string_view attribute;
-    Object object;
-};
-
-/// What refers to objects: our names, then those of older traces.
-constexpr Reference references[] = {
-    {"cid", communicators},   {"newcid", communicators}, {"comm", communicators}, {"tid", datatypes},
-    {"recvtid", datatypes},   {"etid", datatypes},       {"filetid", datatypes},  {"oldTid", datatypes},
-    {"targetTid", datatypes}, {"type", datatypes},       {"sendTid", datatypes},  {"recvTid", datatypes},
-    {"recvType", datatypes},  {"etype", datatypes},      {"filetype", datatypes}, {"from_type", datatypes},
-    {"fid", files},           {"file", files},           {"wid", windows},
-};
+/// What an attribute refers to, in traces of today and in older ones.
+std::optional<Object> object_of(std::string_view attribute)
+{
+    switch (find_reference(current_name(attribute)).value_or(ObjectKind::none)) {
+    case ObjectKind::communicator:
+        return communicators;
+    case ObjectKind::datatype:
+        return datatypes;
+    case ObjectKind::file:
+        return files;
+    case ObjectKind::window:
+        return windows;
+    default:
+        return std::nullopt;
+    }
+}
 
 /// Reads one trace and compares it with what the process describes.
 class TraceAudit {
@@ -95,9 +100,8 @@ class TraceAudit {
     void check_attributes(const Element& element)
     {
         for (const Attribute& attribute : element.attributes) {
-            const auto* reference = std::ranges::find(references, attribute.name, &Reference::attribute);
-            if (reference != std::end(references))
-                check_reference(reference->object, attribute.value);
+            if (const std::optional<Object> object = object_of(attribute.name))
+                check_reference(*object, attribute.value);
         }
     }
 

@@ -32,6 +32,14 @@ const std::string* find_exactly(const Element& element, std::string_view name)
 
 } // namespace
 
+std::string_view current_name(std::string_view name)
+{
+    for (const Spellings& spellings : same_meaning)
+        if (std::ranges::find(spellings, name) != spellings.end())
+            return spellings.front();
+    return name;
+}
+
 const std::string* Element::find(std::string_view name) const
 {
     if (const std::string* value = find_exactly(*this, name))

@@ -16,6 +16,10 @@ struct Attribute {
     bool operator==(const Attribute&) const = default;
 };
 
+/// The name by which traces of today call the attribute that older ones call @p name: "rid" for "aid"; else
+/// @p name itself.
+std::string_view current_name(std::string_view name);
+
 struct Element {
     std::string name;
     std::vector<Attribute> attributes; ///< in the order of the file
