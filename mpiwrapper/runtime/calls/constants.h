@@ -1,20 +1,12 @@
-// Constants of mpi.h by name, since every MPI library has its own numbers.
+// Writes constants of mpi.h by name.
 #pragma once
 
 #include "hdtrace/writer/element.h"
-#include "mpiwrapper/runtime/library/mpi_api.h"
+#include "mpiwrapper/runtime/library/named_values.h"
 
 #include <span>
 
 namespace hdtrace::mpi {
-
-/// A constant of mpi.h, whose value depends on the library.
-struct NamedValue {
-    int value;
-    const char* name;
-};
-
-#include "named_values.inc"
 
 const char* error_class_name(int rc);
 const char* op_name(MPI_Op op);

@@ -1,42 +1,22 @@
 #include "mpiwrapper/runtime/objects/type_contents.h"
 
+#include "mpiwrapper/runtime/library/named_values.h"
 #include "mpiwrapper/runtime/library/real.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 namespace hdtrace::mpi {
 
 namespace {
 
-struct Combiner {
-    int value;
-    const char* name;
-};
-
-const Combiner combiners[] = {
-    {MPI_COMBINER_NAMED, "NAMED"},
-    {MPI_COMBINER_DUP, "DUP"},
-    {MPI_COMBINER_CONTIGUOUS, "CONTIGUOUS"},
-    {MPI_COMBINER_VECTOR, "VECTOR"},
-    {MPI_COMBINER_HVECTOR, "HVECTOR"},
-    {MPI_COMBINER_INDEXED, "INDEXED"},
-    {MPI_COMBINER_HINDEXED, "HINDEXED"},
-    {MPI_COMBINER_INDEXED_BLOCK, "INDEXED_BLOCK"},
-    {MPI_COMBINER_HINDEXED_BLOCK, "HINDEXED_BLOCK"},
-    {MPI_COMBINER_STRUCT, "STRUCT"},
-    {MPI_COMBINER_SUBARRAY, "SUBARRAY"},
-    {MPI_COMBINER_DARRAY, "DARRAY"},
-    {MPI_COMBINER_F90_REAL, "F90_REAL"},
-    {MPI_COMBINER_F90_COMPLEX, "F90_COMPLEX"},
-    {MPI_COMBINER_F90_INTEGER, "F90_INTEGER"},
-    {MPI_COMBINER_RESIZED, "RESIZED"},
-#if MPI_VERSION < 3
-    // Later headers have the names only as traps.
-    {MPI_COMBINER_HVECTOR_INTEGER, "HVECTOR_INTEGER"},
-    {MPI_COMBINER_HINDEXED_INTEGER, "HINDEXED_INTEGER"},
-    {MPI_COMBINER_STRUCT_INTEGER, "STRUCT_INTEGER"},
-#endif
-};
+const char* name_of_combiner(int combiner)
+{
+    for (const NamedValue& candidate : combiner_names)
+        if (candidate.value == combiner)
+            return candidate.name;
+    return "UNKNOWN";
+}
 
 template <typename T> T* allocate(MPI_Count count)
 {
@@ -70,10 +50,7 @@ TypeContents::~TypeContents()
 
 const char* TypeContents::combiner() const
 {
-    for (const Combiner& candidate : combiners)
-        if (candidate.value == m_combiner)
-            return candidate.name;
-    return "UNKNOWN";
+    return name_of_combiner(m_combiner);
 }
 
 void TypeContents::add_integers(TextBuffer& line) const
@@ -94,8 +71,13 @@ void TypeContents::add_addresses(TextBuffer& line) const
 
 bool TypeContents::is_predefined(int combiner)
 {
-    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER;
+    // By name, since not every mpi.h has them all.
+    constexpr const char* predefined[] = {"NAMED", "F90_REAL", "F90_COMPLEX", "F90_INTEGER", "VALUE_INDEX"};
+    const char* const name = name_of_combiner(combiner);
+    for (const char* one : predefined)
+        if (strcmp(name, one) == 0)
+            return true;
+    return false;
 }
 
 void TypeContents::free_unless_predefined(MPI_Datatype handle)

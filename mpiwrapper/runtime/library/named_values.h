@@ -1,0 +1,15 @@
+// Constants of mpi.h with their names, as the tables list them: every MPI library has its own numbers.
+#pragma once
+
+#include "mpiwrapper/runtime/library/mpi_api.h"
+
+namespace hdtrace::mpi {
+
+struct NamedValue {
+    int value;
+    const char* name;
+};
+
+#include "named_values.inc"
+
+} // namespace hdtrace::mpi
