@@ -127,12 +127,6 @@ void set_line(State& state, std::int64_t line)
 } // namespace
 
 // Asked of every state, so without a look at other spellings.
-bool State::is_unfinished() const
-{
-    const auto found = std::ranges::find(attributes, "unfinished", &Attribute::name);
-    return found != attributes.end() && found->value == "1";
-}
-
 struct TrcReader::Reading {
     Reading(const std::string& path, const ReadOptions& options)
         : path(path), lines(path, std::string(closing), options)
