@@ -127,10 +127,10 @@ HDT_API int hdT_logAttribute(hdTrace* trace, const char* name, const char* value
 /** Adds a child element `<name attributes />` to the innermost open state; @p format as in
  * hdT_logAttributes(). */
 HDT_API int hdT_logElement(hdTrace* trace, const char* name, const char* format, ...) HDT_PRINTF(3, 4);
-/** Ends the innermost open state now, and writes it: as one element, or, if another state or an event has begun inside it, as
- *  the end of a region, whose beginning stands in the file since then (docs/format.md). So memory does not grow with what is
- *  inside a state. An error of the system (disk full, ...) says that the trace cannot be
- * written any more; it is told from the first state on that is lost for sure. */
+/** Ends the innermost open state now, and writes it: as one element, or, if another state or an event has
+ * begun inside it, as the end of a region, whose beginning stands in the file since then (docs/format.md). So
+ * memory does not grow with what is inside a state. An error of the system (disk full, ...) says that the
+ * trace cannot be written any more; it is told from the first state on that is lost for sure. */
 HDT_API int hdT_logStateEnd(hdTrace* trace);
 /** Marks this moment: `<Event name='name' time=... />`. The name is escaped and not empty. */
 HDT_API int hdT_logEvent(hdTrace* trace, const char* name);

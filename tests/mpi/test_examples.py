@@ -70,10 +70,12 @@ def test_own_states(tmp_path):
     assert [path.name for path in paths] == ["own-states_here_0.trc", "own-states_here_1.trc"]
     for worker, path in enumerate(paths):
         hdtrace.validate(path)
-        work, done = hdtrace.read_trace(path)
-        assert (work.name, work["who"], done.is_event) == ("Work", "worker <one of two>", True)
-        assert [step["number"] for step in work.nested] == ["0", "1", "2"]
-        assert [step.children[0]["size"] for step in work.nested] == [str(100 * worker + step) for step in range(3)]
+        begin, *steps, end, done = hdtrace.read_trace(path)
+        assert [(mark["name"], mark["kind"]) for mark in (begin, end)] == [("Work", "begin"), ("Work", "end")]
+        assert [(child.name, child["who"]) for child in end.children] == [("Work", "worker <one of two>")]
+        assert (done.is_event, done["name"]) == (True, "done")
+        assert [step["number"] for step in steps] == ["0", "1", "2"]
+        assert [step.children[0]["size"] for step in steps] == [str(100 * worker + step) for step in range(3)]
 
 
 # ---- the walk-through of the specification ----

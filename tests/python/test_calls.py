@@ -173,3 +173,15 @@ def test_reading_needs_neither_numpy_nor_pandas(project):
     program = f"import sys, hdtrace; list(hdtrace.open({project.path!r}).messages()); print({{'numpy', 'pandas'}} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (result.stdout, result.stderr) == ("set()\n", "")
+
+
+def test_regions_of_the_program_are_rows_around_their_calls(tmp_path):
+    lines = """\
+<Event name='Step' kind='begin' time='1.000000000' />
+<Barrier cid='0' time='1.200000000' end='1.300000000' />
+<Event name='Step' kind='end' time='2.000000000' ><Step size='3' /></Event>
+"""
+    with hdtrace.open(write_project(tmp_path, lines)) as project:
+        calls = project.to_dataframe()
+    assert calls[["name", "class", "depth", "bytes"]].values.tolist() == [["Barrier", "collective", 1, 0], ["Step", "other", 0, 3]]
+    assert (calls["end"] - calls["start"]).tolist() == [SECOND // 10, SECOND]

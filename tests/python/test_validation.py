@@ -49,7 +49,7 @@ def test_problems_are_objects(write, write_trace):
 @pytest.mark.parametrize(
     "line",
     [
-        "<A time='0.000000' end='1.000000000' />",
+        "<A time='0.00000' end='1.000000000' />",
         "<A time='0.000000000' />",
         "<A end='0.000000000' />",
         "<Event time='0.000000000' />",

@@ -33,11 +33,11 @@ def test_states_and_events(read):
             trace.set(weight=0.25)
             trace.element("Result", value="100% <'\">", count=2)
         trace.event("done")
-    step, event = read()
-    assert step.attributes == {"number": "1", "comment": "a < 'b' & \"c\"\n", "weight": "0.25"}
-    assert [(child.name, child.attributes) for child in step.children] == [("Result", {"value": "100% <'\">", "count": "2"})]
-    (inner,) = step.nested
-    assert inner.name == "Sum" and step.time <= inner.time <= inner.end <= step.end <= event.time
+    begin, inner, end, event = read()
+    assert [(mark["name"], mark["kind"]) for mark in (begin, end)] == [("Step", "begin"), ("Step", "end")]
+    assert [(child.name, child.attributes) for child in end.children] == [
+        ("Step", {"number": "1", "comment": "a < 'b' & \"c\"\n", "weight": "0.25"}), ("Result", {"value": "100% <'\">", "count": "2"})]
+    assert inner.name == "Sum" and begin.time <= inner.time <= inner.end <= end.time <= event.time
     assert event.is_event and event["name"] == "done"
 
 
@@ -56,8 +56,8 @@ def test_an_exception_ends_its_states(read):
     with pytest.raises(ZeroDivisionError), hdtrace.TraceWriter("adder", PLACE) as trace:
         with trace.state("Outer"), trace.state("Inner"):
             1 / 0
-    (outer,) = read()
-    assert [state.name for state in outer.nested] == ["Inner"]
+    begin, inner, end = read()
+    assert (begin["name"], inner.name, end["name"]) == ("Outer", "Inner", "Outer")
 
 
 def test_as_a_decorator(read):
@@ -121,8 +121,8 @@ def test_states_that_are_too_deep(read):
 
     with hdtrace.TraceWriter("adder", PLACE) as trace, pytest.raises(ValueError):
         nest(trace, 1)
-    (outermost,) = read()
-    assert outermost.name == "Level"
+    *_, outermost = read()
+    assert (outermost["name"], outermost["kind"]) == ("Level", "end")
 
 
 def test_a_directory_that_cannot_be_made(directory, monkeypatch):

@@ -459,7 +459,8 @@ TEST_F(Api, WhatIsInsideARegionIsNotKept)
     for (int i = 0; i < inner_states; ++i)
         state("Inner");
     EXPECT_EQ(hdT_flush(trace), 0);
-    EXPECT_EQ(occurrences(content_of(m_directory.file("app_node01_3_1.trc")), "<Inner "), static_cast<size_t>(inner_states));
+    EXPECT_EQ(occurrences(content_of(m_directory.file("app_node01_3_1.trc")), "<Inner "),
+              static_cast<size_t>(inner_states));
     hdT_logStateEnd(trace);
     EXPECT_EQ(finalize(), 0);
     EXPECT_EQ(info(), info_head + "End thread=1 states=" + std::to_string(inner_states + 1) + " dropped=0\n");

@@ -135,3 +135,20 @@ def test_a_directory_that_is_there_is_not_replaced(archive):
     run, path, _ = archive("send_modes")
     assert call("--to", "otf2", "-o", path.parent, project_of(run)).returncode == 1
     assert path.exists()
+
+
+def test_messages_inside_what_the_program_marks_and_inside_calls(run, tmp_path):
+    send = "<Send size='8' toRank='1' toTag='3' cid='0' time='1.200000000' end='1.300000000' />"
+    receive = "<Recv size='8' fromRank='0' fromTag='3' cid='0' time='1.200000000' end='1.300000000' />"
+    region = "<Event name='Step' kind='{}' time='{}' />\n"
+    sender = region.format("begin", "1.000000000") + send + "\n" + region.format("end", "2.000000000")
+    receiver = f"<Nested>{receive}</Nested><Barrier cid='0' time='1.000000000' end='2.000000000' />\n"
+    for rank, trace in enumerate((sender, receiver)):
+        run.process(rank, "Comm map='0->0;1->1;' id=0 name='WORLD' uid='W'\n", trace, size=2)
+    run.merge_cleanly()
+    convert(tmp_path / "app.proj", "otf2", tmp_path / "archive")
+    path = tmp_path / "archive/traces.otf2"
+    sent, received = messages(path)
+    assert len(sent) == 1 and sent == received
+    entered = [event.region.name for location, event in events(path, "Enter") if place(location)[0] == 0]
+    assert entered == ["Step", "MPI_Send"]

@@ -109,6 +109,23 @@ def test_a_persistent_request_is_an_operation_at_each_start(converted):
     assert lines[0] == ["isend 1 3 8 6", "wait 0 1 3"] * 2
 
 
+def inside_a_state(calls):
+    """As traces of earlier versions have it."""
+    return f"<Nested>{calls.strip()}</Nested>{element('Step', at=1, took=1)}"
+
+
+def inside_a_region(calls):
+    begin, end = (f"<Event name='Step' kind='{kind}' time='{at:.9f}' />\n" for kind, at in (("begin", 1), ("end", 3)))
+    return begin + calls + end
+
+
+@pytest.mark.parametrize("inside", [inside_a_state, inside_a_region])
+def test_calls_inside_what_the_program_marks_are_replayed(converted, inside):
+    conversion, lines = converted(inside(send(1)), inside(receive(0)))
+    assert lines == [["send 1 3 8 6"], ["recv 0 3 8 6"]]
+    assert (conversion.exact, conversion.approximated, conversion.dropped) == (4, {}, {})
+
+
 def test_a_partitioned_operation_is_a_message_that_meets_others_of_its_kind_only(converted):
     def partitioned(call, other):
         made = element(call, f"size='32' count='2' tid='0' {other} cid='0' rid='0' partitions='4'")
