@@ -1,10 +1,8 @@
 #include "merger/export/command_line.h"
 
-#include <cmath>
+#include <deque>
 #include <utility>
 #include <vector>
-
-#include <glib.h>
 
 namespace hdtrace::exporter {
 
@@ -38,15 +36,33 @@ const Format* format_of(const std::string& name)
     return format;
 }
 
-double speed_of(const std::string& text, double otherwise)
+/// The option of a format and what was given for it.
+struct GivenOption {
+    const Format* format;
+    FormatOption option;
+    std::string help;
+    std::string text = {};
+};
+
+std::deque<GivenOption> options_of_formats()
 {
-    if (text.empty())
-        return otherwise;
-    char* end = nullptr;
-    const double speed = g_ascii_strtod(text.c_str(), &end);
-    if (*end != '\0' || !std::isfinite(speed) || speed <= 0)
-        throw UsageError("--speed is a number of operations per second such as 2.5e9, not '" + text + "'");
-    return speed;
+    std::deque<GivenOption> options; // they must not move
+    for (const Format& format : formats())
+        for (const FormatOption& option : format.options)
+            options.push_back({&format, option, std::string(format.name) + ": " + option.help});
+    return options;
+}
+
+void take_options(const std::deque<GivenOption>& given, CommandLine& command)
+{
+    for (const auto& [format, option, help, text] : given) {
+        if (text.empty())
+            continue;
+        if (format != command.format)
+            throw UsageError("--" + std::string(option.name) + " is an option of " +
+                             std::string(format->name));
+        command.options.of_format.emplace(option.name, text);
+    }
 }
 
 } // namespace
@@ -55,23 +71,21 @@ tools::Request<CommandLine> parse_command_line(int argc, char** argv)
 {
     CommandLine command;
     std::string format;
-    std::string speed;
     std::vector<std::string> projects;
+    std::deque<GivenOption> of_formats = options_of_formats();
     tools::OptionParser parser("hdtrace-convert", "Writes a project (app.proj) in a format of other tools.",
                                descriptions_of_formats());
     parser.add_text("to", 't', format, "FORMAT", "The format");
     parser.add_text("output", 'o', command.options.output, "OUT", "Write to OUT");
-    parser.add_text("file", 0, command.options.file, "NAME",
-                    "ioplot: the file that is wanted, if the program used several");
-    parser.add_text("speed", 0, speed, "FLOPS",
-                    "tit: operations per second of the processor that was traced (default 1e9)");
+    for (GivenOption& given : of_formats)
+        parser.add_text(given.option.name, 0, given.text, given.option.value, given.help.c_str());
     parser.add_switch("overwrite", 0, command.options.overwrite, "Replace OUT if it is there");
     parser.add_switch("quiet", 'q', command.quiet, "Do not tell what is approximated and dropped");
     parser.add_inputs(projects, "PROJECT");
     if (auto answer = parser.parse(argc, argv))
         return std::move(*answer);
     command.format = format_of(format);
-    command.options.speed = speed_of(speed, command.options.speed);
+    take_options(of_formats, command);
     if (command.options.output.empty())
         throw UsageError("the output is missing: -o OUT");
     if (projects.size() != 1)

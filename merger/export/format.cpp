@@ -2,28 +2,29 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <system_error>
 
 namespace hdtrace::exporter {
 
-namespace {
+// The row of each folder.
+#define HDT_FORMAT(name) Format name##_format();
+#include "formats.inc"
+#undef HDT_FORMAT
 
-constexpr Format all_formats[] = {
-    {"ioplot", "a file with a line for each contiguous piece of a file that was read or written",
-     convert_to_ioplot},
-    {"tit", "a directory for SimGrid: smpirun -np N -platform PLATFORM -replay OUT/replay.txt",
-     convert_to_tit},
-#ifdef HDTRACE_OTF2
-    {"otf2", "a directory with an archive of the Open Trace Format 2: OUT/traces.otf2", convert_to_otf2},
-#endif
-};
-
-} // namespace
-
-std::span<const Format> formats()
+const std::vector<Format>& formats()
 {
-    return all_formats;
+    static const std::vector<Format> all = {
+#define HDT_FORMAT(name) name##_format(),
+#include "formats.inc"
+#undef HDT_FORMAT
+    };
+    return all;
+}
+
+std::string Options::text(std::string_view option) const
+{
+    const auto found = of_format.find(option);
+    return found == of_format.end() ? std::string() : found->second;
 }
 
 void check_output(const Project& project, const Options& options)
@@ -46,8 +47,8 @@ void check_output(const Project& project, const Options& options)
 
 const Format* find_format(std::string_view name)
 {
-    const auto found = std::ranges::find(all_formats, name, &Format::name);
-    return found == std::end(all_formats) ? nullptr : found;
+    const auto found = std::ranges::find(formats(), name, &Format::name);
+    return found == formats().end() ? nullptr : &*found;
 }
 
 } // namespace hdtrace::exporter

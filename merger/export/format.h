@@ -1,10 +1,13 @@
-// The formats that a project can be converted to: one row of a table for each.
+// The formats that a project can be converted to. Each has a folder, with a row that says all that others
+// know of it.
 #pragma once
 
-#include <span>
+#include <functional>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hdtrace/format/proj_reader.h"
 #include "merger/export/account.h"
@@ -14,8 +17,11 @@ namespace hdtrace::exporter {
 struct Options {
     std::string output;
     bool overwrite = false; ///< whether an output that is there is replaced
-    std::string file;       ///< ioplot: the one file that is wanted; empty if the project has no other
-    double speed = 1e9; ///< tit: what the traced processor computes, in floating-point operations per second
+    std::map<std::string, std::string, std::less<>>
+        of_format; ///< what was given for the format's own options
+
+    /// What was given for one of these; empty if nothing was.
+    std::string text(std::string_view option) const;
 };
 
 /// The project cannot be converted like this; what() tells what to do.
@@ -23,24 +29,29 @@ class ConvertError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// An option that only one format has. All are literals.
+struct FormatOption {
+    const char* name;  ///< without "--"
+    const char* value; ///< what the help calls it
+    const char* help;
+};
+
 struct Format {
     std::string_view name;
     std::string_view description; ///< of its output, for --help
-    /// Writes the output, all of it or nothing. Throws ConvertError, OpenError, ReadError, FileError.
+    /// Writes the output, all of it or nothing. Throws UsageError if it cannot understand an option of its
+    /// own, else ConvertError, OpenError, ReadError, FileError.
     void (*convert)(const Project& project, const Options& options, Account& account);
+    std::vector<FormatOption> options;
 };
 
-std::span<const Format> formats();
+/// In the order of their names.
+const std::vector<Format>& formats();
 
 /// Throws ConvertError where the output may not be written.
 void check_output(const Project& project, const Options& options);
 
 /// Null if there is no such format.
 const Format* find_format(std::string_view name);
-
-// One for each format; only the table names them.
-void convert_to_ioplot(const Project& project, const Options& options, Account& account);
-void convert_to_tit(const Project& project, const Options& options, Account& account);
-void convert_to_otf2(const Project& project, const Options& options, Account& account);
 
 } // namespace hdtrace::exporter

@@ -176,11 +176,9 @@ class IoPlot : public EventVisitor {
     std::map<std::pair<std::int64_t, std::int64_t>, Pending> m_pending; ///< by rank and rid
 };
 
-} // namespace
-
 void convert_to_ioplot(const Project& project, const Options& options, Account& account)
 {
-    const ProjectFile& file = wanted_file(project, options.file);
+    const ProjectFile& file = wanted_file(project, options.text("file"));
     const ObjectTable objects(project);
     tools::OutputFile output_file(options.output);
     TextOutput output([&](std::string_view text) { output_file.write(text); });
@@ -190,6 +188,16 @@ void convert_to_ioplot(const Project& project, const Options& options, Account& 
     plot.finish();
     output.flush();
     output_file.commit();
+}
+
+} // namespace
+
+Format ioplot_format()
+{
+    return {"ioplot",
+            "a file with a line for each contiguous piece of a file that was read or written",
+            convert_to_ioplot,
+            {{"file", "NAME", "the file that is wanted, if the program used several"}}};
 }
 
 } // namespace hdtrace::exporter

@@ -161,8 +161,6 @@ std::vector<LocationDefinition> write_process(OTF2_Archive* archive, std::int64_
     return definitions;
 }
 
-} // namespace
-
 void convert_to_otf2(const Project& project, const Options& options, Account& account)
 {
     OTF2_Error_RegisterCallback(do_not_print, nullptr);
@@ -183,6 +181,16 @@ void convert_to_otf2(const Project& project, const Options& options, Account& ac
     definitions.write(OTF2_Archive_GetGlobalDefWriter(archive.get()), locations, span.begin, span.end);
     archive.close();
     directory.commit();
+}
+
+} // namespace
+
+Format otf2_format()
+{
+    return {"otf2",
+            "a directory with an archive of the Open Trace Format 2: OUT/traces.otf2",
+            convert_to_otf2,
+            {}};
 }
 
 } // namespace hdtrace::exporter

@@ -1,10 +1,14 @@
 // SimGrid's time-independent traces: what each process does, for its replay on another machine.
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <glib.h>
+
+#include "hdtrace/tools/option_parser.h"
 #include "merger/export/format.h"
 #include "merger/export/output_directory.h"
 #include "merger/export/rank_calls.h"
@@ -53,7 +57,19 @@ void note_what_stops_the_replay(const Replay& replay)
             "of these");
 }
 
-} // namespace
+/// What the traced processor computes, in floating-point operations per second.
+double speed_of(const std::string& text)
+{
+    constexpr double usual = 1e9;
+    if (text.empty())
+        return usual;
+    char* end = nullptr;
+    const double speed = g_ascii_strtod(text.c_str(), &end);
+    if (*end != '\0' || !std::isfinite(speed) || speed <= 0)
+        throw tools::UsageError("--speed is a number of operations per second such as 2.5e9, not '" + text +
+                                "'");
+    return speed;
+}
 
 void convert_to_tit(const Project& project, const Options& options, Account& account)
 {
@@ -64,7 +80,7 @@ void convert_to_tit(const Project& project, const Options& options, Account& acc
                   .tags = ReplayTags(find_world(project)),
                   .unmatched = find_unmatched_messages(project, objects),
                   .threads_overlap = std::ranges::any_of(traces, threads_overlap),
-                  .speed = options.speed,
+                  .speed = speed_of(options.text("speed")),
                   .account = account};
     OutputDirectory directory(options.output);
     DirectoryFile list(directory, "replay.txt");
@@ -80,6 +96,16 @@ void convert_to_tit(const Project& project, const Options& options, Account& acc
     list.close();
     note_what_stops_the_replay(replay);
     directory.commit();
+}
+
+} // namespace
+
+Format tit_format()
+{
+    return {"tit",
+            "a directory for SimGrid: smpirun -np N -platform PLATFORM -replay OUT/replay.txt",
+            convert_to_tit,
+            {{"speed", "FLOPS", "operations per second of the processor that was traced (default 1e9)"}}};
 }
 
 } // namespace hdtrace::exporter
