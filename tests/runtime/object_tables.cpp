@@ -37,7 +37,7 @@ void add_all(ObjectTable<Object>& table, std::vector<Object>& objects)
 
 TEST(ObjectTable, finds_all_while_it_grows)
 {
-    ObjectTable<Object> table;
+    static ObjectTable<Object> table; // it has no destructor
     std::vector<Object> objects = many_objects();
     for (Object& object : objects) {
         table.add(key_of(object.number), &object);
@@ -49,7 +49,7 @@ TEST(ObjectTable, finds_all_while_it_grows)
 
 TEST(ObjectTable, forgets_what_is_removed)
 {
-    ObjectTable<Object> table;
+    static ObjectTable<Object> table; // it has no destructor
     std::vector<Object> objects = many_objects();
     add_all(table, objects);
     for (size_t i = 0; i < objects.size(); i += 2)
@@ -60,7 +60,7 @@ TEST(ObjectTable, forgets_what_is_removed)
 
 TEST(ObjectTable, tells_objects_with_the_same_key_apart)
 {
-    ObjectTable<Object> table;
+    static ObjectTable<Object> table; // it has no destructor
     std::vector<Object> objects = many_objects();
     for (Object& object : objects)
         table.add(key_of(object.number % 10), &object);
@@ -72,7 +72,7 @@ TEST(ObjectTable, tells_objects_with_the_same_key_apart)
 
 TEST(ObjectTable, works_on_when_there_is_no_memory_to_grow)
 {
-    ObjectTable<Object> table;
+    static ObjectTable<Object> table; // it has no destructor
     std::vector<Object> objects = many_objects();
     {
         const NoMemory no_memory;

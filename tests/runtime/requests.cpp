@@ -48,7 +48,7 @@ std::vector<int64_t> complete(const std::vector<MPI_Request>& handles, const MPI
 
 TEST(RequestTable, keeps_the_order_of_age_while_it_grows)
 {
-    RequestTable table;
+    static RequestTable table; // it has no destructor
     std::vector<MPI_Request> variables(1000);
     // With holes, so that new entries take the places of older ones.
     for (size_t i = 0; i < variables.size(); ++i) {
@@ -68,7 +68,7 @@ TEST(RequestTable, keeps_the_order_of_age_while_it_grows)
 
 TEST(RequestTable, finds_all_after_growing)
 {
-    RequestTable table;
+    static RequestTable table; // it has no destructor
     std::vector<MPI_Request> variables(1000);
     for (unsigned i = 0; i < variables.size(); ++i)
         table.add(handle_of<MPI_Request>(i), &variables[i])->request.rid = i;
@@ -81,7 +81,7 @@ TEST(RequestTable, finds_all_after_growing)
 
 TEST(RequestTable, keeps_what_it_has_when_memory_is_short)
 {
-    RequestTable table;
+    static RequestTable table; // it has no destructor
     std::vector<MPI_Request> variables(300);
     size_t added = 0;
     const auto add_one = [&] {
