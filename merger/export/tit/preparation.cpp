@@ -98,7 +98,7 @@ Received posted(const Operation& receive)
 {
     const Element& call = *receive.call;
     return {call.integer("fromRank").value_or(any_rank), call.integer("fromTag").value_or(any_tag),
-            call.integer("recvSize").value_or(call.integer("size").value_or(0))};
+            call.integer(receive.facts->received_size).value_or(0)};
 }
 
 ReceivedByRid find_received(const std::vector<TraceFile>& traces)

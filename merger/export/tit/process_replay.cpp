@@ -40,21 +40,6 @@ std::int64_t value_or(const Element& element, std::string_view name, std::int64_
     return element.integer(name).value_or(otherwise);
 }
 
-std::int64_t destination_of(const Operation& operation)
-{
-    return value_or(*operation.call, "toRank", proc_null);
-}
-
-std::int64_t source_of(const Operation& operation)
-{
-    return value_or(*operation.call, "fromRank", proc_null);
-}
-
-std::int64_t sent_bytes(const Operation& operation)
-{
-    return value_or(*operation.call, operation.facts->sent_size, 0);
-}
-
 /// What the replay makes of a call that starts nothing.
 Replayed without_operation(const Call& call)
 {
@@ -109,7 +94,12 @@ void ProcessReplay::started(const Call& call, const Operation& operation)
     if (is_no_call(call) || call.has_failed())
         return;
     OpenCall& open = m_open[call.trace.thread];
-    open.how = operation.rid < 0 ? do_at_once(operation, open.waits) : start(operation);
+    std::vector<ReplayWait> waits;
+    open.how = start(operation, waits);
+    if (operation.rid < 0)
+        open.waits = std::move(waits);
+    else if (open.how != Replayed::measured)
+        m_pending[operation.rid] = std::move(waits);
 }
 
 void ProcessReplay::completed(const Call& call, const Completion& completion)
@@ -172,33 +162,15 @@ void ProcessReplay::count(Replayed how, const TraceFile& trace)
         m_replay.account.exact();
 }
 
-Replayed ProcessReplay::do_at_once(const Operation& operation, std::vector<ReplayWait>& waits)
+Replayed ProcessReplay::start(const Operation& operation, std::vector<ReplayWait>& waits)
 {
     const CallFacts& facts = *operation.facts;
     const bool sends = facts.sends != SendMode::none, receives = facts.receives != ReceiveKind::none;
-    if (sends && receives)
-        return send_and_receive(operation, waits);
-    if (sends)
-        return send(operation, waits);
-    if (receives)
-        return receive(operation, waits);
-    return moves_data(facts) ? collective(operation, waits) : Replayed::measured;
-}
-
-Replayed ProcessReplay::start(const Operation& operation)
-{
-    const CallFacts& facts = *operation.facts;
-    std::vector<ReplayWait> waits;
-    Replayed how = Replayed::measured;
-    if (facts.sends != SendMode::none)
-        how = start_send(operation, waits);
-    if (facts.receives != ReceiveKind::none)
-        how = start_receive(operation, waits);
-    else if (moves_data(facts))
-        how = start_collective(operation, Replayed::without_blocking, waits);
-    if (how != Replayed::measured)
-        m_pending[operation.rid] = std::move(waits);
-    return how;
+    if (!sends && !receives)
+        return moves_data(facts) ? collective(operation, waits) : Replayed::measured;
+    const Replayed sending = sends ? send(operation, waits) : Replayed::exactly;
+    const Replayed receiving = receives ? receive(operation, waits) : Replayed::exactly;
+    return receiving == Replayed::exactly ? sending : receiving;
 }
 
 bool ProcessReplay::complete(const Completion& completion)
@@ -225,66 +197,31 @@ bool ProcessReplay::is_unmatched(const std::set<MessageCall>& ends, const Operat
     return !ends.empty() && ends.contains({m_rank, operation.thread, operation.line, operation.rid});
 }
 
-// Blocking ones, unless other threads must go on meanwhile.
+// Blocking ones, unless the call does something else as well or other threads must go on meanwhile.
+bool ProcessReplay::may_block(const Operation& operation) const
+{
+    const CallFacts& facts = *operation.facts;
+    const bool does_both = facts.sends != SendMode::none && facts.receives != ReceiveKind::none;
+    return operation.rid < 0 && !does_both && !m_replay.threads_overlap;
+}
+
 Replayed ProcessReplay::send(const Operation& operation, std::vector<ReplayWait>& waits)
 {
-    const std::int64_t to = destination_of(operation);
+    const std::int64_t to = value_or(*operation.call, "toRank", proc_null);
     if (to == other_world)
         return Replayed::measured;
     if (is_unmatched(m_replay.unmatched.sends, operation))
         return Replayed::unmatched;
     const std::int64_t tag = tag_of(operation, value_or(*operation.call, "toTag", 0));
-    if (to != proc_null && m_replay.threads_overlap)
-        m_actions.start_send(to, tag, sent_bytes(operation), waits);
+    const std::int64_t size = value_or(*operation.call, operation.facts->sent_size, 0);
+    if (to != proc_null && may_block(operation))
+        m_actions.send(to, tag, size);
     else if (to != proc_null)
-        m_actions.send(to, tag, sent_bytes(operation));
-    return in_mode(operation.facts->sends);
-}
-
-Replayed ProcessReplay::receive(const Operation& operation, std::vector<ReplayWait>& waits)
-{
-    const std::int64_t from = source_of(operation);
-    if (from == other_world || from == any_rank)
-        return Replayed::measured;
-    if (is_unmatched(m_replay.unmatched.receives, operation))
-        return Replayed::unmatched;
-    const std::int64_t tag = tag_of(operation, value_or(*operation.call, "fromTag", 0));
-    const std::int64_t size = value_or(*operation.call, operation.facts->received_size, 0);
-    if (from != proc_null && m_replay.threads_overlap)
-        m_actions.start_receive(from, tag, size, waits);
-    else if (from != proc_null)
-        m_actions.receive(from, tag, size);
-    return Replayed::exactly;
-}
-
-Replayed ProcessReplay::send_and_receive(const Operation& operation, std::vector<ReplayWait>& waits)
-{
-    const Element& call = *operation.call;
-    const std::int64_t to = destination_of(operation), from = source_of(operation);
-    if (to == other_world || from == other_world || from == any_rank)
-        return Replayed::measured;
-    if (to != proc_null && !is_unmatched(m_replay.unmatched.sends, operation))
-        m_actions.start_send(to, tag_of(operation, value_or(call, "toTag", 0)), sent_bytes(operation), waits);
-    if (from != proc_null && !is_unmatched(m_replay.unmatched.receives, operation))
-        m_actions.start_receive(from, tag_of(operation, value_or(call, "fromTag", 0)),
-                                value_or(call, operation.facts->received_size, 0), waits);
-    return Replayed::exactly;
-}
-
-Replayed ProcessReplay::start_send(const Operation& operation, std::vector<ReplayWait>& waits)
-{
-    const std::int64_t to = destination_of(operation);
-    if (to == other_world)
-        return Replayed::measured;
-    if (is_unmatched(m_replay.unmatched.sends, operation))
-        return Replayed::unmatched;
-    if (to != proc_null)
-        m_actions.start_send(to, tag_of(operation, value_or(*operation.call, "toTag", 0)),
-                             sent_bytes(operation), waits);
+        m_actions.start_send(to, tag, size, waits);
     return operation.facts->partitioned ? Replayed::in_one_part : in_mode(operation.facts->sends);
 }
 
-Replayed ProcessReplay::start_receive(const Operation& operation, std::vector<ReplayWait>& waits)
+Replayed ProcessReplay::receive(const Operation& operation, std::vector<ReplayWait>& waits)
 {
     Received receive = posted(operation);
     if (const auto found = m_received.extract(operation.rid)) {
@@ -296,8 +233,11 @@ Replayed ProcessReplay::start_receive(const Operation& operation, std::vector<Re
         return Replayed::measured;
     if (is_unmatched(m_replay.unmatched.receives, operation))
         return Replayed::unmatched;
-    if (receive.source != proc_null)
-        m_actions.start_receive(receive.source, tag_of(operation, receive.tag), receive.size, waits);
+    const std::int64_t tag = tag_of(operation, receive.tag);
+    if (receive.source != proc_null && may_block(operation))
+        m_actions.receive(receive.source, tag, receive.size);
+    else if (receive.source != proc_null)
+        m_actions.start_receive(receive.source, tag, receive.size, waits);
     return operation.facts->partitioned ? Replayed::in_one_part : Replayed::exactly;
 }
 
@@ -305,6 +245,8 @@ Replayed ProcessReplay::start_receive(const Operation& operation, std::vector<Re
 
 Replayed ProcessReplay::collective(const Operation& operation, std::vector<ReplayWait>& waits)
 {
+    if (operation.rid >= 0)
+        return start_collective(operation, Replayed::without_blocking, waits);
     if (m_replay.threads_overlap)
         return start_collective(operation, Replayed::among_threads, waits);
     const Communicator* communicator = m_replay.objects.communicator(m_rank, *operation.call);

@@ -73,19 +73,17 @@ class ProcessReplay : public EventVisitor {
 
     void compute(std::int64_t nanoseconds);
     void count(Replayed how, const TraceFile& trace);
-    Replayed do_at_once(const Operation& operation, std::vector<ReplayWait>& waits);
-    Replayed start(const Operation& operation);
+    /// What the replay makes of an operation; appends what is to be waited for, which blocking actions do
+    /// themselves.
+    Replayed start(const Operation& operation, std::vector<ReplayWait>& waits);
     /// False if it is not known what has to be waited for.
     bool complete(const Completion& completion);
 
     std::int64_t tag_of(const Operation& operation, std::int64_t tag) const;
     bool is_unmatched(const std::set<MessageCall>& ends, const Operation& operation) const;
+    bool may_block(const Operation& operation) const;
     Replayed send(const Operation& operation, std::vector<ReplayWait>& waits);
     Replayed receive(const Operation& operation, std::vector<ReplayWait>& waits);
-    Replayed send_and_receive(const Operation& operation, std::vector<ReplayWait>& waits);
-    /// Of an operation with a request.
-    Replayed start_send(const Operation& operation, std::vector<ReplayWait>& waits);
-    Replayed start_receive(const Operation& operation, std::vector<ReplayWait>& waits);
     Replayed collective(const Operation& operation, std::vector<ReplayWait>& waits);
     Replayed start_collective(const Operation& operation, Replayed as_messages,
                               std::vector<ReplayWait>& waits);
