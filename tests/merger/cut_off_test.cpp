@@ -112,7 +112,7 @@ class CutOffTrace : public testing::Test {
 TEST_F(CutOffTrace, IsLargeEnough)
 {
     EXPECT_GT(text.size(), 8192u);
-    EXPECT_EQ(states.size(), 80u);
+    EXPECT_EQ(states.size(), 140u);
 }
 
 TEST_F(CutOffTrace, YieldsItsWholeLinesAtEveryByteOfItsEnd)
