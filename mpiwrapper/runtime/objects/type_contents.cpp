@@ -4,7 +4,7 @@
 #include "mpiwrapper/runtime/library/real.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <string_view>
 
 namespace hdtrace::mpi {
 
@@ -17,6 +17,18 @@ const char* name_of_combiner(int combiner)
             return candidate.name;
     return "UNKNOWN";
 }
+
+constexpr int no_combiner = -1;
+
+// Not every mpi.h has all of them. no_combiner if this one does not.
+constexpr int find_combiner(std::string_view name)
+{
+    for (const NamedValue& candidate : combiner_names)
+        if (name == candidate.name)
+            return candidate.value;
+    return no_combiner;
+}
+constexpr int value_index = find_combiner("VALUE_INDEX"); // MPI 4.1
 
 template <typename T> T* allocate(MPI_Count count)
 {
@@ -71,13 +83,9 @@ void TypeContents::add_addresses(TextBuffer& line) const
 
 bool TypeContents::is_predefined(int combiner)
 {
-    // By name, since not every mpi.h has them all.
-    constexpr const char* predefined[] = {"NAMED", "F90_REAL", "F90_COMPLEX", "F90_INTEGER", "VALUE_INDEX"};
-    const char* const name = name_of_combiner(combiner);
-    for (const char* one : predefined)
-        if (strcmp(name, one) == 0)
-            return true;
-    return false;
+    return combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+           combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER ||
+           combiner == value_index;
 }
 
 void TypeContents::free_unless_predefined(MPI_Datatype handle)
