@@ -77,7 +77,7 @@ class CallTable : EventVisitor {
     std::shared_ptr<const OpenedProject> m_project;
     Selection m_rows; ///< what of the states of a trace becomes a row
     MergedTraces m_states;
-    EventWalk m_walk{this};
+    EventWalk m_walk{{this}, EventWalk::Follow::calls};
     TextIndex m_names, m_errors;
     CallColumns m_columns;
 };

@@ -75,7 +75,7 @@ class Statistics : EventVisitor {
     std::shared_ptr<const OpenedProject> m_project;
     Selection m_rows; ///< what is counted of the states of a trace
     MergedTraces m_states;
-    EventWalk m_walk{this};
+    EventWalk m_walk{{this}, EventWalk::Follow::calls};
     TextIndex m_names;
     std::array<std::unordered_map<std::int64_t, Totals>, grouping_count> m_groups;
     Totals m_totals;

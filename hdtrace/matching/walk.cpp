@@ -93,6 +93,12 @@ void EventWalk::begin(const Call& call)
 {
     for (EventVisitor* visitor : m_visitors)
         visitor->enter(call);
+    if (m_follow == Follow::operations)
+        begin_operations(call);
+}
+
+void EventWalk::begin_operations(const Call& call)
+{
     for (const OperationPointer& operation : m_requests.begin(call.trace, call.state, call.facts))
         start(call, *operation);
     if (!did_something(call.state))
@@ -117,6 +123,14 @@ void EventWalk::end(const Call& call)
         begin(inner);
         end(inner);
     }
+    if (m_follow == Follow::operations)
+        end_operations(call);
+    for (EventVisitor* visitor : m_visitors)
+        visitor->leave(call);
+}
+
+void EventWalk::end_operations(const Call& call)
+{
     for (const Completion& completion : m_requests.end(call.trace, call.state, call.facts))
         complete(call, completion);
     if (did_something(call.state)) {
@@ -130,8 +144,6 @@ void EventWalk::end(const Call& call)
                 visitor->freed(call, call.facts.frees, id_in(call.state, call.facts.freed_id));
         }
     }
-    for (EventVisitor* visitor : m_visitors)
-        visitor->leave(call);
 }
 
 void EventWalk::start(const Call& call, const Operation& operation)

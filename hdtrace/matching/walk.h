@@ -24,8 +24,14 @@ namespace hdtrace {
 /// flight and with how deep regions are nested, not with how long they are. For one thread at a time.
 class EventWalk {
   public:
+    /// What visitors are told: of calls only enter(), leave() and mark(), which costs least, or everything.
+    enum class Follow { calls, operations };
+
     /// The visitors must outlive the walk.
-    explicit EventWalk(std::initializer_list<EventVisitor*> visitors) : m_visitors(visitors) {}
+    explicit EventWalk(std::initializer_list<EventVisitor*> visitors, Follow follow = Follow::operations)
+        : m_visitors(visitors), m_follow(follow)
+    {
+    }
 
     /// All of a state of the top level. The same as begin() and end().
     void add(const TraceFile& trace, const State& state);
@@ -46,6 +52,8 @@ class EventWalk {
     Call call_of(const TraceFile& trace, const State& state) const;
     void begin(const Call& call);
     void end(const Call& call);
+    void begin_operations(const Call& call);
+    void end_operations(const Call& call);
     void mark(const TraceFile& trace, const State& event);
     void begin_region(const TraceFile& trace, const State& event);
     void end_region(const TraceFile& trace, const State& event);
@@ -54,6 +62,7 @@ class EventWalk {
     std::int32_t open_regions(const TraceFile& trace) const;
 
     std::vector<EventVisitor*> m_visitors;
+    Follow m_follow;
     RequestTable m_requests;
     std::map<Thread, std::vector<State>> m_regions; ///< open ones, the innermost last
 };

@@ -94,6 +94,18 @@ TEST(EventWalk, TellsWhatABlockingExchangeDoes)
                       "received Sendrecv -1", "leave Sendrecv 0"}));
 }
 
+TEST(EventWalk, TellsOnlyOfCallsWhereNothingElseIsWanted)
+{
+    Recorder recorder;
+    EventWalk walk({&recorder}, EventWalk::Follow::calls);
+    State outer = state("Comm_dup", {{"newcid", "1"}});
+    outer.nested = {state("Isend", {{"rid", "0"}})};
+    walk.add(trace, outer);
+    EXPECT_EQ(recorder.events, (Events{"enter Comm_dup 0", "enter Isend 1 inside", "leave Isend 1 inside",
+                                       "leave Comm_dup 0"}));
+    EXPECT_TRUE(walk.requests().pending().empty());
+}
+
 TEST(EventWalk, FollowsRequestsFromTheirStartToTheirCompletion)
 {
     EXPECT_EQ(walk({state("Send_init", {{"rid", "0"}}), state("Irecv", {{"rid", "1"}}),
