@@ -101,7 +101,9 @@ void EventWalk::begin_operations(const Call& call)
 {
     for (const OperationPointer& operation : m_requests.begin(call.trace, call.state, call.facts))
         start(call, *operation);
-    if (!did_something(call.state))
+    // Asked last, because it has to look for attributes.
+    if ((!is_operation(call.facts) && call.facts.collective == CollectiveKind::none) ||
+        !did_something(call.state))
         return;
     if (is_operation(call.facts))
         start(call, operation_of(call));
@@ -133,7 +135,8 @@ void EventWalk::end_operations(const Call& call)
 {
     for (const Completion& completion : m_requests.end(call.trace, call.state, call.facts))
         complete(call, completion);
-    if (did_something(call.state)) {
+    const bool changes_objects = call.facts.makes != ObjectKind::none || call.facts.frees != ObjectKind::none;
+    if ((is_operation(call.facts) || changes_objects) && did_something(call.state)) {
         const Operation operation = operation_of(call);
         if (is_operation(call.facts))
             complete(call, {&operation, -1, Outcome::completed, call.state.end, &call.state});
