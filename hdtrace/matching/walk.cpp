@@ -52,8 +52,11 @@ constexpr CallFacts no_facts;
 
 void EventWalk::add(const TraceFile& trace, const State& state)
 {
-    begin(trace, state);
-    end(trace, state);
+    if (state.is_event)
+        return mark(trace, state);
+    const Call call = call_of(trace, state);
+    begin(call);
+    end(call);
 }
 
 void EventWalk::begin(const TraceFile& trace, const State& state)
