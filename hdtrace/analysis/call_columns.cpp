@@ -67,6 +67,7 @@ void CallTable::add_row(const Call& call)
 {
     const TraceFile& trace = call.trace;
     const State& state = call.state;
+    const std::optional<Volume> volume = m_volumes.of(call);
     if (!m_rows.wants(state))
         return;
     const ObjectTable& objects = m_project->objects;
@@ -80,8 +81,9 @@ void CallTable::add_row(const Call& call)
     m_columns.call_class.codes.push_back(static_cast<std::int32_t>(call.facts.call_class));
     m_columns.start.values.push_back(state.time);
     m_columns.end.values.push_back(state.end);
-    m_columns.bytes.values.push_back(state.integer("size").value_or(0));
-    m_columns.recv_bytes.push(state.integer("recvSize"));
+    m_columns.bytes.values.push_back(bytes_of(call, volume));
+    m_columns.sent_bytes.values.push_back(volume.value_or(Volume()).sent);
+    m_columns.recv_bytes.values.push_back(volume.value_or(Volume()).received);
     m_columns.peer.push(partners.peer);
     m_columns.tag.push(partners.tag);
     m_columns.recv_peer.push(partners.recv_peer);

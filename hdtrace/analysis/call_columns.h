@@ -8,6 +8,7 @@
 
 #include "hdtrace/analysis/columns.h"
 #include "hdtrace/analysis/opened_project.h"
+#include "hdtrace/matching/volumes.h"
 #include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
@@ -16,8 +17,8 @@ struct CallColumns {
     Numbers<std::int32_t> rank, thread;
     Texts name, call_class;
     Numbers<std::int64_t> start, end; ///< nanoseconds since the epoch
-    Numbers<std::int64_t> bytes;      ///< 0 where the call has no size
-    OptionalNumbers recv_bytes, peer, tag, recv_peer, recv_tag, root;
+    Numbers<std::int64_t> bytes, sent_bytes, recv_bytes;
+    OptionalNumbers peer, tag, recv_peer, recv_tag, root;
     Texts communicator, file, window;
     OptionalNumbers offset, request;
     Texts error;
@@ -35,6 +36,7 @@ struct CallColumns {
         see("start", start);
         see("end", end);
         see("bytes", bytes);
+        see("sent_bytes", sent_bytes);
         see("recv_bytes", recv_bytes);
         see("peer", peer);
         see("tag", tag);
@@ -77,6 +79,7 @@ class CallTable : EventVisitor {
     std::shared_ptr<const OpenedProject> m_project;
     Selection m_rows; ///< what of the states of a trace becomes a row
     MergedTraces m_states;
+    Volumes m_volumes{m_project->objects};
     EventWalk m_walk{{this}, EventWalk::Follow::calls};
     TextIndex m_names, m_errors;
     CallColumns m_columns;

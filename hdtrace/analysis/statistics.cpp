@@ -4,18 +4,20 @@
 #include <bit>
 #include <utility>
 
+#include "hdtrace/matching/saturated.h"
+
 namespace hdtrace {
 namespace {
 
 constexpr std::string_view names[grouping_count] = {"call", "class", "rank", "communicator", "file", "size"};
 
-void add_to(Totals& totals, const State& state, std::int64_t bytes)
+void add_to(Totals& totals, const Totals& call)
 {
-    const std::int64_t time = state.end - state.time;
-    ++totals.calls;
-    totals.time += time;
-    totals.longest = std::max(totals.longest, time);
-    totals.bytes += bytes;
+    totals.calls += call.calls;
+    totals.time = saturated_sum(totals.time, call.time);
+    totals.longest = std::max(totals.longest, call.longest);
+    totals.bytes = saturated_sum(totals.bytes, call.bytes);
+    totals.volume += call.volume;
 }
 
 bool sends_or_receives(CallClass call_class)
@@ -66,18 +68,20 @@ bool Statistics::read(std::size_t states)
 void Statistics::count(const Call& call)
 {
     const State& state = call.state;
+    const std::optional<Volume> volume = m_volumes.of(call);
     if (!m_rows.wants(state))
         return;
     m_begin = m_totals.calls == 0 ? state.time : std::min(m_begin, state.time);
     m_end = m_totals.calls == 0 ? state.end : std::max(m_end, state.end);
-    const std::int64_t bytes = state.integer("size").value_or(0);
-    add_to(m_totals, state, bytes);
+    const std::int64_t time = saturated_difference(state.end, state.time);
+    const Totals one = {1, time, time, bytes_of(call, volume), volume.value_or(Volume())};
+    add_to(m_totals, one);
     for (std::size_t i = 0; i < grouping_count; ++i)
-        if (const Key key = key_of(static_cast<Grouping>(i), call))
-            add_to(m_groups[i][*key], state, bytes);
+        if (const Key key = key_of(static_cast<Grouping>(i), call, volume))
+            add_to(m_groups[i][*key], one);
 }
 
-Statistics::Key Statistics::key_of(Grouping grouping, const Call& call)
+Statistics::Key Statistics::key_of(Grouping grouping, const Call& call, const std::optional<Volume>& volume)
 {
     const State& state = call.state;
     const std::int64_t rank = call.trace.rank;
@@ -97,10 +101,9 @@ Statistics::Key Statistics::key_of(Grouping grouping, const Call& call)
     case Grouping::size:
         break;
     }
-    const auto size = state.integer("size");
-    if (!size || *size < 0 || !sends_or_receives(call.facts.call_class))
+    if (!volume || !sends_or_receives(call.facts.call_class))
         return {};
-    return std::bit_width(static_cast<std::uint64_t>(*size));
+    return std::bit_width(static_cast<std::uint64_t>(std::max(volume->sent, volume->received)));
 }
 
 std::string Statistics::label_of(Grouping grouping, std::int64_t key) const

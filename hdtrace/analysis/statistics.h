@@ -12,6 +12,7 @@
 
 #include "hdtrace/analysis/columns.h"
 #include "hdtrace/analysis/opened_project.h"
+#include "hdtrace/matching/volumes.h"
 #include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
@@ -21,7 +22,8 @@ struct Totals {
     std::int64_t calls = 0;
     std::int64_t time = 0;
     std::int64_t longest = 0;
-    std::int64_t bytes = 0;
+    std::int64_t bytes = 0; ///< sent and received, and those of states of the program's own
+    Volume volume;
 };
 
 struct Group {
@@ -36,7 +38,7 @@ enum class Grouping : std::uint8_t {
     rank,
     communicator,
     file,
-    size, ///< of messages: from a power of two on
+    size, ///< of what is sent or received, the larger of both: from a power of two on
 };
 constexpr std::size_t grouping_count = 6;
 
@@ -69,12 +71,13 @@ class Statistics : EventVisitor {
     void leave(const Call& call) override { count(call); }
     void mark(const Call& call) override { count(call); }
     void count(const Call& call);
-    Key key_of(Grouping grouping, const Call& call);
+    Key key_of(Grouping grouping, const Call& call, const std::optional<Volume>& volume);
     std::string label_of(Grouping grouping, std::int64_t key) const;
 
     std::shared_ptr<const OpenedProject> m_project;
     Selection m_rows; ///< what is counted of the states of a trace
     MergedTraces m_states;
+    Volumes m_volumes{m_project->objects};
     EventWalk m_walk{{this}, EventWalk::Follow::calls};
     TextIndex m_names;
     std::array<std::unordered_map<std::int64_t, Totals>, grouping_count> m_groups;

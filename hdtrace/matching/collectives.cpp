@@ -18,8 +18,9 @@ void CollectiveMatcher::joined(const Call& call)
     const State& state = call.state;
     const std::int64_t rank = call.trace.rank;
     if (const Communicator* communicator = m_objects.communicator(rank, state))
-        add_call(*communicator, {rank, call.trace.thread, state.name, state.time, state.end,
-                                 state.integer("rootRank"), state.integer("size").value_or(0), state.line});
+        add_call(*communicator,
+                 {rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
+                  volume_of(m_objects, call).value_or(Volume()).moved(), state.line});
 }
 
 std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) const

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hdtrace/format/objects.h"
+#include "hdtrace/matching/volumes.h"
 #include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
@@ -23,7 +24,7 @@ struct CollectiveCall {
     std::int64_t start = 0;
     std::int64_t end = 0; ///< when the call returned, also if it was non-blocking
     std::optional<std::int64_t> root;
-    std::int64_t bytes = 0;
+    std::int64_t bytes = 0; ///< that its arguments say it moves
     std::int64_t line = 0;
 };
 

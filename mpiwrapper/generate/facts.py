@@ -50,6 +50,8 @@ struct CallFacts {{
     bool partitioned = false; ///< the message is made ready in parts
     CollectiveKind collective = CollectiveKind::none;
     CollectiveMembers members = CollectiveMembers::none;
+    bool scatters = false;       ///< who sends has another part of its data for each member
+    bool gathers = false;        ///< who receives gets a part of its own from each member
     bool reduces = false;        ///< data is combined by an operation
     bool has_root = false;       ///< in `rootRank`
     bool lists_sends = false;    ///< `Send` elements tell what goes to each member
@@ -120,6 +122,8 @@ def _facts(function):
     is_collective = meaning.collective != "none"
     yield _fact(meaning, "collective")
     yield "members", f"CollectiveMembers::{_members(function)}" if is_collective else ""
+    yield "scatters", _flag(meaning.scatters)
+    yield "gathers", _flag(meaning.gathers)
     yield "reduces", _flag(is_collective and function.of_kind("OP"))
     yield "has_root", _flag(is_collective and function.of_kind("ROOT"))
     listed = {child.name for child in function.logged.children if child.each}

@@ -28,7 +28,9 @@ void bind_statistics(py::module_& module)
         .def_readonly("calls", &Totals::calls)
         .def_readonly("time", &Totals::time)
         .def_readonly("longest", &Totals::longest)
-        .def_readonly("bytes", &Totals::bytes);
+        .def_readonly("bytes", &Totals::bytes)
+        .def_property_readonly("sent", [](const Totals& totals) { return totals.volume.sent; })
+        .def_property_readonly("received", [](const Totals& totals) { return totals.volume.received; });
     py::class_<Statistics>(module, "Statistics")
         .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"))
         .def("read", &Statistics::read, py::arg("states"), py::call_guard<py::gil_scoped_release>())

@@ -98,7 +98,7 @@ def row(api, name):
     ("Sendrecv", ".progress = CallProgress::blocking, .sends = SendMode::standard, .sent_size = \"size\", "
                  ".receives = ReceiveKind::posted, .received_size = \"recvSize\""),
     ("Ireduce_scatter", ".operation = \"Reduce_scatter\", .call_class = CallClass::collective, .progress = CallProgress::starts, "
-                        ".collective = CollectiveKind::all_to_all, .members = CollectiveMembers::communicator, .reduces = true, "
+                        ".collective = CollectiveKind::all_to_all, .members = CollectiveMembers::communicator, .scatters = true, .reduces = true, "
                         ".lists_receives = true"),
     ("Win_free", ".members = CollectiveMembers::window, .frees = ObjectKind::window, .freed_id = \"wid\""),
     ("Intercomm_create", ".makes = ObjectKind::communicator, .made_id = \"newcid\""),

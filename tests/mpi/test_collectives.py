@@ -1,4 +1,5 @@
 """Collective communication."""
+import hdtrace
 import pytest
 from support.calls import ANY, Call, For
 from support.runs import only_with, ranks
@@ -188,3 +189,16 @@ def test_persistent_collectives(run_traced, ranks):
         assert Call("Neighbor_alltoallw_init", rid=ANY) in trace
         for rid in objects:
             assert Call("Request_free", rid=rid) in trace
+
+
+@pytest.mark.parametrize("name", ["collectives", "in_place", "intercomm_collectives", "nonblocking_collectives", "vector_collectives"])
+def test_what_all_send_all_receive(run_traced, name):
+    """Where each member has a part of its own, what all give together is what all get."""
+    run = run_traced(name, 4)
+    assert run.project.process_count == 4
+    (project,) = run.trace_directory.glob("*.proj")
+    calls = hdtrace.open(project).to_dataframe()
+    calls = calls[calls["name"].str.fullmatch("I?(gatherv?|scatterv?|alltoall[vw]?)", case=False)]
+    moved = calls.groupby("name", observed=True)[["sent_bytes", "recv_bytes"]].sum()
+    assert len(moved) > 1 and moved["sent_bytes"].sum() > 0
+    assert moved["sent_bytes"].tolist() == moved["recv_bytes"].tolist(), moved

@@ -98,8 +98,8 @@ def test_both_ends_of_calls_that_send_and_receive(tmp_path):
     line = ("<Sendrecv size='8' toRank='1' toTag='5' fromRank='0' fromTag='6' cid='0' recvSize='4' "
             "time='1.000000000' end='1.500000000' />\n")
     columns = hdtrace.open(write_project(tmp_path, line)).to_columns()
-    row = [columns[name][0] for name in ("bytes", "peer", "tag", "recv_bytes", "recv_peer", "recv_tag")]
-    assert row == [8, 1, 5, 4, 0, 6]
+    row = [columns[name][0] for name in ("bytes", "sent_bytes", "peer", "tag", "recv_bytes", "recv_peer", "recv_tag")]
+    assert row == [12, 8, 1, 5, 4, 0, 6]
 
 
 def test_dataframe(project):

@@ -83,7 +83,7 @@ def test_stats_by(project, by, calls):
 def test_stats_of_some_calls(project):
     stats = json.loads(run_well("stats", project, "--by", "call,rank", "--call", "Type_size,Send", "--rank", "0..1", "--json"))
     assert stats["by"]["rank"].keys() == {"0", "1"} and stats["by"]["call"].keys() == {"Send", "Type_size"}
-    assert stats["total"] == {"calls": 2, "seconds": pytest.approx(0.6), "longest": 0.5, "bytes": 8}
+    assert stats["total"] == {"calls": 2, "seconds": pytest.approx(0.6), "longest": 0.5, "bytes": 8, "sent": 8, "received": 0}
 
 
 def test_dump(project):

@@ -19,6 +19,8 @@ def _values(totals: Totals) -> dict[str, int | float]:
         "seconds": totals.time / 1e9,
         "longest": totals.longest / 1e9,
         "bytes": totals.bytes,
+        "sent": totals.sent,
+        "received": totals.received,
     }
 
 

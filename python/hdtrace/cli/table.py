@@ -101,7 +101,10 @@ COMMANDS = (
     Command(
         "stats",
         "sum up calls, their time and their bytes",
-        "Calls inside other calls are counted too. Of message sizes, each line has those up to twice the first.",
+        "Calls inside other calls are counted too. Bytes are those that a call takes from the process and brings to it, by the counts and "
+        "datatypes of its arguments; JSON tells both by themselves, as sent and received. Of a collective operation that has a part for each "
+        "member, such as Scatter and Alltoall, they are those of all parts. What does not block counts where it is started, with what was asked "
+        "for. Of sizes, each line has those up to twice the first.",
         (
             _PROJECT,
             Argument("--by", "one table for each of these", "GROUPS", is_list=True, choices=GROUPINGS, default=["call"]),
