@@ -45,7 +45,8 @@ using OperationPointer = std::shared_ptr<const Operation>;
 enum class Outcome : std::uint8_t {
     completed,
     cancelled,
-    freed, ///< the program gave up its request (`Request_free`); it may complete unseen
+    freed,             ///< the program gave up its request (`Request_free`); it may complete unseen
+    perhaps_cancelled, ///< the same after `Cancel`: nothing tells whether it was cancelled or has completed
 };
 
 struct Completion {

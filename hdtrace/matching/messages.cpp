@@ -73,6 +73,9 @@ struct Mailbox {
     /// Receives whose place is not known yet, and those behind them that have to wait for it; as they were
     /// started.
     std::vector<ReceivePointer> open;
+    /// Sends and receives of which nothing tells whether they were cancelled: so many others may lack their
+    /// other end.
+    std::size_t doubtful = 0;
 };
 
 // A receive in flight and where it belongs.
@@ -106,6 +109,8 @@ struct MessageMatcher::Matching {
     void send(const Operation& operation);
     ReceivePointer receive(const MailboxKey& key, const Element& call, const MessageEnd& end);
     ReceivePointer fetch_probed(const MailboxKey& key, const Element& call, const MessageEnd& end);
+    /// Where a send goes.
+    MailboxKey mailbox_of(const Operation& send) const;
     void cancel_send(const Operation& operation);
     /// After @p receive became resolved or was over.
     void update(const MailboxKey& key, const Receive& receive);
@@ -113,6 +118,8 @@ struct MessageMatcher::Matching {
     void advance(const MailboxKey& key, const ChannelKey& channel_key);
     void report(const MailboxKey& key, const ChannelKey& channel, std::optional<MessageEnd> send,
                 std::optional<MessageEnd> receive) const;
+    /// What has no other end.
+    void report_rest(const MailboxKey& key, const Mailbox& mailbox) const;
 
     const ObjectTable& objects;
     OnMessage on_message;
@@ -182,9 +189,14 @@ void MessageMatcher::Matching::complete(const Completion& completion)
     if (!found) {
         if (completion.outcome == Outcome::cancelled)
             cancel_send(operation);
+        else if (completion.outcome == Outcome::perhaps_cancelled)
+            ++mailboxes[mailbox_of(operation)].doubtful;
         return;
     }
     const auto& [key, taken] = found.mapped();
+    // MPI libraries can cancel every receive that has got no message yet, but few sends.
+    const bool is_doubtful = completion.outcome == Outcome::perhaps_cancelled;
+    mailboxes[key].doubtful += is_doubtful ? 1 : 0;
     if (completion.outcome == Outcome::completed) {
         taken->source = completion.what->integer("fromRank").value_or(taken->source);
         taken->tag = completion.what->integer("fromTag").value_or(taken->tag);
@@ -192,7 +204,7 @@ void MessageMatcher::Matching::complete(const Completion& completion)
     }
     taken->end.end = completion.end;
     taken->is_over = true;
-    taken->is_cancelled = completion.outcome == Outcome::cancelled;
+    taken->is_cancelled = completion.outcome == Outcome::cancelled || is_doubtful;
     update(key, *taken);
 }
 
@@ -237,10 +249,14 @@ ReceivePointer MessageMatcher::Matching::fetch_probed(const MailboxKey& key, con
     return taken;
 }
 
+MailboxKey MessageMatcher::Matching::mailbox_of(const Operation& send) const
+{
+    return {space_of(send.rank, *send.call, *send.facts), send.call->integer("toRank").value_or(proc_null)};
+}
+
 void MessageMatcher::Matching::cancel_send(const Operation& operation)
 {
-    const auto found = mailboxes.find({space_of(operation.rank, *operation.call, *operation.facts),
-                                       operation.call->integer("toRank").value_or(proc_null)});
+    const auto found = mailboxes.find(mailbox_of(operation));
     if (found == mailboxes.end())
         return;
     for (auto& [key, channel] : found->second.channels)
@@ -302,6 +318,27 @@ void MessageMatcher::Matching::report(const MailboxKey& key, const ChannelKey& c
                 std::move(receive)});
 }
 
+void MessageMatcher::Matching::report_rest(const MailboxKey& key, const Mailbox& mailbox) const
+{
+    std::size_t excused = mailbox.doubtful;
+    const auto report_end = [&](const ChannelKey& channel, std::optional<MessageEnd> send,
+                                std::optional<MessageEnd> receive) {
+        if (excused > 0)
+            --excused;
+        else
+            report(key, channel, std::move(send), std::move(receive));
+    };
+    for (const auto& [channel_key, channel] : mailbox.channels) {
+        for (const MessageEnd& send : channel.sends)
+            report_end(channel_key, send, {});
+        for (const ReceivePointer& receive : channel.receives)
+            if (!receive->is_cancelled)
+                report_end(channel_key, {}, receive->end);
+    }
+    for (const ReceivePointer& receive : mailbox.open)
+        report_end({receive->source, receive->tag}, {}, receive->end);
+}
+
 MessageMatcher::MessageMatcher(const ObjectTable& objects, OnMessage on_message)
     : m_matching(std::make_unique<Matching>(objects, std::move(on_message)))
 {
@@ -329,17 +366,8 @@ void MessageMatcher::leave(const Call& call)
 
 void MessageMatcher::finish()
 {
-    for (const auto& [key, mailbox] : m_matching->mailboxes) {
-        for (const auto& [channel_key, channel] : mailbox.channels) {
-            for (const MessageEnd& send : channel.sends)
-                m_matching->report(key, channel_key, send, {});
-            for (const ReceivePointer& receive : channel.receives)
-                if (!receive->is_cancelled)
-                    m_matching->report(key, channel_key, {}, receive->end);
-        }
-        for (const ReceivePointer& receive : mailbox.open)
-            m_matching->report(key, {receive->source, receive->tag}, {}, receive->end);
-    }
+    for (auto& [key, mailbox] : m_matching->mailboxes)
+        m_matching->report_rest(key, mailbox);
     m_matching->mailboxes.clear();
     m_matching->pending.clear();
     m_matching->probed.clear();

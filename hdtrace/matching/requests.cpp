@@ -75,6 +75,8 @@ const std::vector<Completion>& RequestTable::end(const TraceFile& trace, const S
                      child.find("cancelled") ? Outcome::cancelled : Outcome::completed);
     if (facts.progress == CallProgress::releases)
         release(trace, call);
+    else if (facts.cancels && !call.find("rc"))
+        cancel(trace, call);
     return m_completed;
 }
 
@@ -110,15 +112,25 @@ void RequestTable::start_persistent(const TraceFile& trace, const State& call, c
     m_started.push_back(kept);
 }
 
+void RequestTable::cancel(const TraceFile& trace, const State& call)
+{
+    Process& process = m_processes[trace.rank];
+    const auto persistent = process.persistent.find(rid_of(call));
+    const std::int64_t rid =
+        persistent == process.persistent.end() ? rid_of(call) : persistent->second.last_started;
+    if (process.pending.contains(rid))
+        process.cancelled.insert(rid);
+}
+
 // A persistent request may be given up while what it started is in flight.
 void RequestTable::release(const TraceFile& trace, const State& call)
 {
     Process& process = m_processes[trace.rank];
     const auto persistent = process.persistent.extract(rid_of(call));
-    if (!persistent)
-        complete(trace, call, rid_of(call), call, Outcome::freed);
-    else if (process.pending.contains(persistent.mapped().last_started))
-        complete(trace, call, persistent.mapped().last_started, call, Outcome::freed);
+    const std::int64_t rid = persistent ? persistent.mapped().last_started : rid_of(call);
+    if (!persistent || process.pending.contains(rid))
+        complete(trace, call, rid, call,
+                 process.cancelled.contains(rid) ? Outcome::perhaps_cancelled : Outcome::freed);
 }
 
 void RequestTable::complete(const TraceFile& trace, const State& call, std::int64_t rid, const Element& what,
@@ -127,7 +139,9 @@ void RequestTable::complete(const TraceFile& trace, const State& call, std::int6
     if (rid == unknown_rid)
         return;
     Completion& completion = m_completed.emplace_back(Completion{nullptr, rid, outcome, call.end, &what});
-    if (auto pending = m_processes[trace.rank].pending.extract(rid)) {
+    Process& process = m_processes[trace.rank];
+    process.cancelled.erase(rid);
+    if (auto pending = process.pending.extract(rid)) {
         m_ended.push_back(std::move(pending.mapped()));
         completion.operation = m_ended.back().get();
     }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "hdtrace/matching/events.h"
@@ -31,10 +32,12 @@ class RequestTable {
     struct Process {
         std::unordered_map<std::int64_t, OperationPointer> pending;
         std::unordered_map<std::int64_t, Persistent> persistent; ///< by the rid of the request
+        std::unordered_set<std::int64_t> cancelled;              ///< of those that are pending
     };
 
     void start(const TraceFile& trace, const State& call, const CallFacts& facts);
     void start_persistent(const TraceFile& trace, const State& call, const Element& start);
+    void cancel(const TraceFile& trace, const State& call);
     void release(const TraceFile& trace, const State& call);
     void complete(const TraceFile& trace, const State& call, std::int64_t rid, const Element& what,
                   Outcome outcome);

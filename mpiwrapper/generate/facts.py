@@ -42,6 +42,7 @@ struct CallFacts {{
     CallClass call_class = CallClass::other;
     CallProgress progress = CallProgress::local;
     WhichRequests completes = WhichRequests::none;
+    bool cancels = false; ///< the operation of the request `rid`, if that is still possible
     SendMode sends = SendMode::none;
     std::string_view sent_size = {{}}; ///< the attribute with the bytes of the message that it sends
     ReceiveKind receives = ReceiveKind::none;
@@ -113,6 +114,7 @@ def _facts(function):
     meaning = function.meaning
     yield _fact(meaning, "progress")
     yield _fact(meaning, "which")
+    yield "cancels", _flag(meaning.cancels)
     yield _fact(meaning, "send")
     yield "sent_size", _size(meaning, "sent_size")
     yield _fact(meaning, "receive")

@@ -112,7 +112,20 @@ TEST(RequestTable, TellsHowAnOperationEnded)
                   .outcome,
               Outcome::cancelled);
     EXPECT_EQ(table.add(trace, call("Request_free", {{"rid", "1"}})).completed[0].outcome, Outcome::freed);
-    EXPECT_EQ(table.pending().size(), 1u);
+    table.add(trace, call("Cancel", {{"rid", "2"}}));
+    EXPECT_EQ(table.add(trace, call("Request_free", {{"rid", "2"}})).completed[0].outcome,
+              Outcome::perhaps_cancelled);
+    EXPECT_TRUE(table.pending().empty());
+}
+
+TEST(RequestTable, TellsHowAStartOfAPersistentRequestEnded)
+{
+    Table table;
+    table.add(trace, call("Recv_init", {{"rid", "0"}}));
+    table.add(trace, call("Start", {{"rid", "1"}, {"initRid", "0"}}));
+    table.add(trace, call("Cancel", {{"rid", "0"}}));
+    EXPECT_EQ(table.add(trace, call("Request_free", {{"rid", "0"}})).completed[0].outcome,
+              Outcome::perhaps_cancelled);
 }
 
 TEST(RequestTable, LeavesOutRequestsThatAreUnknown)
