@@ -244,11 +244,16 @@ void Checker::check_collective(const Collective& collective)
     const Communicator& communicator = *collective.communicator;
     if (m_out_of_order.contains(&communicator))
         return;
-    const CollectiveCall& first = collective.calls.front();
+    // One that failed may have had another root, which is why.
+    const auto model = std::ranges::find(collective.calls, false, &CollectiveCall::has_failed);
+    if (model == collective.calls.end())
+        return;
+    const CollectiveCall& first = *model;
     const std::string where =
         "operation " + std::to_string(collective.number) + " on " + m_project->label_of(communicator);
     const auto differs = [&](const CollectiveCall& call) {
-        return call.name != first.name || (has_one_root(communicator) && call.root != first.root);
+        return !call.has_failed &&
+               (call.name != first.name || (has_one_root(communicator) && call.root != first.root));
     };
     const auto different = std::ranges::find_if(collective.calls, differs);
     if (different != collective.calls.end())
@@ -278,6 +283,8 @@ void Checker::finish()
     m_collectives.finish();
     const auto pending = m_walk.requests().pending();
     m_messages.finish();
+    for (const auto& [rank, ignored] : m_progress)
+        reason_of(rank); // names those that ended early
     for (const OperationPointer& operation : pending)
         report("request", operation->rank, operation->thread, operation->line,
                operation->call->name + " with rid " + std::to_string(operation->rid) + " was never completed",

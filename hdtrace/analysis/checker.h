@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "hdtrace/analysis/opened_project.h"
@@ -73,9 +72,9 @@ class Checker : EventVisitor {
     CollectiveMatcher m_collectives;
     EventWalk m_walk{this, &m_messages, &m_collectives};
     std::vector<Finding> m_findings;
-    std::unordered_map<std::int64_t, Progress> m_progress; ///< by rank
-    bool m_is_read = false;                                ///< all calls are known
-    std::map<std::int64_t, std::string> m_not_whole;       ///< of a process: a trace that lacks calls
+    std::map<std::int64_t, Progress> m_progress;     ///< by rank
+    bool m_is_read = false;                          ///< all calls are known
+    std::map<std::int64_t, std::string> m_not_whole; ///< of a process: a trace that lacks calls
     std::set<std::tuple<std::int64_t, ObjectKind, std::int64_t>> m_unknown; ///< rank, kind, id: told once
     std::set<const Communicator*> m_out_of_order; ///< what follows there says nothing
     bool m_at_end = false;

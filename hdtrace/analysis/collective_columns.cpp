@@ -14,6 +14,8 @@ void CollectiveTable::add_rows(const Collective& collective)
     const std::int32_t communicator =
         position_in(m_reader.project().project.communicators, *collective.communicator);
     for (const CollectiveCall& call : collective.calls) {
+        if (call.has_failed)
+            continue;
         m_columns.operation.values.push_back(m_operations);
         m_columns.communicator.codes.push_back(communicator);
         m_columns.name.codes.push_back(m_names.code_of(call.name));

@@ -20,7 +20,7 @@ void CollectiveMatcher::joined(const Call& call)
     if (const Communicator* communicator = m_objects.communicator(rank, state))
         add_call(*communicator,
                  {rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
-                  volume_of(m_objects, call).value_or(Volume()).moved(), state.line});
+                  volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed()});
 }
 
 std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) const
@@ -40,20 +40,82 @@ void CollectiveMatcher::add_call(const Communicator& communicator, CollectiveCal
     if (place == sequence.open.size())
         sequence.open.push_back({&communicator, number, {}});
     sequence.open[place].calls.push_back(std::move(call));
-    while (!sequence.open.empty() && sequence.open.front().calls.size() >= sequence.callers) {
-        m_on_collective(sequence.open.front());
-        sequence.open.pop_front();
-        ++sequence.done;
+    while (sequence.is_complete()) {
+        if (!remove_misfit(sequence))
+            hand_out_first(sequence);
     }
+}
+
+void CollectiveMatcher::hand_out_first(Sequence& sequence)
+{
+    Collective& collective = sequence.open.front();
+    collective.number = sequence.done++;
+    for (const CollectiveCall& call : collective.calls)
+        sequence.failed_of[call.rank] += call.has_failed ? 1 : 0;
+    m_on_collective(collective);
+    sequence.open.pop_front();
+}
+
+/// Whether a call was removed from the first operation that failed and is another one than those of others.
+bool CollectiveMatcher::remove_misfit(Sequence& sequence)
+{
+    const std::vector<CollectiveCall>& calls = sequence.open.front().calls;
+    const auto model = std::ranges::find(calls, false, &CollectiveCall::has_failed);
+    if (model == calls.end())
+        return false;
+    const auto misfit = std::ranges::find_if(
+        calls, [&](const CollectiveCall& call) { return call.has_failed && call.name != model->name; });
+    if (misfit == calls.end())
+        return false;
+    remove_first_call(sequence, misfit->rank);
+    return true;
+}
+
+/// What the process called after it takes part in one operation earlier.
+void CollectiveMatcher::remove_first_call(Sequence& sequence, std::int64_t rank)
+{
+    --sequence.calls_of[rank];
+    std::vector<CollectiveCall>* earlier = nullptr;
+    for (Collective& collective : sequence.open) {
+        const auto call = std::ranges::find(collective.calls, rank, &CollectiveCall::rank);
+        if (call == collective.calls.end())
+            break;
+        if (earlier)
+            earlier->push_back(std::move(*call));
+        collective.calls.erase(call);
+        earlier = &collective.calls;
+    }
+    while (!sequence.open.empty() && sequence.open.back().calls.empty())
+        sequence.open.pop_back();
+}
+
+/// Whether all that called tried it a second time, perhaps, after the others had taken part in the first try.
+bool CollectiveMatcher::is_excused(Sequence& sequence, const Collective& collective)
+{
+    const auto may_be_a_second_try = [&](const CollectiveCall& call) {
+        return call.has_failed || sequence.failed_of[call.rank] > 0;
+    };
+    if (!std::ranges::all_of(collective.calls, may_be_a_second_try))
+        return false;
+    for (const CollectiveCall& call : collective.calls)
+        sequence.failed_of[call.rank] -= call.has_failed ? 0 : 1;
+    return true;
 }
 
 void CollectiveMatcher::finish()
 {
     std::vector<std::pair<const Communicator*, Sequence>> rest(m_sequences.begin(), m_sequences.end());
     std::ranges::sort(rest, {}, &std::pair<const Communicator*, Sequence>::first); // the order of the project
-    for (const auto& [communicator, sequence] : rest)
-        for (const Collective& collective : sequence.open)
-            m_on_collective(collective);
+    for (auto& [communicator, sequence] : rest) {
+        while (!sequence.open.empty()) {
+            if (remove_misfit(sequence))
+                continue;
+            if (is_excused(sequence, sequence.open.front()))
+                sequence.open.pop_front();
+            else
+                hand_out_first(sequence);
+        }
+    }
     m_sequences.clear();
 }
 

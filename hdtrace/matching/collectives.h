@@ -26,6 +26,7 @@ struct CollectiveCall {
     std::optional<std::int64_t> root;
     std::int64_t bytes = 0; ///< that its arguments say it moves
     std::int64_t line = 0;
+    bool has_failed = false;
 };
 
 struct Collective {
@@ -36,8 +37,9 @@ struct Collective {
 
 /// Matches calls as MPI does: all members call the operations on a communicator in the same order
 /// (MPI 4.0, 6.1). Takes part: collective communication, and what makes and frees communicators, windows and
-/// files. Calls that failed or that the MPI library made inside others are left out. Memory grows with how
-/// far processes are apart. For one thread at a time.
+/// files. Calls that the MPI library made inside others are left out. A call that failed takes part if the
+/// others called the same: it may have failed before it reached them, and be followed by a second try. Memory
+/// grows with how far processes are apart. For one thread at a time.
 class CollectiveMatcher : public EventVisitor {
   public:
     using OnCollective = std::function<void(const Collective&)>;
@@ -58,9 +60,17 @@ class CollectiveMatcher : public EventVisitor {
         std::deque<Collective> open;
         std::int64_t done = 0;
         std::unordered_map<std::int64_t, std::int64_t> calls_of; ///< how many a process made
+        /// How many that failed there took part: others may have taken part in the second tries.
+        std::unordered_map<std::int64_t, std::int64_t> failed_of;
+
+        bool is_complete() const { return !open.empty() && open.front().calls.size() >= callers; }
     };
 
     void add_call(const Communicator& communicator, CollectiveCall call);
+    void hand_out_first(Sequence& sequence);
+    static bool remove_misfit(Sequence& sequence);
+    static void remove_first_call(Sequence& sequence, std::int64_t rank);
+    static bool is_excused(Sequence& sequence, const Collective& collective);
     std::size_t callers_of(const Communicator& communicator) const;
 
     const ObjectTable& m_objects;

@@ -80,7 +80,7 @@ class EventVisitor {
     virtual void sent(const Call&, const Operation&) {}
     /// Of an operation that has completed: it received a message, as completion.what tells.
     virtual void received(const Call&, const Completion&) {}
-    /// Of a call that has begun: all members of `facts.members` make it. Those that failed are left out.
+    /// Of a call that has begun: all members of `facts.members` make it, also if it failed here.
     virtual void joined(const Call&) {}
     /// Of an operation that has started: it reads or writes a file.
     virtual void accessed(const Call&, const Operation&) {}

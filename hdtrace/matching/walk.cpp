@@ -104,13 +104,9 @@ void EventWalk::begin_operations(const Call& call)
 {
     for (const OperationPointer& operation : m_requests.begin(call.trace, call.state, call.facts))
         start(call, *operation);
-    // Asked last, because it has to look for attributes.
-    if ((!is_operation(call.facts) && call.facts.collective == CollectiveKind::none) ||
-        !did_something(call.state))
-        return;
-    if (is_operation(call.facts))
+    if (is_operation(call.facts) && did_something(call.state))
         start(call, operation_of(call));
-    if (call.facts.collective != CollectiveKind::none && !call.has_failed())
+    if (call.facts.collective != CollectiveKind::none && !call.state.is_unfinished())
         for (EventVisitor* visitor : m_visitors)
             visitor->joined(call);
 }

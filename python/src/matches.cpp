@@ -86,7 +86,8 @@ void bind_collectives(py::module_& module)
         .def_readonly("end", &CollectiveCall::end)
         .def_readonly("root", &CollectiveCall::root)
         .def_readonly("bytes", &CollectiveCall::bytes)
-        .def_readonly("line", &CollectiveCall::line);
+        .def_readonly("line", &CollectiveCall::line)
+        .def_readonly("has_failed", &CollectiveCall::has_failed);
     using FoundCollective = Labelled<Collective>;
     py::class_<FoundCollective>(module, "Collective")
         .def_readonly("communicator", &FoundCollective::label)

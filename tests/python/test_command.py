@@ -218,6 +218,14 @@ def test_check_names_a_process_that_ended_early(tmp_path):
         "179 left out; --all shows all"]
 
 
+def test_check_names_a_process_that_ended_early_and_harmed_nobody(tmp_path):
+    init, finalize = call("Init", 0), call("Finalize", 500)
+    project = write_project(tmp_path, init + BARRIER + finalize, init + BARRIER)
+    second = hdtrace.open(project).trace_paths[1]
+    assert run("check", project).stdout.splitlines() == [
+        f"{second}:4: unfinished: this is the last call, but Finalize was not called"]
+
+
 def test_check_does_not_wait_for_a_trace_that_is_missing(tmp_path):
     project = hdtrace.open(write_project(tmp_path, BARRIER * 3, BARRIER * 3))
     Path(project.trace_paths[1]).unlink()

@@ -29,6 +29,13 @@ State on_world(std::string name)
     return state;
 }
 
+State failed(std::string name)
+{
+    State state = on_world(std::move(name));
+    state.attributes.push_back({"rc", "MPI_ERR_OTHER"});
+    return state;
+}
+
 State around(std::string name, State inner)
 {
     State state = on_world(std::move(name));
@@ -77,9 +84,30 @@ TEST(CollectiveMatcher, LeavesOutWhatIsNotOfAllMembers)
     for (const char* name :
          {"Comm_create_group", "Op_create", "Reduce_local", "Comm_rank", "Send", "Put", "Comm_get_parent"})
         EXPECT_EQ(match({{0, on_world(name)}}), Found{}) << name;
-    State failed = on_world("Bcast");
-    failed.attributes.push_back({"rc", "MPI_ERR_ROOT"});
-    EXPECT_EQ(match({{0, failed}}), Found{});
+    EXPECT_EQ(match({{0, failed("Bcast")}}), Found{});
+}
+
+TEST(CollectiveMatcher, CountsCallsThatFailedLikeTheOthers)
+{
+    EXPECT_EQ(match({{0, failed("Bcast")},
+                     {0, on_world("Barrier")},
+                     {1, on_world("Bcast")},
+                     {1, on_world("Barrier")}}),
+              (Found{"0: Bcast Bcast", "1: Barrier Barrier"}))
+        << "it failed on one side only, such as by a buffer that is too small";
+    EXPECT_EQ(match({{0, failed("Bcast")},
+                     {0, on_world("Barrier")},
+                     {0, on_world("Scan")},
+                     {1, on_world("Barrier")},
+                     {1, on_world("Scan")}}),
+              (Found{"0: Barrier Barrier", "1: Scan Scan"}))
+        << "it failed before it reached the others";
+    EXPECT_EQ(match({{0, failed("Bcast")}, {0, on_world("Bcast")}, {1, on_world("Bcast")}}),
+              (Found{"0: Bcast Bcast"}))
+        << "the second try is not one that the other did not call";
+    EXPECT_EQ(
+        match({{0, failed("Bcast")}, {0, on_world("Bcast")}, {0, on_world("Bcast")}, {1, on_world("Bcast")}}),
+        (Found{"0: Bcast Bcast", "1: Bcast"}));
 }
 
 TEST(CollectiveMatcher, SeesCallsInStatesOfTheProgramAndNotInsideCalls)

@@ -78,7 +78,7 @@ void convert_to_tit(const Project& project, const Options& options, Account& acc
     Replay replay{.project = project,
                   .objects = objects,
                   .tags = ReplayTags(find_world(project)),
-                  .unmatched = find_unmatched_messages(project, objects),
+                  .unmatched = find_unmatched_operations(project, objects),
                   .threads_overlap = std::ranges::any_of(traces, threads_overlap),
                   .speed = speed_of(options.text("speed")),
                   .account = account};

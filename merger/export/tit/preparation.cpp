@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "hdtrace/matching/collectives.h"
 #include "hdtrace/matching/messages.h"
 #include "merger/export/rank_calls.h"
 #include "merger/export/tit/actions.h"
@@ -74,11 +75,11 @@ class OverlapFinder : public EventVisitor {
 
 } // namespace
 
-UnmatchedMessages find_unmatched_messages(const Project& project, const ObjectTable& objects)
+UnmatchedOperations find_unmatched_operations(const Project& project, const ObjectTable& objects)
 {
-    UnmatchedMessages unmatched;
+    UnmatchedOperations unmatched;
     const auto call = [](std::int64_t rank, const MessageEnd& end) {
-        return MessageCall{rank, end.thread, end.line, end.rid};
+        return OperationCall{rank, end.thread, end.line, end.rid};
     };
     MessageMatcher matcher(objects, [&](const Message& message) {
         const bool was_too_large =
@@ -88,9 +89,16 @@ UnmatchedMessages find_unmatched_messages(const Project& project, const ObjectTa
         if (message.receive && (!message.send || was_too_large))
             unmatched.receives.insert(call(message.destination, *message.receive));
     });
+    CollectiveMatcher collectives(objects, [&](const Collective& collective) {
+        if (std::ranges::none_of(collective.calls, &CollectiveCall::has_failed))
+            return;
+        for (const CollectiveCall& member : collective.calls)
+            unmatched.collectives.insert({member.rank, member.thread, member.line});
+    });
     MergedTraces calls(traces_of(project));
-    EventWalk({&matcher}).add_all(calls);
+    EventWalk({&matcher, &collectives}).add_all(calls);
     matcher.finish();
+    collectives.finish();
     return unmatched;
 }
 

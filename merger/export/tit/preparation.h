@@ -12,25 +12,26 @@
 
 namespace hdtrace::exporter {
 
-/// A send or receive of a process by the call that started it; rid is -1 for blocking ones.
-struct MessageCall {
+/// An operation of a process by the call that started it; rid is -1 for blocking and for collective ones.
+struct OperationCall {
     std::int64_t rank = 0;
     std::int64_t thread = 0;
     std::int64_t line = 0;
     std::int64_t rid = -1;
 
-    auto operator<=>(const MessageCall&) const = default;
+    auto operator<=>(const OperationCall&) const = default;
 };
 
-/// Messages of which the trace has one end only: the replay would wait for them for ever. Also those that
-/// were too large for their receive, which failed.
-struct UnmatchedMessages {
-    std::set<MessageCall> sends;
-    std::set<MessageCall> receives;
+/// What lacks its counterpart: the replay would wait for it for ever.
+struct UnmatchedOperations {
+    /// Messages of which the trace has one end only, or that were too large for their receive, which failed.
+    std::set<OperationCall> sends;
+    std::set<OperationCall> receives;
+    std::set<OperationCall> collectives; ///< that failed in another process
 };
 
 /// Reads all traces. Throws OpenError, ReadError.
-UnmatchedMessages find_unmatched_messages(const Project& project, const ObjectTable& objects);
+UnmatchedOperations find_unmatched_operations(const Project& project, const ObjectTable& objects);
 
 /// What a non-blocking receive got that did not say before what it would get.
 struct Received {

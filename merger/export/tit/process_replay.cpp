@@ -23,6 +23,7 @@ constexpr Verdict verdicts[] = {
     {Fate::approximated, "calls that the replay does not have: they take the time that they took"},
     {Fate::dropped, "calls that failed"},
     {Fate::dropped, "messages whose other end the trace does not have"},
+    {Fate::dropped, "collective operations that failed in another process"},
     {Fate::dropped, "receives that were cancelled or never completed"},
     {Fate::dropped, "tests that found nothing complete"},
     {Fate::approximated, "probes: the receives wait instead"},
@@ -192,7 +193,7 @@ std::int64_t ProcessReplay::tag_of(const Operation& operation, std::int64_t tag)
                                         : m_replay.tags.of(communicator, tag);
 }
 
-bool ProcessReplay::is_unmatched(const std::set<MessageCall>& ends, const Operation& operation) const
+bool ProcessReplay::is_unmatched(const std::set<OperationCall>& ends, const Operation& operation) const
 {
     return !ends.empty() && ends.contains({m_rank, operation.thread, operation.line, operation.rid});
 }
@@ -245,6 +246,8 @@ Replayed ProcessReplay::receive(const Operation& operation, std::vector<ReplayWa
 
 Replayed ProcessReplay::collective(const Operation& operation, std::vector<ReplayWait>& waits)
 {
+    if (m_replay.unmatched.collectives.contains({m_rank, operation.thread, operation.line}))
+        return Replayed::failed_elsewhere;
     if (operation.rid >= 0)
         return start_collective(operation, Replayed::without_blocking, waits);
     if (m_replay.threads_overlap)

@@ -22,7 +22,7 @@ struct Replay {
     const Project& project;
     const ObjectTable& objects;
     ReplayTags tags;
-    UnmatchedMessages unmatched;
+    UnmatchedOperations unmatched;
     MessageBalance balance{};
     /// In some process calls of different threads waited at the same time. One sequence of blocking calls
     /// could wait for ever then, so that all calls start where they began and are waited for where they
@@ -39,6 +39,7 @@ enum class Replayed : std::uint8_t {
     measured, ///< it takes the time that it took
     failed,
     unmatched,
+    failed_elsewhere,
     cancelled,
     tested_in_vain,
     probed,
@@ -80,7 +81,7 @@ class ProcessReplay : public EventVisitor {
     bool complete(const Completion& completion);
 
     std::int64_t tag_of(const Operation& operation, std::int64_t tag) const;
-    bool is_unmatched(const std::set<MessageCall>& ends, const Operation& operation) const;
+    bool is_unmatched(const std::set<OperationCall>& ends, const Operation& operation) const;
     bool may_block(const Operation& operation) const;
     Replayed send(const Operation& operation, std::vector<ReplayWait>& waits);
     Replayed receive(const Operation& operation, std::vector<ReplayWait>& waits);

@@ -187,6 +187,14 @@ def test_messages_with_one_end_are_left_out(converted):
     assert conversion.dropped == {"messages whose other end the trace does not have": 1}
 
 
+def test_collective_operations_that_failed_somewhere_are_left_out(converted):
+    bcast, failed = (element("Bcast", f"size='8' rootRank='1' cid='0' count='1' tid='0' {error}", at=2) for error in ("", "rc='MPI_ERR_TRUNCATE'"))
+    barrier = element("Barrier", "cid='0'", at=3)
+    conversion, lines = converted(bcast + barrier, failed + barrier)
+    assert lines == [["compute 1000000000", "barrier"]] * 2 and conversion.notes == []
+    assert conversion.dropped == {"collective operations that failed in another process": 1, "calls that failed": 1}
+
+
 def test_collective_operations_of_all_are_the_replay_s_own(converted):
     calls = (element("Barrier", "cid='0'") + element("Bcast", "size='8' rootRank='1' cid='1' count='1' tid='0'")
              + element("Allreduce", "size='16' cid='0' count='2' tid='0' op='SUM'")
