@@ -36,6 +36,13 @@ class Element {
         m_cursor = put_number(m_cursor, value);
         return *this;
     }
+    /// Seconds with nine digits behind the point; not negative.
+    Element& seconds(int64_t nanoseconds)
+    {
+        number(nanoseconds / nanoseconds_per_second).text(".");
+        m_cursor = put_nanoseconds(m_cursor, static_cast<uint32_t>(nanoseconds % nanoseconds_per_second));
+        return *this;
+    }
     Element& escaped(const char* text)
     {
         const size_t length = strlen(text);

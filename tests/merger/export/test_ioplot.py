@@ -97,6 +97,19 @@ def expected_pieces(pieces, extent, skipped, wanted):
     return seen
 
 
+def test_the_original_form_has_operations_and_the_times_of_the_program(traced, tmp_path):
+    run = traced("io_times", 2)
+    logs = tmp_path / "logs"
+    conversion = convert(project_of(run), "ioplot", logs, "--files=all", "--lines=operations", "--times=wtime")
+    assert conversion.exact == 8 and {path.name for path in logs.iterdir()} == {"first.data", "second.data"}
+    told = [line.split() for line in run.stdout.splitlines() if ".data " in line]
+    written = [(name, line) for name in ("first.data", "second.data") for line in plot(logs / name)]
+    assert [name for name, _ in written] == [name for name, _, _ in told]
+    for number, ((_, line), (_, before, after)) in enumerate(zip(written, told)):
+        assert (line.rank, line.op, line.offset, line.length) == (0, "w", 24 * (number % 4), 12)
+        assert float(before) - 1e-5 <= float(line.start) <= float(line.end) <= float(after) + 1e-5
+
+
 # --- traces of a few lines ---
 
 
@@ -151,3 +164,23 @@ def test_one_of_several_files_is_chosen(run, tmp_path):
     assert result.returncode == 1 and "/data/a" in result.stderr and "/data/b" in result.stderr and "--file" in result.stderr
     assert not (tmp_path / "plot").exists()
     convert(tmp_path / "app.proj", "ioplot", tmp_path / "plot", "--file", "b")
+
+
+def test_a_log_of_each_file_has_a_name_of_its_own(run, tmp_path):
+    others = "".join(f"File name='{name}' Size=0 id={number} time=0.1\n" for number, name in enumerate(("/other/a", "/data/..", "/data/b"), 1))
+    run.process(0, FILES + others + INT, OPEN + "<File_write fid='1' offset='0' size='8' count='2' tid='0' time='2.0' end='3.0' />\n", size=1)
+    run.merge_cleanly()
+    convert(tmp_path / "app.proj", "ioplot", tmp_path / "logs", "--files=all")
+    assert {path.name: len(path.read_text()) for path in (tmp_path / "logs").iterdir()} == {"a": 0, "a.2": 32, "...2": 0, "b": 0}
+
+
+@pytest.mark.parametrize("option, message", [
+    ("--lines=calls", "--lines is pieces or operations, not 'calls'"),
+    ("--times=wtime", "the trace of rank 0 does not tell MPI_Wtime: take --times=run")])
+def test_wrong_forms_are_refused(run, tmp_path, option, message):
+    access = "<File_write fid='0' offset='0' size='8' count='2' tid='0' time='2.0' end='3.0' />\n"
+    run.process(0, FILES + INT, OPEN + access, size=1)
+    run.merge_cleanly()
+    result = call("--to", "ioplot", "-o", tmp_path / "plot", option, tmp_path / "app.proj")
+    assert result.returncode in (1, 2) and message in result.stderr
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".info", ".proj", ".trc"]

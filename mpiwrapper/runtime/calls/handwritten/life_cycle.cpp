@@ -16,6 +16,7 @@ int finish_init(int rc, int64_t begin, const char* name, Level level, Start star
         init_failed();
         return rc;
     }
+    const double wtime = PMPI_Wtime();
     start_tracing();
     Thread* const thread = current_thread;
     if (thread == nullptr || gate.record_depth == 0 || gate.level < level)
@@ -24,6 +25,8 @@ int finish_init(int rc, int64_t begin, const char* name, Level level, Start star
     Element element(thread->writer);
     element.text("<").name(name);
     put_attributes(element);
+    if (wtime >= 0)
+        element.text(" wtime='").seconds(static_cast<int64_t>(wtime * nanoseconds_per_second)).text("'");
     element.times(begin, end).end(name);
     return rc;
 }
