@@ -1,5 +1,7 @@
 #include "hdtrace/writer/output_file.h"
 
+#include "hdtrace/writer/own_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <initializer_list>
@@ -92,7 +94,7 @@ int OutputFile::open_as(Owner owner, const char* path, Text trailer)
     m_path = strdup(path);
     if (m_path == nullptr)
         return ENOMEM;
-    const int descriptor = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    const int descriptor = open_own_file(path);
     if (descriptor < 0)
         return errno;
     m_descriptor = move_up(descriptor);
@@ -109,11 +111,14 @@ int OutputFile::open_as(Owner owner, const char* path, Text trailer)
     return leave_descriptor();
 }
 
+// What others may read of an earlier trace they may not read of this one.
 int OutputFile::make_empty()
 {
     struct stat status;
     if (fstat(m_descriptor, &status) != 0 || (status.st_size > 0 && ftruncate(m_descriptor, 0) != 0))
         return errno;
+    if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        fchmod(m_descriptor, status.st_mode & S_IRWXU);
     m_device = status.st_dev;
     m_inode = status.st_ino;
     return 0;
@@ -124,7 +129,7 @@ int OutputFile::take_descriptor()
     if (!m_is_open || getpid() != m_process)
         return EBADF;
     if (!m_is_kept)
-        m_descriptor = ::open(m_path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+        m_descriptor = ::open(m_path, open_to_write);
     if (m_descriptor < 0)
         return errno;
     if (is_still_ours())

@@ -27,7 +27,8 @@ class OutputFile {
     OutputFile& operator=(const OutputFile&) = delete;
     ~OutputFile();
 
-    /// Creates or empties the file. The descriptor is a high one that is closed on exec, so that the program
+    /// Creates or empties the file, which nobody else may read; EEXIST if something else has its name
+    /// (own_file.h). The descriptor is a high one that is closed on exec, so that the program
     /// gets the same numbers for its own files as without us; where they are scarce the file is open only
     /// while it is written. Whatever happens later, the file ends with @p trailer from its first write() on;
     /// it is not copied.

@@ -1,17 +1,33 @@
 #include "hdtrace/writer/trace_file.h"
 
+#include "hdtrace/writer/own_file.h"
 #include "hdtrace/writer/text_buffer.h"
 
 #include <errno.h>
-#include <initializer_list>
 #include <stdlib.h>
 #include <unistd.h>
 
 namespace hdtrace {
 
+namespace {
+
+constexpr Compression all_forms[] = {Compression::none, Compression::gzip, Compression::zstd};
+
+} // namespace
+
 TraceFile::~TraceFile()
 {
     free(m_path);
+}
+
+bool TraceFile::is_taken(const char* path)
+{
+    for (const Compression form : all_forms) {
+        TextBuffer name;
+        if (hdtrace::is_taken(name.string(path).string(suffix_of(form)).c_string()))
+            return true;
+    }
+    return false;
 }
 
 int TraceFile::choose(const char* path, Compression compression)
@@ -20,13 +36,13 @@ int TraceFile::choose(const char* path, Compression compression)
         m_compressor.open(compression);
     const Compression chosen = is_compressed() ? compression : Compression::none;
     // A trace of the same name in another form would be an older one.
-    for (const Compression form : {Compression::none, Compression::gzip, Compression::zstd}) {
+    for (const Compression form : all_forms) {
         TextBuffer name;
         name.string(path).string(suffix_of(form));
         if (form == chosen)
             m_path = strdup(name.c_string());
-        else
-            unlink(name.c_string());
+        else if (!remove_own_file(name.c_string()))
+            return EEXIST;
     }
     return m_path != nullptr && *m_path != '\0' ? 0 : ENOMEM;
 }

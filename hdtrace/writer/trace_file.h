@@ -17,8 +17,11 @@ class TraceFile {
     TraceFile& operator=(const TraceFile&) = delete;
     ~TraceFile();
 
+    /// Whether something that is not a file of this user's has the name of the trace, in any form.
+    static bool is_taken(const char* path);
     /// Where the file will be: a compressed one has a suffix. Where no library can compress, it will be
-    /// plain: a trace that is larger is better than none. Removes traces of the same name in another form.
+    /// plain: a trace that is larger is better than none. Removes traces of the same name in another form;
+    /// EEXIST if they are not ours.
     int choose(const char* path, Compression compression);
     bool is_compressed() const { return m_compressor.is_open(); }
     const char* path() const { return m_path; }

@@ -5,6 +5,8 @@
 #include "hdTrace.h"
 
 #include <errno.h>
+#include <unistd.h>
+#include <utility>
 
 namespace hdtrace::test {
 namespace {
@@ -66,6 +68,20 @@ TEST_F(ApiFaults, RecordingAsksForNoMemoryOnceItIsUnderWay)
         fill_state(i);
     EXPECT_EQ(finalize(), 0);
     EXPECT_EQ(occurrences(info(), "End states=20002 dropped=0\n"), 1u);
+}
+
+TEST_F(ApiFaults, AFullDiskIsToldByCreate)
+{
+    EXPECT_EQ(finalize(), 0);
+    // What describes the trace may still fit, the trace does not.
+    pwrite_fault = [](int descriptor, const void* data, size_t size, off_t offset) -> ssize_t {
+        static bool is_full = false;
+        errno = ENOSPC;
+        return std::exchange(is_full, true) ? -1 : pwrite(descriptor, data, size, offset);
+    };
+    EXPECT_EQ(hdT_createTrace(node), nullptr);
+    EXPECT_EQ(errno, ENOSPC);
+    EXPECT_THROW(info(), std::runtime_error) << "it is removed";
 }
 
 TEST_F(ApiFaults, WithoutMemoryNothingIsCreated)

@@ -316,7 +316,7 @@ TEST_F(Api, ADirectoryThatCannotBeCreatedIsAnError)
 TEST_F(Api, WithoutATraceThereIsNoInfo)
 {
     std::filesystem::create_directory(m_directory.file("app_node01_3_1.trc"));
-    EXPECT_EQ(failure(create_trace("app", mpi_levels, mpi_labels)), hdT_strerror(EISDIR));
+    EXPECT_EQ(failure(create_trace("app", mpi_levels, mpi_labels)), hdT_strerror(EEXIST));
     EXPECT_FALSE(std::filesystem::exists(m_directory.file("app_node01_3_1.info")));
 }
 
@@ -730,9 +730,6 @@ TEST_F(Api, FlushCanBeForced)
 
 TEST_F(Api, ASystemErrorIsToldAndTheRestCounted)
 {
-    std::filesystem::create_symlink("/dev/full", m_directory.file("app_node01_3_1.trc"));
-    EXPECT_EQ(failure(create_trace("app", mpi_levels, mpi_labels)), hdT_strerror(ENOSPC));
-    std::filesystem::remove(m_directory.file("app_node01_3_1.trc"));
     open_enabled();
     state("A");
     hdT_flush(trace);
@@ -751,6 +748,17 @@ TEST_F(Api, ASystemErrorIsToldAndTheRestCounted)
     EXPECT_EQ(failure(finalize()), hdT_strerror(EBADF));
     EXPECT_EQ(trc(), trc_head + "<A" + times + "\n" + footer);
     EXPECT_EQ(info(), info_head + "End thread=1 states=1 dropped=2\n");
+}
+
+TEST_F(Api, FilesThatAreNotOursAreNotWritten)
+{
+    for (const char* suffix : {".info", ".trc", ".trc.gz"}) {
+        const std::string link = m_directory.file("app_node01_3_1") + suffix;
+        std::filesystem::create_symlink("/dev/null", link);
+        EXPECT_EQ(failure(create_trace("app", mpi_levels, mpi_labels)), hdT_strerror(EEXIST));
+        EXPECT_TRUE(std::filesystem::remove(link));
+        EXPECT_TRUE(std::filesystem::is_empty(m_directory.path()));
+    }
 }
 
 TEST_F(Api, AForkedChildLeavesTheFilesToItsParent)

@@ -90,11 +90,32 @@ TEST_F(Faults, AMissingDirectoryIsSaidByOpen)
     EXPECT_EQ(report.calls, 0);
 }
 
+ssize_t fill_disk(int, const void*, size_t, off_t)
+{
+    errno = ENOSPC;
+    return -1;
+}
+
 TEST_F(Faults, AFullDeviceIsSaidByOpen)
 {
+    const TemporaryDirectory directory;
     TraceWriter writer;
-    EXPECT_EQ(writer.open("/dev/full", "", 0, settings(), nullptr), ENOSPC);
+    pwrite_fault = fill_disk;
+    EXPECT_EQ(writer.open(directory.file("a.trc").c_str(), "", 0, settings(), nullptr), ENOSPC);
     EXPECT_EQ(writer.close(), ENOSPC);
+}
+
+TEST_F(Faults, TheInfoRemembersThatTheDiskWasFull)
+{
+    const TemporaryDirectory directory;
+    InfoWriter info;
+    pwrite_fault = fill_disk;
+    ASSERT_EQ(info.open(directory.file("a.info").c_str()), 0);
+    EXPECT_EQ(info.write("lost\n", 5), 0);
+    EXPECT_EQ(info.flush(), ENOSPC);
+    EXPECT_EQ(info.write("lost as well\n", 13), ENOSPC);
+    EXPECT_EQ(info.flush(), ENOSPC);
+    EXPECT_EQ(info.close(), ENOSPC);
 }
 
 TEST_F(Faults, AWriterThatWasNeverOpenedDropsStates)

@@ -148,17 +148,6 @@ TEST(InfoWriter, ChildrenDoNotKeepTheFile)
     ::close(ends[1]);
 }
 
-TEST(InfoWriter, RemembersThatTheDiskWasFull)
-{
-    InfoWriter info;
-    ASSERT_EQ(info.open("/dev/full"), 0);
-    EXPECT_EQ(write(info, "lost\n"), 0);
-    EXPECT_EQ(info.flush(), ENOSPC);
-    EXPECT_EQ(write(info, "lost as well\n"), ENOSPC);
-    EXPECT_EQ(info.flush(), ENOSPC);
-    EXPECT_EQ(info.close(), ENOSPC);
-}
-
 TEST(InfoWriter, ThreadsDoNotMixTheirLines)
 {
     const TemporaryDirectory directory;

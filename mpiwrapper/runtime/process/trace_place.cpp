@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/process/trace_place.h"
 
 #include "hdtrace/writer/file_name.h"
+#include "hdtrace/writer/trace_file.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
 #include "mpiwrapper/runtime/process/former_program.h"
 #include "mpiwrapper/runtime/process/identity.h"
@@ -42,7 +43,24 @@ void make_directory(const char* path)
         report_write_error(path, error);
 }
 
-// The world, and a number where processes of the same name, host and rank live.
+bool is_name_refused(int error)
+{
+    return error == EBUSY || error == EEXIST;
+}
+
+void report_other_name(int reason)
+{
+    Diagnostic(incomplete_trace)
+        .text(reason == EBUSY
+                  ? "a program of the same name, host and rank is still running; the files of this "
+                    "one are "
+                  : "another user's file, a link or the like has the usual name; the files of "
+                    "this program are ")
+        .text(prefix)
+        .text("*");
+}
+
+// The world, and a number where the usual name is not free.
 void append_base_name(TextBuffer& out, int number)
 {
     out.string(*settings.name != '\0' ? settings.name : program_invocation_short_name);
@@ -61,8 +79,16 @@ void append_path_prefix(TextBuffer& out, const char* directory, TextBuffer& base
     out.text("_").number(this_process().rank).text("_");
 }
 
-// Takes these names, also if nothing can be written there. EBUSY if they belong to a living process, ENOMEM
-// if memory is short.
+// Readers would take what is there for the trace of the first thread.
+bool is_first_trace_taken(TextBuffer& new_prefix)
+{
+    TextBuffer path;
+    path.string(new_prefix.c_string()).text("0.trc");
+    return TraceFile::is_taken(path.c_string());
+}
+
+// Takes these names, also if nothing can be written there. EBUSY if they belong to a living process, EEXIST
+// if to something that is not ours, ENOMEM if memory is short.
 int open_info_as(TextBuffer& new_base, TextBuffer& new_prefix)
 {
     TextBuffer path;
@@ -70,11 +96,13 @@ int open_info_as(TextBuffer& new_base, TextBuffer& new_prefix)
     const bool is_known = !new_base.bad() && !new_prefix.bad() && !path.bad();
     if (is_known && is_from_former_program(path.c_string()))
         return EBUSY;
+    if (is_known && is_first_trace_taken(new_prefix))
+        return EEXIST;
     char* const kept_base = strdup(new_base.c_string());
     char* const kept_prefix = strdup(new_prefix.c_string());
     const int error =
         is_known && kept_base != nullptr && kept_prefix != nullptr ? open_info(path.c_string()) : ENOMEM;
-    if (error == EBUSY || error == ENOMEM) {
+    if (is_name_refused(error) || error == ENOMEM) {
         free(kept_base);
         free(kept_prefix);
         return error;
@@ -96,21 +124,19 @@ bool open_trace_place()
     const char* const directory =
         realpath(settings.directory, absolute) != nullptr ? absolute : settings.directory;
     constexpr int most_names = 9999;
-    int error = EBUSY;
-    for (int number = 1; error == EBUSY && number <= most_names; ++number) {
+    int first_error = 0, error = EBUSY;
+    for (int number = 1; is_name_refused(error) && number <= most_names; ++number) {
         TextBuffer new_base, new_prefix;
         append_base_name(new_base, number);
         append_path_prefix(new_prefix, directory, new_base);
         error = open_info_as(new_base, new_prefix);
-        if (error == 0 && number > 1)
-            Diagnostic(incomplete_trace)
-                .text(
-                    "a program of the same name, host and rank is still running; the files of this one are ")
-                .text(prefix)
-                .text("*");
+        if (number == 1)
+            first_error = error;
     }
     if (error != 0)
         report_write_error(directory, error);
+    else if (first_error != 0)
+        report_other_name(first_error);
     return error == 0;
 }
 

@@ -35,9 +35,9 @@ void warn_if_not_compressed(const TraceWriter& writer)
             .text("' is ignored: the library that compresses is missing, too old, or has no memory");
 }
 
-// False if memory is short: then the thread's calls cannot even be counted. A file that cannot be written is
-// only reported.
-bool open_trace(Thread& thread)
+// ENOMEM if memory is short: then the thread's calls cannot even be counted. EEXIST if something that is not
+// ours has the name. Else 0: a file that cannot be written is only reported.
+int open_trace(Thread& thread)
 {
     TextBuffer path, attributes;
     path.string(path_prefix()).number(thread.number).text(".trc");
@@ -49,6 +49,8 @@ bool open_trace(Thread& thread)
                           ? ENOMEM
                           : thread.writer.open(path.c_string(), attributes.c_string(), base_second(),
                                                trace_settings, &info_file());
+    if (error == EEXIST)
+        return error;
     if (error != 0)
         report_write_error(path.c_string(), error);
     else
@@ -59,7 +61,7 @@ bool open_trace(Thread& thread)
         TextBuffer line;
         write_info(line.text("Thread number=").number(thread.number).text("\n"));
     }
-    return error != ENOMEM;
+    return error == ENOMEM ? error : 0;
 }
 
 void close_trace(Thread& thread)
@@ -114,6 +116,31 @@ void end_thread(void* data)
     destroy(thread);
 }
 
+// With the next number, and its trace. Null with an error of open_trace().
+Thread* make_thread(int& error)
+{
+    void* const memory = calloc(1, sizeof(Thread));
+    if (memory == nullptr) {
+        error = ENOMEM;
+        return nullptr;
+    }
+    Thread* const thread = new (memory) Thread;
+    {
+        const Lock lock(state_mutex);
+        thread->number = thread_count++;
+    }
+    error = open_trace(*thread);
+    if (error == 0)
+        return thread;
+    if (error == ENOMEM) {
+        const Lock lock(state_mutex);
+        if (thread_count == thread->number + 1)
+            --thread_count; // it will try again with its next call
+    }
+    destroy(thread);
+    return nullptr;
+}
+
 void find_stack(Thread& thread)
 {
     pthread_attr_t attributes;
@@ -148,21 +175,12 @@ void watch_thread_ends()
 
 Thread* add_thread()
 {
-    void* const memory = calloc(1, sizeof(Thread));
-    if (memory == nullptr)
+    int error = EEXIST;
+    Thread* thread = nullptr;
+    while (error == EEXIST)
+        thread = make_thread(error);
+    if (thread == nullptr)
         return nullptr;
-    Thread* const thread = new (memory) Thread;
-    {
-        const Lock lock(state_mutex);
-        thread->number = thread_count++;
-    }
-    if (!open_trace(*thread)) {
-        const Lock lock(state_mutex);
-        if (thread_count == thread->number + 1)
-            --thread_count; // it will try again with its next call
-        destroy(thread);
-        return nullptr;
-    }
     {
         const Lock lock(state_mutex);
         thread->next = threads;
