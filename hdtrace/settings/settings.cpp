@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 namespace hdtrace {
 
@@ -111,9 +112,14 @@ const char** text_of(Settings& settings, const Option& option)
     return reinterpret_cast<const char**>(reinterpret_cast<char*>(&settings) + option.place);
 }
 
+bool has_rights_of_others()
+{
+    return getauxval(AT_SECURE) != 0;
+}
+
 const char* value_in_environment(const Option& option)
 {
-    const char* const value = getenv(option.variable);
+    const char* const value = secure_getenv(option.variable);
     return value == nullptr || *value == '\0' ? nullptr : value;
 }
 

@@ -35,6 +35,10 @@ bool set(Settings& settings, const Option& option, const char* text);
 /// The member of an option that is a text; null for all others.
 const char** text_of(Settings& settings, const Option& option);
 
+/// Whether the program has rights that whoever started it has not (set-uid, set-gid, capabilities). He must
+/// not tell it what to write where: nothing is traced, and the environment says nothing.
+bool has_rights_of_others();
+
 /// What the environment says, null if that is nothing: an empty variable counts as not set.
 const char* value_in_environment(const Option& option);
 /// Sets what the environment says, if it says something. False if that is wrong: it counts as not set.

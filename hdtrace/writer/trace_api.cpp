@@ -96,6 +96,8 @@ int read_environment(Settings& settings)
 
 int open_trace(hdTrace& trace, const hdTopoNode& node)
 {
+    if (has_rights_of_others())
+        return EPERM;
     Settings settings;
     if (const int error = read_environment(settings))
         return error;

@@ -183,6 +183,11 @@ std::string obstacle(const std::string& library, const std::string& program)
         return "a library with a blank or a colon in its path cannot be preloaded: " + library;
     }
     const auto elf = hdtrace::read_elf(program);
+    const bool is_script = !elf && access(program.c_str(), R_OK) == 0; // the bits of its interpreter count
+    if (!is_script && hdtrace::gains_rights(program)) {
+        return "it runs with rights that are not yours (set-uid, set-gid or capabilities); nothing can be "
+               "preloaded into such programs";
+    }
     if (!elf) {
         return {};
     }

@@ -12,7 +12,11 @@
 #include <link.h>
 #include <spawn.h>
 #include <sstream>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 namespace hdtrace {
@@ -145,6 +149,22 @@ std::string find_program(const std::string& name)
         }
     }
     return {};
+}
+
+bool gains_rights(const std::string& file)
+{
+    struct stat status = {};
+    struct statvfs system = {};
+    if (stat(file.c_str(), &status) != 0 || statvfs(file.c_str(), &system) != 0 ||
+        (system.f_flag & ST_NOSUID) != 0 || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1) {
+        return false;
+    }
+    constexpr mode_t set_gid = S_ISGID | S_IXGRP; // without the second it means something else
+    const bool is_other_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != getuid();
+    const bool is_other_group = (status.st_mode & set_gid) == set_gid && status.st_gid != getgid();
+    const bool has_capabilities =
+        getuid() != 0 && getxattr(file.c_str(), "security.capability", nullptr, 0) > 0;
+    return is_other_user || is_other_group || has_capabilities;
 }
 
 std::optional<ElfFile> read_elf(const std::string& name)

@@ -10,6 +10,10 @@ namespace hdtrace {
 /// The file that execvp() would run for @p name; empty if there is none.
 std::string find_program(const std::string& name);
 
+/// Whether it has rights that we have not when it runs (set-uid, set-gid, capabilities). The dynamic loader
+/// preloads nothing into such programs.
+bool gains_rights(const std::string& file);
+
 /// An ELF file, which is what the dynamic loader can preload libraries into.
 struct ElfFile {
     bool for_this_machine = false;

@@ -2,7 +2,9 @@
 import os
 import re
 import shutil
+import struct
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -216,6 +218,63 @@ def test_programs_of_another_mpi_library(launcher, mpich_hello):
     assert (result.returncode, result.stdout) == (0, "hello\n")
     reason = "it uses libmpich.so.12, but this tracer is made for libmpi.so.40"
     assert result.stderr == f"hdtrace-run: {mpich_hello} runs untraced: {reason}\n"
+
+
+NOBODY = 65534
+RIGHTS = "it runs with rights that are not yours (set-uid, set-gid or capabilities); nothing can be preloaded into such programs"
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+
+
+@pytest.fixture
+def everybodys():
+    """A directory that every user can enter, with the launcher and a program."""
+    with tempfile.TemporaryDirectory(prefix="hdtrace-run-") as name:
+        directory = Path(name)
+        directory.chmod(0o755)
+        if os.statvfs(directory).f_flag & os.ST_NOSUID:
+            pytest.skip("nobody gains rights here")
+        launcher = place_launcher(directory)
+        library = Path(run_well(launcher, "--print-library").strip())
+        library.parent.mkdir(parents=True, exist_ok=True)
+        compile_text("cc", library, "", "-shared", "-fPIC")
+        program = 'int puts(const char *); char *getenv(const char *); int main(void) { puts(getenv("LD_PRELOAD") ? "traced" : "untraced"); return 0; }'
+        compile_text("cc", directory / "program", program)
+        yield directory
+
+
+@as_root
+@pytest.mark.parametrize("mode, owner, group, says", [
+    (0o4755, NOBODY, 0, RIGHTS), (0o4711, NOBODY, 0, RIGHTS), (0o2755, 0, NOBODY, RIGHTS), (0o755, NOBODY, NOBODY, None), (0o6755, 0, 0, None),
+    (0o2745, 0, NOBODY, None)])
+def test_programs_with_the_rights_of_others(everybodys, mode, owner, group, says):
+    """Found in PATH, too. Bits that give nothing do not matter."""
+    program = everybodys / "program"
+    os.chown(program, owner, group)
+    program.chmod(mode)
+    for name, path in [(program, "/bin"), ("program", f"{everybodys}:/bin")]:
+        result = run(everybodys / "bin/hdtrace-run", name, env=os.environ | {"PATH": path})
+        assert (result.returncode, result.stdout) == (0, "untraced\n" if says else "traced\n")
+        assert result.stderr == (f"hdtrace-run: {name} runs untraced: {says}\n" if says else "")
+
+
+@as_root
+def test_programs_with_capabilities(everybodys):
+    program = everybodys / "program"
+    net_bind_service, version_with_effective = 1 << 10, 0x02000001
+    os.setxattr(program, "security.capability", struct.pack("<5I", version_with_effective, net_bind_service, 0, 0, 0))
+    as_nobody = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+    result = run(*as_nobody, everybodys / "bin/hdtrace-run", program)
+    assert (result.returncode, result.stdout) == (0, "untraced\n")
+    assert result.stderr == f"hdtrace-run: {program} runs untraced: {RIGHTS}\n"
+
+
+@as_root
+def test_scripts_have_the_rights_of_their_interpreter(everybodys):
+    script = everybodys / "script"
+    script.write_text("#!/bin/sh\necho ${LD_PRELOAD:+traced}\n")
+    os.chown(script, NOBODY, NOBODY)
+    script.chmod(0o6755)
+    assert run_well(everybodys / "bin/hdtrace-run", script) == "traced\n"
 
 
 # ---- with the real library ----

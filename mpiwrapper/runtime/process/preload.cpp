@@ -11,7 +11,7 @@ namespace hdtrace::mpi {
 
 bool is_meant_for_another_process()
 {
-    const char* const meant = getenv("HDTRACE_PID");
+    const char* const meant = secure_getenv("HDTRACE_PID");
     return meant != nullptr && !settings.follow && atol(meant) != getpid();
 }
 

@@ -98,10 +98,17 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         add_thread();
 }
 
-void refuse_foreign_library()
+// Comes before anything else is done in the program.
+void refuse_what_is_not_traced()
 {
+    if (current_state() != State::waiting)
+        return;
+    if (has_rights_of_others()) {
+        set_state(State::off);
+        return;
+    }
     const char* const library = foreign_mpi_library();
-    if (library == nullptr || current_state() != State::waiting)
+    if (library == nullptr)
         return;
     set_state(State::off);
     leave_preload_list();
@@ -145,7 +152,7 @@ __attribute__((destructor)) void unloaded()
 Thread* enter_thread()
 {
     resolve_real_functions();
-    refuse_foreign_library();
+    refuse_what_is_not_traced();
     if (current_state() == State::waiting)
         start_if_initialised();
     if (current_state() != State::running)
@@ -156,7 +163,7 @@ Thread* enter_thread()
 void begin_init()
 {
     resolve_real_functions();
-    refuse_foreign_library();
+    refuse_what_is_not_traced();
     if (current_state() != State::waiting)
         return;
     set_state(State::initialising);
