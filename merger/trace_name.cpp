@@ -60,6 +60,8 @@ std::string file_label(std::string_view name)
                      c == '-');
         },
         '-');
+    if (label.starts_with('-'))
+        label[0] = 'x';
     return label;
 }
 

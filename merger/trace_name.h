@@ -30,7 +30,7 @@ std::optional<TraceName> split_trace_name(std::string_view path, std::size_t lab
 /// A label as a number that is not negative.
 std::optional<std::int64_t> label_number(std::string_view label);
 
-/// The name as it stands in file names.
+/// The name of a program as it stands in file names.
 std::string file_label(std::string_view name);
 
 /// Everything up to and with the last '/'.

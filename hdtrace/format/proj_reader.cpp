@@ -260,6 +260,8 @@ std::string as_in_file_names(std::string name)
                c == '-';
     };
     std::ranges::replace_if(name, std::not_fn(is_kept), '-');
+    if (name.starts_with('-'))
+        name[0] = 'x';
     return name;
 }
 

@@ -20,7 +20,7 @@ int set_project(hdTopology& topology, const char* project)
 
 int set_path(hdTopoNode& node)
 {
-    append_file_label(node.path, node.topology->project.data());
+    append_first_label(node.path, node.topology->project.data());
     for (int i = 0; i < node.labels.count(); ++i)
         append_file_label(node.path.text("_"), node.labels[i]);
     node.path.bytes("", 1);

@@ -103,6 +103,12 @@ def test_true_name_of_the_program(run):
     assert result.project.find("Topology/Node").get("name") == "node01"
 
 
+@pytest.mark.parametrize("name, label", [("-rf", "xrf"), ("ä", "x-")])
+def test_name_that_would_look_like_an_option(run, name, label):
+    run.process(0, size=1, base=label)
+    run.merge_cleanly("--", name, output=f"{label}.proj")
+
+
 def test_older_names_with_separators(run):
     run.process(0, header=False, base="my_app", host="node01")
     result = run.merge_cleanly("my_app", output="my_app.proj")

@@ -64,6 +64,13 @@ def test_the_name_of_the_trace(run_traced):
     assert [path.name.split("_")[0] for path in run.trace_directory.glob("*.trc")] == ["my-app"]
 
 
+@pytest.mark.parametrize("name, base", [("-rf", "xrf"), ("../a\nb", "..-a-b"), ("/a", "xa"), ("ä", "x-")])
+def test_no_name_leads_elsewhere_or_looks_like_an_option(run_traced, name, base):
+    run = run_traced("init_null", 1, {"HDTRACE_NAME": name})
+    assert {path.name.split("_")[0] for path in run.trace_directory.iterdir() if path.suffix != ".proj"} == {base}
+    assert [path.name for path in run.directory.iterdir()] == ["trace"]
+
+
 WRONG_VALUES = [
     ("FOLLOW", "yes", "0 or 1"), ("NESTED", "2", "0 or 1"), ("FILE_INFO", "01", "0 or 1"), ("FORCE_FLUSH", " 1", "0 or 1"),
     ("ALL_FUNCTIONS", "3", "a number from 0 to 2"), ("VERBOSITY", "4", "a number from 0 to 3"),

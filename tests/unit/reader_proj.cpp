@@ -169,11 +169,14 @@ TEST(ProjReader, FindsTracesBesideTheProject)
 {
     const TemporaryFile file("app.proj", our_form);
     const std::string folder = file.path().substr(0, file.path().size() - std::string("app.proj").size());
-    const Project project = read_project(file.path());
+    Project project = read_project(file.path());
     EXPECT_EQ(project.trace_paths().at(2), folder + "app_node02_1_0.trc");
 
     std::ofstream(folder + "my-app_node01_0_0.trc") << "named after the program";
     EXPECT_EQ(project.trace_paths().at(2), folder + "my-app_node02_1_0.trc");
+    project.name = "-rf";
+    std::ofstream(folder + "xrf_node01_0_0.trc") << "named after a program of such a name";
+    EXPECT_EQ(project.trace_paths().at(2), folder + "xrf_node02_1_0.trc");
 
     std::ofstream(folder + "app_node01_0_0.trc") << "named after the project";
     EXPECT_EQ(project.trace_paths().at(2), folder + "app_node02_1_0.trc");

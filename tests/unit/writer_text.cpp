@@ -204,5 +204,20 @@ TEST(FileLabel, HasOnlyCharactersThatReadersSplitWithoutDoubt)
     EXPECT_STREQ(buffer.c_string(), "my-app-2.0------x");
 }
 
+TEST(FileLabel, NeverMakesAFileLookLikeAnOption)
+{
+    const auto label = [](const char* name) {
+        TextBuffer buffer;
+        append_first_label(buffer, name);
+        return std::string(buffer.c_string());
+    };
+    EXPECT_EQ(label("app-2"), "app-2");
+    EXPECT_EQ(label("-rf"), "xrf");
+    EXPECT_EQ(label("--"), "x-");
+    EXPECT_EQ(label("ärger"), "x-rger");
+    EXPECT_EQ(label("/a\nb"), "xa-b");
+    EXPECT_EQ(label(""), "");
+}
+
 } // namespace
 } // namespace hdtrace

@@ -73,7 +73,7 @@ void append_base_name(TextBuffer& out, int number)
 void append_path_prefix(TextBuffer& out, const char* directory, TextBuffer& base_name)
 {
     out.string(directory).text("/");
-    append_file_label(out, base_name.c_string());
+    append_first_label(out, base_name.c_string());
     out.text("_");
     append_file_label(out, this_process().host);
     out.text("_").number(this_process().rank).text("_");
