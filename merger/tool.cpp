@@ -1,6 +1,8 @@
 #include "merger/tool.h"
 
+#include "hdtrace/format/compressed.h"
 #include "hdtrace/tools/output_file.h"
+#include "hdtrace/tools/permissions.h"
 #include "hdtrace/tools/progress_line.h"
 #include "hdtrace/tools/run_tool.h"
 #include "merger/audit.h"
@@ -40,15 +42,16 @@ bool is_same_file(const std::string& a, const std::string& b)
     return fs::equivalent(a, b, ignored);
 }
 
-bool is_input(const std::string& output, const MergedProject& project)
+/// Whether the predicate holds for one of the inputs; the rest is not looked at.
+template <class Predicate> bool any_input(const MergedProject& project, Predicate predicate)
 {
     for (const MergedProcess& process : project.processes) {
         for (const std::string& info : process.infos) {
-            if (is_same_file(output, info))
+            if (predicate(info))
                 return true;
         }
         for (const std::string& thread : process.threads) {
-            if (is_same_file(output, process.trace_path(thread)))
+            if (predicate(detail::existing_name(process.trace_path(thread))))
                 return true;
         }
     }
@@ -68,10 +71,22 @@ void check_output(const Options& options, const MergedProject& project, Report& 
         return;
     if (!fs::is_regular_file(options.output, ignored))
         report.error(options.output, "this is not a regular file and will not be replaced");
-    else if (is_input(options.output, project))
+    else if (any_input(project,
+                       [&](const std::string& input) { return is_same_file(options.output, input); }))
         report.error(options.output, "this is a trace and will not be replaced");
     else if (!options.overwrite)
         report.error(options.output, "the file exists; --overwrite replaces it");
+}
+
+/// Whoever may not read the traces may not read what they are made into.
+void keep_private(const std::string& output, const MergedProject& project)
+{
+    tools::CommonPermissions permissions(output);
+    any_input(project, [&](const std::string& input) {
+        permissions.add(input);
+        return permissions.permit_nothing();
+    });
+    permissions.restrict_umask();
 }
 
 void write_output(const Options& options, const MergedProject& project, Report& report)
@@ -99,6 +114,7 @@ void merge(const Options& options, InputReader& reader, Report& report)
         return;
     audit(project, options.output, options.audit, reader, report);
     report.progress("writing", 0, 0);
+    keep_private(options.output, project);
     write_output(options, project, report);
 }
 

@@ -5,6 +5,7 @@
 #include "hdtrace/format/file.h"
 #include "hdtrace/tools/file_error.h"
 #include "hdtrace/tools/output_file.h"
+#include "hdtrace/tools/permissions.h"
 #include "hdtrace/writer/block_position.h"
 #include "hdtrace/writer/compressor.h"
 
@@ -62,7 +63,7 @@ std::size_t take_lines(std::string_view text, std::int64_t& count)
 /// What a closed trace is written to, in the form of the one that was cut off.
 class ClosedTrace {
   public:
-    ClosedTrace(const std::string& path, std::optional<Compression> compression) : m_file(path)
+    ClosedTrace(const std::string& path, std::optional<Compression> compression) : m_file(path, only_owner)
     {
         if (compression && m_compressor.open(*compression) != 0)
             throw std::runtime_error("there is no library that compresses as it was");
@@ -93,9 +94,14 @@ class ClosedTrace {
     }
 
     const std::string& temporary_path() const { return m_file.temporary_path(); }
-    void commit() { m_file.commit(); }
+    void commit(const std::string& original)
+    {
+        tools::take_permissions(m_file.descriptor(), original);
+        m_file.commit();
+    }
 
   private:
+    static constexpr mode_t only_owner = 0600;
     static constexpr std::size_t block_size = 128 * 1024;
 
     static Text text_of(std::string_view text) { return {text.data(), text.size()}; }
@@ -179,7 +185,7 @@ void close_trace(const std::string& path, const TrcReader& reader, std::uint64_t
     const int error = link(path.c_str(), original.c_str()) == 0 ? 0 : errno;
     if (error != 0 && !is_same_file(path, original)) // an earlier repair may have been interrupted here
         throw tools::FileError(original, error);
-    closed.commit();
+    closed.commit(path);
 }
 
 std::string repair_trace(const std::string& path)

@@ -11,10 +11,9 @@
 
 namespace hdtrace::tools {
 
-OutputFile::OutputFile(std::string path)
-    : m_file(std::move(path), [this](char* name) {
-          constexpr int everyone_as_umask_allows = 0666;
-          m_descriptor = g_mkstemp_full(name, O_WRONLY | O_CLOEXEC, everyone_as_umask_allows);
+OutputFile::OutputFile(std::string path, mode_t mode)
+    : m_file(std::move(path), [this, mode](char* name) {
+          m_descriptor = g_mkstemp_full(name, O_WRONLY | O_CLOEXEC, static_cast<int>(mode));
           return m_descriptor >= 0;
       })
 {

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 
 namespace hdtrace::tools {
 
@@ -12,8 +13,10 @@ namespace hdtrace::tools {
 /// stays. There may be one at a time.
 class OutputFile {
   public:
-    /// Throws FileError.
-    explicit OutputFile(std::string path);
+    static constexpr mode_t everyone = 0666;
+
+    /// Whom @p mode and the umask allow may read it from the beginning. Throws FileError.
+    explicit OutputFile(std::string path, mode_t mode = everyone);
     ~OutputFile();
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;

@@ -4,8 +4,10 @@
 #include <exception>
 #include <string>
 
+#include "hdtrace/format/compressed.h"
 #include "hdtrace/format/proj_reader.h"
 #include "hdtrace/matching/type_map.h"
+#include "hdtrace/tools/permissions.h"
 #include "hdtrace/tools/run_tool.h"
 #include "merger/export/command_line.h"
 #include "merger/export/format.h"
@@ -15,10 +17,21 @@ namespace {
 using namespace hdtrace;
 using namespace hdtrace::exporter;
 
+/// Whoever may not read the traces may not read what they are made into.
+void keep_private(const std::string& output, const Project& project)
+{
+    tools::CommonPermissions permissions(output);
+    permissions.add(project.path);
+    for (const std::string& trace : project.trace_paths())
+        permissions.add(detail::existing_name(trace));
+    permissions.restrict_umask();
+}
+
 void convert(const CommandLine& command)
 {
     const Project project = read_project(command.project);
     check_output(project, command.options);
+    keep_private(command.options.output, project);
     Account account;
     command.format->convert(project, command.options, account);
     if (command.quiet)

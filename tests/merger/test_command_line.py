@@ -171,6 +171,26 @@ class TestOutput:
         written = (run.folder / "app.proj").read_bytes()
         assert run.merge("app", "--quiet", "--overwrite").output.read_bytes() == written
 
+    @pytest.mark.parametrize("umask, info, trace, project", [
+        (0o022, 0o600, 0o600, 0o600), (0o000, 0o640, 0o600, 0o600), (0o000, 0o640, 0o644, 0o640), (0o022, 0o644, 0o644, 0o644),
+        (0o077, 0o644, 0o644, 0o600), (0o000, 0o604, 0o604, 0o604), (0o002, 0o444, 0o444, 0o644)])
+    def test_nobody_reads_it_who_may_not_read_the_traces(self, run, umask, info, trace, project):
+        (run.folder / run.process(0, size=2)).chmod(info)
+        (run.folder / "app_node01_0_0.trc").chmod(trace)
+        run.process(1, size=2)
+        assert oct(run.merge("app", "--quiet", "--no-audit", umask=umask).output.stat().st_mode & 0o777) == oct(project)
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to a group that it is not in")
+    def test_the_members_of_another_group_do_not_read_it(self, run):
+        for path in [run.folder / run.process(0, size=1), run.folder / "app_node01_0_0.trc"]:
+            path.chmod(0o640)
+            os.chown(path, -1, 65534)
+        result = run.merge_cleanly("app", umask=0)
+        assert oct(result.output.stat().st_mode & 0o777) == "0o600"
+        os.chown(run.folder, -1, 65534)
+        run.folder.chmod(0o2755)  # new files are of this group
+        assert oct(run.merge_cleanly("app", "--overwrite", umask=0).output.stat().st_mode & 0o777) == "0o640"
+
     def test_umask_is_honoured(self, run):
         run.process(0, size=1)
         result = run.merge_cleanly("app", umask=0o027)

@@ -306,6 +306,18 @@ def test_repair_of_a_compressed_trace(tmp_path):
     assert run_well("check", project) == ""
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444], ids=oct)
+def test_repair_keeps_permissions(tmp_path, mode):
+    (trace,) = hdtrace.open(write_project(tmp_path, BARRIER, closing="")).trace_paths
+    os.chmod(trace, mode)
+    if os.geteuid() == 0:
+        os.chown(trace, 65534, 65534)
+    old = os.stat(trace)
+    assert run("repair", trace, umask=0o077).returncode == FINE
+    new = os.stat(trace)
+    assert new.st_ino != old.st_ino and (oct(new.st_mode), new.st_uid, new.st_gid) == (oct(old.st_mode), old.st_uid, old.st_gid)
+
+
 def test_repair_goes_on_after_errors(tmp_path):
     project = write_project(tmp_path, BARRIER, BARRIER, closing="")
     first, second = hdtrace.open(project).trace_paths

@@ -57,6 +57,16 @@ def test_an_output_is_replaced_only_if_asked(project, tmp_path):
     assert (tmp_path / "x").read_text() == ""
 
 
+@pytest.mark.parametrize("target, files", [("ioplot", ["x"]), ("tit", ["x", "x/replay.txt", "x/rank-0.txt"]), ("otf2", ["x", "x/traces.otf2", "x/traces/0.evt"])])
+@pytest.mark.parametrize("private", ["app.proj", "app_node01_0_0.trc", None])
+def test_nobody_reads_it_who_may_not_read_the_trace(project, tmp_path, target, files, private):
+    for path in tmp_path.iterdir():
+        path.chmod(0o600 if path.name == private else 0o644)
+    assert call("--to", target, "-o", tmp_path / "x", project, umask=0o002).returncode == 0
+    modes = {(tmp_path / file).stat().st_mode & 0o077 for file in files}
+    assert modes == {0} if private else all(mode & 0o044 == 0o044 and not mode & 0o022 for mode in modes)
+
+
 def test_the_trace_is_never_replaced(project, tmp_path):
     for path in (project, *tmp_path.glob("*.trc")):
         before = path.read_bytes()
