@@ -25,10 +25,11 @@ bool is_trace_file(std::string_view path)
     return path.ends_with(info_extension) || detail::plain_name(path).ends_with(trace_extension);
 }
 
+/// A FIFO may never end, and opening it may wait for ever.
 bool is_file(const std::string& path)
 {
     std::error_code ignored;
-    return fs::exists(path, ignored) && !fs::is_directory(path, ignored);
+    return fs::is_regular_file(path, ignored);
 }
 
 /// Collects files. Of a directory that was spelled in several ways one spelling stays.
@@ -70,21 +71,20 @@ class FileSet {
 
 /// All traces in a directory whose names begin with one of @p prefixes.
 std::size_t insert_matching(const std::string& directory, const std::set<std::string>& prefixes,
-                            FileSet& files)
+                            FileSet& files, Report& report)
 {
     std::size_t found = 0;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory.empty() ? "." : directory)) {
         const std::string name = entry.path().filename().string();
-        bool matches = is_trace_file(name) && !entry.is_directory();
-        if (matches && !prefixes.empty()) {
-            matches = false;
-            for (const std::string& prefix : prefixes)
-                matches = matches || name.starts_with(prefix);
-        }
-        if (matches) {
+        const auto begins_name = [&](const std::string& prefix) { return name.starts_with(prefix); };
+        if (!is_trace_file(name) || !(prefixes.empty() || std::ranges::any_of(prefixes, begins_name)))
+            continue;
+        std::error_code ignored;
+        if (entry.is_regular_file(ignored)) {
             files.insert(directory + name);
             ++found;
-        }
+        } else if (!entry.is_directory(ignored))
+            report.warn(Topic::unreadable_traces, {directory + name}, "this is not a regular file");
     }
     return found;
 }
@@ -102,11 +102,11 @@ void insert_argument(const std::string& argument, FileSet& files, Report& report
         if (is_file(argument))
             files.insert(argument);
         else
-            report.error(argument, "no such file");
+            report.error(argument, fs::exists(argument) ? "this is not a regular file" : "no such file");
         return;
     }
     if (fs::is_directory(argument)) {
-        if (insert_matching(with_slash(argument), {}, files) == 0)
+        if (insert_matching(with_slash(argument), {}, files, report) == 0)
             report.error(argument, "there is no .info and no .trc in this directory");
         return;
     }
@@ -122,7 +122,8 @@ void insert_argument(const std::string& argument, FileSet& files, Report& report
         return;
     const std::string directory(directory_of(argument));
     const std::string program = argument.substr(directory.size());
-    if (program.empty() || insert_matching(directory, {program + "_", file_label(program) + "_"}, files) == 0)
+    if (program.empty() ||
+        insert_matching(directory, {program + "_", file_label(program) + "_"}, files, report) == 0)
         report.error(argument, "there is no " + argument + "_*.info and no " + argument + "_*.trc");
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <optional>
 #include <set>
 
@@ -34,6 +35,13 @@ std::optional<Object> object_of(std::string_view attribute)
     }
 }
 
+/// Of a FIFO the reader might wait for ever.
+bool is_special_file(const std::string& path)
+{
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
+}
+
 /// Reads one trace and compares it with what the process describes.
 class TraceAudit {
   public:
@@ -41,6 +49,10 @@ class TraceAudit {
 
     void run()
     {
+        if (is_special_file(m_job.path)) {
+            m_report.warn(Topic::unreadable_traces, {m_job.path}, "this is not a regular file");
+            return;
+        }
         try {
             TrcReader reader(m_job.path);
             State state;

@@ -1,6 +1,7 @@
 """Inputs that nobody writes by mistake are refused with file and line, in little memory."""
 
 import os
+import socket
 
 import pytest
 
@@ -105,3 +106,27 @@ def test_names_inside_the_files_lead_nowhere(run):
     assert [path.name for path in outside.iterdir()] == ["traces"]
     names = {"app_node01_0_0.info", "app_node01_0_0.trc", "app_node01_0_0.trc.orig", "app.proj"}
     assert {path.name for path in inside.iterdir()} == names
+
+
+SPECIAL = {"fifo": os.mkfifo, "socket": lambda path: socket.socket(socket.AF_UNIX).bind(str(path)), "dangling": lambda path: path.symlink_to("nowhere"),
+           "device": lambda path: path.symlink_to("/dev/zero")}
+
+
+@pytest.mark.parametrize("make", SPECIAL.values(), ids=SPECIAL)
+@pytest.mark.parametrize("name", ["app_node01_0_1.info", "app_node01_0_1.trc"])
+@pytest.mark.parametrize("argument", [".", "app"])
+def test_only_regular_files_are_read(run, monkeypatch, make, name, argument):
+    monkeypatch.chdir(run.folder)  # names of sockets are short
+    run.process(0, "Thread number=1\n" if name.endswith(".trc") else "", size=1)
+    make(run.folder / name)
+    result = run.merge(argument, timeout=60)
+    assert result.code == 0
+    place = ("./" if argument == "." else "") + name
+    expected = f"{place}: warning: this is not a regular file"
+    assert expected in result.warnings and set(result.warnings) <= {expected, f"{place}: warning: this trace is missing"}
+
+
+@pytest.mark.parametrize("name", ["app_node01_0_0.info", "app_node01_0_0.trc"])
+def test_a_fifo_is_no_input(run, name):
+    os.mkfifo(run.folder / name)
+    assert run.fail(name, timeout=60) == f"{name}: error: this is not a regular file\n"
