@@ -42,7 +42,7 @@ def assert_is_traced(program: Path, directory: Path):
     "share/bash-completion/completions/hdtrace", "share/zsh/site-functions/_hdtrace", "share/fish/vendor_completions.d/hdtrace.fish",
     "share/doc/hdtrace/python.md", "share/doc/hdtrace/simulate.md", "share/doc/hdtrace/format.md", "share/doc/hdtrace/options.md",
     "share/doc/hdtrace/mpi.md", "share/doc/hdtrace/reliability.md", "share/doc/hdtrace/identity.md",
-    "share/doc/hdtrace/LICENSE",
+    "share/doc/hdtrace/LICENSE", "share/doc/hdtrace/SECURITY.md",
 ])
 def test_is_installed(prefix, file):
     assert (prefix / file).exists() or (library_directory(prefix) / file).exists()
