@@ -1,4 +1,5 @@
-/* Writes two files through a view with holes and says, for each write, when it began and ended by MPI_Wtime. */
+/* Writes two files through a view with holes and says, for each write, when it began and ended by MPI_Wtime.
+ */
 #include "check.h"
 
 enum { BLOCKS = 3, WRITES = 4 };
