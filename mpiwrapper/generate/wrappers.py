@@ -144,9 +144,10 @@ class Wrapper:
         is_split = self.is_split("starts")
         if not requests and not is_split:
             return []
-        lines = ["Request started;", "if (call.succeeded()) {", "    started.rid = next_rid();"]
+        lines = ["Request started;", "if (call.succeeded()) {"]
+        lines.append("    started.rid = next_rid();" if is_split else "    started.depth = call.depth();")
         if self.meaning.progress == "prepares":
-            lines += ["    started.init_rid = started.rid;", "    started.is_persistent = true;", "    started.is_active = false;"]
+            lines += ["    started.is_persistent = true;", "    started.is_active = false;"]
         if self.function.of_kind("SOURCE") or self.function.of_kind("MESSAGE"):
             comm = self.values.communicator(is_early=True)
             source = self.function.of_kind("SOURCE")

@@ -52,6 +52,18 @@ def test_calls_inside_romio(run_traced):
         assert any(state.nested for state in trace if state.name.startswith("File_"))
 
 
+@only_with("Open MPI")
+def test_the_request_of_a_call_is_that_of_the_call_inside_it(run_traced):
+    for trace in run_traced("io_nonblocking", 2, {"HDTRACE_NESTED": "1"}, mpirun=("--mca", "io", "romio321")):
+        accesses = [state for state in trace if state.name in ("File_iwrite_at", "File_iread_at")]
+        rids = [access["rid"] for access in accesses]
+        assert len(set(rids)) == len(rids) == 6
+        for access in accesses:
+            inner = [state["rid"] for state in access.nested if state.name.startswith("Grequest_")]
+            assert inner and set(inner) == {access["rid"]}
+        assert [child["rid"] for state in trace.find(Call("Wait")) for child in state.children] == rids
+
+
 def test_the_trace_is_the_same_without_buffering(run_traced):
     def shape(run):
         return [[(state.name, len(state.children)) for state in trace] for trace in run]

@@ -20,10 +20,10 @@ namespace {
 // Open MPI gives every send that completes at once this one.
 const MPI_Request same = handle_of<MPI_Request>(1);
 
-int64_t add(MPI_Request handle, const MPI_Request* variable)
+int64_t add(MPI_Request handle, const MPI_Request* variable, int depth = 0)
 {
     Request request;
-    request.rid = next_rid();
+    request.depth = depth;
     add_request(handle, variable, request);
     return request.rid;
 }
@@ -207,7 +207,6 @@ TEST_P(Requests, that_are_persistent_stay_and_get_new_ids)
 {
     const MPI_Request handle = handle_of<MPI_Request>(2);
     Request made;
-    made.rid = made.init_rid = next_rid();
     made.is_persistent = true;
     made.is_active = false;
     add_request(handle, &variables[0], made);
@@ -225,6 +224,18 @@ TEST_P(Requests, that_are_persistent_stay_and_get_new_ids)
     EXPECT_TRUE(remove_request(handle, &variables[0], &freed));
     EXPECT_EQ(freed.init_rid, made.init_rid);
     EXPECT_FALSE(remove_request(handle, &variables[0], &freed));
+}
+
+TEST_P(Requests, that_nested_calls_have_made_are_those_of_the_call_around_them)
+{
+    const int64_t rid = add(same, &variables[0], 2);
+    EXPECT_EQ(add(same, &variables[0], 1), rid);
+    EXPECT_EQ(add(same, &variables[0], 0), rid);
+    const int64_t next = add(same, &variables[0], 0);
+    EXPECT_EQ(next, rid + 1);
+    EXPECT_EQ(complete({same}, &variables[0]), std::vector{next});
+    EXPECT_EQ(complete({same}, &variables[0]), std::vector{rid});
+    EXPECT_EQ(complete({same}, &variables[0]), std::vector<int64_t>{-1});
 }
 
 TEST_P(Requests, that_are_cancelled_say_so)

@@ -82,13 +82,17 @@ def _check_end_line(trace, thread, info):
 
 
 def _check_requests(run):
-    """Within a process each rid is given to one operation only, and completed at most once, after its start."""
+    """Within a process each rid is given to one operation only, and completed at most once, after its start.
+
+    A call whose request was made by a call inside it is one operation with that.
+    """
     for rank in range(run.ranks):
         started, objects, completed = set(), set(), set()
         states = [state for (r, _), trace in run.threads.items() if r == rank for state in trace.everything()]
+        inner = {id(within) for state in states for within in state.nested if within.get("rid") == state.get("rid")}
         for state in sorted(states, key=lambda state: state.time):
             place = f"rank {rank}: {state.name} in line {state.line}"
-            for rid in _new_requests(state):
+            for rid in () if id(state) in inner else _new_requests(state):
                 assert rid not in started and rid not in objects, f"{place}: rid {rid} was given before"
                 (objects if state.name.endswith("_init") else started).add(rid)
         for state in sorted(states, key=lambda state: state.end):

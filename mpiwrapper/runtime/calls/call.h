@@ -81,6 +81,8 @@ class Call {
     bool is_recorded() const { return m_is_recorded; }
     bool succeeded() const { return m_rc == MPI_SUCCESS; }
     int rc() const { return m_rc; }
+    /// The calls that it is in.
+    int depth() const { return m_depth; }
 
     /// The real function comes next. @p element_name is a constant.
     void begin(const char* element_name)

@@ -43,6 +43,7 @@ struct Request {
     bool is_persistent = false;
     bool is_active = true;
     bool is_cancelled = false; ///< MPI_Cancel was called for it
+    int depth = 0;             ///< calls that its thread was in when it made it
 };
 
 /// Where nobody may look at the status.

@@ -68,11 +68,13 @@ class RequestTable {
     {
         if (m_count == 0)
             return nullptr;
-        for (uint32_t i = exact_bucket(handle, variable).exact_first; i != no_entry;
-             i = m_entries[i].exact.next)
-            if (m_entries[i].handle == handle && m_entries[i].variable == variable)
-                return &m_entries[i];
-        return nullptr;
+        return first_exact(handle, variable, exact_bucket(handle, variable).exact_first);
+    }
+
+    /// The next older one with the same handle and variable; null if there is none.
+    RequestEntry* older_in_same_place(const RequestEntry& entry)
+    {
+        return first_exact(entry.handle, entry.variable, entry.exact.next);
     }
 
     /// Null if there is none.
@@ -97,6 +99,13 @@ class RequestTable {
     }
 
   private:
+    RequestEntry* first_exact(MPI_Request handle, const MPI_Request* variable, uint32_t index)
+    {
+        for (uint32_t i = index; i != no_entry; i = m_entries[i].exact.next)
+            if (m_entries[i].handle == handle && m_entries[i].variable == variable)
+                return &m_entries[i];
+        return nullptr;
+    }
     RequestEntry* first_with(MPI_Request handle, uint32_t index)
     {
         while (index != no_entry && m_entries[index].handle != handle)

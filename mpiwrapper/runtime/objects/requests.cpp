@@ -126,6 +126,19 @@ template <typename Use> bool use_entry(MPI_Request handle, const MPI_Request* va
     return entry != nullptr;
 }
 
+void fill(RequestEntry& entry, Request& request, int64_t rid)
+{
+    request.rid = rid;
+    if (request.is_persistent)
+        request.init_rid = rid;
+    entry.request = request;
+    // Where ranks are world ranks there is nothing to look up later.
+    if (request.comm != nullptr && request.comm->peers() == nullptr)
+        entry.request.comm = nullptr;
+    if (entry.request.comm != nullptr)
+        add_reference(*entry.request.comm);
+}
+
 // One completion call. No entry is found twice in it.
 class Settlement {
   public:
@@ -182,20 +195,27 @@ int64_t next_rid()
     return part_count > 1 ? __atomic_fetch_add(&rid_count, 1, __ATOMIC_RELAXED) : rid_count++;
 }
 
-void add_request(MPI_Request handle, const MPI_Request* variable, const Request& request)
+void add_request(MPI_Request handle, const MPI_Request* variable, Request& request)
 {
-    if (handle == MPI_REQUEST_NULL)
-        return;
-    PartAccess access;
-    RequestEntry* const entry = access.table_of(variable).add(handle, variable);
-    if (entry == nullptr)
-        return;
-    entry->request = request;
-    // Where ranks are world ranks there is nothing to look up later.
-    if (request.comm != nullptr && request.comm->peers() == nullptr)
-        entry->request.comm = nullptr;
-    if (entry->request.comm != nullptr)
-        add_reference(*entry->request.comm);
+    if (handle != MPI_REQUEST_NULL) {
+        PartAccess access;
+        RequestTable& table = access.table_of(variable);
+        RequestEntry* const entry = table.add(handle, variable);
+        RequestEntry* const older = entry != nullptr ? table.older_in_same_place(*entry) : nullptr;
+        if (older != nullptr && older->request.depth > request.depth) {
+            // A nested call has made it for this one.
+            table.remove(entry);
+            if (older->request.comm != nullptr)
+                drop_reference(*older->request.comm);
+            fill(*older, request, older->request.rid);
+            return;
+        }
+        if (entry != nullptr) {
+            fill(*entry, request, next_rid());
+            return;
+        }
+    }
+    request.rid = next_rid();
 }
 
 bool find_request(MPI_Request handle, const MPI_Request* variable, Request* request)

@@ -13,8 +13,9 @@ namespace hdtrace::mpi {
 /// A new id.
 int64_t next_rid();
 
-/// Remembers a new operation or persistent request. @p variable is where the program stored the handle.
-void add_request(MPI_Request handle, const MPI_Request* variable, const Request& request);
+/// Remembers a new operation or persistent request, and gives it its id. @p variable is where the program
+/// stored the handle. What a nested call has made in the same place is this very request: it keeps its id.
+void add_request(MPI_Request handle, const MPI_Request* variable, Request& request);
 
 /// The entry of a handle; false if there is none.
 bool find_request(MPI_Request handle, const MPI_Request* variable, Request* request);

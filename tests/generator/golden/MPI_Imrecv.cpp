@@ -8,7 +8,7 @@ extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype
     const int rc = call.end(real.MPI_Imrecv(buf, count, datatype, message, request));
     Request started;
     if (call.succeeded()) {
-        started.rid = next_rid();
+        started.depth = call.depth();
         started.kind = RequestKind::receive;
         started.comm = &(*matched.comm);
         add_request(*request, request, started);

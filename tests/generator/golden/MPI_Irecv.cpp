@@ -8,7 +8,7 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
     const Comm& comm_object = call.comm(comm);
     Request started;
     if (call.succeeded()) {
-        started.rid = next_rid();
+        started.depth = call.depth();
         started.kind = receive_kind(source);
         started.comm = &comm_object;
         add_request(*request, request, started);
