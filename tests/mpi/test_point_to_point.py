@@ -169,6 +169,19 @@ def test_persistent_requests(run_traced, ranks):
 
 
 @RING
+def test_persistent_requests_that_get_other_handles(run_traced, ranks):
+    for trace in run_traced("persistent_buffered", ranks):
+        made = [state["rid"] for state in trace.find(Call("Bsend_init"))]
+        starts = [start for state in trace for start in ([state] if state.name == "Start" else state.children) if start.name == "Start"]
+        for rid in made:
+            sends = [start["rid"] for start in starts if start["initRid"] == rid]
+            ended = [child["rid"] for state in trace for child in state.children if child.name == "For" and child["rid"] in sends]
+            assert len(sends) == 6 and ended == sends
+            assert Call("Request_free", rid=rid) in trace
+        assert "-1" not in {start["initRid"] for start in starts}
+
+
+@RING
 def test_probes(run_traced, ranks):
     for trace in run_traced("probe", ranks):
         assert Call("Probe", source=-1, tag=-1, cid=0, fromRank=trace.left, fromTag=10, size=12) in trace

@@ -211,7 +211,7 @@ TEST_P(Requests, that_are_persistent_stay_and_get_new_ids)
     made.is_active = false;
     add_request(handle, &variables[0], made);
     for (int round = 0; round < 2; ++round) {
-        const Request started = start_request(handle, &variables[0]);
+        const Request started = start_request(handle, handle, &variables[0]);
         EXPECT_NE(started.rid, made.rid);
         EXPECT_EQ(started.init_rid, made.init_rid);
         EXPECT_TRUE(started.is_active);
@@ -224,6 +224,23 @@ TEST_P(Requests, that_are_persistent_stay_and_get_new_ids)
     EXPECT_TRUE(remove_request(handle, &variables[0], &freed));
     EXPECT_EQ(freed.init_rid, made.init_rid);
     EXPECT_FALSE(remove_request(handle, &variables[0], &freed));
+}
+
+TEST_P(Requests, that_are_persistent_are_known_by_their_new_handles)
+{
+    const MPI_Request first = handle_of<MPI_Request>(2), second = handle_of<MPI_Request>(3);
+    Request made;
+    made.is_persistent = true;
+    made.is_active = false;
+    add_request(first, &variables[0], made);
+    // The program has moved the handle to another variable, which gets the new one.
+    const Request started = start_request(first, second, &variables[distance]);
+    EXPECT_EQ(started.init_rid, made.rid);
+    EXPECT_EQ(complete({first}, &variables[0]), std::vector<int64_t>{-1});
+    EXPECT_EQ(complete({second}, &variables[distance]), std::vector{started.rid});
+    Request freed;
+    EXPECT_TRUE(remove_request(second, &variables[distance], &freed));
+    EXPECT_FALSE(remove_request(second, &variables[distance], &freed));
 }
 
 TEST_P(Requests, that_nested_calls_have_made_are_those_of_the_call_around_them)

@@ -249,15 +249,24 @@ void settle_requests(Offer* offers, const MPI_Request* variables, int count)
             settlement.settle(offers[i], by_age);
 }
 
-Request start_request(MPI_Request handle, const MPI_Request* variable)
+Request start_request(MPI_Request before, MPI_Request handle, const MPI_Request* variable)
 {
     Request started;
     started.rid = next_rid();
-    use_entry(handle, variable, [&started](RequestTable&, RequestEntry& entry) {
+    bool was_replaced = false;
+    use_entry(before, variable, [&](RequestTable& table, RequestEntry& entry) {
         entry.request.rid = started.rid;
         entry.request.is_active = true;
         started = entry.request;
+        was_replaced = handle != before;
+        if (was_replaced)
+            table.remove(&entry);
     });
+    if (was_replaced) {
+        PartAccess access;
+        if (RequestEntry* const entry = access.table_of(variable).add(handle, variable))
+            entry->request = started;
+    }
     return started;
 }
 

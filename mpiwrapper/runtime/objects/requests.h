@@ -33,8 +33,9 @@ struct Offer {
 /// after use.
 void settle_requests(Offer* offers, const MPI_Request* variables, int count);
 
-/// MPI_Start: gives the persistent request a new operation.
-Request start_request(MPI_Request handle, const MPI_Request* variable);
+/// MPI_Start: gives the persistent request a new operation. Open MPI may replace the handle, @p before, by
+/// another one if the last operation still needs it.
+Request start_request(MPI_Request before, MPI_Request handle, const MPI_Request* variable);
 
 /// MPI_Request_free: the entry is removed whatever its state.
 bool remove_request(MPI_Request handle, const MPI_Request* variable, Request* request);

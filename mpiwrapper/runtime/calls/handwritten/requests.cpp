@@ -12,6 +12,38 @@ MPI_Request handle_in(const MPI_Request* request)
     return request != nullptr ? *request : MPI_REQUEST_NULL;
 }
 
+// The handles that MPI_Startall was given, which it may replace.
+class HandlesBefore {
+  public:
+    HandlesBefore(Call& call, int count, const MPI_Request* requests) : m_call(call), m_count(count)
+    {
+        if (requests == nullptr || count < 0)
+            m_count = 0;
+        const size_t bytes = static_cast<size_t>(m_count) * sizeof(MPI_Request);
+        m_handles = static_cast<MPI_Request*>(call.thread().handles.take(bytes));
+        if (m_handles == nullptr)
+            m_count = 0; // memory is short: the call is recorded without its requests
+        if (m_count > 0)
+            memcpy(m_handles, requests, bytes);
+    }
+    ~HandlesBefore()
+    {
+        // Finalize and pthread_exit() in a callback can end the thread's data before the call.
+        if (current_thread == &m_call.thread())
+            m_call.thread().handles.give_back(m_handles);
+    }
+    HandlesBefore(const HandlesBefore&) = delete;
+    HandlesBefore& operator=(const HandlesBefore&) = delete;
+
+    int count() const { return m_count; }
+    MPI_Request operator[](int index) const { return m_handles[index]; }
+
+  private:
+    Call& m_call;
+    int m_count;
+    MPI_Request* m_handles;
+};
+
 } // namespace
 
 extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
@@ -19,9 +51,10 @@ extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Start(request);
+    const MPI_Request before = handle_in(request);
     call.begin("Start");
     const int rc = call.end(real.MPI_Start(request));
-    const Request started = call.succeeded() ? start_request(*request, request) : Request();
+    const Request started = call.succeeded() ? start_request(before, *request, request) : Request();
     if (call.is_recorded()) {
         Element element(call.trace());
         element.text("<Start rid='")
@@ -40,19 +73,20 @@ extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Startall(count, requests);
+    const HandlesBefore before(call, count, requests);
     call.begin("Startall");
     const int rc = call.end(real.MPI_Startall(count, requests));
-    const int started_count = call.succeeded() ? count : 0;
+    const int started_count = call.succeeded() ? before.count() : 0;
     if (!call.is_recorded()) {
         for (int i = 0; i < started_count; ++i)
-            start_request(requests[i], &requests[i]);
+            start_request(before[i], requests[i], &requests[i]);
         return rc;
     }
     Element element(call.trace());
     element.text("<Startall count='").number(count).text("'");
     call.finish_attributes(element);
     for (int i = 0; i < started_count; ++i) {
-        const Request started = start_request(requests[i], &requests[i]);
+        const Request started = start_request(before[i], requests[i], &requests[i]);
         element.child("<Start rid='")
             .number(started.rid)
             .text("' initRid='")
