@@ -24,3 +24,21 @@ def test_a_message_that_did_not_fit(run_traced, ranks):
 def test_calls_that_succeed_have_no_rc(run_traced):
     for trace in run_traced("send_modes", 2):
         assert Call("Send", rc=ANY) not in trace
+
+
+@ranks(2, 3)
+def test_requests_that_failed_among_others(run_traced, ranks):
+    for trace in run_traced("errors_in_status", ranks):
+        fors = [child for state in trace for child in state.children if child.name == "For"]
+        completed = {child["rid"]: child for child in fors}
+        assert len(completed) == len(fors) == 24
+        for receive in trace.find(Call("Irecv")):
+            tag, end = receive["fromTag"], completed[receive["rid"]]
+            if tag == "1":
+                assert Call("For", rc="MPI_ERR_TRUNCATE").matches(end)
+            else:
+                assert Call("For", fromRank=trace.left, fromTag=tag, size=4, rc=None).matches(end)
+        for name in ("Waitsome", "Testsome"):
+            for state in trace.find(Call(name, rc="MPI_ERR_IN_STATUS")):
+                assert int(state["outcount"]) == len([child for child in state.children if child.name == "For"])
+        assert len(trace.find(Call("Waitall", rc="MPI_ERR_IN_STATUS"))) == len(trace.find(Call("Testall", rc="MPI_ERR_IN_STATUS", flag=1))) == 2

@@ -63,6 +63,11 @@ File Call::find_file_slowly(MPI_File handle, uint64_t generation)
     return file;
 }
 
+bool Call::failed_in_status() const
+{
+    return !succeeded() && error_class_of(m_rc) == MPI_ERR_IN_STATUS;
+}
+
 void Call::write_error(Element& element)
 {
     element.text(" rc='").name(error_class_name(m_rc)).text("'");

@@ -80,6 +80,8 @@ class Call {
     /// The call becomes a state of the trace.
     bool is_recorded() const { return m_is_recorded; }
     bool succeeded() const { return m_rc == MPI_SUCCESS; }
+    /// A completion call failed, and its answers tell for which requests.
+    bool failed_in_status() const;
     int rc() const { return m_rc; }
     /// The calls that it is in.
     int depth() const { return m_depth; }

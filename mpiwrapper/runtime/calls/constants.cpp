@@ -39,11 +39,17 @@ bool is_code_of_mpi(int rc)
 
 } // namespace
 
-const char* error_class_name(int rc)
+int error_class_of(int rc)
 {
     int error_class = rc;
     if (is_code_of_mpi(rc))
         real.MPI_Error_class(rc, &error_class);
+    return error_class;
+}
+
+const char* error_class_name(int rc)
+{
+    const int error_class = error_class_of(rc);
     for (const NamedValue& candidate : error_class_names)
         if (candidate.value == error_class)
             return candidate.name;

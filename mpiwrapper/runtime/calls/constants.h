@@ -8,6 +8,8 @@
 
 namespace hdtrace::mpi {
 
+/// Of a code that a call returned, or that stands in a status. Codes of the program's own are their class.
+int error_class_of(int rc);
 const char* error_class_name(int rc);
 const char* op_name(MPI_Op op);
 /// The name of a constant, or the number if it has none.

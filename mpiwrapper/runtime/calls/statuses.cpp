@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/calls/statuses.h"
 
+#include "mpiwrapper/runtime/calls/constants.h"
 #include "mpiwrapper/runtime/library/real.h"
 
 namespace hdtrace::mpi {
@@ -48,6 +49,12 @@ void put_completed(Element& element, const Request& request, const MPI_Status* t
             element.text("' actual='").number(actual);
     }
     element.text("'").end_child();
+}
+
+void put_failed(Element& element, const Request& request, int error)
+{
+    element.child("<For rid='").number(request.rid);
+    element.text("' rc='").name(error_class_name(error)).text("'").end_child();
 }
 
 } // namespace hdtrace::mpi

@@ -84,8 +84,10 @@ struct Received {
 /// Stands in a status of ours until MPI writes it: some libraries leave some out.
 inline constexpr int no_source_yet = INT_MIN;
 
-/// For completion calls: " rid='...'" and what is known of the message or the access. Ends the child element.
-/// @p told is read only if it tells of such a request.
+/// For completion calls: `<For rid= />` with what is known of the message or the access. @p told is read only
+/// if it tells of such a request.
 void put_completed(Element& element, const Request& request, const MPI_Status* told);
+/// The same for a request that failed, with the error that its status tells.
+void put_failed(Element& element, const Request& request, int error);
 
 } // namespace hdtrace::mpi

@@ -46,10 +46,8 @@ class Offered {
     /// Request indices[k] has completed with status k; without indices, request k.
     void completed(int count, const int* indices)
     {
-        if (!m_call.succeeded()) {
-            m_ended_count = m_count;
-            for (int i = 0; i < m_count; ++i)
-                m_offers[i].has_ended = has_ended_in_failed_call(i);
+        if (!HDT_LIKELY(m_call.succeeded())) {
+            failed(count, indices);
             return;
         }
         m_ended_count = m_statuses != nullptr && count > 0 && m_count > 0 ? count : 0;
@@ -74,6 +72,16 @@ class Offered {
   private:
     int index_of(int k) const { return m_indices != nullptr ? m_indices[k] : k; }
 
+    // The same for a call that failed.
+    void failed(int count, const int* indices)
+    {
+        m_tells_errors = m_count > 0 && m_statuses != nullptr && m_call.failed_in_status();
+        m_indices = m_tells_errors ? indices : nullptr;
+        m_ended_count = m_indices != nullptr ? count : m_count;
+        for (int k = 0; k < m_ended_count; ++k)
+            m_offers[index_of(k)].has_ended = m_indices != nullptr || has_ended_in_failed_call(k);
+    }
+
     // Persistent requests keep their handles, so MPI is asked; only about those that are known to be
     // requests.
     bool has_ended_in_failed_call(int index) const
@@ -94,12 +102,27 @@ class Offered {
         const bool was_inactive = offer.is_known && !offer.request.is_active;
         if (offer.handle == MPI_REQUEST_NULL || !offer.has_ended || was_inactive)
             return;
-        if (element != nullptr) {
-            const Request request = m_call.succeeded() ? offer.request : without_status(offer.request);
-            put_completed(*element, request, m_statuses + status_index);
-        }
+        if (element != nullptr)
+            put_ended(*element, offer.request, m_statuses + status_index);
         if (offer.request.comm != nullptr && !offer.request.is_persistent)
             drop_reference(*offer.request.comm);
+    }
+
+    void put_ended(Element& element, const Request& request, const MPI_Status* told) const
+    {
+        if (HDT_LIKELY(m_call.succeeded())) {
+            put_completed(element, request, told);
+            return;
+        }
+        // Of a persistent request that has ended meanwhile it says MPI_ERR_PENDING.
+        const int error = m_tells_errors ? value_of(told).MPI_ERROR : MPI_ERR_PENDING;
+        const int error_class = error_class_of(error);
+        if (error_class == MPI_SUCCESS)
+            put_completed(element, request, told);
+        else if (error_class == MPI_ERR_PENDING)
+            put_completed(element, without_status(request), told);
+        else
+            put_failed(element, request, error);
     }
 
     static void put_pending(Element& element, const Offer& offer)
@@ -114,6 +137,7 @@ class Offered {
     Offer* m_offers;
     MPI_Status* m_statuses = nullptr;
     MPI_Status* m_own_statuses = nullptr;
+    bool m_tells_errors = false; // the call failed, and the statuses say for which requests
     int m_ended_count = 0;
     const int* m_indices = nullptr;
 };
@@ -130,7 +154,7 @@ struct Ended {
     const int* indices = nullptr; // null: the first ones
 };
 
-// All completion calls. make(statuses) calls MPI, get_ended(succeeded) reads what it answered,
+// All completion calls. make(statuses) calls MPI, get_ended(has_answered) reads what it answered,
 // put_attributes(element) writes that.
 template <typename Make, typename GetEnded, typename PutAttributes>
 int complete(const char* name, int count, MPI_Request* requests, MPI_Status* statuses, Make make,
@@ -143,7 +167,7 @@ int complete(const char* name, int count, MPI_Request* requests, MPI_Status* sta
     MPI_Status* const used = offered.statuses(statuses);
     call.begin(name);
     const int rc = call.end(make(used));
-    const Ended ended = get_ended(call.succeeded());
+    const Ended ended = get_ended(call.succeeded() || call.failed_in_status());
     offered.completed(ended.count, ended.indices);
     if (!call.is_recorded()) {
         offered.finish(nullptr);
@@ -184,8 +208,8 @@ extern "C" HDT_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* in
     return complete(
         "Waitany", count, requests, status,
         [&](MPI_Status* used) { return real.MPI_Waitany(count, requests, index, used); },
-        [&](bool succeeded) {
-            found = succeeded ? defined(*index) : -1;
+        [&](bool has_answered) {
+            found = has_answered ? defined(*index) : -1;
             return Ended{found >= 0 ? 1 : 0, index};
         },
         [&](Element& element) {
@@ -201,8 +225,8 @@ extern "C" HDT_EXPORT int MPI_Waitsome(int incount, MPI_Request requests[], int*
     return complete(
         "Waitsome", incount, requests, statuses,
         [&](MPI_Status* used) { return real.MPI_Waitsome(incount, requests, outcount, indices, used); },
-        [&](bool succeeded) {
-            found = succeeded ? defined(*outcount) : 0;
+        [&](bool has_answered) {
+            found = has_answered ? defined(*outcount) : 0;
             return Ended{found, indices};
         },
         [&](Element& element) {
@@ -216,8 +240,8 @@ extern "C" HDT_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* 
     int is_complete = 0;
     return complete(
         "Test", 1, request, status, [&](MPI_Status* used) { return real.MPI_Test(request, flag, used); },
-        [&](bool succeeded) {
-            is_complete = succeeded && *flag;
+        [&](bool has_answered) {
+            is_complete = has_answered && *flag;
             return Ended{is_complete};
         },
         [&](Element& element) { element.text(" flag='").number(is_complete).text("'"); });
@@ -230,8 +254,8 @@ extern "C" HDT_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* fl
     return complete(
         "Testall", count, requests, statuses,
         [&](MPI_Status* used) { return real.MPI_Testall(count, requests, flag, used); },
-        [&](bool succeeded) {
-            is_complete = succeeded && *flag;
+        [&](bool has_answered) {
+            is_complete = has_answered && *flag;
             return Ended{is_complete ? count : 0};
         },
         [&](Element& element) {
@@ -247,8 +271,8 @@ extern "C" HDT_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* in
     return complete(
         "Testany", count, requests, status,
         [&](MPI_Status* used) { return real.MPI_Testany(count, requests, index, flag, used); },
-        [&](bool succeeded) {
-            is_complete = succeeded && *flag;
+        [&](bool has_answered) {
+            is_complete = has_answered && *flag;
             found = is_complete ? defined(*index) : -1;
             return Ended{found >= 0 ? 1 : 0, index};
         },
@@ -271,8 +295,8 @@ extern "C" HDT_EXPORT int MPI_Testsome(int incount, MPI_Request requests[], int*
     return complete(
         "Testsome", incount, requests, statuses,
         [&](MPI_Status* used) { return real.MPI_Testsome(incount, requests, outcount, indices, used); },
-        [&](bool succeeded) {
-            found = succeeded ? defined(*outcount) : 0;
+        [&](bool has_answered) {
+            found = has_answered ? defined(*outcount) : 0;
             return Ended{found, indices};
         },
         [&](Element& element) {
