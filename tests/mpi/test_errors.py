@@ -15,6 +15,15 @@ def test_failed_calls_have_the_class_of_their_error(run_traced, ranks):
 
 
 @ranks(1, 2)
+def test_failed_calls_name_datatypes_that_were_not_used_before(run_traced, ranks):
+    run = run_traced("errors", ranks)
+    for trace in run:
+        for call in (Call("Send", toTag=1), Call("Send", toTag=2), Call("Isend", rc="MPI_ERR_TAG"), Call("Bcast", rc="MPI_ERR_ROOT")):
+            for state in trace.find(call):
+                assert (int(state["tid"]), abs(int(state["size"]))) == (run.tid(trace, "MPI_INT"), 4)
+
+
+@ranks(1, 2)
 def test_a_message_that_did_not_fit(run_traced, ranks):
     for trace in run_traced("errors", ranks):
         assert Call("Isend", toTag=4, size=16, rc=None) in trace

@@ -4,6 +4,7 @@
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
+#include "mpiwrapper/runtime/objects/predefined_types.h"
 #include "mpiwrapper/runtime/objects/type_contents.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
 
@@ -148,7 +149,7 @@ void start_datatypes()
 Type find_type(MPI_Datatype handle, bool may_ask)
 {
     Type type;
-    if (handle == MPI_DATATYPE_NULL || lookup(handle, &type) || !may_ask)
+    if (handle == MPI_DATATYPE_NULL || lookup(handle, &type) || !(may_ask || is_predefined_type(handle)))
         return type;
     return add_type(handle, nullptr, 0);
 }

@@ -17,7 +17,7 @@ struct Type {
 void start_datatypes();
 
 /// The datatype of a handle, described in the .info before this returns. With @p may_ask false only handles
-/// that are known are looked up, since a call that failed may have been given anything.
+/// that are known or predefined are looked up, since a call that failed may have been given anything.
 Type find_type(MPI_Datatype handle, bool may_ask);
 /// The same for a datatype that was just made of others. (A library may answer MPI_Type_get_contents with
 /// copies, whose handles tell nothing.)
