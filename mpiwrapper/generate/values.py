@@ -35,6 +35,8 @@ class Values:
                 self.before.append(f"const auto {name}_before = {found};")
                 found = f"{name}_before"
             self.before.append(f"const int64_t {name}_id = {found}.id;")
+        for keyval in self.function.of_kind("KEYVAL", direction="inout"):
+            self.before.append(f"const int {keyval.name}_before = {keyval.name} ? *{keyval.name} : MPI_KEYVAL_INVALID;")
         if self.function.of_kind("MESSAGE", direction="inout"):
             self.before.append("const MatchedMessage matched(message);")
 
@@ -179,7 +181,8 @@ class Values:
         if not parameter.kind or not parameter.kind.value:
             raise TableError(f"{self.function.chapter}.toml: {self.function.name}: '{parameter.name}' has no kind that can be written")
         conditions = [self.condition(parameter)]
-        is_answer = parameter.is_written and parameter.kind.name not in ("REQUEST", "COMM", "DATATYPE", "FILE", "WIN")
+        is_known = parameter.kind.name in ("REQUEST", "COMM", "DATATYPE", "FILE", "WIN") or self._is_freed(parameter)
+        is_answer = parameter.is_written and not is_known
         if is_answer or parameter.is_array or parameter.kind.name == "GROUP":
             conditions.append("call.succeeded()")  # nobody else has looked at it
         if parameter.kind.value == "in_place":
@@ -190,6 +193,10 @@ class Values:
         return " && ".join(filter(None, conditions)), getattr(self, f"_format_{value}")(parameter)
 
     # One function for each `value` of kinds.toml.
+
+    @staticmethod
+    def _is_freed(parameter):
+        return parameter.kind.name == "KEYVAL" and parameter.direction == "inout"
 
     @staticmethod
     def _plain(parameter):
@@ -237,7 +244,13 @@ class Values:
         return Number(f"tag_value({self._plain(parameter)})")
 
     def _format_one_of(self, parameter):
-        return Statement(f"put_name(element, {names_of(parameter.kind)}, {self._plain(parameter)});")
+        value = f"{parameter.name}_before" if self._is_freed(parameter) else self._plain(parameter)
+        return Statement(f"put_name(element, {names_of(parameter.kind)}, {value});")
+
+    def _format_local_rank(self, parameter):
+        if parameter.is_array:
+            return Statement(f"put_local_ranks(element, {parameter.name}, {self._length(parameter)});")
+        return Number(f"local_rank({self._plain(parameter)})")
 
     def _format_any_of(self, parameter):
         return Statement(f"put_names(element, {names_of(parameter.kind)}, {self._plain(parameter)});")

@@ -3,7 +3,7 @@ import sys
 
 import pytest
 from appendix_a import ATTRIBUTES, SPLIT_ENDS
-from support.calls import show
+from support.calls import Call, show
 from support.runs import SETTINGS, SOURCE
 
 sys.path.append(str(SOURCE / "mpiwrapper"))
@@ -60,3 +60,18 @@ def test_appendix_a(states, name):
 def test_the_end_of_a_split_collective_is_a_wait(states, name):
     assert name not in states
     assert f"{name.removesuffix('_end')}_begin" in states
+
+
+def test_constants_of_mpi_are_the_same_whatever_the_library(run_traced):
+    run = run_traced("undefined", 2, {"HDTRACE_ALL_FUNCTIONS": "2"})
+    for trace in run:
+        assert Call("Group_rank", rank=-1) in trace
+        assert Call("Group_translate_ranks", ranks1=f"{trace.rank};-2;", ranks2="-1;-2;") in trace
+        assert Call("Comm_split", color=-1, key=3, newcid=-1) in trace
+        assert Call("Get_count", count=-1) in trace
+        shift, asked, of_window, made, freed = (trace.only(Call(name)) for name in (
+            "Cart_shift", "Comm_get_attr", "Win_get_attr", "Comm_create_keyval", "Comm_free_keyval"))
+        assert (shift["rank_source"], shift["rank_dest"]) == ("-2", "-2")
+        assert (asked["comm_keyval"], of_window["win_keyval"]) == ("MPI_TAG_UB", "MPI_WIN_SIZE")
+        assert freed["comm_keyval"] == made["comm_keyval"] and int(made["comm_keyval"]) != 0
+    assert "integers='6;-1;'" in next(run.trace_directory.glob("*_0_0.info")).read_text()

@@ -14,6 +14,14 @@ void put_list(Element& element, const int* values, int count)
     element.raw(list.data(), list.size());
 }
 
+void put_local_ranks(Element& element, const int* ranks, int count)
+{
+    TextBuffer list;
+    for (int i = 0; ranks != nullptr && i < count; ++i)
+        list.number(local_rank(ranks[i])).text(";");
+    element.raw(list.data(), list.size());
+}
+
 void put_info(Element& element, const Call& call, MPI_Info info)
 {
     if (!settings.file_info || !call.succeeded() || info == MPI_INFO_NULL)

@@ -19,6 +19,8 @@ inline void put_string(Element& element, const char* text)
 }
 /// "1;2;3;"
 void put_list(Element& element, const int* values, int count);
+/// The same for ranks in a group.
+void put_local_ranks(Element& element, const int* ranks, int count);
 /// The world ranks of a group, "1;2;3;" or "0..999;", if the call succeeded.
 void put_group(Element& element, const Call& call, MPI_Group group);
 /// Ranges of ranks, first, last and stride of each: "0,6,2;"

@@ -44,10 +44,7 @@ inline int64_t world_rank(const Comm& comm, int rank)
         const int* const peers = comm.peers();
         return peers == nullptr || rank >= comm.peer_count() ? rank : peers[rank];
     }
-    return rank == MPI_ANY_SOURCE  ? any_source
-           : rank == MPI_PROC_NULL ? no_process
-           : rank == MPI_ROOT      ? root_of_group
-                                   : rank;
+    return local_rank(rank);
 }
 
 /// Must be called once, after MPI_Init or MPI_Session_init. @p world is the group that world ranks count in.

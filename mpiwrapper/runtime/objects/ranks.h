@@ -10,7 +10,23 @@ class TextBuffer;
 namespace hdtrace::mpi {
 
 /// How ranks are written that are not members of the world (docs/format.md).
-enum SpecialRank : int { any_source = -1, no_process = -2, root_of_group = -3, other_world = -4 };
+enum SpecialRank : int {
+    undefined_rank = -1,
+    any_source = -1,
+    no_process = -2,
+    root_of_group = -3,
+    other_world = -4
+};
+
+/// A constant of MPI that stands where ranks do; other numbers are what they are.
+inline int local_rank(int rank)
+{
+    return rank == MPI_ANY_SOURCE  ? any_source
+           : rank == MPI_PROC_NULL ? no_process
+           : rank == MPI_ROOT      ? root_of_group
+           : rank == MPI_UNDEFINED ? undefined_rank
+                                   : rank;
+}
 
 /// Must be called once, after MPI_Init or MPI_Session_init. @p world is the group that world ranks count in.
 void start_ranks(MPI_Group world);

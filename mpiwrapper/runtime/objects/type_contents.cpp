@@ -162,6 +162,8 @@ void TypeContents::add_integer(TextBuffer& line, MPI_Count index) const
                                                      : "MPI_DISTRIBUTE_NONE");
     else if (block == 2 && value == MPI_DISTRIBUTE_DFLT_DARG)
         line.text("MPI_DISTRIBUTE_DFLT_DARG");
+    else if (is_predefined() && value == MPI_UNDEFINED)
+        line.number(-1); // a precision or a range that the program left to MPI
     else
         line.number(value);
 }

@@ -11,7 +11,7 @@ extern "C" HDT_EXPORT int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_
         return rc;
     const Comm& comm_object = call.comm(comm);
     Element element(call.trace());
-    element.text("<Comm_split cid='").number(comm_object.id).text("' newcid='").number(call.succeeded() ? call.comm(*newcomm).id : -1).text("' color='").number(color).text("' key='").number(key).text("'");
+    element.text("<Comm_split cid='").number(comm_object.id).text("' newcid='").number(call.succeeded() ? call.comm(*newcomm).id : -1).text("' color='").number(color == MPI_UNDEFINED ? -1 : color).text("' key='").number(key).text("'");
     call.finish_attributes(element).end("Comm_split");
     return rc;
 }
