@@ -40,7 +40,7 @@ const Combiner combiners[] = {
      {{"count", integer(0)}, {"blocklength", integer(1)}, {"stride", integer(2)}, {"oldType", type(0)}}},
     {"RESIZED",
      none,
-     {{"lowerBound", address(0)}, {"extend", address(1)}, {"extent", address(1)}, {"oldType", type(0)}}},
+     {{"lowerBound", address(0)}, {"extend", address(1)}, {"oldType", type(0)}, {"extent", address(1)}}},
     {"INDEXED",
      0,
      {{"count", integer(0)}, {"oldType", type(0)}},

@@ -91,10 +91,12 @@ def test_combiner(run, combiner):
 
 def test_resized_has_the_extent_in_both_spellings(run):
     run.process(0, INT + datatype("RESIZED", "", "-4;16;", "0;"), size=1)
-    assert run.merge_cleanly().datatype(2).attrib == {
+    attributes = run.merge_cleanly().datatype(2).attrib
+    assert attributes == {
         **{"id": "2", "name": "", "lowerBound": "-4", "extend": "16", "extent": "16", "oldType": "0"},
         **{"size": "8", "lb": "1"},
     }
+    assert list(attributes)[:5] == ["id", "name", "lowerBound", "extend", "oldType"]  # as in Appendix B
 
 
 def test_darray_has_the_size_of_the_group(run):
