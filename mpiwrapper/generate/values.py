@@ -37,11 +37,25 @@ class Values:
             self.before.append(f"const int64_t {name}_id = {found}.id;")
         for keyval in self.function.of_kind("KEYVAL", direction="inout"):
             self.before.append(f"const int {keyval.name}_before = {keyval.name} ? *{keyval.name} : MPI_KEYVAL_INVALID;")
+        if self._spawns():
+            self._infos_for_children()
         if self.function.of_kind("MESSAGE", direction="inout"):
             self.before.append("const MatchedMessage matched(message);")
 
+    def _spawns(self):
+        return bool(self.function.creation) and self.function.creation[0] == "by_spawn" and bool(self.function.of_kind("INFO"))
+
+    def _infos_for_children(self):
+        """What MPI_Comm_spawn gives to the processes that it starts."""
+        info = self.function.of_kind("INFO")[0]
+        comm = self.function.of_kind("COMM", direction="in")[0].name
+        infos = f"{info.length}, {info.name}" if info.is_array else f"1, &{info.name}"
+        self.before.append(f"const InfosForChildren infos(call.comm({comm}), root, {infos});")
+
     def passed(self, parameter):
         """What the real function is given for a parameter."""
+        if self._spawns() and parameter.kind and parameter.kind.name == "INFO":
+            return "infos.get()" if parameter.is_array else "*infos.get()"
         return "used_status.get()" if self._uses_status and parameter.kind and parameter.kind.name == "STATUS" else parameter.name
 
     def early_lookups(self):

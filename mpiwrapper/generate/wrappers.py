@@ -13,7 +13,7 @@ HEADER = "// Generated from mpiwrapper/api - do not edit.\n"
 def emit_chapter(chapter):
     """The C++ file with all generated wrappers of a chapter."""
     functions = [function for function in chapter.functions if function.logged.handwritten is None]
-    return (HEADER + '#include "mpiwrapper/runtime/calls/values.h"\n\n'
+    return (HEADER + '#include "mpiwrapper/runtime/calls/children.h"\n#include "mpiwrapper/runtime/calls/values.h"\n\n'
             "using namespace hdtrace;\nusing namespace hdtrace::mpi;\n\n"
             + "\n".join(emit_function(function) for function in functions))
 
@@ -126,7 +126,7 @@ class Wrapper:
             "from_parent": f"{parent}, *{made}", "from_parent_later": f"{parent}, *{made}",
             "from_group": f"{parent}, tag, *{made}", "from_two_groups": f"{parent or 'MPI_COMM_NULL'}, *{made}",
             "from_tagged_group": f"stringtag, *{made}",
-            "from_two_worlds": f"*{made}"}
+            "from_two_worlds": f"*{made}", "by_spawn": f"{parent}, *{made}"}
         return ["if (call.succeeded())", f'    created_{rule}({arguments[rule]}, "{word}");']
 
     def track_window(self):

@@ -1,6 +1,8 @@
 """Making, naming, unifying and freeing communicators."""
+import hdtrace
 from support.calls import ANY, Call
-from support.runs import WRAPPER, only_with, preload, ranks, read_traces, run_untraced
+from support.checks import info_of, read_info
+from support.runs import LAUNCHER, WRAPPER, only_with, preload, program, ranks, read_traces, run_untraced
 
 ALL = ranks(1, 2, 3, 4)
 TWO_OR_MORE = ranks(2, 3, 4)
@@ -183,6 +185,34 @@ def test_started_processes_have_traces_of_their_own(tmp_path):
         if not name.startswith("spawn_"):
             cid = trace.value(Call("Comm_get_parent"), "newcid")
             assert Call("Bcast", cid=cid, rootRank=-4) in trace
+
+
+def uids_by_call(path):
+    """What a process calls the communicators that it made, by the call, in order."""
+    uids = {values["id"]: values.get("uid") for kind, values in read_info(info_of(path)) if kind == "Comm"}
+    found = {}
+    for state in hdtrace.read_trace(path):
+        if state.get("newcid", "-1") != "-1":
+            found.setdefault(state.name, []).append(uids[state["newcid"]])
+    return found
+
+
+@only_with("Open MPI")
+def test_started_processes_are_followed(tmp_path):
+    """Both sides know what is between them, and what they make of it together, by the same uids."""
+    run = run_untraced(LAUNCHER, 2, tmp_path, args=("--follow", "--directory", tmp_path, program("spawn")))
+    assert (run.returncode, run.stderr) == (0, "")
+    parents, *worlds = ([uids_by_call(path) for path in sorted(tmp_path.glob(f"{base}_*.trc"))]
+                        for base in ("spawn", "spawn-world2", "spawn-world3"))
+    assert [len(processes) for processes in (parents, *worlds)] == [2, 2, 2]
+    every = []
+    for number, (call, children) in enumerate(zip(("Comm_spawn", "Comm_spawn_multiple"), worlds)):
+        for parent, child in zip(parents, children):
+            between, merged, half = parent[call][0], parent["Intercomm_merge"][number], parent["Comm_split"][number]
+            assert child["Comm_get_parent"] == [between]
+            assert (child["Intercomm_merge"], child["Comm_split"]) == ([merged], [half])
+            every += [between, merged, half]
+    assert None not in every and len(set(every)) == 2 * 4  # the first two are those of both parents
 
 
 @only_with("Open MPI")

@@ -1,9 +1,11 @@
 #include "mpiwrapper/runtime/objects/new_communicators.h"
 
 #include "hdtrace/writer/text_buffer.h"
+#include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/communicators.h"
 #include "mpiwrapper/runtime/objects/lock.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 namespace hdtrace::mpi {
@@ -99,10 +101,41 @@ int first_member(const Comm& comm)
     return remote < local ? remote : local;
 }
 
+// Members of two worlds meet in it.
+bool is_mixed(const Comm& comm)
+{
+    return has_other_world(comm.local, comm.local_size) || has_other_world(comm.remote, comm.remote_size);
+}
+
+// The same for members of two worlds, who cannot name each other: by a rank in the parent.
+int first_member_in(MPI_Comm parent, MPI_Comm made)
+{
+    MPI_Group parent_group, group;
+    const int first = 0;
+    int rank = 0;
+    real.MPI_Comm_group(parent, &parent_group);
+    real.MPI_Comm_group(made, &group);
+    real.MPI_Group_translate_ranks(group, 1, &first, parent_group, &rank);
+    real.MPI_Group_free(&group);
+    real.MPI_Group_free(&parent_group);
+    return rank;
+}
+
 void uid_from_parent(TextBuffer& uid, const Comm& parent, int number, int first)
 {
     if (parent.uid != nullptr)
         uid.string(parent.uid).text("/").number(number).text("@").number(first);
+}
+
+void uid_from_mixed_parent(TextBuffer& uid, MPI_Comm parent_handle, MPI_Comm made, const Comm& parent,
+                           int number, const char* word)
+{
+    const bool makes_one = strcmp(word, "merge") == 0 || strcmp(word, "dup") == 0;
+    if (parent.uid == nullptr || (parent.is_inter && !makes_one))
+        return;
+    uid.string(parent.uid).text("/").number(number);
+    if (!makes_one)
+        uid.text("@p").number(first_member_in(parent_handle, made));
 }
 
 // The two sides of an inter-communicator may have nothing in common but that they know each other.
@@ -123,6 +156,15 @@ void add_from_two_groups(MPI_Comm handle, Comm* made, const Comm& parent, const 
     add(handle, made, uid, parent, word, number);
 }
 
+// What the parents call the communicator that is between them and us, if they have told it.
+void uid_from_parents(TextBuffer& uid, MPI_Comm handle)
+{
+    const char* const told = getenv(parent_variable);
+    MPI_Comm parent = MPI_COMM_NULL;
+    if (told != nullptr && real.MPI_Comm_get_parent(&parent) == MPI_SUCCESS && handle == parent)
+        uid.string(told);
+}
+
 } // namespace
 
 void created_from_parent(MPI_Comm parent_handle, MPI_Comm made_handle, const char* word)
@@ -133,7 +175,9 @@ void created_from_parent(MPI_Comm parent_handle, MPI_Comm made_handle, const cha
         return;
     Comm* const made = ask_for_comm(made_handle);
     TextBuffer uid;
-    if (made != nullptr)
+    if (made != nullptr && is_mixed(parent))
+        uid_from_mixed_parent(uid, parent_handle, made_handle, parent, number, word);
+    else if (made != nullptr)
         uid_from_parent(uid, parent, number, first_member(*made));
     add(made_handle, made, uid, parent, word, number);
 }
@@ -204,8 +248,25 @@ void created_from_two_worlds(MPI_Comm made_handle, const char* word)
         return;
     }
     const int64_t number = count_creation_without_parent(word);
-    TextBuffer no_uid;
-    add(made_handle, made, no_uid, world, word, number);
+    TextBuffer uid;
+    uid_from_parents(uid, made_handle);
+    add(made_handle, made, uid, world, word, number);
+}
+
+void add_uid_of_children(TextBuffer& uid, const Comm& parent, int number)
+{
+    const Comm& world = find_comm(MPI_COMM_WORLD, true);
+    if (parent.uid != nullptr && world.uid != nullptr)
+        uid.string(world.uid).text(":").string(parent.uid).text("/").number(number).text("@children");
+}
+
+void created_by_spawn(MPI_Comm parent_handle, MPI_Comm made_handle, const char* word)
+{
+    const Comm& parent = find_comm(parent_handle, true);
+    const int number = count_creation(parent);
+    TextBuffer uid;
+    add_uid_of_children(uid, parent, number);
+    add(made_handle, ask_for_comm(made_handle), uid, parent, word, number);
 }
 
 } // namespace hdtrace::mpi

@@ -4,7 +4,13 @@
 
 #include "mpiwrapper/runtime/library/mpi_api.h"
 
+namespace hdtrace {
+class TextBuffer;
+}
+
 namespace hdtrace::mpi {
+
+struct Comm;
 
 void created_from_parent(MPI_Comm parent, MPI_Comm made, const char* word);
 /// The new communicator is not complete yet, but has the members of its parent.
@@ -17,5 +23,11 @@ void created_from_two_groups(MPI_Comm local, MPI_Comm made, const char* word);
 /// As from two groups if both sides are in this world. Else the other side may have been started by itself:
 /// there is no common knowledge to build a uid from.
 void created_from_two_worlds(MPI_Comm made, const char* word);
+/// Between parents and the processes that they have started, which are told the uid in their environment if
+/// they are traced.
+void created_by_spawn(MPI_Comm parent, MPI_Comm made, const char* word);
+inline constexpr const char* parent_variable = "HDTRACE_PARENT";
+/// The uid of that communicator, of which @p number is the number of the creation on its parent.
+void add_uid_of_children(TextBuffer& uid, const Comm& parent, int number);
 
 } // namespace hdtrace::mpi

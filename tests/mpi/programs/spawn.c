@@ -1,6 +1,19 @@
 /* A parent starts two children, then two programs at once; the children are the same program. */
 #include "check.h"
 
+/* Communicators with members of both worlds. */
+static void work_together(MPI_Comm between, int is_child)
+{
+    MPI_Comm all, half;
+    int place;
+    MPI_Intercomm_merge(between, is_child, &all);
+    MPI_Comm_rank(all, &place);
+    MPI_Comm_split(all, place % 2, 0, &half);
+    MPI_Barrier(half);
+    MPI_Comm_free(&half);
+    MPI_Comm_free(&all);
+}
+
 static void talk_to_parent(MPI_Comm parent)
 {
     int value;
@@ -9,6 +22,7 @@ static void talk_to_parent(MPI_Comm parent)
     if (rank == 0) {
         MPI_Send(&value, 1, MPI_INT, 0, 6, parent);
     }
+    work_together(parent, 1);
     MPI_Comm_disconnect(&parent);
 }
 
@@ -21,6 +35,7 @@ static void talk_to_children(MPI_Comm children)
     if (rank == 0) {
         MPI_Recv(&value, 1, MPI_INT, 0, 6, children, MPI_STATUS_IGNORE);
     }
+    work_together(children, 0);
     MPI_Comm_disconnect(&children);
 }
 

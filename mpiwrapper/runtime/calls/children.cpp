@@ -1,0 +1,127 @@
+#include "mpiwrapper/runtime/calls/children.h"
+
+#include "mpiwrapper/runtime/library/real.h"
+#include "mpiwrapper/runtime/objects/new_communicators.h"
+#include "mpiwrapper/runtime/process/diagnostic.h"
+#include "mpiwrapper/runtime/process/settings.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+namespace hdtrace::mpi {
+
+namespace {
+
+#ifdef OPEN_MPI
+constexpr bool launcher_takes_variables = true;
+#else
+constexpr bool launcher_takes_variables = false;
+#endif
+
+// Open MPI sets the variables of the first key, which are separated by line breaks, and the one of the
+// second.
+constexpr const char* key_for_variables = "env";
+constexpr const char* key_for_one_variable = "ompi_param";
+constexpr const char* directory = "HDTRACE_DIRECTORY=";
+
+bool begins_with(const char* text, const char* beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+bool is_for_children(const char* variable)
+{
+    const bool is_ours = begins_with(variable, "HDTRACE_") || begins_with(variable, "LD_PRELOAD=");
+    return is_ours && !begins_with(variable, "HDTRACE_PID=") && !begins_with(variable, parent_variable) &&
+           strchr(variable, '\n') == nullptr;
+}
+
+// All but the directory, which may be long; null is returned for it if it is not set.
+const char* add_variables(TextBuffer& variables, const Comm& parent)
+{
+    const char* found = nullptr;
+    for (char** variable = environ; *variable != nullptr; ++variable) {
+        if (begins_with(*variable, directory))
+            found = *variable;
+        else if (is_for_children(*variable))
+            variables.string(*variable).text("\n");
+    }
+    variables.string(parent_variable).text("=");
+    add_uid_of_children(variables, parent, parent.creations + 1);
+    return found;
+}
+
+bool has_key(MPI_Info info, const char* key, int* length)
+{
+    int is_defined = 0;
+    real.MPI_Info_get_valuelen(info, key, length, &is_defined);
+    return is_defined != 0;
+}
+
+// Behind what the program has set. False if there is no room.
+bool set_variables(MPI_Info info, const TextBuffer& variables)
+{
+    TextBuffer all;
+    int length = 0;
+    if (has_key(info, key_for_variables, &length)) {
+        char value[MPI_MAX_INFO_VAL + 1] = "";
+        int is_defined = 0;
+        real.MPI_Info_get(info, key_for_variables, MPI_MAX_INFO_VAL, value, &is_defined);
+        all.string(value).text("\n");
+    }
+    all.bytes(variables.data(), variables.size());
+    if (all.bad() || all.size() >= MPI_MAX_INFO_VAL)
+        return false;
+    return real.MPI_Info_set(info, key_for_variables, all.c_string()) == MPI_SUCCESS;
+}
+
+bool set_directory(MPI_Info info, const char* variable)
+{
+    int length = 0;
+    if (variable == nullptr)
+        return true;
+    return strlen(variable) < MPI_MAX_INFO_VAL && !has_key(info, key_for_one_variable, &length) &&
+           real.MPI_Info_set(info, key_for_one_variable, variable) == MPI_SUCCESS;
+}
+
+MPI_Info with_variables(MPI_Info given, const TextBuffer& variables, const char* directory_variable)
+{
+    MPI_Info own = MPI_INFO_NULL;
+    if (given == MPI_INFO_NULL)
+        real.MPI_Info_create(&own);
+    else
+        real.MPI_Info_dup(given, &own);
+    if (own != MPI_INFO_NULL && !(set_variables(own, variables) && set_directory(own, directory_variable)))
+        Diagnostic(warnings).text(
+            "the processes that MPI_Comm_spawn starts are not traced: their environment would be "
+            "too long for MPI");
+    return own;
+}
+
+} // namespace
+
+InfosForChildren::InfosForChildren(const Comm& parent, int root, int count, const MPI_Info* given)
+    : m_given(given)
+{
+    if (!launcher_takes_variables || !settings.follow || &parent == &null_comm || parent.rank != root ||
+        count <= 0)
+        return;
+    m_own = static_cast<MPI_Info*>(malloc(static_cast<size_t>(count) * sizeof(MPI_Info)));
+    if (m_own == nullptr)
+        return;
+    m_count = count;
+    TextBuffer variables;
+    const char* const directory_variable = add_variables(variables, parent);
+    for (int i = 0; i < count; ++i)
+        m_own[i] = with_variables(given[i], variables, directory_variable);
+}
+
+InfosForChildren::~InfosForChildren()
+{
+    for (int i = 0; i < m_count; ++i)
+        if (m_own[i] != MPI_INFO_NULL)
+            real.MPI_Info_free(&m_own[i]);
+    free(m_own);
+}
+
+} // namespace hdtrace::mpi
