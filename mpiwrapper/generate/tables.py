@@ -16,7 +16,7 @@ VARIANTS = ("nonblocking", "persistent")
 CREATION_RULES = ("from_parent", "from_parent_later", "from_group", "from_tagged_group", "from_two_groups", "from_two_worlds",
                   "by_spawn")
 CHILDREN = ("Arg", "Command", "Data", "For", "Info", "Recv", "Send")
-SPECIALS = ("actual", "comm", "named", "offset", "posted", "ranges", "size", "source", "split", "tag")
+SPECIALS = ("actual", "comm", "errors", "named", "offset", "posted", "ranges", "size", "source", "split", "tag", "value")
 
 
 class TableError(Exception):

@@ -224,10 +224,16 @@ class Values:
     _format_weights = _format_number
 
     def _length(self, parameter):
-        """'n', or what the runtime derives: 'dimensions' of the communicator, the 'last:' or the 'sum:' of another array."""
+        """'n', or what the runtime derives: 'dimensions' of the communicator, the 'last:' or the 'sum:' of another array, or of
+        an answer how much there is, 'edges:most'."""
+        comm = next((p.name for p in self.function.of_kind("COMM")), None)
         if parameter.length == "dimensions":
-            return f"dimensions_of({self.function.of_kind('COMM')[0].name})"
+            return f"dimensions_of({comm})"
         derived, _, other = parameter.length.rpartition(":")
+        if derived in ("indegree", "outdegree", "nodes", "edges"):
+            return f"{derived}_of({comm}, {other})"
+        if derived == "neighbors":
+            return f"neighbors_of({comm}, rank, {other})"
         return f"{derived}_of({other}, {self.function.parameter(other).length})" if derived else other
 
     def _format_index(self, parameter):
@@ -344,6 +350,18 @@ class Values:
 
     def _special_split(self, writer, name):
         self._write(writer, name, Number("started.rid"))
+
+    def _special_value(self, writer, _name):
+        """Of an attribute that MPI itself has."""
+        keyval, value = (next(p for p in self.function.parameters if word in p.name).name for word in ("keyval", "attribute_val"))
+        writer.statement("if (call.succeeded() && *flag)", f"    put_attribute_value(element, {keyval}, {value});")
+
+    def _special_errors(self, writer, name):
+        """Of the processes that MPI_Comm_spawn was to start; only the root knows how many there are."""
+        count = self.function.parameter("array_of_maxprocs" if self.function.of_kind("INFO")[0].is_array else "maxprocs")
+        length = f"sum_of({count.name}, {count.length})" if count.is_array else count.name
+        condition = f"call.succeeded() && {self.rooted()}.is_root && array_of_errcodes != MPI_ERRCODES_IGNORE"
+        self._write_if(writer, condition, name, Statement(f"put_errors(element, array_of_errcodes, {length});"))
 
     def _special_ranges(self, writer, name):
         self._write(writer, name, Statement("put_ranges(element, ranges, n);"))

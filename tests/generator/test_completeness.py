@@ -14,12 +14,14 @@ ELSEWHERE = {
     "MPI_Op_create_c op": "operations have no ids",
     "MPI_Op_free op": "operations have no ids",
     "MPI_Group_free group": "it has ended",
-    "MPI_Comm_spawn array_of_errcodes": "the call's rc",
-    "MPI_Comm_spawn_multiple array_of_errcodes": "the call's rc",
+    "MPI_Comm_spawn array_of_errcodes": "errors",
+    "MPI_Comm_spawn_multiple array_of_errcodes": "errors",
     "MPI_Comm_spawn_multiple array_of_info": "behind the Command children",
     "MPI_Recv source": "fromRank, postedRank", "MPI_Recv tag": "fromTag, postedTag",
     "MPI_Sendrecv source": "fromRank, postedRank", "MPI_Sendrecv recvtag": "fromTag, postedTag",
     "MPI_Sendrecv_replace source": "fromRank, postedRank", "MPI_Sendrecv_replace recvtag": "fromTag, postedTag",
+    "MPI_Dist_graph_neighbors sourceweights": "sourceWeights of the constructor",
+    "MPI_Dist_graph_neighbors destweights": "destWeights of the constructor",
     "MPI_Intercomm_create_from_groups remote_group": "the new communicator's members",
     "MPI_Intercomm_create_from_groups remote_leader": "localLeader of the other side",
     "MPI_File_get_view etype": "the library may answer with copies", "MPI_File_get_view filetype": "the library may answer with copies",
@@ -29,8 +31,7 @@ ELSEWHERE = {
     "MPI_Session_get_nth_pset pset_name": "written only if there is room for it",
 }
 # Questions about an object whose constructor's call or .info line says the same.
-ANSWERS_OF_KNOWN_OBJECTS = {"MPI_Dist_graph_neighbors", "MPI_Graph_get", "MPI_Graph_neighbors", "MPI_Type_get_contents",
-                            "MPI_Type_get_contents_c"}
+ANSWERS_OF_KNOWN_OBJECTS = {"MPI_Type_get_contents", "MPI_Type_get_contents_c"}
 
 
 def values(logged):

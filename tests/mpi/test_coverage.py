@@ -75,3 +75,21 @@ def test_constants_of_mpi_are_the_same_whatever_the_library(run_traced):
         assert (asked["comm_keyval"], of_window["win_keyval"]) == ("MPI_TAG_UB", "MPI_WIN_SIZE")
         assert freed["comm_keyval"] == made["comm_keyval"] and int(made["comm_keyval"]) != 0
     assert "integers='6;-1;'" in next(run.trace_directory.glob("*_0_0.info")).read_text()
+
+
+def test_answers_are_recorded_as_far_as_they_go(run_traced):
+    """Of arrays what MPI has filled in; of MPI's own attributes their values, of infos their keys."""
+    everything = {"HDTRACE_ALL_FUNCTIONS": "2"}
+    for trace in run_traced("topologies", 2, everything):
+        assert Call("Graph_get", index="1;2;", edges="1;0;") in trace
+        assert Call("Graph_neighbors", neighbors=f"{trace.right};") in trace
+        assert Call("Dist_graph_neighbors", sources=f"{trace.left};", sourceweights=None, destinations=f"{trace.right};") in trace
+    for trace in run_traced("attributes", 2, everything):
+        values = [state.get("value") for state in trace.find(Call("Comm_get_attr"))]
+        assert values[0] is None and int(values[1]) >= 32767
+    for trace in run_traced("undefined", 2, everything):
+        assert Call("Win_get_attr", value=4) in trace
+    for trace in run_traced("info", 2, everything):
+        assert Call("Info_set", key="colour", value="blue") in trace
+        assert Call("Info_get_nkeys", nkeys=2) in trace
+        assert Call("Info_get", key="colour", flag=1) in trace

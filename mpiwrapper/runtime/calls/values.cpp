@@ -68,6 +68,50 @@ int dimensions_of(MPI_Comm comm)
     return real.MPI_Cartdim_get(comm, &dimensions) == MPI_SUCCESS ? dimensions : 0;
 }
 
+namespace {
+
+int at_most(int most, int there)
+{
+    return there < most ? there : most;
+}
+
+} // namespace
+
+int nodes_of(MPI_Comm comm, int most)
+{
+    int nodes = 0, edges = 0;
+    real.MPI_Graphdims_get(comm, &nodes, &edges);
+    return at_most(most, nodes);
+}
+
+int edges_of(MPI_Comm comm, int most)
+{
+    int nodes = 0, edges = 0;
+    real.MPI_Graphdims_get(comm, &nodes, &edges);
+    return at_most(most, edges);
+}
+
+int indegree_of(MPI_Comm comm, int most)
+{
+    int in = 0, out = 0, is_weighted = 0;
+    real.MPI_Dist_graph_neighbors_count(comm, &in, &out, &is_weighted);
+    return at_most(most, in);
+}
+
+int outdegree_of(MPI_Comm comm, int most)
+{
+    int in = 0, out = 0, is_weighted = 0;
+    real.MPI_Dist_graph_neighbors_count(comm, &in, &out, &is_weighted);
+    return at_most(most, out);
+}
+
+int neighbors_of(MPI_Comm comm, int rank, int most)
+{
+    int count = 0;
+    real.MPI_Graph_neighbors_count(comm, rank, &count);
+    return at_most(most, count);
+}
+
 int last_of(const int* values, int count)
 {
     return count > 0 ? values[count - 1] : 0;
@@ -79,6 +123,31 @@ int sum_of(const int* values, int count)
     for (int i = 0; i < count; ++i)
         sum += values[i];
     return sum;
+}
+
+void put_attribute_value(Element& element, int keyval, const void* value)
+{
+    const void* const place = *static_cast<const void* const*>(value);
+    const bool is_rank = keyval == MPI_HOST || keyval == MPI_IO;
+    const bool is_number = keyval == MPI_TAG_UB || keyval == MPI_WTIME_IS_GLOBAL || keyval == MPI_APPNUM ||
+                           keyval == MPI_UNIVERSE_SIZE || keyval == MPI_LASTUSEDCODE ||
+                           keyval == MPI_WIN_DISP_UNIT;
+    if (place == nullptr)
+        return;
+    if (is_rank)
+        element.text(" value='").number(local_rank(*static_cast<const int*>(place))).text("'");
+    else if (is_number)
+        element.text(" value='").number(*static_cast<const int*>(place)).text("'");
+    else if (keyval == MPI_WIN_SIZE)
+        element.text(" value='").number(*static_cast<const MPI_Aint*>(place)).text("'");
+}
+
+void put_errors(Element& element, const int* codes, int count)
+{
+    TextBuffer list;
+    for (int i = 0; i < count; ++i)
+        list.string(error_class_name(codes[i])).text(";");
+    element.raw(list.data(), list.size());
 }
 
 void put_arguments(Element& element, const Call& call, char** arguments)

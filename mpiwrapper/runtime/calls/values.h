@@ -27,6 +27,13 @@ void put_group(Element& element, const Call& call, MPI_Group group);
 void put_ranges(Element& element, const int (*ranges)[3], int count);
 /// Of a communicator with a Cartesian topology.
 int dimensions_of(MPI_Comm comm);
+/// How much there is of an answer for which the program has room for @p most: of a graph, of what a process
+/// has in a distributed one, of a rank's neighbors in a graph.
+int nodes_of(MPI_Comm comm, int most);
+int edges_of(MPI_Comm comm, int most);
+int indegree_of(MPI_Comm comm, int most);
+int outdegree_of(MPI_Comm comm, int most);
+int neighbors_of(MPI_Comm comm, int rank, int most);
 /// The last of some numbers, and their sum; 0 if there are none.
 int last_of(const int* values, int count);
 int sum_of(const int* values, int count);
@@ -42,6 +49,11 @@ void put_commands(Element& element, const Call& call, int count, char** commands
                   const MPI_Info* infos);
 /// Children `<Info key= value= />`, if HDTRACE_FILE_INFO asks for them and the call succeeded.
 void put_info(Element& element, const Call& call, MPI_Info info);
+
+/// " value='...'" for an attribute that MPI itself has. @p value is where MPI has put the pointer to it.
+void put_attribute_value(Element& element, int keyval, const void* value);
+/// "MPI_SUCCESS;MPI_ERR_SPAWN;"
+void put_errors(Element& element, const int* codes, int count);
 
 /// Which side of a rooted collective this process is on.
 struct Rooted {

@@ -51,7 +51,8 @@ int main(int argc, char** argv)
         return EXIT_SUCCESS;
     }
     char* arguments[] = {"one", "two & three", NULL};
-    MPI_Comm_spawn(argv[0], arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE);
+    int errors[2];
+    MPI_Comm_spawn(argv[0], arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, errors);
     talk_to_children(children);
     char* programs[] = {argv[0], argv[0]};
     const int counts[] = {1, 1};
