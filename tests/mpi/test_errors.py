@@ -37,7 +37,7 @@ def test_calls_that_succeed_have_no_rc(run_traced):
 
 @ranks(2, 3)
 def test_requests_that_failed_among_others(run_traced, ranks):
-    for trace in run_traced("errors_in_status", ranks):
+    for trace in run_traced("identity_errors_in_status", ranks):
         fors = [child for state in trace for child in state.children if child.name == "For"]
         completed = {child["rid"]: child for child in fors}
         assert len(completed) == len(fors) == 24

@@ -170,7 +170,7 @@ def test_persistent_requests(run_traced, ranks):
 
 @RING
 def test_persistent_requests_that_get_other_handles(run_traced, ranks):
-    for trace in run_traced("persistent_buffered", ranks):
+    for trace in run_traced("identity_persistent_buffered", ranks):
         made = [state["rid"] for state in trace.find(Call("Bsend_init"))]
         starts = [start for state in trace for start in ([state] if state.name == "Start" else state.children) if start.name == "Start"]
         for rid in made:

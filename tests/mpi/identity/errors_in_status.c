@@ -1,7 +1,7 @@
 /* Completion calls of which one request fails: a message is too long for its receive. The others receive what
  * they should, one of them later. With and without statuses. (Open MPI does not look at messages to oneself.)
  */
-#include "check.h"
+#include "../programs/check.h"
 
 enum { FITS, TOO_LONG, LATE, COUNT };
 enum { WAITALL, WAITSOME, TESTALL, TESTSOME, WAYS };

@@ -1,7 +1,7 @@
 /* A large persistent buffered send, which Open MPI gives another handle each time that it is started again;
  * started alone and together with others.
  */
-#include "check.h"
+#include "../programs/check.h"
 
 enum { BYTES = 4 << 20, ROUNDS = 3 };
 
