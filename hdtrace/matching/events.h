@@ -45,6 +45,7 @@ using OperationPointer = std::shared_ptr<const Operation>;
 enum class Outcome : std::uint8_t {
     completed,
     cancelled,
+    failed,            ///< with an error of its own, while others of the same call may have completed
     freed,             ///< the program gave up its request (`Request_free`); it may complete unseen
     perhaps_cancelled, ///< the same after `Cancel`: nothing tells whether it was cancelled or has completed
 };

@@ -73,8 +73,8 @@ struct Mailbox {
     /// Receives whose place is not known yet, and those behind them that have to wait for it; as they were
     /// started.
     std::vector<ReceivePointer> open;
-    /// Sends and receives of which nothing tells whether they were cancelled: so many others may lack their
-    /// other end.
+    /// Sends and receives of which nothing tells whether they were cancelled, or that failed: so many others
+    /// may lack their other end.
     std::size_t doubtful = 0;
 };
 
@@ -83,6 +83,13 @@ struct PendingReceive {
     MailboxKey mailbox;
     ReceivePointer receive;
 };
+
+// A receive that got a message which it has no room for, and it is known which one.
+bool was_too_small(const Completion& completion, const Receive& receive)
+{
+    const std::string* error = completion.what->find("rc");
+    return error && *error == "MPI_ERR_TRUNCATE" && receive.is_resolved();
+}
 
 using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
 
@@ -189,14 +196,17 @@ void MessageMatcher::Matching::complete(const Completion& completion)
     if (!found) {
         if (completion.outcome == Outcome::cancelled)
             cancel_send(operation);
-        else if (completion.outcome == Outcome::perhaps_cancelled)
+        else if (completion.outcome == Outcome::perhaps_cancelled || completion.outcome == Outcome::failed)
             ++mailboxes[mailbox_of(operation)].doubtful;
         return;
     }
     const auto& [key, taken] = found.mapped();
     // MPI libraries can cancel every receive that has got no message yet, but few sends.
-    const bool is_doubtful = completion.outcome == Outcome::perhaps_cancelled;
+    const bool is_doubtful = completion.outcome == Outcome::perhaps_cancelled ||
+                             (completion.outcome == Outcome::failed && !was_too_small(completion, *taken));
     mailboxes[key].doubtful += is_doubtful ? 1 : 0;
+    if (completion.outcome == Outcome::failed)
+        taken->end.size = 0;
     if (completion.outcome == Outcome::completed) {
         taken->source = completion.what->integer("fromRank").value_or(taken->source);
         taken->tag = completion.what->integer("fromTag").value_or(taken->tag);

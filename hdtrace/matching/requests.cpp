@@ -20,6 +20,13 @@ struct Kept {
     Operation operation;
 };
 
+Outcome outcome_of(const Element& completed)
+{
+    return completed.find("cancelled") ? Outcome::cancelled
+           : completed.find("rc")      ? Outcome::failed
+                                       : Outcome::completed;
+}
+
 Operation operation_of(const TraceFile& trace, const State& call, std::int64_t rid)
 {
     return {.rank = trace.rank,
@@ -71,8 +78,7 @@ const std::vector<Completion>& RequestTable::end(const TraceFile& trace, const S
     m_ended.clear();
     for (const Element& child : call.children)
         if (child.name == "For")
-            complete(trace, call, rid_of(child), child,
-                     child.find("cancelled") ? Outcome::cancelled : Outcome::completed);
+            complete(trace, call, rid_of(child), child, outcome_of(child));
     if (facts.progress == CallProgress::releases)
         release(trace, call);
     else if (facts.cancels && !call.find("rc"))
@@ -85,8 +91,10 @@ void RequestTable::start(const TraceFile& trace, const State& call, const CallFa
     const std::int64_t rid = rid_of(call);
     if (rid == unknown_rid)
         return;
-    OperationPointer operation = keep(operation_of(trace, call, rid), call, facts, &call.children);
     Process& process = m_processes[trace.rank];
+    if (process.pending.contains(rid)) // it is inside the call that started it
+        return;
+    OperationPointer operation = keep(operation_of(trace, call, rid), call, facts, &call.children);
     if (facts.progress == CallProgress::prepares) {
         process.persistent[rid] = {std::move(operation), unknown_rid};
         return;

@@ -2,6 +2,8 @@
 import pytest
 from support.runs import SETTINGS, ranks
 
+OTHERWISE = ("abort", "exit_early", "raise", "connect", "spawn",  # end early, or are several programs
+             "io_times")  # says what time it is
 SAMPLE = ["completion", "datatypes", "communicators", "io_views", "io_shared", "errors", "threads", "windows", "vector_collectives"]
 
 
@@ -9,7 +11,7 @@ def same_as(untraced, run):
     return (run.stdout, run.stderr, run.returncode) == (untraced.stdout, untraced.stderr, untraced.returncode)
 
 
-@pytest.mark.parametrize("name", [name for name in SETTINGS["names"] if name not in ("abort", "exit_early", "raise", "connect", "spawn")])
+@pytest.mark.parametrize("name", [name for name in SETTINGS["names"] if name not in OTHERWISE])
 def test_each_program(run_traced, run_untraced, name):
     assert same_as(run_untraced(name, 2), run_traced(name, 2, {"HDTRACE_ALL_FUNCTIONS": "2"}))
 

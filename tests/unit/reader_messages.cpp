@@ -184,6 +184,21 @@ TEST(MessageMatcher, DoesNotMissWhatWasPerhapsCancelled)
         << "one of both was perhaps received, the other was not";
 }
 
+TEST(MessageMatcher, KnowsWhichRequestsOfACallFailed)
+{
+    EXPECT_EQ(match({{1, "Irecv fromRank=0 fromTag=1 cid=0 rid=0 size=4"},
+                     {1, "Irecv fromRank=0 fromTag=1 cid=0 rid=1 size=4"},
+                     {1, "Irecv fromRank=-1 fromTag=2 cid=0 rid=2 size=4"},
+                     {0, "Send toRank=1 toTag=1 cid=0 size=8"},
+                     {0, "Send toRank=1 toTag=1 cid=0 size=4"},
+                     {0, "Send toRank=1 toTag=2 cid=0 size=8"},
+                     {1, "Waitall rc=MPI_ERR_IN_STATUS For rid=0 rc=MPI_ERR_TRUNCATE For rid=1 fromRank=0 "
+                         "fromTag=1 size=4 "
+                         "For rid=2 rc=MPI_ERR_TRUNCATE"}}),
+              (Matches{"4->1", "5->2"}))
+        << "which one the third got is not known";
+}
+
 TEST(MessageMatcher, MatchesPersistentAndCombinedOperations)
 {
     EXPECT_EQ(match({{0, "Send_init size=8 toRank=1 toTag=1 cid=0 rid=0"},

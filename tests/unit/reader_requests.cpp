@@ -118,6 +118,15 @@ TEST(RequestTable, TellsHowAnOperationEnded)
     EXPECT_TRUE(table.pending().empty());
 }
 
+TEST(RequestTable, KeepsTheOperationOfTheOuterCall)
+{
+    Table table;
+    const State nested = call("Grequest_start", {{"rid", "0"}});
+    table.add(trace, call("File_iwrite", {{"rid", "0"}}));
+    EXPECT_TRUE(table.add(trace, nested).started.empty());
+    EXPECT_EQ(table.pending()[0]->call->name, "File_iwrite");
+}
+
 TEST(RequestTable, TellsHowAStartOfAPersistentRequestEnded)
 {
     Table table;
