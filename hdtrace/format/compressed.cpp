@@ -8,6 +8,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "hdtrace/format/interruption.h"
+
 namespace hdtrace::detail {
 
 /// Turns compressed bytes into text.
@@ -30,7 +32,8 @@ namespace {
 constexpr std::array<std::string_view, 2> suffixes = {".zst", ".gz"};
 constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd", gzip_magic = "\x1f\x8b\x08";
 constexpr std::size_t input_size = 64 * 1024;
-constexpr std::size_t search_size = 8 * 1024; // a block is of this order
+constexpr std::size_t search_size = 8 * 1024;     // a block is of this order
+constexpr std::int64_t always_allowed = 4 << 20; // bytes of text, however small the file is
 
 // A frame of zstd's that its decoders skip: ours before a block.
 bool is_skippable(std::string_view first_bytes)
@@ -131,6 +134,9 @@ std::string existing_name(const std::string& path)
 CompressedText::CompressedText(ReadAt read_at, std::int64_t file_size)
     : m_read_at(std::move(read_at)), m_file_size(file_size)
 {
+    if (__builtin_mul_overflow(file_size, most_expansion, &m_text_limit) ||
+        __builtin_add_overflow(m_text_limit, always_allowed, &m_text_limit))
+        m_text_limit = INT64_MAX;
     std::string magic(magic_size, '\0');
     magic.resize(m_read_at(0, magic.data(), magic.size()));
     if (magic.starts_with(gzip_magic)) {
@@ -140,6 +146,7 @@ CompressedText::CompressedText(ReadAt read_at, std::int64_t file_size)
         m_decoder = std::make_unique<ZstdDecoder>();
         m_block_start = block_start(zstd_block_lead);
     }
+    m_start_size = m_block_start.size() - sizeof block_mark + block_head_size;
 }
 
 CompressedText::~CompressedText() = default;
@@ -149,6 +156,7 @@ std::size_t CompressedText::read(char* target, std::size_t size)
     std::size_t done = 0;
     bool has_more = true; // within the decoder, without further input
     while (done < size && m_refusal.empty()) {
+        check_for_interruption();
         if (m_undecoded.empty() && !has_more) {
             m_input.resize(input_size);
             m_input.resize(m_read_at(m_next_input, m_input.data(), m_input.size()));
@@ -167,36 +175,47 @@ std::size_t CompressedText::read(char* target, std::size_t size)
                         " of the file is damaged";
     }
     m_text_offset += static_cast<std::int64_t>(done);
+    if (m_text_offset > m_text_limit && m_refusal.empty())
+        m_refusal = "the text is more than " + std::to_string(most_expansion) +
+                    " times as large as the compressed file";
     return done;
 }
 
 // The first block that begins in a part of the file.
 std::optional<CompressedText::Block> CompressedText::next_block(std::int64_t begin, std::int64_t end)
 {
-    const std::size_t start_size = m_block_start.size() - sizeof block_mark + block_head_size;
     std::string window(search_size, '\0');
     while (begin < end) {
-        window.resize(search_size);
         window.resize(m_read_at(begin, window.data(), window.size()));
-        if (window.size() < start_size)
-            return {};
-        const std::size_t found = window.find(m_block_start);
-        const std::int64_t place = begin + static_cast<std::int64_t>(found);
-        if (found == window.npos)
-            begin += static_cast<std::int64_t>(window.size() - start_size + 1);
-        else if (place >= end)
-            return {};
-        else if (found + start_size > window.size())
-            begin = place;
-        else {
-            Block block;
-            get_block_head(window.data() + found + start_size - block_head_size, block.head);
-            block.begin = place;
-            block.end = place + static_cast<std::int64_t>(start_size + block.head.compressed_size);
-            return block;
+        for (std::size_t at = window.find(m_block_start);
+             at != window.npos && at + m_start_size <= window.size();
+             at = window.find(m_block_start, at + 1)) {
+            const std::int64_t place = begin + static_cast<std::int64_t>(at);
+            if (place >= end)
+                return {};
+            if (const auto block = block_at(place, window.data() + at + m_start_size - block_head_size))
+                return block;
         }
+        if (window.size() < search_size)
+            return {};
+        begin += static_cast<std::int64_t>(window.size() - m_start_size + 1);
     }
     return {};
+}
+
+std::optional<CompressedText::Block> CompressedText::block_at(std::int64_t begin, const char* head) const
+{
+    Block block;
+    get_block_head(head, block.head);
+    const auto limit = static_cast<std::uint64_t>(m_text_limit);
+    if (block.head.text_offset > limit || block.head.text_size > limit)
+        return {};
+    // Where the file was cut off, its last block ends with it.
+    const std::int64_t behind_head = begin + static_cast<std::int64_t>(m_start_size);
+    const auto rest = static_cast<std::uint64_t>(std::max<std::int64_t>(0, m_file_size - behind_head));
+    block.begin = begin;
+    block.end = behind_head + static_cast<std::int64_t>(std::min(block.head.compressed_size, rest));
+    return block;
 }
 
 // By bisection: @p holds for the first blocks, and then no more. If for none, what stands before the blocks.

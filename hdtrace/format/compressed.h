@@ -32,6 +32,9 @@ class CompressedText {
     /// Copies up to @p size bytes of the file from @p offset on, fewer at its end and after an error.
     using ReadAt = std::function<std::size_t(std::int64_t offset, char* target, std::size_t size)>;
 
+    /// A file whose text is far larger than this many times itself is refused, since it is no trace.
+    static constexpr std::int64_t most_expansion = 1000;
+
     /// The file has @p file_size bytes.
     CompressedText(ReadAt read_at, std::int64_t file_size);
     ~CompressedText();
@@ -57,14 +60,18 @@ class CompressedText {
     };
 
     std::optional<Block> next_block(std::int64_t begin, std::int64_t end);
+    /// None if the head at @p begin says what cannot be.
+    std::optional<Block> block_at(std::int64_t begin, const char* head) const;
     Block last_block_where(const std::function<bool(const BlockHead&)>& holds);
     void start_at(const Block& block);
     void skip_text(std::int64_t size);
 
     ReadAt m_read_at;
     std::int64_t m_file_size;
+    std::int64_t m_text_limit;
     std::unique_ptr<Decoder> m_decoder;
     std::string m_block_start; ///< what blocks begin with
+    std::size_t m_start_size;  ///< with the whole head
     std::string m_input;
     std::string_view m_undecoded; ///< of the input
     std::int64_t m_next_input = 0;

@@ -10,8 +10,18 @@
 #include <unistd.h>
 
 #include "hdtrace/format/errors.h"
+#include "hdtrace/format/interruption.h"
 
 namespace hdtrace::detail {
+namespace {
+
+constexpr std::int64_t longest_line = 256 << 20;
+// Of a compressed file, however small it is; and how much more for each of its bytes. Calls of collective
+// operations with a child for each process are compressed to a hundredth.
+constexpr std::int64_t always_allowed_items = 1 << 20, items_per_byte = 10;
+constexpr std::int64_t always_allowed_line = 4 << 20, line_per_byte = 200;
+
+} // namespace
 
 std::size_t TextSource::read(char* target, std::size_t size)
 {
@@ -45,7 +55,8 @@ File::~File()
 
 void File::open()
 {
-    m_descriptor = ::open(m_path.c_str(), O_RDONLY | O_CLOEXEC);
+    while ((m_descriptor = ::open(m_path.c_str(), O_RDONLY | O_CLOEXEC)) < 0 && errno == EINTR)
+        check_for_interruption_now();
     if (m_descriptor < 0)
         m_error = errno;
 }
@@ -79,9 +90,20 @@ std::size_t File::read(char* target, std::size_t size)
     return count;
 }
 
+std::size_t File::most_items() const
+{
+    return m_compressed ? always_allowed_items + items_per_byte * m_size : ByteSource::most_items();
+}
+
+std::size_t File::line_limit() const
+{
+    return m_compressed ? std::min(longest_line, always_allowed_line + line_per_byte * m_size) : longest_line;
+}
+
 // In files that are not seekable everything is read in its order.
 std::size_t File::read_at(std::int64_t offset, char* target, std::size_t size)
 {
+    check_for_interruption();
     if (m_descriptor < 0)
         open();
     std::size_t done = 0;
@@ -92,14 +114,16 @@ std::size_t File::read_at(std::int64_t offset, char* target, std::size_t size)
             break;
         if (count > 0)
             done += count;
-        else if (errno != EINTR)
+        else if (errno == EINTR)
+            check_for_interruption_now();
+        else
             m_error = errno;
     }
     return done;
 }
 
 WholeLines::WholeLines(const std::string& path, std::string closing, const ReadOptions& options)
-    : m_file(path), m_closing(std::move(closing)), m_options(options)
+    : m_file(path), m_closing(std::move(closing)), m_options(options), m_line_limit(m_file.line_limit())
 {
 }
 
@@ -138,7 +162,7 @@ void WholeLines::seek(std::int64_t offset)
 
 std::string WholeLines::refusal() const
 {
-    return m_is_too_long ? "the line is longer than " + std::to_string(line_limit) + " bytes"
+    return m_is_too_long ? "the line is longer than " + std::to_string(m_line_limit) + " bytes"
                          : m_file.refusal();
 }
 
@@ -161,7 +185,7 @@ bool WholeLines::fill()
         m_whole = m_buffer.size();
     else if (const std::size_t line_end = fresh.rfind('\n'); line_end != fresh.npos)
         m_whole = rest + line_end + 1;
-    m_is_too_long = m_buffer.size() - m_whole > line_limit;
+    m_is_too_long = m_buffer.size() - m_whole > m_line_limit;
     return true;
 }
 

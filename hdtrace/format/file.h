@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,17 +23,25 @@ class ByteSource {
     virtual int error() const = 0;
     /// Why the bytes that follow are not handed out; empty if they are.
     virtual std::string refusal() const { return {}; }
+    /// How many elements and attributes may be held in memory at once, of a text that is larger than what is
+    /// stored of it.
+    virtual std::size_t most_items() const { return std::numeric_limits<std::size_t>::max(); }
 };
 
 /// A text in memory, which must outlive it.
 class TextSource : public ByteSource {
   public:
-    explicit TextSource(std::string_view text) : m_rest(text) {}
+    explicit TextSource(std::string_view text, std::size_t most_items = ~std::size_t{})
+        : m_rest(text), m_most_items(most_items)
+    {
+    }
     std::size_t read(char* target, std::size_t size) override;
     int error() const override { return 0; }
+    std::size_t most_items() const override { return m_most_items; }
 
   private:
     std::string_view m_rest;
+    std::size_t m_most_items;
 };
 
 /// The text of a file, which may be compressed, from its beginning to its end.
@@ -48,9 +57,12 @@ class File : public ByteSource {
     std::size_t read(char* target, std::size_t size) override;
     int error() const override { return m_error; }
     std::string refusal() const override { return m_compressed ? m_compressed->refusal() : std::string(); }
+    std::size_t most_items() const override;
 
     /// Whether it has a size, and bytes that can be read in any order.
     bool is_seekable() const { return m_is_seekable; }
+    /// How long a line may be, since it is held in memory.
+    std::size_t line_limit() const;
     /// Of the text.
     std::int64_t size() const { return m_compressed ? m_compressed->size() : m_size; }
     /// Goes to a byte of the text of a file that is seekable.
@@ -75,13 +87,11 @@ class File : public ByteSource {
 /// The whole lines of a file. A last line without line feed is held back, unless it ends with @p closing.
 class WholeLines : public ByteSource {
   public:
-    /// Longer lines are refused: they are held in memory.
-    static constexpr std::size_t line_limit = std::size_t{256} << 20;
-
     WholeLines(const std::string& path, std::string closing, const ReadOptions& options = {});
     std::size_t read(char* target, std::size_t size) override;
     int error() const override { return m_file.error(); }
     std::string refusal() const override;
+    std::size_t most_items() const override { return m_file.most_items(); }
 
     /// The next line with its line feed; it is valid until the next call. False at the end, and when error()
     /// or refusal() tell why.
@@ -102,6 +112,7 @@ class WholeLines : public ByteSource {
     File m_file;
     std::string m_closing;
     ReadOptions m_options;
+    std::size_t m_line_limit;
     std::string m_buffer;
     std::int64_t m_begin = 0; ///< where the buffer stands in the file
     std::size_t m_next = 0;   ///< the first byte that was not read yet

@@ -1,10 +1,10 @@
 #include "hdtrace/format/info.h"
 
 #include "hdtrace/format/errors.h"
+#include "hdtrace/format/file.h"
 #include "hdtrace/format/nanoseconds.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <utility>
@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t";
 constexpr std::size_t buffer_size = std::size_t{64} << 10;
+constexpr std::size_t most_values = 1000;
 
 int hex_digit(char c)
 {
@@ -125,6 +126,9 @@ void InfoLine::parse() const
     FieldScanner scanner(m_text, m_kind_size);
     while (!scanner.at_end()) {
         const std::size_t start = scanner.column();
+        if (m_fields.size() == most_values)
+            throw ReadError(std::string(m_file), m_number, start,
+                            "the line has more than " + std::to_string(most_values) + " values");
         Field field;
         field.key = scanner.key();
         field.column = scanner.column();
@@ -202,20 +206,21 @@ std::optional<std::int64_t> InfoLine::optional_nanoseconds(std::string_view key)
 }
 
 InfoReader::InfoReader(std::string path, std::size_t line_limit)
-    : m_path(std::move(path)), m_line_limit(line_limit), m_file(std::fopen(m_path.c_str(), "re")),
+    : m_path(std::move(path)), m_line_limit(line_limit), m_file(std::make_unique<detail::File>(m_path)),
       m_buffer(std::make_unique_for_overwrite<char[]>(buffer_size))
 {
-    if (!m_file)
-        throw OpenError(m_path, errno);
-    std::setvbuf(m_file.get(), nullptr, _IONBF, 0);
 }
+
+InfoReader::~InfoReader() = default;
 
 bool InfoReader::fill()
 {
     m_begin = 0;
-    m_end = std::fread(m_buffer.get(), 1, buffer_size, m_file.get());
-    if (m_end == 0 && std::ferror(m_file.get()))
-        throw OpenError(m_path, errno);
+    m_end = m_file->read(m_buffer.get(), buffer_size);
+    if (m_file->error())
+        throw OpenError(m_path, m_file->error());
+    if (m_end == 0 && !m_file->refusal().empty())
+        throw ReadError(m_path, m_line + 1, 0, m_file->refusal());
     return m_end > 0;
 }
 

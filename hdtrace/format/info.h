@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,10 @@
 #include <vector>
 
 namespace hdtrace {
+
+namespace detail {
+class File;
+}
 
 /// One line: its kind ("File", "Comm", ...) and its values, escapes undone. Owns its text.
 /// The line is taken apart when the first value is asked for, so lines of an unknown kind need not
@@ -72,6 +75,7 @@ class InfoReader {
 
     /// Throws OpenError.
     explicit InfoReader(std::string path, std::size_t line_limit = default_line_limit);
+    ~InfoReader();
 
     /// Reads the next line into @p line, which must not outlive the reader; false at the end.
     /// Throws ReadError for a line that is too long, OpenError if the file cannot be read.
@@ -82,16 +86,12 @@ class InfoReader {
     std::uint64_t truncated_line() const { return m_truncated_line; }
 
   private:
-    struct CloseFile {
-        void operator()(std::FILE* file) const { std::fclose(file); }
-    };
-
     bool read_physical_line(std::string& text);
     bool fill();
 
     std::string m_path;
     std::size_t m_line_limit;
-    std::unique_ptr<std::FILE, CloseFile> m_file;
+    std::unique_ptr<detail::File> m_file;
     std::unique_ptr<char[]> m_buffer;
     std::size_t m_begin = 0;
     std::size_t m_end = 0;

@@ -10,9 +10,10 @@
 namespace hdtrace::detail {
 namespace {
 
-// libxml2 has larger limits of its own, beyond which it reports errors.
+// XmlReader and libxml2 have larger limits of their own, beyond which they report errors.
 constexpr int most_depth = 100;
 constexpr std::size_t longest_name = 1000;
+constexpr std::size_t most_attributes = 900;
 constexpr std::size_t longest_value = 1'000'000;
 
 enum : std::uint8_t { name_start = 1, name_part = 2, plain = 4 };
@@ -188,6 +189,7 @@ bool LineParser::parse(std::string_view line, std::int64_t number, State& state)
     m_next = line.data();
     m_end = line.data() + line.size();
     m_number = number;
+    m_items = 0;
     if (!parse_entry(state, 0))
         return false;
     skip_blanks();
@@ -287,12 +289,17 @@ bool LineParser::parse_attributes(std::vector<Attribute>& attributes, State* sta
         if ((names & bit) && has(attributes, count, name))
             return false;
         names |= bit;
+        if (count == most_attributes)
+            return false;
         Attribute& attribute = count < attributes.size() ? attributes[count] : attributes.emplace_back();
         assign(attribute.name, name);
         assign(attribute.value, value);
         ++count;
     }
     attributes.resize(count);
+    m_items += 4 + count; // with the times, and <Nested> around it
+    if (m_items > m_most_items)
+        return false;
     if (state && state->is_event)
         state->end = state->time;
     return has_time && has_end;

@@ -14,8 +14,12 @@ namespace hdtrace::detail {
 /// namespaces, comments and text. What it accepts libxml2 accepts too, with the same result.
 class LineParser {
   public:
-    /// @p time_adjustment is added to all times.
-    explicit LineParser(std::int64_t time_adjustment) : m_time_adjustment(time_adjustment) {}
+    /// @p time_adjustment is added to all times. Lines with more elements and attributes than @p most_items
+    /// are none of the subset.
+    explicit LineParser(std::int64_t time_adjustment, std::size_t most_items = ~std::size_t{})
+        : m_time_adjustment(time_adjustment), m_most_items(most_items)
+    {
+    }
 
     /// Reads a line with its line feed into @p state, whose memory is used again. False if it is anything
     /// else than one state in the subset; @p state is spoiled then.
@@ -37,6 +41,8 @@ class LineParser {
     bool skip_blanks();
 
     std::int64_t m_time_adjustment;
+    std::size_t m_most_items;
+    std::size_t m_items = 0; ///< of this line, at least
     std::int64_t m_number = 0;
     const char* m_next = nullptr;          ///< the line feed stops whatever goes on from here
     const char* m_end = nullptr;           ///< behind the line feed

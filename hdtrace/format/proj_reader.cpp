@@ -17,6 +17,8 @@ namespace {
 
 using Leaves = std::vector<std::vector<std::string>>;
 
+constexpr std::size_t longest_file_name = 255;
+
 Element read_element(XmlReader& xml)
 {
     Element element{std::string(xml.name()), {}};
@@ -178,11 +180,16 @@ void read_levels(XmlReader& xml, const Element& level, std::vector<std::string>&
     });
 }
 
-// A tree of nodes of one kind, from which its leaves are taken.
+// A tree of nodes of one kind, from which its leaves are taken. @p size: of the labels above in a file's
+// name.
 void read_leaves(XmlReader& xml, const Element& node, std::string_view label, std::vector<std::string>& path,
-                 Leaves& leaves)
+                 std::size_t size, Leaves& leaves)
 {
     path.push_back(text_of(node, label));
+    size += 1 + path.back().size();
+    if (size > longest_file_name)
+        xml.fail("the name of the trace of this <" + node.name + "> would be longer than " +
+                 std::to_string(longest_file_name) + " bytes");
     if (path.back().find('/') != std::string::npos)
         xml.fail("'" + path.back() + "' is part of a file's name and must not hold '/'");
     bool is_leaf = true;
@@ -190,7 +197,7 @@ void read_leaves(XmlReader& xml, const Element& node, std::string_view label, st
         if (child.name != node.name)
             return xml.skip();
         is_leaf = false;
-        read_leaves(xml, child, label, path, leaves);
+        read_leaves(xml, child, label, path, size, leaves);
     });
     if (is_leaf)
         leaves.push_back(path);
@@ -206,9 +213,9 @@ void read_topology(XmlReader& xml, Project& project)
         if (child.name == "Level")
             read_levels(xml, child, project.levels);
         else if (child.name == "Node")
-            read_leaves(xml, child, "name", path, project.leaves);
+            read_leaves(xml, child, "name", path, 0, project.leaves);
         else if (child.name == "Label")
-            read_leaves(xml, child, "value", path, labels);
+            read_leaves(xml, child, "value", path, 0, labels);
         else
             xml.skip();
     });

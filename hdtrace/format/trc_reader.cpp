@@ -44,6 +44,8 @@ Owner owner_by_name(const std::string& path)
 }
 
 constexpr std::string_view closing = "</Program>";
+// Each of them costs as much as hundreds of those that our writer writes, and more than in one go.
+constexpr int most_odd_lines = 1000;
 
 // A trace without lines that have been read, for libxml2, which has to find all that follows at its place.
 class LaterLines : public detail::ByteSource {
@@ -69,6 +71,7 @@ class LaterLines : public detail::ByteSource {
     }
     int error() const override { return m_lines.error(); }
     std::string refusal() const override { return m_lines.refusal(); }
+    std::size_t most_items() const override { return m_lines.most_items(); }
 
   private:
     // libxml2 refuses texts of more than ten million bytes, so there is something between the line feeds, and
@@ -113,8 +116,9 @@ bool is_declaration(std::string_view line)
 bool is_opening_tag(std::string_view line)
 {
     const std::string_view tag = without_blanks_behind(line);
-    return tag.starts_with("<Program") && tag.ends_with('>') && !tag.ends_with("/>") &&
-           std::ranges::count(tag, '<') == 1 && std::ranges::count(tag, '>') == 1;
+    constexpr std::size_t longest_tag = 4096; // which is read again with each line that is not ours
+    return tag.size() <= longest_tag && tag.starts_with("<Program") && tag.ends_with('>') &&
+           !tag.ends_with("/>") && std::ranges::count(tag, '<') == 1 && std::ranges::count(tag, '>') == 1;
 }
 
 void set_line(State& state, std::int64_t line)
@@ -168,6 +172,7 @@ struct TrcReader::Reading {
     std::int64_t time_adjustment = 0;
     std::optional<detail::LineParser> parser; ///< while the trace is read line by line
     std::deque<State> odd_states;             ///< from the last line, not handed out yet
+    int odd_lines_read = 0;
     std::optional<LaterLines> rest;           ///< for libxml2
     std::unique_ptr<detail::XmlStates> xml;   ///< once libxml2 reads the rest
     std::int64_t lines_read = 0;
@@ -207,7 +212,7 @@ bool TrcReader::Reading::read_regular_root()
     }
     root = states.root();
     time_adjustment = states.time_adjustment();
-    parser.emplace(time_adjustment);
+    parser.emplace(time_adjustment, std::min(lines.most_items(), detail::XmlStates::most_items));
     return true;
 }
 
@@ -242,13 +247,14 @@ bool TrcReader::Reading::next_in_lines(State& state)
             give_up();
             return false;
         }
-        if (parser->parse(line, knows_lines ? lines_read + 1 : 0, state)) {
+        const bool is_empty = line == "\n";
+        if (!is_empty && parser->parse(line, knows_lines ? lines_read + 1 : 0, state)) {
             ++lines_read;
             return true;
         }
         if (without_blanks_behind(line) == closing)
             return finish(line, state);
-        if (!is_blank(line) && !read_odd_line(line)) {
+        if (!is_blank(line) && (++odd_lines_read > most_odd_lines || !read_odd_line(line))) {
             read_rest(std::string(line));
             return xml->next(state);
         }
@@ -262,7 +268,7 @@ bool TrcReader::Reading::next_in_lines(State& state)
 bool TrcReader::Reading::read_odd_line(std::string_view line)
 {
     const std::string text = beginning + std::string(line) + std::string(closing);
-    detail::TextSource source(text);
+    detail::TextSource source(text, lines.most_items());
     detail::XmlStates states(path, source);
     try {
         states.read_root();

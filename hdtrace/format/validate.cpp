@@ -13,6 +13,7 @@
 #include "hdtrace/format/file.h"
 #include "hdtrace/format/schemas.h"
 #include "hdtrace/format/xml_reader.h"
+#include "hdtrace/format/xml_states.h"
 
 namespace hdtrace {
 
@@ -108,6 +109,7 @@ class PartialDocument {
     OwnedNode copy_element()
     {
         constexpr int without_children = 2;
+        m_xml.count_attributes();
         OwnedNode copy(xmlDocCopyNode(m_xml.node(), m_document.get(), without_children));
         remember_line_of(copy.get());
         return copy;
@@ -199,6 +201,7 @@ class TraceValidator {
 
     void run()
     {
+        m_xml.limit_items(detail::XmlStates::most_items);
         m_xml.next();
         m_root = m_document.add_root();
         if (!check_entry())
@@ -276,6 +279,7 @@ class TraceValidator {
     {
         if (m_is_invalid)
             return;
+        m_xml.forget_items(); // of which the most will be removed
         m_is_invalid = !m_document.holds(
             [](auto* context, auto* document) { return xmlRelaxNGValidateDoc(context, document) == 0; });
         if (!m_is_invalid)

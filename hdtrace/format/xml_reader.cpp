@@ -5,6 +5,8 @@
 #include <libxml/parser.h>
 #include <libxml/tree.h>
 
+#include "hdtrace/format/interruption.h"
+
 namespace hdtrace::detail {
 namespace {
 
@@ -35,8 +37,33 @@ std::string one_line(std::string_view message)
     return line;
 }
 
+std::size_t TagScanner::scan(std::string_view bytes)
+{
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        const char c = bytes[i];
+        if (m_place == Place::text) { // mostly between the lines
+            if (c == '<')
+                m_place = Place::opening;
+        } else if (m_place == Place::opening) {
+            m_place = c == '!' || c == '?' || c == '/' ? Place::text : Place::tag;
+            m_attributes = 0;
+        } else if (m_place == Place::value) {
+            if (c == m_quote || c == '<') // which no value contains
+                m_place = c == '<' ? Place::opening : Place::tag;
+        } else if (c == '\'' || c == '"') {
+            if (++m_attributes > most_attributes)
+                return i;
+            m_place = Place::value;
+            m_quote = c;
+        } else if (c == '>' || c == '<') {
+            m_place = c == '>' ? Place::text : Place::opening;
+        }
+    }
+    return bytes.size();
+}
+
 XmlReader::XmlReader(std::string file, ByteSource& source)
-    : m_file(std::move(file)), m_source(source), m_padding(padding_size)
+    : m_file(std::move(file)), m_source(source), m_padding(padding_size), m_most_items(source.most_items())
 {
     xmlInitParser();
     const int options = XML_PARSE_NONET | XML_PARSE_BIG_LINES;
@@ -50,18 +77,36 @@ XmlReader::XmlReader(std::string file, ByteSource& source)
     xmlTextReaderSetStructuredErrorHandler(m_reader.get(), on_error, this);
 }
 
-int XmlReader::read_bytes(void* self, char* target, int size)
+int XmlReader::read_bytes(void* self, char* target, int size) noexcept
 {
     XmlReader& reader = *static_cast<XmlReader*>(self);
-    if (const std::size_t count = reader.m_source.read(target, size)) {
-        reader.m_lines_read += std::count(target, target + count, '\n');
-        return static_cast<int>(count);
+    if (reader.m_exception)
+        return -1;
+    try {
+        check_for_interruption();
+        if (const std::size_t count = reader.read_tags(target, size))
+            return static_cast<int>(count);
+    } catch (...) {
+        reader.m_exception = std::current_exception();
+        return -1;
     }
     const std::size_t count = std::min<std::size_t>(size, reader.m_padding);
     std::fill_n(target, count, '\n');
     reader.m_padding -= count;
     reader.m_told_end = count == 0;
     return static_cast<int>(count);
+}
+
+std::size_t XmlReader::read_tags(char* target, std::size_t size)
+{
+    const std::size_t count = m_source.read(target, size);
+    const std::size_t good = m_tags.scan({target, count});
+    m_lines_read += std::count(target, target + good, '\n');
+    if (good < count)
+        throw ReadError(m_file, m_lines_read + 1, 0,
+                        "the tag has more than " + std::to_string(TagScanner::most_attributes) +
+                            " attributes");
+    return count;
 }
 
 void XmlReader::remember(const xmlError& error)
@@ -72,6 +117,8 @@ void XmlReader::remember(const xmlError& error)
 
 void XmlReader::raise() const
 {
+    if (m_exception)
+        std::rethrow_exception(m_exception);
     if (m_source.error())
         throw OpenError(m_file, m_source.error());
     if (const std::string refusal = m_source.refusal(); !refusal.empty())
@@ -105,6 +152,7 @@ Node XmlReader::next()
         update_line(type);
         switch (type) {
         case XML_READER_TYPE_ELEMENT:
+            count_items(1);
             return Node::element;
         case XML_READER_TYPE_END_ELEMENT:
             return Node::element_end;
@@ -138,8 +186,22 @@ std::string_view XmlReader::text() const
     return view(xmlTextReaderConstValue(m_reader.get()));
 }
 
+void XmlReader::count_items(std::size_t items)
+{
+    m_items += items;
+    if (m_items > m_most_items)
+        fail("more than " + std::to_string(m_most_items) +
+             " elements and attributes would have to be held in memory");
+}
+
+void XmlReader::count_attributes()
+{
+    count_items(static_cast<std::size_t>(std::max(0, xmlTextReaderAttributeCount(m_reader.get()))));
+}
+
 void XmlReader::read_attributes(std::vector<Attribute>& attributes)
 {
+    count_attributes();
     attributes.clear();
     while (xmlTextReaderMoveToNextAttribute(m_reader.get()) == 1)
         attributes.push_back({std::string(name()), std::string(text())});

@@ -2,7 +2,9 @@
 // place.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,6 +26,22 @@ class EndOfData : public ReadError {
 /// A message of libxml2 without its line ends.
 std::string one_line(std::string_view message);
 
+/// Finds tags with too many attributes, before libxml2 compares each of them with all others.
+class TagScanner {
+  public:
+    static constexpr int most_attributes = 1000;
+
+    /// How many of the next bytes stand before such an attribute.
+    std::size_t scan(std::string_view bytes);
+
+  private:
+    enum class Place { text, opening, tag, value };
+
+    Place m_place = Place::text;
+    char m_quote = 0;
+    int m_attributes = 0;
+};
+
 enum class Node { element, element_end, text, document_end };
 
 class XmlReader {
@@ -40,11 +58,19 @@ class XmlReader {
     void skip();
 
     std::string_view name() const;
+    /// Throws ReadError if there are too many, as next() does for elements.
     void read_attributes(std::vector<Attribute>& attributes);
+    /// For those that are held in memory by other means.
+    void count_attributes();
     bool is_empty() const { return xmlTextReaderIsEmptyElement(m_reader.get()) == 1; }
     std::string_view text() const;
     /// Of the current element or text, counted from 1.
     std::int64_t line() const { return m_line; }
+
+    /// Fewer elements and attributes than the source allows.
+    void limit_items(std::size_t most) { m_most_items = std::min(m_most_items, most); }
+    /// What was read is not held in memory any more.
+    void forget_items() { m_items = 0; }
 
     /// Throws ReadError for the current line.
     [[noreturn]] void fail(const std::string& reason) const;
@@ -67,7 +93,9 @@ class XmlReader {
         bool at_end = false;
     };
 
-    static int read_bytes(void* self, char* target, int size);
+    static int read_bytes(void* self, char* target, int size) noexcept;
+    std::size_t read_tags(char* target, std::size_t size);
+    void count_items(std::size_t items);
     void remember(const xmlError& error);
     void update_line(int type);
     [[noreturn]] void raise() const;
@@ -80,7 +108,11 @@ class XmlReader {
     std::int64_t m_text_line = 0; ///< at the end of the last text
     std::int64_t m_lines_read = 0;
     std::size_t m_padding;
-    bool m_told_end = false; ///< libxml2 knows that no more bytes follow
+    TagScanner m_tags;
+    std::size_t m_items = 0; ///< that may be held in memory
+    std::size_t m_most_items;
+    std::exception_ptr m_exception; ///< which must not pass through libxml2
+    bool m_told_end = false;        ///< libxml2 knows that no more bytes follow
 };
 
 } // namespace hdtrace::detail

@@ -41,6 +41,7 @@ void XmlStates::read_root()
 bool XmlStates::next(State& state)
 {
     m_unfinished_line = 0;
+    m_xml.forget_items();
     if (m_at_end)
         return false;
     if (read_next_sibling(state))

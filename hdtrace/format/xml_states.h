@@ -14,8 +14,14 @@ namespace hdtrace::detail {
 
 class XmlStates {
   public:
+    /// A state with what is nested in it has at most so many elements and attributes.
+    static constexpr std::size_t most_items = std::size_t{16} << 20;
+
     /// @p source must outlive the reader.
-    XmlStates(const std::string& path, ByteSource& source) : m_xml(path, source) {}
+    XmlStates(const std::string& path, ByteSource& source) : m_xml(path, source)
+    {
+        m_xml.limit_items(most_items);
+    }
 
     /// Has to be called first. Throws ReadError, EndOfData, OpenError, as next() does.
     void read_root();
