@@ -3,6 +3,7 @@
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/tools/output_file.h"
 #include "hdtrace/tools/permissions.h"
+#include "hdtrace/tools/printable.h"
 #include "hdtrace/tools/progress_line.h"
 #include "hdtrace/tools/run_tool.h"
 #include "merger/audit.h"
@@ -33,7 +34,8 @@ void print(const Diagnostic& message)
 {
     const bool is_error = message.severity == Diagnostic::Severity::error;
     const std::string place = message.place.empty() ? tool : message.place;
-    std::fprintf(stderr, "%s: %s: %s\n", place.c_str(), is_error ? "error" : "warning", message.text.c_str());
+    const std::string line = place + (is_error ? ": error: " : ": warning: ") + message.text;
+    std::fprintf(stderr, "%s\n", tools::printable(line).c_str());
 }
 
 bool is_same_file(const std::string& a, const std::string& b)

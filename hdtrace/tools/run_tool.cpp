@@ -5,6 +5,7 @@
 
 #include <glib.h>
 
+#include "hdtrace/tools/printable.h"
 #include "hdtrace/tools/unfinished.h"
 
 namespace hdtrace::tools {
@@ -15,10 +16,11 @@ ExitCode run_tool(const std::string& tool, const std::function<ExitCode()>& work
     try {
         return work();
     } catch (const UsageError& error) {
-        std::fprintf(stderr, "%s: %s\nTry '%s --help'.\n", tool.c_str(), error.what(), tool.c_str());
+        std::fprintf(stderr, "%s: %s\nTry '%s --help'.\n", tool.c_str(), printable(error.what()).c_str(),
+                     tool.c_str());
         return exit_usage;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "%s: error: %s\n", tool.c_str(), error.what());
+        std::fprintf(stderr, "%s: error: %s\n", tool.c_str(), printable(error.what()).c_str());
         return exit_error;
     }
 }
