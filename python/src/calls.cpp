@@ -9,10 +9,12 @@
 
 #include "hdtrace/analysis/call_columns.h"
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/tools/printable.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
 #include "python/src/shared_types.h"
 #include "python/src/tables.h"
+#include "python/src/unlocked.h"
 
 namespace py = pybind11;
 
@@ -30,7 +32,7 @@ class CallReader {
     // state.
     std::vector<OwnedState> read(std::size_t states)
     {
-        const py::gil_scoped_release release;
+        const Unlocked unlocked;
         std::vector<OwnedState> calls;
         for_each(states, calls, [&](State& state) {
             calls.push_back({std::move(state), m_states.trace().rank, m_states.trace().thread});
@@ -45,8 +47,9 @@ class CallReader {
 
     py::str read_lines(std::size_t states, std::int64_t origin)
     {
-        return read_text(states,
-                         [&](const State& state) { return text_lines(m_states.trace(), state, origin); });
+        return read_text(states, [&](const State& state) {
+            return tools::printable_lines(text_lines(m_states.trace(), state, origin));
+        });
     }
 
     const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
@@ -70,7 +73,7 @@ class CallReader {
     {
         std::string text;
         {
-            const py::gil_scoped_release release;
+            const Unlocked unlocked;
             for_each(states, text, [&](const State& state) { text += to_text(state); });
         }
         return py::str(text);
@@ -125,14 +128,16 @@ void bind_calls(py::module_& module)
                    std::to_string(call.thread) + ">";
         });
     py::class_<CallReader>(module, "CallReader")
-        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"))
+        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"),
+             py::call_guard<Unlocked>())
         .def("read", &CallReader::read, py::arg("states"))
         .def("read_xml", &CallReader::read_xml, py::arg("states"))
         .def("read_lines", &CallReader::read_lines, py::arg("states"), py::arg("origin"))
         .def_property_readonly("missing",
                                [](const CallReader& reader) { return missing_texts(reader.missing()); });
     bind_table<CallTable>(module, "CallTable")
-        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"));
+        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"),
+             py::call_guard<Unlocked>());
     constexpr std::size_t class_count = static_cast<std::size_t>(CallClass::other) + 1;
     module.attr("CALL_CLASSES") = names_of<CallClass, class_count>(class_name);
 }

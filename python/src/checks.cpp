@@ -15,6 +15,7 @@
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
 #include "python/src/shared_types.h"
+#include "python/src/unlocked.h"
 
 namespace py = pybind11;
 
@@ -40,7 +41,7 @@ std::string_view kind_name(Problem::Kind kind)
 
 std::vector<Problem> find_problems(const Path& path)
 {
-    const py::gil_scoped_release release;
+    const Unlocked unlocked;
     return validate(path.string());
 }
 
@@ -51,7 +52,7 @@ py::tuple repair(const Path& path)
     const std::string file = detail::existing_name(path.string());
     std::string missing;
     {
-        const py::gil_scoped_release release;
+        const Unlocked unlocked;
         missing = repair_trace(file);
     }
     return py::make_tuple(file_text(file), missing);
@@ -83,8 +84,8 @@ void bind_checks(py::module_& module)
         .def_property_readonly("text", [](const Finding& finding) { return file_text(finding.text); })
         .def_property_readonly("because", [](const Finding& finding) { return file_text(finding.because); });
     py::class_<Checker>(module, "Checker")
-        .def(py::init<ProjectPointer>(), py::arg("project"))
-        .def("read", &Checker::read, py::arg("calls"), py::call_guard<py::gil_scoped_release>())
+        .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>())
+        .def("read", &Checker::read, py::arg("calls"), py::call_guard<Unlocked>())
         .def_property_readonly("at_end", &Checker::at_end);
     bind_problems(module);
 }

@@ -11,6 +11,15 @@ py::object file_text(const std::string& text)
     return py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefaultAndSize(text.data(), text.size()));
 }
 
+std::string file_bytes(const py::str& text)
+{
+    const auto bytes =
+        py::reinterpret_steal<py::object>(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape"));
+    if (!bytes)
+        throw py::error_already_set();
+    return py::cast<std::string>(bytes);
+}
+
 py::list file_texts(const std::vector<std::string>& texts)
 {
     py::list list;

@@ -15,6 +15,8 @@ namespace hdtrace {
 
 /// Text that may name files, whose names need not be UTF-8.
 pybind11::object file_text(const std::string& text);
+/// In UTF-8, but for the bytes of a file's name that are none.
+std::string file_bytes(const pybind11::str& text);
 pybind11::list file_texts(const std::vector<std::string>& texts);
 pybind11::list missing_texts(const std::vector<MissingEnd>& ends);
 pybind11::dict to_dict(const std::vector<Attribute>& attributes);

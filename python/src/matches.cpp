@@ -13,6 +13,7 @@
 #include "python/src/conversions.h"
 #include "python/src/shared_types.h"
 #include "python/src/tables.h"
+#include "python/src/unlocked.h"
 
 namespace py = pybind11;
 
@@ -27,7 +28,7 @@ template <class Found> struct Labelled : Found {
 template <class Found, class Reader>
 std::vector<Labelled<Found>> read_labelled(Reader& reader, std::size_t calls)
 {
-    const py::gil_scoped_release release;
+    const Unlocked unlocked;
     std::vector<Labelled<Found>> result;
     for (Found& found : reader.read(calls)) {
         std::optional<std::string> label;
@@ -41,8 +42,7 @@ std::vector<Labelled<Found>> read_labelled(Reader& reader, std::size_t calls)
 template <class Reader, class Read> void bind_reader(py::module_& module, const char* name, Read read)
 {
     py::class_<Reader>(module, name)
-        .def(py::init([](ProjectPointer project) { return std::make_unique<Reader>(std::move(project)); }),
-             py::arg("project"))
+        .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>())
         .def("read", read, py::arg("calls"))
         .def_property_readonly("at_end", &Reader::at_end)
         .def_property_readonly("missing",
@@ -73,7 +73,8 @@ void bind_messages(py::module_& module)
                    std::to_string(message.destination) + ", tag " + std::to_string(message.tag) + ">";
         });
     bind_reader<MessageReader>(module, "MessageReader", &read_labelled<Message, MessageReader>);
-    bind_table<MessageTable>(module, "MessageTable").def(py::init<ProjectPointer>(), py::arg("project"));
+    bind_table<MessageTable>(module, "MessageTable")
+        .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>());
 }
 
 void bind_collectives(py::module_& module)
@@ -100,7 +101,7 @@ void bind_collectives(py::module_& module)
         });
     bind_reader<CollectiveReader>(module, "CollectiveReader", &read_labelled<Collective, CollectiveReader>);
     bind_table<CollectiveTable>(module, "CollectiveTable")
-        .def(py::init<ProjectPointer>(), py::arg("project"));
+        .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>());
 }
 
 } // namespace

@@ -10,6 +10,7 @@
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
 #include "python/src/shared_types.h"
+#include "python/src/unlocked.h"
 
 namespace py = pybind11;
 
@@ -130,7 +131,7 @@ void bind_project(py::module_& module)
     module.def(
         "read_project",
         [](const Path& path) {
-            const py::gil_scoped_release release;
+            const Unlocked unlocked;
             return std::make_shared<OpenedProject>(path.string());
         },
         py::arg("path"));

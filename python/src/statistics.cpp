@@ -6,6 +6,7 @@
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
 #include "python/src/shared_types.h"
+#include "python/src/unlocked.h"
 
 namespace py = pybind11;
 
@@ -32,8 +33,9 @@ void bind_statistics(py::module_& module)
         .def_property_readonly("sent", [](const Totals& totals) { return totals.volume.sent; })
         .def_property_readonly("received", [](const Totals& totals) { return totals.volume.received; });
     py::class_<Statistics>(module, "Statistics")
-        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"))
-        .def("read", &Statistics::read, py::arg("states"), py::call_guard<py::gil_scoped_release>())
+        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"),
+             py::call_guard<Unlocked>())
+        .def("read", &Statistics::read, py::arg("states"), py::call_guard<Unlocked>())
         .def(
             "groups",
             [](const Statistics& statistics, const std::string& by) {

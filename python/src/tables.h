@@ -12,6 +12,7 @@
 
 #include "hdtrace/analysis/columns.h"
 #include "python/src/conversions.h"
+#include "python/src/unlocked.h"
 
 namespace hdtrace {
 
@@ -64,8 +65,7 @@ template <class Columns> pybind11::dict columns_to_dict(Columns columns)
 template <class Table> pybind11::class_<Table> bind_table(pybind11::module_& module, const char* name)
 {
     return pybind11::class_<Table>(module, name)
-        .def("read", &Table::read, pybind11::arg("calls"),
-             pybind11::call_guard<pybind11::gil_scoped_release>())
+        .def("read", &Table::read, pybind11::arg("calls"), pybind11::call_guard<Unlocked>())
         .def("take", [](Table& table) { return columns_to_dict(table.take()); })
         .def_property_readonly("missing", [](const Table& table) { return missing_texts(table.missing()); });
 }

@@ -1,7 +1,9 @@
 // Single files: the states of a trace, the lines of an .info.
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <vector>
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -11,6 +13,7 @@
 #include "hdtrace/format/trc_reader.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
+#include "python/src/unlocked.h"
 
 namespace py = pybind11;
 
@@ -72,7 +75,7 @@ void bind_elements(py::module_& module)
 // The next states; none at the end. An error is reported by the call after the one with the last good state.
 std::vector<State> read_chunk(TrcReader& reader, std::size_t size)
 {
-    const py::gil_scoped_release release;
+    const Unlocked unlocked;
     std::vector<State> states;
     State state;
     try {
@@ -88,7 +91,8 @@ std::vector<State> read_chunk(TrcReader& reader, std::size_t size)
 void bind_trc_reader(py::module_& module)
 {
     py::class_<TrcReader>(module, "TrcReader")
-        .def(py::init([](const Path& path) { return TrcReader(path.string()); }), py::arg("path"))
+        .def(py::init([](const Path& path) { return TrcReader(path.string()); }), py::arg("path"),
+             py::call_guard<Unlocked>())
         .def_property_readonly("attributes",
                                [](const TrcReader& reader) { return to_dict(reader.attributes()); })
         .def_property_readonly("time_adjustment", &TrcReader::time_adjustment)
@@ -128,12 +132,19 @@ py::dict values_of(const InfoLine& line)
 
 py::tuple read_info(const Path& path)
 {
-    InfoReader reader(path.string());
-    InfoLine line;
-    py::list lines;
-    while (reader.next(line))
-        lines.append(py::make_tuple(bytes_text(std::string(line.kind())), values_of(line), line.number()));
-    return py::make_tuple(lines, reader.truncated_line());
+    std::optional<InfoReader> reader; // outlives its lines
+    std::vector<InfoLine> lines;
+    {
+        const Unlocked unlocked;
+        reader.emplace(path.string());
+        while (reader->next(lines.emplace_back())) {
+        }
+        lines.pop_back();
+    }
+    py::list result;
+    for (const InfoLine& line : lines)
+        result.append(py::make_tuple(bytes_text(std::string(line.kind())), values_of(line), line.number()));
+    return py::make_tuple(result, reader->truncated_line());
 }
 
 } // namespace

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
-from .._hdtrace import find_problems
+from .._hdtrace import find_problems, printable
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .output import Progress, print_json
@@ -98,5 +98,5 @@ def run(arguments: Namespace) -> int:
         print_json([asdict(finding) for finding in findings])
     else:
         for line in findings if arguments.all else summary(findings):
-            print(line)
+            print(printable(str(line)))
     return 1 if findings else 0

@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections import Counter
 from typing import Any
 
+from .._hdtrace import printable, printable_lines
 from ..project import Project
 from .output import print_json, table
 
@@ -51,9 +52,10 @@ def _text(about: dict[str, Any]) -> str:
     def cells(keys: list[str], rows: list[dict[str, Any]]) -> list[list[object]]:
         return [["" if row[key] is None else row[key] for key in keys] for row in rows]
 
-    parts = [f"{about['name']}: {about['processes']} processes, {len(about['hosts'])} host(s), {len(about['threads'])} thread(s)\n"]
+    counts = f"{about['processes']} processes, {len(about['hosts'])} host(s), {len(about['threads'])} thread(s)"
+    parts = [f"{printable(about['name'])}: {counts}\n"]
     if about["description"]:
-        parts.append(about["description"] + "\n")
+        parts.append(printable_lines(about["description"]) + "\n")
     parts.append(
         table(
             ["communicator", "processes", "uid"],

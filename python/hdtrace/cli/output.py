@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
+from .._hdtrace import printable
+
 
 class UsageError(Exception):
     """The command was given something that it cannot do."""
@@ -17,7 +19,7 @@ class UsageError(Exception):
 
 def message(text: str) -> None:
     """On standard error."""
-    print(f"hdtrace: {text}", file=sys.stderr)
+    print(f"hdtrace: {printable(text)}", file=sys.stderr)
 
 
 def reason(error: OSError) -> str:
@@ -39,7 +41,7 @@ def print_json(value: Any) -> None:
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: Iterable[str] = ()) -> str:
     """Rows in columns as wide as needed; the columns in `numbers` are aligned at the right."""
     right = set(numbers)
-    lines = [list(heads), *([str(cell) for cell in row] for row in rows)]
+    lines = [list(heads), *([printable(str(cell)) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines)]
 
     def line(cells: Sequence[str]) -> str:

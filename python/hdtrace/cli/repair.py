@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 
 from .. import _hdtrace
-from .._hdtrace import ReadError
+from .._hdtrace import ReadError, printable
 from ..project import Project
 from .output import message, reason
 
@@ -33,7 +33,7 @@ def _repair(path: str) -> bool:
         message(f"{path}: {error}")
         return False
     if missing:
-        print(f"{file}: {missing} was missing; closed, the original is {file}.orig")
+        print(printable(f"{file}: {missing} was missing; closed, the original is {file}.orig"))
     return True
 
 

@@ -6,10 +6,14 @@ from argparse import Namespace
 from typing import Any
 
 from ..project import Project
+from .table import LARGEST
 
 
 def filters(project: Project, arguments: Namespace) -> dict[str, Any]:
     """The arguments of Project.calls()."""
+    def absolute(time: int | None) -> int | None:
+        return None if time is None else max(-LARGEST, min(origin + time, LARGEST))
+
     begin, end = arguments.interval
     origin = project.start if arguments.interval != (None, None) else 0
     return {
@@ -17,5 +21,5 @@ def filters(project: Project, arguments: Namespace) -> dict[str, Any]:
         "thread": arguments.thread,
         "name": arguments.call,
         "call_class": getattr(arguments, "class"),
-        "interval": (None if begin is None else origin + begin, None if end is None else origin + end),
+        "interval": (absolute(begin), absolute(end)),
     }

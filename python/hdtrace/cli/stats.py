@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from .._hdtrace import Totals
+from .._hdtrace import Totals, printable
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .output import Progress, print_json, seconds, table, warn_of_missing
@@ -43,7 +43,8 @@ def run(arguments: Namespace) -> int:
         tables = {by: {label: _values(totals) for label, totals in rows} for by, rows in groups.items()}
         print_json({"name": project.name, "duration": duration / 1e9, "total": _values(statistics.totals), "by": tables})
     else:
-        print(f"{project.name}: {project.process_count} processes, {statistics.totals.calls} calls in {seconds(duration)} seconds\n")
+        counts = f"{project.process_count} processes, {statistics.totals.calls} calls"
+        print(f"{printable(project.name)}: {counts} in {seconds(duration)} seconds\n")
         print("\n".join(_table(by, rows) for by, rows in groups.items()), end="")
     warn_of_missing(statistics.missing)
     return 0

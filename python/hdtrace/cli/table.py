@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from .._hdtrace import CALL_CLASSES, GROUPINGS
@@ -54,10 +54,17 @@ class Command:
     program: str = ""
 
 
+LARGEST = 2**63 - 1  # number that the readers know
+_MOST_NUMBERS = 10_000_000
+
+
 def parse_numbers(text: str) -> list[int]:
     """4 or 0..7"""
     first, dots, last = text.partition("..")
-    return list(range(int(first), int(last) + 1)) if dots else [int(first)]
+    numbers = range(int(first), int(last if dots else first) + 1)
+    if len(numbers[:_MOST_NUMBERS + 1]) > _MOST_NUMBERS or (numbers and numbers[-1] > LARGEST):
+        raise ValueError(text)
+    return list(numbers)
 
 
 def parse_interval(text: str) -> tuple[int | None, int | None]:
@@ -68,9 +75,13 @@ def parse_interval(text: str) -> tuple[int | None, int | None]:
 
     def nanoseconds(seconds: str) -> int | None:
         try:
-            return int(Decimal(seconds) * 1_000_000_000) if seconds else None
-        except (InvalidOperation, OverflowError) as error:
+            time = Decimal(seconds or 0) * 1_000_000_000
+            fits = abs(time) <= LARGEST
+        except ArithmeticError as error:
             raise ValueError(text) from error
+        if not fits:
+            raise ValueError(text)
+        return int(time) if seconds else None
 
     return nanoseconds(begin), nanoseconds(end)
 
