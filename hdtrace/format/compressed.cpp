@@ -32,7 +32,7 @@ namespace {
 constexpr std::array<std::string_view, 2> suffixes = {".zst", ".gz"};
 constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd", gzip_magic = "\x1f\x8b\x08";
 constexpr std::size_t input_size = 64 * 1024;
-constexpr std::size_t search_size = 8 * 1024;     // a block is of this order
+constexpr std::size_t search_size = 8 * 1024;    // a block is of this order
 constexpr std::int64_t always_allowed = 4 << 20; // bytes of text, however small the file is
 
 // A frame of zstd's that its decoders skip: ours before a block.

@@ -173,8 +173,8 @@ struct TrcReader::Reading {
     std::optional<detail::LineParser> parser; ///< while the trace is read line by line
     std::deque<State> odd_states;             ///< from the last line, not handed out yet
     int odd_lines_read = 0;
-    std::optional<LaterLines> rest;           ///< for libxml2
-    std::unique_ptr<detail::XmlStates> xml;   ///< once libxml2 reads the rest
+    std::optional<LaterLines> rest;         ///< for libxml2
+    std::unique_ptr<detail::XmlStates> xml; ///< once libxml2 reads the rest
     std::int64_t lines_read = 0;
     bool knows_lines = true; ///< whether lines_read counts from the beginning
     std::int64_t earliest_end = std::numeric_limits<std::int64_t>::min();

@@ -1,0 +1,77 @@
+"""What is printed for people has no character that a terminal obeys."""
+import json
+import os
+import unicodedata
+
+import pytest
+from hdtrace import _hdtrace
+
+from projects_of_lines import project_text, write_project
+from test_command import run, run_well
+
+# Clears the screen in one character, turns text around, hides what follows, ends a line.
+HOSTILE = "\u009b2J\u202egpj\u2066x\u200f\u061c\u2028\u00adend"
+SHOWN = r"\xc2\x9b2J\xe2\x80\xaegpj\xe2\x81\xa6x\xe2\x80\x8f\xd8\x9c\xe2\x80\xa8\xc2\xadend"
+
+
+@pytest.mark.parametrize("text, shown", [
+    ("", ""),
+    ("plain ~ 'text' \\ äöü €", "plain ~ 'text' \\ äöü €"),
+    ("日本語 \U0001f600 é", "日本語 \U0001f600 é"),
+    ("\x1b]0;title\x07\x00\x7f", r"\x1b]0;title\x07\x00\x7f"),
+    ("a\tb\rc", r"a\tb\rc"),
+    (HOSTILE, SHOWN),
+    (os.fsdecode(b"\xff \xc3( \xed\xa0\x80 \xf5\x80\x80\x80 \xe2\x82"), r"\xff \xc3( \xed\xa0\x80 \xf5\x80\x80\x80 \xe2\x82"),
+    (os.fsdecode(b"\xc0\x9b"), r"\xc0\x9b"),
+])
+def test_printable(text, shown):
+    assert _hdtrace.printable(text) == _hdtrace.printable_lines(text) == shown
+
+
+def test_line_feeds():
+    assert (_hdtrace.printable("a\nb"), _hdtrace.printable_lines("a\nb")) == (r"a\nb", "a\nb")
+
+
+def is_harmless(text):
+    return all(c == "\n" or unicodedata.category(c) not in ("Cc", "Cf", "Zl", "Zp") for c in text)
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Names from files and programs in all places."""
+    line = f"<A{HOSTILE[-3:]} name='{HOSTILE}' cid='0' fid='0' size='1' time='1.000000000' end='2.000000000' ><B value='{HOSTILE}' /></Aend>\n"
+    path = write_project(tmp_path, f"{line}<Send size='4' count='1' tid='0' toRank='0' toTag='1' cid='0' time='2' end='3' />\n")
+    text = project_text(1).replace("<Description/>", f"<Description>{HOSTILE}\n{HOSTILE}</Description>")
+    for name in ("app", "WORLD", "/data/out", "MPI_INT"):
+        text = text.replace(f'name="{name}"', f'name="{HOSTILE}"')
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("words", [("info",), ("stats", "--by", "call,communicator,file"), ("dump",), ("check",), ("check", "--all")])
+def test_what_commands_print(project, words):
+    result = run(*words, project)
+    assert SHOWN in result.stdout and is_harmless(result.stdout + result.stderr), result
+
+
+@pytest.mark.parametrize("words", [("info", "--json"), ("dump", "--json"), ("stats", "--json", "--by", "file")])
+def test_data_stays_data(project, words):
+    lines = run_well(*words, project)
+    data = json.loads(lines.splitlines()[0] if words[0] == "dump" else lines)
+    assert is_harmless(lines) and HOSTILE in json.dumps(data, ensure_ascii=False)
+
+
+def test_messages(tmp_path):
+    name = tmp_path / os.fsdecode(b"a\x1b[31m\xff\n.proj")
+    for words in (("info", name), ("repair", tmp_path / f"{HOSTILE}.trc"), ("convert", "--to", "tit", "-o", tmp_path / "x", name)):
+        errors = run(*words, errors="surrogateescape").stderr
+        assert is_harmless(errors) and errors.count("\n") == 1 and ("\\x1b" in errors or SHOWN in errors), errors
+
+
+def test_warnings_of_the_merger(tmp_path):
+    (tmp_path / "app_h_0_0.info").write_bytes(
+        f"Process base='{HOSTILE}\\x1b]0;x' host='h' rank=0 size=1 thread=0 version=1\nComm map='0->0;' id=0 name='WORLD' uid='W'\n".encode()
+        + b"Unknown\x1b]0;title\x07 \xff\n"
+        + b"Comm map='0->0;' id=1 name='a\\x1b[2J' uid='V'\nComm map='0->0;' id=2 name='\\x9b' uid='V'\nTypeName id='9' name='\\x1b[2J'\n")
+    errors = run("merge", "-o", tmp_path / "app.proj", tmp_path, errors="surrogateescape").stderr
+    assert "\\x1b]0;title\\x07" in errors and is_harmless(errors), errors
