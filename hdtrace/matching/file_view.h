@@ -1,6 +1,7 @@
 // file_view.h - which bytes of a file are seen through a view.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "hdtrace/matching/type_map.h"
@@ -12,7 +13,8 @@ class FileView {
     /// The whole file, as it is seen before MPI_File_set_view.
     FileView() : m_map(TypeMap::piece(1)), m_extent(1) {}
     FileView(std::int64_t displacement, const MappedType& filetype)
-        : m_displacement(displacement), m_map(filetype.map), m_extent(filetype.extent)
+        : m_displacement(std::clamp(displacement, -TypeMap::most_bytes, TypeMap::most_bytes)),
+          m_map(filetype.map), m_extent(filetype.extent)
     {
     }
 
@@ -23,9 +25,13 @@ class FileView {
     }
 
     /// Gives visit(begin, end) the pieces of so many bytes of data from an offset in the file on, which the
-    /// view shows. Pieces that touch each other are one. Only if is_regular().
+    /// view shows. Pieces that touch each other are one. What would be behind 2^60 bytes is left out. Only if
+    /// is_regular().
     template <class Visit> void visit_pieces(std::int64_t offset, std::int64_t size, Visit&& visit) const
     {
+        if (offset < 0 || offset > TypeMap::most_bytes)
+            return;
+        size = std::min(size, TypeMap::most_bytes);
         std::int64_t begin = offset, end = offset; // of what was not handed out yet
         const auto extend = [&](std::int64_t piece_begin, std::int64_t piece_end) {
             piece_end = std::min(piece_end, piece_begin + size);
@@ -53,10 +59,11 @@ class FileView {
             return;
         }
         const std::int64_t first = m_displacement + m_map->begin();
-        std::int64_t tile = offset < first ? 0 : (offset - first) / m_extent;
+        const std::int64_t tile = offset < first ? 0 : (offset - first) / m_extent;
         std::int64_t skipped = m_map->data_before(offset - m_displacement - tile * m_extent);
-        while (m_map->visit_pieces(m_displacement + tile * m_extent, skipped, visit)) {
-            ++tile;
+        std::int64_t place = m_displacement + tile * m_extent;
+        while (place <= TypeMap::most_bytes && m_map->visit_pieces(place, skipped, visit)) {
+            place += m_extent;
             skipped = 0;
         }
     }

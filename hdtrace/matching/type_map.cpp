@@ -11,6 +11,21 @@ namespace {
 constexpr int most_nesting = 1000;
 constexpr std::int64_t bytes_of_int = 4;
 
+// Files may say anything.
+__extension__ using Wide = __int128;
+
+std::int64_t checked(Wide value)
+{
+    if (value > TypeMap::most_bytes || value < -TypeMap::most_bytes)
+        throw DatatypeError("a datatype is larger than 2^60 bytes");
+    return static_cast<std::int64_t>(value);
+}
+
+std::int64_t product(std::int64_t a, std::int64_t b)
+{
+    return checked(Wide{a} * b);
+}
+
 std::int64_t integer(const Element& element, std::string_view name)
 {
     const std::optional<std::int64_t> value = element.integer(name);
@@ -40,7 +55,7 @@ bool is_pair_with_int(std::string_view name)
 
 TypeMapPointer predefined(const Element& type)
 {
-    const std::int64_t size = integer(type, "size");
+    const std::int64_t size = checked(integer(type, "size"));
     const std::int64_t number = size - bytes_of_int;
     if (!is_pair_with_int(text(type, "name")) || number <= 0)
         return TypeMap::piece(size);
@@ -65,25 +80,28 @@ struct Dimension {
 
 Dimension dimension_of_subarray(const Element& row)
 {
-    return {integer(row, "size"), {integer(row, "start"), 1, integer(row, "subsize"), 1, 0}};
+    return {checked(integer(row, "size")), {integer(row, "start"), 1, integer(row, "subsize"), 1, 0}};
 }
 
 /// What the process with this coordinate gets.
 Dimension dimension_of_darray(const Element& row, std::int64_t coordinate)
 {
-    const std::int64_t size = integer(row, "gsize");
-    const std::int64_t processes = integer(row, "psize");
+    const std::int64_t size = checked(integer(row, "gsize"));
+    const std::int64_t processes = checked(integer(row, "psize"));
+    if (processes <= 0)
+        throw DatatypeError("an array is distributed to " + std::to_string(processes) + " processes");
     if (text(row, "distrib") == "MPI_DISTRIBUTE_NONE")
         return {size, {0, 1, size, 1, 0}};
     const std::int64_t smallest =
         text(row, "distrib") == "MPI_DISTRIBUTE_BLOCK" ? (size + processes - 1) / processes : 1;
     const std::int64_t length = row.integer("darg").value_or(smallest);
-    if (length <= 0 || processes <= 0)
+    if (length <= 0)
         throw DatatypeError("a distributed array has blocks of " + std::to_string(length));
-    const std::int64_t step = length * processes;
-    const std::int64_t left = std::max<std::int64_t>(0, size - coordinate * length); // behind the first one
+    const std::int64_t step = product(length, processes);
+    const std::int64_t first = product(coordinate, length);
+    const std::int64_t left = std::max<std::int64_t>(0, size - first); // behind the first one
     return {size,
-            {coordinate * length, left / step + (left % step >= length ? 1 : 0), length, step,
+            {first, left / step + (left % step >= length ? 1 : 0), length, step,
              left % step < length ? left % step : 0}};
 }
 
@@ -115,9 +133,10 @@ TypeMapPointer array_map(const Datatype& datatype, const MappedType& old)
     for (const auto& [size, indices] : dimensions) {
         const auto& [first, blocks, length, step, rest] = indices;
         const TypeMapPointer block = TypeMap::join({{0, length, stride, map}});
-        map = TypeMap::join({{first * stride, blocks, step * stride, block},
-                             {(first + blocks * step) * stride, rest, stride, map}});
-        stride *= size;
+        const std::int64_t behind_blocks = checked(first + Wide{blocks} * step);
+        map = TypeMap::join({{product(first, stride), blocks, product(step, stride), block},
+                             {product(behind_blocks, stride), rest, stride, map}});
+        stride = product(stride, size);
     }
     return map;
 }
@@ -144,6 +163,13 @@ void TypeMap::add(const Copies& copies)
 {
     if (copies.count <= 0 || copies.part->size() == 0)
         return;
+    const Wide span = Wide{copies.count - 1} * copies.stride;
+    checked(copies.place + std::min<Wide>(0, span) + copies.part->begin());
+    checked(copies.place + std::max<Wide>(0, span) + copies.part->end());
+    const std::int64_t size = checked(m_size + Wide{copies.count} * copies.part->size());
+    m_depth = std::max(m_depth, copies.part->m_depth + 1);
+    if (m_depth > most_nesting)
+        throw DatatypeError("datatypes are nested more than " + std::to_string(most_nesting) + " times");
     Row row{copies, m_size};
     if (row.count > 1 && row.part->m_rows.empty() && row.stride == row.part->m_size) {
         row.part = piece(row.count * row.part->m_size);
@@ -152,7 +178,7 @@ void TypeMap::add(const Copies& copies)
     m_is_ascending = m_is_ascending && row.is_ascending() && (m_rows.empty() || m_end <= row.begin());
     m_begin = m_rows.empty() ? row.begin() : std::min(m_begin, row.begin());
     m_end = m_rows.empty() ? row.end() : std::max(m_end, row.end());
-    m_size += row.count * row.part->m_size;
+    m_size = size;
     m_rows.push_back(std::move(row));
 }
 
@@ -193,7 +219,7 @@ const MappedType* TypeMaps::find(std::int64_t rank, std::int64_t tid)
 MappedType TypeMaps::make(std::int64_t rank, const Datatype& datatype)
 {
     const Element type = without_rows(datatype);
-    const std::int64_t extent = integer(type, "extent");
+    const std::int64_t extent = checked(integer(type, "extent"));
     if (datatype.combiner == "NAMED" || datatype.combiner.starts_with("F90_"))
         return {predefined(type), extent};
     std::vector<Copies> all = parts(rank, datatype);
@@ -236,13 +262,13 @@ std::vector<Copies> TypeMaps::parts(std::int64_t rank, const Datatype& datatype)
     else if (combiner == "CONTIGUOUS")
         block(0, integer(type, "count"));
     else if (combiner == "VECTOR" || combiner.starts_with("HVECTOR"))
-        vector(integer(type, "stride") * unit);
+        vector(product(integer(type, "stride"), unit));
     else if (combiner == "INDEXED_BLOCK" || combiner == "HINDEXED_BLOCK")
         for (const Element& row : datatype.rows)
-            block(integer(row, "displacement") * unit, integer(type, "blockLength"));
+            block(product(integer(row, "displacement"), unit), integer(type, "blockLength"));
     else if (combiner == "INDEXED" || combiner.starts_with("HINDEXED"))
         for (const Element& row : datatype.rows)
-            block(integer(row, "index") * unit, integer(row, "len"));
+            block(product(integer(row, "index"), unit), integer(row, "len"));
     else if (combiner == "SUBARRAY" || combiner == "DARRAY")
         parts.push_back({0, 1, 0, array_map(datatype, *old)});
     else

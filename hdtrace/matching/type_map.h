@@ -27,9 +27,13 @@ struct Copies {
 
 class TypeMap {
   public:
+    /// No place or size is larger, so that sums of a few of them can be computed.
+    static constexpr std::int64_t most_bytes = std::int64_t{1} << 60;
+
     /// One piece of so many bytes.
     static TypeMapPointer piece(std::int64_t size);
-    /// Parts one behind the other in the order of the data.
+    /// Parts one behind the other in the order of the data. Throws DatatypeError if that is too large or
+    /// nested too deeply.
     static TypeMapPointer join(const std::vector<Copies>& parts);
 
     /// Bytes of data.
@@ -64,6 +68,7 @@ class TypeMap {
     void add(const Copies& copies);
 
     std::vector<Row> m_rows; ///< none: one piece from 0
+    int m_depth = 0;         ///< how many maps are nested in this one
     std::int64_t m_size = 0;
     std::int64_t m_begin = 0;
     std::int64_t m_end = 0;
