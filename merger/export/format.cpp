@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "hdtrace/format/compressed.h"
+
 namespace hdtrace::exporter {
 
 // The row of each folder.
@@ -27,15 +29,37 @@ std::string Options::text(std::string_view option) const
     return found == of_format.end() ? std::string() : found->second;
 }
 
+namespace {
+
+std::vector<std::string> inputs_of(const Project& project)
+{
+    std::vector<std::string> inputs = {project.path};
+    for (const std::string& trace : project.trace_paths()) {
+        inputs.push_back(detail::existing_name(trace));
+        inputs.push_back(std::filesystem::path(trace).replace_extension(".info"));
+    }
+    return inputs;
+}
+
+} // namespace
+
+void check_processes(const Project& project)
+{
+    std::size_t described = project.leaves.size();
+    for (const Communicator& communicator : project.communicators)
+        described = std::max(described, communicator.members.size());
+    if (project.process_count < 0 || static_cast<std::uint64_t>(project.process_count) > described)
+        throw ConvertError("the project says that it has " + std::to_string(project.process_count) +
+                           " processes, but describes " + std::to_string(described));
+}
+
 void check_output(const Project& project, const Options& options)
 {
     std::error_code ignored;
     const std::filesystem::path output = options.output;
-    if (!std::filesystem::exists(output, ignored))
+    if (!std::filesystem::exists(std::filesystem::symlink_status(output, ignored)))
         return;
-    std::vector<std::string> inputs = project.trace_paths();
-    inputs.push_back(project.path);
-    for (const std::string& input : inputs) {
+    for (const std::string& input : inputs_of(project)) {
         if (std::filesystem::equivalent(input, output, ignored))
             throw ConvertError(options.output + " belongs to the trace and will not be replaced");
     }

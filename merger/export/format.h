@@ -48,6 +48,9 @@ struct Format {
 /// In the order of their names.
 const std::vector<Format>& formats();
 
+/// Throws ConvertError if the project has other processes than those that it describes.
+void check_processes(const Project& project);
+
 /// Throws ConvertError where the output may not be written.
 void check_output(const Project& project, const Options& options);
 

@@ -8,6 +8,7 @@
 #include "hdtrace/format/proj_reader.h"
 #include "hdtrace/matching/type_map.h"
 #include "hdtrace/tools/permissions.h"
+#include "hdtrace/tools/printable.h"
 #include "hdtrace/tools/run_tool.h"
 #include "merger/export/command_line.h"
 #include "merger/export/format.h"
@@ -30,6 +31,7 @@ void keep_private(const std::string& output, const Project& project)
 void convert(const CommandLine& command)
 {
     const Project project = read_project(command.project);
+    check_processes(project);
     check_output(project, command.options);
     keep_private(command.options.output, project);
     Account account;
@@ -37,12 +39,13 @@ void convert(const CommandLine& command)
     if (command.quiet)
         return;
     for (const std::string& line : account.lines())
-        std::puts(line.c_str());
+        std::puts(tools::printable(line).c_str());
 }
 
 tools::ExitCode fail(const std::string& project, const std::exception& error)
 {
-    std::fprintf(stderr, "%s: error: %s\n", project.c_str(), error.what());
+    const std::string line = project + ": error: " + error.what();
+    std::fprintf(stderr, "%s\n", tools::printable_lines(line).c_str());
     return tools::exit_error;
 }
 
