@@ -1,6 +1,7 @@
 #include "merger/merged_project.h"
 
 #include "hdtrace/format/errors.h"
+#include "hdtrace/matching/saturated.h"
 #include "merger/input_reader.h"
 
 #include <algorithm>
@@ -375,6 +376,19 @@ std::string MergedProcess::trace_path(const std::string& thread) const
     TraceName trace = name;
     trace.labels.push_back(thread);
     return trace.path(".trc");
+}
+
+std::int64_t MergedProject::undescribed_members() const
+{
+    std::int64_t count = 0;
+    const auto add = [&](std::int64_t members, std::size_t described) {
+        count = saturated_sum(count, saturated_difference(members, static_cast<std::int64_t>(described)));
+    };
+    for (const MergedCommunicator& communicator : communicators)
+        add(saturated_sum(communicator.map.size(), communicator.remote.size()), communicator.ids.size());
+    for (const MergedWindow& window : windows)
+        add(window.map.size(), window.parts.size());
+    return count;
 }
 
 MergedProject unify(const std::vector<InfoInput>& inputs, InputReader& reader, Report& report)

@@ -39,6 +39,9 @@ struct MergedProject {
     std::vector<MergedCommunicator> communicators;
     std::vector<MergedWindow> windows;
     DatatypePool datatypes; ///< owns what the processes refer to
+
+    /// How many members of communicators and windows are known only from what others say.
+    std::int64_t undescribed_members() const;
 };
 
 class InputReader;

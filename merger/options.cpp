@@ -60,6 +60,8 @@ tools::Request<Options> parse_options(int argc, char** argv)
     parser.add_text("compat", 0, compat, "PROGRAM",
                     "Write only what another program can load: piosimhd, the original tools");
     parser.add_switch("overwrite", 0, options.overwrite, "Replace FILE if it is there");
+    parser.add_switch("large", 0, options.large,
+                      "Write more than a million members of communicators that no file describes");
     parser.add_switch("no-audit", 0, no_audit, "Do not read the .trc files to check them");
     parser.add_switch("no-repair", 0, no_repair, "Leave .trc files that are cut off as they are");
     parser.add_switch("quiet", 'q', options.quiet, "Do not print warnings");

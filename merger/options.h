@@ -13,6 +13,7 @@ namespace hdtrace::merger {
 struct Options {
     std::string output;
     ProjectOptions project;
+    bool large = false; ///< also a project that is mostly not described
     bool overwrite = false;
     bool quiet = false;
     AuditOptions audit;

@@ -69,7 +69,7 @@ void check_output(const Options& options, const MergedProject& project, Report& 
         return;
     }
     std::error_code ignored;
-    if (!fs::exists(options.output, ignored))
+    if (!fs::exists(fs::symlink_status(options.output, ignored)))
         return;
     if (!fs::is_regular_file(options.output, ignored))
         report.error(options.output, "this is not a regular file and will not be replaced");
@@ -104,6 +104,16 @@ void write_output(const Options& options, const MergedProject& project, Report& 
     }
 }
 
+/// A few bytes can tell of many processes.
+void check_size(const Options& options, const MergedProject& project, Report& report)
+{
+    constexpr std::int64_t most_members = 1'000'000;
+    const std::int64_t count = project.undescribed_members();
+    if (count > most_members && !options.large)
+        report.error(options.output, "the communicators and windows would have " + std::to_string(count) +
+                                         " members that no file describes; --large writes them nevertheless");
+}
+
 /// Each stage needs the one before to be without errors.
 void merge(const Options& options, InputReader& reader, Report& report)
 {
@@ -112,6 +122,7 @@ void merge(const Options& options, InputReader& reader, Report& report)
         return;
     const MergedProject project = unify(inputs, reader, report);
     check_output(options, project, report);
+    check_size(options, project, report);
     if (report.has_errors())
         return;
     audit(project, options.output, options.audit, reader, report);

@@ -97,7 +97,7 @@ def write_huge_process(run, size):
 
 def send_while_writing(run, number, disposition):
     """The exit code of a run that gets a signal, which it found handled like this."""
-    arguments = [MERGER, "-o", "app.proj", "--overwrite", "--quiet", "app"]
+    arguments = [MERGER, "-o", "app.proj", "--overwrite", "--large", "--quiet", "app"]
     process = subprocess.Popen(arguments, cwd=run.folder, preexec_fn=lambda: signal.signal(number, disposition))
     while process.poll() is None:
         if any(run.folder.glob("app.proj.*")):

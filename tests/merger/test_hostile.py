@@ -92,6 +92,29 @@ def test_many_entities(run):
     assert ": warning: the trace is broken: " in result.stderr
 
 
+@pytest.mark.parametrize("lines", [
+    "",
+    "Comm map='0..16777215->0..16777215;' id=0 name='WORLD' uid='W'\n",
+    "".join(f"Comm map='0..9999->0..9999;' id={i} uid='{i}'\n" for i in range(200))])
+def test_few_lines_that_tell_of_many_processes(run, lines):
+    run.process(0, lines, size=16777216)
+    message = run.fail("app", "--no-audit", "--quiet", command=VERY_LITTLE_MEMORY)
+    assert " members that no file describes; --large writes them nevertheless" in message
+
+
+def test_a_large_project_is_written_if_that_is_wanted(run):
+    run.process(0, WORLD + "".join(f"Comm map='0..9999->0..9999;' id={i} uid='{i}'\n" for i in range(1, 120)), size=10000)
+    result = run.merge("app", "--no-audit", "--quiet", "--large", command=LITTLE_MEMORY)
+    assert len(result.project.findall("CommunicatorList/Communicator[2]/Rank")) == 10000
+
+
+def test_a_link_to_nothing_is_not_replaced(run):
+    run.info(0, WORLD, size=1)
+    (run.folder / "app.proj").symlink_to("nothing")
+    assert "not a regular file" in run.fail("app", "--no-audit")
+    assert (run.folder / "app.proj").is_symlink()
+
+
 def test_names_inside_the_files_lead_nowhere(run):
     """Only what lies in the folder of the inputs is read, and nothing but the output is written."""
     (run.folder / "traces").mkdir()
