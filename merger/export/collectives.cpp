@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hdtrace/matching/saturated.h"
+
 namespace hdtrace::exporter {
 
 namespace {
@@ -40,10 +42,33 @@ std::int64_t rank_of(const Element& child)
     return child.integer("rank").value_or(-1);
 }
 
-std::int64_t size_for(const std::vector<Volume>& volumes, std::int64_t rank)
+/// In the order of the ranks.
+std::vector<Volume> sorted_volumes(const Operation& operation, std::string_view name)
 {
-    const auto found = std::ranges::find(volumes, rank, &Volume::rank);
-    return found == volumes.end() ? 0 : found->size;
+    std::vector<Volume> found;
+    if (operation.children != nullptr)
+        found = volumes(*operation.children, name);
+    std::ranges::stable_sort(found, {}, &Volume::rank);
+    return found;
+}
+
+std::int64_t size_for(const std::vector<Volume>& sorted, std::int64_t rank)
+{
+    const auto found = std::ranges::lower_bound(sorted, rank, {}, &Volume::rank);
+    return found == sorted.end() || found->rank != rank ? 0 : found->size;
+}
+
+std::int64_t sum_of_others(const std::vector<Volume>& volumes, std::int64_t my_rank)
+{
+    std::int64_t sum = 0;
+    for (const Volume& volume : volumes)
+        sum = saturated_sum(sum, volume.rank == my_rank ? 0 : volume.size);
+    return sum;
+}
+
+std::int64_t times(std::int64_t size, std::int64_t count)
+{
+    return saturated_product(std::max<std::int64_t>(0, size), count);
 }
 
 /// An operation of this communicator: `root` is one of its members.
@@ -51,12 +76,10 @@ class Direct {
   public:
     Direct(const Operation& operation, const Members& members)
         : m_facts(*operation.facts), m_pattern(pattern_of(m_facts)), m_call(*operation.call),
-          m_members(members), m_me(members.ranks[members.me]), m_root(root_of(m_call))
+          m_members(members), m_me(members.ranks[members.me]), m_root(root_of(m_call)),
+          m_size(size_of(m_call)), m_sent(sent_size(m_call)), m_received(received_size(m_call)),
+          m_sends(sorted_volumes(operation, "Send")), m_receives(sorted_volumes(operation, "Recv"))
     {
-        if (operation.children != nullptr) {
-            m_sends = volumes(*operation.children, "Send");
-            m_receives = volumes(*operation.children, "Recv");
-        }
     }
 
     Exchange messages() const
@@ -76,24 +99,23 @@ class Direct {
         const std::int64_t other = m_members.ranks[i];
         switch (m_pattern) {
         case Pattern::everyone:
-            add(all.sends, other, sent_size(m_call));
-            add(all.receives, other, received_size(m_call));
+            add(all.sends, other, m_sent);
+            add(all.receives, other, m_received);
             break;
         case Pattern::from_root:
             if (m_me == m_root)
-                add(all.sends, other, has_lists(m_facts) ? size_for(m_sends, other) : size_of(m_call));
+                add(all.sends, other, has_lists(m_facts) ? size_for(m_sends, other) : m_size);
             else if (other == m_root)
-                add(all.receives, other, received_size(m_call));
+                add(all.receives, other, m_received);
             break;
         case Pattern::to_root:
             if (m_me == m_root)
-                add(all.receives, other,
-                    has_lists(m_facts) ? size_for(m_receives, other) : received_size(m_call));
+                add(all.receives, other, has_lists(m_facts) ? size_for(m_receives, other) : m_received);
             else if (other == m_root)
-                add(all.sends, other, size_of(m_call));
+                add(all.sends, other, m_size);
             break;
         case Pattern::upwards:
-            add(i > m_members.me ? all.sends : all.receives, other, size_of(m_call));
+            add(i > m_members.me ? all.sends : all.receives, other, m_size);
             break;
         case Pattern::unknown:
             break;
@@ -129,17 +151,15 @@ class Direct {
     const Members& m_members;
     std::int64_t m_me;
     std::int64_t m_root;
+    std::int64_t m_size, m_sent, m_received; ///< that the call names
     std::vector<Volume> m_sends;
     std::vector<Volume> m_receives;
 };
 
-bool is_told(const Operation& operation, const Members& members)
+bool tells_pattern(const Operation& operation)
 {
     const CallFacts& facts = *operation.facts;
-    if (pattern_of(facts) == Pattern::unknown || (has_lists(facts) && operation.children == nullptr))
-        return false;
-    return !facts.has_root ||
-           std::ranges::find(members.ranks, root_of(*operation.call)) != members.ranks.end();
+    return pattern_of(facts) != Pattern::unknown && (!has_lists(facts) || operation.children != nullptr);
 }
 
 } // namespace
@@ -197,11 +217,54 @@ std::vector<Volume> volumes(const std::vector<Element>& children, std::string_vi
     return found;
 }
 
+bool tells_messages(const Operation& operation, const Members& members)
+{
+    return tells_pattern(operation) &&
+           (!operation.facts->has_root ||
+            std::ranges::find(members.ranks, root_of(*operation.call)) != members.ranks.end());
+}
+
 std::optional<Exchange> direct_messages(const Operation& operation, const Members& members)
 {
-    if (!is_told(operation, members))
+    if (!tells_messages(operation, members))
         return std::nullopt;
     return Direct(operation, members).messages();
+}
+
+std::optional<Bytes> direct_bytes(const Operation& operation, const Membership& membership)
+{
+    const CallFacts& facts = *operation.facts;
+    if (!tells_pattern(operation) || (facts.has_root && !membership.has_root))
+        return std::nullopt;
+    const Element& call = *operation.call;
+    const std::vector<Volume> sends = sorted_volumes(operation, "Send");
+    const std::vector<Volume> receives = sorted_volumes(operation, "Recv");
+    const std::int64_t others = membership.size - 1, me = membership.my_rank;
+    const std::int64_t got = sum_of_others(receives, me);
+    const bool is_root = root_of(call) == me;
+    switch (pattern_of(facts)) {
+    case Pattern::everyone:
+        return Bytes{times(sent_size(call), others), times(received_size(call), others)};
+    case Pattern::from_root:
+        if (!is_root)
+            return Bytes{0, times(received_size(call), 1)};
+        return Bytes{has_lists(facts) ? sum_of_others(sends, me) : times(size_of(call), others), 0};
+    case Pattern::to_root:
+        if (!is_root)
+            return Bytes{times(size_of(call), 1), 0};
+        return Bytes{0, has_lists(facts) ? got : times(received_size(call), others)};
+    case Pattern::upwards:
+        return Bytes{times(size_of(call), others - membership.me), times(size_of(call), membership.me)};
+    case Pattern::listed_parts: {
+        const std::int64_t parts = times(size_for(receives, me), others);
+        return facts.reduces ? Bytes{got, parts} : Bytes{parts, got};
+    }
+    case Pattern::listed:
+        return Bytes{sends.empty() ? got : sum_of_others(sends, me), got};
+    case Pattern::unknown:
+        break;
+    }
+    return std::nullopt;
 }
 
 } // namespace hdtrace::exporter

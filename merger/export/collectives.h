@@ -43,7 +43,25 @@ std::int64_t root_of(const Element& call);
 /// What the child elements @p name tell; those without data are left out.
 std::vector<Volume> volumes(const std::vector<Element>& children, std::string_view name);
 
+/// Whether the trace tells what everyone sends to whom.
+bool tells_messages(const Operation& operation, const Members& members);
 /// What everyone sends to whom if nobody passes anything on. Empty if the trace does not tell.
 std::optional<Exchange> direct_messages(const Operation& operation, const Members& members);
+
+/// What is known of the members of a communicator without a look at each of them.
+struct Membership {
+    std::int64_t size = 0;
+    std::int64_t me = 0;      ///< which of them the process is
+    std::int64_t my_rank = 0; ///< in the world
+    bool has_root = false;    ///< whether the root that the operation names is one of them
+};
+
+struct Bytes {
+    std::int64_t sent = 0;
+    std::int64_t received = 0;
+};
+
+/// The sums of these messages.
+std::optional<Bytes> direct_bytes(const Operation& operation, const Membership& membership);
 
 } // namespace hdtrace::exporter

@@ -100,14 +100,32 @@ std::optional<std::uint32_t> Definitions::local_rank(const Communicator* communi
 {
     if (communicator == nullptr || rank < 0)
         return std::nullopt;
-    LocalRanks& ranks = m_local_ranks[communicator];
-    if (ranks.empty()) {
-        for (const Communicator::Member& member : communicator->members)
-            ranks.emplace_back(member.global, static_cast<std::uint32_t>(member.local));
-        std::ranges::sort(ranks);
-    }
-    const auto found = std::ranges::lower_bound(ranks, rank, {}, &LocalRanks::value_type::first);
+    const auto& ranks = local_ranks(communicator).sorted;
+    const auto found =
+        std::ranges::lower_bound(ranks, rank, {}, &std::pair<std::int64_t, std::uint32_t>::first);
     return found == ranks.end() || found->first != rank ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::int64_t> Definitions::member_count(const Communicator* communicator) const
+{
+    if (communicator == nullptr || !local_ranks(communicator).is_one_group)
+        return std::nullopt;
+    return std::ssize(communicator->members);
+}
+
+const Definitions::LocalRanks& Definitions::local_ranks(const Communicator* communicator) const
+{
+    const auto [place, is_new] = m_local_ranks.try_emplace(communicator);
+    LocalRanks& ranks = place->second;
+    if (!is_new)
+        return ranks;
+    const std::int64_t count = std::ssize(communicator->members);
+    for (const Communicator::Member& member : communicator->members) {
+        ranks.sorted.emplace_back(member.global, static_cast<std::uint32_t>(member.local));
+        ranks.is_one_group = ranks.is_one_group && !member.group && member.local >= 0 && member.local < count;
+    }
+    std::ranges::sort(ranks.sorted);
+    return ranks;
 }
 
 void Definitions::write(OTF2_GlobalDefWriter* writer, const std::vector<LocationDefinition>& locations,

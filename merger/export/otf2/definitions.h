@@ -56,6 +56,9 @@ class Definitions {
     /// Empty if it is not described.
     std::optional<std::uint32_t> local_rank(const Communicator* communicator, std::int64_t rank) const;
 
+    /// How many members it has; empty if it has two groups, or a member has no place.
+    std::optional<std::int64_t> member_count(const Communicator* communicator) const;
+
     void write(OTF2_GlobalDefWriter* writer, const std::vector<LocationDefinition>& locations,
                std::int64_t begin, std::int64_t end);
 
@@ -73,7 +76,11 @@ class Definitions {
     /// One, or two of an inter-communicator.
     std::vector<OTF2_GroupRef> groups_of(const Communicator& communicator);
 
-    using LocalRanks = std::vector<std::pair<std::int64_t, std::uint32_t>>; ///< by rank in the world
+    struct LocalRanks {
+        std::vector<std::pair<std::int64_t, std::uint32_t>> sorted; ///< by rank in the world
+        bool is_one_group = true;
+    };
+    const LocalRanks& local_ranks(const Communicator* communicator) const;
 
     const Project& m_project;
     OTF2_GlobalDefWriter* m_writer = nullptr;

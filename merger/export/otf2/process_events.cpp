@@ -68,14 +68,6 @@ uint64_t request_of_send(const Operation& operation)
     return request_of(operation.rid) | (receives ? uint64_t{1} << 63 : 0);
 }
 
-uint64_t sum(const std::vector<Volume>& volumes)
-{
-    uint64_t bytes = 0;
-    for (const Volume& volume : volumes)
-        bytes += static_cast<uint64_t>(volume.size);
-    return bytes;
-}
-
 uint64_t unsigned_value(const Element& element, std::string_view name)
 {
     return static_cast<uint64_t>(std::max<std::int64_t>(0, element.integer(name).value_or(0)));
@@ -246,15 +238,18 @@ std::optional<ProcessEvents::Collective> ProcessEvents::describe(const Operation
     const auto name =
         std::ranges::find(collective_operations, operation.facts->operation, &CollectiveOperation::operation);
     const Communicator* communicator = m_objects.communicator(m_rank, *operation.call);
-    const std::optional<Members> members = members_of(communicator, m_rank);
-    const std::optional<Exchange> messages = members ? direct_messages(operation, *members) : std::nullopt;
-    if (name == std::end(collective_operations) || !messages) {
+    const auto size = m_definitions.member_count(communicator);
+    const auto me = m_definitions.local_rank(communicator, m_rank);
+    const auto root = m_definitions.local_rank(communicator, root_of(*operation.call));
+    const auto bytes =
+        size && me ? direct_bytes(operation, {*size, *me, m_rank, root.has_value()}) : std::nullopt;
+    if (name == std::end(collective_operations) || !bytes) {
         m_open.back().approximation = not_described;
         return std::nullopt;
     }
-    const auto root = m_definitions.local_rank(communicator, root_of(*operation.call));
     return Collective{name->name, m_definitions.communicator(communicator),
-                      root.value_or(OTF2_UNDEFINED_UINT32), sum(messages->sends), sum(messages->receives)};
+                      root.value_or(OTF2_UNDEFINED_UINT32), static_cast<uint64_t>(bytes->sent),
+                      static_cast<uint64_t>(bytes->received)};
 }
 
 // --- files ---

@@ -223,7 +223,7 @@ std::optional<std::vector<Exchange>> message_rounds(const Operation& operation, 
 std::optional<ReplayCollective> replay_collective(const Operation& operation, const Members& members)
 {
     const ReplayRow& row = row_of(operation);
-    if (row.action.empty() || !direct_messages(operation, members))
+    if (row.action.empty() || !tells_messages(operation, members))
         return std::nullopt;
     std::vector<std::int64_t> arguments = arguments_of(operation, row.arguments, members);
     const std::int64_t most =
