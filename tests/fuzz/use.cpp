@@ -44,6 +44,7 @@ void convert(const Project& project, const Format& format, const std::string& ou
     Account account;
     Options options;
     options.output = output;
+    options.of_format["most-pieces"] = "10000"; // of ioplot; others do not look at it
     format.convert(project, options, account);
     account.lines();
 }
@@ -61,6 +62,7 @@ void use_all(const fuzz::InputFolder& folder, std::string_view text)
 {
     const std::string path = folder.write("app.proj", take_part(text));
     const Project project = read_project(path);
+    check_processes(project);
     if (project.process_count > most_processes)
         return;
     write_traces(folder, project, text);
