@@ -1,6 +1,7 @@
 #include "merger/export/ioplot/access_log.h"
 
 #include <string>
+#include <utility>
 
 #include "hdtrace/format/nanoseconds.h"
 #include "merger/export/format.h"
@@ -108,7 +109,7 @@ void AccessLog::start(Logs::value_type& log, const Operation& operation)
         write(access, operation.end);
 }
 
-void AccessLog::write(const Access& access, std::int64_t end) const
+void AccessLog::write(const Access& access, std::int64_t end)
 {
     const std::int64_t shown_begin = shown_time(access.rank, access.time);
     const std::int64_t shown_end = shown_time(access.rank, end);
@@ -119,7 +120,11 @@ void AccessLog::write(const Access& access, std::int64_t end) const
     };
     if (m_form.one_line_per_operation)
         return write_line(access.offset, access.size);
+    bool is_first = true;
     access.view.visit_pieces(access.offset, access.size, [&](std::int64_t begin, std::int64_t piece_end) {
+        if (!std::exchange(is_first, false) && ++m_pieces > m_form.most_pieces)
+            throw ConvertError("there are more than " + std::to_string(m_form.most_pieces) +
+                               " pieces: --most-pieces=N allows more, --lines=operations needs none");
         write_line(begin, piece_end - begin);
     });
 }

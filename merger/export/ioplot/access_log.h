@@ -14,7 +14,8 @@
 namespace hdtrace::exporter {
 
 struct LogForm {
-    bool one_line_per_operation = false; ///< else for each contiguous piece of it
+    bool one_line_per_operation = false;   ///< else for each contiguous piece of it
+    std::int64_t most_pieces = 10'000'000; ///< of all operations together, besides the first of each
     bool as_wtime = false; ///< times are those of MPI_Wtime, else since the first call of the run
 };
 
@@ -67,7 +68,8 @@ class AccessLog : public EventVisitor {
     void note_clock(const Call& call);
     void set_view(View& view, std::int64_t rank, const State& call);
     void start(Logs::value_type& log, const Operation& operation);
-    void write(const Access& access, std::int64_t end) const;
+    /// Throws ConvertError if there are too many pieces.
+    void write(const Access& access, std::int64_t end);
     /// Throws ConvertError if the process did not tell MPI_Wtime.
     std::int64_t shown_time(std::int64_t rank, std::int64_t time) const;
 
@@ -76,6 +78,7 @@ class AccessLog : public EventVisitor {
     LogForm m_form;
     Logs& m_logs;
     Account& m_account;
+    std::int64_t m_pieces = 0;
     std::optional<std::int64_t> m_start;               ///< of the first call of the run
     std::map<std::int64_t, std::int64_t> m_wtime_zero; ///< when MPI_Wtime was 0, by rank
     std::map<std::pair<std::int64_t, const ProjectFile*>, View> m_views;

@@ -1,5 +1,6 @@
 // The format of the ioplots tools: `rank op offset length start_time end_time`.
 
+#include <charconv>
 #include <deque>
 #include <set>
 #include <string>
@@ -25,6 +26,19 @@ bool is_second(const Options& options, std::string_view option, std::string_view
         throw tools::UsageError("--" + std::string(option) + " is " + std::string(first) + " or " +
                                 std::string(second) + ", not '" + given + "'");
     return given == second;
+}
+
+/// Throws UsageError.
+std::int64_t number_or(const Options& options, std::string_view option, std::int64_t otherwise)
+{
+    const std::string text = options.text(option);
+    if (text.empty())
+        return otherwise;
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number < 0)
+        throw tools::UsageError("--" + std::string(option) + " is a number, not '" + text + "'");
+    return number;
 }
 
 /// Those that are so called, a part of the name behind a '/' is enough; all if there is no name.
@@ -105,6 +119,7 @@ void write_each(const Project& project, const std::vector<const ProjectFile*>& f
 void convert_to_ioplot(const Project& project, const Options& options, Account& account)
 {
     const LogForm form = {.one_line_per_operation = is_second(options, "lines", "pieces", "operations"),
+                          .most_pieces = number_or(options, "most-pieces", LogForm().most_pieces),
                           .as_wtime = is_second(options, "times", "run", "wtime")};
     const bool wants_all = is_second(options, "files", "one", "all");
     const std::vector<const ProjectFile*> files = files_called(project, options.text("file"));
@@ -125,6 +140,7 @@ Format ioplot_format()
         {{"file", "NAME", "the file that is wanted, if the program used several"},
          {"files", "one|all", "all: OUT is a directory with a log of each file"},
          {"lines", "pieces|operations", "what has a line of its own: a contiguous piece, or an operation"},
+         {"most-pieces", "N", "how many pieces there may be besides the first of each operation (10000000)"},
          {"times", "run|wtime", "since the first call of the run, or as MPI_Wtime told them"}}};
 }
 

@@ -27,12 +27,12 @@ def write_project(folder, types="", calls="", processes=1):
     return project
 
 
-def refusal(project, to="ioplot"):
+def refusal(project, to="ioplot", *arguments):
     """The message; nothing is left of the output."""
     folder = project.parent
     before = sorted(folder.iterdir())
     limits = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64 << 20, 64 << 20))
-    result = call("--to", to, "-o", folder / "x", project, timeout=20, preexec_fn=limits)
+    result = call("--to", to, *arguments, "-o", folder / "x", project, timeout=20, preexec_fn=limits)
     assert (result.returncode, result.stderr.count("\n"), sorted(folder.iterdir())) == (1, 1, before), result
     return result.stderr
 
@@ -86,6 +86,22 @@ def test_places_that_no_file_has(tmp_path, offset, size):
 def test_processes_that_are_not_described(tmp_path, to, processes):
     message = refusal(write_project(tmp_path, processes=processes), to)
     assert f"the project says that it has {processes} processes, but describes 1" in message
+
+
+EVERY_SECOND = '<RESIZED id="1" oldType="0" size="4" lb="0" extent="8"/>'
+
+
+def test_an_access_with_too_many_pieces(tmp_path):
+    project = write_project(tmp_path, EVERY_SECOND, OPEN + SET_VIEW.format(0, 1) + READ.format(0, 1 << 60))
+    assert "there are more than 10000 pieces" in refusal(project, "ioplot", "--most-pieces", 10_000)
+    assert call("--to", "ioplot", "--lines", "operations", "-o", tmp_path / "x", project).returncode == 0
+
+
+def test_accesses_with_too_many_pieces(tmp_path):
+    project = write_project(tmp_path, EVERY_SECOND, OPEN + SET_VIEW.format(0, 1) + READ.format(0, 400) * 100)
+    assert "there are more than 9899 pieces" in refusal(project, "ioplot", "--most-pieces", 9899)
+    assert call("--to", "ioplot", "--most-pieces", 9900, "-o", tmp_path / "x", project).returncode == 0
+    assert call("--to", "ioplot", "--most-pieces", "many", "-o", tmp_path / "x", project).returncode == 2
 
 
 def test_a_description_of_objects_is_never_replaced(tmp_path):
