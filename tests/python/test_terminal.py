@@ -1,13 +1,15 @@
 """What is printed for people has no character that a terminal obeys."""
 import json
 import os
+import pty
+import subprocess
 import unicodedata
 
 import pytest
 from hdtrace import _hdtrace
 
 from projects_of_lines import project_text, write_project
-from test_command import run, run_well
+from test_command import COMMAND, run, run_well
 
 # Clears the screen in one character, turns text around, hides what follows, ends a line.
 HOSTILE = "\u009b2J\u202egpj\u2066x\u200f\u061c\u2028\u00adend"
@@ -59,6 +61,16 @@ def test_data_stays_data(project, words):
     lines = run_well(*words, project)
     data = json.loads(lines.splitlines()[0] if words[0] == "dump" else lines)
     assert is_harmless(lines) and HOSTILE in json.dumps(data, ensure_ascii=False)
+
+
+def test_xml_on_a_terminal(project):
+    assert HOSTILE in run_well("dump", "--xml", project)
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours) as terminal:
+        subprocess.run([COMMAND, "dump", "--xml", project], stdout=theirs, check=True, timeout=60)
+        shown = "".join(terminal.readline() for _ in range(4))
+        os.close(theirs)
+    assert SHOWN in shown and is_harmless(shown)
 
 
 def test_messages(tmp_path):

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import Any
 
-from .._hdtrace import Call, State
+from .._hdtrace import Call, State, printable_lines
 from ..project import Project
 from ..streams import Calls
 from .output import UsageError, warn_of_missing
@@ -50,6 +50,8 @@ def run(arguments: Namespace) -> int:
         lines: Iterator[str] = (json.dumps(_call(call)) + "\n" for call in calls)
     else:
         lines = _xml(calls) if arguments.xml else _text(project, calls)
+    if sys.stdout.isatty():
+        lines = map(printable_lines, lines)  # also of XML
     sys.stdout.writelines(lines)
     warn_of_missing(calls.missing)
     return 0

@@ -101,7 +101,7 @@ def test_accesses_with_too_many_pieces(tmp_path):
     project = write_project(tmp_path, EVERY_SECOND, OPEN + SET_VIEW.format(0, 1) + READ.format(0, 400) * 100)
     assert "there are more than 9899 pieces" in refusal(project, "ioplot", "--most-pieces", 9899)
     assert call("--to", "ioplot", "--most-pieces", 9900, "-o", tmp_path / "x", project).returncode == 0
-    assert call("--to", "ioplot", "--most-pieces", "many", "-o", tmp_path / "x", project).returncode == 2
+    assert call("--to", "ioplot", "--most-pieces", "many", "-o", tmp_path / "y", project).returncode == 2
 
 
 def test_a_description_of_objects_is_never_replaced(tmp_path):
