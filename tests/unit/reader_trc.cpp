@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "hdtrace/format/interruption.h"
 #include "hdtrace/format/trc_reader.h"
 #include "tests/unit/reader_support.h"
 
@@ -334,6 +335,42 @@ TEST(TrcReader, SaysWhyAFileCannotBeRead)
     EXPECT_EQ(error_number("/nowhere/app_host_0_0.trc"), ENOENT);
     EXPECT_EQ(error_number("/tmp"), EISDIR);
     EXPECT_EQ(error_number("/proc/self/mem"), EIO);
+}
+
+struct Interrupted {};
+
+TEST(InterruptionCheck, EndsWhatIsReadByWhomever)
+{
+    std::string lines;
+    for (int i = 0; i < 1'000'000; ++i)
+        lines += "<A time='1' end='2' />\n";
+    const std::string odd = "\n<A time='1'\nend='2' />\n"; // which libxml2 has to read, and all that follows
+    for (const std::string& begin : {std::string(), odd}) {
+        const TemporaryFile file("app_host_0_0.trc", "<Program timeAdjustment='1' version='1'>\n" + begin +
+                                                         lines + "</Program>\n");
+        static int checks = 0;
+        checks = 0;
+        const InterruptionCheck check([] {
+            if (++checks == 2)
+                throw Interrupted();
+        });
+        EXPECT_THROW(read_all(file.path()), Interrupted);
+        EXPECT_EQ(checks, 2);
+    }
+}
+
+TEST(InterruptionCheck, IsOverWithItsBlock)
+{
+    const TemporaryFile file("app_host_0_0.trc", small_trace);
+    {
+        const InterruptionCheck outer([] {});
+        {
+            const InterruptionCheck check([] { throw Interrupted(); });
+            EXPECT_THROW(detail::check_for_interruption_now(), Interrupted);
+        }
+        detail::check_for_interruption_now();
+    }
+    EXPECT_TRUE(read_all(file.path()).complete);
 }
 
 } // namespace
