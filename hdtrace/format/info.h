@@ -78,7 +78,8 @@ class InfoReader {
     ~InfoReader();
 
     /// Reads the next line into @p line, which must not outlive the reader; false at the end.
-    /// Throws ReadError for a line that is too long, OpenError if the file cannot be read.
+    /// Throws ReadError for a line that is too long and for a compressed file that is damaged, OpenError if
+    /// the file cannot be read.
     bool next(InfoLine& line);
 
     const std::string& path() const { return m_path; }

@@ -10,14 +10,17 @@ namespace {
 
 void read_lines(const std::string& path)
 {
+    const auto or_refuse = [](auto read) {
+        try {
+            return read();
+        } catch (const ReadError&) {
+            return false;
+        }
+    };
     InfoReader reader(path);
     InfoLine line;
-    while (reader.next(line)) {
-        try {
-            line.fields();
-        } catch (const ReadError&) {
-        }
-    }
+    while (or_refuse([&] { return reader.next(line); }))
+        or_refuse([&] { return !line.fields().empty(); });
 }
 
 void load_objects(const std::string& path)

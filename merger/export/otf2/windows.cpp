@@ -134,7 +134,7 @@ std::vector<std::uint64_t> ranks_of(const Element& call, std::uint64_t count)
         const bool is_range = rest.starts_with("..");
         rest.remove_prefix(is_range ? 2 : 0);
         const std::uint64_t last = is_range ? next_number() : first;
-        for (std::uint64_t rank = first; rank <= last && rank < count; ++rank)
+        for (std::uint64_t rank = first; rank <= last && rank < count && ranks.size() < count; ++rank)
             ranks.push_back(rank);
         rest.remove_prefix(std::min(rest.size(), std::size_t{1}));
     }
