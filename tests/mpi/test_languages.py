@@ -8,7 +8,7 @@ from support.runs import SETTINGS, SOURCE, link_options, only_with, ranks, run_w
 from support.runs import run_untraced as run_anew
 
 # Which predefined handle or numbering a binding uses for the same thing does not matter.
-NOT_COMPARED = {"time", "end", "flags", "tid", "oldTid"}
+NOT_COMPARED = {"time", "end", "wtime", "site", "flags", "tid", "oldTid"}
 
 
 def shape(run):

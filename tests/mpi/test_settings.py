@@ -40,6 +40,15 @@ def test_nested_calls_are_logged_on_demand(run_traced, ranks):
         assert Call("Comm_dup") in trace and Call("Barrier") not in trace
 
 
+def test_nested_calls_are_logged_to_a_depth(run_traced):
+    (trace,) = run_traced("nested_deep", 1, {"HDTRACE_NESTED": "1", "HDTRACE_ALL_FUNCTIONS": "2"})
+    (state,), depth = [state for state in trace if state.name == "Reduce_local"], 1
+    while state.nested:
+        (state,) = state.nested
+        depth += 1
+    assert state.name == "Reduce_local" and depth == 32  # HD_LOG_MAX_DEPTH in hdTrace.h
+
+
 @only_with("MPICH")
 def test_calls_inside_the_mpi_library(run_traced):
     for trace in run_traced("io_views", 2, {"HDTRACE_NESTED": "1"}):

@@ -1,5 +1,7 @@
 #include "mpiwrapper/runtime/recording/life_cycle.h"
 
+#include "hdtrace/include/hdTrace.h"
+
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/requests.h"
@@ -25,7 +27,8 @@ pid_t traced_process = 0;
 
 int depth_of_calls()
 {
-    return settings.nested ? TraceWriter::max_depth : 1;
+    static_assert(HD_LOG_MAX_DEPTH <= TraceWriter::max_depth);
+    return settings.nested ? HD_LOG_MAX_DEPTH : 1;
 }
 
 bool has_been_started()
