@@ -31,6 +31,13 @@ class Element {
         m_cursor += length;
         return *this;
     }
+    /// The first @p length bytes of @p memory, all of which is copied: that needs no call.
+    template <size_t Size> Element& prefix(const char (&memory)[Size], size_t length)
+    {
+        memcpy(m_cursor, memory, Size);
+        m_cursor += length;
+        return *this;
+    }
     Element& number(int64_t value)
     {
         m_cursor = put_number(m_cursor, value);

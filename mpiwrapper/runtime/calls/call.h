@@ -31,7 +31,8 @@ enum class Tracks : uint8_t {
 /// Decides what happens with a call, keeps its times and finds the objects that it names.
 class Call {
   public:
-    Call(Level level, Tracks tracks)
+    /// In the wrapper itself, whose frame is @p frame.
+    Call(Level level, Tracks tracks, const void* frame = __builtin_frame_address(0)) : m_frame(frame)
     {
         Thread* thread = current_thread;
         if (!HDT_LIKELY(thread != nullptr)) {
@@ -139,7 +140,8 @@ class Call {
     {
         if (!HDT_LIKELY(succeeded()))
             write_error(element);
-        return element.times(m_begin, m_end);
+        const SiteText& site = m_thread->sites.find(m_frame);
+        return element.prefix(site.text, site.length).times(m_begin, m_end);
     }
 
   private:
@@ -156,6 +158,7 @@ class Call {
     static constexpr int own_depth = 1 << 20;
 
     Thread* m_thread = nullptr;
+    const void* m_frame; // of the wrapper
     int m_depth = 0;
     int m_number = 0; // of the calls that the thread is in
     bool m_is_recorded = false;

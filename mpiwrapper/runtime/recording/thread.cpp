@@ -187,6 +187,7 @@ Thread* add_thread()
         threads = thread;
     }
     find_stack(*thread);
+    thread->sites.open(settings.call_sites, thread->stack_begin, thread->stack_end);
     thread->signal_stack = provide_signal_stack();
     pthread_setspecific(thread_end_key, thread);
     return current_thread = thread;

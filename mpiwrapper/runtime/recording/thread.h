@@ -7,6 +7,7 @@
 #include "mpiwrapper/runtime/objects/files.h"
 #include "mpiwrapper/runtime/objects/windows.h"
 #include "mpiwrapper/runtime/recording/scratch.h"
+#include "mpiwrapper/runtime/sites/call_sites.h"
 
 namespace hdtrace::mpi {
 
@@ -26,6 +27,7 @@ struct Thread {
     const void* stack_begin = nullptr;      ///< the lowest address; null if it is not known
     const void* stack_end = nullptr;
     int number = 0;
+    CallSites sites;
     HandleCache<MPI_Comm, const Comm*> comms;
     HandleCache<MPI_Datatype, Type> types;
     HandleCache<MPI_Win, Window> windows;

@@ -8,7 +8,7 @@ namespace {
 
 // MPI_Init cannot be a Call: there is nothing to record with before it returns.
 template <typename Start, typename PutAttributes>
-int finish_init(int rc, int64_t begin, const char* name, Level level, Start start_tracing,
+int finish_init(const void* frame, int rc, int64_t begin, const char* name, Level level, Start start_tracing,
                 PutAttributes put_attributes)
 {
     const int64_t end = Clock().now();
@@ -27,7 +27,8 @@ int finish_init(int rc, int64_t begin, const char* name, Level level, Start star
     put_attributes(element);
     if (wtime >= 0)
         element.text(" wtime='").seconds(static_cast<int64_t>(wtime * nanoseconds_per_second)).text("'");
-    element.times(begin, end).end(name);
+    const SiteText& site = thread->sites.find(frame);
+    element.prefix(site.text, site.length).times(begin, end).end(name);
     return rc;
 }
 
@@ -45,7 +46,8 @@ extern "C" HDT_EXPORT int MPI_Init(int* argc, char*** argv)
     begin_init();
     const int64_t begin = Clock().now();
     const int rc = real.MPI_Init(argc, argv);
-    return finish_init(rc, begin, "Init", ordinary, start_with_provided_level, [](Element&) {});
+    return finish_init(__builtin_frame_address(0), rc, begin, "Init", ordinary, start_with_provided_level,
+                       [](Element&) {});
 }
 HDT_WRAPS(MPI_Init);
 
@@ -55,7 +57,8 @@ extern "C" HDT_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required,
     const int64_t begin = Clock().now();
     const int rc = real.MPI_Init_thread(argc, argv, required, provided);
     return finish_init(
-        rc, begin, "Init_thread", with_attributes, start_with_provided_level, [&](Element& element) {
+        __builtin_frame_address(0), rc, begin, "Init_thread", with_attributes, start_with_provided_level,
+        [&](Element& element) {
             element.text(" required='").number(required).text("' provided='").number(*provided).text("'");
         });
 }
@@ -68,7 +71,8 @@ extern "C" HDT_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhand
     const int64_t begin = Clock().now();
     const int rc = real.MPI_Session_init(info, errhandler, session);
     return finish_init(
-        rc, begin, "Session_init", ordinary, [&] { start_from_session(*session); }, [](Element&) {});
+        __builtin_frame_address(0), rc, begin, "Session_init", ordinary,
+        [&] { start_from_session(*session); }, [](Element&) {});
 }
 HDT_WRAPS(MPI_Session_init);
 #endif

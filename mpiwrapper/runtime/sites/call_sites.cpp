@@ -1,0 +1,244 @@
+#include "mpiwrapper/runtime/sites/call_sites.h"
+
+#include "hdtrace/writer/text.h"
+#include "mpiwrapper/runtime/objects/lock.h"
+#include "mpiwrapper/runtime/objects/object_table.h"
+#include "mpiwrapper/runtime/process/info_sink.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+namespace hdtrace::mpi {
+
+constinit uint32_t unloaded_objects = 0;
+
+namespace {
+
+constexpr int most_frames = 64;
+constexpr int64_t most_sites = 1'000'000; // beyond it a program makes them
+
+/// An object file that was described, where it was loaded then.
+struct RecentObject {
+    const void* begin;
+    uint32_t unloaded; ///< how many had been unloaded
+    int64_t id;
+};
+
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the tables
+constinit NumbersByName objects, sites;            // ids by what describes them
+RecentObject recent_objects[64];
+int64_t object_count = 0, site_count = 0;
+
+/// Names of object files between the program and the MPI library: what MPI libraries and their bindings for
+/// languages are called, and ourselves.
+bool belongs_to_mpi(const char* path)
+{
+    const char* const slash = strrchr(path, '/');
+    const char* const name = slash != nullptr ? slash + 1 : path;
+    static constexpr const char* beginnings[] = {
+        "libmpi.", "libmpi_",     "libmpich",    "libmpicxx", "libmpifort",
+        "libpmpi", "libopen-rte", "libopen-pal", "libfmpich", "libHDTraceMPIWrapper"};
+    for (const char* const beginning : beginnings)
+        if (strncmp(name, beginning, strlen(beginning)) == 0)
+            return true;
+    return strstr(path, "/mpi4py/") != nullptr;
+}
+
+uintptr_t hash_of(const void* const* addresses, int count)
+{
+    uintptr_t hash = 0;
+    for (int i = 0; i < count; ++i)
+        hash = (hash ^ reinterpret_cast<uintptr_t>(addresses[i])) * 0x9e3779b97f4a7c15u;
+    return hash;
+}
+
+/// The build id that linkers put into a file; empty if there is none.
+void put_build_id(TextBuffer& line, const link_map& object)
+{
+    struct Search {
+        ElfW(Addr) base;
+        TextBuffer& line;
+    } search = {object.l_addr, line};
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* data) {
+            const Search& wanted = *static_cast<Search*>(data);
+            if (info->dlpi_addr != wanted.base)
+                return 0;
+            for (int i = 0; i < info->dlpi_phnum; ++i) {
+                const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+                if (segment.p_type != PT_NOTE)
+                    continue;
+                const char* note = reinterpret_cast<const char*>(info->dlpi_addr + segment.p_vaddr);
+                for (const char* const end = note + segment.p_memsz; note + sizeof(ElfW(Nhdr)) <= end;) {
+                    ElfW(Nhdr) head;
+                    memcpy(&head, note, sizeof head);
+                    const char* const name = note + sizeof head;
+                    const char* const bytes = name + (head.n_namesz + 3) / 4 * 4;
+                    if (bytes + head.n_descsz > end)
+                        break;
+                    if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == 4 && memcmp(name, "GNU", 4) == 0) {
+                        wanted.line.text(" buildId='");
+                        for (uint32_t k = 0; k < head.n_descsz; ++k) {
+                            constexpr char digits[] = "0123456789abcdef";
+                            const auto byte = static_cast<uint8_t>(bytes[k]);
+                            wanted.line.bytes(&digits[byte >> 4], 1).bytes(&digits[byte & 15], 1);
+                        }
+                        wanted.line.text("'");
+                        return 1;
+                    }
+                    note = bytes + (head.n_descsz + 3) / 4 * 4;
+                }
+            }
+            return 1;
+        },
+        &search);
+}
+
+/// The path of a loaded file as the system resolves it: the program itself has no name there.
+const char* path_of(const link_map& object, char (&buffer)[PATH_MAX])
+{
+    if (object.l_name[0] != '\0')
+        return realpath(object.l_name, buffer) != nullptr ? buffer : object.l_name;
+    const ssize_t length = readlink("/proc/self/exe", buffer, sizeof buffer - 1);
+    buffer[length > 0 ? length : 0] = '\0';
+    return buffer;
+}
+
+/// The id of what is described by @p details, to which the .info gets a line if it is new; -1 without memory.
+/// Whoever calls it holds the mutex.
+int64_t describe(NumbersByName& table, int64_t& count, const char* kind, TextBuffer& details)
+{
+    int64_t* const id = details.bad() ? nullptr : table.find_or_add(details.c_string(), -1);
+    if (id == nullptr)
+        return -1;
+    if (*id < 0) {
+        *id = count++;
+        TextBuffer line;
+        line.string(kind).text(" id=").number(*id).text(" ").string(details.c_string()).text("\n");
+        write_info(line);
+    }
+    return *id;
+}
+
+/// The id of a loaded object file.
+int64_t object_id(const link_map& object, const void* begin)
+{
+    constexpr size_t count = sizeof recent_objects / sizeof *recent_objects;
+    RecentObject& recent = recent_objects[reinterpret_cast<uintptr_t>(begin) / 4096 % count];
+    const uint32_t unloaded = __atomic_load_n(&unloaded_objects, __ATOMIC_RELAXED);
+    if (recent.begin == begin && recent.unloaded == unloaded)
+        return recent.id;
+    char path[PATH_MAX];
+    TextBuffer details;
+    details.text("path='").info_escaped(path_of(object, path)).text("'");
+    put_build_id(details, object);
+    recent = {begin, unloaded, describe(objects, object_count, "Object", details)};
+    return recent.id;
+}
+
+/// "0+4711;": which object file, and where in it; -1 if the address is in none.
+void put_frame(TextBuffer& frames, const void* address)
+{
+    dl_find_object found;
+    int64_t object = -1;
+    uintptr_t base = 0;
+    if (_dl_find_object(const_cast<void*>(address), &found) == 0) {
+        object = object_id(*found.dlfo_link_map, found.dlfo_map_start);
+        base = found.dlfo_link_map->l_addr;
+    }
+    const uintptr_t offset = reinterpret_cast<uintptr_t>(address) - base;
+    frames.number(object).text("+").number(static_cast<int64_t>(offset)).text(";");
+}
+
+/// The id of a site; -1 without memory.
+int64_t site_id(const void* const* addresses, int count)
+{
+    const MutexLock lock(mutex);
+    if (site_count == most_sites)
+        return -1;
+    TextBuffer details;
+    details.text("frames='");
+    for (int i = 0; i < count; ++i)
+        put_frame(details, addresses[i]);
+    return describe(sites, site_count, "Site", details.text("'"));
+}
+
+SiteText text_of(int64_t id)
+{
+    SiteText site = {};
+    if (id >= 0)
+        site.length =
+            static_cast<uint8_t>(put_text(put_number(put_text(site.text, " site='"), id), "'") - site.text);
+    return site;
+}
+
+} // namespace
+
+const CallSites::KnownFrame& CallSites::known_frame(const void* return_address)
+{
+    KnownFrame& known = m_frames[place_of(reinterpret_cast<uintptr_t>(return_address))];
+    if (known.return_address == return_address)
+        return known;
+    known = {return_address, find_frame_rule(return_address), false};
+    dl_find_object found;
+    char path[PATH_MAX];
+    if (_dl_find_object(const_cast<void*>(return_address), &found) == 0)
+        known.is_in_mpi = belongs_to_mpi(path_of(*found.dlfo_link_map, path));
+    return known;
+}
+
+// False if only MPI is known to have called.
+bool CallSites::leave_mpi(Frame& frame)
+{
+    for (int i = 0; i < most_frames; ++i) {
+        const KnownFrame& known = known_frame(frame.return_address);
+        if (!known.is_in_mpi)
+            return true;
+        if (!frame.go_to_caller(known.rule, m_stack_end))
+            return false;
+    }
+    return false;
+}
+
+/// How many return addresses there are.
+int CallSites::walk(Frame frame, const void** addresses)
+{
+    const bool is_on_stack = m_stack_begin <= frame.stack_pointer && frame.stack_pointer < m_stack_end;
+    const Frame innermost = frame;
+    if (is_on_stack && !leave_mpi(frame))
+        frame = innermost; // better than nothing
+    addresses[0] = frame.return_address;
+    int count = 1;
+    while (is_on_stack && count < m_depth &&
+           frame.go_to_caller(known_frame(frame.return_address).rule, m_stack_end))
+        addresses[count++] = frame.return_address;
+    return count;
+}
+
+const SiteText& CallSites::find_slowly(Frame caller)
+{
+    static constexpr SiteText none = {};
+    if (m_depth == 0)
+        return none;
+    const uint32_t unloaded = __atomic_load_n(&unloaded_objects, __ATOMIC_RELAXED);
+    if (m_unloaded != unloaded) {
+        m_unloaded = unloaded;
+        memset(m_entries, 0, sizeof m_entries);
+        memset(static_cast<void*>(m_frames), 0, sizeof m_frames);
+    }
+    const void* addresses[most_frames];
+    const int count = walk(caller, addresses);
+    const bool is_all_of_it = m_depth == 1 && addresses[0] == caller.return_address;
+    const uintptr_t key =
+        is_all_of_it ? reinterpret_cast<uintptr_t>(caller.return_address) : hash_of(addresses, count);
+    Entry& entry = entry_of(key);
+    if (entry.key != key)
+        entry = {key, text_of(site_id(addresses, count))};
+    return entry.site;
+}
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,74 @@
+// Where the program calls MPI. A call site is a list of return addresses, the innermost first, outside the
+// MPI library and its bindings; each new one is described in the .info.
+#pragma once
+
+#include "mpiwrapper/runtime/sites/frame_rules.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace hdtrace::mpi {
+
+/// The attribute of a call's state.
+struct SiteText {
+    char text[24];
+    uint8_t length; ///< 0: the site is not known
+};
+
+/// Goes up whenever an object file was unloaded: addresses may mean something else now.
+extern uint32_t unloaded_objects;
+
+/// The sites of one thread, which it has seen lately.
+class CallSites {
+  public:
+    /// @p depth: how many callers a site consists of; 0 if sites are not wanted. The stack is that of the
+    /// thread; null if it is not known.
+    void open(int depth, const void* stack_begin, const void* stack_end)
+    {
+        m_depth = depth;
+        m_stack_begin = reinterpret_cast<uintptr_t>(stack_begin);
+        m_stack_end = reinterpret_cast<uintptr_t>(stack_end);
+    }
+
+    /// Of the call whose wrapper's __builtin_frame_address(0) is @p frame.
+    const SiteText& find(const void* frame)
+    {
+        const Frame caller = Frame::of_caller(frame);
+        Entry& entry = entry_of(reinterpret_cast<uintptr_t>(caller.return_address));
+        const bool is_known = entry.key == reinterpret_cast<uintptr_t>(caller.return_address) &&
+                              m_unloaded == __atomic_load_n(&unloaded_objects, __ATOMIC_RELAXED);
+        if (__builtin_expect(is_known && m_depth == 1, 1))
+            return entry.site;
+        return find_slowly(caller);
+    }
+
+  private:
+    static constexpr size_t entry_count = 256;
+
+    /// By the return address where that is all of a site, else by a hash of several.
+    struct Entry {
+        uintptr_t key;
+        SiteText site;
+    };
+    /// What is known of a return address.
+    struct KnownFrame {
+        const void* return_address;
+        FrameRule rule;
+        bool is_in_mpi; ///< in the MPI library or its bindings
+    };
+
+    static size_t place_of(uintptr_t key) { return (key ^ key >> 8 ^ key >> 16) % entry_count; }
+    Entry& entry_of(uintptr_t key) { return m_entries[place_of(key)]; }
+    const SiteText& find_slowly(Frame caller);
+    const KnownFrame& known_frame(const void* return_address);
+    bool leave_mpi(Frame& frame);
+    int walk(Frame frame, const void** addresses);
+
+    int m_depth = 0;
+    uint32_t m_unloaded = 0;
+    uintptr_t m_stack_begin = 0, m_stack_end = 0;
+    Entry m_entries[entry_count] = {};
+    KnownFrame m_frames[entry_count] = {};
+};
+
+} // namespace hdtrace::mpi
