@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from support.runs import SETTINGS, run_with_tracer
+from support.runs import SETTINGS, only_with, run_with_tracer
 
 TESTS = Path(__file__).parents[1]
 SITES = TESTS / "mpi/programs/call_sites.c"
@@ -153,6 +153,37 @@ def test_libraries_that_take_each_other_s_place(tmp_path):
     last_two = [frames[site][0] for call, site in calls_of(run.threads[0, 0]) if call == "Barrier"][-2:]
     assert [path for path, _ in last_two] == [str(library) for library in libraries]
     assert last_two[0][1] == last_two[1][1], "the libraries do not have the same layout"
+
+
+@only_with("Open MPI")  # Debian's mpi4py is made for it
+@pytest.mark.parametrize("depth, frames", [
+    (1, [["line 1"], ["exchange 5"], ["exchange 6"], ["exchange 6"], ["ünïcode 8"], ["<string> 1"], ["<string> 3"], ["<string> 2"]]),
+    (2, [["line 1"], ["exchange 5", "line 9"], ["exchange 6", "line 9"], ["exchange 6", "line 9"], ["ünïcode 8", "line 10"],
+         ["<string> 1", "line 11"], ["<string> 3", "line 11"], ["<string> 2", "line 12"]])])
+def test_lines_of_python(tmp_path, depth, frames):
+    program = tmp_path / "lines of python.py"
+    program.write_text("from mpi4py import MPI\n"
+                       "comm = MPI.COMM_WORLD\n"
+                       "def exchange(n):\n"
+                       "    for _ in range(n):\n"
+                       "        comm.Barrier()\n"
+                       "        comm.bcast({'a': n}, root=0)\n"
+                       "def ünïcode():\n"
+                       "    comm.Barrier()\n"
+                       "exchange(1)\n"
+                       "ünïcode()\n"
+                       "exec('comm.Barrier()\\n\\ncomm.Barrier()')\n"
+                       "exec('\\ncomm.Barrier()')\n")
+    run = run_with_tracer("/usr/bin/python3", 2, tmp_path, {"HDTRACE_CALL_SITES": str(depth)}, (program,), merger_warns="unknown line")
+    for rank, trace in enumerate(run):
+        (info,) = (path for path in run.trace_directory.glob("*.info") if path.stem.split("_")[-2] == str(rank))
+        sources = re.findall(r"^Source id=(\d+) path='(.*)' function='(.*)' line=(\d+)$", info.read_text(), re.MULTILINE)
+        described = {f"s{number}": ("line" if function == "<module>" and path == str(program) else path if path == "<string>" else function,
+                                    int(line)) for number, path, function, line in sources}
+        sites = {line["id"]: [" ".join(map(str, described[frame])) for frame in line["frames"].split(";")[:-1]]
+                 for line in info_lines(run, rank, "Site") if "s" in line["frames"]}
+        assert [sites[state["site"]] for state in trace if state.name != "Finalize"] == frames
+        assert {path for _, path, _, _ in sources} <= {str(program), "<string>"}
 
 
 def test_no_sites_if_they_are_not_wanted(run_traced):

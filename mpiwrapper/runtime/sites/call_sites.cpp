@@ -4,6 +4,7 @@
 #include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
+#include "mpiwrapper/runtime/sites/python_frames.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -29,12 +30,11 @@ struct RecentObject {
 };
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the tables
-constinit NumbersByName objects, sites;            // ids by what describes them
+constinit NumbersByName objects, sources, sites;   // ids by what describes them
 RecentObject recent_objects[64];
-int64_t object_count = 0, site_count = 0;
+int64_t object_count = 0, source_count = 0, site_count = 0;
 
-/// Names of object files between the program and the MPI library: what MPI libraries and their bindings for
-/// languages are called, and ourselves.
+/// Whether an object file is the MPI library, a binding of it for another language, or ourselves.
 bool belongs_to_mpi(const char* path)
 {
     const char* const slash = strrchr(path, '/');
@@ -45,7 +45,7 @@ bool belongs_to_mpi(const char* path)
     for (const char* const beginning : beginnings)
         if (strncmp(name, beginning, strlen(beginning)) == 0)
             return true;
-    return strstr(path, "/mpi4py/") != nullptr;
+    return false;
 }
 
 uintptr_t hash_of(const void* const* addresses, int count)
@@ -154,8 +154,16 @@ void put_frame(TextBuffer& frames, const void* address)
     frames.number(object).text("+").number(static_cast<int64_t>(offset)).text(";");
 }
 
+/// "s3;": a place in a source file.
+void put_frame(TextBuffer& frames, const PythonFrame& frame)
+{
+    TextBuffer details;
+    frame.put(details);
+    frames.text("s").number(describe(sources, source_count, "Source", details)).text(";");
+}
+
 /// The id of a site; -1 without memory.
-int64_t site_id(const void* const* addresses, int count)
+template <typename Frame> int64_t site_id(const Frame* frames, int count)
 {
     const MutexLock lock(mutex);
     if (site_count == most_sites)
@@ -163,7 +171,7 @@ int64_t site_id(const void* const* addresses, int count)
     TextBuffer details;
     details.text("frames='");
     for (int i = 0; i < count; ++i)
-        put_frame(details, addresses[i]);
+        put_frame(details, frames[i]);
     return describe(sites, site_count, "Site", details.text("'"));
 }
 
@@ -178,45 +186,85 @@ SiteText text_of(int64_t id)
 
 } // namespace
 
-const CallSites::KnownFrame& CallSites::known_frame(const void* return_address)
+CallSites::Place CallSites::place_of_object(const void* return_address)
 {
-    KnownFrame& known = m_frames[place_of(reinterpret_cast<uintptr_t>(return_address))];
-    if (known.return_address == return_address)
-        return known;
-    known = {return_address, find_frame_rule(return_address), false};
     dl_find_object found;
     char path[PATH_MAX];
-    if (_dl_find_object(const_cast<void*>(return_address), &found) == 0)
-        known.is_in_mpi = belongs_to_mpi(path_of(*found.dlfo_link_map, path));
+    if (_dl_find_object(const_cast<void*>(return_address), &found) != 0)
+        return Place::program;
+    path_of(*found.dlfo_link_map, path);
+    return strstr(path, "/mpi4py/") != nullptr ? Place::mpi4py
+           : belongs_to_mpi(path)              ? Place::mpi
+                                               : Place::program;
+}
+
+const CallSites::KnownFrame& CallSites::known_frame(const void* return_address)
+{
+    KnownFrame& known = m_frames[slot_of(reinterpret_cast<uintptr_t>(return_address))];
+    if (known.return_address != return_address)
+        known = {return_address, find_frame_rule(return_address), place_of_object(return_address)};
     return known;
 }
 
-// False if only MPI is known to have called.
-bool CallSites::leave_mpi(Frame& frame)
+/// Goes to the first frame that is not the MPI library's. Else only MPI is known to have called, and the
+/// frame stays.
+CallSites::Place CallSites::leave_mpi(Frame& frame)
 {
+    Frame outside = frame;
     for (int i = 0; i < most_frames; ++i) {
-        const KnownFrame& known = known_frame(frame.return_address);
-        if (!known.is_in_mpi)
-            return true;
-        if (!frame.go_to_caller(known.rule, m_stack_end))
-            return false;
+        const KnownFrame& known = known_frame(outside.return_address);
+        if (known.place != Place::mpi) {
+            frame = outside;
+            return known.place;
+        }
+        if (!outside.go_to_caller(known.rule, m_stack_end))
+            break;
     }
-    return false;
+    return Place::mpi;
 }
 
-/// How many return addresses there are.
+/// How many return addresses there are, from the frame on.
 int CallSites::walk(Frame frame, const void** addresses)
 {
-    const bool is_on_stack = m_stack_begin <= frame.stack_pointer && frame.stack_pointer < m_stack_end;
-    const Frame innermost = frame;
-    if (is_on_stack && !leave_mpi(frame))
-        frame = innermost; // better than nothing
     addresses[0] = frame.return_address;
     int count = 1;
-    while (is_on_stack && count < m_depth &&
+    while (count < m_depth && is_on_stack(frame) &&
            frame.go_to_caller(known_frame(frame.return_address).rule, m_stack_end))
         addresses[count++] = frame.return_address;
     return count;
+}
+
+/// Null if the interpreter does not tell.
+const SiteText* CallSites::find_in_python()
+{
+    PythonFrame frames[most_frames];
+    const int count = find_python_frames(frames, m_depth);
+    if (count == 0)
+        return nullptr;
+    uintptr_t key = 0;
+    bool has_files = true;
+    for (int i = 0; i < count; ++i) {
+        key = (key ^ frames[i].key()) * 0x9e3779b97f4a7c15u;
+        has_files = has_files && frames[i].has_file();
+    }
+    if (!has_files) {
+        m_passing = text_of(site_id(frames, count));
+        return &m_passing;
+    }
+    Entry& entry = entry_of(key);
+    if (entry.key != key)
+        entry = {key, text_of(site_id(frames, count))};
+    return &entry.site;
+}
+
+void CallSites::forget_unloaded()
+{
+    const uint32_t unloaded = __atomic_load_n(&unloaded_objects, __ATOMIC_RELAXED);
+    if (m_unloaded == unloaded)
+        return;
+    m_unloaded = unloaded;
+    memset(m_entries, 0, sizeof m_entries);
+    memset(static_cast<void*>(m_frames), 0, sizeof m_frames);
 }
 
 const SiteText& CallSites::find_slowly(Frame caller)
@@ -224,15 +272,17 @@ const SiteText& CallSites::find_slowly(Frame caller)
     static constexpr SiteText none = {};
     if (m_depth == 0)
         return none;
-    const uint32_t unloaded = __atomic_load_n(&unloaded_objects, __ATOMIC_RELAXED);
-    if (m_unloaded != unloaded) {
-        m_unloaded = unloaded;
-        memset(m_entries, 0, sizeof m_entries);
-        memset(static_cast<void*>(m_frames), 0, sizeof m_frames);
+    forget_unloaded();
+    Frame frame = caller;
+    const Place place = is_on_stack(frame) ? leave_mpi(frame) : known_frame(frame.return_address).place;
+    if (place == Place::mpi4py) {
+        if (const SiteText* const site = find_in_python())
+            return *site;
     }
     const void* addresses[most_frames];
-    const int count = walk(caller, addresses);
-    const bool is_all_of_it = m_depth == 1 && addresses[0] == caller.return_address;
+    const int count = walk(frame, addresses);
+    const bool is_all_of_it =
+        m_depth == 1 && place == Place::program && frame.return_address == caller.return_address;
     const uintptr_t key =
         is_all_of_it ? reinterpret_cast<uintptr_t>(caller.return_address) : hash_of(addresses, count);
     Entry& entry = entry_of(key);

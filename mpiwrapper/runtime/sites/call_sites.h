@@ -45,6 +45,13 @@ class CallSites {
   private:
     static constexpr size_t entry_count = 256;
 
+    /// In which object file a return address lies.
+    enum class Place : uint8_t {
+        program, ///< it, or a library that it uses
+        mpi,     ///< the MPI library, or a binding of it
+        mpi4py,
+    };
+
     /// By the return address where that is all of a site, else by a hash of several.
     struct Entry {
         uintptr_t key;
@@ -54,21 +61,29 @@ class CallSites {
     struct KnownFrame {
         const void* return_address;
         FrameRule rule;
-        bool is_in_mpi; ///< in the MPI library or its bindings
+        Place place;
     };
 
-    static size_t place_of(uintptr_t key) { return (key ^ key >> 8 ^ key >> 16) % entry_count; }
-    Entry& entry_of(uintptr_t key) { return m_entries[place_of(key)]; }
+    static size_t slot_of(uintptr_t key) { return (key ^ key >> 8 ^ key >> 16) % entry_count; }
+    Entry& entry_of(uintptr_t key) { return m_entries[slot_of(key)]; }
     const SiteText& find_slowly(Frame caller);
+    void forget_unloaded();
     const KnownFrame& known_frame(const void* return_address);
-    bool leave_mpi(Frame& frame);
+    bool is_on_stack(const Frame& frame) const
+    {
+        return m_stack_begin <= frame.stack_pointer && frame.stack_pointer < m_stack_end;
+    }
+    Place leave_mpi(Frame& frame);
     int walk(Frame frame, const void** addresses);
+    const SiteText* find_in_python();
+    static Place place_of_object(const void* return_address);
 
     int m_depth = 0;
     uint32_t m_unloaded = 0;
     uintptr_t m_stack_begin = 0, m_stack_end = 0;
     Entry m_entries[entry_count] = {};
     KnownFrame m_frames[entry_count] = {};
+    SiteText m_passing = {}; ///< of a place that is not kept
 };
 
 } // namespace hdtrace::mpi
