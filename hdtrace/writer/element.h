@@ -31,11 +31,11 @@ class Element {
         m_cursor += length;
         return *this;
     }
-    /// The first @p length bytes of @p memory, all of which is copied: that needs no call.
-    template <size_t Size> Element& prefix(const char (&memory)[Size], size_t length)
+    /// A text whose memory is copied as a whole, which needs no call: its members are `text` and `length`.
+    template <typename Text> Element& whole(const Text& kept)
     {
-        memcpy(m_cursor, memory, Size);
-        m_cursor += length;
+        memcpy(m_cursor, kept.text, sizeof kept.text);
+        m_cursor += kept.length;
         return *this;
     }
     Element& number(int64_t value)

@@ -140,8 +140,9 @@ class Call {
     {
         if (!HDT_LIKELY(succeeded()))
             write_error(element);
-        const SiteText& site = m_thread->sites.find(m_frame);
-        return element.prefix(site.text, site.length).times(m_begin, m_end);
+        if (HDT_LIKELY(m_thread->sites.are_wanted()))
+            element.whole(m_thread->sites.find(m_frame));
+        return element.times(m_begin, m_end);
     }
 
   private:

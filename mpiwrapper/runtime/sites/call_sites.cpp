@@ -48,11 +48,18 @@ bool belongs_to_mpi(const char* path)
     return false;
 }
 
+constexpr uintptr_t no_address = uintptr_t{1} << (sizeof(uintptr_t) * 8 - 1);
+
+uintptr_t joined(uintptr_t hash, uintptr_t part)
+{
+    return ((hash ^ part) * 0x9e3779b97f4a7c15u) | no_address;
+}
+
 uintptr_t hash_of(const void* const* addresses, int count)
 {
     uintptr_t hash = 0;
     for (int i = 0; i < count; ++i)
-        hash = (hash ^ reinterpret_cast<uintptr_t>(addresses[i])) * 0x9e3779b97f4a7c15u;
+        hash = joined(hash, reinterpret_cast<uintptr_t>(addresses[i]));
     return hash;
 }
 
@@ -244,7 +251,7 @@ const SiteText* CallSites::find_in_python()
     uintptr_t key = 0;
     bool has_files = true;
     for (int i = 0; i < count; ++i) {
-        key = (key ^ frames[i].key()) * 0x9e3779b97f4a7c15u;
+        key = joined(key, frames[i].key());
         has_files = has_files && frames[i].has_file();
     }
     if (!has_files) {
@@ -269,9 +276,6 @@ void CallSites::forget_unloaded()
 
 const SiteText& CallSites::find_slowly(Frame caller)
 {
-    static constexpr SiteText none = {};
-    if (m_depth == 0)
-        return none;
     forget_unloaded();
     Frame frame = caller;
     const Place place = is_on_stack(frame) ? leave_mpi(frame) : known_frame(frame.return_address).place;

@@ -11,7 +11,7 @@ namespace hdtrace::mpi {
 
 /// The attribute of a call's state.
 struct SiteText {
-    char text[24];
+    char text[23];
     uint8_t length; ///< 0: the site is not known
 };
 
@@ -30,16 +30,16 @@ class CallSites {
         m_stack_end = reinterpret_cast<uintptr_t>(stack_end);
     }
 
+    bool are_wanted() const { return m_depth > 0; }
+
     /// Of the call whose wrapper's __builtin_frame_address(0) is @p frame.
     const SiteText& find(const void* frame)
     {
-        const Frame caller = Frame::of_caller(frame);
-        Entry& entry = entry_of(reinterpret_cast<uintptr_t>(caller.return_address));
-        const bool is_known = entry.key == reinterpret_cast<uintptr_t>(caller.return_address) &&
-                              m_unloaded == __atomic_load_n(&unloaded_objects, __ATOMIC_RELAXED);
-        if (__builtin_expect(is_known && m_depth == 1, 1))
-            return entry.site;
-        return find_slowly(caller);
+        const auto address = reinterpret_cast<uintptr_t>(Frame::of_caller(frame).return_address);
+        const Entry& entry = entry_of(address);
+        const bool is_known =
+            entry.key == address && m_unloaded == __atomic_load_n(&unloaded_objects, __ATOMIC_RELAXED);
+        return __builtin_expect(is_known, 1) ? entry.site : find_slowly(Frame::of_caller(frame));
     }
 
   private:
@@ -52,7 +52,8 @@ class CallSites {
         mpi4py,
     };
 
-    /// By the return address where that is all of a site, else by a hash of several.
+    /// By the return address where that is all of a site, else by a hash of several, which is no address of a
+    /// program.
     struct Entry {
         uintptr_t key;
         SiteText site;
@@ -64,7 +65,7 @@ class CallSites {
         Place place;
     };
 
-    static size_t slot_of(uintptr_t key) { return (key ^ key >> 8 ^ key >> 16) % entry_count; }
+    static size_t slot_of(uintptr_t key) { return (key ^ key >> 8) % entry_count; }
     Entry& entry_of(uintptr_t key) { return m_entries[slot_of(key)]; }
     const SiteText& find_slowly(Frame caller);
     void forget_unloaded();

@@ -27,8 +27,9 @@ int finish_init(const void* frame, int rc, int64_t begin, const char* name, Leve
     put_attributes(element);
     if (wtime >= 0)
         element.text(" wtime='").seconds(static_cast<int64_t>(wtime * nanoseconds_per_second)).text("'");
-    const SiteText& site = thread->sites.find(frame);
-    element.prefix(site.text, site.length).times(begin, end).end(name);
+    if (thread->sites.are_wanted())
+        element.whole(thread->sites.find(frame));
+    element.times(begin, end).end(name);
     return rc;
 }
 
