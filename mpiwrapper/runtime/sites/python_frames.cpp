@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,24 +36,27 @@ template <typename Function> void find(Function& function, const char* name)
     function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
 
-Interpreter find_interpreter()
+Interpreter found_interpreter;
+
+void find_interpreter()
 {
     Interpreter found;
     const auto* const version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));
     find(found.own_thread, "PyGILState_GetThisThreadState");
     find(found.line_of, "PyCode_Addr2Line");
     if (version == nullptr || found.own_thread == nullptr || found.line_of == nullptr)
-        return {};
+        return;
     for (const Layout& layout : layouts)
         if (*version >> 16 == layout.version)
             found.layout = &layout;
-    return found;
+    found_interpreter = found;
 }
 
 const Interpreter& interpreter()
 {
-    static const Interpreter found = find_interpreter();
-    return found;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_interpreter);
+    return found_interpreter;
 }
 
 template <typename Value> Value read(const char* object, int offset)

@@ -9,7 +9,7 @@ using namespace hdtrace::mpi;
 
 extern "C" HDT_EXPORT int dlclose(void* handle) noexcept
 {
-    static const auto next = reinterpret_cast<decltype(&::dlclose)>(dlsym(RTLD_NEXT, "dlclose"));
+    const auto next = reinterpret_cast<decltype(&::dlclose)>(dlsym(RTLD_NEXT, "dlclose"));
     const int rc = next(handle);
     __atomic_add_fetch(&unloaded_objects, 1, __ATOMIC_RELAXED);
     return rc;
