@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from support.foreign import prepare
 from support.runs import SETTINGS, only_with, run_with_tracer
 
 TESTS = Path(__file__).parents[1]
@@ -79,6 +80,36 @@ def test_each_call_has_the_line_that_makes_it(run_traced, name):
             assert not called or call.lower() in called, f"{call}: {file}:{line}"
             compared += len(called)
     assert compared > 0
+
+
+# Without lines: the instruction before a return address tells which function it calls.
+@only_with("Open MPI")  # Debian's programs are made for it
+@pytest.mark.parametrize("name", ["lammps", "hpcc"])
+def test_programs_of_others_have_sites_outside_mpi(tmp_path, name):
+    path, args = prepare(name, tmp_path)
+    run = run_with_tracer(path, 4, tmp_path, {"HDTRACE_CALL_SITES": "2"}, args, merger_warns="unknown line")
+    seen = set()
+    for rank, trace in enumerate(run):
+        frames = frames_of(run, rank)
+        for call, site in calls_of(trace):
+            assert site in frames, call
+            (innermost, address), *callers = frames[site]
+            assert innermost and "libmpi" not in innermost and callers, f"{call} at {innermost}+{address:x}"
+            seen.add((call, innermost, address))
+    checked = [call for call, innermost, address in seen if call_before(innermost, address) in {f"MPI_{call}", f"mpi_{call.lower()}_"}]
+    assert len(checked) > len(seen) / 2
+
+
+@cache
+def instructions(path):
+    return subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True, check=True).stdout
+
+
+def call_before(path, address):
+    """The function that the instruction calls of which `address` is the last byte; empty if it calls by a pointer."""
+    following = re.search(rf"\n +{address + 1:x}:\t", instructions(path))
+    lines = instructions(path)[:following.start()].splitlines()[-2:] if following else []
+    return next((found[1] for line in reversed(lines) if (found := re.search(r"call +\w+ <(\w+)@plt>", line))), "")
 
 
 def build(tmp_path, source, *options, name=None):
