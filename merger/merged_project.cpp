@@ -269,6 +269,7 @@ class Unifier {
             const CommunicatorPositions positions = m_communicators.add(process.rank, open.info);
             m_windows.add(process.rank, open.info, m_communicators, positions);
         }
+        m_call_sites.add(process.rank, open.info);
         process.lost = std::move(open.info.lost);
         process.datatypes = m_project.datatypes.add(open.info.datatypes, m_report);
         process.communicator_ids = ids_of(open.info.communicators);
@@ -284,6 +285,7 @@ class Unifier {
         m_project.files = m_files.take();
         m_project.communicators = m_communicators.take();
         m_project.windows = m_windows.take();
+        m_project.call_sites = m_call_sites.take();
         m_project.process_count = process_count();
         if (!m_project.levels.has_ranks || m_project.processes.empty())
             return;
@@ -361,6 +363,7 @@ class Unifier {
     CommunicatorUnifier m_communicators;
     WindowUnifier m_windows;
     FileUnifier m_files;
+    CallSiteUnifier m_call_sites;
     std::optional<OpenProcess> m_open;
     std::optional<ProcessLine> m_first;
     std::map<std::string, std::set<std::string>> m_others; ///< worlds and runs that have been reported

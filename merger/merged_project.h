@@ -1,6 +1,7 @@
 // A program's run as its project describes it: all processes and the objects that they share.
 #pragma once
 
+#include "merger/call_sites.h"
 #include "merger/communicators.h"
 #include "merger/datatypes.h"
 #include "merger/files.h"
@@ -38,6 +39,7 @@ struct MergedProject {
     std::vector<MergedFile> files;
     std::vector<MergedCommunicator> communicators;
     std::vector<MergedWindow> windows;
+    MergedCallSites call_sites;
     DatatypePool datatypes; ///< owns what the processes refer to
 
     /// How many members of communicators and windows are known only from what others say.

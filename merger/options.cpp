@@ -45,6 +45,7 @@ tools::Request<Options> parse_options(int argc, char** argv)
     std::string compat;
     bool no_audit = false;
     bool no_repair = false;
+    bool no_sources = false;
     tools::OptionParser parser(
         "project-merger",
         "Unifies the objects of all processes of a traced program into one project.\n\n"
@@ -64,6 +65,10 @@ tools::Request<Options> parse_options(int argc, char** argv)
                       "Write more than a million members of communicators that no file describes");
     parser.add_switch("no-audit", 0, no_audit, "Do not read the .trc files to check them");
     parser.add_switch("no-repair", 0, no_repair, "Leave .trc files that are cut off as they are");
+    parser.add_switch("no-sources", 0, no_sources,
+                      "Do not look for the lines of calls in programs and libraries");
+    parser.add_text("debug-directory", 0, options.debug_directory, "DIR",
+                    "Where debug information is that is not in them (default /usr/lib/debug)");
     parser.add_switch("quiet", 'q', options.quiet, "Do not print warnings");
     parser.add_inputs(options.inputs, "INPUT...");
     if (auto answer = parser.parse(argc, argv))
@@ -71,6 +76,7 @@ tools::Request<Options> parse_options(int argc, char** argv)
     options.project.compat = compat_of(compat);
     options.audit.read_traces = !no_audit;
     options.audit.close_traces = !no_repair;
+    options.find_sources = !no_sources;
     check(options);
     return options;
 }

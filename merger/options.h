@@ -7,6 +7,7 @@
 #include "hdtrace/tools/option_parser.h"
 #include "merger/audit.h"
 #include "merger/project_writer.h"
+#include "merger/source_places.h"
 
 namespace hdtrace::merger {
 
@@ -17,6 +18,8 @@ struct Options {
     bool overwrite = false;
     bool quiet = false;
     AuditOptions audit;
+    bool find_sources = true;
+    std::string debug_directory = default_debug_directory;
     std::vector<std::string> inputs;
 };
 

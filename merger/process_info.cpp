@@ -4,6 +4,7 @@
 #include "hdtrace/format/info.h"
 
 #include <algorithm>
+#include <charconv>
 #include <new>
 #include <set>
 #include <stdexcept>
@@ -60,6 +61,67 @@ std::vector<std::int64_t> id_list(const InfoLine& line, std::string_view key)
         }
     }
     return ids;
+}
+
+/// The number at the begin of @p text, which is taken away.
+std::optional<std::int64_t> take_number(std::string_view& text)
+{
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc())
+        return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return number;
+}
+
+bool take_character(std::string_view& text, char wanted)
+{
+    if (!text.starts_with(wanted))
+        return false;
+    text.remove_prefix(1);
+    return true;
+}
+
+/// `0+4457;`, `-1+94352;` or `s7;`, which is taken away.
+std::optional<SiteFrame> take_frame(std::string_view& text)
+{
+    std::optional<std::int64_t> object = SiteFrame::source_line;
+    if (!take_character(text, 's')) {
+        object = take_number(text);
+        if (!object || *object < SiteFrame::no_object || !take_character(text, '+'))
+            return std::nullopt;
+    }
+    const auto offset = take_number(text);
+    if (!offset || *offset < 0 || !take_character(text, ';'))
+        return std::nullopt;
+    return SiteFrame{*object, *offset};
+}
+
+std::vector<SiteFrame> site_frames(const InfoLine& line, std::string_view key)
+{
+    std::vector<SiteFrame> frames;
+    for (std::string_view rest = line.text(key); !rest.empty();) {
+        const std::string text(rest.substr(0, std::min<std::size_t>(rest.find(';'), 60)));
+        const auto frame = take_frame(rest);
+        if (!frame)
+            line.fail(key, "'" + text + "' is not object+offset");
+        frames.push_back(*frame);
+    }
+    if (frames.empty())
+        line.fail(key, "a site has at least one frame");
+    return frames;
+}
+
+/// Files are looked for by it.
+std::string build_id(const InfoLine& line, std::string_view key)
+{
+    constexpr std::size_t most = 128;
+    std::string id = line.text_or(key, "");
+    const bool is_right = id.find_first_not_of("0123456789abcdef") == std::string::npos &&
+                          id.size() % 2 == 0 && id.size() <= most;
+    if (!is_right)
+        line.fail(key, "'" + id.substr(0, 60) + "' is no build id");
+    return id;
 }
 
 /// Tools add numbers of their own behind the ids.
@@ -135,11 +197,19 @@ class InfoLoader {
     {
         using Load = void (InfoLoader::*)(const InfoLine&);
         static constexpr std::pair<std::string_view, Load> kinds[] = {
-            {"Process", &InfoLoader::load_process},    {"Thread", &InfoLoader::load_thread},
-            {"File", &InfoLoader::load_file},          {"Comm", &InfoLoader::load_communicator},
-            {"CommName", &InfoLoader::load_comm_name}, {"Type", &InfoLoader::load_type},
-            {"TypeName", &InfoLoader::load_type_name}, {"Win", &InfoLoader::load_window},
-            {"WinName", &InfoLoader::load_win_name},   {"End", &InfoLoader::load_end},
+            {"Process", &InfoLoader::load_process},
+            {"Thread", &InfoLoader::load_thread},
+            {"File", &InfoLoader::load_file},
+            {"Comm", &InfoLoader::load_communicator},
+            {"CommName", &InfoLoader::load_comm_name},
+            {"Type", &InfoLoader::load_type},
+            {"TypeName", &InfoLoader::load_type_name},
+            {"Win", &InfoLoader::load_window},
+            {"WinName", &InfoLoader::load_win_name},
+            {"Object", &InfoLoader::load_object_file},
+            {"Source", &InfoLoader::load_source_line},
+            {"Site", &InfoLoader::load_call_site},
+            {"End", &InfoLoader::load_end},
         };
         const auto* kind = std::ranges::find(kinds, line.kind(), &std::pair<std::string_view, Load>::first);
         if (kind != std::end(kinds))
@@ -285,6 +355,45 @@ class InfoLoader {
             m_info.datatypes.try_emplace(datatype.id, DatatypeRecord{place(line), datatype});
         if (!is_new && known->second.datatype != datatype)
             fail_described_twice(line, "datatype", datatype.id, known->second.place);
+    }
+
+    void load_object_file(const InfoLine& line)
+    {
+        const ObjectFileRecord file = {place(line), line.text("path"), build_id(line, "buildId")};
+        const std::int64_t id = object_id(line);
+        if (id < 0)
+            line.fail("id", "the id is negative");
+        const auto [known, is_new] = m_info.object_files.try_emplace(id, file);
+        if (!is_new && (known->second.path != file.path || known->second.build_id != file.build_id))
+            fail_described_twice(line, "object file", id, known->second.place);
+    }
+
+    void load_source_line(const InfoLine& line)
+    {
+        const SourceLineRecord source = {
+            place(line), {line.text_or("function", ""), line.text("path"), natural(line, "line")}};
+        const std::int64_t id = object_id(line);
+        const auto [known, is_new] = m_info.source_lines.try_emplace(id, source);
+        if (!is_new && known->second.where != source.where)
+            fail_described_twice(line, "source", id, known->second.place);
+    }
+
+    void load_call_site(const InfoLine& line)
+    {
+        const CallSiteRecord site = {place(line), site_frames(line, "frames")};
+        for (const SiteFrame& frame : site.frames) {
+            if (frame.is_in_object() && !m_info.object_files.contains(frame.object))
+                line.fail("frames",
+                          "object file " + std::to_string(frame.object) + " is not described before");
+            if (frame.object == SiteFrame::source_line && !m_info.source_lines.contains(frame.offset))
+                line.fail("frames", "source " + std::to_string(frame.offset) + " is not described before");
+        }
+        const std::int64_t id = object_id(line);
+        if (id < 0)
+            line.fail("id", "the id is negative");
+        const auto [known, is_new] = m_info.call_sites.try_emplace(id, site);
+        if (!is_new && known->second.frames != site.frames)
+            fail_described_twice(line, "call site", id, known->second.place);
     }
 
     void load_comm_name(const InfoLine& line) { load_name(line, m_communicator_names); }

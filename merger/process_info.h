@@ -4,6 +4,7 @@
 #include "merger/datatypes.h"
 #include "merger/rank_map.h"
 #include "merger/report.h"
+#include "merger/source_places.h"
 #include "merger/trace_name.h"
 
 #include <cstdint>
@@ -65,6 +66,39 @@ struct WindowRecord : SharedRecord {
     std::int64_t displacement_unit = 0;
 };
 
+/// An object file from which MPI was called.
+struct ObjectFileRecord {
+    Place place;
+    std::string path;
+    std::string build_id; ///< hexadecimal; empty if it has none
+};
+
+/// A line of a Python program from which MPI was called.
+struct SourceLineRecord {
+    Place place;
+    SourcePlace where;
+};
+
+/// A return address, or a line of a Python program.
+struct SiteFrame {
+    static constexpr std::int64_t no_object = -1;   ///< code that the program made
+    static constexpr std::int64_t source_line = -2; ///< a line of a Python program
+
+    bool is_in_object() const { return object >= 0; }
+
+    std::int64_t object = no_object; ///< the object file
+    /// In the file as it is linked; the address itself in none; of a line its number.
+    std::int64_t offset = 0;
+
+    bool operator==(const SiteFrame&) const = default;
+};
+
+/// Where the program called MPI.
+struct CallSiteRecord {
+    Place place;
+    std::vector<SiteFrame> frames; ///< the innermost first
+};
+
 struct LostStates {
     Place place;
     std::int64_t thread = 0;
@@ -81,6 +115,9 @@ struct ProcessInfo {
     std::vector<std::int64_t> communicator_order; ///< ids in the order of their creation
     std::map<std::int64_t, WindowRecord> windows;
     DatatypeTable datatypes;
+    std::map<std::int64_t, ObjectFileRecord> object_files;
+    std::map<std::int64_t, SourceLineRecord> source_lines;
+    std::map<std::int64_t, CallSiteRecord> call_sites; ///< of described object files and lines only
     std::vector<LostStates> lost;
 };
 

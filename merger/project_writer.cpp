@@ -30,6 +30,7 @@ class ProjectWriter {
         write_communicators();
         write_windows();
         write_datatypes();
+        write_call_sites();
         m_xml.end();
         m_xml.finish();
     }
@@ -285,6 +286,85 @@ class ProjectWriter {
             m_xml.attribute("value", value);
             m_xml.end();
         }
+    }
+
+    /// Nothing where no process described one.
+    void write_call_sites()
+    {
+        const MergedCallSites& call_sites = m_project.call_sites;
+        if (call_sites.sites.empty() || m_options.compat == Compat::piosimhd)
+            return;
+        m_xml.start("CallSiteList");
+        for (std::size_t i = 0; i < call_sites.object_files.size(); ++i)
+            write_object_file(i, call_sites.object_files[i]);
+        for (std::size_t i = 0; i < call_sites.frames.size(); ++i)
+            write_place(i, call_sites.frames[i], call_sites.places[i]);
+        for (std::size_t i = 0; i < call_sites.sites.size(); ++i)
+            write_call_site(i, call_sites.sites[i]);
+        for (const SiteIds& ids : call_sites.ids)
+            write_site_ids(ids);
+        m_xml.end();
+    }
+
+    void write_object_file(std::size_t id, const MergedObjectFile& file)
+    {
+        m_xml.start("Object");
+        m_xml.attribute("id", id);
+        m_xml.attribute("path", file.path);
+        if (!file.build_id.empty())
+            m_xml.attribute("buildId", file.build_id);
+        m_xml.end();
+    }
+
+    void write_place(std::size_t id, const SiteFrame& frame, const SourcePlaces& places)
+    {
+        m_xml.start("Place");
+        m_xml.attribute("id", id);
+        if (frame.is_in_object())
+            m_xml.attribute("object", frame.object);
+        if (frame.object != SiteFrame::source_line)
+            m_xml.attribute("offset", frame.offset);
+        for (const SourcePlace& place : places) {
+            m_xml.start("Function");
+            if (!place.function.empty())
+                m_xml.attribute("name", place.function);
+            if (!place.file.empty())
+                m_xml.attribute("file", place.file);
+            if (place.line > 0)
+                m_xml.attribute("line", place.line);
+            m_xml.end();
+        }
+        m_xml.end();
+    }
+
+    void write_call_site(std::size_t id, const std::vector<std::int64_t>& frames)
+    {
+        std::string places;
+        for (const std::int64_t frame : frames)
+            places += std::to_string(frame) + ";";
+        m_xml.start("CallSite");
+        m_xml.attribute("id", id);
+        m_xml.attribute("places", places);
+        m_xml.end();
+    }
+
+    void write_site_ids(const SiteIds& ids)
+    {
+        const auto range = [](std::int64_t first, std::int64_t count) {
+            return std::to_string(first) + (count > 1 ? ".." + std::to_string(first + count - 1) : "");
+        };
+        std::string map;
+        for (const SiteRun& run : ids.runs)
+            map += range(run.id, run.count) + "=" + range(run.site, run.count) + ";";
+        m_xml.start("Sites");
+        m_xml.attribute("map", map);
+        for (const SiteIds::Ranks& ranks : ids.ranks) {
+            m_xml.start("Ranks");
+            m_xml.attribute("first", ranks.first);
+            m_xml.attribute("last", ranks.last);
+            m_xml.end();
+        }
+        m_xml.end();
     }
 
     const MergedProject& m_project;

@@ -49,6 +49,8 @@ std::string_view plural(Topic topic)
         return "unknown lines";
     case Topic::unreadable_traces:
         return "unreadable traces";
+    case Topic::unusable_object_files:
+        return "object files that changed or are missing";
     case Topic::windows_with_several_names:
         return "windows with several names";
     case Topic::windows_without_uid:

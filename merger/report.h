@@ -45,6 +45,7 @@ enum class Topic {
     unknown_combiners,
     unknown_lines,
     unreadable_traces,
+    unusable_object_files,
     windows_with_several_names,
     windows_without_uid,
 };

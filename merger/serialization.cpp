@@ -87,6 +87,26 @@ auto fields(Is<DatatypeRecord> auto& r)
     auto& [place, datatype] = r;
     return std::tie(place, datatype);
 }
+auto fields(Is<ObjectFileRecord> auto& r)
+{
+    auto& [place, path, build_id] = r;
+    return std::tie(place, path, build_id);
+}
+auto fields(Is<SourcePlace> auto& r)
+{
+    auto& [function, file, line] = r;
+    return std::tie(function, file, line);
+}
+auto fields(Is<SourceLineRecord> auto& r)
+{
+    auto& [place, where] = r;
+    return std::tie(place, where);
+}
+auto fields(Is<CallSiteRecord> auto& r)
+{
+    auto& [place, frames] = r;
+    return std::tie(place, frames);
+}
 auto fields(Is<LostStates> auto& r)
 {
     auto& [place, thread, count] = r;
@@ -94,8 +114,10 @@ auto fields(Is<LostStates> auto& r)
 }
 auto fields(Is<ProcessInfo> auto& r)
 {
-    auto& [paths, process, threads, files, communicators, order, windows, datatypes, lost] = r;
-    return std::tie(paths, process, threads, files, communicators, order, windows, datatypes, lost);
+    auto& [paths, process, threads, files, communicators, order, windows, datatypes, objects, lines, sites,
+           lost] = r;
+    return std::tie(paths, process, threads, files, communicators, order, windows, datatypes, objects, lines,
+                    sites, lost);
 }
 auto fields(Is<TraceJob> auto& r)
 {
@@ -104,7 +126,8 @@ auto fields(Is<TraceJob> auto& r)
 }
 
 template <typename T>
-concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, RankRun>;
+concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, RankRun> ||
+    std::is_same_v<T, SiteFrame>;
 template <typename T>
 concept Compound = requires(T& value)
 {

@@ -2,6 +2,7 @@
 // other functions.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -14,6 +15,8 @@ struct SourcePlace {
     std::string function;
     std::string file;
     std::int64_t line = 0;
+
+    auto operator<=>(const SourcePlace&) const = default;
 };
 
 /// Of one return address, the innermost first: all but the last were put into the next one by the compiler.

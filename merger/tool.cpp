@@ -120,12 +120,14 @@ void merge(const Options& options, InputReader& reader, Report& report)
     const std::vector<InfoInput> inputs = find_inputs(options.inputs, report);
     if (report.has_errors())
         return;
-    const MergedProject project = unify(inputs, reader, report);
+    MergedProject project = unify(inputs, reader, report);
     check_output(options, project, report);
     check_size(options, project, report);
     if (report.has_errors())
         return;
     audit(project, options.output, options.audit, reader, report);
+    if (options.find_sources && options.project.compat == Compat::none)
+        add_source_places(project.call_sites, options.debug_directory, report);
     report.progress("writing", 0, 0);
     keep_private(options.output, project);
     write_output(options, project, report);

@@ -36,6 +36,17 @@ def test_writes_the_same_bytes(run, ranks):
     assert (run.folder / "app.proj").read_bytes() == expected
 
 
+@pytest.mark.parametrize("ranks", RANKS)
+def test_call_sites(run, ranks):
+    run.process(0, "Object id=0 path='/a' buildId='ab'\nSite id=0 frames='0+1;-1+2;'\nSite id=1 frames='0+3;'\nSource id=0 path='a.py' function='f' line=3\nSite id=2 frames='s0;'\n", size=2)
+    run.process(1, "Object id=0 path='/b'\nObject id=1 path='/a' buildId='ab'\nSite id=0 frames='1+3;'\nSite id=1 frames='0+1;'\n", size=2)
+    expected = run.merge("app")
+    assert expected.code == 0 and len(expected.warnings) == 2  # these files are not there
+    result = merge(run.folder, "-o", "app.proj", "--overwrite", "app", ranks=ranks)
+    assert (result.returncode, messages(result)) == (0, expected.warnings)
+    assert (run.folder / "app.proj").read_bytes() == expected.output.read_bytes()
+
+
 def write_troubled_processes(run):
     """Something to warn about in many ways."""
     everything = (
