@@ -25,6 +25,9 @@ struct CallColumns {
     Numbers<std::int32_t> depth; ///< 0 is the top level
     Numbers<std::int64_t> line;
     Numbers<std::uint8_t> unfinished;
+    OptionalNumbers site; ///< position in Project::call_sites
+    Texts function, source_file;
+    OptionalNumbers source_line;
 
     /// Calls @p see with the name and the column, one by one.
     template <class See> void for_each(See&& see)
@@ -52,6 +55,10 @@ struct CallColumns {
         see("depth", depth);
         see("line", line);
         see("unfinished", unfinished);
+        see("site", site);
+        see("function", function);
+        see("source_file", source_file);
+        see("source_line", source_line);
     }
 };
 
@@ -75,13 +82,14 @@ class CallTable : EventVisitor {
     void leave(const Call& call) override { add_row(call); }
     void mark(const Call& call) override { add_row(call); }
     void add_row(const Call& call);
+    void add_site(const Call& call);
 
     std::shared_ptr<const OpenedProject> m_project;
     Selection m_rows; ///< what of the states of a trace becomes a row
     MergedTraces m_states;
     Volumes m_volumes{m_project->objects};
     EventWalk m_walk{{this}, EventWalk::Follow::calls};
-    TextIndex m_names, m_errors;
+    TextIndex m_names, m_errors, m_functions, m_source_files;
     CallColumns m_columns;
 };
 

@@ -1,5 +1,6 @@
 #include "hdtrace/analysis/call_text.h"
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <string_view>
@@ -97,18 +98,32 @@ void append_words(std::string& text, const Element& element)
     }
 }
 
-void append_lines(std::string& text, const State& state, const std::string& owner, std::int64_t origin,
-                  int depth)
+// What all lines of a state have in common.
+struct Lines {
+    const ObjectTable& objects;
+    std::int64_t rank;
+    std::string owner;
+    std::int64_t origin;
+};
+
+void append_lines(std::string& text, const Lines& lines, const State& state, int depth)
 {
     for (const State& nested : state.nested)
-        append_lines(text, nested, owner, origin, depth + 1);
-    text += seconds(state.time - origin) + " " + seconds(state.end - state.time) + " " + owner + " ";
+        append_lines(text, lines, nested, depth + 1);
+    text +=
+        seconds(state.time - lines.origin) + " " + seconds(state.end - state.time) + " " + lines.owner + " ";
     text += std::string(2 * depth, ' ') + state.name;
     append_words(text, state);
     for (const Element& child : state.children) {
         text += " (" + child.name;
         append_words(text, child);
         text += ")";
+    }
+    if (const CallSite* site = lines.objects.call_site(lines.rank, state)) {
+        text += " at ";
+        std::string place = to_string(*site);
+        std::ranges::replace(place, '\n', ' ');
+        text += place;
     }
     text += "\n";
 }
@@ -143,10 +158,11 @@ std::string xml_line(const TraceFile& trace, const State& state)
     return text + "\n";
 }
 
-std::string text_lines(const TraceFile& trace, const State& state, std::int64_t origin)
+std::string text_lines(const ObjectTable& objects, const TraceFile& trace, const State& state,
+                       std::int64_t origin)
 {
     std::string text;
-    append_lines(text, state, owner_name(trace), origin, 0);
+    append_lines(text, {objects, trace.rank, owner_name(trace), origin}, state, 0);
     return text;
 }
 

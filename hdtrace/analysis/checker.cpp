@@ -54,9 +54,15 @@ bool has_one_root(const Communicator& communicator)
                                 [](const auto& member) { return member.group.has_value(); });
 }
 
+// " at main (main.c:7)", if that is known.
+std::string at(const CallSite* site)
+{
+    return site ? " at " + to_string(*site) : std::string();
+}
+
 std::string call_text(const CollectiveCall& call)
 {
-    return call.name + (call.root ? " with root " + std::to_string(*call.root) : "");
+    return call.name + (call.root ? " with root " + std::to_string(*call.root) : "") + at(call.site);
 }
 
 // The ranks that did not call.
@@ -132,19 +138,19 @@ std::vector<Finding> Checker::read(std::size_t calls)
     return std::exchange(m_findings, {});
 }
 
-void Checker::report(std::string kind, std::int64_t rank, std::int64_t thread, std::int64_t line,
-                     std::string text, std::string because)
+void Checker::report(std::string kind, const Place& place, std::string text, std::string because,
+                     const CallSite* other_site)
 {
-    m_findings.push_back(
-        {std::move(kind), m_project->path_of(rank, thread), line, std::move(text), std::move(because)});
+    m_findings.push_back({std::move(kind), m_project->path_of(place.rank, place.thread), place.line,
+                          std::move(text), std::move(because), place.site, other_site});
 }
 
 void Checker::report_trace(std::string kind, std::int64_t rank, const std::string& file, std::int64_t line,
-                           std::string text)
+                           std::string text, const CallSite* site)
 {
     if (rank >= 0)
         m_not_whole.try_emplace(rank, file);
-    m_findings.push_back({std::move(kind), file, line, std::move(text), {}});
+    m_findings.push_back({std::move(kind), file, line, std::move(text), {}, site});
 }
 
 void Checker::report_cut_off(const MissingEnd& end)
@@ -158,6 +164,7 @@ void Checker::note_progress(const Call& call)
     Progress& progress = m_progress[call.trace.rank];
     progress.thread = call.trace.thread;
     progress.line = call.state.line;
+    progress.site = m_project->objects.call_site(call.trace.rank, call.state);
     progress.has_begun = progress.has_begun || call.facts.life == LifeCycle::begins;
     progress.has_ended = progress.has_ended || call.facts.life == LifeCycle::ends;
 }
@@ -175,7 +182,8 @@ std::string Checker::reason_of(std::int64_t rank)
     if (!m_not_whole.contains(rank) && ended_early(rank)) {
         const Progress& progress = m_progress.at(rank);
         report_trace("unfinished", rank, m_project->path_of(rank, progress.thread), progress.line,
-                     "this is the last call, but Finalize was not called");
+                     "this is the last call" + at(progress.site) + ", but Finalize was not called",
+                     progress.site);
     }
     const auto found = rank == -1 ? m_not_whole.begin() : m_not_whole.find(rank);
     return found == m_not_whole.end() ? std::string() : found->second;
@@ -193,9 +201,10 @@ void Checker::leave(const Call& call)
 {
     const State& state = call.state;
     if (state.is_unfinished()) {
+        const CallSite* const site = m_project->objects.call_site(call.trace.rank, state);
         if (call.nesting == 0)
             report_trace("unfinished", call.trace.rank, call.trace.path, state.line,
-                         "the process ended inside " + state.name);
+                         "the process ended inside " + state.name + at(site), site);
         return;
     }
     if (call.nesting == 0)
@@ -214,11 +223,13 @@ void Checker::check_references(const Call& call, const Element& element)
             continue;
         const auto id = element.integer(attribute.name);
         if (id && *id != null_object && !is_described(m_project->objects, *kind, rank, *id) &&
-            m_unknown.emplace(rank, *kind, *id).second)
-            report("reference", rank, call.trace.thread, call.state.line,
-                   call.state.name + " names " + attribute.name + "='" + attribute.value +
+            m_unknown.emplace(rank, *kind, *id).second) {
+            const CallSite* const site = m_project->objects.call_site(rank, call.state);
+            report("reference", {rank, call.trace.thread, call.state.line, site},
+                   call.state.name + at(site) + " names " + attribute.name + "='" + attribute.value +
                        "', but the project has no such " + std::string(object_name(*kind)) + " of rank " +
                        std::to_string(rank));
+        }
     }
 }
 
@@ -230,12 +241,15 @@ void Checker::check_message(const Message& message)
         tag_text(message.tag) +
         (message.communicator ? " on " + m_project->label_of(*message.communicator) : std::string());
     if (message.send)
-        report("message", message.source, message.send->thread, message.send->line,
-               "sent to " + rank_text(message.destination) + ", " + where + ", but never received",
+        report("message", {message.source, message.send->thread, message.send->line, message.send->site},
+               "sent" + at(message.send->site) + " to " + rank_text(message.destination) + ", " + where +
+                   ", but never received",
                reason_of(message.destination));
     else if (message.receive)
-        report("message", message.destination, message.receive->thread, message.receive->line,
-               "receive from " + rank_text(message.source) + ", " + where + ", but never sent",
+        report("message",
+               {message.destination, message.receive->thread, message.receive->line, message.receive->site},
+               "receive" + at(message.receive->site) + " from " + rank_text(message.source) + ", " + where +
+                   ", but never sent",
                reason_of(message.source));
 }
 
@@ -257,9 +271,10 @@ void Checker::check_collective(const Collective& collective)
     };
     const auto different = std::ranges::find_if(collective.calls, differs);
     if (different != collective.calls.end())
-        report("collective", different->rank, different->thread, different->line,
+        report("collective", {different->rank, different->thread, different->line, different->site},
                where + " is " + call_text(*different) + " here, but " + call_text(first) + " in " +
-                   m_project->path_of(first.rank, first.thread) + ":" + std::to_string(first.line));
+                   m_project->path_of(first.rank, first.thread) + ":" + std::to_string(first.line),
+               {}, first.site);
     else if (collective.calls.size() < communicator.members.size())
         report_absent(collective, where);
     else
@@ -271,7 +286,7 @@ void Checker::report_absent(const Collective& collective, const std::string& whe
 {
     const CollectiveCall& first = collective.calls.front();
     const std::set<std::int64_t> absent = absent_ranks(collective);
-    report("collective", first.rank, first.thread, first.line,
+    report("collective", {first.rank, first.thread, first.line, first.site},
            where + ", " + call_text(first) + ", was not called by " + ranks_text(absent), reason_of(absent));
 }
 
@@ -285,10 +300,13 @@ void Checker::finish()
     m_messages.finish();
     for (const auto& [rank, ignored] : m_progress)
         reason_of(rank); // names those that ended early
-    for (const OperationPointer& operation : pending)
-        report("request", operation->rank, operation->thread, operation->line,
-               operation->call->name + " with rid " + std::to_string(operation->rid) + " was never completed",
+    for (const OperationPointer& operation : pending) {
+        const CallSite* const site = m_project->objects.call_site(operation->rank, operation->site);
+        report("request", {operation->rank, operation->thread, operation->line, site},
+               operation->call->name + at(site) + " with rid " + std::to_string(operation->rid) +
+                   " was never completed",
                reason_of(operation->rank));
+    }
     m_at_end = true;
 }
 

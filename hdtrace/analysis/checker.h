@@ -25,7 +25,9 @@ struct Finding {
     std::string file;
     std::int64_t line = 0; ///< 0 is unknown
     std::string text;
-    std::string because; ///< the file of the trace that is not whole, if that is why; else empty
+    std::string because;            ///< the file of the trace that is not whole, if that is why; else empty
+    const CallSite* site = nullptr; ///< of the call, if it is known
+    const CallSite* other_site = nullptr; ///< of the call that it differs from
 };
 
 /// Reads all traces of a project that exist once, in the order of time. Memory grows with the messages,
@@ -40,12 +42,23 @@ class Checker : EventVisitor {
     /// What so many calls show; at the end also what was never answered. Throws ReadError.
     std::vector<Finding> read(std::size_t calls);
     bool at_end() const { return m_at_end; }
+    /// To which the sites of findings belong.
+    const std::shared_ptr<const OpenedProject>& project() const { return m_project; }
 
   private:
+    /// Where a call is.
+    struct Place {
+        std::int64_t rank;
+        std::int64_t thread;
+        std::int64_t line;
+        const CallSite* site;
+    };
+
     /// How far a process came.
     struct Progress {
         std::int64_t thread = 0; ///< of its last call
         std::int64_t line = 0;
+        const CallSite* site = nullptr;
         bool has_begun = false;
         bool has_ended = false;
     };
@@ -56,10 +69,10 @@ class Checker : EventVisitor {
     void check_collective(const Collective& collective);
     void report_absent(const Collective& collective, const std::string& where);
     void finish();
-    void report(std::string kind, std::int64_t rank, std::int64_t thread, std::int64_t line, std::string text,
-                std::string because = {});
+    void report(std::string kind, const Place& place, std::string text, std::string because = {},
+                const CallSite* other_site = nullptr);
     void report_trace(std::string kind, std::int64_t rank, const std::string& file, std::int64_t line,
-                      std::string text);
+                      std::string text, const CallSite* site = nullptr);
     void report_cut_off(const MissingEnd& end);
     void note_progress(const Call& call);
     bool ended_early(std::int64_t rank) const;

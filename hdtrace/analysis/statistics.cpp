@@ -9,7 +9,8 @@
 namespace hdtrace {
 namespace {
 
-constexpr std::string_view names[grouping_count] = {"call", "class", "rank", "communicator", "file", "size"};
+constexpr std::string_view names[grouping_count] = {"call", "class", "rank", "communicator",
+                                                    "file", "size",  "site"};
 
 void add_to(Totals& totals, const Totals& call)
 {
@@ -52,6 +53,8 @@ Statistics::Statistics(std::shared_ptr<const OpenedProject> project, Selection s
     : m_project(std::move(project)), m_rows(selection),
       m_states(m_project->traces, without_names(std::move(selection)))
 {
+    for (const CallSite& site : m_project->project.call_sites)
+        m_site_codes.push_back(m_site_texts.code_of(stack_text(site)));
 }
 
 bool Statistics::read(std::size_t states)
@@ -98,6 +101,10 @@ Statistics::Key Statistics::key_of(Grouping grouping, const Call& call, const st
         return key_in(project.communicators, objects.communicator(rank, state));
     case Grouping::file:
         return key_in(project.files, objects.file(rank, state));
+    case Grouping::site: {
+        const Key site = key_in(project.call_sites, objects.call_site(rank, state));
+        return site ? Key(m_site_codes[*site]) : std::nullopt;
+    }
     case Grouping::size:
         break;
     }
@@ -119,6 +126,8 @@ std::string Statistics::label_of(Grouping grouping, std::int64_t key) const
         return m_project->communicator_labels[key];
     case Grouping::file:
         return m_project->file_labels[key];
+    case Grouping::site:
+        return m_site_texts.texts()[key];
     case Grouping::size:
         break;
     }

@@ -39,8 +39,9 @@ enum class Grouping : std::uint8_t {
     communicator,
     file,
     size, ///< of what is sent or received, the larger of both: from a power of two on
+    site, ///< where it was called, with all that led there
 };
-constexpr std::size_t grouping_count = 6;
+constexpr std::size_t grouping_count = 7;
 
 /// The name of a grouping as users write it.
 std::string_view grouping_name(Grouping grouping);
@@ -80,6 +81,8 @@ class Statistics : EventVisitor {
     Volumes m_volumes{m_project->objects};
     EventWalk m_walk{{this}, EventWalk::Follow::calls};
     TextIndex m_names;
+    TextIndex m_site_texts;
+    std::vector<std::int32_t> m_site_codes; ///< of the project's call sites; several may look the same
     std::array<std::unordered_map<std::int64_t, Totals>, grouping_count> m_groups;
     Totals m_totals;
     std::int64_t m_begin = 0, m_end = 0;

@@ -1,6 +1,8 @@
 #include "hdtrace/format/objects.h"
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 
 namespace hdtrace {
 
@@ -11,7 +13,7 @@ std::size_t ObjectTable::Hash::operator()(const Id& id) const
                                       static_cast<std::uint64_t>(id.number));
 }
 
-ObjectTable::ObjectTable(const Project& project)
+ObjectTable::ObjectTable(const Project& project) : m_call_sites(project.call_sites)
 {
     for (const Communicator& communicator : project.communicators)
         for (const Communicator::Member& member : communicator.members)
@@ -27,6 +29,10 @@ ObjectTable::ObjectTable(const Project& project)
         for (const Window::Member& member : window.members)
             if (member.wid)
                 m_windows.try_emplace({member.global, *member.wid}, &window);
+    for (const SiteIds& ids : project.site_ids)
+        for (const SiteIds::Ranks& ranks : ids.ranks)
+            m_sites.push_back({ranks, &ids});
+    std::ranges::sort(m_sites, {}, [](const Sites& sites) { return sites.ranks.first; });
 }
 
 template <class Object>
@@ -84,6 +90,25 @@ const Datatype* ObjectTable::datatype(std::int64_t rank, const Element& call,
 const Window* ObjectTable::window(std::int64_t rank, const Element& call, std::string_view attribute) const
 {
     return find_named(m_windows, rank, call, attribute);
+}
+
+const CallSite* ObjectTable::call_site(std::int64_t rank, std::int64_t site) const
+{
+    const auto after =
+        std::ranges::upper_bound(m_sites, rank, {}, [](const Sites& sites) { return sites.ranks.first; });
+    if (after == m_sites.begin() || std::prev(after)->ranks.last < rank)
+        return nullptr;
+    const std::vector<SiteIds::Run>& runs = std::prev(after)->ids->runs;
+    const auto next = std::ranges::upper_bound(runs, site, {}, &SiteIds::Run::id);
+    if (next == runs.begin() || site - std::prev(next)->id >= std::prev(next)->count)
+        return nullptr;
+    return &m_call_sites[std::prev(next)->site + (site - std::prev(next)->id)];
+}
+
+const CallSite* ObjectTable::call_site(std::int64_t rank, const Element& call) const
+{
+    const auto site = m_sites.empty() ? std::nullopt : call.integer("site");
+    return site ? call_site(rank, *site) : nullptr;
 }
 
 } // namespace hdtrace

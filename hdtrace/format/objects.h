@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "hdtrace/format/element.h"
 #include "hdtrace/format/proj_reader.h"
@@ -21,6 +23,7 @@ class ObjectTable {
     const ProjectFile* file(std::int64_t rank, std::int64_t fid) const;
     const Datatype* datatype(std::int64_t rank, std::int64_t tid) const;
     const Window* window(std::int64_t rank, std::int64_t wid) const;
+    const CallSite* call_site(std::int64_t rank, std::int64_t site) const;
 
     /// The objects that a call of process @p rank names in `cid`, `fid`, `tid`, `wid` or the older spellings
     /// of these; other attributes, such as `newcid` or `etid`, by their name.
@@ -30,6 +33,8 @@ class ObjectTable {
     const Datatype* datatype(std::int64_t rank, const Element& call,
                              std::string_view attribute = "tid") const;
     const Window* window(std::int64_t rank, const Element& call, std::string_view attribute = "wid") const;
+    /// Where process @p rank made a call, by its `site`.
+    const CallSite* call_site(std::int64_t rank, const Element& call) const;
 
   private:
     struct Id {
@@ -39,6 +44,11 @@ class ObjectTable {
     };
     struct Hash {
         std::size_t operator()(const Id& id) const;
+    };
+    /// How consecutive processes number call sites.
+    struct Sites {
+        SiteIds::Ranks ranks;
+        const SiteIds* ids;
     };
     template <class Object> using Index = std::unordered_map<Id, const Object*, Hash>;
 
@@ -52,6 +62,8 @@ class ObjectTable {
     Index<ProjectFile> m_files;
     Index<Datatype> m_datatypes;
     Index<Window> m_windows;
+    std::span<const CallSite> m_call_sites;
+    std::vector<Sites> m_sites; ///< in the order of the ranks
 };
 
 } // namespace hdtrace

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hdtrace/format/call_site.h"
 #include "hdtrace/format/element.h"
 #include "hdtrace/format/errors.h"
 
@@ -73,6 +74,23 @@ struct RankDatatypes {
     std::vector<Datatype> types;
 };
 
+/// How processes number the call sites in their traces.
+struct SiteIds {
+    /// Ids from `id` on are positions in Project::call_sites from `site` on.
+    struct Run {
+        std::int64_t id = 0;
+        std::int64_t site = 0;
+        std::int64_t count = 0;
+    };
+    struct Ranks {
+        std::int64_t first = 0;
+        std::int64_t last = 0;
+    };
+
+    std::vector<Run> runs; ///< in the order of the ids
+    std::vector<Ranks> ranks;
+};
+
 struct Project {
     std::string path;
     std::string name;
@@ -85,6 +103,8 @@ struct Project {
     std::vector<Communicator> communicators;
     std::vector<Window> windows;
     std::vector<RankDatatypes> datatypes;
+    std::vector<CallSite> call_sites;
+    std::vector<SiteIds> site_ids;
 
     /// Where the traces of the leaves are: beside the project, named after its file, or else after the
     /// program.

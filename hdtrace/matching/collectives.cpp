@@ -20,7 +20,8 @@ void CollectiveMatcher::joined(const Call& call)
     if (const Communicator* communicator = m_objects.communicator(rank, state))
         add_call(*communicator,
                  {rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
-                  volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed()});
+                  volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed(),
+                  m_objects.call_site(rank, state)});
 }
 
 std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) const

@@ -27,6 +27,7 @@ struct CollectiveCall {
     std::int64_t bytes = 0; ///< that its arguments say it moves
     std::int64_t line = 0;
     bool has_failed = false;
+    const CallSite* site = nullptr; ///< null if it is not known
 };
 
 struct Collective {

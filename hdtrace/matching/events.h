@@ -38,6 +38,7 @@ struct Operation {
     std::int64_t time = 0;   ///< when the call that started it began, in nanoseconds since the epoch
     std::int64_t end = 0;    ///< and when it returned
     std::int64_t line = 0;   ///< and where it stands
+    std::int64_t site = -1;  ///< its `site`; -1 is unknown
 };
 
 using OperationPointer = std::shared_ptr<const Operation>;

@@ -15,14 +15,15 @@ namespace {
 constexpr std::int64_t any = any_rank; ///< source or tag
 static_assert(any_tag == any && other_world < proc_null);
 
-MessageEnd end_of(const Operation& operation, std::string_view size)
+MessageEnd end_of(const ObjectTable& objects, const Operation& operation, std::string_view size)
 {
     return {operation.thread,
             operation.time,
             operation.end,
             operation.line,
             operation.call->integer(size).value_or(0),
-            operation.rid};
+            operation.rid,
+            objects.call_site(operation.rank, operation.site)};
 }
 
 // Where messages can meet: one communicator; partitioned operations meet only each other.
@@ -157,7 +158,7 @@ ReceivePointer MessageMatcher::Matching::post(const Operation& operation)
 {
     const CallFacts& facts = *operation.facts;
     const MailboxKey key{space_of(operation.rank, *operation.call, facts), operation.rank};
-    const MessageEnd end = end_of(operation, facts.received_size);
+    const MessageEnd end = end_of(objects, operation, facts.received_size);
     return facts.receives == ReceiveKind::probed ? fetch_probed(key, *operation.call, end)
                                                  : receive(key, *operation.call, end);
 }
@@ -179,8 +180,13 @@ void MessageMatcher::Matching::take_probe(const Call& call)
     if (call.has_failed() || state.integer("flag") == 0 || !source || !tag)
         return;
     const MailboxKey key{space_of(call.trace.rank, state, call.facts), call.trace.rank};
-    const MessageEnd end{
-        call.trace.thread, state.time, state.end, state.line, state.integer("size").value_or(0), -1};
+    const MessageEnd end{call.trace.thread,
+                         state.time,
+                         state.end,
+                         state.line,
+                         state.integer("size").value_or(0),
+                         -1,
+                         objects.call_site(call.trace.rank, state)};
     if (const ReceivePointer taken = receive(key, state, end))
         probed[{key, {*source, *tag}}].push_back(taken);
 }
@@ -226,7 +232,7 @@ void MessageMatcher::Matching::send(const Operation& operation)
         return;
     const MailboxKey key{space_of(operation.rank, call, *operation.facts), *destination};
     const ChannelKey channel{operation.rank, call.integer("toTag").value_or(any)};
-    mailboxes[key].channels[channel].sends.push_back(end_of(operation, operation.facts->sent_size));
+    mailboxes[key].channels[channel].sends.push_back(end_of(objects, operation, operation.facts->sent_size));
     advance(key, channel);
 }
 

@@ -26,6 +26,7 @@ struct MessageEnd {
     std::int64_t line = 0; ///< of the call that started it
     std::int64_t size = 0; ///< bytes; 0 if the receive failed because the message was too large for it
     std::int64_t rid = -1; ///< -1 if it was blocking
+    const CallSite* site = nullptr; ///< of that call; null if it is not known
 };
 
 /// A message, or what there is of it: without `receive` nobody received it, without `send` nobody sent it.

@@ -34,7 +34,8 @@ Operation operation_of(const TraceFile& trace, const State& call, std::int64_t r
             .thread = trace.thread,
             .time = call.time,
             .end = call.end,
-            .line = call.line};
+            .line = call.line,
+            .site = call.integer("site").value_or(-1)};
 }
 
 /// @p what is done; it is copied.

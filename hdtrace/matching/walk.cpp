@@ -31,7 +31,8 @@ Operation operation_of(const Call& call)
             .thread = call.trace.thread,
             .time = call.state.time,
             .end = call.state.end,
-            .line = call.state.line};
+            .line = call.state.line,
+            .site = call.state.integer("site").value_or(-1)};
 }
 
 bool accesses_file(const CallFacts& facts)

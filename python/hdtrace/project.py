@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ._hdtrace import Call, Checker, Communicator, Datatype, ProjectFile, Thread, Window, read_project
+from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, read_project
 from .closing import Closing
 from .streams import Calls, Collectives, Interval, Messages, one_or_more, select
 
@@ -39,6 +39,7 @@ class Project(Closing):
     file_labels, communicator_labels, window_labels: a name for each of them that no other one has; calls, messages
         and columns name them so
     datatypes: by rank, then by id
+    call_sites: where the program calls MPI
     levels: what the parts of leaves are, e.g. Hostname, Rank, Thread
     leaves: for each trace the labels in its file's name
     trace_paths: the files of these traces
@@ -59,6 +60,7 @@ class Project(Closing):
         self.file_labels: list[str] = project.file_labels
         self.communicator_labels: list[str] = project.communicator_labels
         self.window_labels: list[str] = project.window_labels
+        self.call_sites: list[CallSite] = project.call_sites
         self.levels: list[str] = project.levels
         self.leaves: list[list[str]] = project.leaves
         self.trace_paths: list[str] = project.trace_paths
@@ -155,6 +157,10 @@ class Project(Closing):
     def window(self, call: Call, attribute: str = "wid") -> Window | None:
         """The window that a call names."""
         return self._project.window_of(call, attribute)
+
+    def call_site(self, rank: int, state: State) -> CallSite | None:
+        """Where a process made a call that is nested in another; others have it as `call.site`."""
+        return self._project.call_site(rank, state)
 
     def close(self) -> None:
         """Reading calls is an error from now on. No file is open unless something is being read."""

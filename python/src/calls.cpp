@@ -35,7 +35,7 @@ class CallReader {
         const Unlocked unlocked;
         std::vector<OwnedState> calls;
         for_each(states, calls, [&](State& state) {
-            calls.push_back({std::move(state), m_states.trace().rank, m_states.trace().thread});
+            calls.push_back({std::move(state), m_states.trace().rank, m_states.trace().thread, m_project});
         });
         return calls;
     }
@@ -48,7 +48,7 @@ class CallReader {
     py::str read_lines(std::size_t states, std::int64_t origin)
     {
         return read_text(states, [&](const State& state) {
-            return tools::printable_lines(text_lines(m_states.trace(), state, origin));
+            return tools::printable_lines(text_lines(m_project->objects, m_states.trace(), state, origin));
         });
     }
 
@@ -120,6 +120,11 @@ void bind_calls(py::module_& module)
         .def_property_readonly("call_class",
                                [](const OwnedState& call) { return class_name(class_of(call.name)); })
         .def_property_readonly("is_unfinished", [](const OwnedState& call) { return call.is_unfinished(); })
+        .def_property_readonly("site",
+                               [](const OwnedState& call) {
+                                   return shared_site(call.project,
+                                                      call.project->objects.call_site(call.rank, call));
+                               })
         .def(
             "integer", [](const OwnedState& call, const std::string& name) { return call.integer(name); },
             py::arg("name"))

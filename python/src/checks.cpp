@@ -58,6 +58,20 @@ py::tuple repair(const Path& path)
     return py::make_tuple(file_text(file), missing);
 }
 
+// With the project that its sites belong to.
+struct OwnedFinding : Finding {
+    std::shared_ptr<const OpenedProject> project;
+};
+
+std::vector<OwnedFinding> read_findings(Checker& checker, std::size_t calls)
+{
+    const Unlocked unlocked;
+    std::vector<OwnedFinding> findings;
+    for (Finding& finding : checker.read(calls))
+        findings.push_back({std::move(finding), checker.project()});
+    return findings;
+}
+
 void bind_problems(py::module_& module)
 {
     py::class_<Problem>(module, "Problem")
@@ -77,15 +91,21 @@ void bind_problems(py::module_& module)
 
 void bind_checks(py::module_& module)
 {
-    py::class_<Finding>(module, "Finding")
+    const auto site_of = [](const CallSite* Finding::*site) {
+        return [site](const OwnedFinding& finding) { return shared_site(finding.project, finding.*site); };
+    };
+    py::class_<OwnedFinding>(module, "Finding")
         .def_readonly("kind", &Finding::kind)
-        .def_property_readonly("file", [](const Finding& finding) { return file_text(finding.file); })
+        .def_property_readonly("file", [](const OwnedFinding& finding) { return file_text(finding.file); })
         .def_readonly("line", &Finding::line)
-        .def_property_readonly("text", [](const Finding& finding) { return file_text(finding.text); })
-        .def_property_readonly("because", [](const Finding& finding) { return file_text(finding.because); });
+        .def_property_readonly("text", [](const OwnedFinding& finding) { return file_text(finding.text); })
+        .def_property_readonly("because",
+                               [](const OwnedFinding& finding) { return file_text(finding.because); })
+        .def_property_readonly("site", site_of(&Finding::site))
+        .def_property_readonly("other_site", site_of(&Finding::other_site));
     py::class_<Checker>(module, "Checker")
         .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>())
-        .def("read", &Checker::read, py::arg("calls"), py::call_guard<Unlocked>())
+        .def("read", &read_findings, py::arg("calls"))
         .def_property_readonly("at_end", &Checker::at_end);
     bind_problems(module);
 }

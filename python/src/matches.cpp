@@ -20,10 +20,21 @@ namespace py = pybind11;
 namespace hdtrace {
 namespace {
 
-// Messages and operations with the label of their communicator, if the project has it.
+// Messages and operations with their project, and the label of their communicator if the project has it.
 template <class Found> struct Labelled : Found {
     std::optional<std::string> label;
+    std::shared_ptr<const OpenedProject> project;
 };
+
+// An end of a message, or a call, with the project that its site belongs to.
+template <class Part> struct Owned : Part {
+    std::shared_ptr<const OpenedProject> project;
+};
+
+template <class Part> std::shared_ptr<CallSite> site_of(const Owned<Part>& part)
+{
+    return shared_site(part.project, part.site);
+}
 
 template <class Found, class Reader>
 std::vector<Labelled<Found>> read_labelled(Reader& reader, std::size_t calls)
@@ -34,7 +45,7 @@ std::vector<Labelled<Found>> read_labelled(Reader& reader, std::size_t calls)
         std::optional<std::string> label;
         if (found.communicator)
             label = reader.project().label_of(*found.communicator);
-        result.push_back({std::move(found), std::move(label)});
+        result.push_back({std::move(found), std::move(label), reader.shared_project()});
     }
     return result;
 }
@@ -51,23 +62,30 @@ template <class Reader, class Read> void bind_reader(py::module_& module, const 
 
 void bind_messages(py::module_& module)
 {
-    py::class_<MessageEnd>(module, "MessageEnd")
+    py::class_<Owned<MessageEnd>>(module, "MessageEnd")
         .def_readonly("thread", &MessageEnd::thread)
         .def_readonly("start", &MessageEnd::time)
         .def_readonly("end", &MessageEnd::end)
         .def_readonly("line", &MessageEnd::line)
         .def_readonly("bytes", &MessageEnd::size)
-        .def_property_readonly("request", [](const MessageEnd& end) {
-            return end.rid < 0 ? std::nullopt : std::optional(end.rid);
-        });
+        .def_property_readonly(
+            "request",
+            [](const Owned<MessageEnd>& end) { return end.rid < 0 ? std::nullopt : std::optional(end.rid); })
+        .def_property_readonly("site", &site_of<MessageEnd>);
     using FoundMessage = Labelled<Message>;
+    const auto end_of = [](std::optional<MessageEnd> Message::*member) {
+        return [member](const FoundMessage& message) {
+            const std::optional<MessageEnd>& end = message.*member;
+            return end ? std::optional(Owned<MessageEnd>{*end, message.project}) : std::nullopt;
+        };
+    };
     py::class_<FoundMessage>(module, "Message")
         .def_readonly("source", &FoundMessage::source)
         .def_readonly("destination", &FoundMessage::destination)
         .def_readonly("tag", &FoundMessage::tag)
         .def_readonly("communicator", &FoundMessage::label)
-        .def_readonly("send", &FoundMessage::send)
-        .def_readonly("receive", &FoundMessage::receive)
+        .def_property_readonly("send", end_of(&Message::send))
+        .def_property_readonly("receive", end_of(&Message::receive))
         .def("__repr__", [](const FoundMessage& message) {
             return "<Message from rank " + std::to_string(message.source) + " to rank " +
                    std::to_string(message.destination) + ", tag " + std::to_string(message.tag) + ">";
@@ -79,7 +97,7 @@ void bind_messages(py::module_& module)
 
 void bind_collectives(py::module_& module)
 {
-    py::class_<CollectiveCall>(module, "CollectiveCall")
+    py::class_<Owned<CollectiveCall>>(module, "CollectiveCall")
         .def_readonly("rank", &CollectiveCall::rank)
         .def_readonly("thread", &CollectiveCall::thread)
         .def_readonly("name", &CollectiveCall::name)
@@ -88,12 +106,19 @@ void bind_collectives(py::module_& module)
         .def_readonly("root", &CollectiveCall::root)
         .def_readonly("bytes", &CollectiveCall::bytes)
         .def_readonly("line", &CollectiveCall::line)
-        .def_readonly("has_failed", &CollectiveCall::has_failed);
+        .def_readonly("has_failed", &CollectiveCall::has_failed)
+        .def_property_readonly("site", &site_of<CollectiveCall>);
     using FoundCollective = Labelled<Collective>;
     py::class_<FoundCollective>(module, "Collective")
         .def_readonly("communicator", &FoundCollective::label)
         .def_readonly("number", &FoundCollective::number)
-        .def_readonly("calls", &FoundCollective::calls)
+        .def_property_readonly("calls",
+                               [](const FoundCollective& collective) {
+                                   std::vector<Owned<CollectiveCall>> calls;
+                                   for (const CollectiveCall& call : collective.calls)
+                                       calls.push_back({call, collective.project});
+                                   return calls;
+                               })
         .def_property_readonly(
             "name", [](const FoundCollective& collective) { return collective.calls.front().name; })
         .def("__repr__", [](const FoundCollective& collective) {

@@ -67,6 +67,64 @@ void bind_objects(py::module_& module)
         .def_readonly("types", &RankDatatypes::types);
 }
 
+// A function of a place, with where that is.
+struct Frame {
+    std::shared_ptr<const CodePlace> place;
+    SourceFunction function;
+    bool is_inlined = false;
+};
+
+std::vector<Frame> frames_of(const CallSite& site)
+{
+    std::vector<Frame> frames;
+    for (const auto& place : site.places) {
+        for (const SourceFunction& function : place->functions)
+            frames.push_back({place, function, &function != &place->functions.back()});
+        if (place->functions.empty())
+            frames.push_back({place, {}, false});
+    }
+    return frames;
+}
+
+// None instead of an empty text.
+py::object known_text(const std::string& text)
+{
+    return text.empty() ? py::none() : file_text(text);
+}
+
+void bind_call_sites(py::module_& module)
+{
+    py::class_<Frame>(module, "Frame")
+        .def_property_readonly("function", [](const Frame& frame) { return known_text(frame.function.name); })
+        .def_property_readonly("file", [](const Frame& frame) { return known_text(frame.function.file); })
+        .def_property_readonly("line", [](const Frame& frame) { return frame.function.line; })
+        .def_readonly("is_inlined", &Frame::is_inlined)
+        .def_property_readonly("object",
+                               [](const Frame& frame) {
+                                   const auto& object = frame.place->object;
+                                   return object ? file_text(object->path) : py::none();
+                               })
+        .def_property_readonly("offset", [](const Frame& frame) { return frame.place->offset; });
+
+    const auto of_function = [](auto get) {
+        return [get](const CallSite& site) {
+            const SourceFunction* const function = site.function();
+            return get(function ? *function : SourceFunction());
+        };
+    };
+    py::class_<CallSite, std::shared_ptr<CallSite>>(module, "CallSite")
+        .def_property_readonly(
+            "function", of_function([](const SourceFunction& function) { return known_text(function.name); }))
+        .def_property_readonly(
+            "file", of_function([](const SourceFunction& function) { return known_text(function.file); }))
+        .def_property_readonly("line",
+                               of_function([](const SourceFunction& function) { return function.line; }))
+        .def_property_readonly("frames", &frames_of)
+        .def("__str__", [](const CallSite& site) { return file_text(to_string(site)); })
+        .def("__repr__",
+             [](const CallSite& site) { return file_text("<CallSite " + stack_text(site) + ">"); });
+}
+
 // Objects of a project live as long as it does.
 template <class Object, class Find> auto of_call(Find find)
 {
@@ -81,6 +139,7 @@ template <class Object, class Find> auto of_call(Find find)
 void bind_project(py::module_& module)
 {
     bind_objects(module);
+    bind_call_sites(module);
     py::class_<TraceFile>(module, "Thread")
         .def_property_readonly("path", [](const TraceFile& trace) { return file_text(trace.path); })
         .def_readonly("rank", &TraceFile::rank)
@@ -112,6 +171,19 @@ void bind_project(py::module_& module)
         .def_property_readonly("communicators", field(&Project::communicators))
         .def_property_readonly("windows", field(&Project::windows))
         .def_property_readonly("datatypes", field(&Project::datatypes))
+        .def_property_readonly("call_sites",
+                               [](const ProjectPointer& project) {
+                                   std::vector<std::shared_ptr<CallSite>> sites;
+                                   for (const CallSite& site : project->project.call_sites)
+                                       sites.push_back(shared_site(project, &site));
+                                   return sites;
+                               })
+        .def(
+            "call_site",
+            [](const ProjectPointer& project, std::int64_t rank, const State& state) {
+                return shared_site(project, project->objects.call_site(rank, state));
+            },
+            py::arg("rank"), py::arg("state"))
         .def_property_readonly(
             "trace_paths",
             [](const OpenedProject& project) { return file_texts(project.project.trace_paths()); })

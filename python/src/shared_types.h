@@ -16,6 +16,14 @@ using ProjectPointer = std::shared_ptr<OpenedProject>;
 struct OwnedState : State {
     std::int64_t rank = 0;
     std::int64_t thread = 0;
+    std::shared_ptr<const OpenedProject> project;
 };
+
+/// As Python holds it, and the project with it; None if there is none.
+inline std::shared_ptr<CallSite> shared_site(const std::shared_ptr<const OpenedProject>& project,
+                                             const CallSite* site)
+{
+    return site ? std::shared_ptr<CallSite>(project, const_cast<CallSite*>(site)) : nullptr;
+}
 
 } // namespace hdtrace

@@ -49,5 +49,27 @@ TEST(ObjectTable, FindsWhatACallNames)
     EXPECT_EQ(objects.datatype(0, call, "filetid"), nullptr);
 }
 
+TEST(ObjectTable, FindsCallSitesByTheirNumbersInAProcess)
+{
+    Project project;
+    project.call_sites.resize(5);
+    project.site_ids = {{{{0, 2, 2}, {7, 0, 1}}, {{4, 6}, {0, 1}}}, {{{1, 4, 1}}, {{3, 3}}}};
+    const ObjectTable objects(project);
+    for (const std::int64_t rank : {0, 1, 4, 5, 6}) {
+        EXPECT_EQ(objects.call_site(rank, 0), &project.call_sites[2]);
+        EXPECT_EQ(objects.call_site(rank, 1), &project.call_sites[3]);
+        EXPECT_EQ(objects.call_site(rank, 7), &project.call_sites[0]);
+        for (const std::int64_t unknown : {-1, 2, 6, 8})
+            EXPECT_EQ(objects.call_site(rank, unknown), nullptr);
+    }
+    EXPECT_EQ(objects.call_site(3, 1), &project.call_sites[4]);
+    EXPECT_EQ(objects.call_site(3, 0), nullptr);
+    for (const std::int64_t rank : {-1, 2, 7})
+        EXPECT_EQ(objects.call_site(rank, 0), nullptr);
+    EXPECT_EQ(objects.call_site(0, Element{"Send", {{"site", "7"}}}), &project.call_sites[0]);
+    EXPECT_EQ(objects.call_site(0, Element{"Send", {{"site", "x"}}}), nullptr);
+    EXPECT_EQ(objects.call_site(0, Element{"Send", {}}), nullptr);
+}
+
 } // namespace
 } // namespace hdtrace

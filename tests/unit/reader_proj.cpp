@@ -227,5 +227,68 @@ TEST(ProjReader, SaysWhyAFileCannotBeOpened)
     EXPECT_THROW(read_project("/nowhere/app.proj"), OpenError);
 }
 
+std::string with_call_sites(const std::string& list)
+{
+    return "<Application name='a' processCount='1' version='1'><CallSiteList>" + list +
+           "</CallSiteList></Application>";
+}
+
+const std::string places = R"(<Object id="0" path="/lib/liba.so" buildId="0f"/>
+<Place id="0" object="0" offset="4457"><Function name="send" file="/src/a.h" line="3"/><Function name="solve"/></Place>
+<Place id="1" object="0" offset="31"/>
+<Place id="2" offset="4096"/>
+<Place id="3"><Function file="/src/main.py" line="12"/></Place>
+)";
+
+TEST(ReadProject, CallSites)
+{
+    const Project project = read_text(with_call_sites(
+        places +
+        R"(<CallSite id="0" places="0;1;"/><CallSite id="1" places="2;"/><CallSite id="2" places="3;"/>
+        <Sites map="0=2;1..2=0..1;"><Ranks first="0" last="2"/><Ranks first="7" last="7"/></Sites>)"));
+    ASSERT_EQ(project.call_sites.size(), 3U);
+    const CallSite& site = project.call_sites[0];
+    EXPECT_EQ(site.places[0]->object->path, "/lib/liba.so");
+    EXPECT_EQ(site.places[0]->object->build_id, "0f");
+    EXPECT_EQ(site.places[0]->offset, 4457);
+    EXPECT_EQ(site.function()->name, "send");
+    EXPECT_EQ(site.function()->file, "/src/a.h");
+    EXPECT_EQ(site.function()->line, 3);
+    EXPECT_EQ(to_string(site), "send (a.h:3)");
+    EXPECT_EQ(stack_text(site), "send (a.h:3) < solve < liba.so+0x1f");
+    EXPECT_EQ(project.call_sites[1].function(), nullptr);
+    EXPECT_EQ(to_string(project.call_sites[1]), "0x1000");
+    EXPECT_EQ(to_string(project.call_sites[2]), "main.py:12");
+    ASSERT_EQ(project.site_ids.size(), 1U);
+    EXPECT_EQ(project.site_ids[0].runs[1].id, 1);
+    EXPECT_EQ(project.site_ids[0].runs[1].site, 0);
+    EXPECT_EQ(project.site_ids[0].runs[1].count, 2);
+    EXPECT_EQ(project.site_ids[0].ranks[1].first, 7);
+}
+
+TEST(ReadProject, RefusesCallSitesThatDoNotFit)
+{
+    const std::pair<std::string, std::string> wrong[] = {
+        {"<Place id='4' offset='1'/>", "the id of <Place> is not 0"},
+        {"<Place id='0' object='0' offset='1'/>", "there is no object 0 before"},
+        {places + "<CallSite id='0' places='4;'/>", "there is no place 4 before"},
+        {places + "<CallSite id='0' places=''/>", "a call site has at least one place"},
+        {places + "<CallSite id='0' places='0'/>", "'0' does not begin with a number and ';'"},
+        {places + "<CallSite id='0' places='-1;'/>", "'-1;' does not begin with a number and ';'"},
+        {places + "<CallSite id='0' places='0;'/><Sites map='0=1;'/>", "there is no call site 1 before"},
+        {places + "<CallSite id='0' places='0;'/><Sites map='0..1=0;'/>",
+         "the ranges in map='0..1=0;' do not fit"},
+        {places + "<CallSite id='0' places='0;'/><Sites map='1=0;0=0;'/>", "do not fit"},
+        {places + "<CallSite id='0' places='0;'/><Sites map='0=0..;'/>",
+         "does not begin with a number and ';'"},
+        {places + "<CallSite id='0' places='0;'/><Sites map='0..9223372036854775807=0..0;'/>", "do not fit"},
+        {places + "<CallSite id='0' places='0;'/><Sites map='0..9223372036854775808=0;'/>",
+         "does not begin with a number"},
+        {"<Sites map='0=0;'/>", "there is no call site 0 before"},
+    };
+    for (const auto& [list, message] : wrong)
+        EXPECT_NE(error_of(with_call_sites(list)).find(message), std::string::npos) << list;
+}
+
 } // namespace
 } // namespace hdtrace

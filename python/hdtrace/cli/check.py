@@ -6,11 +6,12 @@ from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from .._hdtrace import find_problems, printable
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
-from .output import Progress, print_json
+from .output import Progress, print_json, site_fields
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,9 @@ class Finding:
     text: str
     because: str | None = None
     """The trace that is not whole, if that is why."""
+    site: dict[str, Any] | None = None
+    other_site: dict[str, Any] | None = None
+    """Where the call is, and the one that it differs from, if that is known."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
@@ -45,7 +49,8 @@ def _across_traces(project: Project) -> Iterator[Finding]:
             findings = checker.read(STATES_BETWEEN_PAUSES)
             progress.add(STATES_BETWEEN_PAUSES)
             for finding in findings:
-                yield Finding(finding.kind, finding.file, finding.line or None, finding.text, finding.because or None)
+                sites = site_fields(finding.site), site_fields(finding.other_site)
+                yield Finding(finding.kind, finding.file, finding.line or None, finding.text, finding.because or None, *sites)
 
 
 _NOT_WHOLE = ("missing", "cut-off", "unfinished")  # kinds of findings of which others follow

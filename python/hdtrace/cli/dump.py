@@ -11,24 +11,29 @@ from typing import Any
 from .._hdtrace import Call, State, printable_lines
 from ..project import Project
 from ..streams import Calls
-from .output import UsageError, warn_of_missing
+from .output import UsageError, site_fields, warn_of_missing
 from .selection import filters
 
 
-def _state(state: State) -> dict[str, Any]:
+def _site(project: Project, rank: int, state: State) -> dict[str, Any]:
+    return {"site": site_fields(project.call_site(rank, state))} if "site" in state else {}
+
+
+def _state(project: Project, rank: int, state: State) -> dict[str, Any]:
     return {
         "name": state.name,
         "start": state.time,
         "end": state.end,
         "line": state.line,
+        **_site(project, rank, state),
         "attributes": state.attributes,
         "children": [{"name": child.name, "attributes": child.attributes} for child in state.children],
-        "nested": [_state(nested) for nested in state.nested],
+        "nested": [_state(project, rank, nested) for nested in state.nested],
     }
 
 
-def _call(call: Call) -> dict[str, Any]:
-    return {"rank": call.rank, "thread": call.thread, "class": call.call_class, **_state(call)}
+def _call(project: Project, call: Call) -> dict[str, Any]:
+    return {"rank": call.rank, "thread": call.thread, "class": call.call_class, **_state(project, call.rank, call)}
 
 
 def _xml(calls: Calls) -> Iterator[str]:
@@ -47,7 +52,7 @@ def run(arguments: Namespace) -> int:
     project = Project(arguments.project)
     calls = project.calls(**filters(project, arguments), unfinished=arguments.unfinished)
     if arguments.json:
-        lines: Iterator[str] = (json.dumps(_call(call)) + "\n" for call in calls)
+        lines: Iterator[str] = (json.dumps(_call(project, call)) + "\n" for call in calls)
     else:
         lines = _xml(calls) if arguments.xml else _text(project, calls)
     if sys.stdout.isatty():

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
-from .._hdtrace import printable
+from .._hdtrace import CallSite, printable
 
 
 class UsageError(Exception):
@@ -36,6 +36,17 @@ def warn_of_missing(missing: Iterable[str]) -> None:
 def print_json(value: Any) -> None:
     json.dump(value, sys.stdout, indent=2)
     print()
+
+
+def site_fields(site: CallSite | None) -> dict[str, Any] | None:
+    """For JSON."""
+    if site is None:
+        return None
+    frames = [{name: getattr(frame, name) for name in _FRAME} for frame in site.frames]
+    return {"function": site.function, "file": site.file, "line": site.line, "frames": frames}
+
+
+_FRAME = ("function", "file", "line", "is_inlined", "object", "offset")
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: Iterable[str] = ()) -> str:

@@ -115,7 +115,8 @@ COMMANDS = (
         "Calls inside other calls are counted too. Bytes are those that a call takes from the process and brings to it, by the counts and "
         "datatypes of its arguments; JSON tells both by themselves, as sent and received. Of a collective operation that has a part for each "
         "member, such as Scatter and Alltoall, they are those of all parts. What does not block counts where it is started, with what was asked "
-        "for. Of sizes, each line has those up to twice the first.",
+        "for. Of sizes, each line has those up to twice the first; of sites, each line is where "
+        "MPI was called, with all that led there as far as it was recorded.",
         (
             _PROJECT,
             Argument("--by", "one table for each of these", "GROUPS", is_list=True, choices=GROUPINGS, default=["call"]),
@@ -127,8 +128,8 @@ COMMANDS = (
     Command(
         "dump",
         "print calls of all threads in the order of time",
-        "Each line of text has the time in seconds after the first call, how long the call took, rank.thread, the name and "
-        "the attributes. What was called inside a call stands before it and is indented. XML has absolute times; ofRank and ofThread "
+        "Each line of text has the time in seconds after the first call, how long the call took, rank.thread, the name, "
+        "the attributes and where it was called. What was called inside a call stands before it and is indented. XML has absolute times; ofRank and ofThread "
         "tell whose call it is.",
         (
             _PROJECT,
