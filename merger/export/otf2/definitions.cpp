@@ -80,6 +80,22 @@ OTF2_RegionRef Definitions::region(const std::string& name)
     return place->second;
 }
 
+std::optional<OTF2_SourceCodeLocationRef> Definitions::source(const CallSite* site)
+{
+    const SourceFunction* const function = site ? site->function() : nullptr;
+    if (!function || function->file.empty() || !function->line)
+        return std::nullopt;
+    const auto [place, is_new] = m_source_of.try_emplace(site);
+    if (is_new) {
+        const auto next = static_cast<OTF2_SourceCodeLocationRef>(m_source_lines.size());
+        const auto [source, is_new_source] = m_sources.try_emplace({function->file, *function->line}, next);
+        if (is_new_source)
+            m_source_lines.push_back(&source->first);
+        place->second = source->second;
+    }
+    return place->second;
+}
+
 OTF2_GroupRef Definitions::group(const std::vector<std::uint64_t>& ranks)
 {
     const auto next = static_cast<OTF2_GroupRef>(m_members.size() + 1); // the first one is the world
@@ -138,6 +154,7 @@ void Definitions::write(OTF2_GlobalDefWriter* writer, const std::vector<Location
     write_attribute(offset_attribute, "offset", "of the first byte in the file");
     write_attribute(target_offset_attribute, "target offset",
                     "of the first byte in the window of the target");
+    write_sources();
     write_locations(locations);
     write_regions();
     for (const Communicator& communicator : m_project.communicators)
@@ -157,10 +174,25 @@ OTF2_StringRef Definitions::text(const std::string& text)
 }
 
 void Definitions::write_attribute(OTF2_AttributeRef ref, const std::string& name,
-                                  const std::string& description)
+                                  const std::string& description, OTF2_Type type)
 {
     const OTF2_StringRef name_ref = text(name);
-    check(OTF2_GlobalDefWriter_WriteAttribute(m_writer, ref, name_ref, text(description), OTF2_TYPE_UINT64));
+    check(OTF2_GlobalDefWriter_WriteAttribute(m_writer, ref, name_ref, text(description), type));
+}
+
+/// Readers know the attribute by its name.
+void Definitions::write_sources()
+{
+    if (m_sources.empty())
+        return;
+    write_attribute(source_attribute, "SOURCE_CODE_LOCATION", "where the program calls",
+                    OTF2_TYPE_SOURCE_CODE_LOCATION);
+    for (std::size_t ref = 0; ref < m_source_lines.size(); ++ref) {
+        const auto& [file, line] = *m_source_lines[ref];
+        const OTF2_StringRef file_ref = text(file);
+        check(OTF2_GlobalDefWriter_WriteSourceCodeLocation(
+            m_writer, static_cast<OTF2_SourceCodeLocationRef>(ref), file_ref, static_cast<uint32_t>(line)));
+    }
 }
 
 void Definitions::write_locations(const std::vector<LocationDefinition>& locations)

@@ -20,6 +20,7 @@ void check(OTF2_ErrorCode result);
 
 constexpr OTF2_AttributeRef offset_attribute = 0;
 constexpr OTF2_AttributeRef target_offset_attribute = 1;
+constexpr OTF2_AttributeRef source_attribute = 2;
 
 /// One thread; its number is its place in the list of all.
 struct LocationDefinition {
@@ -42,6 +43,8 @@ class Definitions {
         return m_communicators.at(communicator);
     }
     OTF2_IoHandleRef file(const ProjectFile* file) const { return m_files.at(file); }
+    /// Empty if its file and line are not known.
+    std::optional<OTF2_SourceCodeLocationRef> source(const CallSite* site);
     /// Processes with these ranks in the world.
     OTF2_GroupRef group(const std::vector<std::uint64_t>& ranks);
 
@@ -65,9 +68,11 @@ class Definitions {
   private:
     /// The text has to be written before what names it.
     OTF2_StringRef text(const std::string& text);
-    void write_attribute(OTF2_AttributeRef ref, const std::string& name, const std::string& description);
+    void write_attribute(OTF2_AttributeRef ref, const std::string& name, const std::string& description,
+                         OTF2_Type type = OTF2_TYPE_UINT64);
     void write_locations(const std::vector<LocationDefinition>& locations);
     void write_regions();
+    void write_sources();
     void write_groups(const std::vector<LocationDefinition>& locations);
     void write_communicators();
     void write_windows();
@@ -87,6 +92,10 @@ class Definitions {
     std::map<std::string, OTF2_StringRef> m_texts;
     std::map<std::string, OTF2_RegionRef> m_regions;
     std::vector<std::string> m_region_names;
+    using SourceLine = std::pair<std::string, std::int64_t>; ///< a file and a line
+    std::map<SourceLine, OTF2_SourceCodeLocationRef> m_sources;
+    std::vector<const SourceLine*> m_source_lines; ///< of each of them
+    std::unordered_map<const CallSite*, OTF2_SourceCodeLocationRef> m_source_of;
     std::unordered_map<const Communicator*, OTF2_CommRef> m_communicators;
     std::unordered_map<const ProjectFile*, OTF2_IoHandleRef> m_files;
     std::unordered_map<const Window*, WindowDefinition> m_windows;

@@ -120,7 +120,13 @@ bool acts_on_window(const Call& call)
 
 void ProcessEvents::enter(const Call& call)
 {
-    check(OTF2_EvtWriter_Enter(m_writer, nullptr, begin_of(call), m_definitions.region(call.state.name)));
+    AttributeList attributes(nullptr, OTF2_AttributeList_Delete);
+    if (const auto source = m_definitions.source(m_objects.call_site(m_rank, call.state))) {
+        attributes.reset(OTF2_AttributeList_New());
+        check(OTF2_AttributeList_AddSourceCodeLocationRef(attributes.get(), source_attribute, *source));
+    }
+    check(OTF2_EvtWriter_Enter(m_writer, attributes.get(), begin_of(call),
+                               m_definitions.region(call.state.name)));
     m_open.push_back({});
     if (acts_on_window(call))
         tell(m_windows.begin(call, m_writer));

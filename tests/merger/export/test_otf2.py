@@ -152,3 +152,18 @@ def test_messages_inside_what_the_program_marks_and_inside_calls(run, tmp_path):
     assert len(sent) == 1 and sent == received
     entered = [event.region.name for location, event in events(path, "Enter") if place(location)[0] == 0]
     assert entered == ["Step", "MPI_Send"]
+
+
+def test_calls_have_the_lines_that_made_them(run, tmp_path):
+    info = "Comm map='0->0;' id=0 name='WORLD' uid='W'\nSource id=0 path='/home/u/step.py' function='step' line=12\n"
+    info += "Site id=0 frames='s0;'\nSite id=1 frames='-1+4096;'\n"
+    calls = "".join(f"<Barrier cid='0' {site} time='{i}.000000000' end='{i}.500000000' />\n" for i, site in enumerate(["site='0'", "site='1'", ""]))
+    run.process(0, info, calls, size=1)
+    run.merge_cleanly()
+    convert(tmp_path / "app.proj", "otf2", tmp_path / "otf2")
+    archive = tmp_path / "otf2/traces.otf2"
+    print_silently(archive)
+    sources = [{key.name: value for key, value in (event.attributes or {}).items()} for _, event in events(archive, "Enter")]
+    assert [list(attributes) for attributes in sources] == [["SOURCE_CODE_LOCATION"], [], []]
+    location = sources[0]["SOURCE_CODE_LOCATION"]
+    assert (location.file, location.line_number) == ("/home/u/step.py", 12)
