@@ -69,7 +69,7 @@ def calls_of(trace):
 
 @pytest.mark.parametrize("name", PROGRAMS + SETTINGS["languages"])
 def test_each_call_has_the_line_that_makes_it(run_traced, name):
-    run = run_traced(name, 2, merger_warns="unknown line")
+    run = run_traced(name, 2)
     compared = 0
     for (rank, _), trace in run.threads.items():
         where = innermost_places(run, rank)
@@ -87,7 +87,7 @@ def test_each_call_has_the_line_that_makes_it(run_traced, name):
 @pytest.mark.parametrize("name", ["lammps", "hpcc"])
 def test_programs_of_others_have_sites_outside_mpi(tmp_path, name):
     path, args = prepare(name, tmp_path)
-    run = run_with_tracer(path, 4, tmp_path, {"HDTRACE_CALL_SITES": "2"}, args, merger_warns="unknown line")
+    run = run_with_tracer(path, 4, tmp_path, {"HDTRACE_CALL_SITES": "2"}, args)
     seen = set()
     for rank, trace in enumerate(run):
         frames = frames_of(run, rank)
@@ -142,14 +142,14 @@ IN_ORDER = ["from_inner", "from_inner", "from_handler", *([None] if platform.mac
 @pytest.mark.parametrize("options", [*WITH_DESCRIPTIONS, WITHOUT], ids=" ".join)
 def test_the_place_of_a_call_needs_nothing_from_the_compiler(tmp_path, options):
     program = build(tmp_path, SITES, *options, "-pthread", "-ldl")
-    run = run_with_tracer(program, 1, tmp_path, merger_warns="unknown line")
+    run = run_with_tracer(program, 1, tmp_path)
     assert [frames[0] for frames in barriers(run)] == IN_ORDER
 
 
 @pytest.mark.parametrize("options", WITH_DESCRIPTIONS, ids=" ".join)
 def test_callers_of_callers(tmp_path, options):
     program = build(tmp_path, SITES, *options, "-pthread", "-ldl")
-    run = run_with_tracer(program, 1, tmp_path, {"HDTRACE_CALL_SITES": "3"}, merger_warns="unknown line")
+    run = run_with_tracer(program, 1, tmp_path, {"HDTRACE_CALL_SITES": "3"})
     found = barriers(run)
     assert found[:2] == [["from_inner", "from_outer", "main"]] * 2
     assert [frames[0] for frames in found] == IN_ORDER
@@ -159,7 +159,7 @@ def test_callers_of_callers(tmp_path, options):
 
 def test_without_descriptions_the_callers_are_not_known(tmp_path):
     program = build(tmp_path, SITES, *WITHOUT, "-pthread", "-ldl")
-    run = run_with_tracer(program, 1, tmp_path, {"HDTRACE_CALL_SITES": "64"}, merger_warns="unknown line")
+    run = run_with_tracer(program, 1, tmp_path, {"HDTRACE_CALL_SITES": "64"})
     assert [len(frames) for frames in barriers(run)[:2]] == [1, 1]
 
 
@@ -167,7 +167,7 @@ def test_a_stripped_program_has_the_same_sites(tmp_path):
     whole = build(tmp_path, SITES, "-O2", "-pthread", "-ldl")
     stripped = tmp_path / "stripped"
     subprocess.run(["strip", "-s", "-o", stripped, whole], check=True)
-    run = run_with_tracer(stripped, 1, tmp_path, {"HDTRACE_CALL_SITES": "2"}, merger_warns="unknown line")
+    run = run_with_tracer(stripped, 1, tmp_path, {"HDTRACE_CALL_SITES": "2"})
     assert barriers(run, {str(stripped): whole})[0] == ["from_inner", "from_outer"]
 
 
@@ -179,7 +179,7 @@ def test_libraries_that_take_each_other_s_place(tmp_path):
         source.write_text("#include <mpi.h>\nint done;\nvoid call_mpi(MPI_Comm comm) { MPI_Barrier(comm); ++done; }\n")
         libraries.append(build(tmp_path, source, "-shared", "-fPIC", name=f"{name}.so"))
     program = build(tmp_path, SITES, "-O2", "-pthread", "-ldl")
-    run = run_with_tracer(program, 1, tmp_path, args=map(str, libraries), merger_warns="unknown line")
+    run = run_with_tracer(program, 1, tmp_path, args=map(str, libraries))
     frames = frames_of(run, 0)
     last_two = [frames[site][0] for call, site in calls_of(run.threads[0, 0]) if call == "Barrier"][-2:]
     assert [path for path, _ in last_two] == [str(library) for library in libraries]
@@ -205,7 +205,7 @@ def test_lines_of_python(tmp_path, depth, frames):
                        "ünïcode()\n"
                        "exec('comm.Barrier()\\n\\ncomm.Barrier()')\n"
                        "exec('\\ncomm.Barrier()')\n")
-    run = run_with_tracer("/usr/bin/python3", 2, tmp_path, {"HDTRACE_CALL_SITES": str(depth)}, (program,), merger_warns="unknown line")
+    run = run_with_tracer("/usr/bin/python3", 2, tmp_path, {"HDTRACE_CALL_SITES": str(depth)}, (program,))
     for rank, trace in enumerate(run):
         (info,) = (path for path in run.trace_directory.glob("*.info") if path.stem.split("_")[-2] == str(rank))
         sources = re.findall(r"^Source id=(\d+) path='(.*)' function='(.*)' line=(\d+)$", info.read_text(), re.MULTILINE)
