@@ -166,7 +166,11 @@ void put_frame(TextBuffer& frames, const PythonFrame& frame)
 {
     TextBuffer details;
     frame.put(details);
-    frames.text("s").number(describe(sources, source_count, "Source", details)).text(";");
+    const int64_t id = describe(sources, source_count, "Source", details);
+    if (id >= 0)
+        frames.text("s").number(id).text(";");
+    else
+        frames.text("-1+0;");
 }
 
 /// The id of a site; -1 without memory.

@@ -1,5 +1,6 @@
-/* Calls MPI_Barrier from wherever a program may: callers() says from how many functions of this file. The arguments are libraries that
-   have a function call_mpi(), which are loaded and unloaded one after the other. */
+/* Calls MPI_Barrier from wherever a program may: callers() says from how many functions of this file. The
+   arguments are libraries that have a function call_mpi(), which are loaded and unloaded one after the other.
+ */
 #include "check.h"
 #include <alloca.h>
 #include <dlfcn.h>
@@ -45,10 +46,12 @@ static void* from_thread(void* unused)
 static void from_machine_code(void)
 {
 #ifdef __x86_64__
-    unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
+    unsigned char code[] = {0x48, 0x83, 0xec, 0x08, 0x48, 0xb8, 0,    0,    0,    0,   0,
+                            0,    0,    0,    0xff, 0xd0, 0x48, 0x83, 0xc4, 0x08, 0xc3};
     int (*barrier)(MPI_Comm) = MPI_Barrier;
     memcpy(code + 6, &barrier, sizeof barrier);
-    void* const place = mmap(NULL, sizeof code, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* const place =
+        mmap(NULL, sizeof code, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(place != MAP_FAILED);
     memcpy(place, code, sizeof code);
     int (*made)(MPI_Comm);
