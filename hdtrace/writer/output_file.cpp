@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace hdtrace {
@@ -35,6 +36,20 @@ bool is_scarce(int descriptor)
 {
     rlimit limit;
     return getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<rlim_t>(descriptor) >= limit.rlim_cur / 2;
+}
+
+// Other threads that write, too, have descriptors for a moment each: where there are few, one comes free
+// soon.
+template <typename Open> int open_when_possible(Open open)
+{
+    constexpr int most_tries = 20;
+    constexpr timespec pause = {0, 1'000'000};
+    int descriptor = open();
+    for (int i = 1; descriptor < 0 && errno == EMFILE && i < most_tries; ++i) {
+        nanosleep(&pause, nullptr);
+        descriptor = open();
+    }
+    return descriptor;
 }
 
 // Locks it for this process if nobody has. Locks of this kind end with the process or when it closes the
@@ -94,7 +109,7 @@ int OutputFile::open_as(Owner owner, const char* path, Text trailer)
     m_path = strdup(path);
     if (m_path == nullptr)
         return ENOMEM;
-    const int descriptor = open_own_file(path);
+    const int descriptor = open_when_possible([&] { return open_own_file(path); });
     if (descriptor < 0)
         return errno;
     m_descriptor = move_up(descriptor);
@@ -129,7 +144,7 @@ int OutputFile::take_descriptor()
     if (!m_is_open || getpid() != m_process)
         return EBADF;
     if (!m_is_kept)
-        m_descriptor = ::open(m_path, open_to_write);
+        m_descriptor = open_when_possible([&] { return ::open(m_path, open_to_write); });
     if (m_descriptor < 0)
         return errno;
     if (is_still_ours())

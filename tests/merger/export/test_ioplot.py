@@ -107,7 +107,8 @@ def test_the_original_form_has_operations_and_the_times_of_the_program(traced, t
     assert [name for name, _ in written] == [name for name, _, _ in told]
     for number, ((_, line), (_, before, after)) in enumerate(zip(written, told)):
         assert (line.rank, line.op, line.offset, line.length) == (0, "w", 24 * (number % 4), 12)
-        assert float(before) - 1e-5 <= float(line.start) <= float(line.end) <= float(after) + 1e-5
+        # The recorder has a clock of its own, and may be interrupted between a look at it and at MPI_Wtime.
+        assert float(before) - 1e-4 <= float(line.start) <= float(line.end) <= float(after) + 1e-4
 
 
 # --- traces of a few lines ---

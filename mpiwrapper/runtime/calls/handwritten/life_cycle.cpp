@@ -16,7 +16,8 @@ int finish_init(const void* frame, int rc, int64_t begin, const char* name, Leve
         init_failed();
         return rc;
     }
-    const double wtime = PMPI_Wtime();
+    PMPI_Wtime(); // some MPI libraries count from the first time that they are asked
+    const auto wtime = static_cast<int64_t>(PMPI_Wtime() * nanoseconds_per_second) - (Clock().now() - end);
     start_tracing();
     Thread* const thread = current_thread;
     if (thread == nullptr || gate.record_depth == 0 || gate.level < level)
@@ -25,8 +26,7 @@ int finish_init(const void* frame, int rc, int64_t begin, const char* name, Leve
     Element element(thread->writer);
     element.text("<").name(name);
     put_attributes(element);
-    if (wtime >= 0)
-        element.text(" wtime='").seconds(static_cast<int64_t>(wtime * nanoseconds_per_second)).text("'");
+    element.text(" wtime='").name(wtime < 0 ? "-" : "").seconds(wtime < 0 ? -wtime : wtime).text("'");
     if (thread->sites.are_wanted())
         element.whole(thread->sites.find(frame));
     element.times(begin, end).end(name);
