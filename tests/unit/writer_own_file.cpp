@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <thread>
+#include <vector>
+
 namespace hdtrace::test {
 namespace {
 
@@ -154,6 +157,29 @@ TEST_F(OwnFile, WhatTakesItsPlaceIsLeftAlone)
     EXPECT_NE(file.close(), 0);
     EXPECT_EQ(content_of(m_other), "precious");
     EXPECT_EQ(content_of(m_directory.file("moved")), "a");
+}
+
+TEST_F(OwnFile, WaitsForADescriptorThatComesFreeSoon)
+{
+    rlimit before;
+    getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit few = {64, before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &few);
+    std::vector<int> taken;
+    for (int descriptor; (descriptor = dup(0)) >= 0;)
+        taken.push_back(descriptor);
+    std::thread other([last = taken.back()] {
+        usleep(5000);
+        close(last);
+    });
+    OutputFile file;
+    EXPECT_EQ(file.open(m_path.c_str()), 0);
+    other.join();
+    taken.pop_back();
+    for (const int descriptor : taken)
+        close(descriptor);
+    setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_EQ(file.close(), 0);
 }
 
 } // namespace
