@@ -41,10 +41,19 @@ std::int64_t partner_count(const Communicator* communicator, std::int64_t rank)
     if (communicator == nullptr)
         return 1;
     const auto& members = communicator->members;
+    if (members.empty() || !members.front().group) // all of an inter-communicator are in one of its groups
+        return std::ssize(members);
     const auto me = std::ranges::find(members, rank, &Communicator::Member::global);
     return std::ranges::count_if(members, [&](const Communicator::Member& member) {
-        return !member.group || me == members.end() || member.group != me->group;
+        return me == members.end() || member.group != me->group;
     });
+}
+
+bool exchanges_data(CollectiveKind kind)
+{
+    return kind == CollectiveKind::one_to_all || kind == CollectiveKind::all_to_one ||
+           kind == CollectiveKind::all_to_all || kind == CollectiveKind::scan ||
+           kind == CollectiveKind::neighbourhood;
 }
 
 /// What one process gives to a collective operation and gets out of it.
@@ -61,7 +70,8 @@ class CollectiveVolume {
         m_received = received.value_or(m_sent);
     }
 
-    std::optional<Volume> get() const
+    /// Only of an operation that exchanges_data().
+    Volume get() const
     {
         switch (m_facts.collective) {
         case CollectiveKind::one_to_all:
@@ -69,14 +79,12 @@ class CollectiveVolume {
         case CollectiveKind::all_to_one:
             return to_root();
         case CollectiveKind::all_to_all:
-            return {{sent_to_all(), received_from_all()}};
-        case CollectiveKind::scan:
-            return {{m_sent, m_received}};
+            return {sent_to_all(), received_from_all()};
         case CollectiveKind::neighbourhood:
-            return {{m_facts.lists_sends ? listed("Send", false) : m_sent,
-                     m_facts.lists_receives ? listed("Recv", false) : m_received}};
-        default:
-            return std::nullopt;
+            return {m_facts.lists_sends ? listed("Send", false) : m_sent,
+                    m_facts.lists_receives ? listed("Recv", false) : m_received};
+        default: // scan
+            return {m_sent, m_received};
         }
     }
 
@@ -197,6 +205,8 @@ std::optional<Volume> volume_of(const ObjectTable& objects, const Call& call)
                : facts.file == FileAccess::read ? std::optional(Volume{0, size})
                                                 : std::nullopt;
     }
+    if (!exchanges_data(facts.collective)) // asked first, because the rest has to look for attributes
+        return std::nullopt;
     return CollectiveVolume(objects, call).get();
 }
 
