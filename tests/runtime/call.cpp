@@ -22,14 +22,7 @@ class TracedThread {
   public:
     explicit TracedThread(const std::string& path)
     {
-        pthread_attr_t attributes;
-        void* begin = nullptr;
-        size_t size = 0;
-        pthread_getattr_np(pthread_self(), &attributes);
-        pthread_attr_getstack(&attributes, &begin, &size);
-        pthread_attr_destroy(&attributes);
-        m_thread->stack_begin = begin;
-        m_thread->stack_end = static_cast<char*>(begin) + size;
+        find_stack(*m_thread);
         TraceSettings settings;
         if (m_thread->writer.open(path.c_str(), "rank='0' thread='0'", 0, settings, nullptr) != 0)
             throw std::runtime_error("cannot write " + path);

@@ -1,10 +1,10 @@
 // Frames of this program itself: what is found is compared with what the compiler knows.
+#include "mpiwrapper/runtime/recording/thread.h"
 #include "mpiwrapper/runtime/sites/call_sites.h"
 #include "mpiwrapper/runtime/sites/frame_rules.h"
 
 #include <alloca.h>
 #include <memory>
-#include <pthread.h>
 #include <string>
 #include <vector>
 
@@ -17,33 +17,25 @@ namespace {
 
 volatile char sink;
 
-struct Stack {
-    Stack()
-    {
-        pthread_attr_t attributes;
-        void* begin = nullptr;
-        size_t size = 0;
-        pthread_getattr_np(pthread_self(), &attributes);
-        pthread_attr_getstack(&attributes, &begin, &size);
-        pthread_attr_destroy(&attributes);
-        this->begin = begin;
-        end = static_cast<char*>(begin) + size;
-    }
-    void* begin;
-    void* end;
-};
+/// With the stack of the calling one.
+std::unique_ptr<Thread> own_thread()
+{
+    auto thread = std::make_unique<Thread>();
+    find_stack(*thread);
+    return thread;
+}
 
 /// The return addresses of callers, as the rules say.
 std::vector<const void*> callers(const void* frame, int most)
 {
-    const Stack stack;
+    const auto thread = own_thread();
     std::vector<const void*> found;
     Frame caller = Frame::of_caller(frame);
     do
         found.push_back(caller.return_address);
-    while (
-        static_cast<int>(found.size()) < most &&
-        caller.go_to_caller(find_frame_rule(caller.return_address), reinterpret_cast<uintptr_t>(stack.end)));
+    while (static_cast<int>(found.size()) < most &&
+           caller.go_to_caller(find_frame_rule(caller.return_address),
+                               reinterpret_cast<uintptr_t>(thread->stack_end)));
     return found;
 }
 
@@ -118,9 +110,9 @@ std::string text_of(const SiteText& site)
 
 std::unique_ptr<CallSites> sites_of_depth(int depth)
 {
-    const Stack stack;
+    const auto thread = own_thread();
     auto sites = std::make_unique<CallSites>();
-    sites->open(depth, stack.begin, stack.end);
+    sites->open(depth, thread->stack_begin, thread->stack_end);
     return sites;
 }
 

@@ -141,6 +141,19 @@ Thread* make_thread(int& error)
     return nullptr;
 }
 
+} // namespace
+
+void lose_calls(Thread& thread, int first)
+{
+    thread.writer.give_up_states(thread.calls[first].state_depth, thread.clock.now());
+    thread.depth = thread.calls[first].depth;
+    thread.call_count = first;
+    if (first == 0) {
+        thread.handles.take_back();
+        thread.statuses.take_back();
+    }
+}
+
 void find_stack(Thread& thread)
 {
     pthread_attr_t attributes;
@@ -153,19 +166,6 @@ void find_stack(Thread& thread)
         thread.stack_end = static_cast<char*>(begin) + size;
     }
     pthread_attr_destroy(&attributes);
-}
-
-} // namespace
-
-void lose_calls(Thread& thread, int first)
-{
-    thread.writer.give_up_states(thread.calls[first].state_depth, thread.clock.now());
-    thread.depth = thread.calls[first].depth;
-    thread.call_count = first;
-    if (first == 0) {
-        thread.handles.take_back();
-        thread.statuses.take_back();
-    }
 }
 
 void watch_thread_ends()

@@ -48,6 +48,9 @@ extern __thread Thread* current_thread;
 /// A longjmp() or an exception has left the calls from this number on: they become unfinished states.
 void lose_calls(Thread& thread, int first);
 
+/// Fills in where the stack of the calling thread is, if the system tells.
+void find_stack(Thread& thread);
+
 /// Must come before the first add_thread(): the traces of threads that end are closed.
 void watch_thread_ends();
 /// Makes the calling thread known and opens its trace. Null if memory is short.
