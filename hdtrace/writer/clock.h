@@ -47,7 +47,7 @@ extern uint32_t
     scale_version; ///< of the present scale, which is at this index modulo scale_count; 0: there is none
 
 /// The monotonic clock by the counter, which takes half the time of clock_gettime().
-inline int64_t monotonic_time()
+__attribute__((always_inline)) inline int64_t monotonic_time()
 {
     const uint32_t version = __atomic_load_n(&scale_version, __ATOMIC_ACQUIRE);
     if (__builtin_expect(version == 0, false))
@@ -81,7 +81,7 @@ int64_t clock_offset();
 class Clock {
   public:
     Clock() : m_offset(clock_offset()) {}
-    int64_t now()
+    __attribute__((always_inline)) int64_t now()
     {
         const int64_t time = detail::monotonic_time() + m_offset;
         if (time > m_last)

@@ -2,10 +2,19 @@
 
 namespace hdtrace {
 
-void Element::end_children(const char* element_name)
+char* Element::put_times(TimeText& times, char* cursor, int64_t begin, int64_t end)
 {
-    room(child_room);
-    text("</").raw(element_name, strlen(element_name)).text(">");
+    cursor = times.put(put_text(cursor, " time='"), begin);
+    cursor = times.put(put_text(cursor, "' end='"), end);
+    return put_text(cursor, "'");
+}
+
+char* Element::end_children(TraceWriter& writer, char* cursor, const char* element_name)
+{
+    room(writer, cursor, child_room);
+    const size_t length = strlen(element_name);
+    cursor = static_cast<char*>(memcpy(put_text(cursor, "</"), element_name, length)) + length;
+    return put_text(cursor, ">");
 }
 
 } // namespace hdtrace

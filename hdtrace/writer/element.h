@@ -31,6 +31,13 @@ class Element {
         m_cursor += length;
         return *this;
     }
+    /// What put(out) writes at `out`, together with the rest at most element_room; it returns the end. For
+    /// functions that are not inline: who hands an element to one makes it lie in memory.
+    template <typename Put> Element& written_by(Put put)
+    {
+        m_cursor = put(m_cursor);
+        return *this;
+    }
     /// A text whose memory is copied as a whole, which needs no call: its members are `text` and `length`.
     template <typename Text> Element& whole(const Text& kept)
     {
@@ -65,14 +72,28 @@ class Element {
         }
         return *this;
     }
+    /// The name of a constant, and those of a sum of constants; together with the rest at most element_room.
+    Element& name_of(NamedValues names, int value)
+    {
+        m_cursor = put_name(m_cursor, names, value);
+        return *this;
+    }
+    Element& names_of(NamedValues names, int value)
+    {
+        m_cursor = put_names(m_cursor, names, value);
+        return *this;
+    }
+    /// What is still known of a state that was left.
+    Element& arguments_left(const OpenState& state)
+    {
+        m_cursor = state.put_attributes(m_cursor, m_cursor + TraceWriter::element_room / 2, true);
+        return *this;
+    }
     /// The attributes `time` and `end`, in nanoseconds since the epoch.
     Element& times(int64_t begin, int64_t end)
     {
-        text(" time='");
-        m_cursor = m_writer.m_times.put(m_cursor, begin);
-        text("' end='");
-        m_cursor = m_writer.m_times.put(m_cursor, end);
-        return text("'");
+        m_cursor = put_times(m_writer.m_times, m_cursor, begin, end);
+        return *this;
     }
     /// Begins a child element; @p start is e.g. "<For rid='". Attributes follow by text() and number(), then
     /// end_child().
@@ -89,10 +110,10 @@ class Element {
     /// Adds child elements that are XML already; none if @p size is 0.
     Element& children(const char* xml, size_t size) { return size == 0 ? *this : child("").raw(xml, size); }
     /// Ends the element, behind its attributes or its children, and with it the state.
-    void end(const char* element_name)
+    __attribute__((always_inline)) void end(const char* element_name)
     {
         if (m_has_children)
-            end_children(element_name);
+            m_cursor = end_children(m_writer, m_cursor, element_name);
         else
             text(" />");
         m_writer.m_buffer.count_state();
@@ -115,17 +136,18 @@ class Element {
   private:
     static constexpr size_t child_room = 512;
 
-    void end_children(const char* element_name);
+    static char* put_times(TimeText& times, char* cursor, int64_t begin, int64_t end);
+    static char* end_children(TraceWriter& writer, char* cursor, const char* element_name);
 
     // Room for `size` bytes and for the constant rest of the element. Only if memory is short it may be less.
-    bool room(size_t size)
+    bool room(size_t size) { return room(m_writer, m_cursor, size); }
+    static bool room(TraceWriter& writer, char*& cursor, size_t size)
     {
         const size_t wanted = size + TraceWriter::element_room;
-        if (available() < wanted)
-            m_cursor = m_writer.make_room(m_cursor, wanted);
-        return available() >= wanted;
+        if (writer.m_buffer.room_behind(cursor) < wanted)
+            cursor = writer.make_room(cursor, wanted);
+        return writer.m_buffer.room_behind(cursor) >= wanted;
     }
-    size_t available() const { return m_writer.m_buffer.room_behind(m_cursor); }
 
     TraceWriter& m_writer;
     char* m_cursor;

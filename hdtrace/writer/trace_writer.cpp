@@ -16,9 +16,12 @@ constexpr char nested_end[] = "</Nested>";
 constexpr size_t smallest_buffer = 32 * 1024;
 constexpr size_t largest_buffer = 1024 * 1024 * 1024;
 constexpr size_t nested_room = TraceWriter::max_depth * (sizeof nested_begin + sizeof nested_end);
-// The unfinished states and the footer. Next to its name a state has two times and constants.
-constexpr size_t tail_room =
-    nested_room + TraceWriter::max_depth * (TraceWriter::longest_name + 100) + sizeof footer + 1;
+// The unfinished states and the footer. Next to its arguments a state has its name, twice if there are child
+// elements, two times and constants.
+constexpr size_t arguments_room = 16 * 1024;
+constexpr size_t tail_room = arguments_room + nested_room +
+                             TraceWriter::max_depth * (2 * TraceWriter::longest_name + 100) + sizeof footer +
+                             1;
 
 size_t capacity_for(size_t buffer_size)
 {
@@ -87,12 +90,21 @@ char* TraceWriter::begin_element_slowly()
     return cursor;
 }
 
+// The site that is looked up for the inner state may take the place of the outer one's.
+OpenState& TraceWriter::next_inner_state()
+{
+    m_open[m_depth].keep_site();
+    return m_open[m_depth + 1];
+}
+
 void TraceWriter::give_up_states(int depth, int64_t now)
 {
     while (m_depth > depth) {
-        const OpenState state = m_open[m_depth];
+        const OpenState& state = m_open[m_depth];
+        const char* const name = state.form()->name;
         Element element(*this);
-        element.text("<").name(state.name).times(state.begin, now).text(" unfinished='1'").end(state.name);
+        element.text("<").name(name).arguments_left(state).times(state.begin(), now);
+        element.text(" unfinished='1'").end(name);
     }
 }
 
@@ -184,7 +196,7 @@ int TraceWriter::flush(const Lock& lock)
 {
     const Extent lines = m_buffer.whole_lines();
     if (lines != m_handled)
-        write(lock, {lines, lines, 0, 0, {}});
+        write(lock, {lines, lines, 0});
     m_buffer.remove_whole_lines(lock);
     m_handled = {};
     return m_error;
@@ -192,30 +204,32 @@ int TraceWriter::flush(const Lock& lock)
 
 // The thread that records may go on meanwhile. It cannot take anything back, since we have the lock, but what
 // we see here and there must belong together.
-TraceWriter::Unfinished TraceWriter::find_unfinished() const
+TraceWriter::Unfinished TraceWriter::find_unfinished()
 {
-    Unfinished found;
-    int attempts = 100;
-    while (!look_at_unfinished(found) && --attempts > 0) {
-    }
-    if (attempts == 0 || m_buffer.is_line_lost() || !can_be_told(found)) {
+    constexpr int most_attempts = 100;
+    Unfinished found = look_at_unfinished();
+    for (int attempt = 1; attempt < most_attempts && !is_still(found); ++attempt)
+        found = look_at_unfinished();
+    if (!is_still(found) || m_buffer.is_line_lost() || !can_be_told(found)) {
         found.elements = found.whole_lines;
         found.depth = 0;
     }
     return found;
 }
 
-bool TraceWriter::look_at_unfinished(Unfinished& found) const
+TraceWriter::Unfinished TraceWriter::look_at_unfinished()
 {
-    found.whole_lines = m_buffer.whole_lines();
-    found.elements = m_buffer.whole_elements();
-    found.depth = __atomic_load_n(&m_depth, __ATOMIC_ACQUIRE);
-    for (int depth = 1; depth <= found.depth; ++depth) {
-        found.states[depth].name = __atomic_load_n(&m_open[depth].name, __ATOMIC_ACQUIRE);
-        found.states[depth].begin = __atomic_load_n(&m_open[depth].begin, __ATOMIC_ACQUIRE);
-    }
-    return found.whole_lines == m_buffer.whole_lines() && found.elements == m_buffer.whole_elements() &&
-           found.depth == __atomic_load_n(&m_depth, __ATOMIC_RELAXED);
+    const Unfinished found = {m_buffer.whole_lines(), m_buffer.whole_elements(),
+                              __atomic_load_n(&m_depth, __ATOMIC_ACQUIRE)};
+    for (int depth = 1; depth <= found.depth; ++depth)
+        m_seen[depth].copy_from(m_open[depth]);
+    return found;
+}
+
+bool TraceWriter::is_still(const Unfinished& seen) const
+{
+    return seen.whole_lines == m_buffer.whole_lines() && seen.seen_elements == m_buffer.whole_elements() &&
+           seen.seen_depth == __atomic_load_n(&m_depth, __ATOMIC_RELAXED);
 }
 
 bool TraceWriter::can_be_told(Unfinished& found) const
@@ -227,8 +241,8 @@ bool TraceWriter::can_be_told(Unfinished& found) const
     if (elements.size > 0 && found.open_blocks == 0)
         found.depth = 0; // only the end of the line is missing
     for (int depth = 1; depth <= found.depth; ++depth) {
-        const char* const name = found.states[depth].name;
-        if (name == nullptr || strlen(name) > longest_name)
+        const StateForm* const form = m_seen[depth].form();
+        if (form == nullptr || strlen(form->name) > longest_name)
             return false;
     }
     return found.open_blocks <= found.depth;
@@ -240,8 +254,15 @@ Text TraceWriter::elements_of(const Unfinished& unfinished) const
             unfinished.elements.bytes - unfinished.whole_lines.bytes};
 }
 
-// What comes behind the elements that have ended.
+// What comes behind the elements that have ended. What a state has in the program's memory is only there
+// until it ends.
 Text TraceWriter::put_tail(const Unfinished& unfinished) const
+{
+    const Text tail = put_tail(unfinished, false);
+    return is_still(unfinished) ? tail : put_tail(unfinished, true);
+}
+
+Text TraceWriter::put_tail(const Unfinished& unfinished, bool was_left) const
 {
     char* out = m_buffer.limit();
     for (int depth = unfinished.open_blocks + 1; depth < unfinished.depth; ++depth)
@@ -250,17 +271,27 @@ Text TraceWriter::put_tail(const Unfinished& unfinished) const
     for (int depth = unfinished.depth; depth > 0; --depth) {
         if (depth <= unfinished.open_blocks || depth < unfinished.depth)
             out = put_text(out, nested_end);
-        const OpenState& state = unfinished.states[depth];
-        const size_t length = strlen(state.name);
-        out = put_text(out, "<");
-        memcpy(out, state.name, length);
-        out = m_times.put_anew(put_text(out + length, " time='"), state.begin);
-        // The state's thread has its own clock.
-        out = m_times.put_anew(put_text(out, "' end='"), now > state.begin ? now : state.begin);
-        out = put_text(out, "' unfinished='1' />");
+        out = put_unfinished(out, m_seen[depth], now, was_left);
     }
     out = put_text(put_text(out, "\n"), footer);
     return {m_buffer.limit(), static_cast<size_t>(out - m_buffer.limit())};
+}
+
+char* TraceWriter::put_unfinished(char* out, const OpenState& state, int64_t now, bool was_left) const
+{
+    const char* const limit = m_buffer.limit() + arguments_room;
+    const char* const name = state.form()->name;
+    const size_t length = strlen(name);
+    const auto add_name = [&](char* at) { return static_cast<char*>(memcpy(at, name, length)) + length; };
+    out = state.put_attributes(add_name(put_text(out, "<")), limit, was_left);
+    out = m_times.put_anew(put_text(out, " time='"), state.begin());
+    // The state's thread has its own clock.
+    out = m_times.put_anew(put_text(out, "' end='"), now > state.begin() ? now : state.begin());
+    out = put_text(out, "' unfinished='1'");
+    if (was_left || !state.has_children())
+        return put_text(out, " />");
+    out = state.put_children(put_text(out, " >"), limit);
+    return put_text(add_name(put_text(out, "</")), ">");
 }
 
 // Writes the whole lines that are not in the file yet and, until there are more, the unfinished one.

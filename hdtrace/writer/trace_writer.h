@@ -3,6 +3,7 @@
 
 #include "hdtrace/writer/info_writer.h"
 #include "hdtrace/writer/line_buffer.h"
+#include "hdtrace/writer/open_state.h"
 #include "hdtrace/writer/time_text.h"
 #include "hdtrace/writer/trace_file.h"
 #include "hdtrace/writer/trace_settings.h"
@@ -38,18 +39,25 @@ class TraceWriter {
     /// Ends the file; returns 0 or a value of errno. Calling it again does nothing.
     int close();
 
-    /// Begins a state or, right before its Element, an event. At most max_depth may be open. Only states with
-    /// a @p name (a constant, not copied, at most longest_name bytes) can be seen before they end.
-    void enter(const char* name = nullptr, int64_t begin = 0)
+    /// Begins a state or, right before its Element, an event, which cannot be seen before it ends. At most
+    /// max_depth may be open.
+    void enter()
+    {
+        OpenState& state = next_state();
+        state.start(nullptr, 0);
+        enter(state, 0);
+    }
+    /// What enter() begins next: first come its form, its arguments and its site.
+    OpenState& next_state() { return __builtin_expect(m_depth == 0, true) ? m_open[1] : next_inner_state(); }
+    void enter(OpenState& state, int64_t begin)
     {
         const int depth = m_depth + 1;
         m_nested_blocks &= ~(1ull << depth);
-        __atomic_store_n(&m_open[depth].name, name, __ATOMIC_RELAXED);
-        __atomic_store_n(&m_open[depth].begin, begin, __ATOMIC_RELAXED);
+        state.set_begin(begin);
         __atomic_store_n(&m_depth, depth, __ATOMIC_RELEASE);
     }
     int depth() const { return m_depth; }
-    /// The states beyond @p depth, all of them with names, will never end: they are written as unfinished
+    /// The states beyond @p depth, all of them with forms, will never end: they are written as unfinished
     /// ones.
     void give_up_states(int depth, int64_t now);
     /// Writes all whole lines to the file.
@@ -75,18 +83,15 @@ class TraceWriter {
     friend class Element;
     using Extent = LineBuffer::Extent;
 
-    struct OpenState {
-        const char* name;
-        int64_t begin;
-    };
-
-    // The states that have begun and not ended, and the elements inside them that have.
+    // The states that have begun and not ended, which are in m_seen, and the elements inside them that have.
     struct Unfinished {
         Extent whole_lines;
         Extent elements; // whole lines included
         int depth;
-        int open_blocks;                 // <Nested> in the elements
-        OpenState states[max_depth + 2]; // from 1 on
+        int open_blocks = 0; // <Nested> in the elements
+        // As they were seen: they are the same as long as the states are.
+        Extent seen_elements = elements;
+        int seen_depth = depth;
     };
 
     // ---- building lines ----
@@ -112,6 +117,7 @@ class TraceWriter {
             m_buffer.end_line();
     }
     char* begin_element_slowly();
+    OpenState& next_inner_state();
     void end_line_slowly();
     void drop_line();
     char* open_nested_blocks(char* cursor);
@@ -122,11 +128,14 @@ class TraceWriter {
     // ---- writing them ----
     int write_head(const char* root_attributes, int64_t base);
     int flush(const Lock& lock);
-    Unfinished find_unfinished() const;
-    bool look_at_unfinished(Unfinished& found) const;
+    Unfinished find_unfinished();
+    Unfinished look_at_unfinished();
+    bool is_still(const Unfinished& seen) const;
     bool can_be_told(Unfinished& found) const;
     Text elements_of(const Unfinished& unfinished) const;
     Text put_tail(const Unfinished& unfinished) const;
+    Text put_tail(const Unfinished& unfinished, bool was_left) const;
+    char* put_unfinished(char* out, const OpenState& state, int64_t now, bool was_left) const;
     char* room_to_compress() const;
     void write(const Lock& lock, const Unfinished& unfinished);
     void fail(int error);
@@ -136,7 +145,9 @@ class TraceWriter {
     int m_depth = 0;
     bool m_line_end_is_slow = false;
     TimeText m_times;
-    OpenState m_open[max_depth + 2] = {};
+    // From 1 on, as deep as states are; the memory behind is never touched.
+    OpenState m_open[max_depth + 2];
+    OpenState m_seen[max_depth + 2]; // as find_unfinished() saw them
 
     TraceSettings m_settings;
     size_t m_capacity = 0;   // of the buffer, when no line is longer

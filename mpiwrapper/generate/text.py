@@ -8,10 +8,19 @@ class Number:
     """An expression whose value is written as a number."""
 
     expression: str
+    kind = "number"
 
     @property
     def link(self):
         return f".number({self.expression})"
+
+    @property
+    def values(self):
+        return (self.expression,)
+
+    def read_from(self, value):
+        """The same number, kept since the call's beginning."""
+        return Number(value)
 
 
 @dataclass(frozen=True)
@@ -19,10 +28,18 @@ class Name:
     """An expression whose value is a text that needs no escaping."""
 
     expression: str
+    kind = "text"
 
     @property
     def link(self):
         return f".name({self.expression})"
+
+    @property
+    def values(self):
+        return (self.expression,)
+
+    def read_from(self, value):
+        return Name(f"reinterpret_cast<const char*>({value})")
 
 
 @dataclass(frozen=True)
@@ -30,6 +47,9 @@ class Statement:
     """What writes a value by itself."""
 
     text: str
+    kind: str = ""  # of an Argument that can be told before the call ends (open_state.h)
+    values: tuple[str, ...] = ()
+    details: str = ""  # the argument's other members
 
 
 def indent(lines):
@@ -44,6 +64,7 @@ class TextWriter:
         self._text = start
         self._chain = ""
         self._child = child  # the next text begins a child element
+        self.is_element = not child
 
     def text(self, text):
         self._text += text

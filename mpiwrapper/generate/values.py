@@ -1,5 +1,8 @@
 """Turns the values of a function's line in [logged] into C++."""
 
+from contextlib import contextmanager
+
+from .known import KnownArguments
 from .tables import Argument, Product, Special, TableError
 from .text import Name, Number, Statement, TextWriter, indent
 
@@ -15,7 +18,10 @@ class Values:
     def __init__(self, function):
         self.function = function
         self.before = []  # statements before the call
-        self._lookups = {}  # name -> statement, after the call
+        self.known = KnownArguments()
+        self._begin_lookups = {}  # name -> statement, for what is known at the beginning
+        self._after_lookups = {}  # the same after the call
+        self._lookups = self._after_lookups
         self._early = set()  # names of lookups that are needed even if nothing is recorded
         self._uses_status = False
         self._ids_before()
@@ -59,10 +65,45 @@ class Values:
         return "used_status.get()" if self._uses_status and parameter.kind and parameter.kind.name == "STATUS" else parameter.name
 
     def early_lookups(self):
-        return [line for name, line in self._lookups.items() if name in self._early]
+        lookups = {name: line for name, line in self._after_lookups.items() if name in self._early}
+        return [line.replace("call.comm(", "call.kept_comm(") if name == self._kept_communicator() else line
+                for name, line in lookups.items()]
 
     def lookups(self):
-        return [line for name, line in self._lookups.items() if name not in self._early]
+        lookups = {name: line for name, line in self._after_lookups.items() if name not in self._early}
+        return [f"const Comm& {name} = call.kept_comm();" if name == self._kept_communicator() else line
+                for name, line in lookups.items()]
+
+    # What is known when the call begins.
+
+    @contextmanager
+    def _at_begin(self):
+        self._lookups = self._begin_lookups
+        yield
+        self._lookups = self._after_lookups
+
+    def _is_at_begin(self):
+        return self._lookups is self._begin_lookups
+
+    def _write_known(self, writer, name, condition, value):
+        """Something that is known at the beginning, kept until it is written."""
+        place = self.known.add(name, condition, value)
+        kept = value.read_from(self.known.kept(place))
+        if condition:
+            self._write_if(writer, f"state.has({place})", name, kept)
+        else:
+            self._write(writer, name, kept)
+
+    def _kept_communicator(self):
+        """The one that is needed after the call as well as before it."""
+        return next((name for name, line in self._begin_lookups.items()
+                     if name in self._after_lookups and line.startswith("const Comm&")), None)
+
+    def set_arguments(self):
+        """The function that sets what is known of a call when it begins; nothing if there is nothing."""
+        kept = self._kept_communicator()
+        return self.known.setting([statement for name, line in self._begin_lookups.items()
+                                   for statement in (line, *([f"call.keep({name});"] if name == kept else []))])
 
     def use_status(self):
         if not self._uses_status:
@@ -75,12 +116,25 @@ class Values:
         if "received" in self._lookups:
             return
         comm = self.communicator()
-        source = self.function.of_kind("SOURCE")
-        tag = "recvtag" if any(p.name == "recvtag" for p in self.function.parameters) else "tag"
-        posted = f"{source[0].name}, {tag}" if source else "matched.source, matched.tag"
+        posted = ", ".join(self.known.kept(place) for place in self._posted())
         flag = self.function.of_kind("FLAG", direction="out")
         has_message = "call.succeeded()" + (f" && *{flag[0].name}" if flag else "")
         self._lookups["received"] = f"const Received received({comm}, {posted}, {has_message}, used_status.get());"
+
+    def _posted(self):
+        """What a receive or probe asks for: the places of the source and the tag among the known."""
+        source = self.function.of_kind("SOURCE")
+        tag = "recvtag" if any(p.name == "recvtag" for p in self.function.parameters) else "tag"
+        with self._at_begin():
+            comm = self.communicator()
+        asked = (source[0].name, tag) if source else ("matched.source", "matched.tag")
+        values = (Number(f"world_rank({comm}, {asked[0]})"), Number(f"tag_value({asked[1]})"))
+        names = (None, None) if self._is_probe() else ("fromRank", "fromTag")  # a probe has them as source and tag
+        return [self.known.add(name, "", value) for name, value in zip(names, values)]
+
+    def _is_probe(self):
+        return any(value.parameter == "source" for a in self.function.logged.attributes for value in a.values
+                   if isinstance(value, Argument))
 
     def communicator(self, parameter=None, is_early=False):
         """The object of the function's communicator, or of another one."""
@@ -157,16 +211,41 @@ class Values:
         if isinstance(attribute.values[0], Special):
             self._write_special(writer, attribute.name, attribute.values[0].name)
             return
+        if writer.is_element and all(self._is_known_at_begin(value) for value in attribute.values):
+            with self._at_begin():
+                condition, value = self._condition_and_value(attribute)
+            if not isinstance(value, Statement):
+                self._write_known(writer, attribute.name, condition, value)
+                return
+            if value.kind:
+                self.known.add(attribute.name, condition, value)
+        condition, value = self._condition_and_value(attribute)
+        if condition:
+            self._write_if(writer, condition, attribute.name, value)
+        else:
+            self._write(writer, attribute.name, value)
+
+    def _condition_and_value(self, attribute):
+        """When the attribute is written ('' is always), and what of its values."""
         pairs = [self._value(value) for value in attribute.values]
         conditions = [condition for condition, _ in pairs]
         expression = pairs[-1][1]
         for condition, value in reversed(pairs[:-1]):
             expression = Number(f"{condition} ? {value.expression} : {expression.expression}")
-        if all(conditions):
-            both = " || ".join(f"({c})" if " " in c and len(conditions) > 1 else c for c in conditions)
-            self._write_if(writer, both, attribute.name, expression)
-        else:
-            self._write(writer, attribute.name, expression)
+        if not all(conditions):
+            return "", expression
+        return " || ".join(f"({c})" if " " in c and len(conditions) > 1 else c for c in conditions), expression
+
+    def _is_known_at_begin(self, value):
+        """Neither what the call answers, nor what only MPI can tell."""
+        if isinstance(value, Product):
+            return True
+        parameter = self.function.parameter(value.parameter)
+        if not parameter.kind or parameter.kind.name == "GROUP" or parameter.direction == "out":
+            return False
+        if parameter.is_array:  # a length that is derived needs MPI or what is in another array
+            return any(other.name == parameter.length for other in self.function.parameters)
+        return parameter.direction == "in" or parameter.kind.name in ("COMM", "DATATYPE", "FILE", "WIN", "KEYVAL")
 
     def _write(self, writer, name, expression):
         writer.text(f" {name}='")
@@ -197,7 +276,7 @@ class Values:
         conditions = [self.condition(parameter)]
         is_known = parameter.kind.name in ("REQUEST", "COMM", "DATATYPE", "FILE", "WIN") or self._is_freed(parameter)
         is_answer = parameter.is_written and not is_known
-        if is_answer or parameter.is_array or parameter.kind.name == "GROUP":
+        if is_answer or not self._is_at_begin() and (parameter.is_array or parameter.kind.name == "GROUP"):
             conditions.append("call.succeeded()")  # nobody else has looked at it
         if parameter.kind.value == "in_place":
             conditions = [f"{parameter.name} == MPI_IN_PLACE"]
@@ -218,10 +297,15 @@ class Values:
 
     def _format_number(self, parameter):
         if parameter.is_array:
-            return Statement(f"put_list(element, {parameter.name}, {self._length(parameter)});")
+            return self._numbers("put_list", parameter)
         return Number(f"{self._plain(parameter)}")
 
     _format_weights = _format_number
+
+    def _numbers(self, put, parameter, details=""):
+        length = self._length(parameter)
+        kind = "numbers" if parameter.kind.c == "int" else ""
+        return Statement(f"{put}(element, {parameter.name}, {length});", kind, (parameter.name, length), details)
 
     def _length(self, parameter):
         """'n', or what the runtime derives: 'dimensions' of the communicator, the 'last:' or the 'sum:' of another array, or of
@@ -244,7 +328,7 @@ class Values:
         return Number("1")
 
     def _format_string(self, parameter):
-        return Statement(f"put_string(element, {parameter.name});")
+        return Statement(f"put_string(element, {parameter.name});", "string", (parameter.name,))
 
     def _format_rank(self, parameter):
         comm = self.communicator(self.function.parameter(parameter.of) if parameter.of else None)
@@ -265,15 +349,16 @@ class Values:
 
     def _format_one_of(self, parameter):
         value = f"{parameter.name}_before" if self._is_freed(parameter) else self._plain(parameter)
-        return Statement(f"put_name(element, {names_of(parameter.kind)}, {value});")
+        return Statement(f"element.name_of({names_of(parameter.kind)}, {value});", "one_of", (value,), f".names = {names_of(parameter.kind)}")
 
     def _format_local_rank(self, parameter):
         if parameter.is_array:
-            return Statement(f"put_local_ranks(element, {parameter.name}, {self._length(parameter)});")
+            return self._numbers("put_local_ranks", parameter, ".meaning = local_rank")
         return Number(f"local_rank({self._plain(parameter)})")
 
     def _format_any_of(self, parameter):
-        return Statement(f"put_names(element, {names_of(parameter.kind)}, {self._plain(parameter)});")
+        value = self._plain(parameter)
+        return Statement(f"element.names_of({names_of(parameter.kind)}, {value});", "any_of", (value,), f".names = {names_of(parameter.kind)}")
 
     def _format_op(self, parameter):
         return Name(f"op_name({self._plain(parameter)})")
@@ -300,9 +385,12 @@ class Values:
     def _format_request(self, parameter):
         if parameter.direction == "out":
             return Number("started.rid")
-        self._lookups.setdefault("given", "Request given;")
-        self._lookups.setdefault("given_found", f"find_request({parameter.name}, nullptr, &given);")
-        return Number("given.rid")
+        if self._is_at_begin():
+            handle = f"static_cast<int64_t>(handle_bits({parameter.name}))"
+            return Statement("", "found", (handle, "nullptr"), ".item_size = sizeof(MPI_Request), .find = find_own_rid")
+        self._lookups.setdefault("asked", "Request asked;")
+        self._lookups.setdefault("asked_found", f"find_request({parameter.name}, nullptr, &asked);")
+        return Number("asked.rid")
 
     def _file(self, parameter=None):
         name = (parameter or self.function.of_kind("FILE")[0]).name
@@ -321,13 +409,11 @@ class Values:
 
     def _write_received(self, writer, name, member):
         if not self.function.of_kind("STATUS", direction="out"):
-            self._write(writer, name, Number("world_rank(*matched.comm, matched.source)") if member == "source"
-                        else Number("tag_value(matched.tag)"))
+            self._write_known(writer, name, "", Number("world_rank(*matched.comm, matched.source)") if member == "source"
+                              else Number("tag_value(matched.tag)"))
             return
         self.use_received()
-        is_probe = any(value.parameter == "source" for a in self.function.logged.attributes for value in a.values
-                       if isinstance(value, Argument))
-        if is_probe or member == "size":
+        if self._is_probe() or member == "size":
             self._write_if(writer, "received.is_known", name, Number(f"received.{member}"))
         else:
             self._write(writer, name, Number(f"received.{member}"))
@@ -346,7 +432,7 @@ class Values:
         writer.statement("received.put_posted(element);")
 
     def _special_comm(self, writer, name):
-        self._write(writer, name, Number("matched.comm->id"))
+        self._write_known(writer, name, "", Number("matched.comm->id"))
 
     def _special_split(self, writer, name):
         self._write(writer, name, Number("started.rid"))
@@ -394,4 +480,7 @@ class Values:
             statement = f"const int64_t offset_in_bytes = call.is_recorded() ? byte_offset_of_pointer({handle}, {file}) : no_offset;"
             if statement not in self.before:
                 self.before.append(statement)
+            if writer.is_element:
+                self._write_known(writer, name, "offset_in_bytes != no_offset", Number("offset_in_bytes"))
+                return
         self._write_if(writer, "offset_in_bytes != no_offset", name, Number("offset_in_bytes"))

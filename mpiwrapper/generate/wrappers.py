@@ -78,20 +78,31 @@ class Wrapper:
         track = self.track()
         level = "local_query" if function.meaning.is_query else "ordinary" if function.logged.is_empty else "with_attributes"
         arguments = ", ".join(values.passed(p) for p in function.parameters)
+        set_arguments = values.set_arguments()
         lines = [
+            *values.known.form(function.logged.element),
             f"Call call({level}, Tracks::{self.tracks()});",
             "if (call.passes())",
             f"    return real.{function.name}({', '.join(p.name for p in function.parameters)});",
             *values.before,
-            f'call.begin("{function.logged.element}");',
+            *set_arguments,
+            f"call.begin({'set_arguments' if set_arguments else 'form'});",
             f"const int rc = call.end(real.{function.name}({arguments}));",
             *values.early_lookups(),
             *track,
             "if (!call.is_recorded())", "    return rc;",
+            *self.arguments(element),
             *values.lookups(),
             *element,
             "return rc;"]
         return lines
+
+    def arguments(self, element):
+        """Where what was known at the beginning is kept, if something of it is written now."""
+        if not self.values.known:
+            return []
+        is_used = any("state." in line for line in [*element, *self.values.lookups()])
+        return [f"{'const OpenState& state = ' if is_used else ''}call.arguments(set_arguments);"]
 
     def tracks(self):
         """The least that must be followed; see Tracks in call.h."""

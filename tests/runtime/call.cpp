@@ -17,6 +17,11 @@ using namespace hdtrace::test;
 
 namespace {
 
+constexpr StateForm outer_form = {"Outer"};
+constexpr StateForm nested_form = {"Nested"};
+constexpr StateForm call_form = {"Call"};
+constexpr StateForm left_form = {"Left"};
+
 // A thread whose trace goes to a file of its own.
 class TracedThread {
   public:
@@ -95,7 +100,7 @@ TEST_F(Calls, inside_others_pass_or_count_what_they_make)
 {
     TracedThread thread(path());
     Call outer(with_attributes, Tracks::nothing);
-    outer.begin("Outer");
+    outer.begin(outer_form);
     EXPECT_EQ(thread->depth, 1);
     EXPECT_EQ(decision(with_attributes, Tracks::operations), "passes");
     EXPECT_EQ(decision(with_attributes, Tracks::communicators), "tracked");
@@ -111,7 +116,7 @@ TEST_F(Calls, of_the_library_for_the_wrapper_are_not_recorded)
     {
         Call outer(with_attributes, Tracks::nothing);
         EXPECT_EQ(decision(with_attributes, Tracks::operations), "passes");
-        outer.begin("Outer");
+        outer.begin(outer_form);
         outer.end(MPI_SUCCESS);
         EXPECT_EQ(decision(with_attributes, Tracks::operations), "passes");
     }
@@ -127,7 +132,7 @@ void nest(int depth, int& recorded)
     Call call(with_attributes, Tracks::nothing);
     if (call.passes())
         return;
-    call.begin("Nested");
+    call.begin(nested_form);
     ++recorded;
     nest(depth - 1, recorded);
     call.end(MPI_SUCCESS);
@@ -153,7 +158,7 @@ TEST_F(Calls, find_objects_again_until_they_are_freed)
     created_from_parent(MPI_COMM_WORLD, handle, "dup");
     TracedThread thread(path());
     Call call(with_attributes, Tracks::nothing);
-    call.begin("Call");
+    call.begin(call_form);
     call.end(MPI_SUCCESS);
     const int64_t id = call.comm(handle).id;
     EXPECT_EQ(call.comm(handle).id, id);
@@ -170,7 +175,7 @@ TEST_F(Calls, see_that_another_thread_closed_a_file)
     opened(handle, 5, MPI_MODE_RDONLY);
     TracedThread thread(path());
     Call call(with_attributes, Tracks::nothing);
-    call.begin("Call");
+    call.begin(call_form);
     call.end(MPI_SUCCESS);
     const File file = call.file(handle);
     EXPECT_EQ(file.id, 5);
@@ -189,7 +194,7 @@ __attribute__((noinline)) void leave_by_longjmp()
     // Without a destructor's scope around it, as in C.
     alignas(Call) char memory[sizeof(Call)];
     Call* const call = new (memory) Call(with_attributes, Tracks::nothing);
-    call->begin("Left");
+    call->begin(left_form);
     longjmp(before_call, 1);
 }
 

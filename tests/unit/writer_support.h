@@ -5,8 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <stdexcept>
 #include <string>
@@ -70,12 +72,30 @@ const std::string head = "<?xml version='1.0' encoding='UTF-8'?>\n"
                          "<Program timeAdjustment='1700000000' version='1' rank='0' thread='0'>\n";
 const std::string footer = "</Program>\n";
 
+constexpr ShortText no_site = {};
+
 /// A trace in a temporary directory, with times relative to its beginning.
 class Trace {
   public:
     explicit Trace(const TraceSettings& settings = {}, InfoWriter* info = nullptr) { open(settings, info); }
 
     void begin() { writer.enter(); }
+    /// A state that can be seen before it ends. @p form is not copied; @p begin_time counts from the epoch.
+    void begin(
+        const StateForm& form, int64_t begin_time,
+        const std::function<void(OpenState&)>& set_arguments = [](OpenState&) {})
+    {
+        OpenState& state = writer.next_state();
+        state.start(&form, 0);
+        state.set_site(no_site);
+        set_arguments(state);
+        writer.enter(state, begin_time);
+    }
+    void begin(const char* name, int64_t begin_time)
+    {
+        static std::map<std::string, StateForm> forms;
+        begin(forms.emplace(name, StateForm{name}).first->second, begin_time);
+    }
     void end(const char* name, int64_t begin_time, int64_t end_time)
     {
         Element element(writer);

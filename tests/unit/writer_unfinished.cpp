@@ -22,7 +22,7 @@ std::string saved(Trace& trace)
 
 void begin(Trace& trace, const char* name, int64_t time)
 {
-    trace.writer.enter(name, base + time);
+    trace.begin(name, base + time);
 }
 
 TEST(Unfinished, AStateIsInTheFileUntilItEnds)
@@ -44,7 +44,7 @@ TEST(Unfinished, TheEndIsTheMomentOfSaving)
     Trace trace;
     Clock clock;
     const int64_t before = clock.now();
-    trace.writer.enter("A", before);
+    trace.begin("A", before);
     trace.writer.save();
     const std::string content = trace.content();
     std::smatch times;

@@ -29,13 +29,28 @@ void Call::find_lost_calls(Thread& thread) const
     }
 }
 
+// A handle could not be looked up as it will be when the call has succeeded.
+void Call::ask_again(bool is_unsure)
+{
+    if (m_state == nullptr || succeeded())
+        return;
+    m_state->set_again();
+    if (is_unsure)
+        m_state->set_unsure();
+}
+
 const Comm& Call::find_comm_slowly(MPI_Comm handle, uint64_t generation)
 {
     const Comm& comm = find_comm(handle, succeeded());
-    if (&comm == &null_comm)
+    if (&comm == &null_comm) {
+        ask_again(handle != MPI_COMM_NULL);
         return comm;
+    }
     describe(comm);
-    m_thread->comms.store(handle, generation, &comm);
+    if (__atomic_load_n(&comm.is_attached, __ATOMIC_RELAXED))
+        m_thread->comms.store(handle, generation, &comm);
+    else
+        ask_again(false);
     return comm;
 }
 
@@ -44,6 +59,8 @@ Type Call::find_type_slowly(MPI_Datatype handle, uint64_t generation)
     const Type type = find_type(handle, succeeded());
     if (type.id >= 0)
         m_thread->types.store(handle, generation, type);
+    else if (handle != MPI_DATATYPE_NULL)
+        ask_again(true);
     return type;
 }
 
@@ -68,9 +85,12 @@ bool Call::failed_in_status() const
     return !succeeded() && error_class_of(m_rc) == MPI_ERR_IN_STATUS;
 }
 
-void Call::write_error(Element& element)
+char* Call::put_error(char* out, int rc)
 {
-    element.text(" rc='").name(error_class_name(m_rc)).text("'");
+    const char* const name = error_class_name(rc);
+    const size_t length = strlen(name);
+    out = put_text(out, " rc='");
+    return put_text(static_cast<char*>(memcpy(out, name, length)) + length, "'");
 }
 
 } // namespace hdtrace::mpi

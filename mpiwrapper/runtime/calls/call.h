@@ -87,17 +87,28 @@ class Call {
     /// The calls that it is in.
     int depth() const { return m_depth; }
 
-    /// The real function comes next. @p element_name is a constant.
-    void begin(const char* element_name)
+    /// The real function comes next. set_arguments(state) starts the state and sets what is known of its
+    /// arguments.
+    template <typename SetArguments> __attribute__((always_inline)) void begin(SetArguments set_arguments)
     {
+        if (HDT_LIKELY(m_is_recorded)) {
+            m_state = &m_thread->writer.next_state();
+            set_arguments(*m_state);
+            m_state->set_site(m_thread->sites.find(m_frame));
+        }
         m_thread->depth = m_depth + 1;
         m_begin = m_thread->clock.now();
         m_thread->calls[m_number].begin = m_begin;
         if (m_is_recorded)
-            m_thread->writer.enter(element_name, m_begin);
+            m_thread->writer.enter(*m_state, m_begin);
+    }
+    /// The same where there are no arguments. @p form is a constant.
+    void begin(const StateForm& form)
+    {
+        begin([&form](OpenState& state) { state.start(&form, 0); });
     }
     /// The real function returned @p rc; returns it.
-    int end(int rc)
+    __attribute__((always_inline)) int end(int rc)
     {
         m_end = m_thread->clock.now();
         if (!HDT_LIKELY(m_thread->call_count == m_number + 1))
@@ -105,6 +116,24 @@ class Call {
         m_thread->depth = own_depth;
         m_rc = rc;
         return rc;
+    }
+
+    /// The arguments of a call that is recorded and has ended. Handles that nobody knew are looked up now:
+    /// before the call succeeded MPI cannot be asked about them.
+    template <typename SetArguments>
+    __attribute__((always_inline)) const OpenState& arguments(SetArguments set_arguments)
+    {
+        if (!HDT_LIKELY(!m_state->is_to_be_asked_again()))
+            set_again(set_arguments);
+        return *m_state;
+    }
+    /// Of set_arguments(): a communicator that is needed after the call.
+    void keep(const Comm& comm) { m_kept = &comm; }
+    const Comm& kept_comm() const { return *m_kept; }
+    /// The same where the call may not be recorded, and so nothing was kept.
+    const Comm& kept_comm(MPI_Comm handle)
+    {
+        return HDT_LIKELY(m_kept != nullptr && m_kept != &null_comm) ? *m_kept : comm(handle);
     }
 
     Thread& thread() { return *m_thread; }
@@ -136,12 +165,11 @@ class Call {
     }
 
     /// Writes the attributes that all calls have, behind the function's own.
-    Element& finish_attributes(Element& element)
+    __attribute__((always_inline)) Element& finish_attributes(Element& element)
     {
         if (!HDT_LIKELY(succeeded()))
-            write_error(element);
-        if (HDT_LIKELY(m_thread->sites.are_wanted()))
-            element.whole(m_thread->sites.find(m_frame));
+            element.written_by([rc = m_rc](char* out) { return put_error(out, rc); });
+        element.whole(m_state->site());
         return element.times(m_begin, m_end);
     }
 
@@ -152,14 +180,22 @@ class Call {
     Type find_type_slowly(MPI_Datatype handle, uint64_t generation);
     Window find_window_slowly(MPI_Win handle, uint64_t generation);
     File find_file_slowly(MPI_File handle, uint64_t generation);
-    void write_error(Element& element);
+    void ask_again(bool is_unsure);
+    template <typename SetArguments>
+    __attribute__((noinline, cold)) void set_again(SetArguments set_arguments)
+    {
+        set_arguments(*m_state);
+    }
+    static char* put_error(char* out, int rc);
 
     // The thread's depth while the wrapper works: the calls that the MPI library makes to answer it are not
     // the program's, and deeper than any that is recorded or followed.
     static constexpr int own_depth = 1 << 20;
 
     Thread* m_thread = nullptr;
-    const void* m_frame; // of the wrapper
+    const void* m_frame;          // of the wrapper
+    OpenState* m_state = nullptr; // if it is recorded and has begun
+    const Comm* m_kept = nullptr;
     int m_depth = 0;
     int m_number = 0; // of the calls that the thread is in
     bool m_is_recorded = false;

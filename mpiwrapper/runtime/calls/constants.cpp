@@ -64,33 +64,4 @@ const char* op_name(MPI_Op op)
     return op == MPI_OP_NULL ? "MPI_OP_NULL" : "USER";
 }
 
-void put_name(Element& element, std::span<const NamedValue> names, int value)
-{
-    for (const NamedValue& candidate : names) {
-        if (candidate.value == value) {
-            element.name(candidate.name);
-            return;
-        }
-    }
-    element.number(value);
-}
-
-void put_names(Element& element, std::span<const NamedValue> names, int value)
-{
-    bool is_first = true;
-    for (const NamedValue& candidate : names) {
-        if ((value & candidate.value) == 0)
-            continue;
-        if (!is_first)
-            element.text("|");
-        element.name(candidate.name);
-        is_first = false;
-        value &= ~candidate.value;
-    }
-    if (is_first)
-        element.number(value);
-    else if (value != 0)
-        element.text("|").number(value);
-}
-
 } // namespace hdtrace::mpi

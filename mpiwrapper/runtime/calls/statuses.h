@@ -58,11 +58,11 @@ struct Received {
     int64_t size = 0;
     bool is_known = false; ///< there is a message
 
-    /// @p told is read only if @p has_message.
-    Received(const Comm& comm, int source_argument, int tag_argument, bool has_message,
+    /// What was asked is as it stands in the trace. @p told is read only if @p has_message.
+    Received(const Comm& comm, int64_t source_asked, int64_t tag_asked, bool has_message,
              const MPI_Status* told)
-        : posted_source(world_rank(comm, source_argument)), posted_tag(tag_value(tag_argument)),
-          source(posted_source), tag(posted_tag), is_known(has_message)
+        : posted_source(source_asked), posted_tag(tag_asked), source(posted_source), tag(posted_tag),
+          is_known(has_message)
     {
         if (!has_message)
             return;

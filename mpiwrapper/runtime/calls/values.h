@@ -7,6 +7,7 @@
 #include "mpiwrapper/runtime/objects/messages.h"
 #include "mpiwrapper/runtime/objects/neighbors.h"
 #include "mpiwrapper/runtime/objects/new_communicators.h"
+#include "mpiwrapper/runtime/objects/request_view.h"
 #include "mpiwrapper/runtime/objects/requests.h"
 
 namespace hdtrace::mpi {

@@ -38,7 +38,7 @@ struct Comm : TableEntry<Comm> {
 extern const Comm null_comm;
 
 /// Ranks in calls -> ranks in the trace.
-inline int64_t world_rank(const Comm& comm, int rank)
+__attribute__((always_inline)) inline int64_t world_rank(const Comm& comm, int rank)
 {
     if (rank >= 0) {
         const int* const peers = comm.peers();

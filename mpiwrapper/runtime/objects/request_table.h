@@ -1,6 +1,7 @@
 // The operations that have been started, by the handle and the variable that it was stored in.
 #pragma once
 
+#include "hdtrace/writer/program_memory.h"
 #include "mpiwrapper/runtime/objects/handle.h"
 #include "mpiwrapper/runtime/objects/request.h"
 
@@ -98,7 +99,51 @@ class RequestTable {
         --m_count;
     }
 
+    // ---- for other threads and signal handlers, which take no lock ----
+
+    /// find_exact(), as the table is at the moment.
+    bool look_for_exact(MPI_Request handle, const MPI_Request* variable, Request& found) const
+    {
+        RequestBucket bucket;
+        RequestEntry entry;
+        if (!look_at_bucket(hash_of(handle, variable), bucket))
+            return false;
+        for (uint32_t i = bucket.exact_first, steps = 0; look_at(i, steps, entry); i = entry.exact.next)
+            if (entry.handle == handle && entry.variable == variable)
+                return found = entry.request, true;
+        return false;
+    }
+    /// The oldest entry of a handle that is younger than @p rid.
+    bool look_for_younger(MPI_Request handle, int64_t rid, Request& found) const
+    {
+        RequestBucket bucket;
+        RequestEntry entry;
+        if (!look_at_bucket(hash_of(handle), bucket))
+            return false;
+        for (uint32_t i = bucket.handle_first, steps = 0; look_at(i, steps, entry);
+             i = entry.same_handle.next)
+            if (entry.handle == handle && entry.request.rid > rid)
+                return found = entry.request, true;
+        return false;
+    }
+
   private:
+    // The table may change or move meanwhile, so lists may have no end.
+    static constexpr uint32_t most_steps = 1'000'000;
+
+    bool look_at_bucket(size_t hash, RequestBucket& bucket) const
+    {
+        const RequestBucket* const buckets = __atomic_load_n(&m_buckets, __ATOMIC_ACQUIRE);
+        const uint32_t mask = __atomic_load_n(&m_mask, __ATOMIC_RELAXED);
+        return buckets != nullptr && copy_from_program(bucket, buckets + (hash & mask));
+    }
+    bool look_at(uint32_t index, uint32_t& steps, RequestEntry& entry) const
+    {
+        const RequestEntry* const entries = __atomic_load_n(&m_entries, __ATOMIC_ACQUIRE);
+        return index != no_entry && ++steps < most_steps &&
+               copy_from_program(static_cast<void*>(&entry), entries + index, sizeof entry);
+    }
+
     RequestEntry* first_exact(MPI_Request handle, const MPI_Request* variable, uint32_t index)
     {
         for (uint32_t i = index; i != no_entry; i = m_entries[i].exact.next)
@@ -113,14 +158,16 @@ class RequestTable {
         return index != no_entry ? &m_entries[index] : nullptr;
     }
 
+    static size_t hash_of(MPI_Request handle, const MPI_Request* variable)
+    {
+        return hash_bits(handle_bits(handle) * 31 + handle_bits(variable));
+    }
+    static size_t hash_of(MPI_Request handle) { return hash_bits(handle_bits(handle)); }
     RequestBucket& exact_bucket(MPI_Request handle, const MPI_Request* variable)
     {
-        return m_buckets[hash_bits(handle_bits(handle) * 31 + handle_bits(variable)) & m_mask];
+        return m_buckets[hash_of(handle, variable) & m_mask];
     }
-    RequestBucket& handle_bucket(MPI_Request handle)
-    {
-        return m_buckets[hash_bits(handle_bits(handle)) & m_mask];
-    }
+    RequestBucket& handle_bucket(MPI_Request handle) { return m_buckets[hash_of(handle) & m_mask]; }
 
     void link(uint32_t index)
     {
@@ -163,14 +210,14 @@ class RequestTable {
         RequestEntry* const entries = static_cast<RequestEntry*>(
             realloc(static_cast<void*>(m_entries), capacity * sizeof(RequestEntry)));
         if (entries != nullptr)
-            m_entries = entries;
+            __atomic_store_n(&m_entries, entries, __ATOMIC_RELEASE);
         if (entries == nullptr || buckets == nullptr) {
             free(buckets);
             return false;
         }
         free(m_buckets);
-        m_buckets = buckets;
-        m_mask = capacity - 1;
+        __atomic_store_n(&m_mask, capacity - 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&m_buckets, buckets, __ATOMIC_RELEASE);
         for (uint32_t i = 0; i < capacity; ++i)
             m_buckets[i] = RequestBucket();
         // All old entries are in use, else there was no need to grow; their order of age is that of their

@@ -3,6 +3,7 @@
 #include "mpiwrapper/runtime/objects/communicators.h"
 #include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/request_table.h"
+#include "mpiwrapper/runtime/objects/request_view.h"
 
 namespace hdtrace::mpi {
 
@@ -282,6 +283,66 @@ void mark_cancelled(MPI_Request handle, const MPI_Request* variable)
 {
     use_entry(handle, variable,
               [](RequestTable&, RequestEntry& entry) { entry.request.is_cancelled = true; });
+}
+
+namespace {
+
+// The oldest one that is younger than `rid`.
+bool look_for_younger(MPI_Request handle, int64_t rid, Request& oldest)
+{
+    bool is_found = false;
+    for (unsigned i = 0; i < part_count; ++i) {
+        Request request;
+        if (!parts[i].table.look_for_younger(handle, rid, request) || (is_found && request.rid > oldest.rid))
+            continue;
+        oldest = request;
+        is_found = true;
+    }
+    return is_found;
+}
+
+// The same entry that settle_requests() would find.
+bool look_for(MPI_Request handle, const MPI_Request* variable, int64_t equal, Request& request)
+{
+    if (handle == MPI_REQUEST_NULL)
+        return false;
+    if (part_of(variable).table.look_for_exact(handle, variable, request))
+        return true;
+    bool is_found = true;
+    int64_t rid = -1;
+    for (int64_t i = 0; is_found && i <= equal; ++i) {
+        is_found = look_for_younger(handle, rid, request);
+        rid = request.rid;
+    }
+    return is_found;
+}
+
+Request look_for(const void* handle, const void* variable, int64_t equal)
+{
+    MPI_Request request_handle;
+    memcpy(&request_handle, handle, sizeof request_handle);
+    Request request;
+    return look_for(request_handle, static_cast<const MPI_Request*>(variable), equal, request) ? request
+                                                                                               : Request();
+}
+
+} // namespace
+
+int64_t find_active_rid(const void* handle, const void* variable, int64_t equal)
+{
+    const Request request = look_for(handle, variable, equal);
+    return request.is_active ? request.rid : -1;
+}
+
+int64_t find_init_rid(const void* handle, const void* variable, int64_t equal)
+{
+    return look_for(handle, variable, equal).init_rid;
+}
+
+int64_t find_own_rid(const void* handle, const void* variable, int64_t equal)
+{
+    const Request request = look_for(handle, variable, equal);
+    return request.is_persistent ? request.init_rid : request.rid;
 }
 
 } // namespace hdtrace::mpi

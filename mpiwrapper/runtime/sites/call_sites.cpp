@@ -259,12 +259,12 @@ const SiteText* CallSites::find_in_python()
         has_files = has_files && frames[i].has_file();
     }
     if (!has_files) {
-        m_passing = text_of(site_id(frames, count));
+        m_passing.change_to(text_of(site_id(frames, count)));
         return &m_passing;
     }
     Entry& entry = entry_of(key);
     if (entry.key != key)
-        entry = {key, text_of(site_id(frames, count))};
+        entry.change_to(key, text_of(site_id(frames, count)));
     return &entry.site;
 }
 
@@ -274,7 +274,8 @@ void CallSites::forget_unloaded()
     if (m_unloaded == unloaded)
         return;
     m_unloaded = unloaded;
-    memset(m_entries, 0, sizeof m_entries);
+    for (Entry& entry : m_entries)
+        entry.change_to(0, {});
     memset(static_cast<void*>(m_frames), 0, sizeof m_frames);
 }
 
@@ -295,7 +296,7 @@ const SiteText& CallSites::find_slowly(Frame caller)
         is_all_of_it ? reinterpret_cast<uintptr_t>(caller.return_address) : hash_of(addresses, count);
     Entry& entry = entry_of(key);
     if (entry.key != key)
-        entry = {key, text_of(site_id(addresses, count))};
+        entry.change_to(key, text_of(site_id(addresses, count)));
     return entry.site;
 }
 

@@ -2,6 +2,7 @@
 // MPI library and its bindings; each new one is described in the .info.
 #pragma once
 
+#include "hdtrace/writer/open_state.h"
 #include "mpiwrapper/runtime/sites/frame_rules.h"
 
 #include <stddef.h>
@@ -9,11 +10,8 @@
 
 namespace hdtrace::mpi {
 
-/// The attribute of a call's state.
-struct SiteText {
-    char text[23];
-    uint8_t length; ///< 0: the site is not known
-};
+/// The attribute of a call's state; empty if the site is not known.
+using SiteText = ShortText;
 
 /// Goes up whenever an object file was unloaded: addresses may mean something else now.
 extern uint32_t unloaded_objects;
@@ -30,11 +28,12 @@ class CallSites {
         m_stack_end = reinterpret_cast<uintptr_t>(stack_end);
     }
 
-    bool are_wanted() const { return m_depth > 0; }
-
-    /// Of the call whose wrapper's __builtin_frame_address(0) is @p frame.
+    /// Of the call whose wrapper's __builtin_frame_address(0) is @p frame. It stays until the next one is
+    /// looked for.
     const SiteText& find(const void* frame)
     {
+        if (m_depth == 0)
+            return m_none;
         const auto address = reinterpret_cast<uintptr_t>(Frame::of_caller(frame).return_address);
         const Entry& entry = entry_of(address);
         const bool is_known =
@@ -57,6 +56,12 @@ class CallSites {
     struct Entry {
         uintptr_t key;
         SiteText site;
+
+        void change_to(uintptr_t new_key, const SiteText& new_site)
+        {
+            key = new_key;
+            site.change_to(new_site);
+        }
     };
     /// What is known of a return address.
     struct KnownFrame {
@@ -85,6 +90,7 @@ class CallSites {
     Entry m_entries[entry_count] = {};
     KnownFrame m_frames[entry_count] = {};
     SiteText m_passing = {}; ///< of a place that is not kept
+    const SiteText m_none = {};
 };
 
 } // namespace hdtrace::mpi

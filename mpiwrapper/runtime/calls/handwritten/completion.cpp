@@ -31,6 +31,14 @@ class Offered {
     Offered(const Offered&) = delete;
     Offered& operator=(const Offered&) = delete;
 
+    /// Tells which operations are waited for.
+    void set_arguments(OpenState& state) const
+    {
+        state.set(0, m_count > 0 ? &m_offers[0].handle : nullptr);
+        state.set(1, m_requests);
+        state.set(2, m_count);
+    }
+
     /// Statuses to read; the program's own where it has some.
     MPI_Status* statuses(MPI_Status* given)
     {
@@ -154,10 +162,30 @@ struct Ended {
     const int* indices = nullptr; // null: the first ones
 };
 
+constexpr Argument pending = {.kind = Argument::Kind::children,
+                              .value = 0,
+                              .start = "<Pending rid='",
+                              .item_size = sizeof(MPI_Request),
+                              .stride = sizeof(Offer),
+                              .find = find_active_rid};
+// What is known when a call begins: of one request which operation it is, of several also how many.
+constexpr Argument arguments[] = {pending, {Argument::Kind::number, 3, " count='"}};
+constexpr uint64_t all_arguments = 0b11;
+
+constexpr StateForm form_for_one(const char* name)
+{
+    return {name, std::span(arguments).first(1)};
+}
+
+constexpr StateForm form_for_several(const char* name)
+{
+    return {name, arguments};
+}
+
 // All completion calls. make(statuses) calls MPI, get_ended(has_answered) reads what it answered,
 // put_attributes(element) writes that.
 template <typename Make, typename GetEnded, typename PutAttributes>
-int complete(const char* name, int count, MPI_Request* requests, MPI_Status* statuses, Make make,
+int complete(const StateForm& form, int count, MPI_Request* requests, MPI_Status* statuses, Make make,
              GetEnded get_ended, PutAttributes put_attributes)
 {
     Call call(with_attributes, Tracks::operations);
@@ -165,7 +193,11 @@ int complete(const char* name, int count, MPI_Request* requests, MPI_Status* sta
         return make(statuses);
     Offered offered(call, count, requests);
     MPI_Status* const used = offered.statuses(statuses);
-    call.begin(name);
+    call.begin([&](OpenState& state) {
+        state.start(&form, all_arguments);
+        offered.set_arguments(state);
+        state.set(3, count);
+    });
     const int rc = call.end(make(used));
     const Ended ended = get_ended(call.succeeded() || call.failed_in_status());
     offered.completed(ended.count, ended.indices);
@@ -174,11 +206,11 @@ int complete(const char* name, int count, MPI_Request* requests, MPI_Status* sta
         return rc;
     }
     Element element(call.trace());
-    element.text("<").name(name);
+    element.text("<").name(form.name);
     put_attributes(element);
     call.finish_attributes(element);
     offered.finish(&element);
-    element.end(name);
+    element.end(form.name);
     return rc;
 }
 
@@ -186,16 +218,18 @@ int complete(const char* name, int count, MPI_Request* requests, MPI_Status* sta
 
 extern "C" HDT_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status)
 {
+    static constexpr StateForm form = form_for_one("Wait");
     return complete(
-        "Wait", 1, request, status, [&](MPI_Status* used) { return real.MPI_Wait(request, used); },
+        form, 1, request, status, [&](MPI_Status* used) { return real.MPI_Wait(request, used); },
         [](bool) { return Ended{1}; }, [](Element&) {});
 }
 HDT_WRAPS(MPI_Wait);
 
 extern "C" HDT_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
 {
+    static constexpr StateForm form = form_for_several("Waitall");
     return complete(
-        "Waitall", count, requests, statuses,
+        form, count, requests, statuses,
         [&](MPI_Status* used) { return real.MPI_Waitall(count, requests, used); },
         [&](bool) { return Ended{count}; },
         [&](Element& element) { element.text(" count='").number(count).text("'"); });
@@ -204,9 +238,10 @@ HDT_WRAPS(MPI_Waitall);
 
 extern "C" HDT_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status)
 {
+    static constexpr StateForm form = form_for_several("Waitany");
     int found = -1;
     return complete(
-        "Waitany", count, requests, status,
+        form, count, requests, status,
         [&](MPI_Status* used) { return real.MPI_Waitany(count, requests, index, used); },
         [&](bool has_answered) {
             found = has_answered ? defined(*index) : -1;
@@ -221,9 +256,10 @@ HDT_WRAPS(MPI_Waitany);
 extern "C" HDT_EXPORT int MPI_Waitsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                                        MPI_Status statuses[])
 {
+    static constexpr StateForm form = form_for_several("Waitsome");
     int found = 0;
     return complete(
-        "Waitsome", incount, requests, statuses,
+        form, incount, requests, statuses,
         [&](MPI_Status* used) { return real.MPI_Waitsome(incount, requests, outcount, indices, used); },
         [&](bool has_answered) {
             found = has_answered ? defined(*outcount) : 0;
@@ -238,8 +274,9 @@ HDT_WRAPS(MPI_Waitsome);
 extern "C" HDT_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status)
 {
     int is_complete = 0;
+    static constexpr StateForm form = form_for_one("Test");
     return complete(
-        "Test", 1, request, status, [&](MPI_Status* used) { return real.MPI_Test(request, flag, used); },
+        form, 1, request, status, [&](MPI_Status* used) { return real.MPI_Test(request, flag, used); },
         [&](bool has_answered) {
             is_complete = has_answered && *flag;
             return Ended{is_complete};
@@ -250,9 +287,10 @@ HDT_WRAPS(MPI_Test);
 
 extern "C" HDT_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[])
 {
+    static constexpr StateForm form = form_for_several("Testall");
     int is_complete = 0;
     return complete(
-        "Testall", count, requests, statuses,
+        form, count, requests, statuses,
         [&](MPI_Status* used) { return real.MPI_Testall(count, requests, flag, used); },
         [&](bool has_answered) {
             is_complete = has_answered && *flag;
@@ -267,9 +305,10 @@ HDT_WRAPS(MPI_Testall);
 extern "C" HDT_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
                                       MPI_Status* status)
 {
+    static constexpr StateForm form = form_for_several("Testany");
     int is_complete = 0, found = -1;
     return complete(
-        "Testany", count, requests, status,
+        form, count, requests, status,
         [&](MPI_Status* used) { return real.MPI_Testany(count, requests, index, flag, used); },
         [&](bool has_answered) {
             is_complete = has_answered && *flag;
@@ -291,9 +330,10 @@ HDT_WRAPS(MPI_Testany);
 extern "C" HDT_EXPORT int MPI_Testsome(int incount, MPI_Request requests[], int* outcount, int indices[],
                                        MPI_Status statuses[])
 {
+    static constexpr StateForm form = form_for_several("Testsome");
     int found = 0;
     return complete(
-        "Testsome", incount, requests, statuses,
+        form, incount, requests, statuses,
         [&](MPI_Status* used) { return real.MPI_Testsome(incount, requests, outcount, indices, used); },
         [&](bool has_answered) {
             found = has_answered ? defined(*outcount) : 0;

@@ -27,8 +27,7 @@ int finish_init(const void* frame, int rc, int64_t begin, const char* name, Leve
     element.text("<").name(name);
     put_attributes(element);
     element.text(" wtime='").name(wtime < 0 ? "-" : "").seconds(wtime < 0 ? -wtime : wtime).text("'");
-    if (thread->sites.are_wanted())
-        element.whole(thread->sites.find(frame));
+    element.whole(thread->sites.find(frame));
     element.times(begin, end).end(name);
     return rc;
 }
@@ -85,7 +84,8 @@ extern "C" HDT_EXPORT int MPI_Finalize()
         resolve_real_functions();
         return real.MPI_Finalize();
     }
-    call.begin("Finalize");
+    static constexpr StateForm form = {"Finalize"};
+    call.begin(form);
     const int rc = call.end(real.MPI_Finalize());
     if (call.is_recorded()) {
         Element element(call.trace());
@@ -107,7 +107,8 @@ extern "C" HDT_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
         return real.MPI_Abort(comm, errorcode);
     }
     // It does not return, so it ends for the trace where it begins.
-    call.begin("Abort");
+    static constexpr StateForm form = {"Abort"};
+    call.begin(form);
     if (call.is_recorded()) {
         const int64_t cid = call.comm(comm).id;
         call.end(MPI_SUCCESS);
@@ -122,6 +123,8 @@ HDT_WRAPS(MPI_Abort);
 
 extern "C" HDT_EXPORT int MPI_Pcontrol(const int level, ...)
 {
+    static constexpr Argument arguments[] = {{Argument::Kind::number, 0, " level='"}};
+    static constexpr StateForm form = {"Pcontrol", arguments};
     if (level == 1)
         resume_recording();
     Call call(with_attributes, Tracks::operations);
@@ -129,7 +132,10 @@ extern "C" HDT_EXPORT int MPI_Pcontrol(const int level, ...)
         resolve_real_functions();
         return real.MPI_Pcontrol(level);
     }
-    call.begin("Pcontrol");
+    call.begin([&](OpenState& state) {
+        state.start(&form, 1);
+        state.set(0, level);
+    });
     const int rc = call.end(real.MPI_Pcontrol(level));
     if (call.is_recorded()) {
         Element element(call.trace());

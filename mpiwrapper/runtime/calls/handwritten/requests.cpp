@@ -1,6 +1,7 @@
 // Calls that start, cancel or free requests.
 #include "mpiwrapper/runtime/objects/requests.h"
 #include "mpiwrapper/runtime/calls/call.h"
+#include "mpiwrapper/runtime/objects/request_view.h"
 
 using namespace hdtrace;
 using namespace hdtrace::mpi;
@@ -36,6 +37,7 @@ class HandlesBefore {
     HandlesBefore& operator=(const HandlesBefore&) = delete;
 
     int count() const { return m_count; }
+    const MPI_Request* data() const { return m_handles; }
     MPI_Request operator[](int index) const { return m_handles[index]; }
 
   private:
@@ -44,15 +46,36 @@ class HandlesBefore {
     MPI_Request* m_handles;
 };
 
+// An attribute for a request.
+constexpr Argument request_argument(const char* start, decltype(Argument::find) find)
+{
+    return {.kind = Argument::Kind::found,
+            .value = 0,
+            .start = start,
+            .item_size = sizeof(MPI_Request),
+            .find = find};
+}
+
+void set_request(OpenState& state, MPI_Request handle, const MPI_Request* variable)
+{
+    state.set(0, static_cast<int64_t>(handle_bits(handle)));
+    state.set(1, variable);
+}
+
 } // namespace
 
 extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
 {
+    static constexpr Argument arguments[] = {request_argument(" initRid='", find_init_rid)};
+    static constexpr StateForm form = {"Start", arguments};
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Start(request);
     const MPI_Request before = handle_in(request);
-    call.begin("Start");
+    call.begin([&](OpenState& state) {
+        state.start(&form, 1);
+        set_request(state, before, request);
+    });
     const int rc = call.end(real.MPI_Start(request));
     const Request started = call.succeeded() ? start_request(before, *request, request) : Request();
     if (call.is_recorded()) {
@@ -70,11 +93,25 @@ HDT_WRAPS(MPI_Start);
 
 extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
 {
+    static constexpr Argument arguments[] = {{.kind = Argument::Kind::children,
+                                              .value = 0,
+                                              .start = "<Start initRid='",
+                                              .item_size = sizeof(MPI_Request),
+                                              .stride = sizeof(MPI_Request),
+                                              .find = find_init_rid},
+                                             {Argument::Kind::number, 3, " count='"}};
+    static constexpr StateForm form = {"Startall", arguments};
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Startall(count, requests);
     const HandlesBefore before(call, count, requests);
-    call.begin("Startall");
+    call.begin([&](OpenState& state) {
+        state.start(&form, 0b11);
+        state.set(0, before.data());
+        state.set(1, requests);
+        state.set(2, before.count());
+        state.set(3, count);
+    });
     const int rc = call.end(real.MPI_Startall(count, requests));
     const int started_count = call.succeeded() ? before.count() : 0;
     if (!call.is_recorded()) {
@@ -101,11 +138,16 @@ HDT_WRAPS(MPI_Startall);
 
 extern "C" HDT_EXPORT int MPI_Request_free(MPI_Request* request)
 {
+    static constexpr Argument arguments[] = {request_argument(" rid='", find_own_rid)};
+    static constexpr StateForm form = {"Request_free", arguments};
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Request_free(request);
     const MPI_Request handle = handle_in(request);
-    call.begin("Request_free");
+    call.begin([&](OpenState& state) {
+        state.start(&form, 1);
+        set_request(state, handle, request);
+    });
     const int rc = call.end(real.MPI_Request_free(request));
     Request freed;
     if (call.succeeded())
@@ -125,10 +167,15 @@ HDT_WRAPS(MPI_Request_free);
 
 extern "C" HDT_EXPORT int MPI_Cancel(MPI_Request* request)
 {
+    static constexpr Argument arguments[] = {request_argument(" rid='", find_active_rid)};
+    static constexpr StateForm form = {"Cancel", arguments};
     Call call(with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Cancel(request);
-    call.begin("Cancel");
+    call.begin([&](OpenState& state) {
+        state.start(&form, 1);
+        set_request(state, handle_in(request), request);
+    });
     const int rc = call.end(real.MPI_Cancel(request));
     Request cancelled;
     if (call.succeeded() && find_request(*request, request, &cancelled))

@@ -1,0 +1,81 @@
+"""What is known of a call when it begins: it is told while the call lasts (hdtrace/writer/open_state.h), and kept until it is written."""
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from .tables import TableError
+from .text import Name, Number, Statement, indent
+
+# As open_state.h says.
+MOST_VALUES = 20
+
+
+@dataclass(frozen=True)
+class Known:
+    """An attribute."""
+
+    name: str
+    condition: str  # '' is always
+    value: Number | Name | Statement
+    first: int  # of its values
+
+    @property
+    def initializer(self):
+        details = f", {self.value.details}" if isinstance(self.value, Statement) and self.value.details else ""
+        return f"{{.kind = Argument::Kind::{self.value.kind}, .value = {self.first}, .start = \" {self.name}='\"{details}}}"
+
+
+class KnownArguments:
+    """What is known of the calls of one function, in the order in which it stands in the element."""
+
+    def __init__(self):
+        self._all = []
+
+    def __bool__(self):
+        return bool(self._all)
+
+    def add(self, name, condition, value):
+        """-> its place. What is known under several names is kept once; without a name it is one that is there already."""
+        same = [place for place, known in enumerate(self._all) if (known.condition, known.value) == (condition, value)]
+        for place in same:
+            if name in (None, self._all[place].name):
+                return place
+        first = self._all[same[0]].first if same else max((known.first + len(known.value.values) for known in self._all), default=0)
+        if first + len(value.values) > MOST_VALUES:
+            raise TableError(f"'{name}': there is no room for so many arguments")
+        self._all.append(Known(name, condition, value, first))
+        return len(self._all) - 1
+
+    def kept(self, place):
+        """The first value of one, once the call has ended."""
+        return f"state.value({self._all[place].first})"
+
+    def form(self, element):
+        """The constants that say what is known."""
+        if not self:
+            return [f'static constexpr StateForm form = {{"{element}"}};']
+        return ["static constexpr Argument arguments[] = {", *(f"    {known.initializer}," for known in self._all), "};",
+                f'static constexpr StateForm form = {{"{element}", arguments}};']
+
+    def setting(self, lookups):
+        """The function that sets it, or nothing; `lookups` are statements for what the values need."""
+        if not self:
+            return []
+        always = sum(1 << place for place, known in enumerate(self._all) if not known.condition)
+        lines = [f"state.start(&form, {always:#x});", *lookups]
+        for condition, group in groupby(enumerate(self._all), lambda item: item[1].condition):
+            lines += self._set(condition, list(group))
+        captured = "=, &call" + (", &matched" if any("matched" in line for line in lines) else "")
+        return [f"const auto set_arguments = [{captured}](OpenState& state) __attribute__((always_inline)) {{", *indent(lines), "};"]
+
+    def _set(self, condition, group):
+        """Statements for what is known under a condition; `group` has (place, known)."""
+        is_set = {known.first for known in self._all[:group[0][0]]}
+        lines = []
+        for place, known in group:
+            if known.first not in is_set:
+                lines += [f"state.set({known.first + i}, {value});" for i, value in enumerate(known.value.values)]
+                is_set.add(known.first)
+            if condition:
+                lines.append(f"state.add({place});")
+        return [f"if ({condition}) {{", *indent(lines), "}"] if condition else lines
