@@ -13,8 +13,8 @@ NOT_CHAPTERS = ("kinds", "own", "exempt", "meanings")
 SECTIONS = ("title", "standard", "class", "does_unless_told", "variants", "with_variants", "calls", "classes", "does", "logged",
             "creation")
 VARIANTS = ("nonblocking", "persistent")
-CREATION_RULES = ("from_parent", "from_parent_later", "from_group", "from_tagged_group", "from_two_groups", "from_two_worlds",
-                  "by_spawn")
+CREATION_RULES = ("from_parent", "from_parent_later", "from_group", "from_tagged_group", "from_two_groups", "by_leaders",
+                  "through_port", "by_join", "by_parents", "by_spawn")
 CHILDREN = ("Arg", "Command", "Data", "For", "Info", "Recv", "Send")
 SPECIALS = ("actual", "comm", "errors", "named", "offset", "posted", "ranges", "size", "source", "split", "tag", "value")
 

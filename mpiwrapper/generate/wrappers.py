@@ -137,7 +137,9 @@ class Wrapper:
             "from_parent": f"{parent}, *{made}", "from_parent_later": f"{parent}, *{made}",
             "from_group": f"{parent}, tag, *{made}", "from_two_groups": f"{parent or 'MPI_COMM_NULL'}, *{made}",
             "from_tagged_group": f"stringtag, *{made}",
-            "from_two_worlds": f"*{made}", "by_spawn": f"{parent}, *{made}"}
+            "by_leaders": f"{parent}, local_leader, peer_comm, remote_leader, tag, *{made}",
+            "through_port": f"{parent}, root, port_name, *{made}", "by_join": f"*{made}", "by_parents": f"*{made}",
+            "by_spawn": f"{parent}, *{made}"}
         return ["if (call.succeeded())", f'    created_{rule}({arguments[rule]}, "{word}");']
 
     def track_window(self):

@@ -174,20 +174,104 @@ TEST(Uids, of_inter_communicators_are_equal_on_both_sides)
     expect_equal_on_all_and_different(members, 4);
 }
 
-TEST(Uids, of_two_worlds_are_unknown_but_where_it_is_one)
+// The root tells what the other side may tell, too.
+TEST(Uids, of_worlds_that_meet_through_a_port_are_those_of_a_side)
 {
     const Texts members = on_each_rank(2, [](FakeMpi& mpi, int rank) {
         const MPI_Comm other = mpi.make_comm({0, 1}, {-1, -1});
-        created_from_two_worlds(other, "connect");
+        created_through_port(MPI_COMM_WORLD, 1, "it's a port", other, "connect");
         const MPI_Comm same = mpi.make_comm({rank}, {1 - rank});
-        created_from_two_worlds(same, "connect");
-        EXPECT_EQ(world_rank(find_comm(other, true), 1), other_world);
-        return uid_of(other) + " " + uid_of(same);
+        created_through_port(MPI_COMM_WORLD, 1, "port", same, "connect");
+        const MPI_Comm merged = mpi.make_comm({0, 1, -1, -1});
+        created_from_parent(other, merged, "merge");
+        describe(find_comm(other, true));
+        const bool tells = mpi.info().find(R"( side='second' connects='it\'s a port')") != std::string::npos;
+        EXPECT_EQ(tells, rank == 1);
+        return uid_of(other) + " " + uid_of(same) + " " + uid_of(merged);
     });
-    const std::vector<Texts> words = by_word(members);
-    EXPECT_EQ(words[0], (Texts{"none", "none"}));
-    EXPECT_TRUE(all_equal(words[1]));
-    EXPECT_NE(words[1][0], "none");
+    expect_equal_on_all_and_different(members, 3);
+    EXPECT_EQ(by_word(members)[0][0], "W/connect1");
+    EXPECT_EQ(by_word(members)[2][0], "W/connect1/1");
+}
+
+// What a process makes with members of another world. They are 7 and 8 here, and our 0 and 1 there.
+std::string uids_of_both_worlds(FakeMpi& mpi, const Ranks& ours, const Ranks& theirs, Side side)
+{
+    const bool is_first = side == Side::first;
+    const MPI_Comm between = mpi.make_comm(ours, theirs);
+    if (is_first)
+        created_by_spawn(MPI_COMM_WORLD, between, "spawn");
+    else
+        created_by_parents(between, "parent");
+    Ranks all = is_first ? ours : theirs;
+    const Ranks& later = is_first ? theirs : ours;
+    all.insert(all.end(), later.begin(), later.end());
+    const MPI_Comm merged = mpi.make_comm(all), later_dup = mpi.make_comm(all);
+    created_from_parent(between, merged, "merge");
+    created_from_parent_later(merged, later_dup, "dup");
+    const MPI_Comm group = mpi.make_comm({all[1], all[2]});
+    created_from_group(merged, 5, group, "create");
+    return uid_of(between) + " " + uid_of(merged) + " " + uid_of(later_dup) + " " + uid_of(group);
+}
+
+TEST(Uids, of_parents_and_children_are_equal)
+{
+    const Texts parents = on_each_rank(2, [](FakeMpi& mpi, int) {
+        return uids_of_both_worlds(mpi, {0, 1}, {7, 8}, Side::first);
+    });
+    const Texts children = on_each_rank(2, [](FakeMpi& mpi, int) {
+        setenv(parent_variable, "W/1@children", 1);
+        return uids_of_both_worlds(mpi, {0, 1}, {7, 8}, Side::second);
+    });
+    expect_equal_on_all_and_different({parents[0], parents[1], children[0], children[1]}, 4);
+}
+
+// Two calls of all members, which make inter-communicators of a process of each side.
+TEST(Uids, of_parts_of_an_inter_communicator_of_two_worlds)
+{
+    const auto split = [](FakeMpi& mpi, int rank) {
+        const MPI_Comm between = mpi.make_comm({0, 1}, {7, 8});
+        if (getenv(parent_variable) == nullptr)
+            created_by_spawn(MPI_COMM_WORLD, between, "spawn");
+        else
+            created_by_parents(between, "parent");
+        const MPI_Comm crossed = mpi.make_comm({rank}, {8 - rank}),
+                       straight = mpi.make_comm({rank}, {7 + rank});
+        created_from_parent(between, crossed, "split");
+        created_from_parent(between, straight, "split");
+        return uid_of(crossed) + " " + uid_of(straight);
+    };
+    const Texts parents = on_each_rank(2, split);
+    const Texts children = on_each_rank(2, [&](FakeMpi& mpi, int rank) {
+        setenv(parent_variable, "W/1@children", 1);
+        return split(mpi, rank);
+    });
+    const std::vector<Texts> ours = by_word(parents), theirs = by_word(children);
+    for (const size_t i : {0u, 1u}) {
+        EXPECT_EQ(ours[0][i], theirs[0][1 - i]);
+        EXPECT_EQ(ours[1][i], theirs[1][i]);
+    }
+    EXPECT_EQ((std::set{ours[0][0], ours[0][1], ours[1][0], ours[1][1]}.size()), 4u);
+}
+
+// Each number means one member of one communicator.
+TEST(Communicators, number_members_of_other_worlds)
+{
+    FakeMpi mpi(0, 2);
+    const MPI_Comm between = mpi.make_comm({0, 1}, {7, 8});
+    created_by_spawn(MPI_COMM_WORLD, between, "spawn");
+    const MPI_Comm merged = mpi.make_comm({7, 0, 1, 8});
+    created_from_parent(between, merged, "merge");
+    const Comm &first = find_comm(between, true), &second = find_comm(merged, true);
+    const std::set<int64_t> numbers = {world_rank(first, 0), world_rank(first, 1), world_rank(second, 0),
+                                       world_rank(second, 3)};
+    EXPECT_EQ(numbers.size(), 4u);
+    EXPECT_LT(*numbers.rbegin(), other_world);
+    EXPECT_EQ(world_rank(second, 1), 0);
+    describe(first);
+    const std::string map =
+        std::to_string(world_rank(first, 0)) + "->0;" + std::to_string(world_rank(first, 1)) + "->1;";
+    EXPECT_NE(mpi.info().find(" remote='" + map + "' side='first'\n"), std::string::npos) << mpi.info();
 }
 
 TEST(Uids, stay_short)

@@ -7,6 +7,7 @@
 
 #include <new>
 #include <stdlib.h>
+#include <string.h>
 #include <utility>
 
 namespace hdtrace::mpi {
@@ -20,6 +21,7 @@ pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for everything below; neve
 constinit ObjectTable<Comm> comms;                 // by handle
 int64_t next_id = 0;
 int keyval = MPI_KEYVAL_INVALID;
+const char* world_prefix = "";
 // What this thread freed last. Other attributes' delete functions may still ask for it, which must not add it
 // to the table again.
 __thread MPI_Comm freed;
@@ -36,6 +38,7 @@ void destroy(Comm* comm)
     free(comm->remote);
     free(comm->uid);
     free(comm->name);
+    free(comm->meeting);
     free(comm->neighbors);
     comm->group_creations.free_all();
     free(comm);
@@ -77,6 +80,7 @@ void attach(MPI_Comm handle, Comm& comm)
 int* take_world_ranks(MPI_Group group, int* count)
 {
     int* const ranks = world_ranks(group, count);
+    number_others(ranks, *count);
     real.MPI_Group_free(&group);
     return ranks;
 }
@@ -105,6 +109,11 @@ Comm* insert(MPI_Comm handle, Comm* comm)
     return comm;
 }
 
+const char* side_name(Side side)
+{
+    return side == Side::first ? "first" : side == Side::second ? "second" : "own";
+}
+
 void write_line(const Comm& comm, int64_t id)
 {
     TextBuffer line;
@@ -118,7 +127,11 @@ void write_line(const Comm& comm, int64_t id)
         line.text(" remote='");
         add_rank_map(line, comm.remote, comm.remote_size);
         line.text("'");
+        if (comm.side != Side::unknown)
+            line.text(" side='").string(side_name(comm.side)).text("'");
     }
+    if (comm.meeting != nullptr)
+        line.text(" ").string(comm.meeting);
     write_info(line.text("\n"));
 }
 
@@ -149,12 +162,19 @@ void start_communicators(MPI_Group world, const char* world_uid)
     real.MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, nullptr);
     if (world_uid == nullptr)
         return;
+    if (strcmp(world_uid, first_world) != 0)
+        world_prefix = world_uid;
     add_predefined(MPI_COMM_WORLD, "WORLD", world_uid);
     int rank = 0;
     real.MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     TextBuffer self_uid;
-    add_predefined(MPI_COMM_SELF, "SELF", self_uid.text("S").number(rank).c_string());
+    add_predefined(MPI_COMM_SELF, "SELF", add_world_prefix(self_uid).text("S").number(rank).c_string());
     describe(find_comm(MPI_COMM_WORLD, true));
+}
+
+TextBuffer& add_world_prefix(TextBuffer& uid)
+{
+    return uid.string(world_prefix);
 }
 
 const Comm& find_comm(MPI_Comm handle, bool may_ask)

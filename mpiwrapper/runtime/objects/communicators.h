@@ -9,9 +9,21 @@
 
 #include <stdint.h>
 
+namespace hdtrace {
+class TextBuffer;
+}
+
 namespace hdtrace::mpi {
 
 struct Neighbors;
+
+/// Members of two worlds, who cannot name each other, know an inter-communicator by its sides.
+enum class Side : char {
+    unknown,
+    first, ///< the parents of what they have spawned; who accepts
+    second,
+    own ///< only known to be that of this process, after which the communicator's uid is named
+};
 
 /// What is known of a communicator. Lives until it was freed and no pending receive refers to it.
 struct Comm : TableEntry<Comm> {
@@ -25,7 +37,9 @@ struct Comm : TableEntry<Comm> {
     int* remote = nullptr;    ///< world ranks of the remote group
     char* uid = nullptr;      ///< null if there is no rule for it
     char* name = nullptr;
-    int creations = 0;              ///< communicators made from this one so far
+    Side side = Side::unknown; ///< of this process
+    char* meeting = nullptr;   ///< key and value of the .info that tell who the other side is; may be null
+    int creations = 0;         ///< communicators made from this one so far
     NumbersByName group_creations;  ///< by the groups of their members
     Neighbors* neighbors = nullptr; ///< once neighbors_of() was called
     int references = 1;             ///< the communicator itself and pending receives
@@ -50,6 +64,11 @@ __attribute__((always_inline)) inline int64_t world_rank(const Comm& comm, int r
 /// Must be called once, after MPI_Init or MPI_Session_init. @p world is the group that world ranks count in.
 /// The communicators WORLD and SELF exist only after MPI_Init: without them @p world_uid is null.
 void start_communicators(MPI_Group world, const char* world_uid);
+
+/// The uid of the world that no process has spawned.
+inline constexpr const char* first_world = "W";
+/// Appends what uids begin with that would be those of other worlds, too; nothing in the first one.
+TextBuffer& add_world_prefix(TextBuffer& uid);
 
 /// The communicator of a handle; null_comm for MPI_COMM_NULL. With @p may_ask false only handles that are
 /// known are looked up, since a call that failed may have been given anything.

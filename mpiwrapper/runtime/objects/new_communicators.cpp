@@ -107,18 +107,39 @@ bool is_mixed(const Comm& comm)
     return has_other_world(comm.local, comm.local_size) || has_other_world(comm.remote, comm.remote_size);
 }
 
-// The same for members of two worlds, who cannot name each other: by a rank in the parent.
-int first_member_in(MPI_Comm parent, MPI_Comm made)
+// Whether all members agree on which side is which.
+bool knows_sides(const Comm& comm)
+{
+    return comm.side == Side::first || comm.side == Side::second;
+}
+
+// Members of two worlds cannot name each other by ranks in the world, but by those in the parent. Appends
+// those of the first @p count members of one side, separated by commas.
+void add_ranks_in_parent(TextBuffer& text, MPI_Comm parent, MPI_Comm made, int count,
+                         decltype(real.MPI_Comm_group) group_of)
 {
     MPI_Group parent_group, group;
-    const int first = 0;
-    int rank = 0;
-    real.MPI_Comm_group(parent, &parent_group);
-    real.MPI_Comm_group(made, &group);
-    real.MPI_Group_translate_ranks(group, 1, &first, parent_group, &rank);
+    group_of(parent, &parent_group);
+    group_of(made, &group);
+    for (int i = 0; i < count; ++i) {
+        int rank = 0;
+        real.MPI_Group_translate_ranks(group, 1, &i, parent_group, &rank);
+        if (i > 0)
+            text.text(",");
+        text.number(rank);
+    }
     real.MPI_Group_free(&group);
     real.MPI_Group_free(&parent_group);
-    return rank;
+}
+
+// What tells it from the others that the same call makes of an inter-communicator: a member of each side.
+void add_first_members(TextBuffer& uid, MPI_Comm parent_handle, MPI_Comm made, const Comm& parent)
+{
+    const auto local = real.MPI_Comm_group, remote = real.MPI_Comm_remote_group;
+    const bool is_first = parent.side == Side::first;
+    add_ranks_in_parent(uid, parent_handle, made, 1, !parent.is_inter || is_first ? local : remote);
+    if (parent.is_inter)
+        add_ranks_in_parent(uid.text(","), parent_handle, made, 1, is_first ? remote : local);
 }
 
 void uid_from_parent(TextBuffer& uid, const Comm& parent, int number, int first)
@@ -131,11 +152,21 @@ void uid_from_mixed_parent(TextBuffer& uid, MPI_Comm parent_handle, MPI_Comm mad
                            int number, const char* word)
 {
     const bool makes_one = strcmp(word, "merge") == 0 || strcmp(word, "dup") == 0;
-    if (parent.uid == nullptr || (parent.is_inter && !makes_one))
+    if (parent.uid == nullptr || (parent.is_inter && !makes_one && !knows_sides(parent)))
         return;
     uid.string(parent.uid).text("/").number(number);
     if (!makes_one)
-        uid.text("@p").number(first_member_in(parent_handle, made));
+        add_first_members(uid.text("@p"), parent_handle, made, parent);
+}
+
+// Of an inter-communicator whose sides have nothing in common that all members know: each side has a uid of
+// its own. The two that met may know more, from which readers learn that it is one.
+int64_t uid_of_side(TextBuffer& uid, const Comm& parent, const char* word)
+{
+    const int64_t number = count_creation_of_group(parent, word);
+    if (parent.uid != nullptr)
+        uid.string(parent.uid).text("/").string(word).number(number);
+    return number;
 }
 
 // The two sides of an inter-communicator may have nothing in common but that they know each other.
@@ -152,17 +183,46 @@ void add_from_two_groups(MPI_Comm handle, Comm* made, const Comm& parent, const 
     const Digest digest(groups);
     const int64_t number = count_creation_without_parent(digest.text());
     TextBuffer uid;
-    uid.text("I").string(digest.text()).text(".").number(number).text("@").number(first_member(*made));
+    add_world_prefix(uid)
+        .text("I")
+        .string(digest.text())
+        .text(".")
+        .number(number)
+        .text("@")
+        .number(first_member(*made));
     add(handle, made, uid, parent, word, number);
 }
 
-// What the parents call the communicator that is between them and us, if they have told it.
-void uid_from_parents(TextBuffer& uid, MPI_Comm handle)
+// "accepts='PORT'"
+char* meeting_text(const char* key, TextBuffer& value)
 {
-    const char* const told = getenv(parent_variable);
-    MPI_Comm parent = MPI_COMM_NULL;
-    if (told != nullptr && real.MPI_Comm_get_parent(&parent) == MPI_SUCCESS && handle == parent)
-        uid.string(told);
+    TextBuffer text;
+    text.string(key).text("='").info_escaped(value.c_string()).text("'");
+    return text.bad() ? nullptr : strdup(text.c_string());
+}
+
+// What the two leaders of an inter-communicator call their meeting: the communicator in which they know each
+// other, their ranks there, and how often they have met with this tag.
+char* meeting_of_leaders(const Comm& peer, int remote_leader, int tag)
+{
+    if (peer.uid == nullptr || (peer.is_inter && !knows_sides(peer)))
+        return nullptr;
+    const bool is_first = peer.is_inter ? peer.side == Side::first : peer.rank < remote_leader;
+    TextBuffer ranks, text;
+    ranks.number(is_first ? peer.rank : remote_leader).text(",");
+    ranks.number(is_first ? remote_leader : peer.rank).text(" tag ").number(tag);
+    const int64_t number = count_creation_of_group(peer, ranks.c_string());
+    text.string(peer.uid).text(" ").string(ranks.c_string()).text(" ").number(number);
+    return meeting_text("meets", text);
+}
+
+void add_side(MPI_Comm handle, Comm* made, const Comm& parent, const char* word)
+{
+    if (made->side == Side::unknown)
+        made->side = Side::own;
+    TextBuffer uid;
+    const int64_t number = uid_of_side(uid, parent, word);
+    add(handle, made, uid, parent, word, number);
 }
 
 } // namespace
@@ -179,6 +239,8 @@ void created_from_parent(MPI_Comm parent_handle, MPI_Comm made_handle, const cha
         uid_from_mixed_parent(uid, parent_handle, made_handle, parent, number, word);
     else if (made != nullptr)
         uid_from_parent(uid, parent, number, first_member(*made));
+    if (made != nullptr && made->is_inter)
+        made->side = parent.side;
     add(made_handle, made, uid, parent, word, number);
 }
 
@@ -188,8 +250,12 @@ void created_from_parent_later(MPI_Comm parent_handle, MPI_Comm made_handle, con
     const int number = count_creation(parent);
     Comm* const made = ask_for_comm(parent_handle);
     TextBuffer uid;
-    if (made != nullptr)
+    if (made != nullptr && is_mixed(parent))
+        uid_from_mixed_parent(uid, parent_handle, parent_handle, parent, number, word);
+    else if (made != nullptr)
         uid_from_parent(uid, parent, number, first_member(*made));
+    if (made != nullptr)
+        made->side = parent.side;
     constexpr bool is_complete = false;
     add(made_handle, made, uid, parent, word, number, is_complete);
 }
@@ -203,7 +269,10 @@ void created_from_group(MPI_Comm parent_handle, int tag, MPI_Comm made_handle, c
     if (made == nullptr)
         return;
     TextBuffer members, key, uid;
-    add_members(members, made->local, made->local_size);
+    if (is_mixed(parent))
+        add_ranks_in_parent(members, parent_handle, made_handle, made->local_size, real.MPI_Comm_group);
+    else
+        add_members(members, made->local, made->local_size);
     key.number(tag).text(".").string(Digest(members).text());
     const int64_t number = count_creation_of_group(parent, key.c_string());
     if (parent.uid != nullptr)
@@ -223,7 +292,8 @@ void created_from_tagged_group(const char* tag, MPI_Comm made_handle, const char
     add_members(key, made->local, made->local_size);
     const Digest digest(key);
     const int64_t number = count_creation_without_parent(digest.text());
-    uid.text("G").string(digest.text()).text(".").number(number);
+    if (!is_mixed(*made))
+        add_world_prefix(uid).text("G").string(digest.text()).text(".").number(number);
     add(made_handle, made, uid, null_comm, word, number);
 }
 
@@ -231,11 +301,58 @@ void created_from_two_groups(MPI_Comm local_handle, MPI_Comm made_handle, const 
 {
     if (made_handle == MPI_COMM_NULL)
         return;
-    if (Comm* const made = ask_for_comm(made_handle))
+    Comm* const made = ask_for_comm(made_handle);
+    if (made != nullptr && !is_mixed(*made))
         add_from_two_groups(made_handle, made, find_comm(local_handle, true), word);
+    else if (made != nullptr)
+        add_side(made_handle, made, find_comm(local_handle, true), word);
 }
 
-void created_from_two_worlds(MPI_Comm made_handle, const char* word)
+void created_by_leaders(MPI_Comm local_handle, int local_leader, MPI_Comm peer_handle, int remote_leader,
+                        int tag, MPI_Comm made_handle, const char* word)
+{
+    Comm* const made = made_handle != MPI_COMM_NULL ? ask_for_comm(made_handle) : nullptr;
+    if (made == nullptr)
+        return;
+    const Comm& local = find_comm(local_handle, true);
+    if (!is_mixed(*made)) {
+        add_from_two_groups(made_handle, made, local, word);
+        return;
+    }
+    if (local.rank == local_leader)
+        made->meeting = meeting_of_leaders(find_comm(peer_handle, true), remote_leader, tag);
+    add_side(made_handle, made, local, word);
+}
+
+void created_through_port(MPI_Comm parent_handle, int root, const char* port, MPI_Comm made_handle,
+                          const char* word)
+{
+    Comm* const made = made_handle != MPI_COMM_NULL ? ask_for_comm(made_handle) : nullptr;
+    if (made == nullptr)
+        return;
+    const Comm& parent = find_comm(parent_handle, true);
+    if (!is_mixed(*made)) {
+        add_from_two_groups(made_handle, made, find_comm(MPI_COMM_WORLD, true), word);
+        return;
+    }
+    const bool accepts = strcmp(word, "accept") == 0;
+    TextBuffer name;
+    if (parent.rank == root)
+        made->meeting = meeting_text(accepts ? "accepts" : "connects", name.string(port));
+    made->side = accepts ? Side::first : Side::second;
+    add_side(made_handle, made, parent, word);
+}
+
+void created_by_join(MPI_Comm made_handle, const char* word)
+{
+    Comm* const made = made_handle != MPI_COMM_NULL ? ask_for_comm(made_handle) : nullptr;
+    if (made != nullptr && !is_mixed(*made))
+        add_from_two_groups(made_handle, made, find_comm(MPI_COMM_WORLD, true), word);
+    else if (made != nullptr)
+        add_side(made_handle, made, find_comm(MPI_COMM_SELF, true), word);
+}
+
+void created_by_parents(MPI_Comm made_handle, const char* word)
 {
     if (made_handle == MPI_COMM_NULL || is_known_comm(made_handle))
         return;
@@ -243,21 +360,19 @@ void created_from_two_worlds(MPI_Comm made_handle, const char* word)
     if (made == nullptr)
         return;
     const Comm& world = find_comm(MPI_COMM_WORLD, true);
-    if (!has_other_world(made->remote, made->remote_size)) {
-        add_from_two_groups(made_handle, made, world, word);
-        return;
-    }
-    const int64_t number = count_creation_without_parent(word);
+    made->side = Side::second;
+    const char* const told = getenv(parent_variable);
     TextBuffer uid;
-    uid_from_parents(uid, made_handle);
-    add(made_handle, made, uid, world, word, number);
+    if (told == nullptr)
+        add_side(made_handle, made, world, word);
+    else
+        add(made_handle, made, uid.string(told), world, word, 1);
 }
 
 void add_uid_of_children(TextBuffer& uid, const Comm& parent, int number)
 {
-    const Comm& world = find_comm(MPI_COMM_WORLD, true);
-    if (parent.uid != nullptr && world.uid != nullptr)
-        uid.string(world.uid).text(":").string(parent.uid).text("/").number(number).text("@children");
+    if (parent.uid != nullptr)
+        uid.string(parent.uid).text("/").number(number).text("@children");
 }
 
 void created_by_spawn(MPI_Comm parent_handle, MPI_Comm made_handle, const char* word)
@@ -266,7 +381,10 @@ void created_by_spawn(MPI_Comm parent_handle, MPI_Comm made_handle, const char* 
     const int number = count_creation(parent);
     TextBuffer uid;
     add_uid_of_children(uid, parent, number);
-    add(made_handle, ask_for_comm(made_handle), uid, parent, word, number);
+    Comm* const made = ask_for_comm(made_handle);
+    if (made != nullptr)
+        made->side = Side::first;
+    add(made_handle, made, uid, parent, word, number);
 }
 
 } // namespace hdtrace::mpi

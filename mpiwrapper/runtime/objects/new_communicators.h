@@ -20,9 +20,14 @@ void created_from_group(MPI_Comm parent, int tag, MPI_Comm made, const char* wor
 /// The same for groups of sessions, which have no parent but a tag.
 void created_from_tagged_group(const char* tag, MPI_Comm made, const char* word);
 void created_from_two_groups(MPI_Comm local, MPI_Comm made, const char* word);
-/// As from two groups if both sides are in this world. Else the other side may have been started by itself:
-/// there is no common knowledge to build a uid from.
-void created_from_two_worlds(MPI_Comm made, const char* word);
+/// The same, and if they are not all of this world, the leaders say where they met.
+void created_by_leaders(MPI_Comm local, int local_leader, MPI_Comm peer, int remote_leader, int tag,
+                        MPI_Comm made, const char* word);
+/// Likewise; the roots say which port it was.
+void created_through_port(MPI_Comm parent, int root, const char* port, MPI_Comm made, const char* word);
+void created_by_join(MPI_Comm made, const char* word);
+/// Asked for by a process that was started by others.
+void created_by_parents(MPI_Comm made, const char* word);
 /// Between parents and the processes that they have started, which are told the uid in their environment if
 /// they are traced.
 void created_by_spawn(MPI_Comm parent, MPI_Comm made, const char* word);

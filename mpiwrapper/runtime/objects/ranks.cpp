@@ -3,6 +3,7 @@
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/library/real.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 namespace hdtrace::mpi {
@@ -13,6 +14,7 @@ namespace {
 constexpr int long_list = 256;
 
 MPI_Group world_group;
+int last_number = other_world; // of a member of another world
 
 bool is_identity(const int* ranks, int count)
 {
@@ -72,9 +74,24 @@ int* world_ranks(MPI_Group group, int* count)
 bool has_other_world(const int* ranks, int count)
 {
     for (int i = 0; i < count; ++i)
-        if (member(ranks, i) == other_world)
+        if (member(ranks, i) <= other_world)
             return true;
     return false;
+}
+
+// Those of one communicator ascend, so that many can be written as a range.
+void number_others(int* ranks, int count)
+{
+    constexpr int lowest = INT_MIN / 2;
+    int others = 0;
+    for (int i = 0; ranks != nullptr && i < count; ++i)
+        others += ranks[i] == other_world ? 1 : 0;
+    if (others == 0 || __atomic_load_n(&last_number, __ATOMIC_RELAXED) < lowest)
+        return;
+    int number = __atomic_sub_fetch(&last_number, others, __ATOMIC_RELAXED);
+    for (int i = 0; i < count; ++i)
+        if (ranks[i] == other_world)
+            ranks[i] = number++;
 }
 
 void add_ranks(TextBuffer& text, const int* ranks, int count)

@@ -15,7 +15,7 @@ enum SpecialRank : int {
     any_source = -1,
     no_process = -2,
     root_of_group = -3,
-    other_world = -4
+    other_world = -4 ///< and below it: see number_others()
 };
 
 /// A constant of MPI that stands where ranks do; other numbers are what they are.
@@ -42,6 +42,9 @@ inline int member(const int* ranks, int index)
 }
 /// Whether a member is not in the world.
 bool has_other_world(const int* ranks, int count);
+/// Gives the members of other worlds numbers, from -5 downwards, in the place of other_world. Each number
+/// stands for one member of one communicator of this process, so that readers know who that is.
+void number_others(int* ranks, int count);
 
 /// Appends "1;2;3;"; many ranks are written with ranges, "0..999;".
 void add_ranks(TextBuffer& text, const int* ranks, int count);
