@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
+#include <vector>
 
 namespace hdtrace {
 namespace {
@@ -19,6 +20,16 @@ struct Reference {
 
 constexpr Reference references[] = {
 #define HDT_REFERENCE(attribute, kind) {attribute, kind},
+#include "hdtrace/calls/facts.inc"
+};
+
+struct RankAttribute {
+    std::string_view call;
+    std::string_view attribute;
+};
+
+constexpr RankAttribute rank_attributes[] = {
+#define HDT_RANK(call, attribute) {call, attribute},
 #include "hdtrace/calls/facts.inc"
 };
 
@@ -49,6 +60,16 @@ CallIndex index_of_calls()
     CallIndex index;
     for (const CallFacts& facts : all_calls)
         index.emplace(facts.name, &facts);
+    return index;
+}
+
+using RankIndex = std::unordered_map<std::string_view, std::vector<std::string_view>>;
+
+RankIndex index_of_ranks()
+{
+    RankIndex index;
+    for (const auto& [call, attribute] : rank_attributes)
+        index[call].push_back(attribute);
     return index;
 }
 
@@ -94,6 +115,13 @@ std::optional<ObjectKind> find_reference(std::string_view attribute)
 {
     const auto found = std::ranges::find(references, attribute, &Reference::attribute);
     return found == std::end(references) ? std::nullopt : std::optional(found->kind);
+}
+
+std::span<const std::string_view> rank_attributes_of(std::string_view name)
+{
+    static const RankIndex ranks = index_of_ranks();
+    const auto found = ranks.find(facts_of(name).name);
+    return found == ranks.end() ? std::span<const std::string_view>() : found->second;
 }
 
 } // namespace hdtrace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "hdtrace/calls/facts.h"
@@ -26,6 +27,10 @@ std::optional<CallClass> find_class(std::string_view name);
 
 /// What an attribute of a call or of its child elements names by its id: of "peerCid" a communicator.
 std::optional<ObjectKind> find_reference(std::string_view attribute);
+
+/// The attributes of a call that hold ranks of processes in MPI_COMM_WORLD, or lists of them; those that
+/// count in a group or a topology are not among them.
+std::span<const std::string_view> rank_attributes_of(std::string_view name);
 
 /// The kind as people write it: "communicator". The text lives forever.
 std::string_view object_name(ObjectKind kind);

@@ -7,36 +7,20 @@
 #include <memory>
 #include <utility>
 
+#include "hdtrace/format/call_site_list.h"
 #include "hdtrace/format/file.h"
-#include "hdtrace/format/xml_reader.h"
+#include "hdtrace/format/proj_xml.h"
+#include "hdtrace/format/world_list.h"
 
 namespace hdtrace {
 
-using detail::Node;
-using detail::XmlReader;
+using namespace detail;
 
 namespace {
 
 using Leaves = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t longest_file_name = 255;
-
-Element read_element(XmlReader& xml)
-{
-    Element element{std::string(xml.name()), {}};
-    xml.read_attributes(element.attributes);
-    return element;
-}
-
-// Calls handle(element) for each child of the current element; it has to go to the child's end.
-template <class Handle> void for_each_child(XmlReader& xml, Handle handle)
-{
-    if (xml.is_empty())
-        return;
-    for (Node node = xml.next(); node != Node::element_end; node = xml.next())
-        if (node == Node::element)
-            handle(read_element(xml));
-}
 
 std::string read_text(XmlReader& xml)
 {
@@ -50,38 +34,6 @@ std::string read_text(XmlReader& xml)
             xml.skip();
     }
     return text;
-}
-
-std::string text_of(const Element& element, std::string_view name)
-{
-    const std::string* value = element.find(name);
-    return value ? *value : std::string();
-}
-
-std::int64_t parse_number(const XmlReader& xml, const std::string& text)
-{
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size())
-        xml.fail("'" + text + "' is not a whole number");
-    return number;
-}
-
-std::optional<std::int64_t> optional_number(const XmlReader& xml, const Element& element,
-                                            std::string_view name)
-{
-    const std::string* value = element.find(name);
-    if (!value)
-        return {};
-    return parse_number(xml, *value);
-}
-
-std::int64_t number(const XmlReader& xml, const Element& element, std::string_view name)
-{
-    const auto value = optional_number(xml, element, name);
-    if (!value)
-        xml.fail("<" + element.name + "> has no attribute " + std::string(name));
-    return *value;
 }
 
 // Bytes, which may be given as 64K, 16M or 1G.
@@ -237,126 +189,6 @@ void read_list(XmlReader& xml, std::string_view name, std::vector<Item>& items, 
     });
 }
 
-// Takes a number that @p end follows.
-std::int64_t take_number(const XmlReader& xml, std::string_view& text, std::string_view end)
-{
-    std::int64_t number = 0;
-    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const std::string_view after = text.substr(rest - text.data());
-    if (error != std::errc() || number < 0 || !after.starts_with(end))
-        xml.fail("'" + std::string(text.substr(0, 60)) + "' does not begin with a number and '" +
-                 std::string(end) + "'");
-    text = after.substr(end.size());
-    return number;
-}
-
-// Takes `7` or `7..9` and what follows.
-SiteIds::Ranks take_range(const XmlReader& xml, std::string_view& text, std::string_view end)
-{
-    const bool is_range = text.substr(0, text.find(end)).find("..") != std::string_view::npos;
-    const std::int64_t first = take_number(xml, text, is_range ? ".." : end);
-    return {first, is_range ? take_number(xml, text, end) : first};
-}
-
-// The objects, places and sites of a list are numbered by their positions.
-void check_id(const XmlReader& xml, const Element& element, std::size_t position)
-{
-    if (number(xml, element, "id") != static_cast<std::int64_t>(position))
-        xml.fail("the id of <" + element.name + "> is not " + std::to_string(position));
-}
-
-template <class Item>
-const Item& item_at(const XmlReader& xml, const std::vector<Item>& items, std::int64_t position,
-                    const char* what)
-{
-    if (position < 0 || position >= std::ssize(items))
-        xml.fail("there is no " + std::string(what) + " " + std::to_string(position) + " before");
-    return items[position];
-}
-
-class CallSiteReader {
-  public:
-    CallSiteReader(XmlReader& xml, Project& project) : m_xml(xml), m_project(project) {}
-
-    void read()
-    {
-        for_each_child(m_xml, [&](const Element& child) {
-            if (child.name == "Place")
-                return read_place(child);
-            if (child.name == "Sites")
-                return read_ids(child);
-            if (child.name == "Object")
-                read_object(child);
-            else if (child.name == "CallSite")
-                read_site(child);
-            m_xml.skip();
-        });
-    }
-
-  private:
-    void read_object(const Element& element)
-    {
-        check_id(m_xml, element, m_objects.size());
-        m_objects.push_back(
-            std::make_shared<ObjectFile>(ObjectFile{text_of(element, "path"), text_of(element, "buildId")}));
-    }
-
-    void read_place(const Element& element)
-    {
-        check_id(m_xml, element, m_places.size());
-        CodePlace place;
-        if (const auto object = optional_number(m_xml, element, "object"))
-            place.object = item_at(m_xml, m_objects, *object, "object");
-        place.offset = optional_number(m_xml, element, "offset");
-        for_each_child(m_xml, [&](const Element& child) {
-            if (child.name == "Function")
-                place.functions.push_back(
-                    {text_of(child, "name"), text_of(child, "file"), optional_number(m_xml, child, "line")});
-            m_xml.skip();
-        });
-        m_places.push_back(std::make_shared<CodePlace>(std::move(place)));
-    }
-
-    void read_site(const Element& element)
-    {
-        check_id(m_xml, element, m_project.call_sites.size());
-        CallSite site;
-        const std::string places = text_of(element, "places");
-        for (std::string_view rest = places; !rest.empty();)
-            site.places.push_back(item_at(m_xml, m_places, take_number(m_xml, rest, ";"), "place"));
-        if (site.places.empty())
-            m_xml.fail("a call site has at least one place");
-        m_project.call_sites.push_back(std::move(site));
-    }
-
-    void read_ids(const Element& element)
-    {
-        SiteIds ids;
-        std::int64_t last = -1;
-        const std::string map = text_of(element, "map");
-        for (std::string_view rest = map; !rest.empty();) {
-            const auto [id, last_id] = take_range(m_xml, rest, "=");
-            const auto [site, last_site] = take_range(m_xml, rest, ";");
-            item_at(m_xml, m_project.call_sites, last_site, "call site");
-            if (id <= last || last_id < id || last_id - id != last_site - site)
-                m_xml.fail("the ranges in map='" + map.substr(0, 60) + "' do not fit");
-            ids.runs.push_back({id, site, last_id - id + 1});
-            last = last_id;
-        }
-        for_each_child(m_xml, [&](const Element& child) {
-            if (child.name == "Ranks")
-                ids.ranks.push_back({number(m_xml, child, "first"), number(m_xml, child, "last")});
-            m_xml.skip();
-        });
-        m_project.site_ids.push_back(std::move(ids));
-    }
-
-    XmlReader& m_xml;
-    Project& m_project;
-    std::vector<std::shared_ptr<const ObjectFile>> m_objects;
-    std::vector<std::shared_ptr<const CodePlace>> m_places;
-};
-
 void read_section(XmlReader& xml, const Element& section, Project& project)
 {
     if (section.name == "Description")
@@ -372,7 +204,9 @@ void read_section(XmlReader& xml, const Element& section, Project& project)
     else if (section.name == "Datatypes")
         read_list(xml, "Rank", project.datatypes, read_rank_datatypes);
     else if (section.name == "CallSiteList")
-        CallSiteReader(xml, project).read();
+        read_call_sites(xml, project);
+    else if (section.name == "WorldList")
+        read_worlds(xml, project);
     else
         xml.skip();
 }
@@ -396,12 +230,38 @@ std::string as_in_file_names(std::string name)
     return name;
 }
 
+std::optional<std::int64_t> label_number(const std::string& label)
+{
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), number);
+    if (error != std::errc() || end != label.data() + label.size())
+        return {};
+    return number;
+}
+
 std::string trace_path(const std::filesystem::path& prefix, const std::vector<std::string>& labels)
 {
     std::string path = prefix.string();
     for (const std::string& label : labels)
         path += "_" + label;
     return path + ".trc";
+}
+
+// The names have the ranks in the worlds. Without a rank in one there is no such trace.
+std::string trace_path_in_world(const Project& project, const std::filesystem::path& folder,
+                                std::vector<std::string> labels)
+{
+    const auto level = std::ranges::find(project.levels, "Rank") - project.levels.begin();
+    const auto rank = level < std::ssize(labels) ? label_number(labels[level]) : std::nullopt;
+    for (const World& world : project.worlds) {
+        for (const ProcessFiles& files : world.files) {
+            if (!rank || *rank < files.first || *rank > files.last)
+                continue;
+            labels[level] = std::to_string(*rank - world.first);
+            return trace_path(folder / files.base, labels);
+        }
+    }
+    return trace_path(folder / as_in_file_names(project.name), labels);
 }
 
 } // namespace
@@ -413,6 +273,11 @@ std::vector<std::string> Project::trace_paths() const
     if (leaves.empty())
         return paths;
     const fs::path folder = fs::path(path).parent_path();
+    if (!worlds.empty()) {
+        for (const auto& labels : leaves)
+            paths.push_back(trace_path_in_world(*this, folder, labels));
+        return paths;
+    }
     const fs::path after_file = folder / fs::path(path).stem();
     const fs::path after_program = folder / as_in_file_names(name);
     const auto is_there = [&](const fs::path& prefix) {

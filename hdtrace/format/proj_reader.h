@@ -33,7 +33,7 @@ struct ProjectFile {
 
 struct Communicator {
     struct Member {
-        std::int64_t global = 0;           ///< rank in MPI_COMM_WORLD
+        std::int64_t global = 0;           ///< rank in the project: in MPI_COMM_WORLD, if there is one world
         std::int64_t local = 0;            ///< rank in this communicator
         std::optional<std::int64_t> cid;   ///< the id in the process's traces, if these name it
         std::optional<std::int64_t> group; ///< 0 or 1: the side of an inter-communicator
@@ -91,6 +91,36 @@ struct SiteIds {
     std::vector<Ranks> ranks;
 };
 
+/// What the names of the traces of some processes begin with.
+struct ProcessFiles {
+    std::string base;
+    std::int64_t first = 0; ///< rank in the project
+    std::int64_t last = 0;
+};
+
+/// Processes with an MPI_COMM_WORLD of their own, where a program has several: some have spawned others.
+struct World {
+    std::string uid;
+    std::int64_t first = 0; ///< rank in the project of its rank 0
+    std::int64_t size = 0;
+    std::vector<ProcessFiles> files;
+};
+
+/// Which ranks in the project the numbers in some processes' traces stand for that are less than
+/// `other_world`.
+struct ForeignRanks {
+    /// Numbers from `number` on stand for the ranks from `rank` on.
+    struct Run {
+        std::int64_t number = 0;
+        std::int64_t rank = 0;
+        std::int64_t count = 0;
+    };
+
+    std::vector<Run> runs;  ///< in the order of the numbers
+    std::int64_t first = 0; ///< of the processes, by rank in the project
+    std::int64_t last = 0;
+};
+
 struct Project {
     std::string path;
     std::string name;
@@ -105,9 +135,11 @@ struct Project {
     std::vector<RankDatatypes> datatypes;
     std::vector<CallSite> call_sites;
     std::vector<SiteIds> site_ids;
+    std::vector<World> worlds; ///< in the order of their ranks; none if all processes are of one
+    std::vector<ForeignRanks> foreign_ranks;
 
     /// Where the traces of the leaves are: beside the project, named after its file, or else after the
-    /// program.
+    /// program. Where there are several worlds, they say what the names begin with.
     std::vector<std::string> trace_paths() const;
 };
 

@@ -38,8 +38,10 @@ std::vector<TraceFile> traces_of(const Project& project)
     const std::vector<std::string> paths = project.trace_paths();
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const std::vector<std::string>& labels = project.leaves[i];
-        traces.push_back({paths[i], number_at(project, "Rank", labels, -1),
-                          number_at(project, "Thread", labels, 0), labels});
+        const std::int64_t rank = number_at(project, "Rank", labels, -1);
+        traces.push_back(
+            {paths[i], rank, number_at(project, "Thread", labels, 0), labels,
+             project.worlds.empty() ? nullptr : std::make_shared<const ProjectRanks>(project, rank)});
     }
     std::ranges::stable_sort(traces, {},
                              [](const TraceFile& trace) { return std::pair(trace.rank, trace.thread); });
@@ -72,8 +74,11 @@ bool TraceStream::next(State& state)
 {
     while (!m_at_end && m_reader.next(state)) {
         m_at_end = state.time > m_selection.interval.end;
-        if (m_selection.wants(state))
-            return true;
+        if (!m_selection.wants(state))
+            continue;
+        if (m_trace.ranks)
+            m_trace.ranks->translate(state);
+        return true;
     }
     return false;
 }

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "hdtrace/calls/calls.h"
 #include "hdtrace/format/proj_reader.h"
+#include "hdtrace/format/project_ranks.h"
 #include "hdtrace/format/trc_reader.h"
 
 namespace hdtrace {
@@ -15,9 +17,13 @@ namespace hdtrace {
 /// The trace of one thread.
 struct TraceFile {
     std::string path;
-    std::int64_t rank = -1; ///< in MPI_COMM_WORLD; -1 where the program's levels are not those of MPI
+    /// In the project: in MPI_COMM_WORLD, if there is one world; -1 where the program's levels are not those
+    /// of MPI.
+    std::int64_t rank = -1;
     std::int64_t thread = 0;
     std::vector<std::string> labels; ///< its path in the project's topology, e.g. node01, 0, 0
+    /// What the ranks in it mean; null if they are those in the project.
+    std::shared_ptr<const ProjectRanks> ranks = nullptr;
 };
 
 /// The traces of a project, by rank and thread; those without ranks in the order of the project. Whether they
@@ -57,7 +63,8 @@ class TraceStream {
     /// Opens the trace. Throws OpenError, ReadError.
     TraceStream(TraceFile trace, Selection selection, const ReadOptions& options = {});
 
-    /// Reads the next state or event of the top level; @p state's memory is used again. False behind the last
+    /// Reads the next state or event of the top level, with ranks in the project; @p state's memory is used
+    /// again. False behind the last
     /// one. Throws ReadError for what is not a trace, and the same again if it is called again.
     bool next(State& state);
 

@@ -1,7 +1,7 @@
 """Emits what the reading side knows about calls: an enumeration for each vocabulary, and a row of facts for each function."""
 
 from .meanings import KINDS, OVER, SIZES, VOCABULARY_OF
-from .tables import Argument
+from .tables import Argument, Special
 
 WARNING = "// Generated from mpiwrapper/api - do not edit.\n"
 
@@ -78,13 +78,16 @@ def emit_rows(api):
     """facts.inc: rows for macros. Who includes it defines those that it wants; they are gone behind it."""
     calls = "".join(f"HDT_CALL({', '.join(_row(function))})\n" for function in api.functions)
     references = "".join(f'HDT_REFERENCE("{attribute}", ObjectKind::{kind})\n' for attribute, kind in sorted(_references(api).items()))
+    ranks = "".join(f'HDT_RANK("{_state(function.name)}", "{attribute}")\n'
+                    for function in api.functions for attribute in sorted(_ranks(function)))
     words = "".join(f'{macro}("{word}", {enumeration}::{enumerator(word)})\n'
                     for macro, name, enumeration in (("HDT_CLASS", "class", "CallClass"), ("HDT_OBJECT", "object", "ObjectKind"))
                     for word in api.vocabularies[name].words)
-    macros = {"HDT_CALL": "facts of a call", "HDT_REFERENCE": "attribute, what it names", "HDT_CLASS": "word, enumerator",
+    macros = {"HDT_CALL": "facts of a call", "HDT_REFERENCE": "attribute, what it names",
+              "HDT_RANK": "call, attribute with ranks", "HDT_CLASS": "word, enumerator",
               "HDT_OBJECT": "word, enumerator"}
     defaults = "".join(f"#ifndef {name}\n#define {name}(...) // {row}\n#endif\n" for name, row in macros.items())
-    return WARNING + defaults + calls + references + words + "".join(f"#undef {name}\n" for name in macros)
+    return WARNING + defaults + calls + references + ranks + words + "".join(f"#undef {name}\n" for name in macros)
 
 
 def _enumeration(name, vocabulary):
@@ -172,6 +175,18 @@ def _identity(function, kind, direction):
                 if parameter.kind.name == KINDS.get(kind) and parameter.direction == direction and not parameter.is_array:
                     return f'"{attribute.name}"'
     return ""
+
+
+def _ranks(function):
+    """The attributes with ranks in MPI_COMM_WORLD."""
+    for attribute in function.logged.attributes:
+        for value in attribute.values:
+            if isinstance(value, Argument) and function.parameter(value.parameter).kind.value in ("rank", "target", "group"):
+                yield attribute.name
+            elif isinstance(value, Special) and value.name == "source":
+                yield attribute.name
+            elif isinstance(value, Special) and value.name == "posted":
+                yield "postedRank"
 
 
 def _references(api):

@@ -1,0 +1,117 @@
+#include "hdtrace/format/call_site_list.h"
+
+#include <memory>
+#include <utility>
+
+#include "hdtrace/format/proj_xml.h"
+
+namespace hdtrace::detail {
+namespace {
+
+// The objects, places and sites of a list are numbered by their positions.
+void check_id(const XmlReader& xml, const Element& element, std::size_t position)
+{
+    if (number(xml, element, "id") != static_cast<std::int64_t>(position))
+        xml.fail("the id of <" + element.name + "> is not " + std::to_string(position));
+}
+
+template <class Item>
+const Item& item_at(const XmlReader& xml, const std::vector<Item>& items, std::int64_t position,
+                    const char* what)
+{
+    if (position < 0 || position >= std::ssize(items))
+        xml.fail("there is no " + std::string(what) + " " + std::to_string(position) + " before");
+    return items[position];
+}
+
+class CallSiteReader {
+  public:
+    CallSiteReader(XmlReader& xml, Project& project) : m_xml(xml), m_project(project) {}
+
+    void read()
+    {
+        for_each_child(m_xml, [&](const Element& child) {
+            if (child.name == "Place")
+                return read_place(child);
+            if (child.name == "Sites")
+                return read_ids(child);
+            if (child.name == "Object")
+                read_object(child);
+            else if (child.name == "CallSite")
+                read_site(child);
+            m_xml.skip();
+        });
+    }
+
+  private:
+    void read_object(const Element& element)
+    {
+        check_id(m_xml, element, m_objects.size());
+        m_objects.push_back(
+            std::make_shared<ObjectFile>(ObjectFile{text_of(element, "path"), text_of(element, "buildId")}));
+    }
+
+    void read_place(const Element& element)
+    {
+        check_id(m_xml, element, m_places.size());
+        CodePlace place;
+        if (const auto object = optional_number(m_xml, element, "object"))
+            place.object = item_at(m_xml, m_objects, *object, "object");
+        place.offset = optional_number(m_xml, element, "offset");
+        for_each_child(m_xml, [&](const Element& child) {
+            if (child.name == "Function")
+                place.functions.push_back(
+                    {text_of(child, "name"), text_of(child, "file"), optional_number(m_xml, child, "line")});
+            m_xml.skip();
+        });
+        m_places.push_back(std::make_shared<CodePlace>(std::move(place)));
+    }
+
+    void read_site(const Element& element)
+    {
+        check_id(m_xml, element, m_project.call_sites.size());
+        CallSite site;
+        const std::string places = text_of(element, "places");
+        for (std::string_view rest = places; !rest.empty();)
+            site.places.push_back(item_at(m_xml, m_places, take_number(m_xml, rest, ";"), "place"));
+        if (site.places.empty())
+            m_xml.fail("a call site has at least one place");
+        m_project.call_sites.push_back(std::move(site));
+    }
+
+    void read_ids(const Element& element)
+    {
+        SiteIds ids;
+        std::int64_t last = -1;
+        const std::string map = text_of(element, "map");
+        for (std::string_view rest = map; !rest.empty();) {
+            const auto [id, last_id] = take_range(m_xml, rest, "=");
+            const auto [site, last_site] = take_range(m_xml, rest, ";");
+            item_at(m_xml, m_project.call_sites, last_site, "call site");
+            if (id <= last || site < 0 || last_id < id || last_id - id != last_site - site)
+                m_xml.fail("the ranges in map='" + map.substr(0, 60) + "' do not fit");
+            ids.runs.push_back({id, site, last_id - id + 1});
+            last = last_id;
+        }
+        for_each_child(m_xml, [&](const Element& child) {
+            if (child.name == "Ranks")
+                ids.ranks.push_back({number(m_xml, child, "first"), number(m_xml, child, "last")});
+            m_xml.skip();
+        });
+        m_project.site_ids.push_back(std::move(ids));
+    }
+
+    XmlReader& m_xml;
+    Project& m_project;
+    std::vector<std::shared_ptr<const ObjectFile>> m_objects;
+    std::vector<std::shared_ptr<const CodePlace>> m_places;
+};
+
+} // namespace
+
+void read_call_sites(XmlReader& xml, Project& project)
+{
+    CallSiteReader(xml, project).read();
+}
+
+} // namespace hdtrace::detail
