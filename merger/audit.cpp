@@ -21,7 +21,8 @@ std::string canonical_directory(std::string_view path)
     return fs::weakly_canonical(directory.empty() ? "." : directory, ignored).string();
 }
 
-/// Readers look for the traces beside the project, under its name.
+/// Readers look for the traces beside the project, under its name; where there are several worlds, it tells
+/// the names.
 void check_output_name(const MergedProject& project, const std::string& output, Report& report)
 {
     const std::string stem = fs::path(output).stem().string();
@@ -33,16 +34,16 @@ void check_output_name(const MergedProject& project, const std::string& output, 
             last_directory = process.name.directory;
             directory_fits = canonical_directory(last_directory) == directory;
         }
-        if (process.name.base == stem && directory_fits)
+        if ((project.has_worlds() || process.name.base == stem) && directory_fits)
             continue;
         TraceName expected = process.name;
         expected.directory = directory_of(output);
-        expected.base = stem;
+        expected.base = project.has_worlds() ? process.name.base : stem;
         expected.labels.push_back(process.threads.front());
         report.warn(Topic::unfindable_traces, {output},
                     "readers will look for " + expected.path(".trc") +
-                        ": to be found, the project has to be " + process.name.directory + process.name.base +
-                        ".proj");
+                        ": to be found, the project has to be " + process.name.directory +
+                        (project.has_worlds() ? stem : process.name.base) + ".proj");
         return;
     }
 }

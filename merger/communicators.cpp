@@ -1,6 +1,7 @@
 #include "merger/communicators.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace hdtrace::merger {
 
@@ -8,65 +9,86 @@ namespace {
 
 constexpr std::string_view world_name = "WORLD";
 
-/// Both sides of an inter-communicator, the one with the lowest world rank first, as all members see them
-/// alike.
-std::pair<RankMap, RankMap> ordered_sides(const CommunicatorRecord& record)
+/// Whether the process's side is the second one: the one with the lowest rank is the first, as all members
+/// see them alike, but where members of other worlds, whose ranks they do not know, have agreed on it.
+bool is_second(const CommunicatorRecord& record)
 {
-    if (record.remote.lowest() < record.map.lowest())
-        return {record.remote, record.map};
-    return {record.map, record.remote};
+    if (record.side == Side::unknown || !record.has_foreign())
+        return record.remote.lowest() < record.map.lowest();
+    return record.side == Side::second;
+}
+
+WorldView view_of(const CommunicatorRecord& record, std::size_t world_number, std::int64_t first_rank)
+{
+    WorldView view{world_number, record.map.shifted(first_rank), record.remote.shifted(first_rank)};
+    if (is_second(record))
+        std::swap(view.map, view.remote);
+    return view;
 }
 
 /// What communicators have in common that could be the same.
-std::string shape(const CommunicatorRecord& record)
+std::string shape(const CommunicatorRecord& record, const WorldView& view)
 {
-    const auto [map, remote] = ordered_sides(record);
-    return to_string(map) + (record.is_inter ? "|" : "") + to_string(remote);
+    return to_string(view.map) + (record.is_inter ? "|" : "") + to_string(view.remote);
 }
 
 } // namespace
 
-CommunicatorPositions CommunicatorUnifier::add(std::int64_t rank, const ProcessInfo& info)
+void MergedCommunicator::order_sides()
+{
+    if (remote.lowest() < map.lowest())
+        std::swap(map, remote);
+}
+
+CommunicatorPositions CommunicatorUnifier::add(std::int64_t rank, const World& world,
+                                               std::size_t world_number, const ProcessInfo& info)
 {
     CommunicatorPositions positions;
     std::unordered_map<std::string, int> seen_shapes;
     for (const std::int64_t id : info.communicator_order) {
         const CommunicatorRecord& record = info.communicators.at(id);
-        if (!record.map.contains(rank)) {
-            m_report.error(record.place, "rank " + std::to_string(rank) +
+        if (!record.map.contains(rank - world.first)) {
+            m_report.error(record.place, "rank " + std::to_string(rank - world.first) +
                                              " is not in the map of its communicator " + std::to_string(id));
             continue;
         }
+        WorldView view = view_of(record, world_number, world.first);
         std::string key = "uid " + record.uid;
         if (record.uid.empty()) {
-            key = shape(record);
+            key = shape(record, view);
             key += "#" + std::to_string(seen_shapes[key]++);
             warn_of_missing_uid(record);
         }
-        const std::size_t position = find_or_create(key, record);
+        const std::size_t position = find_or_create(key, record, view);
         positions.emplace(id, position);
-        add_member(m_communicators[position], rank, id, record);
+        add_foreign(rank, position, record, is_second(record));
+        add_member(m_communicators[position], rank, id, record, std::move(view));
     }
     return positions;
 }
 
-std::size_t CommunicatorUnifier::find_or_create(const std::string& key, const CommunicatorRecord& record)
+std::size_t CommunicatorUnifier::find_or_create(const std::string& key, const CommunicatorRecord& record,
+                                                const WorldView& view)
 {
     const auto [known, is_new] = m_index.try_emplace(key, m_communicators.size());
-    if (is_new) {
-        auto [map, remote] = ordered_sides(record);
-        m_communicators.push_back(
-            {SharedObject(record), std::move(map), record.is_inter, std::move(remote), record.is_world, {}});
-    }
+    if (!is_new)
+        return known->second;
+    MergedCommunicator& communicator = m_communicators.emplace_back();
+    static_cast<SharedObject&>(communicator) = SharedObject(record);
+    communicator.map = view.map;
+    communicator.is_inter = record.is_inter;
+    communicator.remote = view.remote;
+    communicator.side = record.side;
+    communicator.is_world = record.is_world && view.world == 0;
+    if (record.is_world && view.world > 0)
+        communicator.name = std::string(world_name) + " " + record.uid;
     return known->second;
 }
 
 void CommunicatorUnifier::add_member(MergedCommunicator& communicator, std::int64_t rank, std::int64_t id,
-                                     const CommunicatorRecord& record)
+                                     const CommunicatorRecord& record, WorldView view)
 {
-    const auto [map, remote] = ordered_sides(record);
-    if (record.is_inter != communicator.is_inter || map != communicator.map ||
-        remote != communicator.remote) {
+    if (!add_view(communicator, record, std::move(view))) {
         m_report.error(record.place, "communicator '" + record.uid + "' has other members than in " +
                                          to_string(communicator.place));
         return;
@@ -79,7 +101,36 @@ void CommunicatorUnifier::add_member(MergedCommunicator& communicator, std::int6
         return;
     }
     communicator.ids.emplace_back(rank, id);
+    if (record.meeting.kind != Meeting::Kind::none)
+        std::tie(communicator.meeting, communicator.meeting_rank) = std::tie(record.meeting, rank);
     communicator.take_name("communicator", Topic::communicators_with_several_names, rank, record, m_report);
+}
+
+/// False if it contradicts what is known.
+bool CommunicatorUnifier::add_view(MergedCommunicator& communicator, const CommunicatorRecord& record,
+                                   WorldView view)
+{
+    if (record.is_inter != communicator.is_inter)
+        return false;
+    if (!record.has_foreign())
+        return communicator.views.empty() && view.map == communicator.map &&
+               view.remote == communicator.remote;
+    const auto known = std::ranges::find(communicator.views, view.world, &WorldView::world);
+    if (known != communicator.views.end())
+        return view.map == known->map && view.remote == known->remote;
+    if (communicator.views.empty() && !communicator.ids.empty())
+        return false;
+    communicator.views.push_back(std::move(view));
+    return true;
+}
+
+void CommunicatorUnifier::add_foreign(std::int64_t rank, std::size_t position,
+                                      const CommunicatorRecord& record, bool is_swapped)
+{
+    if (!record.map.foreign().empty())
+        m_foreign.push_back({rank, position, is_swapped, record.map.foreign()});
+    if (!record.remote.foreign().empty())
+        m_foreign.push_back({rank, position, !is_swapped, record.remote.foreign()});
 }
 
 void CommunicatorUnifier::warn_of_missing_uid(const CommunicatorRecord& record)
@@ -94,6 +145,9 @@ void CommunicatorUnifier::warn_of_missing_uid(const CommunicatorRecord& record)
 
 std::vector<MergedCommunicator> CommunicatorUnifier::take()
 {
+    std::erase_if(m_communicators, [](const MergedCommunicator& communicator) {
+        return communicator.ids.empty(); // moved to another one
+    });
     std::ranges::stable_partition(m_communicators, &MergedCommunicator::is_world);
     for (MergedCommunicator& communicator : m_communicators) {
         // Readers know the world by its name.

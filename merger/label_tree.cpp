@@ -31,7 +31,10 @@ LabelTree::LabelTree(const MergedProject& project)
     for (const MergedProcess& process : project.processes) {
         std::vector<Node>* siblings = &m_roots;
         Index* index = &root;
-        for (const std::string& label : process.name.labels)
+        std::vector<std::string> labels = process.name.labels;
+        if (project.has_worlds()) // the name has the rank in the world
+            labels.back() = std::to_string(process.rank);
+        for (const std::string& label : labels)
             siblings = &child(*siblings, index, label).children;
         for (const std::string& thread : process.threads) {
             Index* leaf = index;

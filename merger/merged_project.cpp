@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 
 namespace hdtrace::merger {
 
@@ -72,10 +71,11 @@ std::string list_ranges(const std::vector<RankRange>& ranges)
 class Unifier {
   public:
     Unifier(InputReader& reader, Report& report)
-        : m_reader(reader), m_report(report), m_communicators(report), m_windows(report)
+        : m_reader(reader), m_report(report), m_worlds(report), m_communicators(report), m_windows(report)
     {
     }
 
+    /// @p inputs are sorted by_world().
     MergedProject run(const std::vector<InfoInput>& inputs)
     {
         std::vector<std::string_view> paths;
@@ -141,6 +141,8 @@ class Unifier {
         check_levels(open.info.process ? open.info.process->levels : Levels(), input);
         set_name(input, open);
         open.process.rank = m_project.levels.has_ranks ? rank_of(open, input) : m_next_number++;
+        m_worlds.enter(open.info);
+        open.process.rank += m_worlds.current().first;
         add_threads(input, open);
         return open;
     }
@@ -209,50 +211,22 @@ class Unifier {
             return;
         OpenProcess open = std::move(*m_open);
         m_open.reset();
-        if (!check_run(open.info))
+        if (!m_worlds.check_run(open.info))
             return;
         const Place place = place_of(*open.first_input);
+        const World& world = m_worlds.current();
+        const std::int64_t rank_in_world = open.process.rank - world.first;
         if (!m_project.processes.empty() && m_project.processes.back().rank == open.process.rank) {
-            m_report.error(place, "rank " + std::to_string(open.process.rank) + " is also in " +
+            m_report.error(place, "rank " + std::to_string(rank_in_world) + " is also in " +
                                       to_string(m_last_place) + ": name only the files of one run");
             return;
         }
         m_last_place = place;
+        if (!m_worlds.add_rank(rank_in_world)) {
+            report_rank_beyond(rank_in_world, world.size);
+            return;
+        }
         add_process(std::move(open));
-    }
-
-    /// Whether the process is of the same run and world as the others. Of each other run and world one is
-    /// reported.
-    bool check_run(const ProcessInfo& info)
-    {
-        if (!info.process)
-            return true;
-        const ProcessLine& process = *info.process;
-        if (!m_first)
-            m_first = process;
-        if (process.world != m_first->world) {
-            report_other("world", process, &ProcessLine::world, "merge each world by itself");
-            return false;
-        }
-        if (process.size != m_first->size) {
-            m_report.error(process.place, "size differs from " + to_string(m_first->place) +
-                                              ": these are traces of different runs");
-            return false;
-        }
-        if (!process.run.empty() && !m_first->run.empty() && process.run != m_first->run) {
-            report_other("run", process, &ProcessLine::run, "merge the files of each run by themselves");
-            return false;
-        }
-        return true;
-    }
-
-    void report_other(const std::string& kind, const ProcessLine& process, std::string ProcessLine::*name,
-                      const std::string& advice)
-    {
-        if (m_others[kind].insert(process.*name).second)
-            m_report.error(process.place, "this is a process of the " + kind + " '" + process.*name +
-                                              "', but " + to_string(m_first->place) + " of '" +
-                                              (*m_first).*name + "': " + advice);
     }
 
     void add_process(OpenProcess open)
@@ -265,9 +239,10 @@ class Unifier {
         process.threads.erase(repeated.begin(), repeated.end());
 
         m_files.add(process.rank, process.first_thread(), open.info);
-        if (m_project.levels.has_ranks) {
-            const CommunicatorPositions positions = m_communicators.add(process.rank, open.info);
-            m_windows.add(process.rank, open.info, m_communicators, positions);
+        if (m_project.levels.has_ranks && check_maps(open.info)) {
+            const CommunicatorPositions positions =
+                m_communicators.add(process.rank, m_worlds.current(), m_worlds.number(), open.info);
+            m_windows.add(process.rank, open.info, m_communicators.all(), positions);
         }
         m_call_sites.add(process.rank, open.info);
         process.lost = std::move(open.info.lost);
@@ -283,8 +258,14 @@ class Unifier {
     void finish()
     {
         m_project.files = m_files.take();
+        UnitedWorlds united = unite_worlds(m_communicators.all(), m_communicators.take_foreign(), m_report);
+        m_project.windows = m_windows.take(m_communicators.all(), united.positions);
         m_project.communicators = m_communicators.take();
-        m_project.windows = m_windows.take();
+        m_project.worlds = m_worlds.all();
+        if (m_project.has_worlds()) {
+            m_project.foreign = std::move(united.foreign);
+            m_worlds.check_links(united.links);
+        }
         m_project.call_sites = m_call_sites.take();
         m_project.process_count = process_count();
         if (!m_project.levels.has_ranks || m_project.processes.empty())
@@ -300,8 +281,10 @@ class Unifier {
 
     std::int64_t process_count() const
     {
-        if (m_first && m_first->size)
-            return *m_first->size;
+        if (m_project.worlds.empty())
+            return 0;
+        if (const World& last = m_project.worlds.back(); m_project.has_worlds() || last.is_size_told)
+            return last.first + last.size;
         if (has_world())
             return m_project.communicators.front().map.size();
         return m_project.levels.has_ranks && !m_project.processes.empty()
@@ -313,18 +296,40 @@ class Unifier {
     {
         const std::int64_t count = m_project.process_count;
         if (m_project.processes.back().rank >= count)
-            m_report.error(m_last_place, "there is a rank " +
-                                             std::to_string(m_project.processes.back().rank) +
-                                             ", but the program has " + std::to_string(count) + " processes");
+            report_rank_beyond(m_project.processes.back().rank, count);
         for (const MergedCommunicator& communicator : m_project.communicators) {
-            for (const RankMap* side : {&communicator.map, &communicator.remote}) {
-                if (side->highest() >= count)
-                    m_report.error(communicator.place, "the map has rank " + std::to_string(side->highest()) +
-                                                           ", but the program has " + std::to_string(count) +
-                                                           " processes");
-            }
+            check_map(communicator.map, communicator.place, count);
+            check_map(communicator.remote, communicator.place, count);
         }
         warn_of_missing_processes();
+    }
+
+    void report_rank_beyond(std::int64_t rank, std::int64_t count)
+    {
+        m_report.error(m_last_place, "there is a rank " + std::to_string(rank) + ", but the program has " +
+                                         std::to_string(count) + " processes");
+    }
+
+    bool check_map(const RankMap& map, const Place& place, std::int64_t count)
+    {
+        if (map.highest() < count)
+            return true;
+        m_report.error(place, "the map has rank " + std::to_string(map.highest()) + ", but the program has " +
+                                  std::to_string(count) + " processes");
+        return false;
+    }
+
+    /// Ranks beyond the world's would be those of another one. Whether all of them are in it.
+    bool check_maps(const ProcessInfo& info)
+    {
+        const World& world = m_worlds.current();
+        const auto fits = [&](const RankMap& map, const Place& place) {
+            return !world.is_size_told || check_map(map, place, world.size);
+        };
+        return std::ranges::all_of(info.communicators, [&](const auto& communicator) {
+            const CommunicatorRecord& record = communicator.second;
+            return fits(record.map, record.place) && fits(record.remote, record.place);
+        });
     }
 
     void warn_of_missing_processes()
@@ -340,7 +345,7 @@ class Unifier {
             add_gap(process.rank);
         add_gap(m_project.process_count);
         if (!missing.empty())
-            m_report.warn(Topic::missing_processes, m_first ? m_first->place : m_last_place,
+            m_report.warn(Topic::missing_processes, m_worlds.first_place().value_or(m_last_place),
                           "the program has " + std::to_string(m_project.process_count) +
                               " processes; no files were given of rank " + list_ranges(missing));
     }
@@ -352,7 +357,8 @@ class Unifier {
             return;
         MergedCommunicator world;
         world.name = "WORLD";
-        world.map = RankMap::identity(m_project.process_count);
+        world.map = RankMap::identity(m_project.has_worlds() ? m_project.worlds.front().size
+                                                             : m_project.process_count);
         world.is_world = true;
         m_project.communicators.insert(m_project.communicators.begin(), std::move(world));
     }
@@ -360,13 +366,12 @@ class Unifier {
     InputReader& m_reader;
     Report& m_report;
     MergedProject m_project;
+    WorldSequence m_worlds;
     CommunicatorUnifier m_communicators;
     WindowUnifier m_windows;
     FileUnifier m_files;
     CallSiteUnifier m_call_sites;
     std::optional<OpenProcess> m_open;
-    std::optional<ProcessLine> m_first;
-    std::map<std::string, std::set<std::string>> m_others; ///< worlds and runs that have been reported
     Place m_levels_place;
     Place m_last_place;
     std::int64_t m_next_number = 0;

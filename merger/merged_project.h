@@ -7,7 +7,9 @@
 #include "merger/files.h"
 #include "merger/inputs.h"
 #include "merger/report.h"
+#include "merger/united_worlds.h"
 #include "merger/windows.h"
+#include "merger/worlds.h"
 
 #include <cstdint>
 #include <string>
@@ -16,8 +18,8 @@
 namespace hdtrace::merger {
 
 struct MergedProcess {
-    std::int64_t rank = 0;            ///< of programs without ranks: counted in the order of the names
-    TraceName name;                   ///< the labels without the last one
+    std::int64_t rank = 0; ///< in the project; of programs without ranks: counted in the order of the names
+    TraceName name;        ///< the labels without the last one
     std::vector<std::string> threads; ///< the last labels, in their order
     std::vector<std::string> infos;   ///< paths; empty if they are missing
     std::vector<LostStates> lost;
@@ -36,20 +38,23 @@ struct MergedProject {
     std::int64_t process_count = 0;
     Levels levels;
     std::vector<MergedProcess> processes; ///< in the order of the ranks
+    std::vector<World> worlds;            ///< in the order of their ranks
+    std::vector<ForeignRanks> foreign;    ///< in the order of the ranks
     std::vector<MergedFile> files;
     std::vector<MergedCommunicator> communicators;
     std::vector<MergedWindow> windows;
     MergedCallSites call_sites;
     DatatypePool datatypes; ///< owns what the processes refer to
 
+    bool has_worlds() const { return worlds.size() > 1; }
     /// How many members of communicators and windows are known only from what others say.
     std::int64_t undescribed_members() const;
 };
 
 class InputReader;
 
-/// Reads the .info files one after the other and unifies what they describe. @p inputs have to live as long
-/// as @p report is used. Where the report has errors, the project is not complete.
+/// Reads the .info files one after the other and unifies what they describe. @p inputs are sorted by_world()
+/// and have to live as long as @p report is used. Where the report has errors, the project is not complete.
 MergedProject unify(const std::vector<InfoInput>& inputs, InputReader& reader, Report& report);
 
 } // namespace hdtrace::merger

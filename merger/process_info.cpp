@@ -151,6 +151,26 @@ RankMap rank_map(const InfoLine& line, std::string_view key)
     }
 }
 
+Side side_of(const InfoLine& line)
+{
+    const std::string side = line.text_or("side", "");
+    return side == "first"    ? Side::first
+           : side == "second" ? Side::second
+           : side == "own"    ? Side::own
+                              : Side::unknown;
+}
+
+Meeting meeting_of(const InfoLine& line)
+{
+    using enum Meeting::Kind;
+    for (const auto& [key, kind] :
+         {std::pair("accepts", accepts), std::pair("connects", connects), std::pair("meets", leaders)}) {
+        if (const std::string* where = line.find(key))
+            return {kind, *where};
+    }
+    return {};
+}
+
 /// Reads the lines of one file into the records of a process.
 class InfoLoader {
   public:
@@ -297,6 +317,8 @@ class InfoLoader {
         communicator.map = rank_map(line, "map");
         communicator.is_inter = line.has("remote");
         communicator.remote = rank_map(line, "remote");
+        communicator.side = side_of(line);
+        communicator.meeting = meeting_of(line);
         communicator.name = line.text_or("name", "");
         communicator.uid = line.text_or("uid", "");
         const bool has_uids = !communicator.uid.empty() && !m_process.world.empty();

@@ -53,11 +53,30 @@ struct SharedRecord {
     std::string uid; ///< empty in older traces, and where the processes cannot know one
 };
 
+/// Which side of an inter-communicator between worlds a process is on.
+enum class Side {
+    unknown,
+    first,
+    second,
+    own, ///< the one after which the uid is named
+};
+
+/// How the two sides of such a communicator came to know each other, if they have different uids for it.
+struct Meeting {
+    enum class Kind { none, accepts, connects, leaders };
+    Kind kind = Kind::none;
+    std::string where; ///< the port, or what both leaders call it
+};
+
 struct CommunicatorRecord : SharedRecord {
     RankMap map;
     bool is_inter = false;
     RankMap remote; ///< the other side of an inter-communicator
+    Side side = Side::unknown;
+    Meeting meeting;
     bool is_world = false;
+
+    bool has_foreign() const { return !map.foreign().empty() || !remote.foreign().empty(); }
 };
 
 struct WindowRecord : SharedRecord {

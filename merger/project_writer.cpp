@@ -27,6 +27,7 @@ class ProjectWriter {
         m_xml.element("Description", m_options.description);
         write_files();
         write_topology();
+        write_worlds();
         write_communicators();
         write_windows();
         write_datatypes();
@@ -102,6 +103,71 @@ class ProjectWriter {
             write_nodes(node.children, element, attribute);
             m_xml.end();
         }
+    }
+
+    /// Nothing if there is one: then ranks are what they are in the traces.
+    void write_worlds()
+    {
+        if (!m_project.has_worlds())
+            return;
+        m_xml.start("WorldList");
+        auto process = m_project.processes.begin();
+        for (const World& world : m_project.worlds) {
+            m_xml.start("World");
+            m_xml.attribute("uid", world.uid);
+            m_xml.attribute("first", world.first);
+            m_xml.attribute("size", world.size);
+            while (process != m_project.processes.end() && process->rank < world.first + world.size)
+                write_files_of_processes(process, world.first + world.size);
+            m_xml.end();
+        }
+        for (auto ranks = m_project.foreign.begin(); ranks != m_project.foreign.end();)
+            write_foreign(ranks);
+        m_xml.end();
+    }
+
+    /// Of consecutive ones with a common beginning of their names, behind which it leaves @p process.
+    void write_files_of_processes(std::vector<MergedProcess>::const_iterator& process, std::int64_t end)
+    {
+        const MergedProcess& first = *process;
+        std::int64_t last = first.rank;
+        for (; process != m_project.processes.end() && process->rank < end &&
+               process->name.base == first.name.base;
+             ++process)
+            last = process->rank;
+        m_xml.start("Files");
+        m_xml.attribute("base", first.name.base);
+        m_xml.attribute("first", first.rank);
+        m_xml.attribute("last", last);
+        m_xml.end();
+    }
+
+    /// Of consecutive processes that number them in the same way.
+    void write_foreign(std::vector<ForeignRanks>::const_iterator& ranks)
+    {
+        const ForeignRanks& first = *ranks;
+        std::int64_t last = first.rank;
+        for (++ranks;
+             ranks != m_project.foreign.end() && ranks->rank == last + 1 && ranks->runs == first.runs;
+             ++ranks)
+            ++last;
+        m_xml.start("Foreign");
+        m_xml.attribute("map", map_text(first.runs));
+        m_xml.attribute("first", first.rank);
+        m_xml.attribute("last", last);
+        m_xml.end();
+    }
+
+    /// "1..3=4..6;"
+    template <typename Run> static std::string map_text(const std::vector<Run>& runs)
+    {
+        const auto range = [](std::int64_t first, std::int64_t count) {
+            return std::to_string(first) + (count > 1 ? ".." + std::to_string(first + count - 1) : "");
+        };
+        std::string map;
+        for (const auto& [from, to, count] : runs)
+            map += range(from, count) + "=" + range(to, count) + ";";
+        return map;
     }
 
     void write_communicators()
@@ -350,14 +416,8 @@ class ProjectWriter {
 
     void write_site_ids(const SiteIds& ids)
     {
-        const auto range = [](std::int64_t first, std::int64_t count) {
-            return std::to_string(first) + (count > 1 ? ".." + std::to_string(first + count - 1) : "");
-        };
-        std::string map;
-        for (const SiteRun& run : ids.runs)
-            map += range(run.id, run.count) + "=" + range(run.site, run.count) + ";";
         m_xml.start("Sites");
-        m_xml.attribute("map", map);
+        m_xml.attribute("map", map_text(ids.runs));
         for (const SiteIds::Ranks& ranks : ids.ranks) {
             m_xml.start("Ranks");
             m_xml.attribute("first", ranks.first);

@@ -9,8 +9,9 @@ namespace hdtrace::merger {
 
 namespace {
 
-/// The world rank of members that are not of this world.
-constexpr std::string_view foreign_rank = "-4";
+/// Members that are not of this world have this number or a lower one.
+constexpr std::int64_t foreign_rank = -4;
+constexpr std::int64_t lowest_foreign = -(std::int64_t{1} << 31);
 
 struct Range {
     std::int64_t first;
@@ -22,8 +23,18 @@ struct Range {
     throw std::invalid_argument("'" + std::string(entry.substr(0, 60)) + "' in the map " + what);
 }
 
-std::int64_t parse_rank(std::string_view text, std::string_view entry)
+std::int64_t parse_foreign(std::string_view text, std::string_view entry)
 {
+    const auto number = label_number(text.substr(1));
+    if (!number || -*number > foreign_rank || -*number < lowest_foreign)
+        fail(entry, "is not world->local");
+    return -*number;
+}
+
+std::int64_t parse_rank(std::string_view text, std::string_view entry, bool may_be_foreign)
+{
+    if (may_be_foreign && text.starts_with('-'))
+        return parse_foreign(text, entry);
     const auto rank = label_number(text);
     if (!rank)
         fail(entry, "is not world->local");
@@ -32,15 +43,16 @@ std::int64_t parse_rank(std::string_view text, std::string_view entry)
     return *rank;
 }
 
-Range parse_range(std::string_view text, std::string_view entry)
+Range parse_range(std::string_view text, std::string_view entry, bool may_be_foreign)
 {
     constexpr std::string_view dots = "..";
     const std::size_t at = text.find(dots);
     if (at == std::string_view::npos) {
-        const std::int64_t rank = parse_rank(text, entry);
+        const std::int64_t rank = parse_rank(text, entry, may_be_foreign);
         return {rank, rank};
     }
-    return {parse_rank(text.substr(0, at), entry), parse_rank(text.substr(at + dots.size()), entry)};
+    return {parse_rank(text.substr(0, at), entry, may_be_foreign),
+            parse_rank(text.substr(at + dots.size()), entry, may_be_foreign)};
 }
 
 RankRun parse_entry(std::string_view entry)
@@ -49,16 +61,13 @@ RankRun parse_entry(std::string_view entry)
     const std::size_t at = entry.find(arrow);
     if (at == std::string_view::npos)
         fail(entry, "is not world->local");
-    const Range world = parse_range(entry.substr(0, at), entry);
-    const Range local = parse_range(entry.substr(at + arrow.size()), entry);
+    const Range world = parse_range(entry.substr(0, at), entry, true);
+    const Range local = parse_range(entry.substr(at + arrow.size()), entry, false);
+    if ((world.first < 0) != (world.last < 0))
+        fail(entry, "is not world->local");
     if (world.last < world.first || world.last - world.first != local.last - local.first)
         fail(entry, "has ranges of different lengths");
     return {world.first, local.first, world.last - world.first + 1};
-}
-
-bool is_foreign(std::string_view entry)
-{
-    return entry.starts_with(foreign_rank) && entry.substr(foreign_rank.size()).starts_with("->");
 }
 
 bool continues(const RankRun& run, const RankRun& next)
@@ -66,35 +75,67 @@ bool continues(const RankRun& run, const RankRun& next)
     return run.world + run.count == next.world && run.local + run.count == next.local;
 }
 
+/// In the order of the ranks, as few runs as possible.
+void unite(std::vector<RankRun>& runs)
+{
+    std::ranges::sort(runs, {}, &RankRun::world);
+    std::vector<RankRun> united;
+    for (const RankRun& run : runs) {
+        if (!united.empty() && continues(united.back(), run))
+            united.back().count += run.count;
+        else
+            united.push_back(run);
+    }
+    runs = std::move(united);
+    runs.shrink_to_fit();
+}
+
+void check_unique(const std::vector<RankRun>& runs)
+{
+    std::int64_t next = 0;
+    for (const RankRun& run : runs) {
+        if (run.world < next)
+            throw std::invalid_argument("the map has rank " + std::to_string(run.world) + " twice");
+        next = run.world + run.count;
+    }
+}
+
+std::int64_t members(const std::vector<RankRun>& runs)
+{
+    std::int64_t count = 0;
+    for (const RankRun& run : runs)
+        count += run.count;
+    return count;
+}
+
 } // namespace
 
 RankMap::RankMap(std::string_view text)
 {
+    std::vector<RankRun> runs, foreign;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(';'), text.size());
-        if (is_foreign(text.substr(0, end)))
-            ++m_foreign_count;
-        else
-            add(parse_entry(text.substr(0, end)));
+        const RankRun run = parse_entry(text.substr(0, end));
+        (run.world < 0 ? foreign : runs).push_back(run);
         text.remove_prefix(std::min(end + 1, text.size()));
     }
-    std::vector<RankRun> runs = std::move(m_runs);
-    m_runs.clear();
-    std::ranges::sort(runs, {}, &RankRun::world);
-    for (const RankRun& run : runs) {
-        if (run.world <= highest())
-            throw std::invalid_argument("the map has rank " + std::to_string(run.world) + " twice");
-        add(run);
-    }
-    m_runs.shrink_to_fit();
+    *this = RankMap(std::move(runs), std::move(foreign));
 }
 
-void RankMap::add(const RankRun& run)
+RankMap::RankMap(std::vector<RankRun> runs, std::vector<RankRun> foreign)
+    : m_runs(std::move(runs)), m_foreign(std::move(foreign))
 {
-    if (!m_runs.empty() && continues(m_runs.back(), run))
-        m_runs.back().count += run.count;
-    else
-        m_runs.push_back(run);
+    unite(m_runs);
+    check_unique(m_runs);
+    unite(m_foreign);
+}
+
+RankMap RankMap::shifted(std::int64_t offset) const
+{
+    RankMap map = *this;
+    for (RankRun& run : map.m_runs)
+        run.world += offset;
+    return map;
 }
 
 RankMap RankMap::identity(std::int64_t count)
@@ -107,10 +148,12 @@ RankMap RankMap::identity(std::int64_t count)
 
 std::int64_t RankMap::size() const
 {
-    std::int64_t size = 0;
-    for (const RankRun& run : m_runs)
-        size += run.count;
-    return size;
+    return members(m_runs);
+}
+
+std::int64_t RankMap::foreign_count() const
+{
+    return members(m_foreign);
 }
 
 bool RankMap::contains(std::int64_t world_rank) const

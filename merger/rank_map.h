@@ -22,7 +22,7 @@ struct RankRun {
 };
 
 /// Held as runs in the order of the world ranks, so that equal maps compare equal and large ones stay small.
-/// Members of another world are only counted.
+/// Members of other worlds have negative numbers, by which only this process knows them.
 class RankMap {
   public:
     RankMap() = default;
@@ -30,19 +30,20 @@ class RankMap {
     /// wrong.
     explicit RankMap(std::string_view text);
 
-    /// What runs() and foreign_count() of another map say.
-    RankMap(std::vector<RankRun> runs, std::int64_t foreign_count)
-        : m_runs(std::move(runs)), m_foreign_count(foreign_count)
-    {
-    }
+    /// Runs in any order. Throws as above.
+    RankMap(std::vector<RankRun> runs, std::vector<RankRun> foreign);
 
     static RankMap identity(std::int64_t count);
+    /// The same members with world ranks that are larger by @p offset.
+    RankMap shifted(std::int64_t offset) const;
 
     const std::vector<RankRun>& runs() const { return m_runs; }
+    /// The members of other worlds, in the order of their numbers.
+    const std::vector<RankRun>& foreign() const { return m_foreign; }
     /// Without any member, even of another world.
-    bool empty() const { return m_runs.empty() && m_foreign_count == 0; }
+    bool empty() const { return m_runs.empty() && m_foreign.empty(); }
     std::int64_t size() const;
-    std::int64_t foreign_count() const { return m_foreign_count; }
+    std::int64_t foreign_count() const;
     bool contains(std::int64_t world_rank) const;
     /// World ranks; `process_limit` and -1 where all members are of another world.
     std::int64_t lowest() const { return m_runs.empty() ? process_limit : m_runs.front().world; }
@@ -60,13 +61,15 @@ class RankMap {
         }
     }
 
-    bool operator==(const RankMap&) const = default;
+    /// Whoever the members of other worlds are.
+    bool operator==(const RankMap& other) const
+    {
+        return m_runs == other.m_runs && foreign_count() == other.foreign_count();
+    }
 
   private:
-    void add(const RankRun& run);
-
     std::vector<RankRun> m_runs;
-    std::int64_t m_foreign_count = 0;
+    std::vector<RankRun> m_foreign;
 };
 
 /// Different for different maps.

@@ -71,7 +71,13 @@ template <typename T> auto& shared(T& record)
 }
 auto fields(Is<CommunicatorRecord> auto& r)
 {
-    return std::tuple_cat(fields(shared(r)), std::tie(r.map, r.is_inter, r.remote, r.is_world));
+    return std::tuple_cat(fields(shared(r)),
+                          std::tie(r.map, r.is_inter, r.remote, r.side, r.meeting, r.is_world));
+}
+auto fields(Is<Meeting> auto& r)
+{
+    auto& [kind, where] = r;
+    return std::tie(kind, where);
 }
 auto fields(Is<WindowRecord> auto& r)
 {
@@ -156,7 +162,7 @@ class Encoder {
         m_bytes += text;
     }
     void put(const Place& place) { put(place.line); }
-    void put(const RankMap& map) { (*this)(map.runs(), map.foreign_count()); }
+    void put(const RankMap& map) { (*this)(map.runs(), map.foreign()); }
     template <typename T> void put(const std::vector<T>& values)
     {
         put(values.size());
@@ -216,7 +222,7 @@ class Decoder {
     void get(RankMap& map)
     {
         auto runs = take<std::vector<RankRun>>();
-        map = RankMap(std::move(runs), take<std::int64_t>());
+        map = RankMap(std::move(runs), take<std::vector<RankRun>>());
     }
     template <typename T> void get(std::vector<T>& values)
     {

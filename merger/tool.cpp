@@ -117,11 +117,15 @@ void check_size(const Options& options, const MergedProject& project, Report& re
 /// Each stage needs the one before to be without errors.
 void merge(const Options& options, InputReader& reader, Report& report)
 {
-    const std::vector<InfoInput> inputs = find_inputs(options.inputs, report);
+    const std::vector<InfoInput> inputs = by_world(find_inputs(options.inputs, report));
     if (report.has_errors())
         return;
     MergedProject project = unify(inputs, reader, report);
     check_output(options, project, report);
+    if (project.has_worlds() && options.project.compat == Compat::piosimhd)
+        report.error(options.output, "the original tools know one MPI_COMM_WORLD only, but here are " +
+                                         std::to_string(project.worlds.size()) +
+                                         ": merge each world by itself");
     check_size(options, project, report);
     if (report.has_errors())
         return;

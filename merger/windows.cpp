@@ -2,7 +2,8 @@
 
 namespace hdtrace::merger {
 
-void WindowUnifier::add(std::int64_t rank, const ProcessInfo& info, const CommunicatorUnifier& communicators,
+void WindowUnifier::add(std::int64_t rank, const ProcessInfo& info,
+                        const std::vector<MergedCommunicator>& communicators,
                         const CommunicatorPositions& positions)
 {
     std::unordered_map<std::size_t, int> seen_without_uid;
@@ -16,35 +17,35 @@ void WindowUnifier::add(std::int64_t rank, const ProcessInfo& info, const Commun
         const auto position = positions.find(record.communicator);
         if (position == positions.end())
             continue; // the communicator is wrong, which has been reported
-        const MergedCommunicator& communicator = communicators[position->second];
         std::string key = "uid " + record.uid;
         if (record.uid.empty()) {
             key = "communicator " + std::to_string(position->second);
             key += "#" + std::to_string(seen_without_uid[position->second]++);
             warn_of_missing_uid(record);
         }
-        add_part(find_or_create(key, record, communicator), {rank, id, record.size, record.displacement_unit},
-                 record, communicator);
+        add_part(find_or_create(key, record, position->second),
+                 {rank, id, record.size, record.displacement_unit}, record, position->second,
+                 communicators[position->second].is_inter);
     }
 }
 
 MergedWindow& WindowUnifier::find_or_create(const std::string& key, const WindowRecord& record,
-                                            const MergedCommunicator& communicator)
+                                            std::size_t position)
 {
     const auto [known, is_new] = m_index.try_emplace(key, m_windows.size());
     if (is_new)
-        m_windows.push_back({SharedObject(record), communicator.uid, communicator.map, {}});
+        m_windows.push_back({SharedObject(record), "", {}, position, {}});
     return m_windows[known->second];
 }
 
 void WindowUnifier::add_part(MergedWindow& window, const WindowPart& part, const WindowRecord& record,
-                             const MergedCommunicator& communicator)
+                             std::size_t position, bool is_inter)
 {
-    if (communicator.is_inter) {
+    if (is_inter) {
         m_report.error(record.place, "window " + std::to_string(part.id) + " is on an inter-communicator");
         return;
     }
-    if (communicator.uid != window.communicator || communicator.map != window.map) {
+    if (position != window.position) {
         m_report.error(record.place, "window '" + record.uid + "' is on another communicator than in " +
                                          to_string(window.place));
         return;
@@ -58,6 +59,17 @@ void WindowUnifier::add_part(MergedWindow& window, const WindowPart& part, const
     }
     window.parts.push_back(part);
     window.take_name("window", Topic::windows_with_several_names, part.rank, record, m_report);
+}
+
+std::vector<MergedWindow> WindowUnifier::take(const std::vector<MergedCommunicator>& communicators,
+                                              const std::vector<std::size_t>& positions)
+{
+    for (MergedWindow& window : m_windows) {
+        const MergedCommunicator& communicator = communicators[positions[window.position]];
+        window.communicator = communicator.uid;
+        window.map = communicator.map;
+    }
+    return std::move(m_windows);
 }
 
 void WindowUnifier::warn_of_missing_uid(const WindowRecord& record)

@@ -27,6 +27,7 @@ struct WindowPart {
 struct MergedWindow : SharedObject {
     std::string communicator;      ///< uid of the communicator on which it was made
     RankMap map;                   ///< of that communicator
+    std::size_t position = 0;      ///< of that communicator, while processes are added
     std::vector<WindowPart> parts; ///< of the processes that know the window, in the order of the ranks
 };
 
@@ -36,16 +37,16 @@ class WindowUnifier {
     explicit WindowUnifier(Report& report) : m_report(report) {}
 
     /// The process has been added to @p communicators, where it has those at @p positions.
-    void add(std::int64_t rank, const ProcessInfo& info, const CommunicatorUnifier& communicators,
+    void add(std::int64_t rank, const ProcessInfo& info, const std::vector<MergedCommunicator>& communicators,
              const CommunicatorPositions& positions);
-    /// As the processes describe them.
-    std::vector<MergedWindow> take() { return std::move(m_windows); }
+    /// As the processes describe them. @p communicators are all now that were at @p positions.
+    std::vector<MergedWindow> take(const std::vector<MergedCommunicator>& communicators,
+                                   const std::vector<std::size_t>& positions);
 
   private:
-    MergedWindow& find_or_create(const std::string& key, const WindowRecord& record,
-                                 const MergedCommunicator& communicator);
+    MergedWindow& find_or_create(const std::string& key, const WindowRecord& record, std::size_t position);
     void add_part(MergedWindow& window, const WindowPart& part, const WindowRecord& record,
-                  const MergedCommunicator& communicator);
+                  std::size_t position, bool is_inter);
     void warn_of_missing_uid(const WindowRecord& record);
 
     Report& m_report;

@@ -201,17 +201,16 @@ class TestWorlds:
         assert (world.get("name"), world.get("uid"), len(world)) == ("WORLD", uid, size)
         assert (result.project.get("name"), len(result.project.findall("Datatypes/Rank"))) == (base, size)
 
-    def test_mixed_worlds(self, worlds):
+    def test_those_that_have_nothing_in_common(self, worlds):
         assert worlds.fail(".", "--quiet").splitlines() == [
-            "./app-world3_node01_0_0.info:1: error: this is a process of the world 'W3', "
-            "but ./app-world2_node01_0_0.info:1 of 'W2': merge each world by itself",
-            "./app_node01_0_0.info:1: error: this is a process of the world 'W', "
-            "but ./app-world2_node01_0_0.info:1 of 'W2': merge each world by itself",
+            f"./app-world{number}_node01_0_0.info:1: error: this is a process of the world 'W{number}', which has no communicator "
+            "in common with the world 'W' of ./app_node01_0_0.info:1: merge each world by itself"
+            for number in (2, 3)
         ]
 
     def test_different_ranks_of_worlds_of_one_size(self, worlds):
-        message = worlds.fail("app_node01_0_0.info", "app-world3_node01_1_0.info")
-        assert message.startswith("app-world3_node01_1_0.info:1: error: this is a process of the world 'W3', but app_")
+        message = worlds.fail("app_node01_0_0.info", "app-world3_node01_1_0.info", "--quiet")
+        assert message.startswith("app-world3_node01_1_0.info:1: error: this is a process of the world 'W3', which has no comm")
 
 
 class TestRuns:
