@@ -90,9 +90,11 @@ class Uniter {
     {
         m_result.positions.resize(m_communicators.size());
         std::iota(m_result.positions.begin(), m_result.positions.end(), std::size_t{0});
+        if (std::ranges::all_of(m_communicators, &std::vector<WorldView>::empty, &MergedCommunicator::views))
+            return std::move(m_result);
         m_is_swapped.resize(m_communicators.size());
         pair_ports();
-        while (pair_leaders()) {
+        while (pair_leaders() || pair_mirrored()) {
         }
         move_communicators();
         m_members.resize(m_communicators.size());
@@ -156,11 +158,44 @@ class Uniter {
         bool is_new = false;
         for (const auto& [name, positions] : meetings) {
             if (positions.size() == 2) {
-                add_alias(positions[0], positions[1], true);
-                m_paired[positions[0]] = m_paired[positions[1]] = is_new = true;
+                pair(positions[0], positions[1]);
+                is_new = true;
             }
         }
         return is_new;
+    }
+
+    /// Where no leader tells of the meeting, but a world has processes on both sides: all of them have seen
+    /// all that these made, in the same order.
+    bool pair_mirrored()
+    {
+        std::map<std::string, std::vector<std::size_t>> by_shape;
+        for (std::size_t i = 0; i < m_communicators.size(); ++i) {
+            const MergedCommunicator& communicator = m_communicators[i];
+            if (communicator.side != Side::own || m_paired[i] || communicator.views.empty())
+                continue;
+            const WorldView& view = communicator.views.front();
+            if (!view.map.runs().empty() && !view.remote.runs().empty())
+                by_shape[to_string(view.map) + "|" + to_string(view.remote)].push_back(i);
+        }
+        bool is_new = false;
+        for (const auto& [shape, positions] : by_shape) {
+            const WorldView& view = m_communicators[positions.front()].views.front();
+            const auto others = by_shape.find(to_string(view.remote) + "|" + to_string(view.map));
+            if (others == by_shape.end() || others->first < shape ||
+                others->second.size() != positions.size())
+                continue;
+            for (std::size_t i = 0; i < positions.size(); ++i)
+                pair(positions[i], others->second[i]);
+            is_new = true;
+        }
+        return is_new;
+    }
+
+    void pair(std::size_t a, std::size_t b)
+    {
+        add_alias(a, b, true);
+        m_paired[a] = m_paired[b] = true;
     }
 
     void add_alias(std::size_t a, std::size_t b, bool names_other_side)

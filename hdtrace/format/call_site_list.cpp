@@ -88,7 +88,7 @@ class CallSiteReader {
             const auto [id, last_id] = take_range(m_xml, rest, "=");
             const auto [site, last_site] = take_range(m_xml, rest, ";");
             item_at(m_xml, m_project.call_sites, last_site, "call site");
-            if (id <= last || site < 0 || last_id < id || last_id - id != last_site - site)
+            if (id <= last || last_id < id || last_id - id != last_site - site)
                 m_xml.fail("the ranges in map='" + map.substr(0, 60) + "' do not fit");
             ids.runs.push_back({id, site, last_id - id + 1});
             last = last_id;

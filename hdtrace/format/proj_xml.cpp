@@ -43,7 +43,7 @@ std::int64_t number(const XmlReader& xml, const Element& element, std::string_vi
     return *value;
 }
 
-std::int64_t take_number(const XmlReader& xml, std::string_view& text, std::string_view end)
+std::int64_t take_integer(const XmlReader& xml, std::string_view& text, std::string_view end)
 {
     std::int64_t number = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -55,11 +55,19 @@ std::int64_t take_number(const XmlReader& xml, std::string_view& text, std::stri
     return number;
 }
 
-NumberRange take_range(const XmlReader& xml, std::string_view& text, std::string_view end)
+std::int64_t take_number(const XmlReader& xml, std::string_view& text, std::string_view end)
+{
+    if (text.starts_with('-'))
+        xml.fail("'" + std::string(text.substr(0, 60)) + "' does not begin with a number and '" +
+                 std::string(end) + "'");
+    return take_integer(xml, text, end);
+}
+
+NumberRange take_range(const XmlReader& xml, std::string_view& text, std::string_view end, Take take)
 {
     const bool is_range = text.substr(0, text.find(end)).find("..") != std::string_view::npos;
-    const std::int64_t first = take_number(xml, text, is_range ? ".." : end);
-    return {first, is_range ? take_number(xml, text, end) : first};
+    const std::int64_t first = take(xml, text, is_range ? ".." : end);
+    return {first, is_range ? take(xml, text, end) : first};
 }
 
 } // namespace hdtrace::detail

@@ -38,8 +38,12 @@ struct NumberRange {
 };
 
 /// Takes a number that @p end follows from the beginning of @p text.
+std::int64_t take_integer(const XmlReader& xml, std::string_view& text, std::string_view end);
+/// The same; negative ones are errors.
 std::int64_t take_number(const XmlReader& xml, std::string_view& text, std::string_view end);
+using Take = decltype(take_number)&;
 /// Takes `7` or `7..9` and what follows.
-NumberRange take_range(const XmlReader& xml, std::string_view& text, std::string_view end);
+NumberRange take_range(const XmlReader& xml, std::string_view& text, std::string_view end,
+                       Take take = take_number);
 
 } // namespace hdtrace::detail

@@ -39,9 +39,10 @@ ForeignRanks read_foreign(XmlReader& xml, const Element& element)
     const std::string map = text_of(element, "map");
     std::int64_t next = INT64_MIN;
     for (std::string_view rest = map; !rest.empty();) {
-        const auto [number, last_number] = take_range(xml, rest, "=");
+        const auto [number, last_number] = take_range(xml, rest, "=", take_integer);
         const auto [rank, last_rank] = take_range(xml, rest, ";");
-        if (number < next || last_number < number || last_number >= 0 || rank < 0 || last_rank < rank ||
+        if (number < next || last_number < number || last_number >= 0 || last_rank < rank ||
+            last_rank == INT64_MAX ||
             static_cast<std::uint64_t>(last_number) - static_cast<std::uint64_t>(number) !=
                 static_cast<std::uint64_t>(last_rank - rank))
             xml.fail("the ranges in map='" + map.substr(0, 60) + "' do not fit");

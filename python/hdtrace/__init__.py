@@ -33,6 +33,7 @@ from ._hdtrace import (
     State,
     Thread,
     Window,
+    World,
 )
 from .info import Info, InfoLine
 from .project import Process, Project, open
@@ -68,6 +69,7 @@ __all__ = [
     "Trace",
     "TraceWriter",
     "Window",
+    "World",
     "open",
     "read_trace",
     "validate",

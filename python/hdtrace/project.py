@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, read_project
+from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project
 from .closing import Closing
 from .streams import Calls, Collectives, Interval, Messages, one_or_more, select
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Process:
-    """A process of a run: its rank in MPI_COMM_WORLD, the host it ran on, and its threads that called MPI."""
+    """A process of a run: its rank in the project, which is that in MPI_COMM_WORLD if there is one world, the host it ran on, and its threads that called MPI."""
 
     rank: int
     host: str
@@ -36,6 +36,7 @@ class Project(Closing):
     files: the files that the program used
     communicators: the communicators, with their members
     windows: the windows for one-sided communication, with their members
+    worlds: those with an MPI_COMM_WORLD of their own, where processes have spawned others; ranks are those in the project
     file_labels, communicator_labels, window_labels: a name for each of them that no other one has; calls, messages
         and columns name them so
     datatypes: by rank, then by id
@@ -57,6 +58,7 @@ class Project(Closing):
         self.files: list[ProjectFile] = project.files
         self.communicators: list[Communicator] = project.communicators
         self.windows: list[Window] = project.windows
+        self.worlds: list[World] = project.worlds
         self.file_labels: list[str] = project.file_labels
         self.communicator_labels: list[str] = project.communicator_labels
         self.window_labels: list[str] = project.window_labels

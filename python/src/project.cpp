@@ -56,6 +56,11 @@ void bind_objects(py::module_& module)
         .def_readonly("communicator", &Window::communicator)
         .def_readonly("members", &Window::members);
 
+    py::class_<World>(module, "World")
+        .def_readonly("uid", &World::uid)
+        .def_readonly("first_rank", &World::first)
+        .def_readonly("size", &World::size);
+
     py::class_<Datatype>(module, "Datatype")
         .def_readonly("id", &Datatype::id)
         .def_readonly("combiner", &Datatype::combiner)
@@ -170,6 +175,7 @@ void bind_project(py::module_& module)
         .def_property_readonly("leaves", field(&Project::leaves))
         .def_property_readonly("communicators", field(&Project::communicators))
         .def_property_readonly("windows", field(&Project::windows))
+        .def_property_readonly("worlds", field(&Project::worlds))
         .def_property_readonly("datatypes", field(&Project::datatypes))
         .def_property_readonly("call_sites",
                                [](const ProjectPointer& project) {

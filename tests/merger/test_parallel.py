@@ -103,3 +103,16 @@ def test_ends_early(tmp_path, arguments, code):
     result = merge(tmp_path, *arguments, ranks=2)
     assert result.returncode == code
     assert (result.stdout + result.stderr).count("project-merger") > 0
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_several_worlds(run, ranks):
+    for base, uid, sides in (("app", "W", "first"), ("app-world2", "W2", "second")):
+        for rank in range(3):
+            run.process(rank, f"Comm map='0..2->0..2;' id=0 name='x' uid='W/1@children' remote='-7..-5->0..2;' side='{sides}'\n", base=base,
+                        size=3, keys=f"world='{uid}'")
+    expected = run.merge_cleanly(".").output.read_bytes()
+    result = merge(run.folder, "-o", "app.proj", "--overwrite", ".", ranks=ranks)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert (run.folder / "app.proj").read_bytes() == expected
+    assert expected.count(b"<Foreign ") == 2

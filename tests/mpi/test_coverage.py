@@ -24,8 +24,7 @@ def states(run_traced):
     left_out = ENDS_EARLY | (NOT_WITH_MPICH if SETTINGS["mpi"] == "MPICH" else set())
     for name in SETTINGS["names"]:
         if name not in left_out:
-            without_uid = "communicators without uid" if name in NOT_WITH_MPICH else ""
-            for trace in run_traced(name, 2, {"HDTRACE_ALL_FUNCTIONS": "2"}, merger_warns=without_uid):
+            for trace in run_traced(name, 2, {"HDTRACE_ALL_FUNCTIONS": "2"}):
                 for state in trace.everything():
                     found.setdefault(state.name, []).append(state)
     return found

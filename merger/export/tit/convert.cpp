@@ -57,6 +57,14 @@ void note_what_stops_the_replay(const Replay& replay)
             "of these");
 }
 
+/// A replay has one world.
+void note_worlds(const Project& project, Account& account)
+{
+    if (!project.worlds.empty())
+        account.note("the processes of all " + std::to_string(project.worlds.size()) +
+                     " worlds begin at the same time: those that were spawned do not wait for it");
+}
+
 /// What the traced processor computes, in floating-point operations per second.
 double speed_of(const std::string& text)
 {
@@ -95,6 +103,7 @@ void convert_to_tit(const Project& project, const Options& options, Account& acc
     }
     list.close();
     note_what_stops_the_replay(replay);
+    note_worlds(project, account);
     directory.commit();
 }
 

@@ -209,7 +209,7 @@ bool ProcessReplay::may_block(const Operation& operation) const
 Replayed ProcessReplay::send(const Operation& operation, std::vector<ReplayWait>& waits)
 {
     const std::int64_t to = value_or(*operation.call, "toRank", proc_null);
-    if (to == other_world)
+    if (to <= other_world)
         return Replayed::measured;
     if (is_unmatched(m_replay.unmatched.sends, operation))
         return Replayed::unmatched;
@@ -230,7 +230,7 @@ Replayed ProcessReplay::receive(const Operation& operation, std::vector<ReplayWa
         if (!receive.is_complete)
             return Replayed::cancelled;
     }
-    if (receive.source == other_world || receive.source == any_rank)
+    if (receive.source <= other_world || receive.source == any_rank)
         return Replayed::measured;
     if (is_unmatched(m_replay.unmatched.receives, operation))
         return Replayed::unmatched;

@@ -32,6 +32,9 @@ def describe(project: Project) -> dict[str, Any]:
         "processes": project.process_count,
         "hosts": sorted({process.host for process in project.processes}),
         "threads": [{"rank": one.rank, "thread": one.thread, "trace": one.path} for one in project.threads],
+        "worlds": [
+            {"uid": one.uid, "first_rank": one.first_rank, "processes": one.size} for one in project.worlds
+        ],
         "communicators": [
             {"name": label, "uid": one.uid, "ranks": [member.global_rank for member in one.members]}
             for label, one in zip(project.communicator_labels, project.communicators)
@@ -56,6 +59,9 @@ def _text(about: dict[str, Any]) -> str:
     parts = [f"{printable(about['name'])}: {counts}\n"]
     if about["description"]:
         parts.append(printable_lines(about["description"]) + "\n")
+    if about["worlds"]:
+        rows = [[one["uid"], one["first_rank"], one["processes"]] for one in about["worlds"]]
+        parts.append(table(["world", "first rank", "processes"], rows, ["first rank", "processes"]))
     parts.append(
         table(
             ["communicator", "processes", "uid"],
