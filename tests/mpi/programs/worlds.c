@@ -1,5 +1,5 @@
-/* Two parents start the worlds a (two processes) and b (one), a process of a starts c, and parents and a together start d. All
- * that can be between worlds is there once, each with messages of a tag of its own. */
+/* Two parents start the worlds a (two processes) and b (one), a process of a starts c, and parents and a
+ * together start d. All that can be between worlds is there once, each with messages of a tag of its own. */
 #include "check.h"
 
 enum { TO_ANY = 1, RING, PAIR, DUP, CROSSED, PORT_NAME, PORT, GRANDCHILD, LATE };
@@ -80,7 +80,8 @@ static MPI_Comm merge(MPI_Comm between, int is_parent)
     int place, value = 0;
     MPI_Intercomm_merge(between, is_parent, &all);
     MPI_Comm_rank(all, &place);
-    MPI_Sendrecv(&place, 1, MPI_INT, (place + 1) % 4, RING, &value, 1, MPI_INT, (place + 3) % 4, RING, all, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&place, 1, MPI_INT, (place + 1) % 4, RING, &value, 1, MPI_INT, (place + 3) % 4, RING, all,
+                 MPI_STATUS_IGNORE);
     CHECK(value == (place + 3) % 4);
     use_crossed_sides(all, place);
     return all;
