@@ -35,21 +35,29 @@ OutputDirectory::OutputDirectory(const std::string& path)
 {
 }
 
-DirectoryFile::DirectoryFile(const OutputDirectory& directory, const std::string& name)
-    : m_path(directory.path() / name), m_stream(directory.temporary_path() / name, std::ios::binary)
+DirectoryFile::DirectoryFile(const OutputDirectory& directory, const std::string& name, bool keep_open)
+    : m_path(directory.path() / name), m_temporary_path(directory.temporary_path() / name),
+      m_keep_open(keep_open), m_stream(m_temporary_path, std::ios::binary)
 {
     check(m_stream.is_open());
+    if (!m_keep_open)
+        close();
 }
 
 void DirectoryFile::write(std::string_view bytes)
 {
+    if (!m_keep_open)
+        m_stream.open(m_temporary_path, std::ios::binary | std::ios::app);
     m_stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     check(m_stream.good());
+    if (!m_keep_open)
+        close();
 }
 
 void DirectoryFile::close()
 {
-    m_stream.close();
+    if (m_stream.is_open())
+        m_stream.close();
     check(m_stream.good());
 }
 

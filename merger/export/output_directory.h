@@ -31,8 +31,8 @@ class OutputDirectory {
 /// A file in it.
 class DirectoryFile {
   public:
-    /// Throws tools::FileError, as all other functions.
-    DirectoryFile(const OutputDirectory& directory, const std::string& name);
+    /// Throws tools::FileError, as all other functions. Of many files not all can be kept open.
+    DirectoryFile(const OutputDirectory& directory, const std::string& name, bool keep_open = true);
 
     void write(std::string_view bytes);
     void close();
@@ -41,6 +41,8 @@ class DirectoryFile {
     void check(bool is_fine) const;
 
     std::filesystem::path m_path;
+    std::filesystem::path m_temporary_path;
+    bool m_keep_open;
     std::ofstream m_stream;
 };
 

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <deque>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -69,14 +70,22 @@ const ProjectFile& only_file(const std::vector<const ProjectFile*>& files)
 }
 
 /// The last part of a file's name, made different from those before.
-std::string log_name(const ProjectFile& file, std::set<std::string>& taken)
-{
-    const std::string base = file.name.substr(file.name.rfind('/') + 1);
-    std::string name = base;
-    for (int number = 2; name.empty() || name == "." || name == ".." || !taken.insert(name).second; ++number)
-        name = base + "." + std::to_string(number);
-    return name;
-}
+class LogNames {
+  public:
+    std::string name_of(const ProjectFile& file)
+    {
+        const std::string base = file.name.substr(file.name.rfind('/') + 1);
+        std::string name = base;
+        for (int& number = m_numbers[base];
+             name.empty() || name == "." || name == ".." || !m_taken.insert(name).second;)
+            name = base + "." + std::to_string(++number + 1);
+        return name;
+    }
+
+  private:
+    std::set<std::string> m_taken;
+    std::map<std::string, int> m_numbers; ///< that have been tried with a name
+};
 
 void write_logs(const Project& project, LogForm form, Logs& logs, Account& account)
 {
@@ -104,10 +113,12 @@ void write_each(const Project& project, const std::vector<const ProjectFile*>& f
 {
     OutputDirectory directory(options.output);
     std::deque<DirectoryFile> log_files; // they must not move
-    std::set<std::string> taken;
+    LogNames names;
     Logs logs;
+    constexpr std::size_t most_open = 256;
     for (const ProjectFile* file : files) {
-        DirectoryFile& log_file = log_files.emplace_back(directory, log_name(*file, taken));
+        DirectoryFile& log_file =
+            log_files.emplace_back(directory, names.name_of(*file), files.size() <= most_open);
         logs.emplace(file, TextOutput([&](std::string_view text) { log_file.write(text); }));
     }
     write_logs(project, form, logs, account);

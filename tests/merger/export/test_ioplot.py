@@ -1,4 +1,5 @@
 """The plot of a file shows the bytes that are in the file."""
+import resource
 from collections import namedtuple
 
 import pytest
@@ -173,6 +174,21 @@ def test_a_log_of_each_file_has_a_name_of_its_own(run, tmp_path):
     run.merge_cleanly()
     convert(tmp_path / "app.proj", "ioplot", tmp_path / "logs", "--files=all")
     assert {path.name: len(path.read_text()) for path in (tmp_path / "logs").iterdir()} == {"a": 0, "a.2": 32, "...2": 0, "b": 0}
+
+
+def test_more_files_than_may_be_open(run, tmp_path):
+    """All have one name but for their folder."""
+    count = 2000
+    names = "".join(f"File name='/data/{number}/a' Size=0 id={number} time=0.1\n" for number in range(count))
+    writes = "".join(f"<File_write fid='{number}' offset='{number}' size='8' count='2' tid='0' time='2.0' end='3.0' />\n" for number in range(count))
+    run.process(0, names + INT, writes, size=1)
+    run.merge_cleanly()
+    limits = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+    result = call("--to", "ioplot", "-o", tmp_path / "logs", "--files=all", tmp_path / "app.proj", preexec_fn=limits)
+    assert (result.returncode, result.stderr) == (0, "")
+    logs = {path.name: int(path.read_text().split()[2]) for path in (tmp_path / "logs").iterdir()}
+    assert set(logs) == {"a", *(f"a.{number}" for number in range(2, count + 1))}
+    assert sorted(logs.values()) == list(range(count))
 
 
 @pytest.mark.parametrize("option, message", [
