@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "hdtrace/matching/saturated.h"
+
 namespace hdtrace {
 namespace {
 
@@ -110,8 +112,8 @@ void append_lines(std::string& text, const Lines& lines, const State& state, int
 {
     for (const State& nested : state.nested)
         append_lines(text, lines, nested, depth + 1);
-    text +=
-        seconds(state.time - lines.origin) + " " + seconds(state.end - state.time) + " " + lines.owner + " ";
+    text += seconds(saturated_distance(state.time, lines.origin)) + " " +
+            seconds(saturated_distance(state.end, state.time)) + " " + lines.owner + " ";
     text += std::string(2 * depth, ' ') + state.name;
     append_words(text, state);
     for (const Element& child : state.children) {

@@ -29,4 +29,13 @@ constexpr std::int64_t saturated_difference(std::int64_t a, std::int64_t b)
     return __builtin_sub_overflow(a, b, &difference) ? std::numeric_limits<std::int64_t>::max() : difference;
 }
 
+/// Of any numbers, also the smallest number where it would be less.
+constexpr std::int64_t saturated_distance(std::int64_t end, std::int64_t begin)
+{
+    std::int64_t distance = 0;
+    if (!__builtin_sub_overflow(end, begin, &distance))
+        return distance;
+    return end < begin ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+}
+
 } // namespace hdtrace

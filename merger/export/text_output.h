@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -36,9 +37,9 @@ class TextOutput {
     {
         constexpr std::int64_t second = 1'000'000'000;
         if (nanoseconds < 0)
-            return text("-").seconds(-nanoseconds);
-        const std::string fraction = std::to_string(second + nanoseconds % second);
-        return number(nanoseconds / second).text(".").text(std::string_view(fraction).substr(1));
+            text("-");
+        const std::string fraction = std::to_string(second + std::abs(nanoseconds % second));
+        return number(std::abs(nanoseconds / second)).text(".").text(std::string_view(fraction).substr(1));
     }
 
     void flush()

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hdtrace/format/nanoseconds.h"
+#include "hdtrace/matching/saturated.h"
 #include "merger/export/format.h"
 
 namespace hdtrace::exporter {
@@ -71,7 +72,7 @@ void AccessLog::note_clock(const Call& call)
     const std::string* wtime = call.state.find("wtime");
     const std::optional<std::int64_t> nanoseconds = wtime ? parse_time(*wtime) : std::nullopt;
     if (nanoseconds)
-        m_wtime_zero.try_emplace(call.trace.rank, call.state.end - *nanoseconds);
+        m_wtime_zero.try_emplace(call.trace.rank, saturated_distance(call.state.end, *nanoseconds));
 }
 
 void AccessLog::set_view(View& view, std::int64_t rank, const State& call)
@@ -132,12 +133,12 @@ void AccessLog::write(const Access& access, std::int64_t end)
 std::int64_t AccessLog::shown_time(std::int64_t rank, std::int64_t time) const
 {
     if (!m_form.as_wtime)
-        return time - *m_start;
+        return saturated_distance(time, *m_start);
     const auto zero = m_wtime_zero.find(rank);
     if (zero == m_wtime_zero.end())
         throw ConvertError("the trace of rank " + std::to_string(rank) +
                            " does not tell MPI_Wtime: take --times=run");
-    return time - zero->second;
+    return saturated_distance(time, zero->second);
 }
 
 } // namespace hdtrace::exporter

@@ -147,9 +147,9 @@ const Definitions::LocalRanks& Definitions::local_ranks(const Communicator* comm
 void Definitions::write(OTF2_GlobalDefWriter* writer, const std::vector<LocationDefinition>& locations,
                         std::int64_t begin, std::int64_t end)
 {
-    check(OTF2_GlobalDefWriter_WriteClockProperties(writer, 1'000'000'000, static_cast<uint64_t>(begin),
-                                                    static_cast<uint64_t>(end - begin + 1),
-                                                    static_cast<uint64_t>(begin)));
+    check(OTF2_GlobalDefWriter_WriteClockProperties(
+        writer, 1'000'000'000, static_cast<uint64_t>(begin),
+        static_cast<uint64_t>(end) - static_cast<uint64_t>(begin) + 1, static_cast<uint64_t>(begin)));
     m_writer = writer;
     write_attribute(offset_attribute, "offset", "of the first byte in the file");
     write_attribute(target_offset_attribute, "target offset",

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "hdtrace/matching/saturated.h"
 #include "merger/export/tit/collectives.h"
 
 namespace hdtrace::exporter {
@@ -86,7 +87,7 @@ void ProcessReplay::enter(const Call& call)
     if (is_no_call(call))
         return;
     if (m_open.empty())
-        compute(call.state.time - *m_end);
+        compute(saturated_distance(call.state.time, *m_end));
     m_open[call.trace.thread] = {without_operation(call), {}};
 }
 
@@ -129,7 +130,7 @@ void ProcessReplay::leave(const Call& call)
     else if (call.facts.progress == CallProgress::tests && open.completions == 0)
         open.how = Replayed::tested_in_vain;
     if (open.how == Replayed::measured)
-        m_actions.sleep(call.state.end - call.state.time);
+        m_actions.sleep(saturated_distance(call.state.end, call.state.time));
     count(open.how, call.trace);
 }
 
@@ -147,7 +148,8 @@ void ProcessReplay::finish()
 
 void ProcessReplay::compute(std::int64_t nanoseconds)
 {
-    m_actions.compute(std::llround(static_cast<double>(nanoseconds) * 1e-9 * m_replay.speed));
+    constexpr double most = 9e18; // that std::llround can give
+    m_actions.compute(std::llround(std::min(static_cast<double>(nanoseconds) * 1e-9 * m_replay.speed, most)));
 }
 
 void ProcessReplay::count(Replayed how, const TraceFile& trace)

@@ -123,3 +123,15 @@ def test_a_link_to_nothing_is_not_replaced(tmp_path, to):
     result = call("--to", to, "-o", tmp_path / "link", project)
     assert result.returncode == 1 and "exists; --overwrite replaces it" in result.stderr
     assert (tmp_path / "link").is_symlink()
+
+
+def test_times_at_both_ends_of_time(tmp_path):
+    """What lies between them is more than a number holds."""
+    first, last = -9000000000, 9000000000
+    calls = (f"<Init time='{first}.0' end='{first}.0' />\n" + OPEN.replace("'1'", f"'{last}.0'").replace("flags='9000000000.0'", "flags='1'") +
+             READ.format(0, 4).replace("time='3'", f"time='{last}.0'").replace("end='4'", f"end='{last}.0'"))
+    project = write_project(tmp_path, "", calls)
+    assert call("--to", "ioplot", "-o", tmp_path / "plot", project).returncode == 0
+    assert (tmp_path / "plot").read_text() == "0 r 0 4 9223372036.854775807 9223372036.854775807\n"
+    assert call("--to", "tit", "-o", tmp_path / "tit", project).returncode == 0
+    assert "compute 9000000000000000000\n" in (tmp_path / "tit/rank-0.txt").read_text()
