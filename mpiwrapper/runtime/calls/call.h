@@ -96,11 +96,12 @@ class Call {
             set_arguments(*m_state);
             m_state->set_site(m_thread->sites.find(m_frame));
         }
-        m_thread->depth = m_depth + 1;
         m_begin = m_thread->clock.now();
         m_thread->calls[m_number].begin = m_begin;
         if (m_is_recorded)
             m_thread->writer.enter(*m_state, m_begin);
+        __atomic_signal_fence(__ATOMIC_RELEASE); // what signal handlers record from now on is inside
+        m_thread->depth = m_depth + 1;
     }
     /// The same where there are no arguments. @p form is a constant.
     void begin(const StateForm& form)
@@ -110,10 +111,13 @@ class Call {
     /// The real function returned @p rc; returns it.
     __attribute__((always_inline)) int end(int rc)
     {
-        m_end = m_thread->clock.now();
-        if (!HDT_LIKELY(m_thread->call_count == m_number + 1))
-            lose_calls(*m_thread, m_number + 1);
         m_thread->depth = own_depth;
+        __atomic_signal_fence(__ATOMIC_ACQUIRE);
+        m_end = m_thread->clock.now();
+        if (!HDT_LIKELY(m_thread->call_count == m_number + 1)) {
+            lose_calls(*m_thread, m_number + 1);
+            m_thread->depth = own_depth;
+        }
         m_rc = rc;
         return rc;
     }
