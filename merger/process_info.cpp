@@ -229,6 +229,8 @@ class InfoLoader {
             {"Object", &InfoLoader::load_object_file},
             {"Source", &InfoLoader::load_source_line},
             {"Site", &InfoLoader::load_call_site},
+            {"Region", &InfoLoader::leave_to_readers},
+            {"Counter", &InfoLoader::leave_to_readers},
             {"End", &InfoLoader::load_end},
         };
         const auto* kind = std::ranges::find(kinds, line.kind(), &std::pair<std::string_view, Load>::first);
@@ -237,6 +239,9 @@ class InfoLoader {
         else
             note_unknown(line);
     }
+
+    // What projects do not tell.
+    void leave_to_readers(const InfoLine&) {}
 
     void note_unknown(const InfoLine& line)
     {

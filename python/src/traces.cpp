@@ -114,8 +114,8 @@ py::object bytes_text(const std::string& text)
 py::dict values_of(const InfoLine& line)
 {
     static const std::set<std::string_view> known_kinds = {
-        "Process", "Thread",   "File",   "Comm",   "CommName", "Win", "WinName",
-        "Type",    "TypeName", "Object", "Source", "Site",     "End"};
+        "Process",  "Thread", "File",   "Comm", "CommName", "Win",     "WinName", "Type",
+        "TypeName", "Object", "Source", "Site", "Region",   "Counter", "End"};
     py::dict values;
     try {
         for (const InfoLine::Field& field : line.fields()) {

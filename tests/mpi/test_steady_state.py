@@ -1,11 +1,12 @@
-"""What calls need that a program makes again and again: no memory, and locks and system calls only where a full buffer is written."""
+"""What calls, and regions of the program's own, need that come again and again: no memory, and locks and system calls only where a
+full buffer is written."""
 import json
 
 import pytest
 from support.runs import preload, program
 from support.sanitizers import with_own_memory
 
-ROUNDS, CALLS = 1000, 9
+ROUNDS, CALLS = 1000, 9 + 6  # MPI's, and the program's own events
 COUNTER = preload(program("libsteady_counter.so"))
 
 pytestmark = with_own_memory

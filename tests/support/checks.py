@@ -77,7 +77,7 @@ def _check_ids(trace, info):
 
 def _check_end_line(trace, thread, info):
     ends = [values for kind, values in info if kind == "End" and values["thread"] == str(thread)]
-    count = sum(1 for _ in trace.everything())
+    count = sum(not state.is_event for state in trace.everything())
     assert [(int(end["states"]), end["dropped"]) for end in ends] == [(count, "0")], f"{trace.title}: {count} states, but {ends}"
 
 

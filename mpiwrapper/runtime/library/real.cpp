@@ -1,9 +1,13 @@
 #include "mpiwrapper/runtime/library/real.h"
 
+#include "mpiwrapper/runtime/regions/types.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+
+extern "C" const hdTracer* hdR_tracer(int version);
 
 namespace hdtrace::mpi {
 
@@ -25,6 +29,9 @@ __attribute__((used)) const void* const wrappers[] = {
 #include "wrapped_functions.inc"
 #undef HDT_WRAPPED
 };
+
+// Nothing refers to it but weakly.
+__attribute__((used)) const hdTracer* (*const tracer_is_needed)(int) = hdR_tracer;
 
 // All other functions are found by name at run time, and a linker drops a library that nothing refers to.
 __attribute__((used)) const void* const mpi_library_is_needed = reinterpret_cast<const void*>(&::MPI_Wtime);

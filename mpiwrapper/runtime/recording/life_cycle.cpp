@@ -199,6 +199,16 @@ void start_from_session(MPI_Session session)
 }
 #endif
 
+bool has_been_traced()
+{
+    return traced_process != 0;
+}
+
+bool is_traced_process()
+{
+    return getpid() == traced_process;
+}
+
 void pause_recording()
 {
     if (current_state() == State::running)

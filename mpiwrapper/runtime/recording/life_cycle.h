@@ -19,6 +19,11 @@ void start(int thread_level);
 void start_from_session(MPI_Session session);
 #endif
 
+/// Whether this process is traced or has been, or its parent was before fork().
+bool has_been_traced();
+/// Not in a child of fork(), if has_been_traced().
+bool is_traced_process();
+
 /// MPI_Pcontrol.
 void pause_recording();
 void resume_recording();

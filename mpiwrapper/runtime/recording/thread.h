@@ -7,6 +7,7 @@
 #include "mpiwrapper/runtime/objects/files.h"
 #include "mpiwrapper/runtime/objects/windows.h"
 #include "mpiwrapper/runtime/recording/scratch.h"
+#include "mpiwrapper/runtime/regions/open_regions.h"
 #include "mpiwrapper/runtime/sites/call_sites.h"
 
 namespace hdtrace::mpi {
@@ -35,6 +36,9 @@ struct Thread {
     Clock clock;
     Scratch handles;
     Scratch statuses;
+    OpenRegions regions;
+    int events_in_call = 0;  ///< of the program's own, in the call that it is in
+    SiteText next_site = {}; ///< of the next of these events, if the program told
     TraceWriter writer;
     void* signal_stack = nullptr;
 
@@ -42,7 +46,7 @@ struct Thread {
     Thread* next = nullptr;
 };
 
-/// Null until the thread's first call after MPI_Init, and where nothing is traced.
+/// Null until the thread's first call or event after MPI_Init, and where nothing is traced.
 extern __thread Thread* current_thread;
 
 /// A longjmp() or an exception has left the calls from this number on: they become unfinished states.

@@ -161,11 +161,24 @@ void put_frame(TextBuffer& frames, const void* address)
     frames.number(object).text("+").number(static_cast<int64_t>(offset)).text(";");
 }
 
-/// "s3;": a place in a source file.
-void put_frame(TextBuffer& frames, const PythonFrame& frame)
+/// A place in a source file.
+struct SourceLine {
+    const char* path;
+    const char* function;
+    int line;
+
+    void put(TextBuffer& details) const
+    {
+        details.text("path='").info_escaped(path).text("' function='").info_escaped(function);
+        details.text("' line=").number(line);
+    }
+};
+
+/// "s3;": of a SourceLine or a PythonFrame.
+template <typename Place> void put_frame(TextBuffer& frames, const Place& place)
 {
     TextBuffer details;
-    frame.put(details);
+    place.put(details);
     const int64_t id = describe(sources, source_count, "Source", details);
     if (id >= 0)
         frames.text("s").number(id).text(";");
@@ -196,6 +209,12 @@ SiteText text_of(int64_t id)
 }
 
 } // namespace
+
+SiteText site_of_source(const char* path, const char* function, int line)
+{
+    const SourceLine place = {path, function, line};
+    return text_of(site_id(&place, 1));
+}
 
 CallSites::Place CallSites::place_of_object(const void* return_address)
 {

@@ -13,6 +13,9 @@ namespace hdtrace::mpi {
 /// The attribute of a call's state; empty if the site is not known.
 using SiteText = ShortText;
 
+/// A place that the program itself tells: of a line in a source file.
+SiteText site_of_source(const char* path, const char* function, int line);
+
 /// Goes up whenever an object file was unloaded: addresses may mean something else now.
 extern uint32_t unloaded_objects;
 
@@ -27,6 +30,8 @@ class CallSites {
         m_stack_begin = reinterpret_cast<uintptr_t>(stack_begin);
         m_stack_end = reinterpret_cast<uintptr_t>(stack_end);
     }
+
+    bool are_wanted() const { return m_depth > 0; }
 
     /// Of the call whose wrapper's __builtin_frame_address(0) is @p frame. It stays until the next one is
     /// looked for.

@@ -1,6 +1,9 @@
-/* Calls MPI for a while, then for as long again; prints what the second half asked the C library for. */
+/* Calls MPI in regions of its own for a while, then for as long again; prints what the second half asked the
+ * C library for. */
 #include "../programs/check.h"
 #include "counter.h"
+
+#include <hdRegion.h>
 
 enum { ROUNDS = 1000 };
 
@@ -8,12 +11,17 @@ static MPI_Comm comm;
 static MPI_Datatype type;
 static MPI_File file;
 
+static hdRegion region = HD_REGION("round"), mark = HD_REGION("mark");
+static hdCounter number = HD_COUNTER("number", HD_FLOAT);
+
 static void round_of_calls(void)
 {
     int out[2] = {1, 2}, in[2], flag;
     double mine = 1, sum;
     MPI_Request requests[2];
     MPI_Status status;
+    hdR_begin(&region);
+    hdR_beginNamed("name");
     MPI_Irecv(in, 1, type, 0, 1, comm, &requests[0]);
     MPI_Isend(out, 1, type, 0, 1, comm, &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
@@ -23,14 +31,21 @@ static void round_of_calls(void)
     MPI_Sendrecv(out, 2, MPI_INT, 0, 2, in, 2, MPI_INT, MPI_ANY_SOURCE, 2, comm, &status);
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, comm);
     MPI_File_write_at(file, 0, out, 1, type, MPI_STATUS_IGNORE);
+    hdR_mark(&mark, "text");
+    hdR_countFloat(&number, sum / 3);
+    hdR_endNamed("name");
+    hdR_end(&region);
 }
 
 static struct counts calls(void)
 {
+    static hdRegion around_all = HD_REGION("around all");
     const struct counts before = counted();
+    hdR_begin(&around_all);
     for (int i = 0; i < ROUNDS; ++i) {
         round_of_calls();
     }
+    hdR_end(&around_all);
     const struct counts after = counted();
     return (struct counts){after.allocations - before.allocations, after.locks - before.locks,
                            after.writes - before.writes};

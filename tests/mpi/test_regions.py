@@ -1,0 +1,160 @@
+"""Regions, marks and counters that programs write among their MPI calls, by every interface."""
+import re
+import subprocess
+
+import hdtrace
+import pytest
+from support.calls import ANY, Call
+from support.checks import info_of, read_info
+from support.runs import MERGER, ranks
+
+
+def events(trace):
+    """(kind, name) of the events on lines of their own, and the names of the calls between."""
+    return [(state.get("kind", "mark"), state["name"]) if state.is_event else state.name for state in trace]
+
+
+def described(run, kind):
+    """The .info lines of this kind of the first process, by name."""
+    return {values["name"]: values for line, values in read_info(info_of(run.paths[0])) if line == kind}
+
+
+def dumped(run):
+    """What `hdtrace dump` says of the merged project."""
+    project = next(run.trace_directory.glob("*.proj"))
+    return subprocess.run([MERGER.with_name("hdtrace"), "dump", project], capture_output=True, text=True, check=True).stdout
+
+
+@ranks(1, 2)
+def test_regions_stand_among_the_calls(run_traced, ranks):
+    for trace in run_traced("regions", ranks):
+        assert events(trace) == [
+            "Init", "Op_create",
+            ("begin", "step"), "Allreduce", ("begin", "solver:smooth <&>"), ("begin", "solver:smooth <&>"),
+            ("count", "solver:residual"), ("count", "cells"), "Barrier",
+            ("end", "solver:smooth <&>"), ("end", "solver:smooth <&>"), ("mark", "converged"), ("end", "step"),
+            ("begin", "first"), ("begin", "second"), ("end", "first"), ("end", "second"),
+            ("begin", "first"), ("end", "first"), ("mark", "elsewhere"), "Op_free", "Finalize"]
+
+
+def test_values_and_texts(run_traced):
+    trace = run_traced("regions", 1).traces[0]
+    assert Call("Event", name="solver:residual", kind="count", value="0.1") in trace
+    assert Call("Event", name="cells", kind="count", value=-2**63) in trace
+    assert Call("Event", name="converged", kind=None, text="after 'one'\nstep") in trace
+
+
+def test_events_inside_a_call(run_traced):
+    """A reduction operator's stand in the call that runs it."""
+    for trace in run_traced("regions", 2):
+        inside = trace.only(Call("Allreduce")).nested
+        assert [(event.get("kind"), event["name"]) for event in inside[:3]] == [
+            ("begin", "in operator"), ("end", "in operator"), (None, "in operator")] or not inside
+    assert any(trace.only(Call("Allreduce")).nested for trace in run_traced("regions", 2))
+
+
+def test_events_inside_nested_calls(run_traced):
+    for trace in run_traced("regions", 2, {"HDTRACE_NESTED": "1"}):
+        assert len(trace.find(Call("Event", name="step"))) == 2
+
+
+def test_what_is_constant_stands_in_the_info(run_traced):
+    run = run_traced("regions", 1)
+    regions, counters = described(run, "Region"), described(run, "Counter")
+    assert set(regions) == {"step", "solver:smooth <&>", "first", "second", "in operator", "converged", "elsewhere", "work",
+                            "nobody sees this"} - ({"in operator"} if not run.traces[0].only(Call("Allreduce")).nested else set())
+    assert regions["solver:smooth <&>"]["class"] == "solver"
+    assert regions["step"]["file"].endswith("regions.c") and int(regions["step"]["line"]) > 1
+    assert counters["cells"] == {"name": "cells", "type": "integer", "scope": "process", "valid": "after"}
+    assert counters["solver:residual"] == {
+        "name": "solver:residual", "class": "solver", "type": "float", "unit": "1", "lower": "-0.5", "upper": "1e+30",
+        "scope": "thread", "valid": "sample", "display": "rate"}
+
+
+def test_threads_have_their_own_events(run_traced):
+    assert events(run_traced("regions", 1).threads[0, 1]) == [("begin", "work"), ("end", "work")]
+
+
+def test_events_have_places(run_traced):
+    """The merged project knows the lines."""
+    text = dumped(run_traced("regions", 1))
+    assert re.search(r"Event name=step kind=begin site=\d+ at iterate \(regions\.c:\d+\)", text), text
+    assert re.search(r"Event name=elsewhere site=\d+ at advance \(model\.f:12\)", text), text
+
+
+@pytest.mark.parametrize("name", ["regions", "regions_cpp"])
+def test_untraced_programs_run_as_they_are(run_untraced, name):
+    run = run_untraced(name, 2)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_regions_in_cpp_end_with_their_block(run_traced):
+    run = run_traced("regions_cpp", 1, complete=False)
+    assert run.stderr == "hdtrace: region, mark or counter 'too early': before MPI_Init: it is not recorded; further ones are not reported\n"
+    assert events(run.traces[0]) == [
+        "Init", ("begin", "outer"), "Barrier", ("begin", "numerics:solve"), ("begin", "numerics:solve"),
+        ("end", "numerics:solve"), ("end", "numerics:solve"), ("mark", "caught"),
+        ("begin", "by name"), "Barrier", ("end", "by name"), "Barrier", ("end", "outer"), "Finalize"]
+
+
+NOT_STARTED, ENDED, NOT_TRACED, NOT_OPEN, _, NAME, LONG, TYPE = range(1, 9)
+
+
+@pytest.fixture(scope="module")
+def misuse(run_traced):
+    run = run_traced("regions_misuse", 1, complete=False)
+    assert run.returncode == 0
+    return run
+
+
+def test_wrong_use_is_an_error(misuse):
+    assert dict(line.rsplit(": ", 1) for line in misuse.stdout.splitlines()) == {what: str(error) for what, error in {
+        "begin before Init": NOT_STARTED, "end before Init": NOT_STARTED, "end of what never began": NOT_OPEN,
+        "end of nothing": NOT_OPEN, "begin": 0, "end of another": NOT_OPEN, "end": 0, "end again": NOT_OPEN, "no name": NAME,
+        "null name": NAME, "long name": LONG, "longest name": 0, "long text": LONG, "longest text": 0, "bad bytes": 0, "integer": 0,
+        "float for integer": TYPE, "other type of the same name": TYPE, "never ended": 0, "child": NOT_TRACED,
+        "end after Finalize": ENDED, "mark after Finalize": ENDED}.items()}
+
+
+def test_wrong_use_is_reported_once(misuse):
+    lines = misuse.stderr.splitlines()
+    assert len(lines) == 7 and all(line.startswith("hdtrace: region, mark or counter") for line in lines), lines
+    for message in ("'good': before MPI_Init", "'other': after MPI_Finalize", "'good': in a forked child", "'good': the thread that leaves",
+                    "it has no name", "is too long", "'number': the counter has another type"):
+        assert sum(message in line for line in lines) == 1, message
+
+
+def test_wrong_use_leaves_whole_traces(misuse):
+    assert events(misuse.traces[0]) == [
+        "Init", ("begin", "good"), ("end", "good"), ("mark", 255 * "n"), ("mark", "good"), ("mark", "good"), ("count", "number"),
+        ("begin", "other"), "Finalize"]
+    texts = [event["text"] for event in misuse.traces[0].find(Call("Event", name="good", text=ANY))]
+    assert texts == [1000 * "<", "\ufffd\ufffd\ufffd"]
+
+
+def test_untraced_programs_are_told_nothing(run_untraced):
+    run = run_untraced("regions_misuse", 1)
+    assert run.stderr == "" and all(line.endswith(": 0") for line in run.stdout.splitlines())
+
+
+def test_signal_handlers(run_traced):
+    run = run_traced("regions_signals", 1, complete=False)
+    assert run.returncode == 0 and all("a signal handler interrupted the tracer" in line for line in run.stderr.splitlines())
+    recorded = int(run.stdout.split()[0])
+    trace = run.traces[0]
+    in_handler = [event for event in trace.everything() if event.is_event and event["name"] in ("tick", "in handler")]
+    begun = sum(event.get("kind") == "begin" for event in in_handler)
+    assert sum(event.get("kind") in (None, "end") for event in in_handler) == recorded + 2
+    assert begun == sum(event.get("kind") == "end" for event in in_handler)
+    assert len(trace.find(Call("Event", name="step"))) == 40000 and len(trace.find(Call("Bcast"))) == 20000
+
+
+def test_statistics_and_checks_read_them(run_traced):
+    run = run_traced("regions", 2)
+    project = run.trace_directory / "regions.proj"
+    assert run.project.process_count == 2
+    for command in ("stats", "check", "info"):
+        result = subprocess.run([MERGER.with_name("hdtrace"), command, project], capture_output=True, text=True)
+        assert (result.returncode, result.stderr) == (0, ""), result
+        assert command != "stats" or re.search(r"^solver:smooth <&> +4 ", result.stdout, re.MULTILINE), result.stdout
+    assert hdtrace.open(project)
