@@ -51,11 +51,11 @@ typedef struct hdRegion {
     const char* name;
     const char* file; /**< where it is defined; may be null */
     int line;
-    int flags;   /**< enum hdRegionFlags */
+    int flags;   /**< enum hdFlags */
     void* known; /**< the tracer's; null before the first use */
 } hdRegion;
 
-enum hdRegionFlags {
+enum hdFlags {
     HD_NO_SITE = 1 /**< where the program calls hdR_… tells nothing */
 };
 
@@ -90,13 +90,14 @@ typedef struct hdCounter {
     double lower;     /**< no bounds if both are 0 */
     double upper;
     int meaning; /**< of hdMeaning */
+    int flags;   /**< enum hdFlags */
     void* known; /**< the tracer's; null before the first use */
 } hdCounter;
 
 #define HD_COUNTER(name, type) HD_COUNTER_IN(0, name, type, 0, 0, 0, 0)
 #define HD_COUNTER_IN(group, name, type, unit, lower, upper, meaning)                                        \
     {                                                                                                        \
-        group, name, type, unit, lower, upper, meaning, 0                                                    \
+        group, name, type, unit, lower, upper, meaning, 0, 0                                                 \
     }
 
 /** Whether anything is recorded now. */

@@ -37,6 +37,7 @@ from ._hdtrace import (
 )
 from .info import Info, InfoLine
 from .project import Process, Project, open
+from .regions import counter, mark, region
 from .streams import Calls, Collectives, Messages
 from .trace import Trace, read_trace
 from .validation import validate
@@ -70,7 +71,10 @@ __all__ = [
     "TraceWriter",
     "Window",
     "World",
+    "counter",
+    "mark",
     "open",
     "read_trace",
+    "region",
     "validate",
 ]

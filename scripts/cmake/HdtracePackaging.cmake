@@ -18,14 +18,14 @@ foreach(target hdTrace hdTrace_static hdTraceReader HDTraceMPIWrapper HDTraceMPI
         install(TARGETS ${target})
     endif()
 endforeach()
-install(FILES "${PROJECT_SOURCE_DIR}/hdtrace/include/hdTrace.h" TYPE INCLUDE)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/hdtrace/include/" TYPE INCLUDE)
 
 # pkg-config and find_package(hdtrace); both find everything relative to themselves, so the prefix may be moved.
 file(RELATIVE_PATH prefix_from_pc "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
 string(REGEX REPLACE "/$" "" prefix_from_pc "${prefix_from_pc}")
 file(RELATIVE_PATH includedir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
 file(RELATIVE_PATH libdir "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")
-foreach(name hdtrace hdtrace-mpi hdtrace-mpi-static hdtrace-reader)
+foreach(name hdtrace hdtrace-mpi hdtrace-mpi-static hdtrace-reader hdtrace-region)
     configure_file("${packaging_templates}/${name}.pc.in" "${packaging_output}/${name}.pc" @ONLY)
     install(FILES "${packaging_output}/${name}.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endforeach()

@@ -6,7 +6,8 @@ import hdtrace
 import pytest
 from support.calls import ANY, Call
 from support.checks import info_of, read_info
-from support.runs import MERGER, ranks
+from support.runs import BUILD, MERGER, SOURCE, only_with, program, ranks, run_with_tracer
+from support.runs import run_untraced as run_anew
 
 
 def events(trace):
@@ -95,6 +96,90 @@ def test_regions_in_cpp_end_with_their_block(run_traced):
         "Init", ("begin", "outer"), "Barrier", ("begin", "numerics:solve"), ("begin", "numerics:solve"),
         ("end", "numerics:solve"), ("end", "numerics:solve"), ("mark", "caught"),
         ("begin", "by name"), "Barrier", ("end", "by name"), "Barrier", ("end", "outer"), "Finalize"]
+
+
+FORTRAN = pytest.mark.skipif(not program("regions_fortran").exists(), reason="no Fortran compiler for this MPI library")
+
+
+@FORTRAN
+def test_regions_in_fortran(run_traced):
+    run = run_traced("regions_fortran", 1, complete=False)
+    assert run.stdout.splitlines() == ["early: 800200", "not open: 800203", "long: 800206", "type: 800207"]
+    assert events(run.traces[0]) == [
+        "Init", ("begin", "solve"), ("begin", "solver:smooth"), ("count", "solver:residual"), ("count", "solver:residual"), ("count", "cells"),
+        ("count", "cells"), "Barrier", ("mark", "converged"), ("mark", "solver:smooth"), ("end", "solver:smooth"), ("end", "solve"),
+        ("begin", "by name"), ("end", "by name"), "Finalize"]
+    assert [event["value"] for event in run.traces[0].find(Call("Event", kind="count"))] == ["0.25", "0.5", "3", "-4000000000"]
+    assert Call("Event", name="converged", text="after one step") in run.traces[0]
+    assert described(run, "Counter")["solver:residual"] == {
+        "name": "solver:residual", "class": "solver", "type": "float", "unit": "1", "lower": "0", "upper": "1", "scope": "thread",
+        "valid": "after", "display": "rate"}
+
+
+@FORTRAN
+def test_fortran_runs_untraced(run_untraced):
+    run = run_untraced("regions_fortran", 1)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.splitlines() == ["early: 0", "not open: 0", "long: 0", "type: 0"]
+
+
+PYTHON_PROGRAM = """
+from mpi4py import MPI
+from {module} import counter, mark, region
+
+residual = counter("residual", unit="1", upper=1.0, scope="thread", rate=True)
+cells = counter("cells", int, group="grid")
+
+@region("step")
+def step(number):
+    if number == 0:
+        raise RuntimeError
+    with region("inner", group="solver") as again, again:
+        MPI.COMM_WORLD.Barrier()
+        step(number - 1)
+
+try:
+    step(1)
+except RuntimeError:
+    mark("failed", "<as expected>")
+residual(0.75)
+cells(-3)
+"""
+
+
+@pytest.fixture(params=["hdtrace", "copy_of_regions"])
+def python_program(request, tmp_path, monkeypatch):
+    """A program that uses the package, or a copy of its one file."""
+    path = tmp_path / "solver.py"
+    path.write_text(PYTHON_PROGRAM.format(module=request.param))
+    if request.param == "hdtrace":
+        monkeypatch.setenv("PYTHONPATH", str(BUILD / "python"))
+    else:
+        monkeypatch.delenv("PYTHONPATH", raising=False)
+        (tmp_path / "copy_of_regions.py").write_bytes((SOURCE / "python/hdtrace/regions.py").read_bytes())
+    return path
+
+
+@only_with("Open MPI")  # Debian's mpi4py is made for it
+def test_regions_in_python(python_program, tmp_path):
+    run = run_with_tracer("/usr/bin/python3", 2, tmp_path, args=(python_program,))
+    for trace in run:
+        own = [event for event in events(trace) if event not in ("Init_thread", "Finalize")]
+        assert own == [
+            ("begin", "step"), ("begin", "solver:inner"), ("begin", "solver:inner"), "Barrier", ("begin", "step"), ("end", "step"),
+            ("end", "solver:inner"), ("end", "solver:inner"), ("end", "step"), ("mark", "failed"), ("count", "residual"),
+            ("count", "grid:cells")]
+        assert Call("Event", name="failed", text="<as expected>") in trace
+        assert Call("Event", name="residual", kind="count", value="0.75") in trace
+        assert Call("Event", name="grid:cells", kind="count", value="-3") in trace
+    assert described(run, "Region")["step"]["file"].endswith("solver.py")
+    assert described(run, "Region")["step"]["line"] == "8"
+
+
+@only_with("Open MPI")
+def test_python_runs_untraced(python_program, tmp_path):
+    run = run_anew("/usr/bin/python3", 1, tmp_path, args=(python_program,))
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
 NOT_STARTED, ENDED, NOT_TRACED, NOT_OPEN, _, NAME, LONG, TYPE = range(1, 9)

@@ -9,9 +9,9 @@ using namespace hdtrace::mpi;
 
 namespace {
 
-const void* place_of(const hdRegion& region, const void* frame)
+template <typename Object> const void* place_of(const Object& object, const void* frame)
 {
-    return (region.flags & HD_NO_SITE) != 0 ? nullptr : frame;
+    return (object.flags & HD_NO_SITE) != 0 ? nullptr : frame;
 }
 
 int begin(hdRegion* region)
@@ -32,12 +32,12 @@ int mark(hdRegion* mark, const char* text)
 
 int count_integer(hdCounter* counter, int64_t value)
 {
-    return count(*counter, value, __builtin_frame_address(0));
+    return count(*counter, value, place_of(*counter, __builtin_frame_address(0)));
 }
 
 int count_float(hdCounter* counter, double value)
 {
-    return count(*counter, value, __builtin_frame_address(0));
+    return count(*counter, value, place_of(*counter, __builtin_frame_address(0)));
 }
 
 hdRegion named(const char* name)
