@@ -98,6 +98,24 @@ def test_regions_in_cpp_end_with_their_block(run_traced):
         ("begin", "by name"), "Barrier", ("end", "by name"), "Barrier", ("end", "outer"), "Finalize"]
 
 
+def test_named_levels_of_pcontrol(run_traced):
+    run = run_traced("pcontrol_names", 1, complete=False)
+    trace = run.traces[0]
+    assert run.returncode == 0 and run.stderr.count("it has no name") == 1
+    assert [event for event in events(trace) if event != "Pcontrol"] == [
+        "Init", ("begin", "outer"), ("begin", "inner"), ("mark", "a mark"), ("end", "inner"), ("end", "outer"), "Finalize"]
+    levels = [(state["level"], state["site"]) for state in trace if state.name == "Pcontrol"]
+    assert [int(level) for level, _ in levels] == [100, 100, 101, -100, -100, -1, 3, 4, 5, 99, 1, 100, 100]
+    assert len({site for _, site in levels}) == 8
+    outer = trace.find(Call("Event", name="outer"))
+    assert (outer[0]["site"], outer[1]["site"]) == (levels[0][1], levels[4][1])
+
+
+def test_named_levels_untraced(run_untraced):
+    run = run_untraced("pcontrol_names", 1)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 FORTRAN = pytest.mark.skipif(not program("regions_fortran").exists(), reason="no Fortran compiler for this MPI library")
 
 

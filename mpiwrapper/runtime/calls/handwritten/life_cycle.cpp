@@ -1,5 +1,12 @@
 // Where MPI begins and ends for a process.
 #include "mpiwrapper/runtime/calls/call.h"
+#include "mpiwrapper/runtime/regions/events.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 using namespace hdtrace;
 using namespace hdtrace::mpi;
@@ -37,6 +44,59 @@ void start_with_provided_level()
     int thread_level = MPI_THREAD_SINGLE;
     real.MPI_Query_thread(&thread_level);
     start(thread_level);
+}
+
+// Levels of MPI_Pcontrol that a name follows. Programs that know other tools pass small levels without one.
+constexpr int begin_level = 100;
+constexpr int end_level = -100;
+constexpr int mark_level = 101;
+
+bool names_region(int level)
+{
+    return level == begin_level || level == end_level || level == mark_level;
+}
+
+// The name, or null if there is none: bindings of other languages pass the level only, and what stands in the
+// argument's place is anything. The kernel reads there, which no address can hurt.
+const char* copy_name(char (&memory)[HD_LONGEST_NAME + 2], const char* name)
+{
+    constexpr size_t page = 4096;
+    const int saved_errno = errno;
+    size_t length = 0;
+    while (length < sizeof memory && memchr(memory, '\0', length) == nullptr) {
+        const size_t in_page = page - reinterpret_cast<uintptr_t>(name + length) % page;
+        const size_t wanted = sizeof memory - length < in_page ? sizeof memory - length : in_page;
+        const iovec there = {const_cast<char*>(name + length), wanted}, here = {memory + length, wanted};
+        if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != static_cast<ssize_t>(wanted))
+            break;
+        length += wanted;
+    }
+    errno = saved_errno;
+    if (length == sizeof memory)
+        memory[length - 1] = '\0'; // too long, as it is
+    return length > 0 && memchr(memory, '\0', length) != nullptr ? memory : nullptr;
+}
+
+int pass_level_on(int level, const char* name, const void* frame)
+{
+    Call call(with_attributes, Tracks::operations, frame);
+    if (call.passes()) {
+        resolve_real_functions();
+        return real.MPI_Pcontrol(level, name);
+    }
+    static constexpr Argument arguments[] = {{Argument::Kind::number, 0, " level='"}};
+    static constexpr StateForm form = {"Pcontrol", arguments};
+    call.begin([&](OpenState& state) {
+        state.start(&form, 1);
+        state.set(0, level);
+    });
+    const int rc = call.end(real.MPI_Pcontrol(level, name));
+    if (call.is_recorded()) {
+        Element element(call.trace());
+        element.text("<Pcontrol level='").number(level).text("'");
+        call.finish_attributes(element).end("Pcontrol");
+    }
+    return rc;
 }
 
 } // namespace
@@ -123,29 +183,29 @@ HDT_WRAPS(MPI_Abort);
 
 extern "C" HDT_EXPORT int MPI_Pcontrol(const int level, ...)
 {
-    static constexpr Argument arguments[] = {{Argument::Kind::number, 0, " level='"}};
-    static constexpr StateForm form = {"Pcontrol", arguments};
+    char memory[HD_LONGEST_NAME + 2];
+    const char* name = nullptr;
+    if (names_region(level)) {
+        va_list arguments;
+        va_start(arguments, level);
+        name = copy_name(memory, va_arg(arguments, const char*));
+        va_end(arguments);
+    }
+    hdRegion region = {nullptr, name, nullptr, 0, 0, nullptr};
+    const void* const frame = __builtin_frame_address(0);
     if (level == 1)
         resume_recording();
-    Call call(with_attributes, Tracks::operations);
-    if (call.passes()) {
-        resolve_real_functions();
-        return real.MPI_Pcontrol(level);
-    }
-    call.begin([&](OpenState& state) {
-        state.start(&form, 1);
-        state.set(0, level);
-    });
-    const int rc = call.end(real.MPI_Pcontrol(level));
-    if (call.is_recorded()) {
-        Element element(call.trace());
-        element.text("<Pcontrol level='").number(level).text("'");
-        call.finish_attributes(element).end("Pcontrol");
-    }
+    if (level == end_level)
+        end_region(&region, frame);
+    const int rc = pass_level_on(level, name, frame);
     if (level == 0)
         pause_recording();
     else if (level == 2)
         flush_own_trace();
+    else if (level == begin_level)
+        begin_region(region, frame);
+    else if (level == mark_level)
+        mark(region, nullptr, frame);
     return rc;
 }
 HDT_WRAPS(MPI_Pcontrol);
