@@ -56,7 +56,8 @@ typedef struct hdRegion {
 } hdRegion;
 
 enum hdFlags {
-    HD_NO_SITE = 1 /**< where the program calls hdR_… tells nothing */
+    HD_NO_SITE = 1, /**< where the program calls hdR_… tells nothing */
+    HD_OVERLAPS = 2 /**< hdR_end() ends this region by its name only */
 };
 
 #define HD_REGION(name) HD_REGION_IN(0, name)
@@ -89,15 +90,16 @@ typedef struct hdCounter {
     const char* unit; /**< may be null */
     double lower;     /**< no bounds if both are 0 */
     double upper;
-    int meaning; /**< of hdMeaning */
-    int flags;   /**< enum hdFlags */
-    void* known; /**< the tracer's; null before the first use */
+    int meaning;    /**< of hdMeaning */
+    int flags;      /**< enum hdFlags */
+    const char* of; /**< the group of hdR_group() whose values it has; may be null */
+    void* known;    /**< the tracer's; null before the first use */
 } hdCounter;
 
 #define HD_COUNTER(name, type) HD_COUNTER_IN(0, name, type, 0, 0, 0, 0)
 #define HD_COUNTER_IN(group, name, type, unit, lower, upper, meaning)                                        \
     {                                                                                                        \
-        group, name, type, unit, lower, upper, meaning, 0, 0                                                 \
+        group, name, type, unit, lower, upper, meaning, 0, 0, 0                                              \
     }
 
 /** Whether anything is recorded now. */
@@ -125,6 +127,7 @@ typedef struct hdTracer {
     int (*control)(int what);
     int (*rank)(void);
     int (*thread)(void);
+    int (*group)(const char* name, const char* members);
 } hdTracer;
 
 #define HD_TRACER_VERSION 1
@@ -172,9 +175,13 @@ static int hdR_noNumber(void)
 {
     return -1;
 }
-static const hdTracer hdR_noTracer = {hdR_noBegin,   hdR_noEnd,    hdR_noMark,  hdR_noInteger, hdR_noFloat,
-                                      hdR_noName,    hdR_noName,   hdR_noName,  hdR_noPlace,   hdR_noState,
-                                      hdR_noControl, hdR_noNumber, hdR_noNumber};
+static int hdR_noGroup(const char* name, const char* members)
+{
+    return name && members ? 0 : 0;
+}
+static const hdTracer hdR_noTracer = {hdR_noBegin,   hdR_noEnd,    hdR_noMark,   hdR_noInteger, hdR_noFloat,
+                                      hdR_noName,    hdR_noName,   hdR_noName,   hdR_noPlace,   hdR_noState,
+                                      hdR_noControl, hdR_noNumber, hdR_noNumber, hdR_noGroup};
 
 static const hdTracer* hdR_theTracer = &hdR_noTracer;
 
@@ -239,6 +246,10 @@ __attribute__((constructor(101))) static void hdR_findTracer(void)
  * traced. */
 #define hdR_rank() (hdR_theTracer->rank())
 #define hdR_thread() (hdR_theTracer->thread())
+
+/** int hdR_group(const char* name, const char* members): a group of processes, "0;2;", and threads of
+ * processes, "1.3;". */
+#define hdR_group(name, members) (hdR_theTracer->group(name, members))
 
 #ifdef __cplusplus
 namespace hdtrace {

@@ -77,6 +77,7 @@ module hdregion
         type(c_ptr) :: unit
         real(c_double) :: lower, upper
         integer(c_int) :: meaning, flags
+        type(c_ptr) :: of
         integer(c_intptr_t) :: known
     end type
 
@@ -363,7 +364,7 @@ contains
 
         counter_of = c_counter(c_text(counter%group, group), c_text(counter%name, name), &
                                merge(integer_type, float_type, counter%is_integer), c_text(counter%unit, unit), &
-                               counter%lower, counter%upper, counter%meaning, no_site, counter%known)
+                               counter%lower, counter%upper, counter%meaning, no_site, c_null_ptr, counter%known)
     end function
 
     ! The same as MPI_Pcontrol with 0, 1 and 2.

@@ -35,7 +35,7 @@ class _Region(ctypes.Structure):
 class _Counter(ctypes.Structure):
     _fields_ = [("group", ctypes.c_char_p), ("name", ctypes.c_char_p), ("type", ctypes.c_int), ("unit", ctypes.c_char_p),
                 ("lower", ctypes.c_double), ("upper", ctypes.c_double), ("meaning", ctypes.c_int), ("flags", ctypes.c_int),
-                ("known", ctypes.c_void_p)]
+                ("of", ctypes.c_char_p), ("known", ctypes.c_void_p)]
 
 
 _OfRegion = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Region))
@@ -137,7 +137,7 @@ class counter:
         self._count = None
         if _tracer:
             self._counter = ctypes.pointer(_Counter(_bytes(group), _bytes(name), _INTEGER if type is int else _FLOAT, _bytes(unit),
-                                                    lower, upper, meaning, _NO_SITE, None))
+                                                    lower, upper, meaning, _NO_SITE, None, None))
             self._count = _tracer.count_integer if type is int else _tracer.count_float
 
     def __call__(self, value):

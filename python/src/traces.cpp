@@ -115,7 +115,7 @@ py::dict values_of(const InfoLine& line)
 {
     static const std::set<std::string_view> known_kinds = {
         "Process",  "Thread", "File",   "Comm", "CommName", "Win",     "WinName", "Type",
-        "TypeName", "Object", "Source", "Site", "Region",   "Counter", "End"};
+        "TypeName", "Object", "Source", "Site", "Region",   "Counter", "Group",   "End"};
     py::dict values;
     try {
         for (const InfoLine::Field& field : line.fields()) {

@@ -116,6 +116,39 @@ def test_named_levels_untraced(run_untraced):
     assert (run.returncode, run.stderr) == (0, "")
 
 
+def test_the_interface_of_the_collector(run_traced):
+    run = run_traced("vt", 1, complete=False)
+    assert run.returncode == 0, run.stderr
+    solve, copy = "numerics:solver:solve", "MPI:COPY"
+    assert events(run.traces[0]) == [
+        "Init", ("mark", "thread name"), ("begin", solve), ("begin", "phase"), ("begin", "other phase"), ("begin", "interface:old"), ("begin", solve),
+        ("end", solve), ("end", "interface:old"), ("end", "phase"), "Barrier", ("count", "numerics:solver:load"), ("count", "wide"),
+        ("count", "split"), ("end", solve), ("end", "other phase"), ("mark", "comment"), ("begin", copy), ("end", copy), "Finalize"]
+    values = [event["value"] for event in run.traces[0].find(Call("Event", kind="count"))]
+    assert values == ["12.5", "-7", str(2**33 - 1)]
+    assert Call("Event", name="comment", text="a comment") in run.traces[0]
+    assert described(run, "Region")[solve]["class"] == "numerics:solver"
+    assert described(run, "Region")["phase"]["file"] == "model.f"
+    assert described(run, "Group") == {"some": {"name": "some", "members": "2;1.3;"}}
+    assert described(run, "Counter") == {
+        "numerics:solver:load": {"name": "numerics:solver:load", "class": "numerics:solver", "type": "float", "unit": "%", "lower": "0",
+                                 "upper": "100", "scope": "thread", "valid": "sample", "display": "rate"},
+        "wide": {"name": "wide", "type": "integer", "unit": "B", "lower": "-1", "upper": "1", "scope": "group", "of": "some", "valid": "after"},
+        "split": {"name": "split", "type": "integer", "scope": "node", "valid": "after"}}
+
+
+def test_the_classes_of_the_collector(run_traced):
+    names = [("begin", "main:call"), ("begin", "C++:handles"), ("begin", "C++:no handles"), ("end", "C++:no handles"), ("end", "C++:handles"),
+             ("end", "main:call"), "Barrier", ("begin", "main:second"), "Finalize"]
+    assert events(run_traced("vt_cpp", 1, complete=False).traces[0]) == ["Init", *names]
+
+
+@pytest.mark.parametrize("name", ["vt", "vt_cpp"])
+def test_programs_for_the_collector_run_untraced(run_untraced, name):
+    run = run_untraced(name, 1)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 FORTRAN = pytest.mark.skipif(not program("regions_fortran").exists(), reason="no Fortran compiler for this MPI library")
 
 

@@ -125,7 +125,9 @@ void describe(const FullName& name, const hdCounter& counter)
         put_bound(line, "lower", counter.lower);
         put_bound(line, "upper", counter.upper);
     }
-    put_text(line, "scope", scopes[counter.meaning & 3]);
+    const bool is_of_group = counter.of != nullptr && *counter.of != '\0';
+    put_text(line, "scope", is_of_group ? "group" : scopes[counter.meaning & 3]);
+    put_text(line, "of", counter.of);
     put_text(line, "valid", times[counter.meaning >> 2 & 3]);
     if ((counter.meaning & HD_RATE) != 0)
         put_text(line, "display", "rate");
@@ -197,6 +199,18 @@ const Definition* find_defined(const hdRegion& region)
         return definition;
     FullName name;
     return name.set(region.group, region.name) == 0 ? find(name, Kind::region) : nullptr;
+}
+
+int define_group(const char* name, const char* members)
+{
+    if (name == nullptr || *name == '\0' || members == nullptr)
+        return HD_ERR_NAME;
+    TextBuffer line;
+    line.text("Group name='").info_escaped(name).text("' members='").info_escaped(members).text("'\n");
+    if (line.bad())
+        return HD_ERR_MEMORY;
+    write_info(line);
+    return 0;
 }
 
 } // namespace hdtrace::mpi

@@ -29,4 +29,7 @@ const Definition* define(hdCounter& counter, int& error);
 /// The same for what may have been defined. Null if it has not.
 const Definition* find_defined(const hdRegion& region);
 
+/// Describes a group of processes and threads. Returns 0 or an error.
+int define_group(const char* name, const char* members);
+
 } // namespace hdtrace::mpi

@@ -122,10 +122,10 @@ int try_to_begin(hdRegion& region, const void* frame)
         return error;
     Thread& thread = work.thread();
     if (!is_recording())
-        return thread.regions.enter(definition, false);
+        return thread.regions.enter(definition, region.flags, false);
     error = make_place(thread);
     if (error == 0)
-        error = thread.regions.enter(definition, true);
+        error = thread.regions.enter(definition, region.flags, true);
     if (error != 0)
         return error;
     return write(thread, *definition, frame, thread.clock.now(),
@@ -235,6 +235,12 @@ int set_place(const char* file, const char* function, int line)
     if (work.thread().sites.are_wanted())
         work.thread().next_site = site_of_source(file, function != nullptr ? function : "", line);
     return 0;
+}
+
+int set_group(const char* name, const char* members)
+{
+    Work work;
+    return told(work.error() != 0 ? work.error() : define_group(name, members), name);
 }
 
 } // namespace hdtrace::mpi

@@ -14,5 +14,6 @@ int mark(hdRegion& mark, const char* text, const void* frame);
 int count(hdCounter& counter, int64_t value, const void* frame);
 int count(hdCounter& counter, double value, const void* frame);
 int set_place(const char* file, const char* function, int line);
+int set_group(const char* name, const char* members);
 
 } // namespace hdtrace::mpi

@@ -15,7 +15,7 @@ OpenRegions::Found OpenRegions::leave(const Definition*& region)
 {
     for (size_t i = m_count; i-- > 0;) {
         const Entry entry = m_entries[i];
-        if (region != nullptr && entry.region != region)
+        if (region != nullptr ? entry.region != region : entry.has_to_be_named)
             continue;
         memmove(m_entries + i, m_entries + i + 1, (m_count - i - 1) * sizeof(Entry));
         --m_count;

@@ -16,14 +16,14 @@ class OpenRegions {
     OpenRegions(const OpenRegions&) = delete;
     OpenRegions& operator=(const OpenRegions&) = delete;
 
-    /// @p is_recorded: its beginning is in the trace. Returns 0 or an error.
-    int enter(const Definition* region, bool is_recorded)
+    /// @p flags: enum hdFlags; @p is_recorded: its beginning is in the trace. Returns 0 or an error.
+    int enter(const Definition* region, int flags, bool is_recorded)
     {
         if (__builtin_expect(m_count == m_capacity, false)) {
             if (const int error = grow())
                 return error;
         }
-        m_entries[m_count] = {region, is_recorded};
+        m_entries[m_count] = {region, (flags & HD_OVERLAPS) != 0, is_recorded};
         ++m_count;
         return 0;
     }
@@ -35,6 +35,7 @@ class OpenRegions {
   private:
     struct Entry {
         const Definition* region;
+        bool has_to_be_named;
         bool is_recorded;
     };
     static constexpr size_t most_entries = 1 << 20;

@@ -108,8 +108,9 @@ int thread()
     return own != nullptr ? own->number : -1;
 }
 
-constexpr hdTracer tracer = {begin,      end,       mark,  count_integer, count_float, begin_named, end_named,
-                             mark_named, set_place, state, control,       rank,        thread};
+constexpr hdTracer tracer = {begin,       end,       mark,       count_integer, count_float,
+                             begin_named, end_named, mark_named, set_place,     state,
+                             control,     rank,      thread,     set_group};
 
 } // namespace
 
