@@ -9,7 +9,7 @@ set(packaging_templates "${CMAKE_CURRENT_SOURCE_DIR}/templates")
 set(packaging_output "${CMAKE_CURRENT_BINARY_DIR}/packaging")
 
 # Programs and libraries.
-foreach(target hdTrace hdTrace_static hdTraceReader HDTraceMPIWrapper HDTraceMPIWrapper_static hdtrace-run project-merger project-merger-mpi)
+foreach(target hdTrace hdTrace_static hdTraceReader HDTraceMPIWrapper HDTraceMPIWrapper_static hdtrace-functions hdtrace-kokkos hdtrace-itt hdtrace-run project-merger project-merger-mpi)
     if(TARGET ${target})
         set_target_properties(${target} PROPERTIES
             RUNTIME_OUTPUT_DIRECTORY "${build_bindir}"

@@ -1,0 +1,99 @@
+// libhdtrace-functions.so: every function of a program that was compiled with -finstrument-functions is a
+// region.
+#include "mpiwrapper/instrumentation/program_regions.h"
+#include "mpiwrapper/instrumentation/symbols.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+using namespace hdtrace::instrumentation;
+
+namespace {
+
+/// What the compiler calls a function.
+struct Function {
+    const Function* next; // with the same hash
+    const void* address;
+    hdRegion region;
+    char name[HD_LONGEST_NAME + 1];
+};
+
+constexpr size_t bucket_count = 16384;
+Function* buckets[bucket_count]; // only added to
+pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+// The functions that the thread is in since it is traced. Those that it entered before end without a word.
+thread_local long open_functions = 0;
+// What we call may be compiled in the same way.
+thread_local bool is_at_work = false;
+
+Function*& bucket_of(const void* address)
+{
+    const auto number = reinterpret_cast<uintptr_t>(address);
+    return buckets[(number >> 4 ^ number >> 18) % bucket_count];
+}
+
+Function* find(const void* address)
+{
+    Function* found = __atomic_load_n(&bucket_of(address), __ATOMIC_ACQUIRE);
+    while (found != nullptr && found->address != address)
+        found = const_cast<Function*>(found->next);
+    return found;
+}
+
+Function* add(const void* address)
+{
+    char name[16 * HD_LONGEST_NAME];
+    pthread_mutex_lock(&mutex);
+    Function* function = find(address);
+    if (function == nullptr) {
+        function = static_cast<Function*>(calloc(1, sizeof(Function)));
+        if (function != nullptr) {
+            name_of_function(address, name, sizeof name);
+            strcpy(function->name, ShortName(name).text());
+            function->address = address;
+            function->region.name = function->name;
+            function->region.flags = HD_NO_SITE;
+            function->next = bucket_of(address);
+            __atomic_store_n(&bucket_of(address), function, __ATOMIC_RELEASE);
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+    return function;
+}
+
+Function* find_or_add(const void* address)
+{
+    Function* const known = find(address);
+    if (__builtin_expect(known != nullptr, 1))
+        return known;
+    const int saved_errno = errno;
+    Function* const added = add(address);
+    errno = saved_errno;
+    return added;
+}
+
+} // namespace
+
+HDT_INTERFACE void __cyg_profile_func_enter(void* address, void*)
+{
+    if (is_at_work || !is_traced())
+        return;
+    is_at_work = true;
+    Function* const function = find_or_add(address);
+    if (function != nullptr && hdR_begin(&function->region) == 0)
+        ++open_functions;
+    is_at_work = false;
+}
+
+HDT_INTERFACE void __cyg_profile_func_exit(void* address, void*)
+{
+    if (is_at_work || open_functions == 0 || !is_traced())
+        return;
+    is_at_work = true;
+    const Function* const function = find(address);
+    if (function != nullptr && hdR_end(&function->region) == 0)
+        --open_functions;
+    is_at_work = false;
+}
