@@ -3,6 +3,7 @@
 // each function by its name.
 #include "mpiwrapper/instrumentation/program_regions.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -25,6 +26,24 @@ struct StringHandle {
     int reserved;
     void* more_reserved;
     StringHandle* next;
+};
+struct Entry {
+    const char* name;
+    void** function;
+    void* at_first;
+    void* nothing; ///< does nothing
+    int group;
+};
+/// The beginning of what ITT has in a program.
+struct Global {
+    unsigned char magic[8];
+    unsigned long version[3];
+    long initialised[3];
+    pthread_mutex_t mutex;
+    void* library; ///< this one
+    void* error_handler;
+    const char** path;
+    Entry* functions;
 };
 struct Id {
     unsigned long long parts[3];
@@ -167,9 +186,13 @@ void set(Counter* counter, const void* value)
 
 } // namespace
 
-HDT_INTERFACE const char* __itt_api_version()
+/// Functions that we do not have do nothing.
+HDT_INTERFACE void __itt_api_init(Global* global, int)
 {
-    return "hdtrace";
+    for (Entry* entry = global->functions; entry->name != nullptr; ++entry) {
+        void* const own = dlsym(global->library, entry->name);
+        *entry->function = own != nullptr ? own : entry->nothing;
+    }
 }
 
 HDT_INTERFACE Domain* __itt_domain_create(const char* name)
@@ -217,6 +240,12 @@ HDT_INTERFACE void __itt_resume()
 HDT_INTERFACE void __itt_thread_set_name(const char* name)
 {
     mark(nullptr, "thread name", ShortName(name).text());
+}
+
+/// The older form of the same.
+HDT_INTERFACE void __itt_thr_name_set(const char* name, int)
+{
+    __itt_thread_set_name(name);
 }
 
 HDT_INTERFACE Counter* __itt_counter_create(const char* name, const char* domain)

@@ -64,6 +64,13 @@ def test_itt(run_traced):
     assert [event["value"] for event in run.traces[0].find(Call("Event", kind="count"))] == ["1", "6", "-7", "2.5"]
 
 
+@pytest.mark.skipif(not program("openmp").exists(), reason="LLVM's OpenMP library is not installed")
+def test_a_library_that_carries_itt(run_traced):
+    run = run_traced("openmp", 1, {"INTEL_LIBITTNOTIFY64": str(ITT)})
+    names = {event["text"].split("#")[0] for trace in run.threads.values() for event in trace if event.is_event}
+    assert names >= {"OMP Worker Thread "} and len(run.threads) == 3
+
+
 @pytest.mark.parametrize("name, env", [("kokkos_host", {"KOKKOS_TOOLS_LIBS": str(KOKKOS)}), ("itt_host", {"INTEL_LIBITTNOTIFY64": str(ITT)})])
 def test_the_libraries_are_quiet_where_nothing_is_traced(run_untraced, name, env):
     run = run_untraced(name, 1, env)

@@ -1,8 +1,8 @@
-/* Does what the part of ITT does that programs carry inside: asks the library for functions by their names.
- */
+/* Does what the part of ITT does that programs carry inside: hands a list of its functions to the library. */
 #include "../check.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 struct domain {
     volatile int flags;
@@ -16,14 +16,60 @@ struct id {
 };
 enum { s32 = 4, real_64 = 8 };
 
-static void* library;
+static struct domain* (*domain_create)(const char*);
+static struct string_handle* (*string_handle_create)(const char*);
+static void (*task_begin)(const struct domain*, struct id, struct id, struct string_handle*);
+static void (*task_end)(const struct domain*);
+static void (*marker)(const struct domain*, struct id, struct string_handle*, int);
+static void (*thread_set_name)(const char*);
+static void (*pause_recording)(void);
+static void (*resume_recording)(void);
+static void* (*counter_create)(const char*, const char*);
+static void* (*counter_create_typed)(const char*, const char*, int);
+static void (*set_value)(void*, const void*);
+static void (*increment)(void*);
+static void (*add)(void*, unsigned long long);
+static void (*unknown)(void);
 
-static void* find(const char* name)
-{
-    void* const function = dlsym(library, name);
-    CHECK(function != NULL);
-    return function;
-}
+static void do_nothing(void) {}
+
+struct entry {
+    const char* name;
+    void** function;
+    void* at_first;
+    void* nothing;
+    int group;
+};
+#define ENTRY(name, function)                                                                                \
+    {                                                                                                        \
+        "__itt_" name, (void**)&function, NULL, (void*)do_nothing, 1                                         \
+    }
+static struct entry functions[] = {ENTRY("domain_create", domain_create),
+                                   ENTRY("string_handle_create", string_handle_create),
+                                   ENTRY("task_begin", task_begin),
+                                   ENTRY("task_end", task_end),
+                                   ENTRY("marker", marker),
+                                   ENTRY("thread_set_name", thread_set_name),
+                                   ENTRY("pause", pause_recording),
+                                   ENTRY("resume", resume_recording),
+                                   ENTRY("counter_create", counter_create),
+                                   ENTRY("counter_create_typed", counter_create_typed),
+                                   ENTRY("counter_set_value", set_value),
+                                   ENTRY("counter_inc", increment),
+                                   ENTRY("counter_inc_delta", add),
+                                   ENTRY("nobody_knows_this", unknown),
+                                   {NULL, NULL, NULL, NULL, 0}};
+
+static struct {
+    unsigned char magic[8];
+    unsigned long version[3];
+    volatile long initialised[3];
+    pthread_mutex_t mutex;
+    void* library;
+    void* error_handler;
+    const char** path;
+    struct entry* functions;
+} global = {.version = {3, 0, 0}, .functions = functions};
 
 int main(int argc, char** argv)
 {
@@ -31,25 +77,13 @@ int main(int argc, char** argv)
     const double real = 2.5;
     const int number = -7;
 
-    library = dlopen(getenv("INTEL_LIBITTNOTIFY64"), RTLD_LAZY);
-    CHECK(library != NULL);
-    /* Version 1 of the interface between the two parts. */
-    CHECK(dlsym(library, "__itt_api_init") == NULL && dlsym(library, "__itt_api_version") != NULL);
-    struct domain* (*const domain_create)(const char*) = find("__itt_domain_create");
-    struct string_handle* (*const string_handle_create)(const char*) = find("__itt_string_handle_create");
-    void (*const task_begin)(const struct domain*, struct id, struct id, struct string_handle*) =
-        find("__itt_task_begin");
-    void (*const task_end)(const struct domain*) = find("__itt_task_end");
-    void (*const marker)(const struct domain*, struct id, struct string_handle*, int) = find("__itt_marker");
-    void (*const thread_set_name)(const char*) = find("__itt_thread_set_name");
-    void (*const pause)(void) = find("__itt_pause");
-    void (*const resume)(void) = find("__itt_resume");
-    void* (*const counter_create)(const char*, const char*) = find("__itt_counter_create");
-    void* (*const counter_create_typed)(const char*, const char*, int) = find("__itt_counter_create_typed");
-    void (*const set_value)(void*, const void*) = find("__itt_counter_set_value");
-    void (*const increment)(void*) = find("__itt_counter_inc");
-    void (*const add)(void*, unsigned long long) = find("__itt_counter_inc_delta");
-
+    void (*init)(void*, int);
+    global.library = dlopen(getenv("INTEL_LIBITTNOTIFY64"), RTLD_LAZY);
+    CHECK(global.library != NULL);
+    *(void**)&init = dlsym(global.library, "__itt_api_init");
+    CHECK(init != NULL);
+    init(&global, -1);
+    CHECK(unknown == do_nothing);
     struct domain* const domain = domain_create("solver");
     struct string_handle* const step = string_handle_create("step");
     CHECK(domain_create("solver") == domain && domain->flags != 0 && strcmp(domain->name, "solver") == 0);
@@ -68,9 +102,9 @@ int main(int argc, char** argv)
     add(integer, 5);
     set_value(counter_create_typed("depth", "solver", s32), &number);
     set_value(counter_create_typed("error", "solver", real_64), &real);
-    pause();
+    pause_recording();
     marker(domain, none, step, 1);
-    resume();
+    resume_recording();
     task_end(domain);
     return finish();
 }

@@ -1,0 +1,6 @@
+#include <hdVT.h>
+
+int enter(int state)
+{
+    return VT_begin(state);
+}
