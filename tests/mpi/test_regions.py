@@ -233,7 +233,7 @@ def test_python_runs_untraced(python_program, tmp_path):
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
-NOT_STARTED, ENDED, NOT_TRACED, NOT_OPEN, _, NAME, LONG, TYPE = range(1, 9)
+NOT_STARTED, ENDED, NOT_TRACED, NOT_OPEN, _, NAME, LONG, TYPE, _, MANY = range(1, 11)
 
 
 @pytest.fixture(scope="module")
@@ -248,22 +248,24 @@ def test_wrong_use_is_an_error(misuse):
         "begin before Init": NOT_STARTED, "end before Init": NOT_STARTED, "end of what never began": NOT_OPEN,
         "end of nothing": NOT_OPEN, "begin": 0, "end of another": NOT_OPEN, "end": 0, "end again": NOT_OPEN, "no name": NAME,
         "null name": NAME, "long name": LONG, "longest name": 0, "long text": LONG, "longest text": 0, "bad bytes": 0, "integer": 0,
-        "float for integer": TYPE, "other type of the same name": TYPE, "never ended": 0, "child": NOT_TRACED,
+        "float for integer": TYPE, "other type of the same name": TYPE, "never ended": 0, "child": NOT_TRACED, "crowd": 0,
+        "one too many": MANY,
         "end after Finalize": ENDED, "mark after Finalize": ENDED}.items()}
 
 
 def test_wrong_use_is_reported_once(misuse):
     lines = misuse.stderr.splitlines()
-    assert len(lines) == 7 and all(line.startswith("hdtrace: region, mark or counter") for line in lines), lines
+    assert len(lines) == 8 and all(line.startswith("hdtrace: region, mark or counter") for line in lines), lines
     for message in ("'good': before MPI_Init", "'other': after MPI_Finalize", "'good': in a forked child", "'good': the thread that leaves",
-                    "it has no name", "is too long", "'number': the counter has another type"):
+                    "it has no name", "is too long", "'number': the counter has another type", "too many names"):
         assert sum(message in line for line in lines) == 1, message
 
 
 def test_wrong_use_leaves_whole_traces(misuse):
     assert events(misuse.traces[0]) == [
         "Init", ("begin", "good"), ("end", "good"), ("mark", 255 * "n"), ("mark", "good"), ("mark", "good"), ("count", "number"),
-        ("begin", "other"), "Finalize"]
+        ("begin", "other"), "Comm_dup", "Comm_free", "Finalize"]
+    assert len(misuse.traces[0].only(Call("Comm_dup")).nested) == 100_000
     texts = [event["text"] for event in misuse.traces[0].find(Call("Event", name="good", text=ANY))]
     assert texts == [1000 * "<", "\ufffd\ufffd\ufffd"]
 

@@ -17,6 +17,19 @@ static void tell(const char* what, int error)
     fflush(stdout);
 }
 
+/* More events than a line may have. */
+static int crowd(MPI_Comm comm, int key, void* state, void* old, void* new, int* keep)
+{
+    int error = 0;
+    (void)comm, (void)key, (void)state, (void)old, (void)new;
+    for (int i = 0; i < 100000 && error == 0; ++i)
+        error = hdR_mark(&good, NULL);
+    tell("crowd", error);
+    tell("one too many", hdR_mark(&good, NULL));
+    *keep = 0;
+    return MPI_SUCCESS;
+}
+
 static void in_child(void)
 {
     const pid_t child = fork();
@@ -34,6 +47,8 @@ int main(int argc, char** argv)
     memset(long_text, '<', sizeof long_text);
     long_name[HD_LONGEST_NAME + 1] = long_text[HD_LONGEST_TEXT + 1] = '\0';
 
+    MPI_Comm copy;
+    int key, value = 1;
     tell("begin before Init", hdR_begin(&good));
     tell("end before Init", hdR_end(&good));
     begin(&argc, &argv);
@@ -57,6 +72,10 @@ int main(int argc, char** argv)
     tell("never ended", hdR_begin(&other));
     CHECK(errno == 77);
     in_child();
+    MPI_Comm_create_keyval(crowd, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, &value);
+    MPI_Comm_dup(MPI_COMM_SELF, &copy);
+    MPI_Comm_free(&copy);
     MPI_Finalize();
     tell("end after Finalize", hdR_end(&other));
     tell("mark after Finalize", hdR_markNamed("late"));
