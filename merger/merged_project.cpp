@@ -245,6 +245,7 @@ class Unifier {
             m_windows.add(process.rank, open.info, m_communicators.all(), positions);
         }
         m_call_sites.add(process.rank, open.info);
+        m_run.add(process.rank, std::move(open.info.run));
         process.lost = std::move(open.info.lost);
         process.datatypes = m_project.datatypes.add(open.info.datatypes, m_report);
         process.communicator_ids = ids_of(open.info.communicators);
@@ -267,6 +268,7 @@ class Unifier {
             m_worlds.check_links(united.links);
         }
         m_project.call_sites = m_call_sites.take();
+        m_project.run = m_run.take();
         m_project.process_count = process_count();
         if (!m_project.levels.has_ranks || m_project.processes.empty())
             return;
@@ -371,6 +373,7 @@ class Unifier {
     WindowUnifier m_windows;
     FileUnifier m_files;
     CallSiteUnifier m_call_sites;
+    RunUnifier m_run;
     std::optional<OpenProcess> m_open;
     Place m_levels_place;
     Place m_last_place;

@@ -7,6 +7,7 @@
 #include "merger/files.h"
 #include "merger/inputs.h"
 #include "merger/report.h"
+#include "merger/run_facts.h"
 #include "merger/united_worlds.h"
 #include "merger/windows.h"
 #include "merger/worlds.h"
@@ -44,6 +45,7 @@ struct MergedProject {
     std::vector<MergedCommunicator> communicators;
     std::vector<MergedWindow> windows;
     MergedCallSites call_sites;
+    MergedRun run;
     DatatypePool datatypes; ///< owns what the processes refer to
 
     bool has_worlds() const { return worlds.size() > 1; }

@@ -134,14 +134,6 @@ std::int64_t object_id(const InfoLine& line)
     return id;
 }
 
-std::int64_t natural(const InfoLine& line, std::string_view key)
-{
-    const std::int64_t number = line.integer(key);
-    if (number < 0)
-        line.fail(key, std::string(key) + " is negative");
-    return number;
-}
-
 RankMap rank_map(const InfoLine& line, std::string_view key)
 {
     try {
@@ -175,7 +167,7 @@ Meeting meeting_of(const InfoLine& line)
 class InfoLoader {
   public:
     InfoLoader(std::string_view path, ProcessInfo& info, Report& report)
-        : m_path(path), m_info(info), m_report(report)
+        : m_path(path), m_info(info), m_report(report), m_run(info.run)
     {
     }
 
@@ -229,7 +221,7 @@ class InfoLoader {
         const auto* kind = std::ranges::find(kinds, line.kind(), &std::pair<std::string_view, Load>::first);
         if (kind != std::end(kinds))
             (this->*kind->second)(line);
-        else
+        if (!m_run.load(line) && kind == std::end(kinds))
             note_unknown(line);
     }
 
@@ -338,8 +330,8 @@ class InfoLoader {
         window.place = place(line);
         window.uid = line.text_or("uid", "");
         window.communicator = line.integer("cid");
-        window.size = natural(line, "size");
-        window.displacement_unit = natural(line, "dispUnit");
+        window.size = line.natural("size");
+        window.displacement_unit = line.natural("dispUnit");
         const std::int64_t id = object_id(line);
         const auto [known, is_new] = m_info.windows.try_emplace(id, window);
         if (!is_new &&
@@ -391,7 +383,7 @@ class InfoLoader {
     void load_source_line(const InfoLine& line)
     {
         const SourceLineRecord source = {
-            place(line), {line.text_or("function", ""), line.text("path"), natural(line, "line")}};
+            place(line), {line.text_or("function", ""), line.text("path"), line.natural("line")}};
         const std::int64_t id = object_id(line);
         const auto [known, is_new] = m_info.source_lines.try_emplace(id, source);
         if (!is_new && known->second.where != source.where)
@@ -489,6 +481,7 @@ class InfoLoader {
     std::string_view m_path;
     ProcessInfo& m_info;
     Report& m_report;
+    RunLoader m_run;
     ProcessLine m_process;
     std::uint64_t m_process_line = 0;
     bool m_tells_its_end = false; // written by the wrapper, which ends every thread with a line

@@ -4,6 +4,7 @@
 #include "merger/datatypes.h"
 #include "merger/rank_map.h"
 #include "merger/report.h"
+#include "merger/run_facts.h"
 #include "merger/source_places.h"
 #include "merger/trace_name.h"
 
@@ -138,6 +139,7 @@ struct ProcessInfo {
     std::map<std::int64_t, SourceLineRecord> source_lines;
     std::map<std::int64_t, CallSiteRecord> call_sites; ///< of described object files and lines only
     std::vector<LostStates> lost;
+    ProcessRun run;
 };
 
 /// Adds what @p path holds, which has to stay where it is while places are in use; a process may have several

@@ -1,6 +1,7 @@
 #include "merger/project_writer.h"
 
 #include "merger/label_tree.h"
+#include "merger/run_writer.h"
 #include "merger/xml_writer.h"
 
 #include <stdexcept>
@@ -32,6 +33,8 @@ class ProjectWriter {
         write_windows();
         write_datatypes();
         write_call_sites();
+        if (m_options.compat == Compat::none)
+            write_run(m_project.run, m_xml);
         m_xml.end();
         m_xml.finish();
     }

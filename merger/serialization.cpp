@@ -118,12 +118,27 @@ auto fields(Is<LostStates> auto& r)
     auto& [place, thread, count] = r;
     return std::tie(place, thread, count);
 }
+auto fields(Is<RunFact> auto& r)
+{
+    auto& [kind, values] = r;
+    return std::tie(kind, values);
+}
+auto fields(Is<ThreadLife> auto& r)
+{
+    auto& [number, tid, begin, end, name] = r;
+    return std::tie(number, tid, begin, end, name);
+}
+auto fields(Is<ProcessRun> auto& r)
+{
+    auto& [pid, began, facts, cpu_times, threads] = r;
+    return std::tie(pid, began, facts, cpu_times, threads);
+}
 auto fields(Is<ProcessInfo> auto& r)
 {
     auto& [paths, process, threads, files, communicators, order, windows, datatypes, objects, lines, sites,
-           lost] = r;
+           lost, run] = r;
     return std::tie(paths, process, threads, files, communicators, order, windows, datatypes, objects, lines,
-                    sites, lost);
+                    sites, lost, run);
 }
 auto fields(Is<TraceJob> auto& r)
 {
@@ -133,7 +148,7 @@ auto fields(Is<TraceJob> auto& r)
 
 template <typename T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, RankRun> ||
-    std::is_same_v<T, SiteFrame>;
+    std::is_same_v<T, SiteFrame> || std::is_same_v<T, CpuTime>;
 template <typename T>
 concept Compound = requires(T& value)
 {

@@ -189,6 +189,14 @@ std::int64_t InfoLine::integer(std::string_view key) const
     return number;
 }
 
+std::int64_t InfoLine::natural(std::string_view key) const
+{
+    const std::int64_t number = integer(key);
+    if (number < 0)
+        fail(key, std::string(key) + " is negative");
+    return number;
+}
+
 std::optional<std::int64_t> InfoLine::optional_integer(std::string_view key) const
 {
     return has(key) ? std::optional(integer(key)) : std::nullopt;

@@ -46,6 +46,8 @@ class InfoLine {
     std::string text_or(std::string_view key, std::string_view otherwise) const;
     /// The value as a number; a missing one, and one that is not a 64-bit number, is an error.
     std::int64_t integer(std::string_view key) const;
+    /// The same of a number that must not be negative.
+    std::int64_t natural(std::string_view key) const;
     std::optional<std::int64_t> optional_integer(std::string_view key) const;
     /// Seconds with a fraction, e.g. 0.120000000, in nanoseconds.
     std::optional<std::int64_t> optional_nanoseconds(std::string_view key) const;

@@ -10,6 +10,7 @@
 #include "hdtrace/format/call_site_list.h"
 #include "hdtrace/format/file.h"
 #include "hdtrace/format/proj_xml.h"
+#include "hdtrace/format/run_reader.h"
 #include "hdtrace/format/world_list.h"
 
 namespace hdtrace {
@@ -21,20 +22,6 @@ namespace {
 using Leaves = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t longest_file_name = 255;
-
-std::string read_text(XmlReader& xml)
-{
-    std::string text;
-    if (xml.is_empty())
-        return text;
-    for (Node node = xml.next(); node != Node::element_end; node = xml.next()) {
-        if (node == Node::text)
-            text += xml.text();
-        else
-            xml.skip();
-    }
-    return text;
-}
 
 // Bytes, which may be given as 64K, 16M or 1G.
 std::int64_t parse_size(const XmlReader& xml, const std::string& text)
@@ -207,6 +194,8 @@ void read_section(XmlReader& xml, const Element& section, Project& project)
         read_call_sites(xml, project);
     else if (section.name == "WorldList")
         read_worlds(xml, project);
+    else if (section.name == "Run")
+        project.run = detail::read_run(xml);
     else
         xml.skip();
 }

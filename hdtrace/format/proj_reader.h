@@ -11,6 +11,7 @@
 #include "hdtrace/format/call_site.h"
 #include "hdtrace/format/element.h"
 #include "hdtrace/format/errors.h"
+#include "hdtrace/format/run.h"
 
 namespace hdtrace {
 
@@ -137,6 +138,7 @@ struct Project {
     std::vector<SiteIds> site_ids;
     std::vector<World> worlds; ///< in the order of their ranks; none if all processes are of one
     std::vector<ForeignRanks> foreign_ranks;
+    Run run;
 
     /// Where the traces of the leaves are: beside the project, named after its file, or else after the
     /// program. Where there are several worlds, they say what the names begin with.

@@ -11,6 +11,20 @@ Element read_element(XmlReader& xml)
     return element;
 }
 
+std::string read_text(XmlReader& xml)
+{
+    std::string text;
+    if (xml.is_empty())
+        return text;
+    for (Node node = xml.next(); node != Node::element_end; node = xml.next()) {
+        if (node == Node::text)
+            text += xml.text();
+        else
+            xml.skip();
+    }
+    return text;
+}
+
 std::string text_of(const Element& element, std::string_view name)
 {
     const std::string* value = element.find(name);

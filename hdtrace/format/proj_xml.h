@@ -23,6 +23,9 @@ template <class Handle> void for_each_child(XmlReader& xml, Handle handle)
             handle(read_element(xml));
 }
 
+/// The text of the current element.
+std::string read_text(XmlReader& xml);
+
 /// Empty if there is no such attribute.
 std::string text_of(const Element& element, std::string_view name);
 

@@ -65,6 +65,25 @@ template <typename Value> void store(Settings& settings, const Option& option, V
     memcpy(reinterpret_cast<char*>(&settings) + option.place, &value, sizeof value);
 }
 
+template <typename Value> Value load(const Settings& settings, const Option& option)
+{
+    Value value;
+    memcpy(&value, reinterpret_cast<const char*>(&settings) + option.place, sizeof value);
+    return value;
+}
+
+// Each line is key=value.
+bool are_notes(const char* text)
+{
+    for (const char* line = text; line != nullptr; line = strchr(line, '\n')) {
+        line += line != text ? 1 : 0;
+        const size_t length = strcspn(line, "=\n");
+        if (length == 0 || line[length] != '=')
+            return false;
+    }
+    return true;
+}
+
 } // namespace
 
 std::span<const Option> options()
@@ -101,15 +120,37 @@ bool set(Settings& settings, const Option& option, const char* text)
             return false;
         store(settings, option, text);
         return true;
+    case Option::Type::notes:
+        if (!are_notes(text))
+            return false;
+        store(settings, option, text);
+        return true;
     }
     return false;
 }
 
 const char** text_of(Settings& settings, const Option& option)
 {
-    if (option.type != Option::Type::text)
+    if (option.type != Option::Type::text && option.type != Option::Type::notes)
         return nullptr;
     return reinterpret_cast<const char**>(reinterpret_cast<char*>(&settings) + option.place);
+}
+
+int64_t number_of(const Settings& settings, const Option& option)
+{
+    switch (option.type) {
+    case Option::Type::flag:
+        return load<bool>(settings, option);
+    case Option::Type::number:
+    case Option::Type::choice:
+        return load<int>(settings, option);
+    case Option::Type::size:
+        return load<int64_t>(settings, option);
+    case Option::Type::text:
+    case Option::Type::notes:
+        break;
+    }
+    return 0;
 }
 
 bool has_rights_of_others()

@@ -11,7 +11,7 @@ namespace hdtrace {
 
 /// A row of the table.
 struct Option {
-    enum class Type { flag, number, size, choice, text };
+    enum class Type { flag, number, size, choice, text, notes };
 
     const char* variable; ///< in the environment
     const char* name;     ///< on the command line, without dashes
@@ -34,6 +34,8 @@ bool set(Settings& settings, const Option& option, const char* text);
 
 /// The member of an option that is a text; null for all others.
 const char** text_of(Settings& settings, const Option& option);
+/// The member of an option that is none; of a choice its position. 0 for texts.
+int64_t number_of(const Settings& settings, const Option& option);
 
 /// Whether the program has rights that whoever started it has not (set-uid, set-gid, capabilities). He must
 /// not tell it what to write where: nothing is traced, and the environment says nothing.

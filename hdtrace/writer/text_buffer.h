@@ -38,9 +38,9 @@ class TextBuffer {
             m_size = static_cast<size_t>(put_xml_escaped(m_data + m_size, data, length) - m_data);
         return *this;
     }
-    TextBuffer& info_escaped(const char* data)
+    TextBuffer& info_escaped(const char* data) { return info_escaped(data, strlen(data)); }
+    TextBuffer& info_escaped(const char* data, size_t length)
     {
-        const size_t length = strlen(data);
         if (room(length * max_escape_length))
             m_size = static_cast<size_t>(put_info_escaped(m_data + m_size, data, length) - m_data);
         return *this;

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <getopt.h>
 #include <iostream>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -59,6 +60,9 @@ std::vector<Argument> all_arguments()
     return arguments;
 }
 
+/// What options have set, by variable.
+std::map<std::string, std::string> values_of_options;
+
 /// The program's process finds the value in its environment.
 void set_variable(const Argument& argument)
 {
@@ -67,7 +71,28 @@ void set_variable(const Argument& argument)
     if (!hdtrace::set(unused, *argument.option, value)) {
         usage_error("--" + argument.name + ": '" + value + "' is not " + argument.option->expected);
     }
-    setenv(argument.option->variable, value, 1);
+    std::string& kept = values_of_options[argument.option->variable];
+    if (argument.option->type == hdtrace::Option::Type::notes && !kept.empty()) {
+        kept += '\n';
+    } else {
+        kept.clear();
+    }
+    kept += value;
+    setenv(argument.option->variable, kept.c_str(), 1);
+}
+
+/// So that the run can tell where its settings came from.
+void tell_options()
+{
+    unsetenv(hdtrace::mpi::options_variable); // of another hdtrace-run before
+    if (values_of_options.empty()) {
+        return;
+    }
+    std::string names;
+    for (const auto& [variable, ignored] : values_of_options) {
+        names += variable + ' ';
+    }
+    setenv(hdtrace::mpi::options_variable, names.c_str(), 1);
 }
 
 std::filesystem::path library()
@@ -219,6 +244,7 @@ int main(int argc, char** argv)
     argv[0] = own_name;
     char** command = argv + parse_command_line(argc, argv);
     refuse_wrong_variables();
+    tell_options();
     const std::string program = hdtrace::find_program(command[0]);
     if (!program.empty()) {
         const std::string tracer = library();

@@ -2,6 +2,7 @@
 
 #include "mpiwrapper/launcher/small_file.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,18 @@ namespace hdtrace::mpi {
 namespace {
 
 constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+constexpr const char* local_rank_variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                                "SLURM_LOCALID"};
+
+// The value of the first of these that is set; null if none is.
+template <size_t Size> const char* first_in_environment(const char* const (&variables)[Size])
+{
+    for (const char* const variable : variables) {
+        if (const char* const value = getenv(variable))
+            return value;
+    }
+    return nullptr;
+}
 
 // Of Hydra's process on this host, which made the socket that we have from it; 0 if there is none. Not our
 // parent: that may be a shell.
@@ -49,12 +62,27 @@ const char* hydra_control_port()
 
 bool is_first_rank()
 {
-    for (const char* const variable : rank_variables) {
-        const char* const rank = getenv(variable);
-        if (rank != nullptr)
-            return strcmp(rank, "0") == 0;
+    const char* const rank = first_in_environment(rank_variables);
+    return rank == nullptr || strcmp(rank, "0") == 0;
+}
+
+// OMPI_FIRST_RANKS would tell, but Open MPI 4.1 has zeros there.
+bool is_first_of_program(int rank)
+{
+    const char* sizes = getenv("OMPI_APP_CTX_NUM_PROCS");
+    int64_t first = 0;
+    while (first < rank && sizes != nullptr && *sizes != '\0') {
+        char* end = nullptr;
+        first += strtol(sizes, &end, 10);
+        sizes = end != sizes ? end : nullptr;
     }
-    return true;
+    return first == rank;
+}
+
+bool is_first_on_host()
+{
+    const char* const rank = first_in_environment(local_rank_variables);
+    return rank == nullptr || strcmp(rank, "0") == 0;
 }
 
 const char* pmix_namespace()

@@ -22,6 +22,7 @@ from ._hdtrace import (
     Collective,
     CollectiveCall,
     Communicator,
+    CpuTime,
     Datatype,
     Element,
     Frame,
@@ -30,6 +31,9 @@ from ._hdtrace import (
     Problem,
     ProjectFile,
     ReadError,
+    RunFact,
+    RunProcess,
+    RunThread,
     State,
     Thread,
     Window,
@@ -38,6 +42,7 @@ from ._hdtrace import (
 from .info import Info, InfoLine
 from .project import Process, Project, open
 from .regions import counter, mark, region
+from .run import Run, Setting
 from .streams import Calls, Collectives, Messages
 from .trace import Trace, read_trace
 from .validation import validate
@@ -52,6 +57,7 @@ __all__ = [
     "CollectiveCall",
     "Collectives",
     "Communicator",
+    "CpuTime",
     "Datatype",
     "Element",
     "Frame",
@@ -65,6 +71,11 @@ __all__ = [
     "Project",
     "ProjectFile",
     "ReadError",
+    "Run",
+    "RunFact",
+    "RunProcess",
+    "RunThread",
+    "Setting",
     "State",
     "Thread",
     "Trace",

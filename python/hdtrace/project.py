@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project
 from .closing import Closing
+from .run import Run
 from .streams import Calls, Collectives, Interval, Messages, one_or_more, select
 
 if TYPE_CHECKING:
@@ -74,6 +75,11 @@ class Project(Closing):
         for of_rank in self._project.datatypes:
             datatypes.setdefault(of_rank.rank, {}).update({datatype.id: datatype for datatype in of_rank.types})
         return datatypes
+
+    @cached_property
+    def run(self) -> Run:
+        """Who ran what, with which settings, and what became of it."""
+        return Run(self._project.run_facts, self._project.run_processes)
 
     @cached_property
     def processes(self) -> list[Process]:

@@ -48,6 +48,7 @@ PYBIND11_MODULE(_hdtrace, module)
     using namespace hdtrace;
     bind_errors(module);
     bind_traces(module);
+    bind_run(module);
     bind_project(module);
     bind_calls(module);
     bind_matches(module);

@@ -7,6 +7,7 @@ namespace hdtrace {
 
 void bind_errors(pybind11::module_& module);
 void bind_traces(pybind11::module_& module);
+void bind_run(pybind11::module_& module);
 void bind_project(pybind11::module_& module);
 void bind_calls(pybind11::module_& module);
 void bind_matches(pybind11::module_& module);

@@ -184,6 +184,12 @@ void bind_project(py::module_& module)
                                        sites.push_back(shared_site(project, &site));
                                    return sites;
                                })
+        .def_property_readonly(
+            "run_facts",
+            [](const OpenedProject& project) -> const auto& { return project.project.run.facts; })
+        .def_property_readonly(
+            "run_processes",
+            [](const OpenedProject& project) -> const auto& { return project.project.run.processes; })
         .def(
             "call_site",
             [](const ProjectPointer& project, std::int64_t rank, const State& state) {

@@ -57,6 +57,9 @@ def environment_of(*command, **options) -> dict[str, str]:
     (["-d", "some where"], "HDTRACE_DIRECTORY", "some where"),
     (["--directory=$HOME/'\"`x`"], "HDTRACE_DIRECTORY", "$HOME/'\"`x`"),
     (["--name", "-x"], "HDTRACE_NAME", "-x"),
+    (["--note", "a=1"], "HDTRACE_NOTE", "a=1"),
+    (["--note", "a=1", "--note=b=x y=z"], "HDTRACE_NOTE", "a=1\nb=x y=z"),
+    (["--note", "a=1", "--no-nested", "-d", "x"], "HDTRACE_OPTIONS", "HDTRACE_DIRECTORY HDTRACE_NESTED HDTRACE_NOTE "),
 ])
 def test_an_option_sets_its_variable(launcher, arguments, variable, value):
     assert environment_of(launcher, *arguments)[variable] == value

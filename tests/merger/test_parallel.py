@@ -47,6 +47,17 @@ def test_call_sites(run, ranks):
     assert (run.folder / "app.proj").read_bytes() == expected.output.read_bytes()
 
 
+@pytest.mark.parametrize("ranks", RANKS)
+def test_runs(run, ranks):
+    for rank in range(4):
+        run.process(rank, f"Command line='a {rank // 2}'\nVariable name='OMP_KEY' hidden=1\nCpuTime time=1 user=2 system=3\n"
+                    "Thread number=0 tid=7 begin=1\nThread number=0 tid=7 begin=1 end=2 name='x'\nEnd thread=0\n", size=4, keys="pid=1 program='/a'")
+    expected = run.merge_cleanly()
+    assert len(expected.project.find("Run").findall("Process")) == 4
+    assert merge(run.folder, "-o", "app.proj", "--overwrite", "app", ranks=ranks).returncode == 0
+    assert (run.folder / "app.proj").read_bytes() == expected.output.read_bytes()
+
+
 def write_troubled_processes(run):
     """Something to warn about in many ways."""
     everything = (

@@ -39,6 +39,7 @@ TEST(Settings, EveryTypeIsUnderstood)
     EXPECT_EQ(settings_with("HDTRACE_COMPRESS", "zstd").compress, Compress::zstd);
     EXPECT_STREQ(name_of(Compress::gzip), "gzip");
     EXPECT_STREQ(settings_with("HDTRACE_NAME", "my app").name, "my app");
+    EXPECT_STREQ(settings_with("HDTRACE_NOTE", "a=b\nc= d=\ne=").note, "a=b\nc= d=\ne=");
 }
 
 TEST(Settings, OnlyTheSettingThatIsMeantChanges)
@@ -66,6 +67,7 @@ TEST(Settings, WrongValuesChangeNothing)
          {"", "K", "4095", "3K", "64k", "64KB", "1KM", "1.5M", "-64K", "9223372036854775807K",
           "99999999999999999999"}},
         {"HDTRACE_COMPRESS", {"", "zst", "zstd ", "ZSTD", "1"}},
+        {"HDTRACE_NOTE", {"", "a", "=b", "a=b\n", "a=b\nc", "a=b\n=c", "\na=b"}},
         {"HDTRACE_DIRECTORY", {""}}};
     for (const auto& [variable, texts] : wrong) {
         for (const char* text : texts) {
@@ -108,6 +110,17 @@ TEST(Settings, OnlyTextsAreTexts)
     Settings settings;
     EXPECT_EQ(text_of(settings, option_of("HDTRACE_DIRECTORY")), &settings.directory);
     EXPECT_EQ(text_of(settings, option_of("HDTRACE_BUFFER_SIZE")), nullptr);
+}
+
+TEST(Settings, TheOthersAreNumbers)
+{
+    EXPECT_EQ(number_of(settings_with("HDTRACE_NESTED", "1"), option_of("HDTRACE_NESTED")), 1);
+    EXPECT_EQ(number_of(settings_with("HDTRACE_FLUSH_SECONDS", "77"), option_of("HDTRACE_FLUSH_SECONDS")),
+              77);
+    EXPECT_EQ(number_of(settings_with("HDTRACE_BUFFER_SIZE", "8G"), option_of("HDTRACE_BUFFER_SIZE")),
+              int64_t{8} << 30);
+    EXPECT_EQ(number_of(settings_with("HDTRACE_COMPRESS", "gzip"), option_of("HDTRACE_COMPRESS")), 2);
+    EXPECT_EQ(number_of(settings_with("HDTRACE_NAME", "x"), option_of("HDTRACE_NAME")), 0);
 }
 
 } // namespace

@@ -1,7 +1,9 @@
 #include "mpiwrapper/runtime/process/settings.h"
 
+#include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 namespace hdtrace::mpi {
@@ -9,6 +11,10 @@ namespace hdtrace::mpi {
 Settings settings;
 
 namespace {
+
+// By the position of the option; taken when the settings are read.
+uint64_t set_variables = 0;
+uint64_t set_by_launcher = 0;
 
 // The program may change its environment later. Where memory is short, the default holds.
 void copy_text(const Option& option)
@@ -19,6 +25,34 @@ void copy_text(const Option& option)
     const char* const copy = strdup(*text);
     Settings defaults;
     *text = copy != nullptr ? copy : *text_of(defaults, option);
+}
+
+uint64_t bit_of(const Option& option)
+{
+    return uint64_t{1} << (&option - options().data());
+}
+
+// Whether hdtrace-run names it among those that its options have set.
+bool is_from_launcher(const Option& option)
+{
+    const char* const names = secure_getenv(options_variable);
+    const size_t length = strlen(option.variable);
+    for (const char* name = names; name != nullptr && *name != '\0';) {
+        const size_t end = strcspn(name, " ");
+        if (end == length && memcmp(name, option.variable, length) == 0)
+            return true;
+        name += end + (name[end] != '\0' ? 1 : 0);
+    }
+    return false;
+}
+
+void note_origin(const Option& option)
+{
+    if (value_in_environment(option) == nullptr)
+        return;
+    set_variables |= bit_of(option);
+    if (is_from_launcher(option))
+        set_by_launcher |= bit_of(option);
 }
 
 void refuse_wrong_value(const Option& option)
@@ -38,12 +72,21 @@ void refuse_wrong_value(const Option& option)
 void read_settings()
 {
     for (const Option& option : options()) {
-        if (set_from_environment(settings, option))
-            copy_text(option);
+        if (!set_from_environment(settings, option))
+            continue;
+        copy_text(option);
+        note_origin(option);
     }
     verbosity = settings.verbosity; // what follows may have something to say
     for (const Option& option : options())
         refuse_wrong_value(option);
+}
+
+Origin origin_of(const Option& option)
+{
+    return (set_by_launcher & bit_of(option)) != 0 ? Origin::launcher
+           : (set_variables & bit_of(option)) != 0 ? Origin::environment
+                                                   : Origin::built_in;
 }
 
 } // namespace hdtrace::mpi

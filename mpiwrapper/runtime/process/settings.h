@@ -10,4 +10,8 @@ extern Settings settings;
 /// From the environment. Says what it does not understand.
 void read_settings();
 
+/// What a setting's value comes from.
+enum class Origin { built_in, environment, launcher };
+Origin origin_of(const Option& option);
+
 } // namespace hdtrace::mpi

@@ -11,6 +11,7 @@
 #include "mpiwrapper/runtime/process/info_sink.h"
 #include "mpiwrapper/runtime/process/preload.h"
 #include "mpiwrapper/runtime/process/process_line.h"
+#include "mpiwrapper/runtime/process/run_lines.h"
 #include "mpiwrapper/runtime/process/settings.h"
 #include "mpiwrapper/runtime/process/signals.h"
 #include "mpiwrapper/runtime/process/trace_place.h"
@@ -88,6 +89,7 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
             return;
         }
         describe_process(thread_level);
+        describe_run();
         start_objects(world, has_world_communicator, thread_level);
         leave_preload_list();
         watch_ends();

@@ -9,6 +9,7 @@ from typing import Any
 from .._hdtrace import printable, printable_lines
 from ..project import Project
 from .output import print_json, table
+from .run import describe_run, run_tables, settings_text
 
 
 def _datatypes(project: Project) -> list[dict[str, Any]]:
@@ -48,10 +49,11 @@ def describe(project: Project) -> dict[str, Any]:
             for label, one in zip(project.file_labels, project.files)
         ],
         "datatypes": _datatypes(project),
+        "run": describe_run(project.run),
     }
 
 
-def _text(about: dict[str, Any]) -> str:
+def _text(about: dict[str, Any], run: list[str]) -> str:
     def cells(keys: list[str], rows: list[dict[str, Any]]) -> list[list[object]]:
         return [["" if row[key] is None else row[key] for key in keys] for row in rows]
 
@@ -78,13 +80,15 @@ def _text(about: dict[str, Any]) -> str:
             heads = [kind[:-1], *(key.replace("_", " ") for key in keys[1:])]
             numbers = {"processes", "initial size", "size", "extent", "descriptions"}
             parts.append(table(heads, cells(keys, about[kind]), numbers))
-    return "\n".join(parts)
+    return "\n".join(parts + run)
 
 
 def run(arguments: Namespace) -> int:
-    about = describe(Project(arguments.project))
-    if arguments.json:
-        print_json(about)
+    project = Project(arguments.project)
+    if arguments.settings:
+        print(settings_text(project), end="")
+    elif arguments.json:
+        print_json(describe(project))
     else:
-        print(_text(about), end="")
+        print(_text(describe(project), run_tables(project.run)), end="")
     return 0

@@ -105,8 +105,10 @@ _FILTERS = (
 COMMANDS = (
     Command(
         "info",
-        "show which processes, communicators, files and datatypes a run had",
-        arguments=(_PROJECT, _JSON),
+        "show which processes, communicators, files and datatypes a run had, and how it was run",
+        "What is known of the run itself comes last: user, command, directory, MPI library, settings, environment, notes, processor time, "
+        "names of threads.",
+        (_PROJECT, Argument("--settings", "write the settings of the tracer as a shell reads them: they repeat the run"), _JSON),
         module="info",
     ),
     Command(

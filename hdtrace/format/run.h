@@ -1,0 +1,52 @@
+// run.h - what a project tells of the run itself: who ran what, with which settings, and what became of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hdtrace/format/element.h"
+
+namespace hdtrace {
+
+/// Something that holds for some processes: `Command`, `Setting`, `Variable`, ... (docs/format.md).
+struct RunFact {
+    struct Ranks {
+        std::int64_t first = 0;
+        std::int64_t last = 0;
+    };
+
+    Element fact;
+    std::vector<Ranks> ranks; ///< ascending
+};
+
+/// The processor time that a process had used at a moment, in nanoseconds.
+struct CpuTime {
+    std::int64_t time = 0; ///< since the epoch
+    std::int64_t user = 0;
+    std::int64_t system = 0;
+};
+
+/// A thread of the program. Others may have had its number, and so its trace, before it or after it.
+struct RunThread {
+    std::int64_t number = 0;
+    std::int64_t tid = 0;   ///< of the system
+    std::int64_t begin = 0; ///< of its first call, in nanoseconds since the epoch
+    std::optional<std::int64_t> end;
+    std::string name; ///< when it ended; empty if it is not known
+};
+
+struct RunProcess {
+    std::int64_t rank = 0;
+    std::int64_t pid = 0;
+    std::vector<CpuTime> cpu_times; ///< when MPI began, and at the end
+    std::vector<RunThread> threads;
+};
+
+struct Run {
+    std::vector<RunFact> facts; ///< each kind together
+    std::vector<RunProcess> processes;
+};
+
+} // namespace hdtrace

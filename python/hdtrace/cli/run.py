@@ -1,0 +1,134 @@
+"""What `hdtrace info` tells of the run itself."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from .._hdtrace import RunFact, RunProcess, printable
+from ..project import Project
+from ..run import Run
+from .output import seconds, table
+
+
+def describe_run(run: Run) -> dict[str, Any]:
+    """For JSON: a list for each kind of facts, and the processes."""
+    about: dict[str, Any] = {}
+    for fact in run.facts:
+        about.setdefault(fact.kind.lower(), []).append({**fact.values, "ranks": fact.ranks})
+    about["processes"] = [
+        {
+            "rank": process.rank,
+            "pid": process.pid,
+            "cpu_times": [{"time": cpu.time, "user": cpu.user, "system": cpu.system} for cpu in process.cpu_times],
+            "threads": [
+                {"number": one.number, "tid": one.tid, "name": one.name, "begin": one.begin, "end": one.end}
+                for one in process.threads
+            ],
+        }
+        for process in run.processes
+    ]
+    return about
+
+
+def _ranks(fact: RunFact) -> str:
+    most = 4
+    ranges = [str(first) if first == last else f"{first}-{last}" for first, last in fact.ranks[:most]]
+    return ", ".join(ranges) + (", ..." if len(fact.ranks) > most else "")
+
+
+def _value(fact: RunFact, key: str) -> str:
+    value = fact.values.get(key, "")
+    return f"{value}... ({fact.values['omitted']} more bytes)" if "omitted" in fact.values else value
+
+
+def _user(fact: RunFact) -> str:
+    return " ".join([fact.values.get("name", ""), f"({fact.values.get('uid', '')})"]).strip()
+
+
+def _place(fact: RunFact) -> str:
+    values = fact.values
+    details = " ".join(f"{key} {values[key]}" for key in ("device", "port", "guid", "pattern") if values.get(key))
+    return f"{values.get('host', '')}: {values.get('address', '')} ({' '.join(filter(None, [values.get('by', ''), details]))})"
+
+
+def _used(processes: list[RunProcess]) -> Iterator[str]:
+    """The processor time that all processes used."""
+    ended = [process.cpu_times for process in processes if len(process.cpu_times) > 1]
+    if ended:
+        user, system = (sum(getattr(times[-1], kind) - getattr(times[0], kind) for times in ended) for kind in ("user", "system"))
+        yield f"{seconds(user)} s user, {seconds(system)} s system from the begin of MPI to the end, of {len(ended)} process(es)"
+
+
+_SHOWN = (
+    ("user", "User", _user),
+    ("command", "Command", lambda fact: _value(fact, "line")),
+    ("program", "Program", lambda fact: _value(fact, "path")),
+    ("directory", "Directory", lambda fact: _value(fact, "path")),
+    ("MPI library", "Library", lambda fact: _value(fact, "version")),
+    ("tracer", "Library", lambda fact: fact.values.get("tracer", "")),
+    ("place", "Place", _place),
+)
+
+
+def run_tables(run: Run) -> list[str]:
+    """For people; nothing if nothing is known."""
+    tables = []
+    rows = [[title, text(fact), _ranks(fact)] for title, kind, text in _SHOWN for fact in run.of_kind(kind)]
+    rows += [["processor time", text, ""] for text in _used(run.processes)]
+    if rows:
+        tables.append(table(["run", "", "ranks"], rows))
+    names = Counter(thread.name for process in run.processes for thread in process.threads if thread.name)
+    for heads, lines in (
+        (["note", "value", "ranks"], [[fact.values.get("key", ""), _value(fact, "value"), _ranks(fact)] for fact in run.of_kind("Note")]),
+        (
+            ["setting", "value", "from", "ranks"],
+            [
+                [fact.values.get("name", ""), _value(fact, "value"), fact.values.get("from", ""), _ranks(fact)]
+                for fact in run.of_kind("Setting")
+                if fact.values.get("from") != "default"
+            ],
+        ),
+        (
+            ["variable", "value", "ranks"],
+            [
+                [fact.values.get("name", ""), "(hidden)" if "hidden" in fact.values else _value(fact, "value"), _ranks(fact)]
+                for fact in run.of_kind("Variable")
+            ],
+        ),
+        (["thread", "count"], sorted(names.items())),
+    ):
+        if lines:
+            tables.append(table(heads, lines, ["count"]))
+    return tables
+
+
+def _comment(text: str) -> str:
+    return f"# {printable(text)}\n"
+
+
+def settings_text(project: Project) -> str:
+    """Assignments for a shell that repeat the run. Whatever stands in the project, nothing else is among them."""
+    settings = [fact for fact in project.run.of_kind("Setting") if re.fullmatch("HDTRACE_[A-Z_]+", fact.values.get("name", ""))]
+    if not settings:
+        raise ValueError(f"{project.path} does not tell the settings of its run")
+    text = _comment(f"The settings of {project.name}. The same again: set -a; . ./FILE; set +a")
+    for fact in project.run.of_kind("Command")[:1]:
+        text += _comment(f"Command, in {project.run.directory or 'an unknown directory'}: {_value(fact, 'line')}")
+    known = set()
+    for fact in settings:
+        name, origin = fact.values["name"], fact.values.get("from", "")
+        assignment = f"{name}={shlex.quote(fact.values.get('value', ''))}"
+        if name in known:
+            text += _comment(f"ranks {_ranks(fact)}: {assignment}")
+        elif "omitted" in fact.values:
+            text += _comment(f"too long to be recorded as a whole: {name}")
+        elif origin == "default":
+            text += _comment(f"default: {assignment}")
+        else:
+            text += _comment(f"{origin}:") + assignment + "\n"
+        known.add(name)
+    return text

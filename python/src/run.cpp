@@ -1,0 +1,43 @@
+// What a project tells of the run itself.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "hdtrace/format/run.h"
+#include "python/src/bindings.h"
+#include "python/src/conversions.h"
+
+namespace py = pybind11;
+
+namespace hdtrace {
+
+void bind_run(py::module_& module)
+{
+    py::class_<RunFact>(module, "RunFact")
+        .def_property_readonly("kind", [](const RunFact& fact) { return fact.fact.name; })
+        .def_property_readonly("values", [](const RunFact& fact) { return to_dict(fact.fact.attributes); })
+        .def_property_readonly("ranks",
+                               [](const RunFact& fact) {
+                                   std::vector<std::pair<std::int64_t, std::int64_t>> ranks;
+                                   for (const RunFact::Ranks& range : fact.ranks)
+                                       ranks.emplace_back(range.first, range.last);
+                                   return ranks;
+                               })
+        .def("__repr__", [](const RunFact& fact) { return "<RunFact " + fact.fact.name + ">"; });
+    py::class_<CpuTime>(module, "CpuTime")
+        .def_readonly("time", &CpuTime::time)
+        .def_readonly("user", &CpuTime::user)
+        .def_readonly("system", &CpuTime::system);
+    py::class_<RunThread>(module, "RunThread")
+        .def_readonly("number", &RunThread::number)
+        .def_readonly("tid", &RunThread::tid)
+        .def_readonly("begin", &RunThread::begin)
+        .def_readonly("end", &RunThread::end)
+        .def_readonly("name", &RunThread::name);
+    py::class_<RunProcess>(module, "RunProcess")
+        .def_readonly("rank", &RunProcess::rank)
+        .def_readonly("pid", &RunProcess::pid)
+        .def_readonly("cpu_times", &RunProcess::cpu_times)
+        .def_readonly("threads", &RunProcess::threads);
+}
+
+} // namespace hdtrace

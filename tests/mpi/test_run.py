@@ -1,0 +1,100 @@
+"""What a project tells of the run: who ran what, and how."""
+import getpass
+import os
+import re
+import shlex
+import subprocess
+
+import hdtrace
+import pytest
+from support.checks import read_info
+from support.runs import LAUNCHER, SETTINGS, SOURCE, TIMEOUT, only_with, program
+
+NOTES = {"purpose": "it's a = test", "empty": ""}
+
+
+@pytest.fixture(scope="module")
+def run_directory(tmp_path_factory):
+    """Of a run with notes, settings from both sides, and a secret."""
+    directory = tmp_path_factory.mktemp("run")
+    notes = [word for key, value in NOTES.items() for word in ("--note", f"{key}={value}")]
+    command = [SOURCE / "scripts/mpirun", "-n", "3", LAUNCHER, *notes, "--time-digits=7", program("send_modes"), "two words", "it's", ""]
+    environment = os.environ | {"MPIEXEC": SETTINGS["mpiexec"], "HDTRACE_BUFFER_SIZE": "64K", "OMP_NUM_THREADS": "7", "OMP_TOKEN": "hunter2"}
+    subprocess.run(list(map(str, command)), cwd=directory, env=environment, check=True, timeout=TIMEOUT, capture_output=True)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def project(run_directory):
+    infos = sorted(run_directory.glob("*.info"))
+    subprocess.run([LAUNCHER.with_name("project-merger"), "-o", run_directory / "send-modes.proj", *infos], check=True, timeout=TIMEOUT)
+    hdtrace.validate(run_directory / "send-modes.proj")
+    return hdtrace.open(run_directory / "send-modes.proj")
+
+
+def lines_of(directory, rank, kind):
+    (info,) = directory.glob(f"*_{rank}_0.info")
+    return [values for name, values in read_info(info) if name == kind]
+
+
+def test_who_ran_what(project, run_directory):
+    run = project.run
+    assert run.uid == os.getuid()
+    assert run.user in (os.environ.get("LOGNAME", os.environ.get("USER")), getpass.getuser() if run.user else None)
+    assert shlex.split(run.command) == [str(program("send_modes")), "two words", "it's", ""]
+    assert [run.program, run.directory] == [str(program("send_modes")), str(run_directory)]
+    assert SETTINGS["mpi"].split()[0] in run.library and re.fullmatch(r"\d+\.\d+\.\d+", run.tracer)
+    assert run.notes == NOTES
+
+
+def test_every_setting_is_told_with_where_it_came_from(project):
+    settings = project.run.settings
+    table = [f"HDTRACE_{key}" for key in re.findall(r"^\[([A-Z_]+)\]$", (SOURCE / "hdtrace/options.toml").read_text(), re.M)]
+    assert sorted(settings) == sorted(table)
+    origins = {name: setting.origin for name, setting in settings.items() if setting.origin != "default"}
+    assert origins == {"HDTRACE_BUFFER_SIZE": "environment", "HDTRACE_TIME_DIGITS": "hdtrace-run", "HDTRACE_NOTE": "hdtrace-run"}
+    assert [settings[f"HDTRACE_{key}"].value for key in ("BUFFER_SIZE", "TIME_DIGITS", "COMPRESS", "NESTED")] == ["65536", "7", "none", "0"]
+
+
+def test_the_environment_without_secrets(project, run_directory):
+    environment = project.run.environment
+    assert environment["OMP_NUM_THREADS"] == "7"
+    assert environment["OMP_TOKEN"] is None
+    assert all(name.startswith(("OMPI_", "PMIX_", "PMI_", "SLURM_", "MPICH_", "OMP_", "HDTRACE_")) for name in environment)
+    for path in run_directory.iterdir():
+        assert b"hunter2" not in path.read_bytes()
+
+
+def test_what_is_the_same_in_all_processes_is_told_by_one(run_directory):
+    for rank in (1, 2):
+        for kind in ("User", "Library", "Variable", "Note", "Place"):
+            assert not lines_of(run_directory, rank, kind)
+        assert {line["name"] for line in lines_of(run_directory, rank, "Setting")} == {"HDTRACE_BUFFER_SIZE", "HDTRACE_TIME_DIGITS"}
+        assert lines_of(run_directory, rank, "Command") == lines_of(run_directory, 0, "Command")
+
+
+@only_with("Open MPI")
+def test_each_program_of_a_run_is_told(tmp_path):
+    each = [LAUNCHER, program("send_modes")]
+    command = [SOURCE / "scripts/mpirun", "-n", "2", *each, "first", ":", "-n", "2", "env", "OMP_X=1", *each, "second"]
+    environment = os.environ | {"HDTRACE_NAME": "both"}
+    subprocess.run(list(map(str, command)), cwd=tmp_path, env=environment, check=True, timeout=TIMEOUT, capture_output=True)
+    assert [bool(lines_of(tmp_path, rank, "User")) for rank in range(4)] == [True, False, True, False]
+    assert {"name": "OMP_X", "value": "1"} in lines_of(tmp_path, 2, "Variable")
+    subprocess.run([LAUNCHER.with_name("project-merger"), "-o", "both.proj", *tmp_path.glob("*.info")], cwd=tmp_path, check=True, timeout=TIMEOUT)
+    commands = {fact.values["line"].split()[-1]: fact.ranks for fact in hdtrace.open(tmp_path / "both.proj").run.of_kind("Command")}
+    assert commands == {"first": [(0, 1)], "second": [(2, 3)]}
+
+
+def test_the_settings_repeat_the_run(project, run_directory, tmp_path):
+    """As docs/options.md says."""
+    hdtrace_command = LAUNCHER.with_name("hdtrace")
+    again = subprocess.run([hdtrace_command, "info", "--settings", project.path], check=True, timeout=TIMEOUT, capture_output=True, text=True).stdout
+    (tmp_path / "again.conf").write_text(again)
+    command = [SOURCE / "scripts/mpirun", "-n", "1", LAUNCHER, program("init_null")]
+    script = f"set -a; . ./again.conf; set +a; exec {shlex.join(map(str, command))}"
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("HDTRACE_")} | {"MPIEXEC": SETTINGS["mpiexec"]}
+    subprocess.run(["sh", "-c", script], cwd=tmp_path, env=clean, check=True, timeout=TIMEOUT)
+    repeated = {line["name"]: line["value"] for line in lines_of(tmp_path, 0, "Setting")}
+    assert repeated == {line["name"]: line["value"] for line in lines_of(run_directory, 0, "Setting")}
+    assert "TIME_DIGITS" in again and {line["from"] for line in lines_of(tmp_path, 0, "Setting")} == {"default", "environment"}
