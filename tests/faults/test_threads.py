@@ -55,3 +55,29 @@ def test_ten_thousand_threads(run):
     assert int(memory) <= 512 or HAS_ADDRESS_SANITIZER  # which keeps what was freed for a while
     assert victim.ends() == {0: (len(PRELUDE) + 1, 0), **{thread: (1, 0) for thread in range(1, 10001)}}
     assert all(victim.names(thread) == ["Bcast"] for thread in range(1, 10001, 997))
+
+
+def test_ten_thousand_threads_with_one_number(run):
+    """Nothing grows with their count but the trace that they share."""
+    victim = run("threads", "ten_thousand", env={"HDTRACE_REUSE_THREADS": "1"})
+    assert (victim.returncode, victim.stderr) == (0, "")
+    descriptors, memory = re.fullmatch(r"descriptors (-?\d+)\ngrew (-?\d+)\n", victim.stdout).groups()
+    assert int(descriptors) <= 0
+    assert int(memory) <= 512 or HAS_ADDRESS_SANITIZER
+    assert len(list(victim.trace_directory.iterdir())) == 3
+    assert victim.ends() == {0: (len(PRELUDE) + 1, 0), 1: (10000, 0)}
+    assert victim.names(1) == 10000 * ["Bcast"]
+
+
+def test_a_killed_program_keeps_what_ended_threads_did(run):
+    victim = run("threads", "killed_after", env={"HDTRACE_REUSE_THREADS": "1", "HDTRACE_FLUSH_SECONDS": "0"})
+    assert victim.returncode == -signal.SIGKILL
+    assert victim.names(1) == 3 * ["Bcast"]
+
+
+def test_a_thread_that_ends_inside_a_call_leaves_its_number_to_others(run):
+    """The call is unfinished, and what follows stands behind it."""
+    victim = run("threads", "ends_inside", env={"HDTRACE_REUSE_THREADS": "1", "HDTRACE_ALL_FUNCTIONS": "2"})
+    assert (victim.returncode, victim.stderr) == (0, "")
+    assert victim.names(1) == ["Op_create", "Reduce_local", "Bcast"]
+    assert [state.name for state in victim.trace(thread=1) if state.get("unfinished")] == ["Reduce_local"]

@@ -98,3 +98,48 @@ def test_the_settings_repeat_the_run(project, run_directory, tmp_path):
     repeated = {line["name"]: line["value"] for line in lines_of(tmp_path, 0, "Setting")}
     assert repeated == {line["name"]: line["value"] for line in lines_of(run_directory, 0, "Setting")}
     assert "TIME_DIGITS" in again and {line["from"] for line in lines_of(tmp_path, 0, "Setting")} == {"default", "environment"}
+
+
+def processes_of(run):
+    assert run.project
+    (path,) = run.trace_directory.glob("*.proj")
+    return hdtrace.open(path).run.processes
+
+
+def used(run, when):
+    return int(re.search(rf"^{when} (\d+)$", run.stdout, re.M)[1]) * 1000
+
+
+def test_processor_time(run_traced):
+    """What the process has used lies between what it sees right before and after."""
+    run = run_traced("thread_lives", 1)
+    (process,) = processes_of(run)
+    begin, end = process.cpu_times
+    assert used(run, "before") <= begin.user + begin.system <= used(run, "begun")
+    assert used(run, "ending") <= end.user + end.system <= used(run, "ended")
+    assert end.user + end.system - begin.user - begin.system >= 90_000_000, "the program was busy for a tenth of a second"
+    first, *_, last = list(run.traces[0])
+    assert first.time <= begin.time <= first.time + (last.end - first.time) and begin.time < end.time
+
+
+@pytest.mark.parametrize("reuse, numbers", [("0", [1, 2, 3]), ("1", [1, 1, 1])])
+def test_threads_have_names_and_numbers(run_traced, reuse, numbers):
+    run = run_traced("thread_lives", 1, {"HDTRACE_REUSE_THREADS": reuse}, ("3",))
+    (process,) = processes_of(run)
+    tids = [int(tid) for tid in re.findall(r"^thread (\d+)$", run.stdout, re.M)]
+    threads = sorted(process.threads, key=lambda thread: thread.begin)
+    assert [(one.number, one.tid, one.name) for one in threads] == [
+        (0, process.pid, "main one"), *((number, tid, f"worker'{i}") for i, (number, tid) in enumerate(zip(numbers, tids, strict=True)))]
+    for i, one in enumerate(threads[1:]):
+        (call,) = [state for state in run.threads[0, one.number] if state.name == "Sendrecv" and state["toTag"] == str(i)]
+        assert one.begin <= call.time and call.end <= one.end
+
+
+def test_a_number_is_not_used_again_while_its_thread_lives(run_traced):
+    """Where threads run at the same time, each has a trace of its own also then."""
+    run = run_traced("identity_threads", 1, {"HDTRACE_REUSE_THREADS": "1"})
+    (process,) = processes_of(run)
+    lives = sorted((one.number, one.begin, one.end) for one in process.threads)
+    assert len(lives) == 9
+    for (number, _, end), (other, begin, _) in zip(lives, lives[1:]):
+        assert number != other or end <= begin

@@ -15,6 +15,7 @@
 #include "mpiwrapper/runtime/process/settings.h"
 #include "mpiwrapper/runtime/process/signals.h"
 #include "mpiwrapper/runtime/process/trace_place.h"
+#include "mpiwrapper/runtime/recording/life_lines.h"
 #include "mpiwrapper/runtime/recording/state.h"
 
 #include <stdlib.h>
@@ -90,6 +91,7 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         }
         describe_process(thread_level);
         describe_run();
+        describe_cpu_time();
         start_objects(world, has_world_communicator, thread_level);
         leave_preload_list();
         watch_ends();
@@ -253,6 +255,7 @@ void stop()
     set_state(State::off);
     set_gate(0, 0);
     close_traces();
+    describe_cpu_time();
     info_file().close();
     stop_flush_thread();
 }

@@ -7,6 +7,7 @@
 #include "mpiwrapper/runtime/process/settings.h"
 #include "mpiwrapper/runtime/process/signals.h"
 #include "mpiwrapper/runtime/process/trace_place.h"
+#include "mpiwrapper/runtime/recording/life_lines.h"
 #include "mpiwrapper/runtime/recording/state.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ namespace {
 
 // The mutex of the state is held while these change.
 Thread* threads = nullptr;
+Thread* ended_threads = nullptr; ///< whose traces new ones will go on with
 int thread_count = 0;
 
 pthread_key_t thread_end_key;
@@ -55,12 +57,8 @@ int open_trace(Thread& thread)
         report_write_error(path.c_string(), error);
     else
         Diagnostic(everything).text("writing ").text(path.c_string());
-    if (thread.number == 0) {
+    if (thread.number == 0)
         warn_if_not_compressed(thread.writer);
-    } else {
-        TextBuffer line;
-        write_info(line.text("Thread number=").number(thread.number).text("\n"));
-    }
     return error == ENOMEM ? error : 0;
 }
 
@@ -100,6 +98,21 @@ bool leave_list(const Thread* thread)
     return true;
 }
 
+void push(Thread*& list, Thread* thread)
+{
+    thread->next = list;
+    list = thread;
+}
+
+// Its trace stays open. The state mutex is held.
+void keep_for_others(Thread* thread)
+{
+    if (thread->call_count > 0)
+        lose_calls(*thread, 0);
+    thread->writer.flush();
+    push(ended_threads, thread);
+}
+
 // A thread of the program ended.
 void end_thread(void* data)
 {
@@ -108,12 +121,40 @@ void end_thread(void* data)
     const Lock lock(state_mutex);
     if (!leave_list(thread))
         return;
-    if (current_state() == State::running)
-        close_trace(*thread);
-    if (gettid() == getpid())
-        main_thread_left();
+    const bool is_main = gettid() == getpid();
+    const bool is_running = current_state() == State::running;
+    const bool is_kept = is_running && settings.reuse_threads && !is_main;
     take_back_signal_stack(thread->signal_stack);
+    if (is_running)
+        describe_end_of(*thread);
+    if (is_main)
+        main_thread_left();
+    if (is_kept)
+        return keep_for_others(thread);
+    if (is_running)
+        close_trace(*thread);
     destroy(thread);
+}
+
+// It is the calling thread's now. The state mutex is held.
+void begin_thread(Thread* thread)
+{
+    thread->tid = gettid();
+    thread->begin = thread->clock.now();
+    describe_begin_of(*thread);
+    push(threads, thread);
+}
+
+// Null if none has ended.
+Thread* go_on_with_ended_thread()
+{
+    const Lock lock(state_mutex);
+    Thread* const thread = ended_threads;
+    if (thread == nullptr)
+        return nullptr;
+    ended_threads = thread->next;
+    begin_thread(thread);
+    return thread;
 }
 
 // With the next number, and its trace. Null with an error of open_trace().
@@ -141,6 +182,19 @@ Thread* make_thread(int& error)
     return nullptr;
 }
 
+// With the next number. Null if memory is short.
+Thread* begin_new_thread()
+{
+    int error = EEXIST;
+    Thread* thread = nullptr;
+    while (error == EEXIST)
+        thread = make_thread(error);
+    const Lock lock(state_mutex);
+    if (thread != nullptr)
+        begin_thread(thread);
+    return thread;
+}
+
 } // namespace
 
 void lose_calls(Thread& thread, int first)
@@ -156,6 +210,7 @@ void lose_calls(Thread& thread, int first)
 
 void find_stack(Thread& thread)
 {
+    thread.stack_begin = thread.stack_end = nullptr;
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
@@ -175,17 +230,11 @@ void watch_thread_ends()
 
 Thread* add_thread()
 {
-    int error = EEXIST;
-    Thread* thread = nullptr;
-    while (error == EEXIST)
-        thread = make_thread(error);
+    Thread* thread = go_on_with_ended_thread();
+    if (thread == nullptr)
+        thread = begin_new_thread();
     if (thread == nullptr)
         return nullptr;
-    {
-        const Lock lock(state_mutex);
-        thread->next = threads;
-        threads = thread;
-    }
     find_stack(*thread);
     thread->sites.open(settings.call_sites, thread->stack_begin, thread->stack_end);
     thread->signal_stack = provide_signal_stack();
@@ -201,7 +250,11 @@ void save_traces()
 
 void close_traces()
 {
-    for (Thread* thread = threads; thread != nullptr; thread = thread->next)
+    for (Thread* thread = threads; thread != nullptr; thread = thread->next) {
+        describe_end_of(*thread);
+        close_trace(*thread);
+    }
+    for (Thread* thread = ended_threads; thread != nullptr; thread = thread->next)
         close_trace(*thread);
 }
 
@@ -209,6 +262,7 @@ void forget_threads()
 {
     current_thread = nullptr;
     threads = nullptr;
+    ended_threads = nullptr;
 }
 
 } // namespace hdtrace::mpi

@@ -28,6 +28,8 @@ struct Thread {
     const void* stack_begin = nullptr;      ///< the lowest address; null if it is not known
     const void* stack_end = nullptr;
     int number = 0;
+    pid_t tid = 0;
+    int64_t begin = 0; ///< when it was made known
     CallSites sites;
     HandleCache<MPI_Comm, const Comm*> comms;
     HandleCache<MPI_Datatype, Type> types;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/resource.h>
 
 static sem_t is_in_call;
@@ -109,6 +110,32 @@ static void start_ten_thousand(void)
     printf("grew %ld\n", resident_kib() - memory);
 }
 
+static void be_killed_after_others(void)
+{
+    start_one_by_one(3);
+    raise(SIGKILL);
+}
+
+static void end_thread(void* in, void* out, int* count, MPI_Datatype* type)
+{
+    (void)in, (void)out, (void)count, (void)type;
+    pthread_exit(NULL);
+}
+
+static void* end_inside_call(void* unused)
+{
+    be_in_a_call(end_thread);
+    return unused;
+}
+
+static void go_on_behind_call(void)
+{
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, end_inside_call, NULL) == 0);
+    pthread_join(thread, NULL);
+    start_one_by_one(1);
+}
+
 /* The threads are more than descriptors may be open, and the program wants its own. */
 static void start_many_with_few_files(void)
 {
@@ -126,6 +153,8 @@ static const struct way ways[] = {
     {"thousand", start_thousand},
     {"ten_thousand", start_ten_thousand},
     {"few_files", start_many_with_few_files},
+    {"killed_after", be_killed_after_others},
+    {"ends_inside", go_on_behind_call},
 };
 
 int main(int argc, char** argv)

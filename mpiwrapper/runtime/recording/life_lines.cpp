@@ -1,0 +1,83 @@
+#include "mpiwrapper/runtime/recording/life_lines.h"
+
+#include "mpiwrapper/launcher/small_file.h"
+#include "mpiwrapper/runtime/process/identity.h"
+#include "mpiwrapper/runtime/process/info_sink.h"
+
+#include <sys/resource.h>
+
+namespace hdtrace::mpi {
+
+namespace {
+
+constexpr size_t longest_line = 256;
+constexpr size_t longest_name = 15; // of a thread, proc(5)
+
+char* put_seconds(char* out, int64_t nanoseconds)
+{
+    out = put_text(put_number(out, nanoseconds / nanoseconds_per_second), ".");
+    return put_nanoseconds(out, static_cast<uint32_t>(nanoseconds % nanoseconds_per_second));
+}
+
+char* put_time(char* out, int64_t time)
+{
+    return put_seconds(out, time > time_base() ? time - time_base() : 0);
+}
+
+char* put_used(char* out, const timeval& used)
+{
+    return put_seconds(out, used.tv_sec * nanoseconds_per_second + used.tv_usec * 1000);
+}
+
+// Nothing where the system does not tell.
+char* put_name(char* out, pid_t tid)
+{
+    char path[64], name[longest_name + 2];
+    *put_text(put_number(put_text(path, "/proc/self/task/"), tid), "/comm") = '\0';
+    size_t length = read_begin(path, name);
+    if (length == 0)
+        return out;
+    length -= name[length - 1] == '\n' ? 1 : 0;
+    return put_text(put_info_escaped(put_text(out, " name='"), name, length), "'");
+}
+
+char* put_thread(char* out, const Thread& thread)
+{
+    out = put_number(put_text(out, "Thread number="), thread.number);
+    out = put_number(put_text(out, " tid="), thread.tid);
+    return put_time(put_text(out, " begin="), thread.begin);
+}
+
+void write_line(const char* line, char* end)
+{
+    end = put_text(end, "\n");
+    info_file().write(line, static_cast<size_t>(end - line));
+}
+
+} // namespace
+
+void describe_begin_of(const Thread& thread)
+{
+    char line[longest_line];
+    write_line(line, put_thread(line, thread));
+}
+
+void describe_end_of(const Thread& thread)
+{
+    char line[longest_line];
+    char* const end = put_time(put_text(put_thread(line, thread), " end="), Clock().now());
+    write_line(line, put_name(end, thread.tid));
+}
+
+void describe_cpu_time()
+{
+    rusage used;
+    if (getrusage(RUSAGE_SELF, &used) != 0)
+        return;
+    char line[longest_line];
+    char* end = put_time(put_text(line, "CpuTime time="), Clock().now());
+    end = put_used(put_text(end, " user="), used.ru_utime);
+    write_line(line, put_used(put_text(end, " system="), used.ru_stime));
+}
+
+} // namespace hdtrace::mpi
