@@ -59,6 +59,7 @@ const std::vector<FactKind>& fact_kinds()
           {"value", !number, optional},
           {"hidden", number, optional},
           {"omitted", number, optional}}},
+        {"Calls", {{"name"}, {"recorded", number}, {"ignored", number}}},
         {"Place",
          {{"host"},
           {"by"},

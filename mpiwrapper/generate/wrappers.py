@@ -81,7 +81,7 @@ class Wrapper:
         set_arguments = values.set_arguments()
         lines = [
             *values.known.form(function.logged.element),
-            f"Call call({level}, Tracks::{self.tracks()});",
+            f"Call call(Function::{function.name}, {level}, Tracks::{self.tracks()});",
             "if (call.passes())",
             f"    return real.{function.name}({', '.join(p.name for p in function.parameters)});",
             *values.before,

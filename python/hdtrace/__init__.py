@@ -42,7 +42,7 @@ from ._hdtrace import (
 from .info import Info, InfoLine
 from .project import Process, Project, open
 from .regions import counter, mark, region
-from .run import Run, Setting
+from .run import CallCount, Run, Setting
 from .streams import Calls, Collectives, Messages
 from .trace import Trace, read_trace
 from .validation import validate
@@ -51,6 +51,7 @@ from .writer import TraceWriter
 __all__ = [
     "CALL_CLASSES",
     "Call",
+    "CallCount",
     "CallSite",
     "Calls",
     "Collective",

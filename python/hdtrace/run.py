@@ -16,6 +16,14 @@ class Setting:
     origin: str
 
 
+@dataclass
+class CallCount:
+    """How many calls of a function the trace has, and how many of the program's it leaves out."""
+
+    recorded: int = 0
+    ignored: int = 0
+
+
 class Run:
     """What a project tells of its run; older projects tell nothing. `project.run` is one.
 
@@ -95,6 +103,17 @@ class Run:
     def environment(self) -> dict[str, str | None]:
         """The variables of launchers, MPI and OpenMP; None where the name looks like that of a secret."""
         return {name: values.get("value") for name, values in self._first_of_each("Variable", "name")}
+
+    @property
+    def calls(self) -> dict[str, CallCount]:
+        """By the function's name without MPI_, of all processes; those that were killed do not tell theirs."""
+        calls: dict[str, CallCount] = {}
+        for fact in self.of_kind("Calls"):
+            count = calls.setdefault(fact.values.get("name", ""), CallCount())
+            processes = sum(last - first + 1 for first, last in fact.ranks)
+            count.recorded += processes * int(fact.values.get("recorded", 0))
+            count.ignored += processes * int(fact.values.get("ignored", 0))
+        return calls
 
     @property
     def places(self) -> list[dict[str, str]]:

@@ -26,6 +26,7 @@ def test_form(run):
         "Command line='./app \\'a b\\''\nDirectory path='/home/u'\nSetting name='HDTRACE_NESTED' value='1' from='environment'\n"
         "User name='alice' uid=1000\nLibrary version='Open MPI\\nv4' tracer='0.1.0'\nNote key='a' value=''\n"
         "Variable name='OMP_X' value='1'\nVariable name='OMP_KEY' hidden=1\nPlace host='node01' by='slurm' address='s0.n' pattern='switch.node'\n"
+        "Calls name='Send' recorded=5 ignored=0\n"
         "CpuTime time=0.000100000 user=1.5 system=0\nThread number=0 tid=4711 begin=0.000200000\n"
         "CpuTime time=2 user=3 system=0.25\nThread number=0 tid=4711 begin=0.000200000 end=2.000000001 name='main'\nEnd thread=0\n",
         size=1,
@@ -60,6 +61,9 @@ def test_form(run):
     <Variable name="OMP_X" value="1">
       <Ranks first="0" last="0"/>
     </Variable>
+    <Calls name="Send" recorded="5" ignored="0">
+      <Ranks first="0" last="0"/>
+    </Calls>
     <Place host="node01" by="slurm" address="s0.n" pattern="switch.node">
       <Ranks first="0" last="0"/>
     </Place>
@@ -103,6 +107,8 @@ def test_the_original_tools_get_nothing_of_it(run):
     ("User name='a'", "a User line needs uid="),
     ("User name='a' uid=-1", "uid is negative"),
     ("Variable value='a'", "a Variable line needs name="),
+    ("Calls name='Send' recorded=1", "a Calls line needs ignored="),
+    ("Calls name='Send' recorded=x ignored=0", "recorded is not a number"),
     ("CpuTime time=1 user=x system=0", "user is not a time"),
     ("CpuTime time=1 user=-1 system=0", "user is negative"),
     ("CpuTime time=1 user=1", "a CpuTime line needs system="),

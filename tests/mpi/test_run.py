@@ -143,3 +143,37 @@ def test_a_number_is_not_used_again_while_its_thread_lives(run_traced):
     assert len(lives) == 9
     for (number, _, end), (other, begin, _) in zip(lives, lives[1:]):
         assert number != other or end <= begin
+
+
+def counts_of(run):
+    """{(rank, function): (recorded, ignored)}"""
+    return {(rank, line["name"]): (int(line["recorded"]), int(line["ignored"]))
+            for rank in range(run.ranks) for line in lines_of(run.trace_directory, rank, "Calls")}
+
+
+def test_calls_that_are_left_out_are_counted(run_traced):
+    """With all functions none is left out, and together there are as many whatever is recorded. What is recorded is compared with the trace by
+    all tests."""
+    everything = counts_of(run_traced("send_modes", 2, {"HDTRACE_ALL_FUNCTIONS": "2"}))
+    assert {ignored for _, ignored in everything.values()} == {0}
+    for level in ("0", "1"):
+        counts = counts_of(run_traced("send_modes", 2, {"HDTRACE_ALL_FUNCTIONS": level}))
+        assert counts[0, "Comm_rank"] == (0, 1) and counts[1, "Send"] == (1, 0)
+        assert {key: sum(both) for key, both in counts.items()} == {key: sum(both) for key, both in everything.items()}
+
+
+def test_calls_while_recording_is_paused_are_counted(run_traced):
+    counts = counts_of(run_traced("pcontrol", 1))
+    assert [counts[0, name] for name in ("Bcast", "Send", "Irecv", "Wait", "Finalize")] == [(3, 2), (0, 1), (1, 0), (1, 0), (0, 1)]
+
+
+def test_calls_inside_others_are_counted_where_they_are_recorded(run_traced):
+    for nested, inside in (("0", 0), ("1", 1)):
+        counts = counts_of(run_traced("nested", 1, {"HDTRACE_NESTED": nested}))
+        assert counts.get((0, "Barrier"), (0, 0)) == (inside, 0)
+
+
+def test_calls_of_threads_that_have_ended_are_counted(run_traced):
+    for reuse in ("0", "1"):
+        counts = counts_of(run_traced("thread_lives", 1, {"HDTRACE_REUSE_THREADS": reuse}, ("3",)))
+        assert counts[0, "Sendrecv"] == (3, 0)

@@ -24,6 +24,9 @@ RUN = """\
 <Setting name="HDTRACE_NESTED" value="1" from="environment"><Ranks first="0" last="0"/></Setting>
 <Variable name="OMP_KEY" hidden="1"><Ranks first="0" last="0"/></Variable>
 <Variable name="OMP_X" value="1"><Ranks first="0" last="0"/></Variable>
+<Calls name="Barrier" recorded="0" ignored="2"><Ranks first="0" last="0"/><Ranks first="2" last="4"/></Calls>
+<Calls name="Send" recorded="3" ignored="1"><Ranks first="0" last="1"/></Calls>
+<Calls name="Send" recorded="4" ignored="0"><Ranks first="2" last="2"/></Calls>
 <Place host="node01" by="infiniband" address="0x1a" device="mlx5_0" port="1" guid="5:6"><Ranks first="0" last="0"/></Place>
 <Process rank="0" pid="4711" began="100">
   <CpuTime time="0.000000100" user="1.500000000" system="0.000000000"/><CpuTime time="2.000000000" user="3.000000000" system="0.250000000"/>
@@ -47,6 +50,7 @@ def test_objects(tmp_path):
     assert (run.command, run.directory, run.notes) == ("./app 'a b'", "/home/u", {"why": "test"})
     assert run.environment == {"OMP_KEY": None, "OMP_X": "1"}
     assert run.settings["HDTRACE_NESTED"] == hdtrace.Setting("1", "environment")
+    assert run.calls == {"Barrier": hdtrace.CallCount(0, 8), "Send": hdtrace.CallCount(10, 2)}
     assert run.places == [{"host": "node01", "by": "infiniband", "address": "0x1a", "device": "mlx5_0", "port": "1", "guid": "5:6"}]
     assert [(fact.values["line"], fact.ranks) for fact in run.of_kind("Command")] == [("./app 'a b'", [(0, 0)]), ("./app c", [(1, 1)])]
     first, second = run.processes
@@ -90,6 +94,10 @@ OMP_X     1         0
 
 thread  count
 main        1
+
+function  recorded  ignored
+Barrier          0        8
+Send            10        2
 """
 
 

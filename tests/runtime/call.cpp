@@ -66,7 +66,7 @@ class Calls : public testing::Test {
 // What is done with a call at this moment.
 std::string decision(Level level, Tracks tracks)
 {
-    Call call(level, tracks);
+    Call call(Function::MPI_Barrier, level, tracks);
     return call.passes() ? "passes" : call.is_recorded() ? "recorded" : "tracked";
 }
 
@@ -99,7 +99,7 @@ TEST_F(Calls, are_only_tracked_while_recording_is_paused)
 TEST_F(Calls, inside_others_pass_or_count_what_they_make)
 {
     TracedThread thread(path());
-    Call outer(with_attributes, Tracks::nothing);
+    Call outer(Function::MPI_Barrier, with_attributes, Tracks::nothing);
     outer.begin(outer_form);
     EXPECT_EQ(thread->depth, 1);
     EXPECT_EQ(decision(with_attributes, Tracks::operations), "passes");
@@ -114,7 +114,7 @@ TEST_F(Calls, of_the_library_for_the_wrapper_are_not_recorded)
     TracedThread thread(path());
     set_gate(TraceWriter::max_depth, TraceWriter::max_depth);
     {
-        Call outer(with_attributes, Tracks::nothing);
+        Call outer(Function::MPI_Barrier, with_attributes, Tracks::nothing);
         EXPECT_EQ(decision(with_attributes, Tracks::operations), "passes");
         outer.begin(outer_form);
         outer.end(MPI_SUCCESS);
@@ -129,7 +129,7 @@ void nest(int depth, int& recorded)
 {
     if (depth == 0)
         return;
-    Call call(with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Barrier, with_attributes, Tracks::nothing);
     if (call.passes())
         return;
     call.begin(nested_form);
@@ -157,7 +157,7 @@ TEST_F(Calls, find_objects_again_until_they_are_freed)
     const MPI_Comm handle = mpi.make_comm({0, 1});
     created_from_parent(MPI_COMM_WORLD, handle, "dup");
     TracedThread thread(path());
-    Call call(with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Barrier, with_attributes, Tracks::nothing);
     call.begin(call_form);
     call.end(MPI_SUCCESS);
     const int64_t id = call.comm(handle).id;
@@ -174,7 +174,7 @@ TEST_F(Calls, see_that_another_thread_closed_a_file)
     const MPI_File handle = handle_of<MPI_File>(1);
     opened(handle, 5, MPI_MODE_RDONLY);
     TracedThread thread(path());
-    Call call(with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Barrier, with_attributes, Tracks::nothing);
     call.begin(call_form);
     call.end(MPI_SUCCESS);
     const File file = call.file(handle);
@@ -193,7 +193,7 @@ __attribute__((noinline)) void leave_by_longjmp()
 {
     // Without a destructor's scope around it, as in C.
     alignas(Call) char memory[sizeof(Call)];
-    Call* const call = new (memory) Call(with_attributes, Tracks::nothing);
+    Call* const call = new (memory) Call(Function::MPI_Barrier, with_attributes, Tracks::nothing);
     call->begin(left_form);
     longjmp(before_call, 1);
 }

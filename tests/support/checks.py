@@ -50,6 +50,8 @@ def check_traces(run, complete):
         _check_ids(trace, infos[rank])
         if complete:
             _check_end_line(trace, thread, infos[rank])
+    if complete:
+        _check_counts(run, infos)
     _check_requests(run)
 
 
@@ -79,6 +81,25 @@ def _check_end_line(trace, thread, info):
     ends = [values for kind, values in info if kind == "End" and values["thread"] == str(thread)]
     count = sum(not state.is_event for state in trace.everything())
     assert [(int(end["states"]), end["dropped"]) for end in ends] == [(count, "0")], f"{trace.title}: {count} states, but {ends}"
+
+
+def _check_counts(run, infos):
+    """Of each function as many calls are counted as there are states."""
+    for rank, info in infos.items():
+        counts, states = defaultdict(int), defaultdict(int)
+        for kind, values in info:
+            if kind == "Calls" and values["recorded"] != "0":
+                counts[_state_of(values["name"])] += int(values["recorded"])
+        for trace in (trace for (of_rank, _), trace in run.threads.items() if of_rank == rank):
+            for state in trace.everything():
+                states[state.name] += not state.is_event
+        assert counts == states, f"rank {rank}"
+
+
+def _state_of(function):
+    """Large-count forms have those of the usual ones; what ends a split access has Wait."""
+    function = function.removesuffix("_c")
+    return "Wait" if re.fullmatch(r"File_(read|write)_\w+_end", function) else function
 
 
 def _check_requests(run):

@@ -32,7 +32,8 @@ enum class Tracks : uint8_t {
 class Call {
   public:
     /// In the wrapper itself, whose frame is @p frame.
-    Call(Level level, Tracks tracks, const void* frame = __builtin_frame_address(0)) : m_frame(frame)
+    Call(Function function, Level level, Tracks tracks, const void* frame = __builtin_frame_address(0))
+        : m_frame(frame)
     {
         Thread* thread = current_thread;
         if (!HDT_LIKELY(thread != nullptr)) {
@@ -47,12 +48,16 @@ class Call {
             m_is_tracked = tracks == Tracks::communicators ||
                            (tracks == Tracks::operations &&
                             thread->depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
+            // One that the MPI library makes is none of the program's.
+            if (thread->depth == 0)
+                thread->counts.add(function, false);
             // A call inside another one, or without a trace: it only passes through.
             if (!m_is_tracked)
                 return;
         } else {
             m_is_tracked = true;
             m_is_recorded = level <= __atomic_load_n(&gate.level, __ATOMIC_RELAXED);
+            thread->counts.add(function, m_is_recorded);
         }
         m_number = thread->call_count;
         if (!HDT_LIKELY(m_number < TraceWriter::max_depth)) {

@@ -25,6 +25,7 @@ namespace {
 Thread* threads = nullptr;
 Thread* ended_threads = nullptr; ///< whose traces new ones will go on with
 int thread_count = 0;
+CallCounts all_counts; ///< of the threads that have ended
 
 pthread_key_t thread_end_key;
 
@@ -125,8 +126,10 @@ void end_thread(void* data)
     const bool is_running = current_state() == State::running;
     const bool is_kept = is_running && settings.reuse_threads && !is_main;
     take_back_signal_stack(thread->signal_stack);
-    if (is_running)
+    if (is_running) {
         describe_end_of(*thread);
+        all_counts.take(thread->counts);
+    }
     if (is_main)
         main_thread_left();
     if (is_kept)
@@ -252,10 +255,12 @@ void close_traces()
 {
     for (Thread* thread = threads; thread != nullptr; thread = thread->next) {
         describe_end_of(*thread);
+        all_counts.take(thread->counts);
         close_trace(*thread);
     }
     for (Thread* thread = ended_threads; thread != nullptr; thread = thread->next)
         close_trace(*thread);
+    all_counts.describe();
 }
 
 void forget_threads()

@@ -6,6 +6,7 @@
 #include "mpiwrapper/runtime/objects/datatypes.h"
 #include "mpiwrapper/runtime/objects/files.h"
 #include "mpiwrapper/runtime/objects/windows.h"
+#include "mpiwrapper/runtime/recording/call_counts.h"
 #include "mpiwrapper/runtime/recording/scratch.h"
 #include "mpiwrapper/runtime/regions/open_regions.h"
 #include "mpiwrapper/runtime/sites/call_sites.h"
@@ -35,6 +36,7 @@ struct Thread {
     HandleCache<MPI_Datatype, Type> types;
     HandleCache<MPI_Win, Window> windows;
     HandleCache<MPI_File, File> files;
+    CallCounts counts;
     Clock clock;
     Scratch handles;
     Scratch statuses;

@@ -100,9 +100,10 @@ def run_tables(run: Run) -> list[str]:
             ],
         ),
         (["thread", "count"], sorted(names.items())),
+        (["function", "recorded", "ignored"], [[name, count.recorded, count.ignored] for name, count in sorted(run.calls.items())]),
     ):
         if lines:
-            tables.append(table(heads, lines, ["count"]))
+            tables.append(table(heads, lines, ["count", "recorded", "ignored"]))
     return tables
 
 

@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm)
 {
-    Call call(with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Alltoallw, with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     call.begin("Alltoallw");

@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
-    Call call(with_attributes, Tracks::communicators);
+    Call call(Function::MPI_Comm_split, with_attributes, Tracks::communicators);
     if (call.passes())
         return real.MPI_Comm_split(comm, color, key, newcomm);
     call.begin("Comm_split");

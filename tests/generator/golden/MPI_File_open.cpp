@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
-    Call call(with_attributes, Tracks::operations);
+    Call call(Function::MPI_File_open, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_File_open(comm, filename, amode, info, fh);
     const FileBeforeCall before(filename);

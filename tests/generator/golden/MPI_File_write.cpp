@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
-    Call call(with_attributes, Tracks::nothing);
+    Call call(Function::MPI_File_write, with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_File_write(fh, buf, count, datatype, status);
     const File fh_object = call.file(fh);

@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
-    Call call(with_attributes, Tracks::operations);
+    Call call(Function::MPI_File_write_all_end, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_File_write_all_end(fh, buf, status);
     const Request ended = split_access_of(fh);

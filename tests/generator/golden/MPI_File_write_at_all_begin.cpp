@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
 {
-    Call call(with_attributes, Tracks::operations);
+    Call call(Function::MPI_File_write_at_all_begin, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
     const File fh_object = call.file(fh);

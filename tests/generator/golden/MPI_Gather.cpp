@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    Call call(with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Gather, with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     call.begin("Gather");

@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
-    Call call(with_attributes, Tracks::operations);
+    Call call(Function::MPI_Improbe, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Improbe(source, tag, comm, flag, message, status);
     StatusArgument used_status(status);

@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
-    Call call(with_attributes, Tracks::operations);
+    Call call(Function::MPI_Imrecv, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Imrecv(buf, count, datatype, message, request);
     const MatchedMessage matched(message);

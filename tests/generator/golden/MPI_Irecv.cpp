@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    Call call(with_attributes, Tracks::operations);
+    Call call(Function::MPI_Irecv, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Irecv(buf, count, datatype, source, tag, comm, request);
     call.begin("Irecv");

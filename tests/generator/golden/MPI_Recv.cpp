@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    Call call(with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Recv, with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Recv(buf, count, datatype, source, tag, comm, status);
     StatusArgument used_status(status);

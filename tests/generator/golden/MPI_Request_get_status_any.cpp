@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request *array_of_requests, int *index, int *flag, MPI_Status *status)
 {
-    Call call(with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Request_get_status_any, with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Request_get_status_any(count, array_of_requests, index, flag, status);
     call.begin("Request_get_status_any");

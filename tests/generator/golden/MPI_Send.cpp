@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    Call call(with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Send, with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Send(buf, count, datatype, dest, tag, comm);
     call.begin("Send");

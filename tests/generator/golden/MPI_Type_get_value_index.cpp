@@ -1,6 +1,6 @@
 extern "C" HDT_EXPORT int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)
 {
-    Call call(local_query, Tracks::nothing);
+    Call call(Function::MPI_Type_get_value_index, local_query, Tracks::nothing);
     if (call.passes())
         return real.MPI_Type_get_value_index(value_type, index_type, pair_type);
     call.begin("Type_get_value_index");

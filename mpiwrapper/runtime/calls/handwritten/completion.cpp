@@ -185,10 +185,10 @@ constexpr StateForm form_for_several(const char* name)
 // All completion calls. make(statuses) calls MPI, get_ended(has_answered) reads what it answered,
 // put_attributes(element) writes that.
 template <typename Make, typename GetEnded, typename PutAttributes>
-int complete(const StateForm& form, int count, MPI_Request* requests, MPI_Status* statuses, Make make,
-             GetEnded get_ended, PutAttributes put_attributes)
+int complete(Function function, const StateForm& form, int count, MPI_Request* requests, MPI_Status* statuses,
+             Make make, GetEnded get_ended, PutAttributes put_attributes)
 {
-    Call call(with_attributes, Tracks::operations);
+    Call call(function, with_attributes, Tracks::operations);
     if (call.passes())
         return make(statuses);
     Offered offered(call, count, requests);
@@ -220,8 +220,9 @@ extern "C" HDT_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status)
 {
     static constexpr StateForm form = form_for_one("Wait");
     return complete(
-        form, 1, request, status, [&](MPI_Status* used) { return real.MPI_Wait(request, used); },
-        [](bool) { return Ended{1}; }, [](Element&) {});
+        Function::MPI_Wait, form, 1, request, status,
+        [&](MPI_Status* used) { return real.MPI_Wait(request, used); }, [](bool) { return Ended{1}; },
+        [](Element&) {});
 }
 HDT_WRAPS(MPI_Wait);
 
@@ -229,7 +230,7 @@ extern "C" HDT_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Sta
 {
     static constexpr StateForm form = form_for_several("Waitall");
     return complete(
-        form, count, requests, statuses,
+        Function::MPI_Waitall, form, count, requests, statuses,
         [&](MPI_Status* used) { return real.MPI_Waitall(count, requests, used); },
         [&](bool) { return Ended{count}; },
         [&](Element& element) { element.text(" count='").number(count).text("'"); });
@@ -241,7 +242,7 @@ extern "C" HDT_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* in
     static constexpr StateForm form = form_for_several("Waitany");
     int found = -1;
     return complete(
-        form, count, requests, status,
+        Function::MPI_Waitany, form, count, requests, status,
         [&](MPI_Status* used) { return real.MPI_Waitany(count, requests, index, used); },
         [&](bool has_answered) {
             found = has_answered ? defined(*index) : -1;
@@ -259,7 +260,7 @@ extern "C" HDT_EXPORT int MPI_Waitsome(int incount, MPI_Request requests[], int*
     static constexpr StateForm form = form_for_several("Waitsome");
     int found = 0;
     return complete(
-        form, incount, requests, statuses,
+        Function::MPI_Waitsome, form, incount, requests, statuses,
         [&](MPI_Status* used) { return real.MPI_Waitsome(incount, requests, outcount, indices, used); },
         [&](bool has_answered) {
             found = has_answered ? defined(*outcount) : 0;
@@ -276,7 +277,8 @@ extern "C" HDT_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* 
     int is_complete = 0;
     static constexpr StateForm form = form_for_one("Test");
     return complete(
-        form, 1, request, status, [&](MPI_Status* used) { return real.MPI_Test(request, flag, used); },
+        Function::MPI_Test, form, 1, request, status,
+        [&](MPI_Status* used) { return real.MPI_Test(request, flag, used); },
         [&](bool has_answered) {
             is_complete = has_answered && *flag;
             return Ended{is_complete};
@@ -290,7 +292,7 @@ extern "C" HDT_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* fl
     static constexpr StateForm form = form_for_several("Testall");
     int is_complete = 0;
     return complete(
-        form, count, requests, statuses,
+        Function::MPI_Testall, form, count, requests, statuses,
         [&](MPI_Status* used) { return real.MPI_Testall(count, requests, flag, used); },
         [&](bool has_answered) {
             is_complete = has_answered && *flag;
@@ -308,7 +310,7 @@ extern "C" HDT_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* in
     static constexpr StateForm form = form_for_several("Testany");
     int is_complete = 0, found = -1;
     return complete(
-        form, count, requests, status,
+        Function::MPI_Testany, form, count, requests, status,
         [&](MPI_Status* used) { return real.MPI_Testany(count, requests, index, flag, used); },
         [&](bool has_answered) {
             is_complete = has_answered && *flag;
@@ -333,7 +335,7 @@ extern "C" HDT_EXPORT int MPI_Testsome(int incount, MPI_Request requests[], int*
     static constexpr StateForm form = form_for_several("Testsome");
     int found = 0;
     return complete(
-        form, incount, requests, statuses,
+        Function::MPI_Testsome, form, incount, requests, statuses,
         [&](MPI_Status* used) { return real.MPI_Testsome(incount, requests, outcount, indices, used); },
         [&](bool has_answered) {
             found = has_answered ? defined(*outcount) : 0;

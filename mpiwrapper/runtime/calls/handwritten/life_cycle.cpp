@@ -15,8 +15,8 @@ namespace {
 
 // MPI_Init cannot be a Call: there is nothing to record with before it returns.
 template <typename Start, typename PutAttributes>
-int finish_init(const void* frame, int rc, int64_t begin, const char* name, Level level, Start start_tracing,
-                PutAttributes put_attributes)
+int finish_init(Function function, const void* frame, int rc, int64_t begin, const char* name, Level level,
+                Start start_tracing, PutAttributes put_attributes)
 {
     const int64_t end = Clock().now();
     if (rc != MPI_SUCCESS) {
@@ -27,7 +27,11 @@ int finish_init(const void* frame, int rc, int64_t begin, const char* name, Leve
     const auto wtime = static_cast<int64_t>(PMPI_Wtime() * nanoseconds_per_second) - (Clock().now() - end);
     start_tracing();
     Thread* const thread = current_thread;
-    if (thread == nullptr || gate.record_depth == 0 || gate.level < level)
+    if (thread == nullptr)
+        return rc;
+    const bool is_recorded = gate.record_depth > 0 && level <= gate.level;
+    thread->counts.add(function, is_recorded);
+    if (!is_recorded)
         return rc;
     thread->writer.enter();
     Element element(thread->writer);
@@ -79,7 +83,7 @@ const char* copy_name(char (&memory)[HD_LONGEST_NAME + 2], const char* name)
 
 int pass_level_on(int level, const char* name, const void* frame)
 {
-    Call call(with_attributes, Tracks::operations, frame);
+    Call call(Function::MPI_Pcontrol, with_attributes, Tracks::operations, frame);
     if (call.passes()) {
         resolve_real_functions();
         return real.MPI_Pcontrol(level, name);
@@ -106,8 +110,8 @@ extern "C" HDT_EXPORT int MPI_Init(int* argc, char*** argv)
     begin_init();
     const int64_t begin = Clock().now();
     const int rc = real.MPI_Init(argc, argv);
-    return finish_init(__builtin_frame_address(0), rc, begin, "Init", ordinary, start_with_provided_level,
-                       [](Element&) {});
+    return finish_init(Function::MPI_Init, __builtin_frame_address(0), rc, begin, "Init", ordinary,
+                       start_with_provided_level, [](Element&) {});
 }
 HDT_WRAPS(MPI_Init);
 
@@ -117,8 +121,8 @@ extern "C" HDT_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required,
     const int64_t begin = Clock().now();
     const int rc = real.MPI_Init_thread(argc, argv, required, provided);
     return finish_init(
-        __builtin_frame_address(0), rc, begin, "Init_thread", with_attributes, start_with_provided_level,
-        [&](Element& element) {
+        Function::MPI_Init_thread, __builtin_frame_address(0), rc, begin, "Init_thread", with_attributes,
+        start_with_provided_level, [&](Element& element) {
             element.text(" required='").number(required).text("' provided='").number(*provided).text("'");
         });
 }
@@ -131,7 +135,7 @@ extern "C" HDT_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhand
     const int64_t begin = Clock().now();
     const int rc = real.MPI_Session_init(info, errhandler, session);
     return finish_init(
-        __builtin_frame_address(0), rc, begin, "Session_init", ordinary,
+        Function::MPI_Session_init, __builtin_frame_address(0), rc, begin, "Session_init", ordinary,
         [&] { start_from_session(*session); }, [](Element&) {});
 }
 HDT_WRAPS(MPI_Session_init);
@@ -139,7 +143,7 @@ HDT_WRAPS(MPI_Session_init);
 
 extern "C" HDT_EXPORT int MPI_Finalize()
 {
-    Call call(ordinary, Tracks::operations);
+    Call call(Function::MPI_Finalize, ordinary, Tracks::operations);
     if (call.passes()) {
         resolve_real_functions();
         return real.MPI_Finalize();
@@ -160,7 +164,7 @@ HDT_WRAPS(MPI_Finalize);
 
 extern "C" HDT_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
 {
-    Call call(with_attributes, Tracks::operations);
+    Call call(Function::MPI_Abort, with_attributes, Tracks::operations);
     if (call.passes()) {
         resolve_real_functions();
         stop(); // also from inside another call

@@ -68,7 +68,7 @@ extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
 {
     static constexpr Argument arguments[] = {request_argument(" initRid='", find_init_rid)};
     static constexpr StateForm form = {"Start", arguments};
-    Call call(with_attributes, Tracks::operations);
+    Call call(Function::MPI_Start, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Start(request);
     const MPI_Request before = handle_in(request);
@@ -101,7 +101,7 @@ extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
                                               .find = find_init_rid},
                                              {Argument::Kind::number, 3, " count='"}};
     static constexpr StateForm form = {"Startall", arguments};
-    Call call(with_attributes, Tracks::operations);
+    Call call(Function::MPI_Startall, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Startall(count, requests);
     const HandlesBefore before(call, count, requests);
@@ -140,7 +140,7 @@ extern "C" HDT_EXPORT int MPI_Request_free(MPI_Request* request)
 {
     static constexpr Argument arguments[] = {request_argument(" rid='", find_own_rid)};
     static constexpr StateForm form = {"Request_free", arguments};
-    Call call(with_attributes, Tracks::operations);
+    Call call(Function::MPI_Request_free, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Request_free(request);
     const MPI_Request handle = handle_in(request);
@@ -169,7 +169,7 @@ extern "C" HDT_EXPORT int MPI_Cancel(MPI_Request* request)
 {
     static constexpr Argument arguments[] = {request_argument(" rid='", find_active_rid)};
     static constexpr StateForm form = {"Cancel", arguments};
-    Call call(with_attributes, Tracks::operations);
+    Call call(Function::MPI_Cancel, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Cancel(request);
     call.begin([&](OpenState& state) {

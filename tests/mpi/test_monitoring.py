@@ -1,0 +1,73 @@
+"""What is traced is what Open MPI's own monitoring components count, which are below us in the MPI library."""
+import re
+from collections import Counter
+
+import hdtrace
+import pytest
+from support.runs import only_with
+
+pytestmark = only_with("Open MPI")
+
+SENDS = {"Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend", "Irsend", "Sendrecv", "Sendrecv_replace"}
+ALL_TO_ALL = {"Barrier", "Allgather", "Allgatherv", "Allreduce", "Alltoall", "Alltoallv", "Alltoallw", "Reduce_scatter", "Reduce_scatter_block",
+              "Scan", "Exscan"}
+ONE_TO_ALL, ALL_TO_ONE = {"Bcast", "Scatter", "Scatterv"}, {"Gather", "Gatherv", "Reduce"}
+
+
+@pytest.fixture
+def monitored(run_traced, tmp_path):
+    """monitored(program, ranks) -> the run, its opened project, and for each rank what the components wrote."""
+
+    def run_monitored(name, ranks):
+        run = run_traced(name, ranks, {
+            "OMPI_MCA_pml": "ob1,monitoring", "OMPI_MCA_pml_monitoring_enable": "2", "OMPI_MCA_pml_monitoring_enable_output": "3",
+            "OMPI_MCA_pml_monitoring_filename": str(tmp_path / "profile"),
+            # By a ring, and not by operations that would be counted, too.
+            "OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allgatherv_algorithm": "3"})
+        assert run.project
+        (project,) = run.trace_directory.glob("*.proj")
+        return hdtrace.open(project), [(tmp_path / f"profile.{rank}.prof").read_text() for rank in range(ranks)]
+
+    return run_monitored
+
+
+def peers(profiles, kind):
+    """{(from, to): (messages, bytes)}"""
+    rows = re.findall(rf"^{kind}\t(\d+)\t(\d+)\t(\d+) bytes\t(\d+) msgs sent", "".join(profiles), re.M)
+    return {(int(source), int(target)): (int(count), int(size)) for source, target, size, count in rows}
+
+
+@pytest.mark.parametrize("name", ["send_modes", "isend_modes", "receive", "completion", "probe", "threads"])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_messages(monitored, name, ranks):
+    project, profiles = monitored(name, ranks)
+    counts, sizes = Counter(), Counter()
+    for message in project.messages():
+        counts[message.source, message.destination] += 1
+        sizes[message.source, message.destination] += message.send.bytes
+    assert counts and {pair: (count, sizes[pair]) for pair, count in counts.items()} == peers(profiles, "E")
+    calls = project.run.calls
+    to_nobody = sum(call.get("toRank") == "-2" for call in project.calls(name=SENDS))
+    assert sum(calls[name].recorded for name in SENDS & calls.keys()) == counts.total() + to_nobody
+
+
+def world(profile):
+    """{kind of collective operation: number of calls}, of MPI_COMM_WORLD."""
+    text = re.search(r"^D\tMPI_COMM_WORLD\t.*\n((?:[AO]2.*\n)+)", profile, re.M)[1]
+    return {kind: int(count) for kind, count in re.findall(r"^([AO]2[AO])\t.*\t(\d+) msgs sent$", text, re.M)}
+
+
+@pytest.mark.parametrize("name", ["collectives", "nonblocking_collectives", "in_place", "vector_collectives", "send_modes"])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_collective_operations(monitored, name, ranks):
+    project, profiles = monitored(name, ranks)
+    for rank, profile in enumerate(profiles):
+        counts = Counter()
+        for call in project.calls(rank=rank):
+            operation = call.name[1:].capitalize() if call.name.startswith("I") and call.name != "Init" else call.name
+            is_root = call.get("root", call.get("rootRank")) == str(rank)
+            counts["A2A"] += operation in ALL_TO_ALL
+            # The library asks no component to broadcast nothing.
+            counts["O2A"] += operation in ONE_TO_ALL and is_root and (operation != "Bcast" or call["size"] != "0")
+            counts["A2O"] += operation in ALL_TO_ONE and is_root
+        assert dict(counts) == world(profile), f"rank {rank}"
