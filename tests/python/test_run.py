@@ -101,6 +101,12 @@ Send            10        2
 """
 
 
+def test_each_process_may_have_a_command_of_its_own(tmp_path):
+    commands = "".join(f'<Command line="./app {rank}"><Ranks first="{rank}" last="{rank}"/></Command>' for rank in range(1000))
+    lines = run_well("info", write(tmp_path, commands)).splitlines()
+    assert [line.split() for line in lines if line.startswith("command")][19:] == [["command", "./app", "19", "19"], ["command", "...", "and", "980", "more"]]
+
+
 def test_json(tmp_path):
     about = json.loads(run_well("info", "--json", write(tmp_path)))["run"]
     assert about["command"] == [{"line": "./app 'a b'", "ranks": [[0, 0]]}, {"line": "./app c", "omitted": "12", "ranks": [[1, 1]]}]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._hdtrace import RunFact, RunProcess, printable
@@ -74,10 +74,18 @@ _SHOWN = (
 )
 
 
+def _rows(run: Run, title: str, kind: str, text: Callable[[RunFact], str]) -> list[list[str]]:
+    """Not more than people read: each process may have a command of its own."""
+    most = 20
+    facts = run.of_kind(kind)
+    more = [[title, f"... and {len(facts) - most} more", ""]] if len(facts) > most else []
+    return [[title, text(fact), _ranks(fact)] for fact in facts[:most]] + more
+
+
 def run_tables(run: Run) -> list[str]:
     """For people; nothing if nothing is known."""
     tables = []
-    rows = [[title, text(fact), _ranks(fact)] for title, kind, text in _SHOWN for fact in run.of_kind(kind)]
+    rows = [row for title, kind, text in _SHOWN for row in _rows(run, title, kind, text)]
     rows += [["processor time", text, ""] for text in _used(run.processes)]
     if rows:
         tables.append(table(["run", "", "ranks"], rows))
