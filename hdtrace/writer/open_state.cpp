@@ -190,6 +190,13 @@ void OpenState::copy_from(const OpenState& other)
         m_values[i] = load(other.m_values[i]);
 }
 
+void OpenState::take_arguments(const OpenState& other)
+{
+    for (int i = 0; i < most_values; ++i)
+        store(m_values[i], other.m_values[i]);
+    store(m_known, other.m_known);
+}
+
 char* OpenState::put_attributes(char* out, const char* limit, bool was_left) const
 {
     using Kind = Argument::Kind;

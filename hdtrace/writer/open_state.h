@@ -89,6 +89,9 @@ class OpenState {
     bool is_unsure() const { return has(unsure_bit); }
     bool is_to_be_asked_again() const { return has(again_bit); }
 
+    /// Takes over the arguments of another one, which never began.
+    void take_arguments(const OpenState& other);
+
     // ---- for all ----
 
     /// What this one is at the moment, for a thread that it does not belong to.

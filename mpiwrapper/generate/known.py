@@ -1,5 +1,6 @@
 """What is known of a call when it begins: it is told while the call lasts (hdtrace/writer/open_state.h), and kept until it is written."""
 
+import re
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -12,7 +13,7 @@ MOST_VALUES = 20
 
 @dataclass(frozen=True)
 class Known:
-    """An attribute."""
+    """An attribute, or the requests that are waited for."""
 
     name: str
     condition: str  # '' is always
@@ -22,7 +23,8 @@ class Known:
     @property
     def initializer(self):
         details = f", {self.value.details}" if isinstance(self.value, Statement) and self.value.details else ""
-        return f"{{.kind = Argument::Kind::{self.value.kind}, .value = {self.first}, .start = \" {self.name}='\"{details}}}"
+        start = f"<{self.name} rid='" if self.value.kind == "children" else f" {self.name}='"
+        return f"{{.kind = Argument::Kind::{self.value.kind}, .value = {self.first}, .start = \"{start}\"{details}}}"
 
 
 class KnownArguments:
@@ -65,7 +67,8 @@ class KnownArguments:
         lines = [f"state.start(&form, {always:#x});", *lookups]
         for condition, group in groupby(enumerate(self._all), lambda item: item[1].condition):
             lines += self._set(condition, list(group))
-        captured = "=, &call" + (", &matched" if any("matched" in line for line in lines) else "")
+        by_reference = (name for name in ("matched", "ended") if any(re.search(rf"\b{name}\b", line) for line in lines))
+        captured = ", ".join(["=, &call", *(f"&{name}" for name in by_reference)])
         return [f"const auto set_arguments = [{captured}](OpenState& state) __attribute__((always_inline)) {{", *indent(lines), "};"]
 
     def _set(self, condition, group):

@@ -94,6 +94,11 @@ class Values:
         else:
             self._write(writer, name, kept)
 
+    def add_waited_for(self):
+        """The split access that the call ends, told as what it waits for."""
+        self.known.add("Pending", "", Statement("", "children", ("&ended.rid", "nullptr", "1"),
+                                                ".item_size = sizeof(int64_t), .stride = sizeof(int64_t), .find = find_itself"))
+
     def _kept_communicator(self):
         """The one that is needed after the call as well as before it."""
         return next((name for name, line in self._begin_lookups.items()

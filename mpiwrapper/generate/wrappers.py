@@ -225,6 +225,7 @@ class Wrapper:
             return self.commands_child()
         if child.argument == "split":
             self.values.use_status()
+            self.values.add_waited_for()
             return ["if (ended.rid >= 0)",
                     "    put_completed(element, call.succeeded() ? ended : without_status(ended), used_status.get());"]
         writer = TextWriter(f"<{child.name}", child=True)

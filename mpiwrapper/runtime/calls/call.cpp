@@ -7,22 +7,23 @@ namespace hdtrace::mpi {
 // Stacks grow downwards: calls in progress lie above us. One that was left lies below, or others have written
 // over it; what is left of it may look as before where nobody has, so it is found a little later at times.
 // Callbacks may run on stacks of their own, e.g. of coroutines; between two stacks addresses tell nothing.
-__attribute__((no_sanitize("address"))) bool Call::was_left(const Thread& thread, int number) const
+__attribute__((no_sanitize("address"))) bool Call::was_left(const Thread& thread, int number,
+                                                            const void* here)
 {
     const void* const place = thread.calls[number].place;
     if (!thread.is_on_stack(place))
         return false;
     const Call* const call = static_cast<const Call*>(place);
-    return call <= this || call->m_thread != &thread || call->m_number != number ||
+    return place <= here || call->m_thread != &thread || call->m_number != number ||
            call->m_begin != thread.calls[number].begin;
 }
 
-void Call::find_lost_calls(Thread& thread) const
+void Call::find_lost_calls(Thread& thread, const void* here)
 {
-    if (!thread.is_on_stack(this))
+    if (!thread.is_on_stack(here))
         return;
     for (int i = 0; i < thread.call_count; ++i) {
-        if (was_left(thread, i)) {
+        if (was_left(thread, i, here)) {
             lose_calls(thread, i);
             return;
         }

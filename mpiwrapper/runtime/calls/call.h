@@ -42,7 +42,7 @@ class Call {
                 return;
         }
         if (!HDT_LIKELY(thread->depth == 0))
-            find_lost_calls(*thread);
+            find_lost_calls(*thread, this);
         m_is_recorded = thread->depth < __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED);
         if (!HDT_LIKELY(m_is_recorded)) {
             m_is_tracked = tracks == Tracks::communicators ||
@@ -80,6 +80,10 @@ class Call {
         m_thread->depth = m_depth;
         m_thread->call_count = m_number;
     }
+
+    /// A longjmp() or an exception may have left calls that the thread seems to be in: they become unfinished
+    /// states. @p here is on the caller's stack.
+    static void find_lost_calls(Thread& thread, const void* here);
 
     /// Nothing is to be done but to call the real function.
     bool passes() const { return m_thread == nullptr; }
@@ -183,8 +187,7 @@ class Call {
     }
 
   private:
-    bool was_left(const Thread& thread, int number) const;
-    void find_lost_calls(Thread& thread) const;
+    static bool was_left(const Thread& thread, int number, const void* here);
     const Comm& find_comm_slowly(MPI_Comm handle, uint64_t generation);
     Type find_type_slowly(MPI_Datatype handle, uint64_t generation);
     Window find_window_slowly(MPI_Win handle, uint64_t generation);
@@ -193,7 +196,9 @@ class Call {
     template <typename SetArguments>
     __attribute__((noinline, cold)) void set_again(SetArguments set_arguments)
     {
-        set_arguments(*m_state);
+        OpenState found = {};
+        set_arguments(found);
+        m_state->take_arguments(found);
     }
     static char* put_error(char* out, int rc);
 

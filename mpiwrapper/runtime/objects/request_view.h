@@ -6,7 +6,9 @@
 
 namespace hdtrace::mpi {
 
-// For Argument::find (hdtrace/writer/open_state.h); the items are MPI_Request.
+// For Argument::find (hdtrace/writer/open_state.h); the items are MPI_Request, or for find_itself() rids.
+
+int64_t find_itself(const void* rid, const void*, int64_t);
 
 /// The operation that has not ended.
 int64_t find_active_rid(const void* handle, const void* variable, int64_t equal);

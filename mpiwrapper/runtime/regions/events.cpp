@@ -51,7 +51,7 @@ class Work {
                 m_error = HD_ERR_BUSY;
                 return;
             }
-            const Call finds_calls_that_were_left(local_query, Tracks::nothing);
+            Call::find_lost_calls(*thread, this);
         }
         m_thread = thread;
         m_depth = thread->depth;
