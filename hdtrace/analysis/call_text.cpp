@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <iterator>
+#include <span>
 #include <string_view>
 
 #include "hdtrace/matching/saturated.h"
@@ -100,6 +102,13 @@ void append_words(std::string& text, const Element& element)
     }
 }
 
+void append_child(std::string& text, const Element& child)
+{
+    text += " (" + child.name;
+    append_words(text, child);
+    text += ")";
+}
+
 // What all lines of a state have in common.
 struct Lines {
     const ObjectTable& objects;
@@ -116,11 +125,8 @@ void append_lines(std::string& text, const Lines& lines, const State& state, int
             seconds(saturated_distance(state.end, state.time)) + " " + lines.owner + " ";
     text += std::string(2 * depth, ' ') + state.name;
     append_words(text, state);
-    for (const Element& child : state.children) {
-        text += " (" + child.name;
-        append_words(text, child);
-        text += ")";
-    }
+    for (const Element& child : state.children)
+        append_child(text, child);
     if (const CallSite* site = lines.objects.call_site(lines.rank, state)) {
         text += " at ";
         std::string place = to_string(*site);
@@ -158,6 +164,24 @@ std::string xml_line(const TraceFile& trace, const State& state)
     std::string text;
     append_xml(text, state, owner_attributes(trace));
     return text + "\n";
+}
+
+std::string call_words(const State& state)
+{
+    constexpr std::size_t most_children = 5;
+    Element shown{state.name, {}};
+    std::ranges::copy_if(state.attributes, std::back_inserter(shown.attributes),
+                         [](const Attribute& attribute) {
+                             return attribute.name != "site" && attribute.name != "unfinished";
+                         });
+    std::string text = state.name;
+    append_words(text, shown);
+    const std::size_t count = std::min(most_children, state.children.size());
+    for (const Element& child : std::span(state.children).first(count))
+        append_child(text, child);
+    if (count < state.children.size())
+        text += " and " + std::to_string(state.children.size() - count) + " more";
+    return text;
 }
 
 std::string text_lines(const ObjectTable& objects, const TraceFile& trace, const State& state,

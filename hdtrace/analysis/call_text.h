@@ -12,6 +12,10 @@ namespace hdtrace {
 /// One line with a state and what is nested in it, as in a trace with timeAdjustment='0', and whose it is.
 std::string xml_line(const TraceFile& trace, const State& state);
 
+/// What a state is and has, for people: its name, its attributes but for those that say where and how it
+/// ended, and its first child elements, "Waitall count=9 (Pending rid=0) (Pending rid=1) and 7 more".
+std::string call_words(const State& state);
+
 /// A line for people, with the time in seconds after @p origin, how long it took, whose it is and where it
 /// was called; what is nested in it on lines before it, indented.
 std::string text_lines(const ObjectTable& objects, const TraceFile& trace, const State& state,

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "hdtrace/analysis/call_text.h"
 #include "hdtrace/format/compressed.h"
 
 namespace hdtrace {
@@ -204,7 +205,7 @@ void Checker::leave(const Call& call)
         const CallSite* const site = m_project->objects.call_site(call.trace.rank, state);
         if (call.nesting == 0)
             report_trace("unfinished", call.trace.rank, call.trace.path, state.line,
-                         "the process ended inside " + state.name + at(site), site);
+                         "the process ended inside " + call_words(state) + at(site), site);
         return;
     }
     if (call.nesting == 0)

@@ -112,7 +112,7 @@ def used(run, when):
 
 def test_processor_time(run_traced):
     """What the process has used lies between what it sees right before and after."""
-    run = run_traced("thread_lives", 1)
+    run = run_traced("thread_lives", 1, None, ("1",))
     (process,) = processes_of(run)
     begin, end = process.cpu_times
     assert used(run, "before") <= begin.user + begin.system <= used(run, "begun")

@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/regions/errors.h"
 
+#include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
 #include "mpiwrapper/runtime/regions/types.h"
 
@@ -25,13 +26,19 @@ constexpr const char* messages[] = {
 
 unsigned reported = 0; // a bit for each
 
+/// All processes of a run do it alike, for it is a matter of where in the program they are.
+bool is_same_everywhere(int error)
+{
+    return error <= HD_ERR_NOT_TRACED;
+}
+
 } // namespace
 
 int report(int error, const char* name)
 {
     const int index = error - HD_ERR_NOT_STARTED;
     const char* const message = messages[index];
-    if (message == nullptr ||
+    if (message == nullptr || (is_same_everywhere(error) && !is_first_rank()) ||
         (__atomic_fetch_or(&reported, 1u << index, __ATOMIC_RELAXED) & 1u << index) != 0)
         return error;
     Diagnostic line(incomplete_trace);
