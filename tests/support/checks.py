@@ -92,7 +92,8 @@ def _check_counts(run, infos):
                 counts[_state_of(values["name"])] += int(values["recorded"])
         for trace in (trace for (of_rank, _), trace in run.threads.items() if of_rank == rank):
             for state in trace.everything():
-                states[state.name] += not state.is_event
+                if not state.is_event:
+                    states[state.name] += 1
         assert counts == states, f"rank {rank}"
 
 

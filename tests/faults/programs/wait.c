@@ -1,4 +1,5 @@
-/* Waits for ever in the way that its argument names; with a second one, another thread waits as well. Says "waiting" when it begins to. */
+/* Waits for ever in the way that its argument names; with a second one, another thread waits as well. Says
+ * "waiting" when it begins to. */
 #include "prelude.h"
 
 #include <pthread.h>
@@ -35,7 +36,8 @@ static void nested(void)
     be_in_a_call(receive_inside);
 }
 
-static const struct way ways[] = {{"receive", receive}, {"waitall", wait_for_all}, {"probe", probe}, {"nested", nested}};
+static const struct way ways[] = {
+    {"receive", receive}, {"waitall", wait_for_all}, {"probe", probe}, {"nested", nested}};
 
 static void* send_in_thread(void* unused)
 {

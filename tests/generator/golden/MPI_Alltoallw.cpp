@@ -1,17 +1,33 @@
 extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcounts, const int *sdispls, const MPI_Datatype *sendtypes, void *recvbuf, const int *recvcounts, const int *rdispls, const MPI_Datatype *recvtypes, MPI_Comm comm)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::number, .value = 0, .start = " cid='"},
+        {.kind = Argument::Kind::number, .value = 1, .start = " inPlace='"},
+    };
+    static constexpr StateForm form = {"Alltoallw", arguments};
     Call call(Function::MPI_Alltoallw, with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
-    call.begin("Alltoallw");
+    const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0x1);
+        const Comm& comm_object = call.comm(comm);
+        call.keep(comm_object);
+        state.set(0, comm_object.id);
+        if (sendbuf == MPI_IN_PLACE) {
+            state.set(1, 1);
+            state.add(1);
+        }
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm));
     if (!call.is_recorded())
         return rc;
-    const Comm& comm_object = call.comm(comm);
+    const OpenState& state = call.arguments(set_arguments);
+    const Comm& comm_object = call.kept_comm();
     Element element(call.trace());
-    element.text("<Alltoallw cid='").number(comm_object.id).text("'");
-    if (sendbuf == MPI_IN_PLACE)
-        element.text(" inPlace='").number(1).text("'");
+    element.text("<Alltoallw cid='").number(state.value(0)).text("'");
+    if (state.has(1))
+        element.text(" inPlace='").number(state.value(1)).text("'");
     call.finish_attributes(element);
     if (call.succeeded() && sendbuf != MPI_IN_PLACE) {
         for (int i = 0, n = comm_object.peer_count(); i < n; ++i) {

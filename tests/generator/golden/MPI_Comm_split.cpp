@@ -1,17 +1,30 @@
 extern "C" HDT_EXPORT int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::number, .value = 0, .start = " cid='"},
+        {.kind = Argument::Kind::number, .value = 1, .start = " color='"},
+        {.kind = Argument::Kind::number, .value = 2, .start = " key='"},
+    };
+    static constexpr StateForm form = {"Comm_split", arguments};
     Call call(Function::MPI_Comm_split, with_attributes, Tracks::communicators);
     if (call.passes())
         return real.MPI_Comm_split(comm, color, key, newcomm);
-    call.begin("Comm_split");
+    const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0x7);
+        const Comm& comm_object = call.comm(comm);
+        state.set(0, comm_object.id);
+        state.set(1, color == MPI_UNDEFINED ? -1 : color);
+        state.set(2, key);
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_Comm_split(comm, color, key, newcomm));
     if (call.succeeded())
         created_from_parent(comm, *newcomm, "split");
     if (!call.is_recorded())
         return rc;
-    const Comm& comm_object = call.comm(comm);
+    const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
-    element.text("<Comm_split cid='").number(comm_object.id).text("' newcid='").number(call.succeeded() ? call.comm(*newcomm).id : -1).text("' color='").number(color == MPI_UNDEFINED ? -1 : color).text("' key='").number(key).text("'");
+    element.text("<Comm_split cid='").number(state.value(0)).text("' newcid='").number(call.succeeded() ? call.comm(*newcomm).id : -1).text("' color='").number(state.value(1)).text("' key='").number(state.value(2)).text("'");
     call.finish_attributes(element).end("Comm_split");
     return rc;
 }

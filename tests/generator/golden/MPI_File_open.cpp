@@ -1,10 +1,25 @@
 extern "C" HDT_EXPORT int MPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::number, .value = 0, .start = " cid='"},
+        {.kind = Argument::Kind::string, .value = 1, .start = " name='"},
+        {.kind = Argument::Kind::number, .value = 2, .start = " flags='"},
+        {.kind = Argument::Kind::any_of, .value = 3, .start = " amode='", .names = amode_names},
+    };
+    static constexpr StateForm form = {"File_open", arguments};
     Call call(Function::MPI_File_open, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_File_open(comm, filename, amode, info, fh);
     const FileBeforeCall before(filename);
-    call.begin("File_open");
+    const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0xf);
+        const Comm& comm_object = call.comm(comm);
+        state.set(0, comm_object.id);
+        state.set(1, filename);
+        state.set(2, amode);
+        state.set(3, amode);
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_File_open(comm, filename, amode, info, fh));
     int64_t fid = -1;
     if (call.succeeded()) {
@@ -13,12 +28,12 @@ extern "C" HDT_EXPORT int MPI_File_open(MPI_Comm comm, const char *filename, int
     }
     if (!call.is_recorded())
         return rc;
-    const Comm& comm_object = call.comm(comm);
+    const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
-    element.text("<File_open cid='").number(comm_object.id).text("' name='");
+    element.text("<File_open cid='").number(state.value(0)).text("' name='");
     put_string(element, filename);
-    element.text("' flags='").number(amode).text("' fid='").number(fid).text("' amode='");
-    put_names(element, amode_names, amode);
+    element.text("' flags='").number(state.value(2)).text("' fid='").number(fid).text("' amode='");
+    element.names_of(amode_names, amode);
     element.text("'");
     call.finish_attributes(element);
     put_info(element, call, info);

@@ -1,22 +1,43 @@
 extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::number, .value = 0, .start = " fid='"},
+        {.kind = Argument::Kind::number, .value = 1, .start = " offset='"},
+        {.kind = Argument::Kind::number, .value = 2, .start = " size='"},
+        {.kind = Argument::Kind::number, .value = 3, .start = " count='"},
+        {.kind = Argument::Kind::number, .value = 4, .start = " tid='"},
+    };
+    static constexpr StateForm form = {"File_write", arguments};
     Call call(Function::MPI_File_write, with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_File_write(fh, buf, count, datatype, status);
     const File fh_object = call.file(fh);
     const int64_t offset_in_bytes = call.is_recorded() ? byte_offset_of_pointer(fh, fh_object) : no_offset;
     StatusArgument used_status(status);
-    call.begin("File_write");
+    const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0x1d);
+        const Type datatype_object = call.type(datatype);
+        state.set(0, fh_object.id);
+        if (offset_in_bytes != no_offset) {
+            state.set(1, offset_in_bytes);
+            state.add(1);
+        }
+        state.set(2, datatype_object.size * count);
+        state.set(3, count);
+        state.set(4, datatype_object.id);
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_File_write(fh, buf, count, datatype, used_status.get()));
     if (!call.is_recorded())
         return rc;
+    const OpenState& state = call.arguments(set_arguments);
     const Type datatype_object = call.type(datatype);
     const int64_t actual = call.succeeded() ? status_bytes(used_status.value()) : 0;
     Element element(call.trace());
-    element.text("<File_write fid='").number(fh_object.id).text("'");
-    if (offset_in_bytes != no_offset)
-        element.text(" offset='").number(offset_in_bytes).text("'");
-    element.text(" size='").number(datatype_object.size * count).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("'");
+    element.text("<File_write fid='").number(state.value(0)).text("'");
+    if (state.has(1))
+        element.text(" offset='").number(state.value(1)).text("'");
+    element.text(" size='").number(state.value(2)).text("' count='").number(state.value(3)).text("' tid='").number(state.value(4)).text("'");
     if (call.succeeded() && actual != datatype_object.size * count)
         element.text(" actual='").number(actual).text("'");
     call.finish_attributes(element).end("File_write");

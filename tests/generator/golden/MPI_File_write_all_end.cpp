@@ -1,15 +1,26 @@
 extern "C" HDT_EXPORT int MPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::children, .value = 0, .start = "<Pending rid='", .item_size = sizeof(int64_t), .stride = sizeof(int64_t), .find = find_itself},
+    };
+    static constexpr StateForm form = {"Wait", arguments};
     Call call(Function::MPI_File_write_all_end, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_File_write_all_end(fh, buf, status);
     const Request ended = split_access_of(fh);
     StatusArgument used_status(status);
-    call.begin("Wait");
+    const auto set_arguments = [=, &call, &ended](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0x1);
+        state.set(0, &ended.rid);
+        state.set(1, nullptr);
+        state.set(2, 1);
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_File_write_all_end(fh, buf, used_status.get()));
     set_split_access(fh, Request());
     if (!call.is_recorded())
         return rc;
+    call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Wait");
     call.finish_attributes(element);

@@ -1,10 +1,27 @@
 extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count, MPI_Datatype datatype)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::number, .value = 0, .start = " fid='"},
+        {.kind = Argument::Kind::number, .value = 1, .start = " size='"},
+        {.kind = Argument::Kind::number, .value = 2, .start = " count='"},
+        {.kind = Argument::Kind::number, .value = 3, .start = " tid='"},
+        {.kind = Argument::Kind::number, .value = 4, .start = " etOffset='"},
+    };
+    static constexpr StateForm form = {"File_write_at_all_begin", arguments};
     Call call(Function::MPI_File_write_at_all_begin, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
     const File fh_object = call.file(fh);
-    call.begin("File_write_at_all_begin");
+    const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0x1f);
+        const Type datatype_object = call.type(datatype);
+        state.set(0, fh_object.id);
+        state.set(1, datatype_object.size * count);
+        state.set(2, count);
+        state.set(3, datatype_object.id);
+        state.set(4, offset);
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_File_write_at_all_begin(fh, offset, buf, count, datatype));
     const Type datatype_object = call.type(datatype);
     Request started;
@@ -16,12 +33,13 @@ extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset of
     set_split_access(fh, started);
     if (!call.is_recorded())
         return rc;
+    const OpenState& state = call.arguments(set_arguments);
     const int64_t offset_in_bytes = call.succeeded() ? byte_offset(fh, fh_object, offset) : no_offset;
     Element element(call.trace());
-    element.text("<File_write_at_all_begin fid='").number(fh_object.id).text("' rid='").number(started.rid).text("'");
+    element.text("<File_write_at_all_begin fid='").number(state.value(0)).text("' rid='").number(started.rid).text("'");
     if (offset_in_bytes != no_offset)
         element.text(" offset='").number(offset_in_bytes).text("'");
-    element.text(" size='").number(datatype_object.size * count).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("' etOffset='").number(offset).text("'");
+    element.text(" size='").number(state.value(1)).text("' count='").number(state.value(2)).text("' tid='").number(state.value(3)).text("' etOffset='").number(state.value(4)).text("'");
     call.finish_attributes(element);
     element.child("<Data");
     if (offset_in_bytes != no_offset)

@@ -1,34 +1,77 @@
 extern "C" HDT_EXPORT int MPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::number, .value = 0, .start = " size='"},
+        {.kind = Argument::Kind::number, .value = 1, .start = " recvSize='"},
+        {.kind = Argument::Kind::number, .value = 2, .start = " root='"},
+        {.kind = Argument::Kind::number, .value = 3, .start = " cid='"},
+        {.kind = Argument::Kind::number, .value = 4, .start = " count='"},
+        {.kind = Argument::Kind::number, .value = 5, .start = " tid='"},
+        {.kind = Argument::Kind::number, .value = 6, .start = " recvCount='"},
+        {.kind = Argument::Kind::number, .value = 7, .start = " recvtid='"},
+        {.kind = Argument::Kind::number, .value = 2, .start = " rootRank='"},
+        {.kind = Argument::Kind::number, .value = 8, .start = " inPlace='"},
+    };
+    static constexpr StateForm form = {"Gather", arguments};
     Call call(Function::MPI_Gather, with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-    call.begin("Gather");
+    const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0x10c);
+        const Comm& comm_object = call.comm(comm);
+        const Rooted rooted(comm_object, root);
+        const Type sendtype_object = rooted.is_leaf && sendbuf != MPI_IN_PLACE ? call.type(sendtype) : Type();
+        const Type recvtype_object = rooted.is_root ? call.type(recvtype) : Type();
+        if ((rooted.is_leaf && sendbuf != MPI_IN_PLACE) || rooted.is_root) {
+            state.set(0, rooted.is_leaf && sendbuf != MPI_IN_PLACE ? sendtype_object.size * sendcount : recvtype_object.size * recvcount);
+            state.add(0);
+        }
+        if (rooted.is_root) {
+            state.set(1, recvtype_object.size * recvcount);
+            state.add(1);
+        }
+        state.set(2, world_rank(comm_object, root));
+        state.set(3, comm_object.id);
+        if ((rooted.is_leaf && sendbuf != MPI_IN_PLACE) || rooted.is_root) {
+            state.set(4, rooted.is_leaf && sendbuf != MPI_IN_PLACE ? sendcount : recvcount);
+            state.add(4);
+            state.set(5, rooted.is_leaf && sendbuf != MPI_IN_PLACE ? sendtype_object.id : recvtype_object.id);
+            state.add(5);
+        }
+        if (rooted.is_root) {
+            state.set(6, recvcount);
+            state.add(6);
+            state.set(7, recvtype_object.id);
+            state.add(7);
+        }
+        if (sendbuf == MPI_IN_PLACE) {
+            state.set(8, 1);
+            state.add(9);
+        }
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
     if (!call.is_recorded())
         return rc;
-    const Comm& comm_object = call.comm(comm);
-    const Rooted rooted(comm_object, root);
-    const Type sendtype_object = rooted.is_leaf && sendbuf != MPI_IN_PLACE ? call.type(sendtype) : Type();
-    const Type recvtype_object = rooted.is_root ? call.type(recvtype) : Type();
+    const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Gather");
-    if ((rooted.is_leaf && sendbuf != MPI_IN_PLACE) || rooted.is_root)
-        element.text(" size='").number(rooted.is_leaf && sendbuf != MPI_IN_PLACE ? sendtype_object.size * sendcount : recvtype_object.size * recvcount).text("'");
-    if (rooted.is_root)
-        element.text(" recvSize='").number(recvtype_object.size * recvcount).text("'");
-    element.text(" root='").number(world_rank(comm_object, root)).text("' cid='").number(comm_object.id).text("'");
-    if ((rooted.is_leaf && sendbuf != MPI_IN_PLACE) || rooted.is_root)
-        element.text(" count='").number(rooted.is_leaf && sendbuf != MPI_IN_PLACE ? sendcount : recvcount).text("'");
-    if ((rooted.is_leaf && sendbuf != MPI_IN_PLACE) || rooted.is_root)
-        element.text(" tid='").number(rooted.is_leaf && sendbuf != MPI_IN_PLACE ? sendtype_object.id : recvtype_object.id).text("'");
-    if (rooted.is_root)
-        element.text(" recvCount='").number(recvcount).text("'");
-    if (rooted.is_root)
-        element.text(" recvtid='").number(recvtype_object.id).text("'");
-    element.text(" rootRank='").number(world_rank(comm_object, root)).text("'");
-    if (sendbuf == MPI_IN_PLACE)
-        element.text(" inPlace='").number(1).text("'");
+    if (state.has(0))
+        element.text(" size='").number(state.value(0)).text("'");
+    if (state.has(1))
+        element.text(" recvSize='").number(state.value(1)).text("'");
+    element.text(" root='").number(state.value(2)).text("' cid='").number(state.value(3)).text("'");
+    if (state.has(4))
+        element.text(" count='").number(state.value(4)).text("'");
+    if (state.has(5))
+        element.text(" tid='").number(state.value(5)).text("'");
+    if (state.has(6))
+        element.text(" recvCount='").number(state.value(6)).text("'");
+    if (state.has(7))
+        element.text(" recvtid='").number(state.value(7)).text("'");
+    element.text(" rootRank='").number(state.value(2)).text("'");
+    if (state.has(9))
+        element.text(" inPlace='").number(state.value(8)).text("'");
     call.finish_attributes(element).end("Gather");
     return rc;
 }

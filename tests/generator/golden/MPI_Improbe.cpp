@@ -1,19 +1,34 @@
 extern "C" HDT_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message, MPI_Status *status)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::number, .value = 0, .start = " source='"},
+        {.kind = Argument::Kind::number, .value = 1, .start = " tag='"},
+        {.kind = Argument::Kind::number, .value = 2, .start = " cid='"},
+    };
+    static constexpr StateForm form = {"Improbe", arguments};
     Call call(Function::MPI_Improbe, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Improbe(source, tag, comm, flag, message, status);
     StatusArgument used_status(status);
-    call.begin("Improbe");
+    const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0x7);
+        const Comm& comm_object = call.comm(comm);
+        call.keep(comm_object);
+        state.set(0, world_rank(comm_object, source));
+        state.set(1, tag_value(tag));
+        state.set(2, comm_object.id);
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_Improbe(source, tag, comm, flag, message, used_status.get()));
-    const Comm& comm_object = call.comm(comm);
+    const Comm& comm_object = call.kept_comm(comm);
     if (call.succeeded() && *flag)
         add_message(*message, {&comm_object, used_status.value().MPI_SOURCE, used_status.value().MPI_TAG});
     if (!call.is_recorded())
         return rc;
-    const Received received(comm_object, source, tag, call.succeeded() && *flag, used_status.get());
+    const OpenState& state = call.arguments(set_arguments);
+    const Received received(comm_object, state.value(0), state.value(1), call.succeeded() && *flag, used_status.get());
     Element element(call.trace());
-    element.text("<Improbe source='").number(world_rank(comm_object, source)).text("' tag='").number(tag_value(tag)).text("' cid='").number(comm_object.id).text("'");
+    element.text("<Improbe source='").number(state.value(0)).text("' tag='").number(state.value(1)).text("' cid='").number(state.value(2)).text("'");
     if (call.succeeded())
         element.text(" flag='").number(*flag).text("'");
     if (received.is_known)

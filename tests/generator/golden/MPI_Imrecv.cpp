@@ -1,10 +1,29 @@
 extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::number, .value = 0, .start = " fromRank='"},
+        {.kind = Argument::Kind::number, .value = 1, .start = " fromTag='"},
+        {.kind = Argument::Kind::number, .value = 2, .start = " cid='"},
+        {.kind = Argument::Kind::number, .value = 3, .start = " size='"},
+        {.kind = Argument::Kind::number, .value = 4, .start = " count='"},
+        {.kind = Argument::Kind::number, .value = 5, .start = " tid='"},
+    };
+    static constexpr StateForm form = {"Imrecv", arguments};
     Call call(Function::MPI_Imrecv, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Imrecv(buf, count, datatype, message, request);
     const MatchedMessage matched(message);
-    call.begin("Imrecv");
+    const auto set_arguments = [=, &call, &matched](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0x3f);
+        const Type datatype_object = call.type(datatype);
+        state.set(0, world_rank(*matched.comm, matched.source));
+        state.set(1, tag_value(matched.tag));
+        state.set(2, matched.comm->id);
+        state.set(3, datatype_object.size * count);
+        state.set(4, count);
+        state.set(5, datatype_object.id);
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_Imrecv(buf, count, datatype, message, request));
     Request started;
     if (call.succeeded()) {
@@ -15,9 +34,9 @@ extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype
     }
     if (!call.is_recorded())
         return rc;
-    const Type datatype_object = call.type(datatype);
+    const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
-    element.text("<Imrecv fromRank='").number(world_rank(*matched.comm, matched.source)).text("' fromTag='").number(tag_value(matched.tag)).text("' cid='").number(matched.comm->id).text("' rid='").number(started.rid).text("' size='").number(datatype_object.size * count).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("'");
+    element.text("<Imrecv fromRank='").number(state.value(0)).text("' fromTag='").number(state.value(1)).text("' cid='").number(state.value(2)).text("' rid='").number(started.rid).text("' size='").number(state.value(3)).text("' count='").number(state.value(4)).text("' tid='").number(state.value(5)).text("'");
     call.finish_attributes(element).end("Imrecv");
     return rc;
 }

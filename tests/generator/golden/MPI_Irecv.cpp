@@ -1,11 +1,32 @@
 extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Request *request)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::number, .value = 0, .start = " fromRank='"},
+        {.kind = Argument::Kind::number, .value = 1, .start = " fromTag='"},
+        {.kind = Argument::Kind::number, .value = 2, .start = " cid='"},
+        {.kind = Argument::Kind::number, .value = 3, .start = " size='"},
+        {.kind = Argument::Kind::number, .value = 4, .start = " count='"},
+        {.kind = Argument::Kind::number, .value = 5, .start = " tid='"},
+    };
+    static constexpr StateForm form = {"Irecv", arguments};
     Call call(Function::MPI_Irecv, with_attributes, Tracks::operations);
     if (call.passes())
         return real.MPI_Irecv(buf, count, datatype, source, tag, comm, request);
-    call.begin("Irecv");
+    const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0x3f);
+        const Comm& comm_object = call.comm(comm);
+        call.keep(comm_object);
+        const Type datatype_object = call.type(datatype);
+        state.set(0, world_rank(comm_object, source));
+        state.set(1, tag_value(tag));
+        state.set(2, comm_object.id);
+        state.set(3, datatype_object.size * count);
+        state.set(4, count);
+        state.set(5, datatype_object.id);
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_Irecv(buf, count, datatype, source, tag, comm, request));
-    const Comm& comm_object = call.comm(comm);
+    const Comm& comm_object = call.kept_comm(comm);
     Request started;
     if (call.succeeded()) {
         started.depth = call.depth();
@@ -15,9 +36,9 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
     }
     if (!call.is_recorded())
         return rc;
-    const Type datatype_object = call.type(datatype);
+    const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
-    element.text("<Irecv fromRank='").number(world_rank(comm_object, source)).text("' fromTag='").number(tag_value(tag)).text("' cid='").number(comm_object.id).text("' rid='").number(started.rid).text("' size='").number(datatype_object.size * count).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("'");
+    element.text("<Irecv fromRank='").number(state.value(0)).text("' fromTag='").number(state.value(1)).text("' cid='").number(state.value(2)).text("' rid='").number(started.rid).text("' size='").number(state.value(3)).text("' count='").number(state.value(4)).text("' tid='").number(state.value(5)).text("'");
     call.finish_attributes(element).end("Irecv");
     return rc;
 }

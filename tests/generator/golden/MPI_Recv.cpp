@@ -1,21 +1,40 @@
 extern "C" HDT_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::number, .value = 0, .start = " fromRank='"},
+        {.kind = Argument::Kind::number, .value = 1, .start = " fromTag='"},
+        {.kind = Argument::Kind::number, .value = 2, .start = " cid='"},
+        {.kind = Argument::Kind::number, .value = 3, .start = " count='"},
+        {.kind = Argument::Kind::number, .value = 4, .start = " tid='"},
+    };
+    static constexpr StateForm form = {"Recv", arguments};
     Call call(Function::MPI_Recv, with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Recv(buf, count, datatype, source, tag, comm, status);
     StatusArgument used_status(status);
-    call.begin("Recv");
+    const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0x1f);
+        const Comm& comm_object = call.comm(comm);
+        call.keep(comm_object);
+        const Type datatype_object = call.type(datatype);
+        state.set(0, world_rank(comm_object, source));
+        state.set(1, tag_value(tag));
+        state.set(2, comm_object.id);
+        state.set(3, count);
+        state.set(4, datatype_object.id);
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_Recv(buf, count, datatype, source, tag, comm, used_status.get()));
     if (!call.is_recorded())
         return rc;
-    const Comm& comm_object = call.comm(comm);
-    const Received received(comm_object, source, tag, call.succeeded(), used_status.get());
-    const Type datatype_object = call.type(datatype);
+    const OpenState& state = call.arguments(set_arguments);
+    const Comm& comm_object = call.kept_comm();
+    const Received received(comm_object, state.value(0), state.value(1), call.succeeded(), used_status.get());
     Element element(call.trace());
-    element.text("<Recv fromRank='").number(received.source).text("' fromTag='").number(received.tag).text("' cid='").number(comm_object.id).text("'");
+    element.text("<Recv fromRank='").number(received.source).text("' fromTag='").number(received.tag).text("' cid='").number(state.value(2)).text("'");
     if (received.is_known)
         element.text(" size='").number(received.size).text("'");
-    element.text(" count='").number(count).text("' tid='").number(datatype_object.id).text("'");
+    element.text(" count='").number(state.value(3)).text("' tid='").number(state.value(4)).text("'");
     received.put_posted(element);
     call.finish_attributes(element).end("Recv");
     return rc;

@@ -1,14 +1,23 @@
 extern "C" HDT_EXPORT int MPI_Request_get_status_any(int count, const MPI_Request *array_of_requests, int *index, int *flag, MPI_Status *status)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::number, .value = 0, .start = " count='"},
+    };
+    static constexpr StateForm form = {"Request_get_status_any", arguments};
     Call call(Function::MPI_Request_get_status_any, with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Request_get_status_any(count, array_of_requests, index, flag, status);
-    call.begin("Request_get_status_any");
+    const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0x1);
+        state.set(0, count);
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_Request_get_status_any(count, array_of_requests, index, flag, status));
     if (!call.is_recorded())
         return rc;
+    const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
-    element.text("<Request_get_status_any count='").number(count).text("'");
+    element.text("<Request_get_status_any count='").number(state.value(0)).text("'");
     if (call.succeeded())
         element.text(" flag='").number(*flag).text("'");
     if (call.succeeded())

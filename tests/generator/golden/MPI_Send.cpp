@@ -1,16 +1,35 @@
 extern "C" HDT_EXPORT int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
+    static constexpr Argument arguments[] = {
+        {.kind = Argument::Kind::number, .value = 0, .start = " size='"},
+        {.kind = Argument::Kind::number, .value = 1, .start = " count='"},
+        {.kind = Argument::Kind::number, .value = 2, .start = " tid='"},
+        {.kind = Argument::Kind::number, .value = 3, .start = " toRank='"},
+        {.kind = Argument::Kind::number, .value = 4, .start = " toTag='"},
+        {.kind = Argument::Kind::number, .value = 5, .start = " cid='"},
+    };
+    static constexpr StateForm form = {"Send", arguments};
     Call call(Function::MPI_Send, with_attributes, Tracks::nothing);
     if (call.passes())
         return real.MPI_Send(buf, count, datatype, dest, tag, comm);
-    call.begin("Send");
+    const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
+        state.start(&form, 0x3f);
+        const Type datatype_object = call.type(datatype);
+        const Comm& comm_object = call.comm(comm);
+        state.set(0, datatype_object.size * count);
+        state.set(1, count);
+        state.set(2, datatype_object.id);
+        state.set(3, world_rank(comm_object, dest));
+        state.set(4, tag_value(tag));
+        state.set(5, comm_object.id);
+    };
+    call.begin(set_arguments);
     const int rc = call.end(real.MPI_Send(buf, count, datatype, dest, tag, comm));
     if (!call.is_recorded())
         return rc;
-    const Type datatype_object = call.type(datatype);
-    const Comm& comm_object = call.comm(comm);
+    const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
-    element.text("<Send size='").number(datatype_object.size * count).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("' toRank='").number(world_rank(comm_object, dest)).text("' toTag='").number(tag_value(tag)).text("' cid='").number(comm_object.id).text("'");
+    element.text("<Send size='").number(state.value(0)).text("' count='").number(state.value(1)).text("' tid='").number(state.value(2)).text("' toRank='").number(state.value(3)).text("' toTag='").number(state.value(4)).text("' cid='").number(state.value(5)).text("'");
     call.finish_attributes(element).end("Send");
     return rc;
 }
