@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/calls/children.h"
 
+#include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/new_communicators.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
@@ -29,10 +30,14 @@ bool begins_with(const char* text, const char* beginning)
     return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
+// Only what tracing them needs: MPI's hints have little room.
 bool is_for_children(const char* variable)
 {
-    const bool is_ours = begins_with(variable, "HDTRACE_") || begins_with(variable, "LD_PRELOAD=");
-    return is_ours && !begins_with(variable, "HDTRACE_PID=") && !begins_with(variable, parent_variable) &&
+    constexpr const char* own_variables[] = {"HDTRACE_PID", options_variable, parent_variable};
+    for (const char* const own : own_variables)
+        if (begins_with(variable, own))
+            return false;
+    return (begins_with(variable, "HDTRACE_") || begins_with(variable, "LD_PRELOAD=")) &&
            strchr(variable, '\n') == nullptr;
 }
 
@@ -92,9 +97,9 @@ MPI_Info with_variables(MPI_Info given, const TextBuffer& variables, const char*
     else
         real.MPI_Info_dup(given, &own);
     if (own != MPI_INFO_NULL && !(set_variables(own, variables) && set_directory(own, directory_variable)))
-        Diagnostic(warnings).text(
-            "the processes that MPI_Comm_spawn starts are not traced: their environment would be "
-            "too long for MPI");
+        Diagnostic(incomplete_trace)
+            .text("the processes that MPI_Comm_spawn starts are not traced: their environment would be "
+                  "too long for MPI");
     return own;
 }
 
