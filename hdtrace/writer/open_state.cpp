@@ -115,7 +115,8 @@ class BoundedText {
     {
         char copy[longest_string];
         const long length = place != nullptr ? copy_string_from_program(copy, place, sizeof copy) : 0;
-        const bool fits = length >= 0 && has_room(static_cast<size_t>(length) * max_escape_length + 1);
+        const bool is_whole = length >= 0 && static_cast<size_t>(length) < sizeof copy;
+        const bool fits = is_whole && has_room(static_cast<size_t>(length) * max_escape_length + 1);
         if (fits)
             m_out = put_xml_escaped(m_out, copy, static_cast<size_t>(length));
         return fits;

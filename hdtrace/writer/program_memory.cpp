@@ -32,9 +32,9 @@ long copy_string_from_program(char* to, const char* from, size_t most)
         const size_t found = strnlen(to + length, size);
         length += found;
         if (found < size)
-            return static_cast<long>(length);
+            break;
     }
-    return -1;
+    return static_cast<long>(length);
 }
 
 } // namespace hdtrace

@@ -1,12 +1,10 @@
 // Where MPI begins and ends for a process.
+#include "hdtrace/writer/program_memory.h"
 #include "mpiwrapper/runtime/calls/call.h"
 #include "mpiwrapper/runtime/regions/events.h"
 
 #include <errno.h>
 #include <stdarg.h>
-#include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 using namespace hdtrace;
 using namespace hdtrace::mpi;
@@ -64,21 +62,12 @@ bool names_region(int level)
 // argument's place is anything. The kernel reads there, which no address can hurt.
 const char* copy_name(char (&memory)[HD_LONGEST_NAME + 2], const char* name)
 {
-    constexpr size_t page = 4096;
+    constexpr size_t most = sizeof memory - 1; // one that is too long stays too long
     const int saved_errno = errno;
-    size_t length = 0;
-    while (length < sizeof memory && memchr(memory, '\0', length) == nullptr) {
-        const size_t in_page = page - reinterpret_cast<uintptr_t>(name + length) % page;
-        const size_t wanted = sizeof memory - length < in_page ? sizeof memory - length : in_page;
-        const iovec there = {const_cast<char*>(name + length), wanted}, here = {memory + length, wanted};
-        if (process_vm_readv(getpid(), &here, 1, &there, 1, 0) != static_cast<ssize_t>(wanted))
-            break;
-        length += wanted;
-    }
+    const long length = copy_string_from_program(memory, name, most);
     errno = saved_errno;
-    if (length == sizeof memory)
-        memory[length - 1] = '\0'; // too long, as it is
-    return length > 0 && memchr(memory, '\0', length) != nullptr ? memory : nullptr;
+    memory[length > 0 ? length : 0] = '\0';
+    return length >= 0 ? memory : nullptr;
 }
 
 int pass_level_on(int level, const char* name, const void* frame)
