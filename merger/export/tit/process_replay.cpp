@@ -255,7 +255,7 @@ Replayed ProcessReplay::collective(const Operation& operation, std::vector<Repla
     if (m_replay.threads_overlap)
         return start_collective(operation, Replayed::among_threads, waits);
     const Communicator* communicator = m_replay.objects.communicator(m_rank, *operation.call);
-    const std::optional<Members> members = members_of(communicator, m_rank);
+    const std::optional<Members>& members = members_of(communicator);
     if (!members)
         return Replayed::measured;
     const bool is_of_all = members->ranks.size() == static_cast<std::size_t>(m_replay.project.process_count);
@@ -274,11 +274,20 @@ Replayed ProcessReplay::collective(const Operation& operation, std::vector<Repla
     return Replayed::as_messages;
 }
 
+// Empty if they are not known. There may be very many of them, and of calls.
+const std::optional<Members>& ProcessReplay::members_of(const Communicator* communicator)
+{
+    const auto [known, is_new] = m_members.try_emplace(communicator);
+    if (is_new)
+        known->second = exporter::members_of(communicator, m_rank);
+    return known->second;
+}
+
 Replayed ProcessReplay::start_collective(const Operation& operation, Replayed as_messages,
                                          std::vector<ReplayWait>& waits)
 {
     const Communicator* communicator = m_replay.objects.communicator(m_rank, *operation.call);
-    const std::optional<Members> members = members_of(communicator, m_rank);
+    const std::optional<Members>& members = members_of(communicator);
     const std::optional<Exchange> messages = members ? direct_messages(operation, *members) : std::nullopt;
     if (!messages)
         return Replayed::measured;

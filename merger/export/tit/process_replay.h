@@ -85,6 +85,7 @@ class ProcessReplay : public EventVisitor {
     bool may_block(const Operation& operation) const;
     Replayed send(const Operation& operation, std::vector<ReplayWait>& waits);
     Replayed receive(const Operation& operation, std::vector<ReplayWait>& waits);
+    const std::optional<Members>& members_of(const Communicator* communicator);
     Replayed collective(const Operation& operation, std::vector<ReplayWait>& waits);
     Replayed start_collective(const Operation& operation, Replayed as_messages,
                               std::vector<ReplayWait>& waits);
@@ -97,8 +98,9 @@ class ProcessReplay : public EventVisitor {
     std::unordered_map<std::int64_t, OpenCall> m_open;                   ///< by thread
     std::unordered_map<std::int64_t, std::vector<ReplayWait>> m_pending; ///< by rid
     std::unordered_map<const Communicator*, std::int64_t> m_started;     ///< non-blocking collectives
-    std::int64_t m_collectives = 0;                                      ///< in which all processes take part
-    std::optional<std::int64_t> m_end;                                   ///< of the last call
+    std::unordered_map<const Communicator*, std::optional<Members>> m_members;
+    std::int64_t m_collectives = 0;    ///< in which all processes take part
+    std::optional<std::int64_t> m_end; ///< of the last call
 };
 
 } // namespace hdtrace::exporter
