@@ -215,7 +215,6 @@ class InfoLoader {
             {"TypeName", &InfoLoader::load_type_name}, {"Win", &InfoLoader::load_window},
             {"WinName", &InfoLoader::load_win_name},   {"Object", &InfoLoader::load_object_file},
             {"Source", &InfoLoader::load_source_line}, {"Site", &InfoLoader::load_call_site},
-            {"Region", &InfoLoader::leave_to_readers}, {"Counter", &InfoLoader::leave_to_readers},
             {"Group", &InfoLoader::leave_to_readers},  {"End", &InfoLoader::load_end},
         };
         const auto* kind = std::ranges::find(kinds, line.kind(), &std::pair<std::string_view, Load>::first);

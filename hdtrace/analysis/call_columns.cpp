@@ -37,7 +37,7 @@ Partners partners_of(const State& state)
 
 CallTable::CallTable(std::shared_ptr<const OpenedProject> project, Selection selection)
     : m_project(std::move(project)), m_rows(selection),
-      m_states(m_project->traces, without_names(std::move(selection)))
+      m_states(m_project->traces, with_regions(m_project->project, without_names(std::move(selection))))
 {
 }
 
@@ -62,6 +62,7 @@ CallColumns CallTable::take()
     m_columns.error.categories = m_errors.texts();
     m_columns.function.categories = m_functions.texts();
     m_columns.source_file.categories = m_source_files.texts();
+    m_columns.region.categories = m_regions.texts();
     return std::exchange(m_columns, {});
 }
 
@@ -102,6 +103,19 @@ void CallTable::add_row(const Call& call)
     m_columns.line.values.push_back(state.line);
     m_columns.unfinished.values.push_back(state.is_unfinished());
     add_site(call);
+    m_columns.region.codes.push_back(region_code(call.region));
+}
+
+std::int32_t CallTable::region_code(std::int32_t path)
+{
+    if (path == RegionPaths::outside)
+        return -1;
+    const auto place = static_cast<std::size_t>(path);
+    if (place >= m_region_codes.size())
+        m_region_codes.resize(place + 1, -1);
+    if (m_region_codes[place] < 0)
+        m_region_codes[place] = m_regions.code_of(m_walk.regions().text(path));
+    return m_region_codes[place];
 }
 
 void CallTable::add_site(const Call& call)

@@ -28,6 +28,7 @@ struct CallColumns {
     OptionalNumbers site; ///< position in Project::call_sites
     Texts function, source_file;
     OptionalNumbers source_line;
+    Texts region; ///< the innermost that it is in, as a path
 
     /// Calls @p see with the name and the column, one by one.
     template <class See> void for_each(See&& see)
@@ -59,6 +60,7 @@ struct CallColumns {
         see("function", function);
         see("source_file", source_file);
         see("source_line", source_line);
+        see("region", region);
     }
 };
 
@@ -80,16 +82,17 @@ class CallTable : EventVisitor {
 
   private:
     void leave(const Call& call) override { add_row(call); }
-    void mark(const Call& call) override { add_row(call); }
     void add_row(const Call& call);
     void add_site(const Call& call);
+    std::int32_t region_code(std::int32_t path);
 
     std::shared_ptr<const OpenedProject> m_project;
     Selection m_rows; ///< what of the states of a trace becomes a row
     MergedTraces m_states;
     Volumes m_volumes{m_project->objects};
     EventWalk m_walk{{this}, EventWalk::Follow::calls};
-    TextIndex m_names, m_errors, m_functions, m_source_files;
+    TextIndex m_names, m_errors, m_functions, m_source_files, m_regions;
+    std::vector<std::int32_t> m_region_codes; ///< by path, -1: not used yet
     CallColumns m_columns;
 };
 

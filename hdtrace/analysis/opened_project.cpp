@@ -1,5 +1,6 @@
 #include "hdtrace/analysis/opened_project.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -36,6 +37,15 @@ Selection without_names(Selection selection)
 {
     selection.calls.clear();
     selection.classes.clear();
+    return selection;
+}
+
+Selection with_regions(const Project& project, Selection selection)
+{
+    const auto is_region = [](const RunFact& fact) { return fact.fact.name == "Region"; };
+    selection.events = true;
+    if (std::ranges::any_of(project.run.facts, is_region))
+        selection.interval.begin = TimeInterval().begin;
     return selection;
 }
 

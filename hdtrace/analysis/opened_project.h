@@ -42,6 +42,10 @@ struct OpenedProject {
 /// at any depth is selected by itself.
 Selection without_names(Selection selection);
 
+/// What has to be read to know the regions that the selected calls are in: where the project tells that it
+/// has regions, also what was before the interval, and events.
+Selection with_regions(const Project& project, Selection selection);
+
 /// Where an object stands in its list.
 template <class Object> std::int32_t position_in(const std::vector<Object>& list, const Object& object)
 {

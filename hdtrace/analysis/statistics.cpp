@@ -10,7 +10,7 @@ namespace hdtrace {
 namespace {
 
 constexpr std::string_view names[grouping_count] = {"call", "class", "rank", "communicator",
-                                                    "file", "size",  "site"};
+                                                    "file", "size",  "site", "region"};
 
 void add_to(Totals& totals, const Totals& call)
 {
@@ -19,6 +19,14 @@ void add_to(Totals& totals, const Totals& call)
     totals.longest = std::max(totals.longest, call.longest);
     totals.bytes = saturated_sum(totals.bytes, call.bytes);
     totals.volume += call.volume;
+    totals.entered += call.entered;
+    totals.inside = saturated_sum(totals.inside, call.inside);
+}
+
+void add_visit(Totals& region, std::int64_t time)
+{
+    ++region.entered;
+    region.inside = saturated_sum(region.inside, time);
 }
 
 bool sends_or_receives(CallClass call_class)
@@ -42,6 +50,21 @@ std::optional<std::int64_t> key_in(const std::vector<Object>& list, const Object
     return object ? std::optional<std::int64_t>(position_in(list, *object)) : std::nullopt;
 }
 
+// Names of regions may have slashes, so that two paths read the same.
+void unite_equal(std::vector<Group>& groups)
+{
+    std::unordered_map<std::string, std::size_t> places;
+    std::vector<Group> united;
+    for (const Group& group : groups) {
+        const auto [place, is_new] = places.try_emplace(group.label, united.size());
+        if (is_new)
+            united.push_back(group);
+        else
+            add_to(united[place->second].totals, group.totals);
+    }
+    groups = std::move(united);
+}
+
 } // namespace
 
 std::string_view grouping_name(Grouping grouping)
@@ -51,7 +74,7 @@ std::string_view grouping_name(Grouping grouping)
 
 Statistics::Statistics(std::shared_ptr<const OpenedProject> project, Selection selection)
     : m_project(std::move(project)), m_rows(selection),
-      m_states(m_project->traces, without_names(std::move(selection)))
+      m_states(m_project->traces, with_regions(m_project->project, without_names(std::move(selection))))
 {
     for (const CallSite& site : m_project->project.call_sites)
         m_site_codes.push_back(m_site_texts.code_of(stack_text(site)));
@@ -82,6 +105,16 @@ void Statistics::count(const Call& call)
     for (std::size_t i = 0; i < grouping_count; ++i)
         if (const Key key = key_of(static_cast<Grouping>(i), call, volume))
             add_to(m_groups[i][*key], one);
+    count_in_region(call, one);
+}
+
+void Statistics::count_in_region(const Call& call, const Totals& one)
+{
+    auto& groups = m_groups[static_cast<std::size_t>(Grouping::region)];
+    if (call.own_region != RegionPaths::outside)
+        add_visit(groups[call.own_region], one.time);
+    else
+        add_to(call.region == RegionPaths::outside ? m_outside : groups[call.region], one);
 }
 
 Statistics::Key Statistics::key_of(Grouping grouping, const Call& call, const std::optional<Volume>& volume)
@@ -105,6 +138,8 @@ Statistics::Key Statistics::key_of(Grouping grouping, const Call& call, const st
         const Key site = key_in(project.call_sites, objects.call_site(rank, state));
         return site ? Key(m_site_codes[*site]) : std::nullopt;
     }
+    case Grouping::region: // has rules of its own
+        return {};
     case Grouping::size:
         break;
     }
@@ -128,6 +163,8 @@ std::string Statistics::label_of(Grouping grouping, std::int64_t key) const
         return m_project->file_labels[key];
     case Grouping::site:
         return m_site_texts.texts()[key];
+    case Grouping::region:
+        return m_walk.regions().text(static_cast<std::int32_t>(key));
     case Grouping::size:
         break;
     }
@@ -138,6 +175,8 @@ std::vector<Group> Statistics::groups(Grouping grouping) const
 {
     const auto& found = m_groups[static_cast<std::size_t>(grouping)];
     std::vector<std::pair<std::int64_t, Totals>> sorted(found.begin(), found.end());
+    if (grouping == Grouping::region && m_outside.calls > 0)
+        sorted.emplace_back(RegionPaths::outside, m_outside);
     std::ranges::sort(sorted, {}, &std::pair<std::int64_t, Totals>::first);
     if (grouping != Grouping::rank && grouping != Grouping::size)
         std::ranges::stable_sort(sorted, std::ranges::greater(),
@@ -145,6 +184,8 @@ std::vector<Group> Statistics::groups(Grouping grouping) const
     std::vector<Group> groups;
     for (const auto& [key, totals] : sorted)
         groups.push_back({label_of(grouping, key), totals});
+    if (grouping == Grouping::region)
+        unite_equal(groups);
     return groups;
 }
 

@@ -24,6 +24,8 @@ struct Totals {
     std::int64_t longest = 0;
     std::int64_t bytes = 0; ///< sent and received, and those of states of the program's own
     Volume volume;
+    std::int64_t entered = 0; ///< grouped by region: how often threads were in it and have left it
+    std::int64_t inside = 0;  ///< and for how long
 };
 
 struct Group {
@@ -38,16 +40,18 @@ enum class Grouping : std::uint8_t {
     rank,
     communicator,
     file,
-    size, ///< of what is sent or received, the larger of both: from a power of two on
-    site, ///< where it was called, with all that led there
+    size,   ///< of what is sent or received, the larger of both: from a power of two on
+    site,   ///< where it was called, with all that led there
+    region, ///< of the program's own, in which it was made, with all around it
 };
-constexpr std::size_t grouping_count = 7;
+constexpr std::size_t grouping_count = 8;
 
 /// The name of a grouping as users write it.
 std::string_view grouping_name(Grouping grouping);
 
 /// Adds up calls of a project and the program's own regions, also those inside others, whose time is in that
-/// of both. Memory grows with the number of groups only.
+/// of both. Grouped by region, calls are what is added up, in the innermost region. Marks and values of
+/// counters are no calls. Memory grows with the number of groups only.
 class Statistics : EventVisitor {
   public:
     /// Throws OpenError, ReadError.
@@ -70,8 +74,8 @@ class Statistics : EventVisitor {
     using Key = std::optional<std::int64_t>;
 
     void leave(const Call& call) override { count(call); }
-    void mark(const Call& call) override { count(call); }
     void count(const Call& call);
+    void count_in_region(const Call& call, const Totals& one);
     Key key_of(Grouping grouping, const Call& call, const std::optional<Volume>& volume);
     std::string label_of(Grouping grouping, std::int64_t key) const;
 
@@ -82,6 +86,7 @@ class Statistics : EventVisitor {
     EventWalk m_walk{{this}, EventWalk::Follow::calls};
     TextIndex m_names;
     TextIndex m_site_texts;
+    Totals m_outside;                       ///< of any region
     std::vector<std::int32_t> m_site_codes; ///< of the project's call sites; several may look the same
     std::array<std::unordered_map<std::int64_t, Totals>, grouping_count> m_groups;
     Totals m_totals;

@@ -57,7 +57,7 @@ bool Selection::wants(const State& state) const
 {
     if (state.end < interval.begin || state.time > interval.end || (!unfinished && state.is_unfinished()))
         return false;
-    if (calls.empty() && classes.empty())
+    if ((calls.empty() && classes.empty()) || (events && state.is_event))
         return true;
     return std::ranges::find(calls, state.name) != calls.end() ||
            (!classes.empty() && std::ranges::find(classes, class_of(state.name)) != classes.end());

@@ -50,6 +50,9 @@ struct Selection {
     /// Whether states are handed out in which their process ended. They have no attributes, so most users can
     /// do nothing with them. What is nested in them is skipped with them.
     bool unfinished = false;
+    /// Whether events of the program's own come with whatever names and classes are selected, which tell the
+    /// regions that calls are in.
+    bool events = false;
 
     /// Whether anything of this trace may be wanted.
     bool wants(const TraceFile& trace) const;

@@ -19,6 +19,10 @@ struct Call {
     std::int32_t depth = 0;      ///< how many states and regions are around it
     std::int32_t nesting = 0;    ///< how many states: 0 is the top level of its trace
     bool is_inside_call = false; ///< the MPI library made it inside another call
+    /// The regions of the program's own that it is in, as a path of EventWalk::regions(); 0 is outside.
+    std::int32_t region = 0;
+    /// Of a region itself: the path that ends with it. 0: it is none.
+    std::int32_t own_region = 0;
 
     bool has_failed() const { return state.find("rc") != nullptr; }
 };
@@ -72,7 +76,7 @@ class EventVisitor {
     /// A call or a region of the program's own begins. Of a region only name and time are known.
     virtual void enter(const Call&) {}
     virtual void leave(const Call&) {}
-    /// A moment that the program marked.
+    /// A moment that the program marked, or the value of a counter.
     virtual void mark(const Call&) {}
 
     virtual void started(const Call&, const Operation&) {}

@@ -1,8 +1,5 @@
 #include "hdtrace/matching/walk.h"
 
-#include <algorithm>
-#include <iterator>
-
 namespace hdtrace {
 namespace {
 
@@ -82,15 +79,11 @@ void EventWalk::add_all(MergedTraces& states)
 
 Call EventWalk::call_of(const TraceFile& trace, const State& state) const
 {
-    return {trace, state, facts_of(state.name), open_regions(trace)};
-}
-
-std::int32_t EventWalk::open_regions(const TraceFile& trace) const
-{
-    if (m_regions.empty())
-        return 0;
-    const auto found = m_regions.find({trace.rank, trace.thread});
-    return found == m_regions.end() ? 0 : static_cast<std::int32_t>(found->second.size());
+    return {.trace = trace,
+            .state = state,
+            .facts = facts_of(state.name),
+            .depth = m_regions.depth(trace),
+            .region = m_regions.path(trace)};
 }
 
 void EventWalk::begin(const Call& call)
@@ -120,8 +113,13 @@ void EventWalk::end(const Call& call)
             mark(call.trace, nested);
             continue;
         }
-        const Call inner = {call.trace,     nested,           facts_of(nested.name),
-                            call.depth + 1, call.nesting + 1, is_inside_call};
+        const Call inner = {.trace = call.trace,
+                            .state = nested,
+                            .facts = facts_of(nested.name),
+                            .depth = call.depth + 1,
+                            .nesting = call.nesting + 1,
+                            .is_inside_call = is_inside_call,
+                            .region = m_regions.path(call.trace)};
         begin(inner);
         end(inner);
     }
@@ -173,51 +171,62 @@ void EventWalk::complete(const Call& call, const Completion& completion)
 
 void EventWalk::mark(const TraceFile& trace, const State& event)
 {
-    const std::string* kind = event.find("kind");
-    if (kind && *kind == "begin")
-        begin_region(trace, event);
-    else if (kind && *kind == "end")
-        end_region(trace, event);
-    else
-        for (EventVisitor* visitor : m_visitors)
-            visitor->mark(call_of(trace, event));
+    switch (event_kind(event)) {
+    case EventKind::begin:
+        return begin_region(trace, event);
+    case EventKind::end:
+        return end_region(trace, event);
+    case EventKind::mark:
+    case EventKind::count:
+        break;
+    }
+    for (EventVisitor* visitor : m_visitors)
+        visitor->mark(call_of(trace, event));
 }
 
 void EventWalk::begin_region(const TraceFile& trace, const State& event)
 {
-    std::vector<State>& regions = m_regions[{trace.rank, trace.thread}];
-    const auto depth = static_cast<std::int32_t>(regions.size());
-    const std::string* name = event.find("name");
-    State& region = regions.emplace_back();
-    region.name = name ? *name : std::string();
-    region.time = region.end = event.time;
-    region.line = event.line;
-    for (EventVisitor* visitor : m_visitors)
-        visitor->enter({trace, region, no_facts, depth});
+    const std::int32_t depth = m_regions.depth(trace);
+    const OpenRegions::Region& open = m_regions.begin(trace, event);
+    State region;
+    region.name = open.name;
+    region.time = region.end = open.time;
+    region.line = open.line;
+    tell_of_region({.trace = trace,
+                    .state = region,
+                    .facts = no_facts,
+                    .depth = depth,
+                    .region = open.around,
+                    .own_region = open.path},
+                   &EventVisitor::enter);
 }
 
 // Of a region whose beginning was not read only the end is told.
 void EventWalk::end_region(const TraceFile& trace, const State& event)
 {
-    std::vector<State>& regions = m_regions[{trace.rank, trace.thread}];
-    const std::string* name = event.find("name");
+    const OpenRegions::Region ended = m_regions.end(trace, event);
     State region;
-    region.name = name ? *name : std::string();
-    region.time = event.time;
-    const auto open = std::ranges::find(regions.rbegin(), regions.rend(), region.name, &State::name);
-    if (open != regions.rend()) {
-        region.time = open->time;
-        regions.erase(std::next(open).base());
-    }
+    region.name = ended.name;
+    region.time = ended.time;
     region.end = event.time;
     region.line = event.line;
     if (!event.children.empty()) { // the first one has the region's own attributes
         region.attributes = event.children.front().attributes;
         region.children.assign(event.children.begin() + 1, event.children.end());
     }
-    const Call call = {trace, region, no_facts, open_regions(trace)};
+    tell_of_region({.trace = trace,
+                    .state = region,
+                    .facts = no_facts,
+                    .depth = m_regions.depth(trace),
+                    .region = ended.around,
+                    .own_region = ended.path},
+                   &EventVisitor::leave);
+}
+
+void EventWalk::tell_of_region(const Call& region, void (EventVisitor::*what)(const Call&))
+{
     for (EventVisitor* visitor : m_visitors)
-        visitor->leave(call);
+        (visitor->*what)(region);
 }
 
 } // namespace hdtrace

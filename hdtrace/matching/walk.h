@@ -7,12 +7,11 @@
 #pragma once
 
 #include <initializer_list>
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "hdtrace/format/merged_traces.h"
 #include "hdtrace/matching/events.h"
+#include "hdtrace/matching/regions.h"
 #include "hdtrace/matching/requests.h"
 
 namespace hdtrace {
@@ -45,10 +44,10 @@ class EventWalk {
 
     /// The operations in flight.
     const RequestTable& requests() const { return m_requests; }
+    /// What Call::region and Call::own_region mean.
+    const RegionPaths& regions() const { return m_regions.paths(); }
 
   private:
-    using Thread = std::pair<std::int64_t, std::int64_t>; // rank and number
-
     Call call_of(const TraceFile& trace, const State& state) const;
     void begin(const Call& call);
     void end(const Call& call);
@@ -57,14 +56,14 @@ class EventWalk {
     void mark(const TraceFile& trace, const State& event);
     void begin_region(const TraceFile& trace, const State& event);
     void end_region(const TraceFile& trace, const State& event);
+    void tell_of_region(const Call& region, void (EventVisitor::*what)(const Call&));
     void start(const Call& call, const Operation& operation);
     void complete(const Call& call, const Completion& completion);
-    std::int32_t open_regions(const TraceFile& trace) const;
 
     std::vector<EventVisitor*> m_visitors;
     Follow m_follow;
     RequestTable m_requests;
-    std::map<Thread, std::vector<State>> m_regions; ///< open ones, the innermost last
+    OpenRegions m_regions;
 };
 
 } // namespace hdtrace

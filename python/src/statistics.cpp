@@ -30,6 +30,8 @@ void bind_statistics(py::module_& module)
         .def_readonly("time", &Totals::time)
         .def_readonly("longest", &Totals::longest)
         .def_readonly("bytes", &Totals::bytes)
+        .def_readonly("entered", &Totals::entered)
+        .def_readonly("inside", &Totals::inside)
         .def_property_readonly("sent", [](const Totals& totals) { return totals.volume.sent; })
         .def_property_readonly("received", [](const Totals& totals) { return totals.volume.received; });
     py::class_<Statistics>(module, "Statistics")

@@ -26,7 +26,8 @@ def test_form(run):
         "Command line='./app \\'a b\\''\nDirectory path='/home/u'\nSetting name='HDTRACE_NESTED' value='1' from='environment'\n"
         "User name='alice' uid=1000\nLibrary version='Open MPI\\nv4' tracer='0.1.0'\nNote key='a' value=''\n"
         "Variable name='OMP_X' value='1'\nVariable name='OMP_KEY' hidden=1\nPlace host='node01' by='slurm' address='s0.n' pattern='switch.node'\n"
-        "Calls name='Send' recorded=5 ignored=0\n"
+        "Calls name='Send' recorded=5 ignored=0\nRegion name='n:solve' class='n' file='a.c' line=3\nGroup name='g' members='0;'\n"
+        "Counter name='residual' type='float' unit='1' lower='0' upper='1' scope='thread' valid='after'\n"
         "CpuTime time=0.000100000 user=1.5 system=0\nThread number=0 tid=4711 begin=0.000200000\n"
         "CpuTime time=2 user=3 system=0.25\nThread number=0 tid=4711 begin=0.000200000 end=2.000000001 name='main'\nEnd thread=0\n",
         size=1,
@@ -64,6 +65,12 @@ def test_form(run):
     <Calls name="Send" recorded="5" ignored="0">
       <Ranks first="0" last="0"/>
     </Calls>
+    <Region name="n:solve" class="n" file="a.c" line="3">
+      <Ranks first="0" last="0"/>
+    </Region>
+    <Counter name="residual" type="float" unit="1" lower="0" upper="1" scope="thread" valid="after">
+      <Ranks first="0" last="0"/>
+    </Counter>
     <Place host="node01" by="slurm" address="s0.n" pattern="switch.node">
       <Ranks first="0" last="0"/>
     </Place>

@@ -175,6 +175,32 @@ def test_reading_needs_neither_numpy_nor_pandas(project):
     assert (result.stdout, result.stderr) == ("set()\n", "")
 
 
+REGIONS = """\
+<Event name='solve' kind='begin' time='1.000000000' />
+<Event name='n:exchange' kind='begin' time='1.100000000' />
+<Barrier cid='0' time='1.200000000' end='1.300000000' />
+<Event name='residual' kind='count' value='0.5' time='1.350000000' />
+<Event name='converged' text='at last' time='1.360000000' />
+<Event name='n:exchange' kind='end' time='1.400000000' />
+<Send size='8' toRank='1' toTag='7' cid='0' time='1.500000000' end='1.700000000' />
+<Event name='solve' kind='end' time='2.000000000' />
+<Barrier cid='0' time='3.000000000' end='3.500000000' />
+"""
+
+
+@pytest.fixture
+def regions(tmp_path):
+    with hdtrace.open(write_project(tmp_path, REGIONS)) as project:
+        yield project
+
+
+def test_rows_tell_the_regions_that_they_are_in(regions):
+    calls = regions.to_columns()
+    assert list(zip(calls["name"], calls["region"])) == [
+        ("Barrier", "solve/n:exchange"), ("n:exchange", "solve"), ("Send", "solve"), ("solve", None), ("Barrier", None)]
+    assert regions.calls(name="Send").to_columns()["region"].tolist() == ["solve"]
+
+
 def test_regions_of_the_program_are_rows_around_their_calls(tmp_path):
     lines = """\
 <Event name='Step' kind='begin' time='1.000000000' />

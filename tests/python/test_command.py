@@ -13,7 +13,7 @@ import pytest
 from hdtrace.cli.table import COMMANDS
 
 from projects_of_lines import write_project
-from test_calls import RECEIVER, SENDER
+from test_calls import RECEIVER, REGIONS, SENDER
 
 BUILD = Path(os.environ.get("HDTRACE_BUILD", Path(__file__).resolve().parents[2] / "build/dev"))
 COMMAND = BUILD / "bin/hdtrace"
@@ -78,6 +78,35 @@ Type_size          1  0.100000  0.100000
 def test_stats_by(project, by, calls):
     (groups,) = json.loads(run_well("stats", project, "--by", by, "--json"))["by"].values()
     assert {label: totals["calls"] for label, totals in groups.items()} == calls
+
+
+def test_stats_by_region(tmp_path):
+    project = write_project(tmp_path, REGIONS, BARRIER)
+    assert run_well("stats", project, "--by", "region") == """\
+app: 2 processes, 6 calls in 2.500000 seconds
+
+region            calls   seconds   longest  bytes  entered    inside
+(none)                2  1.500000  1.000000
+solve                 1  0.200000  0.200000      8        1  1.000000
+solve/n:exchange      1  0.100000  0.100000               1  0.300000
+"""
+    regions = json.loads(run_well("stats", project, "--by", "region", "--rank", "0", "--json"))["by"]["region"]
+    assert {name: (of["calls"], of["entered"], of["inside"]) for name, of in regions.items()} == {
+        "": (1, 0, 0), "solve": (1, 1, 1), "solve/n:exchange": (1, 1, 0.3)}
+
+
+def test_stats_of_an_interval_know_the_regions_that_began_before(tmp_path):
+    project = write_project(tmp_path, REGIONS)
+    project.write_text(project.read_text().replace(
+        "</Application>", '<Run><Region name="solve"><Ranks first="0" last="0"/></Region></Run></Application>'))
+    regions = json.loads(run_well("stats", project, "--by", "region", "--interval", "0.3..0.6", "--json"))["by"]["region"]
+    assert {name: of["calls"] for name, of in regions.items()} == {"solve": 1, "solve/n:exchange": 1}
+
+
+def test_marks_and_counters_are_no_calls(tmp_path):
+    project = write_project(tmp_path, REGIONS)
+    calls = json.loads(run_well("stats", project, "--json"))["by"]["call"]
+    assert {name: of["calls"] for name, of in calls.items()} == {"Barrier": 2, "Send": 1, "solve": 1, "n:exchange": 1}
 
 
 def test_stats_of_some_calls(project):
@@ -452,7 +481,7 @@ def test_completion(tmp_path, shell):
     assert complete("hdtrace", "c") == {"check", "convert", "completion"}
     assert complete("hdtrace", "check", "--") == {"--all", "--no-schemas", "--json", "--help"}
     assert complete("hdtrace", "stats", "--by", "c") == {"call", "class", "communicator"}
-    assert complete("hdtrace", "stats", "--by", "call,r") == {"call,rank"}
+    assert complete("hdtrace", "stats", "--by", "call,ra") == {"call,rank"}
     assert complete("hdtrace", "completion", "") == {"bash", "zsh", "fish"}
     for name in ("app.proj", "app.trc", "folder/x"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -496,7 +525,7 @@ def complete_in_zsh(folder, line):
     ("hdtrace completion z", "sh "),
     ("hdtrace check --no", "-schemas "),
     ("hdtrace check app.proj --js", "on "),
-    ("hdtrace stats --by call,r", "ank,"),
+    ("hdtrace stats --by call,ra", "nk,"),
     ("hdtrace info a", "pp.proj "),
     ("hdtrace info sub", "folder/"),
     ("hdtrace repair a", "pp."),

@@ -180,6 +180,47 @@ TEST(EventWalk, MakesRegionsOfMarks)
     EXPECT_EQ(step.children, (std::vector<Element>{{"Result", {{"value", "1"}}}}));
 }
 
+// In which regions calls are, and which regions end: "Send in solve/exchange".
+struct RegionRecorder : EventVisitor {
+    EventWalk walk{{this}, EventWalk::Follow::calls};
+    Events events;
+
+    void leave(const Call& call) override
+    {
+        const bool is_region = call.own_region != RegionPaths::outside;
+        const std::string what = is_region ? walk.regions().text(call.own_region) : call.state.name;
+        events.push_back(what + " in " + walk.regions().text(call.region));
+    }
+};
+
+Events regions_of(std::initializer_list<State> states)
+{
+    RegionRecorder recorder;
+    for (const State& one : states)
+        recorder.walk.add(trace, one);
+    return recorder.events;
+}
+
+TEST(EventWalk, TellsTheRegionsThatCallsAreIn)
+{
+    State outer = state("Bcast");
+    outer.nested = {state("Send"), event("begin", "handler", 5), state("Recv"), event("end", "handler", 6)};
+    EXPECT_EQ(regions_of({state("Init"), event("begin", "solve", 1), outer, event("begin", "solve", 7),
+                          state("Wait"), event("end", "solve", 8), state("Barrier"), event("end", "solve", 9),
+                          state("Finalize")}),
+              (Events{"Init in ", "Send in solve", "Recv in solve/handler", "solve/handler in solve",
+                      "Bcast in solve", "Wait in solve/solve", "solve/solve in solve", "Barrier in solve",
+                      "solve in ", "Finalize in "}));
+}
+
+TEST(EventWalk, GoesOnInRegionsThatOverlapWithOneThatEnds)
+{
+    EXPECT_EQ(regions_of({event("begin", "a", 1), event("begin", "b", 2), event("begin", "c", 3),
+                          event("end", "a", 4), state("Send"), event("end", "b", 5), state("Wait"),
+                          event("end", "never begun", 6), event("end", "c", 7)}),
+              (Events{"a in ", "Send in b/c", "b in ", "Wait in c", "c/never begun in c", "c in "}));
+}
+
 TEST(EventWalk, KeepsTheRegionsOfThreadsApart)
 {
     Recorder recorder;

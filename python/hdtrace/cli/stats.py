@@ -11,6 +11,7 @@ from .output import Progress, print_json, seconds, table, warn_of_missing
 from .selection import filters
 
 _HEADS = ["calls", "seconds", "longest", "bytes"]
+_REGION_HEADS = ["entered", "inside"]
 
 
 def _values(totals: Totals) -> dict[str, int | float]:
@@ -24,11 +25,27 @@ def _values(totals: Totals) -> dict[str, int | float]:
     }
 
 
+def _region_values(totals: Totals) -> dict[str, int | float]:
+    return {**_values(totals), "entered": totals.entered, "inside": totals.inside / 1e9}
+
+
+def _cells(totals: Totals) -> list[int | str]:
+    return [totals.calls, seconds(totals.time), seconds(totals.longest), totals.bytes or ""]
+
+
 def _table(by: str, groups: list[tuple[str, Totals]]) -> str:
-    rows = [
-        [label, totals.calls, seconds(totals.time), seconds(totals.longest), totals.bytes or ""] for label, totals in groups
-    ]
-    return table([by, *_HEADS], rows, _HEADS)
+    if by == "region":
+        return _region_table(groups)
+    return table([by, *_HEADS], [[label, *_cells(totals)] for label, totals in groups], _HEADS)
+
+
+def _region_table(groups: list[tuple[str, Totals]]) -> str:
+    def of_region(totals: Totals) -> list[int | str]:
+        return [totals.entered, seconds(totals.inside)] if totals.entered else ["", ""]
+
+    rows = [[label or "(none)", *_cells(totals), *of_region(totals)] for label, totals in groups]
+    heads = [*_HEADS, *_REGION_HEADS]
+    return table(["region", *heads], rows, heads)
 
 
 def run(arguments: Namespace) -> int:
@@ -40,7 +57,9 @@ def run(arguments: Namespace) -> int:
     groups = {by: statistics.groups(by) for by in arguments.by}
     duration = statistics.end - statistics.begin
     if arguments.json:
-        tables = {by: {label: _values(totals) for label, totals in rows} for by, rows in groups.items()}
+        tables = {
+            by: {label: (_region_values if by == "region" else _values)(totals) for label, totals in rows} for by, rows in groups.items()
+        }
         print_json({"name": project.name, "duration": duration / 1e9, "total": _values(statistics.totals), "by": tables})
     else:
         counts = f"{project.process_count} processes, {statistics.totals.calls} calls"

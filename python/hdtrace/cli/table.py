@@ -118,7 +118,9 @@ COMMANDS = (
         "datatypes of its arguments; JSON tells both by themselves, as sent and received. Of a collective operation that has a part for each "
         "member, such as Scatter and Alltoall, they are those of all parts. What does not block counts where it is started, with what was asked "
         "for. Of sizes, each line has those up to twice the first; of sites, each line is where "
-        "MPI was called, with all that led there as far as it was recorded.",
+        "MPI was called, with all that led there as far as it was recorded; of regions of the program's own, each line has the calls in this one and in no "
+        "region inside it, how often it was entered and left, and the time between; (none) are the calls outside of regions. Other tables count a "
+        "region as a call of its name. Marks and values of counters are not counted.",
         (
             _PROJECT,
             Argument("--by", "one table for each of these", "GROUPS", is_list=True, choices=GROUPINGS, default=["call"]),

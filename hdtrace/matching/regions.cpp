@@ -1,0 +1,112 @@
+#include "hdtrace/matching/regions.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hdtrace {
+namespace {
+
+std::string name_of(const State& event)
+{
+    const std::string* name = event.find("name");
+    return name ? *name : std::string();
+}
+
+} // namespace
+
+std::int32_t RegionPaths::inside(std::int32_t path, const std::string& name)
+{
+    const auto known = m_names.try_emplace(name, static_cast<std::int32_t>(m_names.size())).first;
+    const auto next = static_cast<std::int32_t>(m_steps.size() + 1);
+    const auto [found, is_new] = m_paths.try_emplace({path, known->second}, next);
+    if (is_new)
+        m_steps.emplace_back(path, &known->first);
+    return found->second;
+}
+
+std::string RegionPaths::text(std::int32_t path) const
+{
+    std::vector<const std::string*> names;
+    for (; path != outside; path = m_steps[path - 1].first)
+        names.push_back(m_steps[path - 1].second);
+    std::string text;
+    for (auto name = names.rbegin(); name != names.rend(); ++name)
+        text += (name == names.rbegin() ? "" : "/") + **name;
+    return text;
+}
+
+const OpenRegions::Region& OpenRegions::begin(const TraceFile& trace, const State& event)
+{
+    std::vector<Region>& regions = m_open[{trace.rank, trace.thread}];
+    const std::int32_t around = regions.empty() ? RegionPaths::outside : regions.back().path;
+    Region region{name_of(event), event.time, event.line, around, 0};
+    region.path = m_paths.inside(around, region.name);
+    return regions.emplace_back(std::move(region));
+}
+
+OpenRegions::Region OpenRegions::end(const TraceFile& trace, const State& event)
+{
+    std::vector<Region>& regions = m_open[{trace.rank, trace.thread}];
+    std::string name = name_of(event);
+    const auto found = std::ranges::find(regions.rbegin(), regions.rend(), name, &Region::name);
+    if (found == regions.rend()) {
+        const std::int32_t around = path(trace);
+        const std::int32_t own = m_paths.inside(around, name);
+        return {std::move(name), event.time, event.line, around, own};
+    }
+    const auto open = std::next(found).base();
+    Region ended = std::move(*open);
+    std::int32_t around = ended.around;
+    // Those that overlap with it go on without it.
+    for (auto inner = regions.erase(open); inner != regions.end(); ++inner) {
+        inner->around = around;
+        around = inner->path = m_paths.inside(around, inner->name);
+    }
+    return ended;
+}
+
+void OpenRegions::follow(const TraceFile& trace, const State& state)
+{
+    if (state.is_event) {
+        const EventKind kind = event_kind(state);
+        if (kind == EventKind::begin)
+            begin(trace, state);
+        else if (kind == EventKind::end)
+            end(trace, state);
+    }
+    for (const State& nested : state.nested)
+        follow(trace, nested);
+}
+
+const std::vector<OpenRegions::Region>* OpenRegions::of(const TraceFile& trace) const
+{
+    if (m_open.empty())
+        return nullptr;
+    const auto found = m_open.find({trace.rank, trace.thread});
+    return found == m_open.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+std::int32_t OpenRegions::depth(const TraceFile& trace) const
+{
+    const std::vector<Region>* const regions = of(trace);
+    return regions ? static_cast<std::int32_t>(regions->size()) : 0;
+}
+
+std::int32_t OpenRegions::path(const TraceFile& trace) const
+{
+    const std::vector<Region>* const regions = of(trace);
+    return regions ? regions->back().path : RegionPaths::outside;
+}
+
+EventKind event_kind(const State& event)
+{
+    const std::string* kind = event.find("kind");
+    if (!kind)
+        return EventKind::mark;
+    return *kind == "begin"   ? EventKind::begin
+           : *kind == "end"   ? EventKind::end
+           : *kind == "count" ? EventKind::count
+                              : EventKind::mark;
+}
+
+} // namespace hdtrace

@@ -1,0 +1,82 @@
+// regions.h - which regions of the program's own (docs/regions.md) threads are in.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/format/traces.h"
+
+namespace hdtrace {
+
+/// Regions inside each other, numbered: a path is the number of the last region of one, such as
+/// `solve/exchange`. Memory grows with the number of different paths.
+class RegionPaths {
+  public:
+    static constexpr std::int32_t outside = 0; ///< of any region
+
+    /// That of a region with this name inside others.
+    std::int32_t inside(std::int32_t path, const std::string& name);
+    /// The names from the outermost one on, with slashes between them; empty outside.
+    std::string text(std::int32_t path) const;
+
+  private:
+    struct Step {
+        std::int32_t around;
+        std::int32_t name;
+        bool operator==(const Step&) const = default;
+    };
+    struct Hash {
+        std::size_t operator()(const Step& step) const
+        {
+            return std::hash<std::int64_t>()((static_cast<std::int64_t>(step.around) << 32) ^ step.name);
+        }
+    };
+
+    std::unordered_map<std::string, std::int32_t> m_names;
+    std::unordered_map<Step, std::int32_t, Hash> m_paths;
+    std::vector<std::pair<std::int32_t, const std::string*>>
+        m_steps; ///< of each path: what is around it, and its name
+};
+
+/// The regions that threads are in. An end belongs to the last beginning of its name.
+class OpenRegions {
+  public:
+    struct Region {
+        std::string name;
+        std::int64_t time = 0;   ///< of its beginning, in nanoseconds since the epoch
+        std::int64_t line = 0;   ///< where that stands
+        std::int32_t around = 0; ///< the path of those that it began in
+        std::int32_t path = 0;   ///< with itself
+    };
+
+    /// The thread enters the region that the event names.
+    const Region& begin(const TraceFile& trace, const State& event);
+    /// The thread leaves it. Of a region whose beginning was not read the time is that of the end.
+    Region end(const TraceFile& trace, const State& event);
+    /// Does what an event says, and those inside a state.
+    void follow(const TraceFile& trace, const State& state);
+
+    std::int32_t depth(const TraceFile& trace) const;
+    std::int32_t path(const TraceFile& trace) const;
+    const RegionPaths& paths() const { return m_paths; }
+
+  private:
+    using Thread = std::pair<std::int64_t, std::int64_t>; // rank and number
+
+    const std::vector<Region>* of(const TraceFile& trace) const;
+
+    RegionPaths m_paths;
+    std::map<Thread, std::vector<Region>> m_open; ///< the innermost last
+};
+
+/// What an event of the program's own is.
+enum class EventKind : std::uint8_t { mark, begin, end, count };
+
+EventKind event_kind(const State& event);
+
+} // namespace hdtrace
