@@ -103,19 +103,7 @@ void CallTable::add_row(const Call& call)
     m_columns.line.values.push_back(state.line);
     m_columns.unfinished.values.push_back(state.is_unfinished());
     add_site(call);
-    m_columns.region.codes.push_back(region_code(call.region));
-}
-
-std::int32_t CallTable::region_code(std::int32_t path)
-{
-    if (path == RegionPaths::outside)
-        return -1;
-    const auto place = static_cast<std::size_t>(path);
-    if (place >= m_region_codes.size())
-        m_region_codes.resize(place + 1, -1);
-    if (m_region_codes[place] < 0)
-        m_region_codes[place] = m_regions.code_of(m_walk.regions().text(path));
-    return m_region_codes[place];
+    m_columns.region.codes.push_back(m_regions.code_of(m_walk.regions(), call.region));
 }
 
 void CallTable::add_site(const Call& call)

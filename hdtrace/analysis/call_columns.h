@@ -84,15 +84,14 @@ class CallTable : EventVisitor {
     void leave(const Call& call) override { add_row(call); }
     void add_row(const Call& call);
     void add_site(const Call& call);
-    std::int32_t region_code(std::int32_t path);
 
     std::shared_ptr<const OpenedProject> m_project;
     Selection m_rows; ///< what of the states of a trace becomes a row
     MergedTraces m_states;
     Volumes m_volumes{m_project->objects};
     EventWalk m_walk{{this}, EventWalk::Follow::calls};
-    TextIndex m_names, m_errors, m_functions, m_source_files, m_regions;
-    std::vector<std::int32_t> m_region_codes; ///< by path, -1: not used yet
+    TextIndex m_names, m_errors, m_functions, m_source_files;
+    PathIndex m_regions;
     CallColumns m_columns;
 };
 

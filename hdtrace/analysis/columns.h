@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hdtrace/matching/regions.h"
+
 namespace hdtrace {
 
 template <class Number> struct Numbers {
@@ -47,6 +49,28 @@ class TextIndex {
   private:
     std::unordered_map<std::string, std::int32_t> m_codes;
     std::vector<std::string> m_texts;
+};
+
+/// Gives each path of regions a number; paths that read the same have the same one.
+class PathIndex {
+  public:
+    /// -1 outside of regions.
+    std::int32_t code_of(const RegionPaths& paths, std::int32_t path)
+    {
+        if (path == RegionPaths::outside)
+            return -1;
+        const auto place = static_cast<std::size_t>(path);
+        if (place >= m_codes.size())
+            m_codes.resize(place + 1, -1);
+        if (m_codes[place] < 0)
+            m_codes[place] = m_texts.code_of(paths.text(path));
+        return m_codes[place];
+    }
+    const std::vector<std::string>& texts() const { return m_texts.texts(); }
+
+  private:
+    std::vector<std::int32_t> m_codes; ///< by path, -1: not used yet
+    TextIndex m_texts;
 };
 
 } // namespace hdtrace

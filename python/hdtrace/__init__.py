@@ -43,7 +43,7 @@ from .info import Info, InfoLine
 from .project import Process, Project, open
 from .regions import counter, mark, region
 from .run import CallCount, Run, Setting
-from .streams import Calls, Collectives, Messages
+from .streams import Calls, Collectives, Counters, Messages
 from .trace import Trace, read_trace
 from .validation import validate
 from .writer import TraceWriter
@@ -54,6 +54,7 @@ __all__ = [
     "CallCount",
     "CallSite",
     "Calls",
+    "Counters",
     "Collective",
     "CollectiveCall",
     "Collectives",

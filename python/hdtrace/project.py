@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project
 from .closing import Closing
 from .run import Run
-from .streams import Calls, Collectives, Interval, Messages, one_or_more, select
+from .streams import Calls, Collectives, Counters, Interval, Messages, one_or_more, select
 
 if TYPE_CHECKING:
     import numpy
@@ -134,6 +134,18 @@ class Project(Closing):
     def to_dataframe(self) -> pandas.DataFrame:
         """All calls as a DataFrame; see Calls.to_columns()."""
         return self.calls(unfinished=True).to_dataframe()
+
+    def counters(
+        self,
+        *,
+        rank: int | Iterable[int] | None = None,
+        thread: int | Iterable[int] | None = None,
+        interval: Interval = (None, None),
+    ) -> Counters:
+        """The values of the program's counters that fit everything that is given, as columns."""
+        self._check_open()
+        begin, end = interval
+        return Counters(self._project, select(ranks=one_or_more(rank), threads=one_or_more(thread), begin=begin, end=end))
 
     def messages(self) -> Messages:
         """The messages between processes with both their ends."""

@@ -12,6 +12,7 @@ from ._hdtrace import (
     Collective,
     CollectiveReader,
     CollectiveTable,
+    CounterTable,
     Message,
     MessageReader,
     MessageTable,
@@ -123,7 +124,7 @@ class Calls(_Tabular):
         self._selection = selection
 
     def __iter__(self) -> Iterator[Call]:
-        reader = CallReader(self._project, self._selection)
+        reader = CallReader(self._project, self._selection, regions=True)
         while calls := reader.read(_OBJECTS_AT_ONCE):
             yield from calls
         self.missing = reader.missing
@@ -147,6 +148,18 @@ class Calls(_Tabular):
 
     def _table(self) -> CallTable:
         return CallTable(self._project, self._selection)
+
+
+class Counters(_Tabular):
+    """The values of the program's counters in the order of time, as columns."""
+
+    def __init__(self, project: _Project, selection: Selection) -> None:
+        super().__init__()
+        self._project = project
+        self._selection = selection
+
+    def _table(self) -> CounterTable:
+        return CounterTable(self._project, self._selection)
 
 
 class Messages(_Tabular):

@@ -9,6 +9,7 @@
 
 #include "hdtrace/analysis/call_columns.h"
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/analysis/counter_columns.h"
 #include "hdtrace/tools/printable.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
@@ -23,8 +24,11 @@ namespace {
 
 class CallReader {
   public:
-    CallReader(ProjectPointer project, Selection selection)
-        : m_project(std::move(project)), m_states(m_project->traces, std::move(selection))
+    /// Regions are known to read() only.
+    CallReader(ProjectPointer project, Selection selection, bool regions)
+        : m_project(std::move(project)), m_wanted(selection),
+          m_states(m_project->traces,
+                   regions ? with_regions(m_project->project, std::move(selection)) : std::move(selection))
     {
     }
 
@@ -35,7 +39,13 @@ class CallReader {
         const Unlocked unlocked;
         std::vector<OwnedState> calls;
         for_each(states, calls, [&](State& state) {
-            calls.push_back({std::move(state), m_states.trace().rank, m_states.trace().thread, m_project});
+            const TraceFile& trace = m_states.trace();
+            std::string region = region_of(trace);
+            m_regions.follow(trace, state);
+            if (!m_wanted.wants(state))
+                return false;
+            calls.push_back({std::move(state), trace.rank, trace.thread, m_project, std::move(region)});
+            return true;
         });
         return calls;
     }
@@ -55,13 +65,20 @@ class CallReader {
     const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
 
   private:
+    std::string region_of(const TraceFile& trace) const
+    {
+        return m_regions.paths().text(m_regions.path(trace));
+    }
+
+    // Take tells whether the state is one of those to read.
     template <class Result, class Take> void for_each(std::size_t states, const Result& result, Take take)
     {
         if (const auto problem = std::exchange(m_problem, nullptr))
             std::rethrow_exception(problem);
         try {
-            for (State* state = nullptr; states > 0 && (state = m_states.next()); --states)
-                take(*state);
+            for (State* state = nullptr; states > 0 && (state = m_states.next());)
+                if (take(*state))
+                    --states;
         } catch (const ReadError&) {
             if (result.empty())
                 throw;
@@ -74,13 +91,18 @@ class CallReader {
         std::string text;
         {
             const Unlocked unlocked;
-            for_each(states, text, [&](const State& state) { text += to_text(state); });
+            for_each(states, text, [&](const State& state) {
+                text += to_text(state);
+                return true;
+            });
         }
         return py::str(text);
     }
 
     ProjectPointer m_project;
+    Selection m_wanted;
     MergedTraces m_states;
+    OpenRegions m_regions;
     std::exception_ptr m_problem; ///< is thrown next
 };
 
@@ -119,6 +141,7 @@ void bind_calls(py::module_& module)
         .def_readonly("thread", &OwnedState::thread)
         .def_property_readonly("call_class",
                                [](const OwnedState& call) { return class_name(class_of(call.name)); })
+        .def_property_readonly("region", [](const OwnedState& call) { return file_text(call.region); })
         .def_property_readonly("is_unfinished", [](const OwnedState& call) { return call.is_unfinished(); })
         .def_property_readonly("site",
                                [](const OwnedState& call) {
@@ -133,14 +156,17 @@ void bind_calls(py::module_& module)
                    std::to_string(call.thread) + ">";
         });
     py::class_<CallReader>(module, "CallReader")
-        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"),
-             py::call_guard<Unlocked>())
+        .def(py::init<ProjectPointer, Selection, bool>(), py::arg("project"), py::arg("selection"),
+             py::arg("regions") = false, py::call_guard<Unlocked>())
         .def("read", &CallReader::read, py::arg("states"))
         .def("read_xml", &CallReader::read_xml, py::arg("states"))
         .def("read_lines", &CallReader::read_lines, py::arg("states"), py::arg("origin"))
         .def_property_readonly("missing",
                                [](const CallReader& reader) { return missing_texts(reader.missing()); });
     bind_table<CallTable>(module, "CallTable")
+        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"),
+             py::call_guard<Unlocked>());
+    bind_table<CounterTable>(module, "CounterTable")
         .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"),
              py::call_guard<Unlocked>());
     constexpr std::size_t class_count = static_cast<std::size_t>(CallClass::other) + 1;

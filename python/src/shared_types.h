@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/format/trc_reader.h"
@@ -17,6 +18,7 @@ struct OwnedState : State {
     std::int64_t rank = 0;
     std::int64_t thread = 0;
     std::shared_ptr<const OpenedProject> project;
+    std::string region; ///< that it is in, as a path; empty outside
 };
 
 /// As Python holds it, and the project with it; None if there is none.

@@ -201,6 +201,46 @@ def test_rows_tell_the_regions_that_they_are_in(regions):
     assert regions.calls(name="Send").to_columns()["region"].tolist() == ["solve"]
 
 
+def test_calls_tell_the_regions_that_they_are_in(regions):
+    assert [(call.name, call.region) for call in regions.calls() if not call.is_event] == [
+        ("Barrier", "solve/n:exchange"), ("Send", "solve"), ("Barrier", "")]
+    assert [(call.name, call.region) for call in regions.calls(name="Send")] == [("Send", "solve")]
+
+
+def test_many_events_do_not_end_what_is_read(tmp_path):
+    marks = "<Event name='mark' time='1.000000000' />\n" * 2000
+    project = hdtrace.open(write_project(tmp_path, marks + "<Barrier cid='0' time='2.000000000' end='3.000000000' />\n"))
+    assert names(project.calls(name="Barrier")) == [(0, "Barrier")]
+
+
+def test_calls_of_an_interval_know_the_regions_that_began_before(tmp_path):
+    path = write_project(tmp_path, REGIONS)
+    path.write_text(path.read_text().replace(
+        "</Application>", '<Run><Region name="solve"><Ranks first="0" last="0"/></Region></Run></Application>'))
+    begin = 101 * SECOND + SECOND // 2
+    with hdtrace.open(path) as project:
+        assert [(call.name, call.region) for call in project.calls(interval=(begin, begin + 1))] == [("Send", "solve")]
+
+
+def test_counters(tmp_path):
+    values = "".join(f"<Event name='{name}' kind='count' value='{value}' time='{1 + i}.000000000' />\n" for i, (name, value) in enumerate([
+        ("residual", "0.25"), ("cells", "9223372036854775807"), ("residual", "NaN"), ("residual", "-INF")]))
+    inside = "<Nested><Event name='cells' kind='count' value='3' time='7.500000000' /></Nested><Barrier cid='0' time='7.000000000' end='8.000000000' />\n"
+    path = write_project(tmp_path, "<Event name='solve' kind='begin' time='0.500000000' />\n" + values + inside)
+    path.write_text(path.read_text().replace("</Application>", """\
+        <Run><Counter name="residual" type="float" unit="m/s" scope="thread" valid="after"><Ranks first="0" last="0"/></Counter></Run></Application>"""))
+    hdtrace.validate(path)
+    with hdtrace.open(path) as project:
+        counters = project.counters().to_dataframe()
+        columns = project.counters(interval=(102 * SECOND, 103 * SECOND)).to_columns()
+        assert project.run.of_kind("Counter")[0].values["unit"] == "m/s"
+    assert counters[["rank", "thread", "time", "name", "region"]].values.tolist() == [
+        [0, 0, 100 * SECOND + time, name, "solve"] for time, name in zip(
+            (SECOND, 2 * SECOND, 3 * SECOND, 4 * SECOND, 7_500_000_000), ("residual", "cells", "residual", "residual", "cells"))]
+    assert counters["value"].astype(str).tolist() == ["0.25", "9.223372036854776e+18", "nan", "-inf", "3.0"]
+    assert columns["integer"].tolist() == [2**63 - 1, None] and columns["unit"].tolist() == [None, "m/s"]
+
+
 def test_regions_of_the_program_are_rows_around_their_calls(tmp_path):
     lines = """\
 <Event name='Step' kind='begin' time='1.000000000' />

@@ -33,7 +33,7 @@ def _state(project: Project, rank: int, state: State) -> dict[str, Any]:
 
 
 def _call(project: Project, call: Call) -> dict[str, Any]:
-    return {"rank": call.rank, "thread": call.thread, "class": call.call_class, **_state(project, call.rank, call)}
+    return {"rank": call.rank, "thread": call.thread, "class": call.call_class, "region": call.region, **_state(project, call.rank, call)}
 
 
 def _xml(calls: Calls) -> Iterator[str]:

@@ -1,0 +1,100 @@
+#include "hdtrace/analysis/counter_columns.h"
+
+#include <charconv>
+#include <limits>
+#include <utility>
+
+namespace hdtrace {
+namespace {
+
+template <class Number> std::optional<Number> number_in(const std::string& text)
+{
+    Number number{};
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+}
+
+// `NaN`, `INF` and `-INF` are read as well. What is no number, in a trace that is not ours, is none.
+double to_double(const std::string& text)
+{
+    return number_in<double>(text).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+std::map<std::string, std::string> units_of(const Project& project)
+{
+    std::map<std::string, std::string> units;
+    for (const RunFact& fact : project.run.facts) {
+        if (fact.fact.name != "Counter")
+            continue;
+        const std::string* const name = fact.fact.find("name");
+        const std::string* const unit = fact.fact.find("unit");
+        if (name && unit)
+            units.try_emplace(*name, *unit);
+    }
+    return units;
+}
+
+} // namespace
+
+CounterTable::CounterTable(std::shared_ptr<const OpenedProject> project, Selection selection)
+    : m_project(std::move(project)), m_interval(selection.interval),
+      m_states(m_project->traces, with_regions(m_project->project, without_names(std::move(selection)))),
+      m_unit_of(units_of(m_project->project))
+{
+}
+
+bool CounterTable::read(std::size_t states)
+{
+    for (; states > 0; --states) {
+        const State* state = m_states.next();
+        if (!state)
+            return false;
+        if (state->is_event || !state->nested.empty())
+            add(*state);
+    }
+    return true;
+}
+
+void CounterTable::add(const State& state)
+{
+    for (const State& nested : state.nested)
+        add(nested);
+    if (!state.is_event)
+        return;
+    if (event_kind(state) == EventKind::count)
+        add_row(state);
+    else
+        m_regions.follow(m_states.trace(), state);
+}
+
+void CounterTable::add_row(const State& event)
+{
+    if (event.time < m_interval.begin || event.time > m_interval.end)
+        return;
+    const TraceFile& trace = m_states.trace();
+    const std::string* const name = event.find("name");
+    const std::string* const value = event.find("value");
+    const std::string text = value ? *value : std::string();
+    const auto unit = name ? m_unit_of.find(*name) : m_unit_of.end();
+
+    m_columns.rank.values.push_back(static_cast<std::int32_t>(trace.rank));
+    m_columns.thread.values.push_back(static_cast<std::int32_t>(trace.thread));
+    m_columns.time.values.push_back(event.time);
+    m_columns.name.codes.push_back(name ? m_names.code_of(*name) : -1);
+    m_columns.value.values.push_back(to_double(text));
+    m_columns.integer.push(number_in<std::int64_t>(text));
+    m_columns.unit.codes.push_back(unit == m_unit_of.end() ? -1 : m_units.code_of(unit->second));
+    m_columns.region.codes.push_back(m_paths.code_of(m_regions.paths(), m_regions.path(trace)));
+    m_columns.line.values.push_back(event.line);
+}
+
+CounterColumns CounterTable::take()
+{
+    m_columns.name.categories = m_names.texts();
+    m_columns.unit.categories = m_units.texts();
+    m_columns.region.categories = m_paths.texts();
+    return std::exchange(m_columns, {});
+}
+
+} // namespace hdtrace
