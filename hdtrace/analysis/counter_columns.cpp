@@ -1,25 +1,9 @@
 #include "hdtrace/analysis/counter_columns.h"
 
-#include <charconv>
-#include <limits>
 #include <utility>
 
 namespace hdtrace {
 namespace {
-
-template <class Number> std::optional<Number> number_in(const std::string& text)
-{
-    Number number{};
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
-}
-
-// `NaN`, `INF` and `-INF` are read as well. What is no number, in a trace that is not ours, is none.
-double to_double(const std::string& text)
-{
-    return number_in<double>(text).value_or(std::numeric_limits<double>::quiet_NaN());
-}
 
 std::map<std::string, std::string> units_of(const Project& project)
 {
@@ -74,16 +58,14 @@ void CounterTable::add_row(const State& event)
         return;
     const TraceFile& trace = m_states.trace();
     const std::string* const name = event.find("name");
-    const std::string* const value = event.find("value");
-    const std::string text = value ? *value : std::string();
     const auto unit = name ? m_unit_of.find(*name) : m_unit_of.end();
 
     m_columns.rank.values.push_back(static_cast<std::int32_t>(trace.rank));
     m_columns.thread.values.push_back(static_cast<std::int32_t>(trace.thread));
     m_columns.time.values.push_back(event.time);
     m_columns.name.codes.push_back(name ? m_names.code_of(*name) : -1);
-    m_columns.value.values.push_back(to_double(text));
-    m_columns.integer.push(number_in<std::int64_t>(text));
+    m_columns.value.values.push_back(counter_value(event));
+    m_columns.integer.push(counter_integer(event));
     m_columns.unit.codes.push_back(unit == m_unit_of.end() ? -1 : m_units.code_of(unit->second));
     m_columns.region.codes.push_back(m_paths.code_of(m_regions.paths(), m_regions.path(trace)));
     m_columns.line.values.push_back(event.line);

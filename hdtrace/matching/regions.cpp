@@ -1,7 +1,9 @@
 #include "hdtrace/matching/regions.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
+#include <limits>
 
 namespace hdtrace {
 namespace {
@@ -10,6 +12,17 @@ std::string name_of(const State& event)
 {
     const std::string* name = event.find("name");
     return name ? *name : std::string();
+}
+
+template <class Number> std::optional<Number> value_of(const State& event)
+{
+    const std::string* const text = event.find("value");
+    if (!text)
+        return std::nullopt;
+    Number number{};
+    const char* const end = text->data() + text->size();
+    const auto [stop, error] = std::from_chars(text->data(), end, number);
+    return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
 }
 
 } // namespace
@@ -107,6 +120,17 @@ EventKind event_kind(const State& event)
            : *kind == "end"   ? EventKind::end
            : *kind == "count" ? EventKind::count
                               : EventKind::mark;
+}
+
+// It takes `NaN`, `INF` and `-INF`, too.
+double counter_value(const State& event)
+{
+    return value_of<double>(event).value_or(std::numeric_limits<double>::quiet_NaN());
+}
+
+std::optional<std::int64_t> counter_integer(const State& event)
+{
+    return value_of<std::int64_t>(event);
 }
 
 } // namespace hdtrace

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -78,5 +79,10 @@ class OpenRegions {
 enum class EventKind : std::uint8_t { mark, begin, end, count };
 
 EventKind event_kind(const State& event);
+
+/// Of an event that tells the value of a counter: NaN if that is no number.
+double counter_value(const State& event);
+/// The same exactly, if it is written as an integer.
+std::optional<std::int64_t> counter_integer(const State& event);
 
 } // namespace hdtrace

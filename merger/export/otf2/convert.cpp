@@ -147,7 +147,8 @@ std::vector<LocationDefinition> write_process(OTF2_Archive* archive, std::int64_
     RankCalls calls(traces);
     while (const State* call = calls.next()) {
         const TraceFile& trace = calls.trace();
-        events.set_writer(locations[by_thread.at(trace.thread)].writer());
+        const std::size_t place = by_thread.at(trace.thread);
+        events.set_location(first + place, locations[place].writer());
         try {
             walk.add(trace, *call);
         } catch (const ConvertError& error) { // such as times that do not ascend
@@ -155,6 +156,10 @@ std::vector<LocationDefinition> write_process(OTF2_Archive* archive, std::int64_
         }
         span.begin = std::min(span.begin, call->time);
         span.end = std::max(span.end, call->end);
+    }
+    for (std::size_t i = 0; i < locations.size(); ++i) {
+        events.set_location(first + i, locations[i].writer());
+        events.finish();
     }
     for (std::size_t i = 0; i < locations.size(); ++i)
         definitions[i].events = locations[i].event_count();

@@ -32,6 +32,37 @@ OTF2_RegionRole role_of(CallClass of_class)
     return found == std::end(roles) ? OTF2_RegionRole{OTF2_REGION_ROLE_FUNCTION} : found->role;
 }
 
+/// For which time the value of a counter holds.
+struct Validity {
+    std::string_view valid;
+    OTF2_MetricMode mode;
+};
+
+constexpr Validity validities[] = {
+    {"after", OTF2_METRIC_ABSOLUTE_NEXT},
+    {"before", OTF2_METRIC_ABSOLUTE_LAST},
+    {"point", OTF2_METRIC_ABSOLUTE_POINT},
+    {"sample", OTF2_METRIC_ABSOLUTE_POINT},
+};
+
+std::string value_in(const Element* fact, std::string_view key)
+{
+    const std::string* const value = fact ? fact->find(key) : nullptr;
+    return value ? *value : std::string();
+}
+
+OTF2_MetricMode mode_of(const Element* counter)
+{
+    const auto found = std::ranges::find(validities, value_in(counter, "valid"), &Validity::valid);
+    return found == std::end(validities) ? OTF2_MetricMode{OTF2_METRIC_ABSOLUTE_POINT} : found->mode;
+}
+
+const Element* find_fact(const std::map<std::string, const Element*>& facts, const std::string& name)
+{
+    const auto found = facts.find(name);
+    return found == facts.end() ? nullptr : found->second;
+}
+
 bool has_members_of(const Communicator& communicator, const Window& window)
 {
     return std::ranges::equal(communicator.members, window.members,
@@ -64,6 +95,12 @@ Definitions::Definitions(const Project& project) : m_project(project)
         m_communicators[&communicator] = static_cast<OTF2_CommRef>(m_communicators.size());
     for (const ProjectFile& file : project.files)
         m_files[&file] = static_cast<OTF2_IoHandleRef>(m_files.size());
+    for (const RunFact& fact : project.run.facts) {
+        if (fact.fact.name == "Region")
+            m_region_facts.try_emplace(value_in(&fact.fact, "name"), &fact.fact);
+        else if (fact.fact.name == "Counter")
+            m_counter_facts.try_emplace(value_in(&fact.fact, "name"), &fact.fact);
+    }
     for (const Window& window : project.windows) {
         const auto ref = static_cast<OTF2_RmaWinRef>(m_windows.size());
         if (const Communicator* communicator = communicator_of(project, window))
@@ -71,13 +108,29 @@ Definitions::Definitions(const Project& project) : m_project(project)
     }
 }
 
-OTF2_RegionRef Definitions::region(const std::string& name)
+OTF2_RegionRef Definitions::region(const RegionName& name)
 {
     const auto [place, is_new] =
         m_regions.try_emplace(name, static_cast<OTF2_RegionRef>(m_region_names.size()));
     if (is_new)
-        m_region_names.push_back(name);
+        m_region_names.push_back(&place->first);
     return place->second;
+}
+
+Definitions::Metric Definitions::metric(const std::string& name, OTF2_LocationRef location)
+{
+    const auto [counter, is_new] = m_counters.try_emplace(name);
+    const auto next = [this] { return static_cast<OTF2_MetricRef>(m_metrics.size()); };
+    if (is_new) {
+        const bool is_integer = value_in(find_fact(m_counter_facts, name), "type") == "integer";
+        counter->second.type = is_integer ? OTF2_TYPE_INT64 : OTF2_TYPE_DOUBLE;
+        counter->second.ref = next();
+        m_metrics.push_back({counter, {}});
+    }
+    const auto [instance, is_new_there] = counter->second.of_location.try_emplace(location, next());
+    if (is_new_there)
+        m_metrics.push_back({counter, location});
+    return {instance->second, counter->second.type};
 }
 
 std::optional<OTF2_SourceCodeLocationRef> Definitions::source(const CallSite* site)
@@ -163,6 +216,7 @@ void Definitions::write(OTF2_GlobalDefWriter* writer, const std::vector<Location
     write_communicators();
     write_windows();
     write_files();
+    write_metrics(locations);
 }
 
 OTF2_StringRef Definitions::text(const std::string& text)
@@ -205,6 +259,7 @@ void Definitions::write_locations(const std::vector<LocationDefinition>& locatio
         if (is_new)
             check(OTF2_GlobalDefWriter_WriteSystemTreeNode(m_writer, node->second, text(host), text("node"),
                                                            OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+        m_nodes.push_back(node->second);
         const auto group = static_cast<OTF2_LocationGroupRef>(rank);
         if (i == 0 || rank != locations[i - 1].rank)
             check(OTF2_GlobalDefWriter_WriteLocationGroup(
@@ -218,14 +273,58 @@ void Definitions::write_locations(const std::vector<LocationDefinition>& locatio
 void Definitions::write_regions()
 {
     for (std::size_t ref = 0; ref < m_region_names.size(); ++ref) {
-        const std::string& name = m_region_names[ref];
-        const CallClass of_class = class_of(name);
+        const auto& [is_own, name] = *m_region_names[ref];
+        const CallClass of_class = is_own ? CallClass::other : class_of(name);
+        const Element* const fact = is_own ? find_fact(m_region_facts, name) : nullptr;
+        const auto line = fact ? fact->integer("line").value_or(0) : 0;
+        const OTF2_StringRef file = text(value_in(fact, "file"));
         const bool is_mpi = of_class != CallClass::other;
         const OTF2_StringRef shown = text(is_mpi ? "MPI_" + name : name);
-        check(OTF2_GlobalDefWriter_WriteRegion(
-            m_writer, static_cast<OTF2_RegionRef>(ref), shown, shown, text(""), role_of(of_class),
-            is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, text(""), 0, 0));
+        check(OTF2_GlobalDefWriter_WriteRegion(m_writer, static_cast<OTF2_RegionRef>(ref), shown, shown,
+                                               text(""), role_of(of_class),
+                                               is_mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER,
+                                               OTF2_REGION_FLAG_NONE, file, static_cast<uint32_t>(line), 0));
     }
+}
+
+void Definitions::write_metrics(const std::vector<LocationDefinition>& locations)
+{
+    OTF2_MetricMemberRef member = 0;
+    for (const auto& [counter, location] : m_metrics) {
+        const auto& [name, definition] = *counter;
+        if (location)
+            write_instance(definition, find_fact(m_counter_facts, name), locations[*location], *location);
+        else
+            write_counter(name, definition, member++);
+    }
+}
+
+void Definitions::write_counter(const std::string& name, const Counter& counter, OTF2_MetricMemberRef member)
+{
+    const Element* const fact = find_fact(m_counter_facts, name);
+    const OTF2_StringRef name_ref = text(name), unit = text(value_in(fact, "unit"));
+    check(OTF2_GlobalDefWriter_WriteMetricMember(m_writer, member, name_ref, text(""), OTF2_METRIC_TYPE_USER,
+                                                 mode_of(fact), counter.type, OTF2_BASE_DECIMAL, 0, unit));
+    check(OTF2_GlobalDefWriter_WriteMetricClass(m_writer, counter.ref, 1, &member, OTF2_METRIC_ASYNCHRONOUS,
+                                                OTF2_RECORDER_KIND_ABSTRACT));
+}
+
+/// What one thread tells of the thread, the process or the node that the counter is of.
+void Definitions::write_instance(const Counter& counter, const Element* fact, const LocationDefinition& at,
+                                 OTF2_LocationRef location)
+{
+    const std::string of = value_in(fact, "scope");
+    OTF2_MetricScope scope = OTF2_SCOPE_LOCATION_GROUP;
+    auto place = static_cast<uint64_t>(at.rank);
+    if (of == "thread") {
+        scope = OTF2_SCOPE_LOCATION;
+        place = location;
+    } else if (of == "node") {
+        scope = OTF2_SCOPE_SYSTEM_TREE_NODE;
+        place = m_nodes[location];
+    }
+    check(OTF2_GlobalDefWriter_WriteMetricInstance(m_writer, counter.of_location.at(location), counter.ref,
+                                                   location, scope, place));
 }
 
 /// The first one is the world: other groups have places in it as members.

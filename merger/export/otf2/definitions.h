@@ -37,7 +37,10 @@ class Definitions {
     explicit Definitions(const Project& project);
 
     std::uint64_t process_count() const { return static_cast<std::uint64_t>(m_project.process_count); }
-    OTF2_RegionRef region(const std::string& name);
+    /// A function of MPI or a state of the program's own...
+    OTF2_RegionRef function(const std::string& name) { return region({false, name}); }
+    /// ... or a region of the program's own, which may be called like a function.
+    OTF2_RegionRef own_region(const std::string& name) { return region({true, name}); }
     OTF2_CommRef communicator(const Communicator* communicator) const
     {
         return m_communicators.at(communicator);
@@ -47,6 +50,13 @@ class Definitions {
     std::optional<OTF2_SourceCodeLocationRef> source(const CallSite* site);
     /// Processes with these ranks in the world.
     OTF2_GroupRef group(const std::vector<std::uint64_t>& ranks);
+
+    /// A counter of the program's own, as one thread tells it.
+    struct Metric {
+        OTF2_MetricRef ref;
+        OTF2_Type type; ///< int64 or double
+    };
+    Metric metric(const std::string& counter, OTF2_LocationRef location);
 
     struct WindowDefinition {
         OTF2_RmaWinRef ref;
@@ -72,6 +82,7 @@ class Definitions {
                          OTF2_Type type = OTF2_TYPE_UINT64);
     void write_locations(const std::vector<LocationDefinition>& locations);
     void write_regions();
+    void write_metrics(const std::vector<LocationDefinition>& locations);
     void write_sources();
     void write_groups(const std::vector<LocationDefinition>& locations);
     void write_communicators();
@@ -90,9 +101,29 @@ class Definitions {
     const Project& m_project;
     OTF2_GlobalDefWriter* m_writer = nullptr;
     std::map<std::string, OTF2_StringRef> m_texts;
-    std::map<std::string, OTF2_RegionRef> m_regions;
-    std::vector<std::string> m_region_names;
-    using SourceLine = std::pair<std::string, std::int64_t>; ///< a file and a line
+    using RegionName = std::pair<bool, std::string>; ///< whether it is the program's own
+    OTF2_RegionRef region(const RegionName& name);
+    std::map<RegionName, OTF2_RegionRef> m_regions;
+    std::vector<const RegionName*> m_region_names;
+    struct Counter {
+        OTF2_Type type;
+        OTF2_MetricRef ref;
+        std::map<OTF2_LocationRef, OTF2_MetricRef> of_location;
+    };
+    using Counters = std::map<std::string, Counter>;
+    /// In the order of their numbers, counters and what locations tell of them.
+    struct DefinedMetric {
+        Counters::const_iterator counter;
+        std::optional<OTF2_LocationRef> location;
+    };
+    void write_counter(const std::string& name, const Counter& counter, OTF2_MetricMemberRef member);
+    void write_instance(const Counter& counter, const Element* fact, const LocationDefinition& at,
+                        OTF2_LocationRef location);
+    Counters m_counters;
+    std::vector<DefinedMetric> m_metrics;
+    std::map<std::string, const Element*> m_region_facts, m_counter_facts; ///< by name
+    std::vector<OTF2_SystemTreeNodeRef> m_nodes;                           ///< of the locations
+    using SourceLine = std::pair<std::string, std::int64_t>;               ///< a file and a line
     std::map<SourceLine, OTF2_SourceCodeLocationRef> m_sources;
     std::vector<const SourceLine*> m_source_lines; ///< of each of them
     std::unordered_map<const CallSite*, OTF2_SourceCodeLocationRef> m_source_of;

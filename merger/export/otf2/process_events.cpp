@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <ranges>
 #include <string>
 
 #include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/matching/regions.h"
 #include "merger/export/collectives.h"
 #include "merger/export/format.h"
 
@@ -125,20 +127,65 @@ void ProcessEvents::enter(const Call& call)
         attributes.reset(OTF2_AttributeList_New());
         check(OTF2_AttributeList_AddSourceCodeLocationRef(attributes.get(), source_attribute, *source));
     }
-    check(OTF2_EvtWriter_Enter(m_writer, attributes.get(), begin_of(call),
-                               m_definitions.region(call.state.name)));
+    if (call.own_region != RegionPaths::outside)
+        return enter(m_definitions.own_region(call.state.name), begin_of(call));
+    enter(m_definitions.function(call.state.name), begin_of(call), attributes.get());
     m_open.push_back({});
     if (acts_on_window(call))
         tell(m_windows.begin(call, m_writer));
 }
 
+void ProcessEvents::enter(OTF2_RegionRef region, OTF2_TimeStamp when, const OTF2_AttributeList* attributes)
+{
+    check(OTF2_EvtWriter_Enter(m_writer, const_cast<OTF2_AttributeList*>(attributes), when, region));
+    m_entered->regions.push_back(region);
+    m_entered->last = when;
+}
+
+void ProcessEvents::write_leave(OTF2_RegionRef region, OTF2_TimeStamp when)
+{
+    check(OTF2_EvtWriter_Leave(m_writer, nullptr, when, region));
+    m_entered->last = when;
+}
+
+/// In OTF2 regions nest: those that overlap are left with it, and entered again. False if it was not entered.
+bool ProcessEvents::leave(OTF2_RegionRef region, OTF2_TimeStamp when)
+{
+    std::vector<OTF2_RegionRef>& entered = m_entered->regions;
+    const auto found = std::ranges::find(entered.rbegin(), entered.rend(), region);
+    if (found == entered.rend())
+        return false;
+    const std::vector<OTF2_RegionRef> inner(found.base(), entered.end());
+    for (const OTF2_RegionRef overlapping : inner | std::views::reverse)
+        write_leave(overlapping, when);
+    write_leave(region, when);
+    entered.erase(std::next(found).base(), entered.end());
+    for (const OTF2_RegionRef overlapping : inner)
+        enter(overlapping, when);
+    return true;
+}
+
+void ProcessEvents::finish()
+{
+    for (const OTF2_RegionRef region : m_entered->regions | std::views::reverse)
+        write_leave(region, m_entered->last);
+    m_entered->regions.clear();
+}
+
 void ProcessEvents::leave(const Call& call)
 {
+    if (call.own_region != RegionPaths::outside) {
+        if (leave(m_definitions.own_region(call.state.name), end_of(call)))
+            m_account.exact();
+        else
+            m_account.dropped("ends of regions that the trace does not have the beginnings of");
+        return;
+    }
     if (acts_on_window(call))
         m_windows.finish(call, m_writer);
     if (const auto& issued = m_open.back().issued)
         check(OTF2_EvtWriter_IoOperationIssued(m_writer, nullptr, end_of(call), issued->file, issued->id));
-    check(OTF2_EvtWriter_Leave(m_writer, nullptr, end_of(call), m_definitions.region(call.state.name)));
+    leave(m_definitions.function(call.state.name), end_of(call));
     const std::string_view approximation = m_open.back().approximation;
     m_open.pop_back();
     if (call.is_inside_call)
@@ -149,9 +196,22 @@ void ProcessEvents::leave(const Call& call)
         m_account.approximated(approximation);
 }
 
-void ProcessEvents::mark(const Call&)
+void ProcessEvents::mark(const Call& call)
 {
-    m_account.dropped("events that the program marked");
+    const std::string* const name = call.state.find("name");
+    if (!name || event_kind(call.state) != EventKind::count)
+        return m_account.dropped("events that the program marked");
+    const Definitions::Metric metric = m_definitions.metric(*name, m_location);
+    OTF2_MetricValue value;
+    if (metric.type == OTF2_TYPE_DOUBLE) {
+        value.floating_point = counter_value(call.state);
+    } else if (const auto integer = counter_integer(call.state)) {
+        value.signed_int = *integer;
+    } else {
+        return m_account.dropped("values of counters that are integers elsewhere");
+    }
+    check(OTF2_EvtWriter_Metric(m_writer, nullptr, begin_of(call), metric.ref, 1, &metric.type, &value));
+    m_entered->last = begin_of(call);
 }
 
 void ProcessEvents::started(const Call& call, const Operation& operation)

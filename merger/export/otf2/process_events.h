@@ -29,7 +29,14 @@ class ProcessEvents : public EventVisitor {
     }
 
     /// Whose events follow.
-    void set_writer(OTF2_EvtWriter* writer) { m_writer = writer; }
+    void set_location(OTF2_LocationRef location, OTF2_EvtWriter* writer)
+    {
+        m_location = location;
+        m_writer = writer;
+        m_entered = &m_entered_by[location];
+    }
+    /// Leaves what the current location is still in, at the time of its last event.
+    void finish();
 
     void enter(const Call& call) override;
     void leave(const Call& call) override;
@@ -64,6 +71,15 @@ class ProcessEvents : public EventVisitor {
         std::optional<Access> issued;
     };
 
+    /// What a thread has entered, the innermost last.
+    struct Entered {
+        std::vector<OTF2_RegionRef> regions;
+        OTF2_TimeStamp last = 0;
+    };
+
+    void enter(OTF2_RegionRef region, OTF2_TimeStamp when, const OTF2_AttributeList* attributes = nullptr);
+    void write_leave(OTF2_RegionRef region, OTF2_TimeStamp when);
+    bool leave(OTF2_RegionRef region, OTF2_TimeStamp when);
     void tell(Recorded recorded);
     std::optional<Collective> describe(const Operation& operation);
     void complete_message(const Completion& completion, OTF2_TimeStamp when);
@@ -73,7 +89,10 @@ class ProcessEvents : public EventVisitor {
     const ObjectTable& m_objects;
     Definitions& m_definitions;
     Account& m_account;
+    OTF2_LocationRef m_location = 0;
     OTF2_EvtWriter* m_writer = nullptr;
+    std::unordered_map<OTF2_LocationRef, Entered> m_entered_by;
+    Entered* m_entered = nullptr;                        ///< of the current location
     std::vector<OpenCall> m_open;                        ///< the innermost last
     std::unordered_set<uint64_t> m_sends;                ///< by request
     std::unordered_map<std::int64_t, Access> m_accesses; ///< by rid, as the others

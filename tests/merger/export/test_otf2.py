@@ -154,6 +154,52 @@ def test_messages_inside_what_the_program_marks_and_inside_calls(run, tmp_path):
     assert entered == ["Step", "MPI_Send"]
 
 
+def export(run, tmp_path, info, trace):
+    """The archive of a process, which otf2-print has nothing to complain about, and what became of its calls."""
+    run.process(0, "Comm map='0->0;' id=0 name='WORLD' uid='W'\n" + info, trace, size=1)
+    run.merge_cleanly()
+    conversion = convert(tmp_path / "app.proj", "otf2", tmp_path / "otf2")
+    print_silently(tmp_path / "otf2/traces.otf2")
+    return tmp_path / "otf2/traces.otf2", conversion
+
+
+BARRIER = "<Barrier cid='0' time='{}.000000000' end='{}.500000000' />\n"
+
+
+def event(kind, name, time, more=""):
+    return f"<Event name='{name}' kind='{kind}' {more}time='{time}.000000000' />\n"
+
+
+def test_regions_that_overlap_nest(run, tmp_path):
+    """A region may be called like a function, have no end, or no beginning."""
+    trace = event("begin", "a", 1) + event("begin", "Send", 2) + event("end", "a", 3) + BARRIER.format(4, 4)
+    trace += event("end", "never begun", 5) + event("begin", "last", 6)
+    path, conversion = export(run, tmp_path, "Region name='a' file='a.c' line=7\n", trace)
+    found = [(type(one).__name__, one.region.name) for _, one in events(path, "Enter", "Leave")]
+    assert found == [
+        ("Enter", "a"), ("Enter", "Send"), ("Leave", "Send"), ("Leave", "a"), ("Enter", "Send"), ("Enter", "MPI_Barrier"),
+        ("Leave", "MPI_Barrier"), ("Enter", "last"), ("Leave", "last"), ("Leave", "Send")]
+    region = events(path, "Enter")[0][1].region
+    assert (region.source_file, region.begin_line_number) == ("a.c", 7)
+    assert conversion.dropped == {"ends of regions that the trace does not have the beginnings of": 1}
+
+
+def test_counters_are_metrics(run, tmp_path):
+    info = "Counter name='residual' type='float' unit='m/s' scope='thread' valid='after'\nCounter name='cells' type='integer' scope='process' valid='before'\n"
+    values = [("residual", "0.25"), ("cells", str(2**63 - 1)), ("residual", "-INF"), ("cells", "-5")]
+    trace = "".join(event("count", name, time, f"value='{value}' ") for time, (name, value) in enumerate(values, 1))
+    path, conversion = export(run, tmp_path, info, trace + "<Event name='here' time='9.000000000' />\n")
+    found = events(path, "Metric")
+    metrics = [one.metric.metric_class for _, one in found]
+    assert [(metric.members[0].name, one.values[0]) for metric, (_, one) in zip(metrics, found)] == [
+        ("residual", 0.25), ("cells", 2**63 - 1), ("residual", float("-inf")), ("cells", -5)]
+    residual, cells = metrics[0].members[0], metrics[1].members[0]
+    assert (residual.unit, residual.value_type, residual.metric_mode) == ("m/s", otf2.Type.DOUBLE, otf2.MetricMode.ABSOLUTE_NEXT)
+    assert (cells.unit, cells.value_type, cells.metric_mode) == ("", otf2.Type.INT64, otf2.MetricMode.ABSOLUTE_LAST)
+    assert [type(one.metric.scope).__name__ for _, one in found[:2]] == ["Location", "LocationGroup"]
+    assert conversion.dropped == {"events that the program marked": 1}
+
+
 def test_calls_have_the_lines_that_made_them(run, tmp_path):
     info = "Comm map='0->0;' id=0 name='WORLD' uid='W'\nSource id=0 path='/home/u/step.py' function='step' line=12\n"
     info += "Site id=0 frames='s0;'\nSite id=1 frames='-1+4096;'\n"
