@@ -109,6 +109,22 @@ void append_child(std::string& text, const Element& child)
     text += ")";
 }
 
+// "begin solve site=3", "count residual value=0.5"; others are marks.
+void append_event(std::string& text, const State& event)
+{
+    static constexpr std::string_view told[] = {"name", "kind"};
+    const std::string* const kind = event.find("kind");
+    const std::string* const name = event.find("name");
+    append_escaped(text, kind ? *kind : "mark");
+    text += " ";
+    append_escaped(text, name ? *name : "");
+    Element rest;
+    std::ranges::remove_copy_if(
+        event.attributes, std::back_inserter(rest.attributes),
+        [](const Attribute& one) { return std::ranges::find(told, one.name) != std::end(told); });
+    append_words(text, rest);
+}
+
 // What all lines of a state have in common.
 struct Lines {
     const ObjectTable& objects;
@@ -123,8 +139,13 @@ void append_lines(std::string& text, const Lines& lines, const State& state, int
         append_lines(text, lines, nested, depth + 1);
     text += seconds(saturated_distance(state.time, lines.origin)) + " " +
             seconds(saturated_distance(state.end, state.time)) + " " + lines.owner + " ";
-    text += std::string(2 * depth, ' ') + state.name;
-    append_words(text, state);
+    text += std::string(2 * depth, ' ');
+    if (state.is_event) {
+        append_event(text, state);
+    } else {
+        text += state.name;
+        append_words(text, state);
+    }
     for (const Element& child : state.children)
         append_child(text, child);
     if (const CallSite* site = lines.objects.call_site(lines.rank, state)) {

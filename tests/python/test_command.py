@@ -125,6 +125,15 @@ def test_dump(project):
     assert "Recv" in run_well("dump", project, "--unfinished", "--interval", "4..")
 
 
+def test_dumped_events(tmp_path):
+    dumped = run_well("dump", write_project(tmp_path, REGIONS))
+    assert [line.split(" ", 3)[3] for line in dumped.splitlines()] == [
+        "begin solve", "begin n:exchange", "Barrier cid=0", "count residual value=0.5", "mark converged text=at last", "end n:exchange",
+        "Send size=8 toRank=1 toTag=7 cid=0", "end solve", "Barrier cid=0"]
+    lines = [json.loads(line) for line in run_well("dump", tmp_path / "app.proj", "--json").splitlines()]
+    assert [line["region"] for line in lines if line["name"] in ("Barrier", "Send")] == ["solve/n:exchange", "solve", ""]
+
+
 def test_dumped_xml_is_a_trace(project, tmp_path):
     dumped = tmp_path / "dumped.trc"
     dumped.write_text(run_well("dump", project, "--xml"))

@@ -133,7 +133,7 @@ COMMANDS = (
         "dump",
         "print calls of all threads in the order of time",
         "Each line of text has the time in seconds after the first call, how long the call took, rank.thread, the name, "
-        "the attributes and where it was called. What was called inside a call stands before it and is indented. XML has absolute times; ofRank and ofThread "
+        "the attributes and where it was called. What was called inside a call stands before it and is indented. Events of the program's own are begin, end, count and mark with their names. XML has absolute times; ofRank and ofThread "
         "tell whose call it is.",
         (
             _PROJECT,
