@@ -14,7 +14,8 @@ template <typename Value> bool copy_from_program(Value& to, const Value* from)
     return copy_from_program(static_cast<void*>(&to), from, sizeof to);
 }
 
-/// The length of a text, which is copied without its NUL; @p most if it is not shorter. -1 if it is not there.
+/// The length of a text, which is copied without its NUL; @p most if it is not shorter. -1 if it is not
+/// there.
 long copy_string_from_program(char* to, const char* from, size_t most);
 
 } // namespace hdtrace
