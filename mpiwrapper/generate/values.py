@@ -392,7 +392,7 @@ class Values:
             return Number("started.rid")
         if self._is_at_begin():
             handle = f"static_cast<int64_t>(handle_bits({parameter.name}))"
-            return Statement("", "found", (handle, "nullptr"), ".item_size = sizeof(MPI_Request), .find = find_own_rid")
+            return Statement("", "found", (handle, "nullptr"), ".item_size = sizeof(MPI_Request), .find = find_rid")
         self._lookups.setdefault("asked", "Request asked;")
         self._lookups.setdefault("asked_found", f"find_request({parameter.name}, nullptr, &asked);")
         return Number("asked.rid")

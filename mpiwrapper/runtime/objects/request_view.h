@@ -10,6 +10,8 @@ namespace hdtrace::mpi {
 
 int64_t find_itself(const void* rid, const void*, int64_t);
 
+/// The operation, or the last one of a persistent request.
+int64_t find_rid(const void* handle, const void* variable, int64_t equal);
 /// The operation that has not ended.
 int64_t find_active_rid(const void* handle, const void* variable, int64_t equal);
 /// Of a persistent request the rid of the call that made it.

@@ -335,6 +335,11 @@ int64_t find_itself(const void* rid, const void*, int64_t)
     return number;
 }
 
+int64_t find_rid(const void* handle, const void* variable, int64_t equal)
+{
+    return look_for(handle, variable, equal).rid;
+}
+
 int64_t find_active_rid(const void* handle, const void* variable, int64_t equal)
 {
     const Request request = look_for(handle, variable, equal);
