@@ -5,12 +5,14 @@
 
 #include <alloca.h>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "fake_mpi.h"
+#include "no_memory.h"
 
 namespace hdtrace::mpi {
 namespace {
@@ -171,6 +173,37 @@ TEST(CallSites, OnAnotherStackAreThePlaceOfTheCall)
     CallSites sites;
     sites.open(64, nullptr, nullptr);
     EXPECT_EQ(call(sites).rfind(" site='", 0), 0u);
+}
+
+/// Addresses of this program that look alike to a table of 256.
+std::vector<uintptr_t> addresses_with_one_slot(size_t count)
+{
+    const auto slot = [](uintptr_t key) { return (key ^ key >> 8) % 256; };
+    const auto first = reinterpret_cast<uintptr_t>(&addresses_with_one_slot);
+    std::vector<uintptr_t> addresses;
+    for (uintptr_t address = first; addresses.size() < count; ++address)
+        if (slot(address) == slot(first))
+            addresses.push_back(address);
+    return addresses;
+}
+
+TEST(Sites, ThatLookAlikeAreAllKept)
+{
+    const auto thread = own_thread();
+    thread->sites.open(1, thread->stack_begin, thread->stack_end);
+    const std::vector<uintptr_t> addresses = addresses_with_one_slot(4);
+    const auto text_of = [&](uintptr_t address) {
+        const uintptr_t frame[] = {0, address};
+        const SiteText& site = thread->sites.find(frame);
+        return std::string(site.text, site.length);
+    };
+    std::vector<std::string> texts;
+    for (const uintptr_t address : addresses)
+        texts.push_back(text_of(address));
+    EXPECT_EQ(std::set<std::string>(texts.begin(), texts.end()).size(), addresses.size());
+    const test::NoMemory without_which_no_site_is_new;
+    for (size_t i = 0; i < addresses.size(); ++i)
+        EXPECT_EQ(text_of(addresses[i]), texts[i]);
 }
 
 } // namespace

@@ -216,6 +216,23 @@ SiteText site_of_source(const char* path, const char* function, int line)
     return text_of(site_id(&place, 1));
 }
 
+/// Where a key is, or should be: in its slot, or beside it if that is taken, so that a few with the same slot
+/// do not drive each other out in every call.
+template <typename Kept> Kept& CallSites::place_of(Kept (&table)[entry_count], uintptr_t key)
+{
+    constexpr size_t group = 4;
+    const size_t slot = slot_of(key);
+    Kept* found = nullptr;
+    for (size_t i = 0; i < group; ++i) {
+        Kept& kept = table[slot ^ i];
+        if (kept.key == key)
+            return kept;
+        if (found == nullptr && kept.key == 0)
+            found = &kept;
+    }
+    return found != nullptr ? *found : table[slot];
+}
+
 CallSites::Place CallSites::place_of_object(const void* return_address)
 {
     dl_find_object found;
@@ -230,9 +247,10 @@ CallSites::Place CallSites::place_of_object(const void* return_address)
 
 const CallSites::KnownFrame& CallSites::known_frame(const void* return_address)
 {
-    KnownFrame& known = m_frames[slot_of(reinterpret_cast<uintptr_t>(return_address))];
-    if (known.return_address != return_address)
-        known = {return_address, find_frame_rule(return_address), place_of_object(return_address)};
+    const auto address = reinterpret_cast<uintptr_t>(return_address);
+    KnownFrame& known = place_of(m_frames, address);
+    if (known.key != address)
+        known = {address, find_frame_rule(return_address), place_of_object(return_address)};
     return known;
 }
 
@@ -281,7 +299,7 @@ const SiteText* CallSites::find_in_python()
         m_passing.change_to(text_of(site_id(frames, count)));
         return &m_passing;
     }
-    Entry& entry = entry_of(key);
+    Entry& entry = place_of(m_entries, key);
     if (entry.key != key)
         entry.change_to(key, text_of(site_id(frames, count)));
     return &entry.site;
@@ -301,6 +319,9 @@ void CallSites::forget_unloaded()
 const SiteText& CallSites::find_slowly(Frame caller)
 {
     forget_unloaded();
+    const auto caller_address = reinterpret_cast<uintptr_t>(caller.return_address);
+    if (const Entry& known = place_of(m_entries, caller_address); known.key == caller_address)
+        return known.site;
     Frame frame = caller;
     const Place place = is_on_stack(frame) ? leave_mpi(frame) : known_frame(frame.return_address).place;
     if (place == Place::mpi4py) {
@@ -311,9 +332,8 @@ const SiteText& CallSites::find_slowly(Frame caller)
     const int count = walk(frame, addresses);
     const bool is_all_of_it =
         m_depth == 1 && place == Place::program && frame.return_address == caller.return_address;
-    const uintptr_t key =
-        is_all_of_it ? reinterpret_cast<uintptr_t>(caller.return_address) : hash_of(addresses, count);
-    Entry& entry = entry_of(key);
+    const uintptr_t key = is_all_of_it ? caller_address : hash_of(addresses, count);
+    Entry& entry = place_of(m_entries, key);
     if (entry.key != key)
         entry.change_to(key, text_of(site_id(addresses, count)));
     return entry.site;

@@ -40,7 +40,7 @@ class CallSites {
         if (m_depth == 0)
             return m_none;
         const auto address = reinterpret_cast<uintptr_t>(Frame::of_caller(frame).return_address);
-        const Entry& entry = entry_of(address);
+        const Entry& entry = m_entries[slot_of(address)];
         const bool is_known =
             entry.key == address && m_unloaded == __atomic_load_n(&unloaded_objects, __ATOMIC_RELAXED);
         return __builtin_expect(is_known, 1) ? entry.site : find_slowly(Frame::of_caller(frame));
@@ -70,13 +70,13 @@ class CallSites {
     };
     /// What is known of a return address.
     struct KnownFrame {
-        const void* return_address;
+        uintptr_t key; ///< the address
         FrameRule rule;
         Place place;
     };
 
     static size_t slot_of(uintptr_t key) { return (key ^ key >> 8) % entry_count; }
-    Entry& entry_of(uintptr_t key) { return m_entries[slot_of(key)]; }
+    template <typename Kept> static Kept& place_of(Kept (&table)[entry_count], uintptr_t key);
     const SiteText& find_slowly(Frame caller);
     void forget_unloaded();
     const KnownFrame& known_frame(const void* return_address);
