@@ -189,6 +189,7 @@ std::vector<uintptr_t> addresses_with_one_slot(size_t count)
 
 TEST(Sites, ThatLookAlikeAreAllKept)
 {
+    const test::FakeMpi mpi(0, 1);
     const auto thread = own_thread();
     thread->sites.open(1, thread->stack_begin, thread->stack_end);
     const std::vector<uintptr_t> addresses = addresses_with_one_slot(4);
