@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <iterator>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -94,9 +94,12 @@ void append_xml(std::string& text, const State& state, const std::string& owner)
     text += "</" + state.name + ">";
 }
 
-void append_words(std::string& text, const Element& element)
+void append_words(std::string& text, const Element& element,
+                  std::initializer_list<std::string_view> left_out = {})
 {
     for (const Attribute& attribute : element.attributes) {
+        if (std::ranges::find(left_out, attribute.name) != left_out.end())
+            continue;
         text += " " + attribute.name + "=";
         append_escaped(text, attribute.value);
     }
@@ -112,17 +115,12 @@ void append_child(std::string& text, const Element& child)
 // "begin solve site=3", "count residual value=0.5"; others are marks.
 void append_event(std::string& text, const State& event)
 {
-    static constexpr std::string_view told[] = {"name", "kind"};
     const std::string* const kind = event.find("kind");
     const std::string* const name = event.find("name");
     append_escaped(text, kind ? *kind : "mark");
     text += " ";
     append_escaped(text, name ? *name : "");
-    Element rest;
-    std::ranges::remove_copy_if(
-        event.attributes, std::back_inserter(rest.attributes),
-        [](const Attribute& one) { return std::ranges::find(told, one.name) != std::end(told); });
-    append_words(text, rest);
+    append_words(text, event, {"name", "kind"});
 }
 
 // What all lines of a state have in common.
@@ -190,13 +188,8 @@ std::string xml_line(const TraceFile& trace, const State& state)
 std::string call_words(const State& state)
 {
     constexpr std::size_t most_children = 5;
-    Element shown{state.name, {}};
-    std::ranges::copy_if(state.attributes, std::back_inserter(shown.attributes),
-                         [](const Attribute& attribute) {
-                             return attribute.name != "site" && attribute.name != "unfinished";
-                         });
     std::string text = state.name;
-    append_words(text, shown);
+    append_words(text, state, {"site", "unfinished"});
     const std::size_t count = std::min(most_children, state.children.size());
     for (const Element& child : std::span(state.children).first(count))
         append_child(text, child);

@@ -12,9 +12,7 @@ char* Element::put_times(TimeText& times, char* cursor, int64_t begin, int64_t e
 char* Element::end_children(TraceWriter& writer, char* cursor, const char* element_name)
 {
     room(writer, cursor, child_room);
-    const size_t length = strlen(element_name);
-    cursor = static_cast<char*>(memcpy(put_text(cursor, "</"), element_name, length)) + length;
-    return put_text(cursor, ">");
+    return put_text(put_constant(put_text(cursor, "</"), element_name), ">");
 }
 
 } // namespace hdtrace

@@ -26,9 +26,7 @@ class Element {
     /// A text that needs no escaping, e.g. an MPI constant; together with the rest at most element_room.
     Element& name(const char* constant)
     {
-        const size_t length = strlen(constant);
-        memcpy(m_cursor, constant, length);
-        m_cursor += length;
+        m_cursor = put_constant(m_cursor, constant);
         return *this;
     }
     /// What put(out) writes at `out`, together with the rest at most element_room; it returns the end. For

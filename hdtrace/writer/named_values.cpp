@@ -4,17 +4,6 @@
 
 namespace hdtrace {
 
-namespace {
-
-char* put_constant(char* out, const char* text)
-{
-    const size_t length = strlen(text);
-    memcpy(out, text, length);
-    return out + length;
-}
-
-} // namespace
-
 char* put_name(char* out, NamedValues names, int value)
 {
     for (const NamedValue& candidate : names)

@@ -27,7 +27,7 @@ class BoundedText {
         memcpy(m_out, text, size);
         m_out += size;
     }
-    void text(const char* constant) { text(constant, strlen(constant)); }
+    void text(const char* constant) { m_out = put_constant(m_out, constant); }
     void number(int64_t value) { m_out = put_number(m_out, value); }
 
     // An attribute, or nothing.

@@ -40,6 +40,14 @@ template <size_t Size> inline char* put_text(char* out, const char (&text)[Size]
     return out + Size - 1;
 }
 
+/// The same for a text whose length is only known at run time, without its NUL.
+inline char* put_constant(char* out, const char* text)
+{
+    const size_t length = strlen(text);
+    memcpy(out, text, length);
+    return out + length;
+}
+
 /// Any number; put_number() is for the usual ones, which are small.
 char* put_long_number(char* out, int64_t value);
 

@@ -281,9 +281,7 @@ char* TraceWriter::put_unfinished(char* out, const OpenState& state, int64_t now
 {
     const char* const limit = m_buffer.limit() + arguments_room;
     const char* const name = state.form()->name;
-    const size_t length = strlen(name);
-    const auto add_name = [&](char* at) { return static_cast<char*>(memcpy(at, name, length)) + length; };
-    out = state.put_attributes(add_name(put_text(out, "<")), limit, was_left);
+    out = state.put_attributes(put_constant(put_text(out, "<"), name), limit, was_left);
     out = m_times.put_anew(put_text(out, " time='"), state.begin());
     // The state's thread has its own clock.
     out = m_times.put_anew(put_text(out, "' end='"), now > state.begin() ? now : state.begin());
@@ -291,7 +289,7 @@ char* TraceWriter::put_unfinished(char* out, const OpenState& state, int64_t now
     if (was_left || !state.has_children())
         return put_text(out, " />");
     out = state.put_children(put_text(out, " >"), limit);
-    return put_text(add_name(put_text(out, "</")), ">");
+    return put_text(put_constant(put_text(out, "</"), name), ">");
 }
 
 // Writes the whole lines that are not in the file yet and, until there are more, the unfinished one.

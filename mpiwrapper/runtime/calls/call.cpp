@@ -35,9 +35,10 @@ void Call::ask_again(bool is_unsure)
 {
     if (m_state == nullptr || succeeded())
         return;
-    m_state->set_again();
     if (is_unsure)
         m_state->set_unsure();
+    else
+        m_state->set_again();
 }
 
 const Comm& Call::find_comm_slowly(MPI_Comm handle, uint64_t generation)
@@ -88,10 +89,7 @@ bool Call::failed_in_status() const
 
 char* Call::put_error(char* out, int rc)
 {
-    const char* const name = error_class_name(rc);
-    const size_t length = strlen(name);
-    out = put_text(out, " rc='");
-    return put_text(static_cast<char*>(memcpy(out, name, length)) + length, "'");
+    return put_text(put_constant(put_text(out, " rc='"), error_class_name(rc)), "'");
 }
 
 } // namespace hdtrace::mpi

@@ -20,10 +20,8 @@ constexpr const char* names[] = {
 void write_line(const char* name, const uint64_t (&counts)[2])
 {
     char line[256];
-    char* end = put_text(line, "Calls name='");
-    const size_t length = strlen(name);
-    memcpy(end, name, length);
-    end = put_number(put_text(end + length, "' recorded="), static_cast<int64_t>(counts[recorded]));
+    char* end = put_constant(put_text(line, "Calls name='"), name);
+    end = put_number(put_text(end, "' recorded="), static_cast<int64_t>(counts[recorded]));
     end = put_text(put_number(put_text(end, " ignored="), static_cast<int64_t>(counts[ignored])), "\n");
     info_file().write(line, static_cast<size_t>(end - line));
 }
