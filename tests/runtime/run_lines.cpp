@@ -10,6 +10,8 @@
 #include <fstream>
 #include <string>
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 using namespace hdtrace;
@@ -126,7 +128,8 @@ class NetworkPlace : public testing::Test {
     }
 
   private:
-    std::filesystem::path m_root = testing::TempDir() + "hdtrace_network_place";
+    // Tests run in processes of their own, several at once.
+    std::filesystem::path m_root = testing::TempDir() + "hdtrace_network_place_" + std::to_string(getpid());
 };
 
 TEST_F(NetworkPlace, NothingIsToldWhereNothingIsKnown)
