@@ -28,7 +28,8 @@ constexpr Verdict verdicts[] = {
     {Fate::dropped, "receives that were cancelled or never completed"},
     {Fate::dropped, "tests that found nothing complete"},
     {Fate::approximated, "probes: the receives wait instead"},
-    {Fate::approximated, "synchronous, buffered and ready sends: as usual ones"},
+    {Fate::approximated, "synchronous and ready sends: as usual ones"},
+    {Fate::approximated, "buffered sends: as non-blocking ones that nothing waits for"},
     {Fate::approximated, "partitioned operations: as one message, sent where they are started"},
     {Fate::approximated, "non-blocking collective operations: as messages between all members"},
     {Fate::approximated, "collective operations of a program whose threads wait at the same time: as "
@@ -57,7 +58,9 @@ Replayed without_operation(const Call& call)
 
 Replayed in_mode(SendMode mode)
 {
-    return mode == SendMode::standard ? Replayed::exactly : Replayed::in_standard_mode;
+    return mode == SendMode::standard   ? Replayed::exactly
+           : mode == SendMode::buffered ? Replayed::unwaited
+                                        : Replayed::in_standard_mode;
 }
 
 /// Then there is nothing to send, as in MPI_COMM_SELF.
@@ -217,10 +220,13 @@ Replayed ProcessReplay::send(const Operation& operation, std::vector<ReplayWait>
         return Replayed::unmatched;
     const std::int64_t tag = tag_of(operation, value_or(*operation.call, "toTag", 0));
     const std::int64_t size = value_or(*operation.call, operation.facts->sent_size, 0);
-    if (to != proc_null && may_block(operation))
+    // The receiver may come after all that follows.
+    const bool is_buffered = operation.facts->sends == SendMode::buffered;
+    std::vector<ReplayWait> unwaited;
+    if (to != proc_null && !is_buffered && may_block(operation))
         m_actions.send(to, tag, size);
     else if (to != proc_null)
-        m_actions.start_send(to, tag, size, waits);
+        m_actions.start_send(to, tag, size, is_buffered ? unwaited : waits);
     return operation.facts->partitioned ? Replayed::in_one_part : in_mode(operation.facts->sends);
 }
 

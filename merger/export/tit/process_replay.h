@@ -44,6 +44,7 @@ enum class Replayed : std::uint8_t {
     tested_in_vain,
     probed,
     in_standard_mode,
+    unwaited,
     in_one_part,
     without_blocking,
     among_threads,

@@ -13,7 +13,7 @@ DUPLICATE = "Comm map='0->0;1->1;' id=1 name='WORLD dup 1' uid='W/1@0'\n"
 MESSAGES = ["send_modes", "receive", "isend_modes", "completion", "probe", "pack", "persistent"]
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", [*PROGRAMS, "identity_errors_in_status", "identity_persistent_buffered"])
 def test_a_program_is_replayed_to_its_end(traced, tmp_path, program):
     run = traced(program, 4)
     conversion = convert(project_of(run), "tit", tmp_path / "replay")
@@ -100,6 +100,13 @@ def test_each_completed_request_is_waited_for_once(converted):
     conversion, lines = converted(sends + test + wait("<For rid='1' />", "<For rid='0' />", at=1), receive(0, tag=1) + receive(0, tag=2))
     assert lines[0] == ["isend 1 1 8 6", "isend 1 2 8 6", "wait 0 1 2", "wait 0 1 1"]
     assert conversion.dropped == {"tests that found nothing complete": 1}
+
+
+def test_nothing_waits_for_a_buffered_send(converted):
+    sends = send(1, tag=1, name="Bsend") + send(1, tag=2, name="Ibsend", rid="rid='0'") + wait("<For rid='0' />", at=1)
+    conversion, lines = converted(sends, receive(0, tag=2) + receive(0, tag=1))
+    assert lines[0] == ["isend 1 1 8 6", "isend 1 2 8 6"]
+    assert conversion.approximated == {"buffered sends: as non-blocking ones that nothing waits for": 2}
 
 
 def test_a_persistent_request_is_an_operation_at_each_start(converted):
