@@ -20,11 +20,6 @@ namespace {
 constexpr std::string_view info_extension = ".info";
 constexpr std::string_view trace_extension = ".trc";
 
-bool is_trace_file(std::string_view path)
-{
-    return path.ends_with(info_extension) || detail::plain_name(path).ends_with(trace_extension);
-}
-
 /// A FIFO may never end, and opening it may wait for ever.
 bool is_file(const std::string& path)
 {
@@ -166,6 +161,11 @@ bool sort_key_less(const SortKey& a, const SortKey& b)
 }
 
 } // namespace
+
+bool is_trace_file(std::string_view path)
+{
+    return path.ends_with(info_extension) || detail::plain_name(path).ends_with(trace_extension);
+}
 
 std::vector<InfoInput> find_inputs(const std::vector<std::string>& arguments, Report& report)
 {

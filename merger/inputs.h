@@ -4,6 +4,7 @@
 #include "merger/report.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hdtrace::merger {
@@ -14,6 +15,9 @@ struct InfoInput {
     std::string info;                ///< path; empty if there are only traces
     std::vector<std::string> traces; ///< paths
 };
+
+/// Whether the name of a file is that of a .info or of a .trc, which may be compressed.
+bool is_trace_file(std::string_view path);
 
 /// @p arguments are .info and .trc files, directories, and names of programs or traces without extension.
 /// The result does not depend on their order; nothing is in it twice. Processes come in the order of their

@@ -34,6 +34,9 @@ struct MergedProcess {
     std::int64_t first_thread() const { return label_number(threads.front()).value_or(0); }
 };
 
+/// A few bytes can tell of many processes.
+inline constexpr std::int64_t most_undescribed_members = 1'000'000;
+
 struct MergedProject {
     std::string name; ///< true name of the program
     std::int64_t process_count = 0;

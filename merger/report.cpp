@@ -10,6 +10,13 @@ std::string to_string(const Place& place)
     return text;
 }
 
+std::string to_line(const Diagnostic& message, std::string_view tool)
+{
+    const bool is_error = message.severity == Diagnostic::Severity::error;
+    return (message.place.empty() ? std::string(tool) : message.place) +
+           (is_error ? ": error: " : ": warning: ") + message.text;
+}
+
 std::string_view plural(Topic topic)
 {
     switch (topic) {
@@ -35,6 +42,8 @@ std::string_view plural(Topic topic)
         return "missing traces";
     case Topic::names_of_unknown_objects:
         return "names of unknown objects";
+    case Topic::old_projects:
+        return "projects that are older than their traces";
     case Topic::taken_names:
         return "names that are taken";
     case Topic::sudden_ends:

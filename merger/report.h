@@ -25,6 +25,9 @@ struct Diagnostic {
     std::string text;
 };
 
+/// One line for people; @p tool stands where the message has no place.
+std::string to_line(const Diagnostic& message, std::string_view tool);
+
 /// What warnings are about, in the order in which it is said how many were not passed on.
 enum class Topic {
     broken_traces,
@@ -38,6 +41,7 @@ enum class Topic {
     missing_processes,
     missing_traces,
     names_of_unknown_objects,
+    old_projects,
     taken_names,
     sudden_ends,
     unfindable_traces,

@@ -32,10 +32,7 @@ constexpr const char* tool = "project-merger";
 
 void print(const Diagnostic& message)
 {
-    const bool is_error = message.severity == Diagnostic::Severity::error;
-    const std::string place = message.place.empty() ? tool : message.place;
-    const std::string line = place + (is_error ? ": error: " : ": warning: ") + message.text;
-    std::fprintf(stderr, "%s\n", tools::printable(line).c_str());
+    std::fprintf(stderr, "%s\n", tools::printable(to_line(message, tool)).c_str());
 }
 
 bool is_same_file(const std::string& a, const std::string& b)
@@ -104,12 +101,10 @@ void write_output(const Options& options, const MergedProject& project, Report& 
     }
 }
 
-/// A few bytes can tell of many processes.
 void check_size(const Options& options, const MergedProject& project, Report& report)
 {
-    constexpr std::int64_t most_members = 1'000'000;
     const std::int64_t count = project.undescribed_members();
-    if (count > most_members && !options.large)
+    if (count > most_undescribed_members && !options.large)
         report.error(options.output, "the communicators and windows would have " + std::to_string(count) +
                                          " members that no file describes; --large writes them nevertheless");
 }

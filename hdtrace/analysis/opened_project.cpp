@@ -49,8 +49,8 @@ Selection with_regions(const Project& project, Selection selection)
     return selection;
 }
 
-OpenedProject::OpenedProject(const std::string& path)
-    : project(read_project(path)), objects(project), traces(traces_of(project)),
+OpenedProject::OpenedProject(Project opened)
+    : project(std::move(opened)), objects(project), traces(traces_of(project)),
       communicator_labels(labels_of(project.communicators)), file_labels(labels_of(project.files)),
       window_labels(labels_of(project.windows))
 {

@@ -18,8 +18,7 @@ std::vector<std::string> unique_labels(const std::vector<std::string>& names);
 
 /// Does not change and does not move, since its tables point into it. Any number of threads may use it.
 struct OpenedProject {
-    /// Throws OpenError, ReadError.
-    explicit OpenedProject(const std::string& path);
+    explicit OpenedProject(Project opened);
     OpenedProject(const OpenedProject&) = delete;
     OpenedProject& operator=(const OpenedProject&) = delete;
 

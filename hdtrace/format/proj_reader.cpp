@@ -253,6 +253,23 @@ std::string trace_path_in_world(const Project& project, const std::filesystem::p
     return trace_path(folder / as_in_file_names(project.name), labels);
 }
 
+Project read_from(const std::string& path, detail::ByteSource& source)
+{
+    XmlReader xml(path, source);
+    xml.next();
+    const Element root = read_element(xml);
+    if (root.name != "Application")
+        xml.fail("this is no project: its root is <" + root.name + ">, not <Application>");
+    Project project;
+    project.path = path;
+    project.name = text_of(root, "name");
+    const auto process_count = optional_number(xml, root, "processCount");
+    for_each_child(xml, [&](const Element& section) { read_section(xml, section, project); });
+    xml.next();
+    project.process_count = process_count.value_or(size_of_world(project));
+    return project;
+}
+
 } // namespace
 
 std::vector<std::string> Project::trace_paths() const
@@ -282,19 +299,13 @@ std::vector<std::string> Project::trace_paths() const
 Project read_project(const std::string& path)
 {
     detail::File file(path);
-    XmlReader xml(path, file);
-    xml.next();
-    const Element root = read_element(xml);
-    if (root.name != "Application")
-        xml.fail("this is no project: its root is <" + root.name + ">, not <Application>");
-    Project project;
-    project.path = path;
-    project.name = text_of(root, "name");
-    const auto process_count = optional_number(xml, root, "processCount");
-    for_each_child(xml, [&](const Element& section) { read_section(xml, section, project); });
-    xml.next();
-    project.process_count = process_count.value_or(size_of_world(project));
-    return project;
+    return read_from(path, file);
+}
+
+Project read_project_text(const std::string& path, std::string_view text)
+{
+    detail::TextSource source(text);
+    return read_from(path, source);
 }
 
 } // namespace hdtrace

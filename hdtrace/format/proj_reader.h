@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hdtrace/format/call_site.h"
@@ -147,5 +148,7 @@ struct Project {
 
 /// Reads a project. Throws OpenError, ReadError. May be called by any thread.
 Project read_project(const std::string& path);
+/// Likewise, of a text in memory. @p path is for messages, and the traces are beside it.
+Project read_project_text(const std::string& path, std::string_view text);
 
 } // namespace hdtrace

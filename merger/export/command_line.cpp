@@ -71,9 +71,10 @@ tools::Request<CommandLine> parse_command_line(int argc, char** argv)
 {
     CommandLine command;
     std::string format;
-    std::vector<std::string> projects;
     std::deque<GivenOption> of_formats = options_of_formats();
-    tools::OptionParser parser("hdtrace-convert", "Writes a project (app.proj) in a format of other tools.",
+    tools::OptionParser parser("hdtrace-convert",
+                               "Writes a project (app.proj) in a format of other tools. Traces that were not "
+                               "merged yet are merged for it.",
                                descriptions_of_formats());
     parser.add_text("to", 't', format, "FORMAT", "The format");
     parser.add_text("output", 'o', command.options.output, "OUT", "Write to OUT");
@@ -81,16 +82,15 @@ tools::Request<CommandLine> parse_command_line(int argc, char** argv)
         parser.add_text(given.option.name, 0, given.text, given.option.value, given.help.c_str());
     parser.add_switch("overwrite", 0, command.options.overwrite, "Replace OUT if it is there");
     parser.add_switch("quiet", 'q', command.quiet, "Do not tell what is approximated and dropped");
-    parser.add_inputs(projects, "PROJECT");
+    parser.add_inputs(command.inputs, "PROJECT");
     if (auto answer = parser.parse(argc, argv))
         return std::move(*answer);
     command.format = format_of(format);
     take_options(of_formats, command);
     if (command.options.output.empty())
         throw UsageError("the output is missing: -o OUT");
-    if (projects.size() != 1)
-        throw UsageError("name one project, such as app.proj");
-    command.project = projects[0];
+    if (command.inputs.empty())
+        throw UsageError("name a project, such as app.proj, or a directory with traces");
     return command;
 }
 

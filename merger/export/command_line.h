@@ -11,7 +11,7 @@ namespace hdtrace::exporter {
 struct CommandLine {
     const Format* format = nullptr;
     Options options;
-    std::string project;
+    std::vector<std::string> inputs; ///< a project, or traces that were not merged yet
     bool quiet = false;
 };
 

@@ -9,14 +9,18 @@
 #include "hdtrace/matching/type_map.h"
 #include "hdtrace/tools/permissions.h"
 #include "hdtrace/tools/printable.h"
+#include "hdtrace/tools/progress_line.h"
 #include "hdtrace/tools/run_tool.h"
 #include "merger/export/command_line.h"
 #include "merger/export/format.h"
+#include "merger/open_project.h"
 
 namespace {
 
 using namespace hdtrace;
 using namespace hdtrace::exporter;
+
+constexpr const char* tool = "hdtrace-convert";
 
 /// Whoever may not read the traces may not read what they are made into.
 void keep_private(const std::string& output, const Project& project)
@@ -28,9 +32,25 @@ void keep_private(const std::string& output, const Project& project)
     permissions.restrict_umask();
 }
 
+Project open(const CommandLine& command, tools::ProgressLine& progress)
+{
+    merger::Report report(
+        [&](const merger::Diagnostic& message) {
+            progress.clear();
+            if (!command.quiet)
+                std::fprintf(stderr, "%s\n", tools::printable(to_line(message, tool)).c_str());
+        },
+        [&](std::string_view doing, std::size_t done, std::size_t all) { progress.show(doing, done, all); });
+    Project project = merger::open_project(command.inputs, report);
+    report.finish();
+    return project;
+}
+
 void convert(const CommandLine& command)
 {
-    const Project project = read_project(command.project);
+    tools::ProgressLine progress(tool, !command.quiet);
+    const Project project = open(command, progress);
+    progress.clear();
     check_processes(project);
     check_output(project, command.options);
     keep_private(command.options.output, project);
@@ -56,9 +76,9 @@ tools::ExitCode run(const CommandLine& command)
         convert(command);
         return tools::exit_fine;
     } catch (const ConvertError& error) {
-        return fail(command.project, error);
+        return fail(command.inputs.front(), error);
     } catch (const DatatypeError& error) {
-        return fail(command.project, error);
+        return fail(command.inputs.front(), error);
     }
 }
 
@@ -66,6 +86,5 @@ tools::ExitCode run(const CommandLine& command)
 
 int main(int argc, char** argv)
 {
-    return tools::run_tool("hdtrace-convert",
-                           [&] { return tools::answer_or_work(parse_command_line(argc, argv), run); });
+    return tools::run_tool(tool, [&] { return tools::answer_or_work(parse_command_line(argc, argv), run); });
 }

@@ -40,7 +40,7 @@ from ._hdtrace import (
     World,
 )
 from .info import Info, InfoLine
-from .project import Process, Project, open
+from .project import MergeWarning, Process, Project, open
 from .regions import counter, mark, region
 from .run import CallCount, Run, Setting
 from .streams import Calls, Collectives, Counters, Messages
@@ -65,6 +65,7 @@ __all__ = [
     "Frame",
     "Info",
     "InfoLine",
+    "MergeWarning",
     "Message",
     "MessageEnd",
     "Messages",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     import pandas
 
 
+class MergeWarning(UserWarning):
+    """What is missing or does not fit together in traces that were merged in memory."""
+
+
 @dataclass(frozen=True)
 class Process:
     """A process of a run: its rank in the project, which is that in MPI_COMM_WORLD if there is one world, the host it ran on, and its threads that called MPI."""
@@ -30,7 +35,7 @@ class Process:
 class Project(Closing):
     """A .proj file, with the traces that it describes. `hdtrace.open()` makes one.
 
-    path: the file
+    path: the file; where it would be, if the traces were merged in memory
     name: the program
     process_count: the number of processes
     description: what the user said about the run
@@ -48,11 +53,13 @@ class Project(Closing):
     threads: the traces by rank and thread
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        project = read_project(path)
+    def __init__(self, *paths: str | os.PathLike[str]) -> None:
+        project, texts = read_project(list(paths))
+        for text in texts:
+            warnings.warn(text, MergeWarning, stacklevel=2)
         self._project = project
         self._closed = False
-        self.path = os.fspath(path)
+        self.path: str = project.path
         self.name: str = project.name
         self.process_count: int = project.process_count
         self.description: str = project.description
@@ -194,9 +201,13 @@ class Project(Closing):
         return f"Project({self.path!r})"
 
 
-def open(path: str | os.PathLike[str]) -> Project:
-    """Opens a .proj file with the traces beside it.
+def open(*paths: str | os.PathLike[str]) -> Project:
+    """Opens a .proj file with the traces beside it, or merges traces in memory.
 
-    Raises OSError if it cannot be opened, ReadError if it is no project.
+    paths: a .proj file; or a directory, .info and .trc files, or names of programs without extension, as project-merger takes them
+        (a directory's own .proj file is opened, if there is one and it is not older than the traces)
+
+    Raises OSError if something cannot be opened, ReadError if it is not what it should be, ValueError if these are not the traces of one
+    run. What is only doubtful, such as missing traces, is a MergeWarning.
     """
-    return Project(path)
+    return Project(*paths)

@@ -1,12 +1,16 @@
 // Projects and their objects.
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "merger/open_project.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
 #include "python/src/shared_types.h"
@@ -19,6 +23,19 @@ namespace {
 
 using Path = std::filesystem::path;
 constexpr auto inside = py::return_value_policy::reference_internal;
+
+ProjectPointer open(const std::vector<Path>& paths, std::vector<std::string>& warnings)
+{
+    const Unlocked unlocked;
+    merger::Report report([&](const merger::Diagnostic& message) {
+        warnings.push_back(message.place + (message.place.empty() ? "" : ": ") + message.text);
+    });
+    std::vector<std::string> texts;
+    std::ranges::transform(paths, std::back_inserter(texts), [](const Path& path) { return path.string(); });
+    auto project = std::make_shared<OpenedProject>(merger::open_project(texts, report));
+    report.finish();
+    return project;
+}
 
 void bind_objects(py::module_& module)
 {
@@ -196,6 +213,8 @@ void bind_project(py::module_& module)
                 return shared_site(project, project->objects.call_site(rank, state));
             },
             py::arg("rank"), py::arg("state"))
+        .def_property_readonly("path",
+                               [](const OpenedProject& project) { return file_text(project.project.path); })
         .def_property_readonly(
             "trace_paths",
             [](const OpenedProject& project) { return file_texts(project.project.trace_paths()); })
@@ -214,11 +233,12 @@ void bind_project(py::module_& module)
              py::arg("attribute") = "wid", inside);
     module.def(
         "read_project",
-        [](const Path& path) {
-            const Unlocked unlocked;
-            return std::make_shared<OpenedProject>(path.string());
+        [](const std::vector<Path>& paths) {
+            std::vector<std::string> warnings;
+            const auto project = open(paths, warnings);
+            return std::pair(project, file_texts(warnings));
         },
-        py::arg("path"));
+        py::arg("paths"));
 }
 
 } // namespace hdtrace

@@ -34,7 +34,7 @@ void write_traces(const fuzz::InputFolder& folder, const Project& project, std::
 
 void check(const std::string& path)
 {
-    Checker checker(std::make_shared<const OpenedProject>(path));
+    Checker checker(std::make_shared<const OpenedProject>(read_project(path)));
     while (!checker.at_end())
         checker.read(1000);
 }

@@ -562,4 +562,4 @@ def test_is_installed_and_may_be_moved(tmp_path):
     (package,) = (path.parent for path in moved.rglob("hdtrace/__init__.py"))
     installed = {path.relative_to(package).as_posix() for path in package.rglob("*.py")}
     sources = Path(__file__).resolve().parents[2] / "python/hdtrace"
-    assert installed == {path.relative_to(sources).as_posix() for path in sources.rglob("*.py")} | {"cli/version.py"}
+    assert installed == {path.relative_to(sources).as_posix() for path in sources.rglob("*.py")} | {"cli/tracer_options.py", "cli/version.py"}

@@ -73,4 +73,4 @@ def test_columns_are_as_described(project):
 def test_command_line(project, command, arguments):
     from test_command import run_well
 
-    run_well(command, *arguments.replace("app.proj", str(project)).split())
+    run_well(command, *(str(project.parent) if word == "run" else word for word in arguments.split()))

@@ -187,7 +187,7 @@ import os, sys, threading, time
 from hdtrace import _hdtrace
 _, read, fifo, begin = sys.argv
 os.mkfifo(fifo)
-thread = threading.Thread(target=getattr(_hdtrace, read), args=(fifo,))
+thread = threading.Thread(target=getattr(_hdtrace, read), args=([fifo] if read == "read_project" else fifo,))
 thread.start()
 with open(fifo, "w") as file:
     file.write(begin)

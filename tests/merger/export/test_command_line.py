@@ -21,7 +21,6 @@ def project(run, tmp_path):
     (["--to", "vampir", "-o", "x", "app.proj"], "ioplot"),
     (["--to", "ioplot", "app.proj"], "-o OUT"),
     (["--to", "ioplot", "-o", "x"], "project"),
-    (["--to", "ioplot", "-o", "x", "a.proj", "b.proj"], "project"),
     (["--to", "ioplot", "-o", "x", "--speed", "fast", "app.proj"], "--speed"),
     (["--to", "ioplot", "-o", "x", "--speed", "0", "app.proj"], "--speed"),
     (["--unknown"], "--unknown"),
@@ -31,6 +30,12 @@ def test_usage_errors(tmp_path, arguments, message):
     assert (result.returncode, result.stdout) == (2, "")
     assert message in result.stderr and "--help" in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+def test_several_projects(tmp_path):
+    result = call("--to", "ioplot", "-o", "x", "a.proj", "b.proj", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "a.proj: name one project, or traces that were not merged yet" in result.stderr
 
 
 def test_a_project_that_is_not_there(tmp_path):

@@ -1,0 +1,195 @@
+#include "merger/open_project.h"
+
+#include "hdtrace/format/compressed.h"
+#include "merger/audit.h"
+#include "merger/input_reader.h"
+#include "merger/inputs.h"
+#include "merger/merged_project.h"
+#include "merger/project_writer.h"
+#include "merger/worlds.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace hdtrace::merger {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view project_extension = ".proj";
+
+/// Passes warnings on and keeps errors.
+class Errors : public Report {
+  public:
+    explicit Errors(Report& report)
+        : Report([this](const Diagnostic& message) { take(message); },
+                 [&report](std::string_view doing, std::size_t done, std::size_t all) {
+                     report.progress(doing, done, all);
+                 }),
+          m_report(report)
+    {
+    }
+
+    void throw_any() const
+    {
+        if (!m_text.empty())
+            throw MergeError(m_text);
+    }
+    void warn(Topic topic, const Place& place, const std::string& text) override
+    {
+        m_report.warn(topic, place, text);
+    }
+
+  private:
+    void take(const Diagnostic& error)
+    {
+        m_text += (m_text.empty() ? "" : "\n") + error.place + ": " + error.text;
+    }
+
+    Report& m_report;
+    std::string m_text;
+};
+
+/// A file that only this process sees.
+class MemoryFile {
+  public:
+    MemoryFile() : m_descriptor(memfd_create("hdtrace-project", MFD_CLOEXEC))
+    {
+        if (m_descriptor < 0)
+            throw std::system_error(errno, std::generic_category(), "memory for the project");
+    }
+    ~MemoryFile() { ::close(m_descriptor); }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+
+    int descriptor() const { return m_descriptor; }
+    std::string text() const
+    {
+        std::string text;
+        std::array<char, 65536> part{};
+        for (ssize_t count = 0;
+             (count = pread(m_descriptor, part.data(), part.size(), static_cast<off_t>(text.size()))) > 0;)
+            text.append(part.data(), static_cast<std::size_t>(count));
+        return text;
+    }
+
+  private:
+    int m_descriptor;
+};
+
+/// What of a directory decides whether its project is still true.
+struct DirectoryContents {
+    std::vector<std::string> projects;
+    std::optional<fs::file_time_type> newest_info;
+};
+
+DirectoryContents contents_of(const std::string& directory)
+{
+    DirectoryContents contents;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+        std::error_code ignored;
+        if (!entry.is_regular_file(ignored))
+            continue;
+        if (entry.path().extension() == project_extension)
+            contents.projects.push_back(entry.path().string());
+        else if (entry.path().extension() == ".info")
+            contents.newest_info = std::max(contents.newest_info, std::optional(entry.last_write_time()));
+    }
+    return contents;
+}
+
+/// The project of a directory, if it has one that is still true.
+std::optional<std::string> project_in(const std::string& directory, Report& report)
+{
+    const DirectoryContents contents = contents_of(directory);
+    if (contents.projects.empty())
+        return std::nullopt;
+    if (contents.projects.size() > 1)
+        throw MergeError(directory + ": here are " + std::to_string(contents.projects.size()) +
+                         " projects: name one, such as " + contents.projects.front());
+    const std::string& project = contents.projects.front();
+    if (!contents.newest_info || *contents.newest_info <= fs::last_write_time(project))
+        return project;
+    report.warn(Topic::old_projects, {project},
+                "this is older than the traces beside it, which are merged anew");
+    return std::nullopt;
+}
+
+bool is_named_project(const std::string& path)
+{
+    return path.ends_with(project_extension);
+}
+
+/// The one file that is no trace.
+std::optional<std::string> project_among(const std::vector<std::string>& paths, Report& report)
+{
+    if (const auto project = std::ranges::find_if(paths, is_named_project);
+        paths.size() > 1 && project != paths.end())
+        throw MergeError(*project + ": name one project, or traces that were not merged yet");
+    if (paths.size() != 1)
+        return std::nullopt;
+    const std::string& path = paths.front();
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored))
+        return project_in(path, report);
+    if (is_named_project(path) || (fs::exists(path, ignored) && !is_trace_file(path)))
+        return path;
+    return std::nullopt;
+}
+
+void check_existence(const std::vector<std::string>& paths)
+{
+    for (const std::string& path : paths) {
+        if (is_trace_file(path) && access(path.c_str(), R_OK) != 0)
+            throw OpenError(path, errno);
+    }
+}
+
+void check_members(const MergedProject& project, Report& report)
+{
+    if (const std::int64_t count = project.undescribed_members(); count > most_undescribed_members)
+        report.error(project.name, "its communicators and windows have " + std::to_string(count) +
+                                       " members that no file describes: project-merger --large merges them "
+                                       "nevertheless");
+}
+
+Project merge(const std::vector<std::string>& paths, Report& report)
+{
+    check_existence(paths);
+    Errors errors(report);
+    const std::vector<InfoInput> inputs = by_world(find_inputs(paths, errors));
+    errors.throw_any();
+    InputReader reader;
+    MergedProject merged = unify(inputs, reader, errors);
+    check_members(merged, errors);
+    errors.throw_any();
+    const TraceName& first = merged.processes.front().name;
+    const std::string path = first.directory + first.base + std::string(project_extension);
+    audit(merged, path, {.read_traces = false, .close_traces = false}, reader, errors);
+    add_source_places(merged.call_sites, default_debug_directory, errors);
+    const MemoryFile file;
+    write_project(merged, {}, file.descriptor());
+    return read_project_text(path, file.text());
+}
+
+} // namespace
+
+Project open_project(const std::vector<std::string>& paths, Report& report)
+{
+    try {
+        const auto project = project_among(paths, report);
+        return project ? read_project(*project) : merge(paths, report);
+    } catch (const fs::filesystem_error& error) {
+        throw OpenError(error.path1().string(), error.code().value());
+    }
+}
+
+} // namespace hdtrace::merger

@@ -1,0 +1,25 @@
+// Opens a run as a person has it: a project, or traces that were not merged yet.
+#pragma once
+
+#include "hdtrace/format/proj_reader.h"
+#include "merger/report.h"
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace hdtrace::merger {
+
+/// The paths lead to no project, and not to the traces of one run either. what() says why, for each of them.
+class MergeError : public std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+/// Reads one .proj file, or else merges .info and .trc files, directories, and names of programs without
+/// extension, as project-merger does, but in memory: no file is changed. Of a directory it reads the .proj
+/// file, if there is one and nothing else in it is newer. Project::path of what was merged is where
+/// project-merger would write it. Warnings go to @p report; errors are thrown: OpenError, ReadError,
+/// MergeError.
+Project open_project(const std::vector<std::string>& paths, Report& report);
+
+} // namespace hdtrace::merger
