@@ -98,7 +98,7 @@ def _by_kind(findings: Iterable[Finding]) -> Iterable[list[Finding]]:
 
 
 def run(arguments: Namespace) -> int:
-    findings = list(find(Project(arguments.project), schemas=not arguments.no_schemas))
+    findings = list(find(Project(*arguments.project), schemas=not arguments.no_schemas))
     if arguments.json:
         print_json([asdict(finding) for finding in findings])
     else:

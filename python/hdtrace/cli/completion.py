@@ -111,6 +111,8 @@ def _zsh_action(argument: Argument) -> str:
 
 def _zsh_argument(argument: Argument) -> str:
     repeated = "*" if argument.is_list else ""
+    if argument.is_rest:
+        return _quoted(f"*::{argument.name}:_normal")
     if not argument.is_option:
         return _quoted(f"{repeated or '1'}:{argument.name}:{_zsh_action(argument)}")
     value = f":{argument.value}:{_zsh_action(argument)}" if argument.value else ""
@@ -137,6 +139,8 @@ def _fish_quoted(text: str) -> str:
 
 def _fish_values(argument: Argument) -> str:
     """What stands for the value, as code that prints a line for each."""
+    if argument.is_rest:
+        return " -a " + _fish_quoted("(__fish_complete_subcommand)")
     if argument.choices and argument.is_list:
         choices = ",".join(argument.choices)
         return " -x -a " + _fish_quoted(f'(__fish_complete_list , "string split , {choices}")')

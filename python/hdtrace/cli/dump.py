@@ -49,7 +49,7 @@ def _text(project: Project, calls: Calls) -> Iterator[str]:
 def run(arguments: Namespace) -> int:
     if arguments.xml and arguments.json:
         raise UsageError("dump: --xml and --json exclude each other")
-    project = Project(arguments.project)
+    project = Project(*arguments.project)
     calls = project.calls(**filters(project, arguments), unfinished=arguments.unfinished)
     if arguments.json:
         lines: Iterator[str] = (json.dumps(_call(project, call)) + "\n" for call in calls)

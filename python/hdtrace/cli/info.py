@@ -84,7 +84,7 @@ def _text(about: dict[str, Any], run: list[str]) -> str:
 
 
 def run(arguments: Namespace) -> int:
-    project = Project(arguments.project)
+    project = Project(*arguments.project)
     if arguments.settings:
         print(settings_text(project), end="")
     elif arguments.json:

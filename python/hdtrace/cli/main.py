@@ -5,16 +5,24 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Any
 
-from .output import UsageError, message, reason
+from ..project import MergeWarning
+from .output import UsageError, beside_this, message, reason
 from .table import COMMANDS, Argument, Command
 
 FINE, ERROR, USAGE = 0, 1, 2
+
+
+class _TracerAction(argparse.Action):
+    """Keeps options as they were written."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        namespace.tracer = [*getattr(namespace, "tracer", []), option_string, *([values] if self.nargs is None else [])]
 
 
 class _ListAction(argparse.Action):
@@ -54,7 +62,12 @@ def _list_parser(argument: Argument) -> Callable[[str], list[Any]]:
 def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
     choices = f" ({', '.join(argument.choices)})" if argument.choices else ""
     text = (argument.help + choices).replace("%", "%%")
-    if not argument.is_option:
+    if argument.is_for_tracer:
+        switch: dict[str, Any] = {} if argument.value else {"nargs": 0}
+        parser.add_argument(argument.name, help=text, metavar=argument.value or None, action=_TracerAction, default=argparse.SUPPRESS, **switch)
+    elif argument.is_rest:
+        parser.add_argument(argument.key, metavar=argument.name, help=text, nargs=argparse.REMAINDER)
+    elif not argument.is_option:
         repeated: dict[str, Any] = {"nargs": "+"} if argument.is_list else {}
         parser.add_argument(
             argument.key, metavar=argument.name, help=text, choices=argument.choices or None, **repeated
@@ -72,7 +85,11 @@ def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
         )
     else:
         parser.add_argument(
-            argument.name, metavar=argument.value, help=text, type=_parser(argument), default=argument.default
+            *filter(None, [argument.short, argument.name]),
+            metavar=argument.value,
+            help=text,
+            type=_parser(argument),
+            default=argument.default,
         )
 
 
@@ -94,13 +111,8 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _program(name: str) -> Path:
-    """Another command of ours, which is beside this one."""
-    return Path(sys.argv[0]).resolve().parent / name
-
-
 def _become(program: str, arguments: list[str]) -> int:
-    path = _program(program)
+    path = beside_this(program)
     try:
         os.execv(path, [program, *arguments])
     except OSError as error:
@@ -138,6 +150,8 @@ def _allow_any_file_name() -> None:
 def main() -> int:
     """The exit code: 0 fine, 1 error, 2 wrong usage."""
     words = sys.argv[1:]
+    warnings.simplefilter("always", MergeWarning)
+    warnings.showwarning = lambda warning, *_: message(str(warning))
     try:
         _allow_any_file_name()
         code = run(words)

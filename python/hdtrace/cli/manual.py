@@ -12,14 +12,14 @@ hdtrace \\- work on traces of MPI programs
 {synopsis}
 .SH DESCRIPTION
 .B hdtrace
-shows, checks and converts what
-.BR hdtrace\\-run (1)
-has recorded.
+records MPI programs, and shows, checks and converts what was recorded.
 A
 .I PROJECT
 is a file that
 .BR project\\-merger (1)
-has written; the traces are read from the files beside it, in bounded memory.
+has written, with the traces beside it; or what it would be written from, which is merged in memory: a directory, .info and .trc files, or
+what the names of a program's files begin with.
+Traces are read in bounded memory.
 .SH COMMANDS
 """
 _TAIL = """\
@@ -41,7 +41,7 @@ def _escape(text: str) -> str:
 
 def _usage(argument: Argument) -> str:
     if not argument.is_option:
-        return f"\\fI{_escape(argument.name)}\\fR" + (" ..." if argument.is_list else "")
+        return f"\\fI{_escape(argument.name)}\\fR" + (" ..." if argument.is_list or argument.is_rest else "")
     value = f" \\fI{_escape(argument.value)}\\fR" if argument.value else ""
     return f"[\\fB{_escape(argument.name)}\\fR{value}]"
 
@@ -54,7 +54,8 @@ def _synopsis(command: Command) -> str:
 def _option(argument: Argument) -> str:
     choices = f": {', '.join(argument.choices)}" if argument.choices else ""
     value = f" \\fI{_escape(argument.value)}\\fR" if argument.value else ""
-    return f".TP\n\\fB{_escape(argument.name)}\\fR{value}\n{_escape(argument.help + choices)}.\n"
+    names = ", ".join(f"\\fB{_escape(name)}\\fR" for name in (argument.short, argument.name) if name)
+    return f".TP\n{names}{value}\n{_escape(argument.help + choices)}.\n"
 
 
 def _section(command: Command) -> str:

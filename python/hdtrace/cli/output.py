@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -15,6 +16,11 @@ from .._hdtrace import CallSite, printable
 
 class UsageError(Exception):
     """The command was given something that it cannot do."""
+
+
+def beside_this(program: str) -> Path:
+    """Another command of ours, which is beside this one."""
+    return Path(sys.argv[0]).resolve().parent / program
 
 
 def message(text: str) -> None:

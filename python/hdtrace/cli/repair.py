@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 
@@ -13,7 +14,7 @@ from .output import message, reason
 
 def _traces(files: Iterable[str]) -> Iterator[str]:
     for file in files:
-        if file.endswith(".proj"):
+        if file.endswith((".proj", ".info")) or os.path.isdir(file):
             yield from Project(file).trace_paths
         else:
             yield file

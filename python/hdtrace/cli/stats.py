@@ -49,7 +49,7 @@ def _region_table(groups: list[tuple[str, Totals]]) -> str:
 
 
 def run(arguments: Namespace) -> int:
-    project = Project(arguments.project)
+    project = Project(*arguments.project)
     statistics = project.calls(**filters(project, arguments)).statistics()
     with Progress("counting") as progress:
         while statistics.read(STATES_BETWEEN_PAUSES):

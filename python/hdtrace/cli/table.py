@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from .._hdtrace import CALL_CLASSES, GROUPINGS
+from .tracer_options import OPTIONS
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,9 @@ class Argument:
     parse: makes the value from the text, raising ValueError
     is_list: the option may be repeated, or has several values with commas between them; a positional one is repeated
     files: the suffixes of files that the value can be
+    short: another name of the option, with one letter
+    is_rest: all that follows, whatever it is
+    is_for_tracer: hdtrace-run gets it as it is
     """
 
     name: str
@@ -28,6 +32,9 @@ class Argument:
     choices: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     default: Any = None
+    short: str = ""
+    is_rest: bool = False
+    is_for_tracer: bool = False
 
     @property
     def is_option(self) -> bool:
@@ -86,7 +93,12 @@ def parse_interval(text: str) -> tuple[int | None, int | None]:
     return nanoseconds(begin), nanoseconds(end)
 
 
-_PROJECT = Argument("PROJECT", "the .proj file; its traces are beside it", files=("proj",))
+_PROJECT = Argument(
+    "PROJECT",
+    "a .proj file, whose traces are beside it; or a directory or .info and .trc files, which are merged in memory",
+    is_list=True,
+    files=("proj",),
+)
 _JSON = Argument("--json", "write JSON, for programs")
 _FILTERS = (
     Argument("--rank", "calls of these processes, e.g. 0,8..15", "RANKS", parse_numbers, is_list=True),
@@ -102,7 +114,25 @@ _FILTERS = (
     ),
 )
 
+_TRACER = tuple(Argument(name, help, value, is_for_tracer=True) for name, value, help in OPTIONS)
+
 COMMANDS = (
+    Command(
+        "record",
+        "run an MPI program, trace it, and merge what was recorded",
+        "COMMAND-LINE is what starts the program without the tracer, such as mpirun -n 4 ./app, srun ./app, or ./app alone; the tracer is put before "
+        "the program (before each of them, between colons). Exit code, standard streams, signals and the terminal are the program's. When it has "
+        "ended, also if it was killed, the trace is merged, and what the run was is said on standard error. The folder is made in the current "
+        "directory, which all hosts of the run have to see.",
+        (
+            Argument("--output", "the folder of the trace; it has to be new or empty [PROGRAM-TIME.hdtrace]", "FOLDER", short="-o"),
+            Argument("--check", "then look for what is wrong, as hdtrace check does"),
+            Argument("--quiet", "say nothing when all is well"),
+            *_TRACER,
+            Argument("COMMAND-LINE", "mpirun -n 4 ./app, or ./app alone", is_rest=True),
+        ),
+        "record",
+    ),
     Command(
         "info",
         "show which processes, communicators, files and datatypes a run had, and how it was run",
@@ -173,7 +203,7 @@ COMMANDS = (
         "A trace with all whole lines takes the place of one that was cut off; the original stays beside it as "
         "name.trc.orig. Whole traces stay as they are.",
         (
-            Argument("FILE", "a .trc file, or a .proj file for all its traces", is_list=True, files=("proj", "trc")),
+            Argument("FILE", "a .trc file; or a .proj file, a .info file or a directory for all traces there", is_list=True, files=("proj", "trc")),
         ),
         "repair",
     ),

@@ -1,0 +1,157 @@
+"""Where the programs stand in the command line of mpirun and its like.
+
+Each launcher has options that take values, which have to be known to find the first word that is none of them: the program. The lists
+are those of the manuals: mpirun(1) of Open MPI 4 and 5, the help of MPICH's mpiexec.hydra, srun(1) of Slurm 22 to 24.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+class UnknownOption(ValueError):
+    """It cannot be told where the program is."""
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """How one launcher reads its command line.
+
+    values: how many words follow an option, by its name without dashes; 0 is a switch
+    words: names of several letters may have one dash only, so that letters cannot be written together
+    files: options that name a file with the program in it
+    """
+
+    name: str
+    values: dict[str, int]
+    words: bool = True
+    files: frozenset[str] = field(default_factory=frozenset)
+
+    def width(self, option: str) -> int:
+        """How many words the option has, with itself. Raises UnknownOption."""
+        name, equals, _ = option.lstrip("-").partition("=")
+        if name in self.files:
+            raise UnknownOption(f"the programs are named in the file of {self.name}'s option {option}")
+        if name in self.values:
+            return 1 if equals else 1 + self.values[name]
+        if not option.startswith("--") and not self.words:
+            return self._width_of_letters(option)
+        raise UnknownOption(f"'{option}' is no option of {self.name} that this command knows")
+
+    def _width_of_letters(self, option: str) -> int:
+        """Of -ln 4, -n4 and the like."""
+        for position, letter in enumerate(option[1:], 1):
+            if letter not in self.values:
+                raise UnknownOption(f"'{option}' is no option of {self.name} that this command knows")
+            if self.values[letter]:
+                return 1 if option[position + 1 :] else 2
+        return 1
+
+
+def _values(switches: str = "", one: str = "", two: str = "") -> dict[str, int]:
+    return {name: count for count, names in enumerate((switches, one, two)) for name in names.split()}
+
+
+_OPEN_MPI = Launcher(
+    "Open MPI's mpirun",
+    _values(
+        switches="""allow-run-as-root bind-to-core bind-to-socket bycore bynode byslot continuous debug debug-daemons debug-daemons-file
+            debug-devel d disable-recovery display-allocation display-devel-allocation display-devel-map display-diffable-map display-map
+            display-topo do-not-launch do-not-resolve dvm enable-instant-on-support enable-recovery forward-signals get-stack-traces
+            index-argv-by-rank leave-session-attached merge-stderr-to-stdout nolocal nooversubscribe noprefix novm nperdevice oversubscribe
+            output-proctable parsable parseable pernode preload-binary quiet q report-bindings report-child-jobs-separately
+            report-state-on-timeout s set-cwd-to-session-dir show-progress tag-output tv timestamp-output use-hwthread-cpus use-regexp
+            verbose v version V xml daemonize no-ready-msg keepalive abort-on-non-zero-status no-app-prefix""",
+        one="""am aca-agent bind-to cf cartofile c cpu-list cpu-set cpus-per-proc cpus-per-rank debugger default-hostfile display dvm-uri
+            exec-agent fwd-mpirun-port gpu-support H host hnp hostfile launch-agent machinefile map-by max-restarts max-vm-size n N np
+            npernode npersocket ompi-server output output-filename path personality ppr prefix preload-files prtemca-params pset rank-by
+            rankfile rf report-events report-pid report-uri rtos runtime-options set-sid server-wait-time spawn-timeout stdin
+            stream-buffering tune timeout unset-env wd wdir with-ft x xml-file xterm""",
+        two="mca gmca omca gomca prtemca gprtemca pmixmca gpmixmca",
+    ),
+    files=frozenset({"app"}),
+)
+
+_HYDRA = Launcher(
+    "mpiexec.hydra",
+    _values(
+        switches="""genvnone genvall envnone envall enable-x disable-x verbose v info print-all-exitcodes profile prepend-rank l
+            disable-auto-cleanup disable-hostname-propagation skip-launch-node version V""",
+        one="""genvlist f hosts host wdir wd envlist n np launcher launcher-exec rmk topolib bind-to map-by membind demux iface ppn
+            prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes localhost usize pmi-port gpus-per-proc
+            gpu-subdevs-per-proc machinefile perhost timeout""",
+        two="genv env",
+    ),
+    files=frozenset({"configfile"}),
+)
+
+_SRUN = Launcher(
+    "srun",
+    _values(
+        switches="""E contiguous exact H hold h help I immediate interactive k no-kill K kill-on-bad-exit l label O overcommit overlap
+            oversubscribe s preserve-env pty Q quiet quit-on-interrupt reboot spread-job test-only u unbuffered use-min-nodes usage v
+            verbose V version X disable-status Z no-allocate exclusive propagate compress bcast nice x11 send-libs wait-all-nodes
+            stepmgr""",
+        one="""A account acctg-freq bb bbf b begin B extra-node-info C constraint c cpus-per-task clusters cluster-constraint comment
+            container container-id core-spec S cores-per-socket cpu-bind cpu-freq cpus-per-gpu D chdir d dependency deadline delay-boot e
+            error epilog export export-file extra F nodefile gid gpu-bind gpu-freq G gpus gpus-per-node gpus-per-socket gpus-per-task gres
+            gres-flags het-group hint i input J job-name jobid L licenses M m distribution mail-type mail-user mcs-label mem mem-bind
+            mem-per-cpu mem-per-gpu mincpus mpi msg-timeout N nodes n ntasks network nodelist w ntasks-per-core ntasks-per-gpu
+            ntasks-per-node ntasks-per-socket ntasks-per-tres o output open-mode p partition power prefer priority profile prolog q qos r
+            relative reservation x exclude signal slurmd-debug sockets-per-node switches t time task-epilog task-prolog thread-spec T
+            threads threads-per-core time-min tmp tres-bind tres-per-task treewidth uid W wait wckey""",
+    ),
+    words=False,
+    files=frozenset({"multi-prog"}),
+)
+
+_BY_NAME = {"srun": _SRUN, "prterun": _OPEN_MPI, "orterun": _OPEN_MPI, "mpiexec.hydra": _HYDRA}
+_BY_VERSION = (("Open MPI", _OPEN_MPI), ("OpenRTE", _OPEN_MPI), ("PRRTE", _OPEN_MPI), ("HYDRA", _HYDRA))
+_OF_MPI = re.compile(r"mpi(run|exec)([.-].+)?")
+_UNKNOWN = ("aprun", "flux", "jsrun", "lrun", "ibrun", "mpirun_rsh", "yod", "runjob", "pjrun", "ccc_mprun")
+
+
+def _says_version(program: str) -> str:
+    try:
+        return subprocess.run([program, "--version"], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def launcher_of(word: str) -> Launcher | None:
+    """Which launcher this word of a command line is; None if it is none. Raises UnknownOption if it is one that is not known."""
+    name = os.path.basename(word)
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    if name in _UNKNOWN:
+        raise UnknownOption(f"the options of {name} are not known to this command")
+    if not _OF_MPI.fullmatch(name):
+        return None
+    version = _says_version(word)
+    for text, launcher in _BY_VERSION:
+        if text in version:
+            return launcher
+    raise UnknownOption(f"it is not known whose {word} this is: '{word} --version' names neither Open MPI nor MPICH")
+
+
+def programs_in(words: Sequence[str], launcher: Launcher) -> list[int]:
+    """Where the programs are in the command line of a launcher, of which there are several between colons. Raises UnknownOption."""
+    places = []
+    position = 1
+    while position < len(words):
+        while position < len(words) and words[position].startswith("-") and words[position] not in ("-", "--"):
+            position += launcher.width(words[position])
+        position += position < len(words) and words[position] == "--"
+        if position >= len(words) or words[position] == ":":
+            raise UnknownOption(f"there is no program in the command line of {launcher.name}")
+        places.append(position)
+        while position < len(words) and words[position] != ":":
+            position += 1
+        position += 1
+    if not places:
+        raise UnknownOption(f"there is no program in the command line of {launcher.name}")
+    return places

@@ -1,0 +1,159 @@
+"""hdtrace record"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from .._hdtrace import printable
+from ..project import Project
+from ..streams import STATES_BETWEEN_PAUSES
+from .launchers import UnknownOption, launcher_of, programs_in
+from .output import Progress, UsageError, beside_this, message, seconds, table
+
+_NOT_FOUND, _NOT_EXECUTABLE, _BY_SIGNAL = 127, 126, 128  # exit codes as shells give them
+_FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+_FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # which the program gets, too
+_MOST_CALLS = 5_000_000  # that are counted for the summary, in some seconds
+_ROWS = 5
+_LAUNCHER = "hdtrace-run"
+
+
+def _traced(words: Sequence[str], tracer: list[str]) -> tuple[list[str], str]:
+    """The command line with hdtrace-run before each program, and the first program's name."""
+    by_hand = [place for place, word in enumerate(words) if os.path.basename(word) == _LAUNCHER]
+    if by_hand:
+        raise UsageError(f"record: put no {_LAUNCHER} into the command: it is put there")
+    try:
+        launcher = launcher_of(words[0])
+        places = programs_in(words, launcher) if launcher else [0]
+    except UnknownOption as error:
+        raise UsageError(
+            f"record: {error}. Put hdtrace-run before the program yourself, as in: mpirun -n 4 {_LAUNCHER} -d DIR ./app; "
+            "then: hdtrace stats DIR"
+        ) from error
+    command = list(words)
+    for place in reversed(places):
+        command[place:place] = tracer
+    return command, os.path.basename(words[places[0]])
+
+
+def _new_folder(name: str) -> Path:
+    """APP-WHEN.hdtrace, in the current directory."""
+    stem = f"{name}-{time.strftime('%Y-%m-%dT%H-%M-%S')}"
+    for number in range(1, 1000):
+        folder = Path(f"{stem}{f'-{number}' if number > 1 else ''}.hdtrace")
+        try:
+            folder.mkdir()
+            return folder
+        except FileExistsError:
+            continue
+    raise FileExistsError(f"{stem}.hdtrace and many others are there")
+
+
+def _chosen_folder(path: str) -> Path:
+    folder = Path(path)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"record: {path} is there and not empty: choose another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _run(command: list[str]) -> int:
+    """The exit code of the program. It has the terminal; signals that only we get are handed on."""
+    try:
+        child = subprocess.Popen(command)
+    except OSError as error:
+        message(f"{command[0]}: {error.strerror}")
+        return _NOT_EXECUTABLE if isinstance(error, PermissionError) else _NOT_FOUND
+    for number in _FORWARDED:
+        signal.signal(number, lambda number, _: child.send_signal(number))
+    for number in _FROM_TERMINAL:
+        signal.signal(number, signal.SIG_IGN)
+    code = child.wait()
+    for number in (*_FORWARDED, *_FROM_TERMINAL):
+        signal.signal(number, signal.SIG_DFL)
+    return code if code >= 0 else _BY_SIGNAL - code
+
+
+def _base(info: Path) -> tuple[int, str]:
+    """The rank and the program in the name of a process's file."""
+    program, _, rank, _ = info.stem.rsplit("_", 3)
+    return int(rank), program
+
+
+def _merge(folder: Path, quiet: bool) -> bool:
+    """Whether there is a project now."""
+    _, name = min(map(_base, folder.glob("*.info")))
+    command = [beside_this("project-merger"), *(["--quiet"] if quiet else []), "-o", folder / f"{name}.proj", folder]
+    return subprocess.run(command, stdout=sys.stderr, stdin=subprocess.DEVNULL).returncode == 0
+
+
+def _say(lines: Iterable[str]) -> None:
+    """Below the program's own output, and apart from what a program writes for others."""
+    for line in lines:
+        print(printable(line).rstrip(), file=sys.stderr)
+
+
+def _calls_in(project: Project) -> int:
+    return sum(count.recorded for count in project.run.calls.values())
+
+
+def _summary(folder: Path, code: int) -> list[str]:
+    project = Project(folder)
+    head = f"{project.name}: {project.process_count} processes, {len({process.host for process in project.processes})} host(s)"
+    if _calls_in(project) > _MOST_CALLS:
+        return [f"{head}, {_calls_in(project):,} calls, exit code {code}"]
+    statistics = project.calls().statistics()
+    with Progress("counting") as progress:
+        while statistics.read(STATES_BETWEEN_PAUSES):
+            progress.add(STATES_BETWEEN_PAUSES)
+    duration, totals = statistics.end - statistics.begin, statistics.totals
+    groups = sorted(statistics.groups("call"), key=lambda group: -group[1].time)[:_ROWS]
+    rows = [[label, one.calls, seconds(one.time), seconds(one.longest), one.bytes or ""] for label, one in groups]
+    heads = ["calls", "seconds", "longest", "bytes"]
+    return [
+        f"{head}, {totals.calls:,} calls in {seconds(duration)} seconds, exit code {code}",
+        *(table(["call", *heads], rows, heads).splitlines() if rows else []),
+    ]
+
+
+def _what_next(folder: Path) -> list[str]:
+    where = shlex.quote(str(folder))
+    return [f"Trace: {where}", f"Next:  hdtrace stats {where} --by call,rank,site", "       and info, check, dump, convert in the place of stats"]
+
+
+def _say_that_nothing_was_recorded(name: str, code: int) -> None:
+    message(
+        f"nothing was recorded: {name} ended with exit code {code} and did not call MPI_Init, or does not use the MPI library that the "
+        f"tracer is made for ({_LAUNCHER} --version)"
+    )
+
+
+def run(arguments: Namespace) -> int:
+    words = arguments.command_line
+    if words[:1] == ["--"]:
+        words = words[1:]
+    if not words:
+        raise UsageError("record: which program? For example: hdtrace record mpirun -n 4 ./app")
+    _, name = _traced(words, [])  # before anything is made
+    folder = _chosen_folder(arguments.output) if arguments.output else _new_folder(name)
+    tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), *getattr(arguments, 'tracer', []), "--"]
+    code = _run(_traced(words, tracer)[0])
+    if not any(folder.glob("*.info")):
+        _say_that_nothing_was_recorded(name, code)
+        if not any(folder.iterdir()):
+            folder.rmdir()
+        return code
+    if _merge(folder, arguments.quiet) and not arguments.quiet:
+        _say(["", *_summary(folder, code), *_what_next(folder)])
+    if arguments.check:
+        subprocess.run([beside_this("hdtrace"), "check", folder], stdout=sys.stderr, stdin=subprocess.DEVNULL)
+    return code

@@ -1,0 +1,237 @@
+"""hdtrace record: the run is the program's, and it leaves a merged trace."""
+import os
+import pty
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import BUILD, MPIRUN, compile_text, run
+
+sys.path.insert(0, str(BUILD / "python"))
+from hdtrace.cli.launchers import UnknownOption, launcher_of, programs_in  # noqa: E402
+
+HDTRACE = BUILD / "bin/hdtrace"
+USAGE, NOT_FOUND, NOT_EXECUTABLE = 2, 127, 126
+
+VICTIM = """
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    char line[100] = "";
+    int rank;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(argv[1], "echo") == 0 && rank == 0 && fgets(line, sizeof line, stdin)) {
+        printf("out:%s", line);
+        fprintf(stderr, "err:%s", line);
+    }
+    if (strcmp(argv[1], "die") == 0 && rank == 0)
+        raise(SIGSEGV);
+    if (strcmp(argv[1], "wait") == 0) {
+        printf("waiting\\n");
+        fflush(stdout);
+        pause();
+    }
+    MPI_Finalize();
+    return strcmp(argv[1], "seven") == 0 ? 7 : 0;
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def victim(tmp_path_factory):
+    return compile_text("mpicc", tmp_path_factory.mktemp("victim") / "victim", VICTIM)
+
+
+def record(*words, **options):
+    return run(HDTRACE, "record", *words, **options)
+
+
+def folder_in(directory):
+    (folder,) = directory.glob("*.hdtrace")
+    return folder
+
+
+# ---- where the program is ----
+
+def fake_launcher(directory, name, version):
+    path = directory / name
+    path.write_text(f"#!/bin/sh\necho '{version}'\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+LINES = {
+    "mpirun (Open MPI) 4.1.4": [
+        "-np 4 | ./app -n 3",
+        "-n 2 --mca btl self,vader --map-by core -x PATH --host a:2,b --bind-to none --report-bindings | app",
+        "--hostfile=hosts --allow-run-as-root | app",
+        "-- | app",
+        "-n 1 | a -x : -n 2 -wdir /tmp | b : | c",
+        "--timeout 10 -tag-output --output-filename out --prefix /opt/mpi --tune file -N 2 -H h | app --mca a b",
+    ],
+    "mpirun (Open MPI) 5.0.7": [
+        "--prtemca a b --pmixmca c d --display map --runtime-options x --output tag --personality ompi -n 2 | app",
+        "--map-by ppr:1:node --rank-by slot --with-ft mpi | app",
+    ],
+    "HYDRA build details:": [
+        "-n 4 -ppn 2 -f hosts -genv A 1 -genvall -env B 2 | app",
+        "-l -bind-to core -launcher ssh -np 3 | app : -n 2 | other -n 5",
+        "-prepend-rank -hosts a,b -iface=eth0 | app",
+    ],
+}
+
+
+@pytest.mark.parametrize("version, line", [(version, line) for version, lines in LINES.items() for line in lines])
+def test_programs_are_found(tmp_path, version, line):
+    program = fake_launcher(tmp_path, "mpiexec", version)
+    words = [program, *line.replace("|", " ").split()]
+    after = [part.split()[0] for part in line.split("|")[1:]]
+    assert [words[place] for place in programs_in(words, launcher_of(program))] == after
+
+
+@pytest.mark.parametrize("line", [
+    "-n4 | app -n 3", "-ln 4 -N1 | app", "--ntasks=4 --mpi=pmix -c 2 --cpu-bind=cores | app", "--ntasks 4 --mpi pmix --exclusive | app",
+    "-N 1 -n 2 | a : -n 1 | b", "-u --label -t 1:00 -p debug -w host[1-2] --mem-per-cpu 1G | app"])
+def test_programs_of_slurm_are_found(line):
+    words = ["/usr/bin/srun", *line.replace("|", " ").split()]
+    after = [part.split()[0] for part in line.split("|")[1:]]
+    assert [words[place] for place in programs_in(words, launcher_of(words[0]))] == after
+
+
+@pytest.mark.parametrize("line, reason", [
+    ("--no-such-option 4 app", "'--no-such-option' is no option of srun"), ("-n 4 -?x app", "'-?x' is no option"), ("-n 4", "there is no program"),
+    ("-n 2 a : -n 3", "there is no program"), ("--multi-prog file", "in the file of srun's option --multi-prog")])
+def test_what_is_not_understood(line, reason):
+    words = ["srun", *line.split()]
+    with pytest.raises(UnknownOption, match=re.escape(reason)):
+        programs_in(words, launcher_of(words[0]))
+
+
+def test_launchers_that_are_not_known(tmp_path):
+    assert launcher_of("./app") is None and launcher_of("mpirunner") is None
+    with pytest.raises(UnknownOption, match="names neither Open MPI nor MPICH"):
+        launcher_of(fake_launcher(tmp_path, "mpirun", "Other MPI 1.0"))
+    with pytest.raises(UnknownOption, match="jsrun"):
+        launcher_of("jsrun")
+
+
+def test_the_user_learns_what_to_do(tmp_path):
+    result = record("srun", "--strange", "./app", cwd=tmp_path)
+    assert result.returncode == USAGE
+    assert "srun" in result.stderr and "mpirun -n 4 hdtrace-run -d DIR ./app" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- real runs ----
+
+def test_a_run(tmp_path, victim):
+    result = record(MPIRUN, "-n", "2", victim, "echo", cwd=tmp_path, input="word\n")
+    assert (result.returncode, result.stdout) == (0, "out:word\n")
+    assert result.stderr.startswith("err:word\n")
+    folder = folder_in(tmp_path)
+    assert re.fullmatch(r"victim-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.hdtrace", folder.name)
+    assert sorted(path.suffix for path in folder.iterdir()) == [".info", ".info", ".proj", ".trc", ".trc"]
+    assert "victim: 2 processes, 1 host(s)," in result.stderr and "Barrier" in result.stderr and folder.name in result.stderr
+    assert run(HDTRACE, "stats", folder).stderr == ""
+
+
+def test_several_programs(tmp_path, victim):
+    other = shutil.copy(victim, tmp_path / "other")
+    result = record("--quiet", "--output", "here", MPIRUN, "-n", "1", victim, "echo", ":", "-n", "1", other, "none", cwd=tmp_path, input="")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert "2 processes" in run(HDTRACE, "info", tmp_path / "here").stdout
+
+
+def test_a_program_alone(tmp_path, victim):
+    result = record("--quiet", "-" * 2, victim, "seven", cwd=tmp_path)
+    assert (result.returncode, result.stdout, result.stderr) == (7, "", "")
+    assert len(list(folder_in(tmp_path).glob("*.trc"))) == 1
+
+
+def test_options_of_the_tracer(tmp_path, victim):
+    result = record("--quiet", "--all-functions", "0", "--note", "a=b c", "--output", tmp_path / "x", victim, "none", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    about = run(HDTRACE, "info", tmp_path / "x").stdout
+    assert re.search(r"HDTRACE_ALL_FUNCTIONS +0 +hdtrace-run", about) and re.search(r"a +b c", about)
+    wrong = record("--all-functions", "9", victim, "none", cwd=tmp_path)
+    assert wrong.returncode == USAGE and "'9' is not a number from 0 to 2" in wrong.stderr
+
+
+def test_a_run_that_dies_is_merged(tmp_path, victim):
+    result = record(victim, "die", cwd=tmp_path)
+    assert result.returncode == 128 + signal.SIGSEGV
+    assert "victim: 1 processes" in result.stderr and f"exit code {128 + signal.SIGSEGV}" in result.stderr
+    assert len(list(folder_in(tmp_path).glob("*.proj"))) == 1
+
+
+def wait_for(condition):
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise TimeoutError
+
+
+def test_signals_reach_the_program(tmp_path, victim):
+    with subprocess.Popen([HDTRACE, "record", "--quiet", victim, "wait"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout.readline() == "waiting\n"
+        child.send_signal(signal.SIGTERM)
+        assert child.wait(60) == 128 + signal.SIGTERM
+    assert len(list(folder_in(tmp_path).glob("*.proj"))) == 1
+
+
+def test_the_program_has_the_terminal(tmp_path, victim):
+    script = "import os, sys; print([os.isatty(number) for number in range(3)])"
+    primary, secondary = pty.openpty()
+    with subprocess.Popen([HDTRACE, "record", sys.executable, "-c", script], cwd=tmp_path, stdin=secondary, stdout=secondary, stderr=secondary) as child:
+        os.close(secondary)
+        assert b"[True, True, True]" in os.read(primary, 1000)
+        child.wait(60)
+    os.close(primary)
+
+
+def test_findings_are_told(tmp_path, victim):
+    result = record("--check", victim, "die", cwd=tmp_path)
+    assert result.returncode == 128 + signal.SIGSEGV
+    assert "unfinished: this is the last call" in result.stderr
+
+
+# ---- what goes wrong ----
+
+def test_nothing_was_recorded(tmp_path):
+    result = record("sh", "-c", "exit 3", cwd=tmp_path)
+    assert result.returncode == 3
+    assert "hdtrace: nothing was recorded: sh ended with exit code 3 and did not call MPI_Init" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("program, code", [("./nothing", NOT_FOUND), ("./data", NOT_EXECUTABLE)])
+def test_programs_that_cannot_be_run(tmp_path, program, code):
+    (tmp_path / "data").write_text("data\n")
+    result = record(program, cwd=tmp_path)
+    assert result.returncode == code and program in result.stderr
+
+
+def test_a_folder_that_is_not_empty(tmp_path, victim):
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old/file").write_text("")
+    result = record("-o", "old", victim, "none", cwd=tmp_path)
+    assert result.returncode == USAGE and "old is there and not empty" in result.stderr
+
+
+@pytest.mark.parametrize("words, reason", [
+    ([], "which program?"), (["--"], "which program?"), (["mpirun", "hdtrace-run", "./app"], "put no hdtrace-run into the command")])
+def test_wrong_usage(tmp_path, words, reason):
+    result = record(*words, cwd=tmp_path)
+    assert result.returncode == USAGE and reason in result.stderr
