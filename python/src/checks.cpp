@@ -8,7 +8,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include "hdtrace/analysis/checker.h"
+#include "hdtrace/checking/checker.h"
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/repair.h"
 #include "hdtrace/format/validate.h"

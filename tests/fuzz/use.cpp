@@ -1,5 +1,5 @@
 // Any bytes as a project and its traces, separated by lines `%%`: they are checked and converted, or refused.
-#include "hdtrace/analysis/checker.h"
+#include "hdtrace/checking/checker.h"
 #include "merger/export/format.h"
 #include "tests/fuzz/input_folder.h"
 

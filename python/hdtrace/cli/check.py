@@ -53,15 +53,18 @@ def _across_traces(project: Project) -> Iterator[Finding]:
                 yield Finding(finding.kind, finding.file, finding.line or None, finding.text, finding.because or None, *sites)
 
 
+_FIRST = ("deadlock",)
 _NOT_WHOLE = ("missing", "cut-off", "unfinished")  # kinds of findings of which others follow
 _MOST_TRACES = 10  # of one kind
 
 
 def find(project: Project, schemas: bool = True) -> Iterator[Finding]:
-    """All that is wrong; after what the schemas tell the traces that are not whole."""
+    """All that is wrong: who can never go on, then, after what the schemas tell, the traces that are not whole."""
+    across = list(_across_traces(project))
+    yield from (finding for finding in across if finding.kind in _FIRST)
     if schemas:
         yield from _against_schemas(project)
-    yield from sorted(_across_traces(project), key=lambda finding: finding.kind not in _NOT_WHOLE)
+    yield from sorted((finding for finding in across if finding.kind not in _FIRST), key=lambda finding: finding.kind not in _NOT_WHOLE)
 
 
 def summary(findings: Iterable[Finding]) -> Iterator[str]:
@@ -72,6 +75,10 @@ def summary(findings: Iterable[Finding]) -> Iterator[str]:
     for finding in findings:
         if finding.because:
             following[finding.because].append(finding)
+        elif finding.kind in _FIRST:
+            first, *others_in_it = str(finding).split("; ")
+            yield first
+            yield from (f"  {one}" for one in others_in_it)
         else:
             traces.get(finding.kind, others).append(finding)
 

@@ -178,9 +178,10 @@ COMMANDS = (
         "check",
         "look for what is wrong in a project and its traces",
         "Checks the files against the schemas; that calls refer to objects that the project describes; that each message was sent and "
-        "received; that each request was completed; that the members of each communicator called the same collective "
+        "received; that each request was completed; that no processes wait for each other for ever; that the members of each communicator called the same collective "
         "operations in the same order, with the same root. Each finding is a line with file and line. "
-        "Traces that do not exist, were cut off, or whose process ended inside a call or before Finalize, come first; below each stands what is found "
+        "Processes that can never go on because they wait for each other come first: who waits in which call for whom. "
+        "Traces that do not exist, were cut off, or whose process ended inside a call or before Finalize, follow; below each stands what is found "
         "missing because of that, the first of each kind and how many more there are. "
         "The exit code is 1 if there is any finding.",
         (

@@ -1,4 +1,4 @@
-#include "hdtrace/analysis/checker.h"
+#include "hdtrace/checking/checker.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/checking/deadlocks.h"
 #include "hdtrace/format/compressed.h"
 
 namespace hdtrace {
@@ -77,20 +78,6 @@ std::set<std::int64_t> absent_ranks(const Collective& collective)
     return absent;
 }
 
-// Few of them by number.
-std::string ranks_text(const std::set<std::int64_t>& absent)
-{
-    constexpr std::size_t most = 8;
-    std::string text = absent.size() == 1 ? "rank" : "ranks";
-    std::size_t shown = 0;
-    for (const std::int64_t rank : absent) {
-        if (shown++ == most)
-            return text + " and " + std::to_string(absent.size() - most) + " more";
-        text += (shown == 1 ? " " : ", ") + std::to_string(rank);
-    }
-    return text;
-}
-
 bool exists(const TraceFile& trace)
 {
     return std::filesystem::exists(detail::existing_name(trace.path));
@@ -121,7 +108,8 @@ Checker::Checker(std::shared_ptr<const OpenedProject> project)
       m_messages(m_project->objects, [this](const Message& message) { check_message(message); }),
       m_collectives(
           m_project->objects, [this](const Collective& collective) { check_collective(collective); },
-          ranks_without_traces(m_project->traces))
+          ranks_without_traces(m_project->traces)),
+      m_waiting(m_project->objects)
 {
     for (const TraceFile& trace : m_project->traces)
         if (!exists(trace))
@@ -206,6 +194,8 @@ void Checker::leave(const Call& call)
         if (call.nesting == 0)
             report_trace("unfinished", call.trace.rank, call.trace.path, state.line,
                          "the process ended inside " + call_words(state) + at(site), site);
+        if (call.facts.collective != CollectiveKind::none)
+            m_collectives.joined(call); // it began
         return;
     }
     if (call.nesting == 0)
@@ -238,6 +228,7 @@ void Checker::check_message(const Message& message)
 {
     if (message.send && message.receive)
         return;
+    m_waiting.add_rest(message);
     const std::string where =
         tag_text(message.tag) +
         (message.communicator ? " on " + m_project->label_of(*message.communicator) : std::string());
@@ -308,7 +299,16 @@ void Checker::finish()
                    " was never completed",
                reason_of(operation->rank));
     }
+    check_waiting();
     m_at_end = true;
+}
+
+void Checker::check_waiting()
+{
+    const auto waiting = m_waiting.find(static_cast<std::int64_t>(m_project->project.process_count));
+    for (const Deadlock& deadlock : find_deadlocks(waiting, m_waiting.ended()))
+        report("deadlock", {deadlock.rank, deadlock.call->thread, deadlock.call->line, deadlock.call->site},
+               deadlock.text);
 }
 
 } // namespace hdtrace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hdtrace/analysis/opened_project.h"
+#include "hdtrace/checking/waiting_calls.h"
 #include "hdtrace/format/merged_traces.h"
 #include "hdtrace/matching/collectives.h"
 #include "hdtrace/matching/messages.h"
@@ -20,7 +21,7 @@ namespace hdtrace {
 
 struct Finding {
     /// Traces that are not whole: "missing", "cut-off", "unfinished"; what does not fit: "reference",
-    /// "message", "request", "collective".
+    /// "message", "request", "collective"; processes that can never go on: "deadlock".
     std::string kind;
     std::string file;
     std::int64_t line = 0; ///< 0 is unknown
@@ -69,6 +70,7 @@ class Checker : EventVisitor {
     void check_collective(const Collective& collective);
     void report_absent(const Collective& collective, const std::string& where);
     void finish();
+    void check_waiting();
     void report(std::string kind, const Place& place, std::string text, std::string because = {},
                 const CallSite* other_site = nullptr);
     void report_trace(std::string kind, std::int64_t rank, const std::string& file, std::int64_t line,
@@ -83,7 +85,8 @@ class Checker : EventVisitor {
     MergedTraces m_calls;
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
-    EventWalk m_walk{this, &m_messages, &m_collectives};
+    WaitingCalls m_waiting;
+    EventWalk m_walk{this, &m_messages, &m_collectives, &m_waiting};
     std::vector<Finding> m_findings;
     std::map<std::int64_t, Progress> m_progress;     ///< by rank
     bool m_is_read = false;                          ///< all calls are known

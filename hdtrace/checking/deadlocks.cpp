@@ -1,0 +1,129 @@
+#include "hdtrace/checking/deadlocks.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hdtrace {
+namespace {
+
+constexpr std::size_t most_shown = 8;
+
+std::map<std::int64_t, Wait> waits_of(const std::map<std::int64_t, WaitingCall>& waiting)
+{
+    std::map<std::int64_t, Wait> waits;
+    for (const auto& [rank, call] : waiting)
+        waits.emplace(rank, call.wait);
+    return waits;
+}
+
+std::string at(const CallSite* site)
+{
+    return site ? " at " + to_string(*site) : std::string();
+}
+
+/// "rank 0 waits in Recv fromRank=1 at main (a.c:7) for rank 1"
+std::string wait_text(std::int64_t rank, const WaitingCall& call, const std::set<std::int64_t>& awaited)
+{
+    const bool is_any = std::ranges::any_of(call.wait.conditions, [](const Condition& condition) {
+        return condition.of == Condition::Of::any && condition.ranks.size() > 1;
+    });
+    return "rank " + std::to_string(rank) + " waits in " + call.text + at(call.site) + " for " +
+           (is_any ? "any of " : "") + ranks_text(awaited);
+}
+
+class Finder {
+  public:
+    Finder(const std::map<std::int64_t, WaitingCall>& waiting, const std::set<std::int64_t>& ended)
+        : m_waiting(waiting), m_ended(ended), m_stuck(find_stuck(waits_of(waiting), ended))
+    {
+        for (const std::int64_t rank : m_stuck.all)
+            for (const std::int64_t awaited : awaited_by(rank))
+                m_waiters[awaited].push_back(rank);
+    }
+
+    std::vector<Deadlock> find()
+    {
+        std::set<std::int64_t> rest = m_stuck.all;
+        std::vector<Deadlock> found;
+        std::ranges::sort(m_stuck.circles);
+        for (const Circle& circle : m_stuck.circles) {
+            const std::set<std::int64_t> behind = behind_of(circle);
+            found.push_back({*circle.begin(), &m_waiting.at(*circle.begin()), circle_text(circle, behind)});
+            for (const std::int64_t rank : behind)
+                rest.erase(rank);
+            for (const std::int64_t rank : circle)
+                rest.erase(rank);
+        }
+        for (const std::int64_t rank : rest)
+            if (std::ranges::includes(m_ended, awaited_by(rank)))
+                found.push_back({rank, &m_waiting.at(rank),
+                                 wait_text(rank, m_waiting.at(rank), awaited_by(rank)) + ", which ended"});
+        return found;
+    }
+
+  private:
+    std::set<std::int64_t> awaited_by(std::int64_t rank) const
+    {
+        return awaited_in_vain(m_waiting.at(rank).wait, m_stuck.all, m_ended);
+    }
+
+    /// Those who wait for the circle, directly or by others.
+    std::set<std::int64_t> behind_of(const Circle& circle) const
+    {
+        std::set<std::int64_t> behind;
+        std::vector<std::int64_t> asked(circle.begin(), circle.end());
+        while (!asked.empty()) {
+            const auto waiters = m_waiters.find(asked.back());
+            asked.pop_back();
+            if (waiters == m_waiters.end())
+                continue;
+            for (const std::int64_t rank : waiters->second)
+                if (!circle.contains(rank) && behind.insert(rank).second)
+                    asked.push_back(rank);
+        }
+        return behind;
+    }
+
+    std::string circle_text(const Circle& circle, const std::set<std::int64_t>& behind) const
+    {
+        std::string text;
+        std::size_t shown = 0;
+        for (const std::int64_t rank : circle) {
+            if (shown++ == most_shown) {
+                text += "; and " + std::to_string(circle.size() - most_shown) + " more in this circle";
+                break;
+            }
+            text += (text.empty() ? "" : "; ") + wait_text(rank, m_waiting.at(rank), awaited_by(rank));
+        }
+        return behind.empty() ? text
+                              : text + "; " + ranks_text(behind) + (behind.size() == 1 ? " waits" : " wait") +
+                                    " for them";
+    }
+
+    const std::map<std::int64_t, WaitingCall>& m_waiting;
+    const std::set<std::int64_t>& m_ended;
+    StuckProcesses m_stuck;
+    std::map<std::int64_t, std::vector<std::int64_t>> m_waiters; ///< for each rank those that can never go on
+};
+
+} // namespace
+
+std::string ranks_text(const std::set<std::int64_t>& ranks)
+{
+    std::string text = ranks.size() == 1 ? "rank" : "ranks";
+    std::size_t shown = 0;
+    for (const std::int64_t rank : ranks) {
+        if (shown++ == most_shown)
+            return text + " and " + std::to_string(ranks.size() - most_shown) + " more";
+        text += (shown == 1 ? " " : ", ") + std::to_string(rank);
+    }
+    return text;
+}
+
+std::vector<Deadlock> find_deadlocks(const std::map<std::int64_t, WaitingCall>& waiting,
+                                     const std::set<std::int64_t>& ended)
+{
+    return Finder(waiting, ended).find();
+}
+
+} // namespace hdtrace

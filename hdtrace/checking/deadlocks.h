@@ -1,0 +1,26 @@
+// deadlocks.h - says which processes can never go on, and why.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hdtrace/checking/waiting_calls.h"
+
+namespace hdtrace {
+
+/// Processes that wait for each other, or one that waits for others which have ended.
+struct Deadlock {
+    std::int64_t rank = 0;             ///< of one of them
+    const WaitingCall* call = nullptr; ///< which it is in
+    std::string text;                  ///< who waits where for whom
+};
+
+/// By their first ranks. @p waiting must outlive the result; the @p ended have returned from MPI_Finalize.
+std::vector<Deadlock> find_deadlocks(const std::map<std::int64_t, WaitingCall>& waiting,
+                                     const std::set<std::int64_t>& ended);
+
+/// "rank 3", "ranks 0, 1 and 2", "ranks 0, 1, ... and 5 more".
+std::string ranks_text(const std::set<std::int64_t>& ranks);
+
+} // namespace hdtrace

@@ -1,0 +1,91 @@
+// waiting_calls.h - what the calls in which processes were when the trace ended were waiting for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/checking/wait_graph.h"
+#include "hdtrace/format/objects.h"
+#include "hdtrace/matching/events.h"
+#include "hdtrace/matching/messages.h"
+
+namespace hdtrace {
+
+/// A call that had not ended, and for whom it waits.
+struct WaitingCall {
+    std::int64_t thread = 0;
+    std::int64_t line = 0;
+    const CallSite* site = nullptr;
+    std::string text; ///< the call with its arguments
+    Wait wait;
+};
+
+/// Follows all calls of a program, also those that have not ended, and tells at the end who waits for whom.
+/// What it cannot know for certain it takes as fulfilled: calls that wait for windows and files, and
+/// processes with several threads, of which another one may go on. Memory grows with the operations in
+/// flight, the communicators and the processes. For one thread at a time.
+class WaitingCalls : public EventVisitor {
+  public:
+    /// @p objects must outlive it.
+    explicit WaitingCalls(const ObjectTable& objects) : m_objects(objects) {}
+
+    void leave(const Call& call) override;
+    void joined(const Call& call) override;
+    void completed(const Call& call, const Completion& completion) override;
+
+    /// What MessageMatcher found no other end for.
+    void add_rest(const Message& message);
+
+    /// By rank, once all calls and all that is left over are known. @p process_count is that of the project.
+    std::map<std::int64_t, WaitingCall> find(std::int64_t process_count);
+    /// The processes that called MPI_Finalize and came back.
+    const std::set<std::int64_t>& ended() const { return m_ended; }
+
+  private:
+    /// One of the two ends of a message.
+    struct End {
+        const Communicator* communicator;
+        std::int64_t source;
+        std::int64_t destination;
+        std::int64_t tag;
+        std::int64_t rid;  ///< -1: that of the call that waits
+        std::int64_t rank; ///< whose it is
+        std::int64_t time;
+        bool is_met = false;
+    };
+    /// A call that has not ended, as it stands in the trace.
+    struct Unfinished {
+        State state;
+        std::int64_t thread = 0;
+        const CallFacts* facts = nullptr;
+    };
+    using RequestId = std::pair<std::int64_t, std::int64_t>;       // rank and rid
+    using MemberId = std::pair<const Communicator*, std::int64_t>; // and rank
+    using Place = std::pair<const Communicator*, std::int64_t>;    // of a collective operation: its number
+
+    void add_blocking(std::int64_t rank, const Unfinished& call);
+    void match_ends();
+    Wait wait_of(std::int64_t rank, const Unfinished& call, std::int64_t process_count) const;
+    Wait wait_for_requests(std::int64_t rank, const Unfinished& call) const;
+    Condition condition_of(std::int64_t rank, std::int64_t rid) const;
+    Condition condition_of(const End& end, bool is_send) const;
+    Condition condition_of(std::int64_t rank, const Place& place) const;
+    Condition finalized_by_all(std::int64_t process_count) const;
+    std::int64_t calls_of(const Communicator& communicator, std::int64_t rank) const;
+
+    const ObjectTable& m_objects;
+    std::map<std::int64_t, Unfinished> m_unfinished;          ///< by rank: of its only thread
+    std::map<std::int64_t, std::set<std::int64_t>> m_threads; ///< that called something
+    std::map<MemberId, std::int64_t> m_calls;                 ///< collective ones that began
+    std::map<RequestId, Place> m_collectives;                 ///< those that have requests
+    std::vector<End> m_sends;
+    std::vector<End> m_receives;
+    std::set<std::int64_t> m_ended;
+    std::set<std::int64_t> m_finalizing; ///< and those that are in MPI_Finalize
+};
+
+} // namespace hdtrace

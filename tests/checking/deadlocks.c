@@ -1,0 +1,210 @@
+/* Programs that can never go on, and some that only look so. ARGUMENT says which; each process says "here"
+ * before it waits. Whoever is in no circle waits for ever in a call of its own: `compute`. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LARGE = 1 << 22 };
+
+static int rank, size, buffer[LARGE];
+static MPI_Request requests[4];
+static MPI_Comm duplicate;
+
+static void compute(void)
+{
+    for (;;) {
+        pause();
+    }
+}
+
+static void receive(int from, int tag)
+{
+    MPI_Recv(buffer, 1, MPI_INT, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void send(int to, int tag)
+{
+    MPI_Ssend(buffer, 1, MPI_INT, to, tag, MPI_COMM_WORLD);
+}
+
+static int next(void)
+{
+    return (rank + 1) % size;
+}
+
+static int before(void)
+{
+    return (rank + size - 1) % size;
+}
+
+static void start_receive(int number, int from)
+{
+    MPI_Irecv(buffer + number, 1, MPI_INT, from, number, MPI_COMM_WORLD, &requests[number]);
+}
+
+/* All of them with 3 processes. */
+static void receive_first(void)
+{
+    receive(before(), 0);
+    send(next(), 0);
+}
+
+static void send_first(void)
+{
+    send(next(), 0);
+    receive(before(), 0);
+}
+
+static void large_sends(void)
+{
+    MPI_Send(buffer, LARGE, MPI_INT, next(), 0, MPI_COMM_WORLD);
+    MPI_Recv(buffer, LARGE, MPI_INT, before(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void from_any(void)
+{
+    receive(MPI_ANY_SOURCE, 0);
+}
+
+static void wait_for_all(void)
+{
+    start_receive(0, before());
+    start_receive(1, next());
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static void wait_for_any(void)
+{
+    int index;
+    start_receive(0, before());
+    start_receive(1, next());
+    MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+}
+
+static void wait_for_send(void)
+{
+    MPI_Issend(buffer, 1, MPI_INT, next(), 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    receive(before(), 0);
+}
+
+static void probe(void)
+{
+    MPI_Probe(before(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void other_tag(void)
+{
+    rank == 0 ? send(1, 3) : rank == 1 ? receive(0, 4) : compute();
+}
+
+static void other_communicator(void)
+{
+    if (rank == 0) {
+        send(1, 0);
+    } else if (rank == 1) {
+        MPI_Recv(buffer, 1, MPI_INT, 0, 0, duplicate, MPI_STATUS_IGNORE);
+    }
+    compute();
+}
+
+static void barrier_and_receive(void)
+{
+    rank == 0 ? receive(1, 0) : (void)MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void two_orders(void)
+{
+    MPI_Barrier(rank == 0 ? MPI_COMM_WORLD : duplicate);
+    MPI_Barrier(rank == 0 ? duplicate : MPI_COMM_WORLD);
+}
+
+static void wait_for_barrier(void)
+{
+    if (rank == 0) {
+        receive(1, 0);
+    }
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+}
+
+static void finalize_and_receive(void)
+{
+    rank == 0 ? receive(1, 0) : (void)MPI_Finalize();
+}
+
+static void from_oneself(void)
+{
+    rank == 0 ? receive(0, 0) : compute();
+}
+
+static void one_outside(void)
+{
+    receive(rank == 0 ? 1 : 0, 0);
+}
+
+/* --- these can go on --- */
+
+static void one_computes(void)
+{
+    rank == 0 ? compute() : receive(before(), 0);
+}
+
+static void any_may_come(void)
+{
+    rank == 0 ? compute() : receive(MPI_ANY_SOURCE, 0);
+}
+
+static void one_of_two_may_come(void)
+{
+    rank == 0 ? compute() : wait_for_any();
+}
+
+static void barrier_without_one(void)
+{
+    rank == 0 ? compute() : (void)MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void message_is_there(void)
+{
+    if (rank == 1) {
+        MPI_Send(buffer, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        receive(0, 1);
+    }
+    compute();
+}
+
+static const struct {
+    const char* name;
+    void (*run)(void);
+} ways[] = {
+#define WAY(name)                                                                                            \
+    {                                                                                                        \
+#name, name                                                                                          \
+    }
+    WAY(receive_first),    WAY(send_first),           WAY(large_sends),         WAY(from_any),
+    WAY(wait_for_all),     WAY(wait_for_any),         WAY(wait_for_send),       WAY(probe),
+    WAY(other_tag),        WAY(other_communicator),   WAY(barrier_and_receive), WAY(two_orders),
+    WAY(wait_for_barrier), WAY(finalize_and_receive), WAY(from_oneself),        WAY(one_outside),
+    WAY(one_computes),     WAY(any_may_come),         WAY(one_of_two_may_come), WAY(barrier_without_one),
+    WAY(message_is_there),
+};
+
+int main(int argc, char** argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+    MPI_Barrier(MPI_COMM_WORLD);
+    printf("here\n");
+    fflush(stdout);
+    for (size_t i = 0; argc > 1 && i < sizeof ways / sizeof *ways; ++i) {
+        if (strcmp(argv[1], ways[i].name) == 0) {
+            ways[i].run();
+        }
+    }
+    return 3; // none of them comes here
+}

@@ -1,0 +1,57 @@
+"""Programs that hang are ended, and what hdtrace check says of them is who waited for whom."""
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections import namedtuple
+
+import pytest
+from support.runs import BUILD, LAUNCHER, SETTINGS, SOURCE, program
+
+RANKS = 3
+Expected = namedtuple("Expected", "circle behind", defaults=(set(),))
+ALL = Expected({0, 1, 2})
+
+STUCK = {
+    "receive_first": ALL, "send_first": ALL, "large_sends": ALL, "from_any": ALL, "wait_for_all": ALL, "wait_for_any": ALL, "wait_for_send": ALL,
+    "probe": ALL, "other_tag": Expected({0, 1}), "other_communicator": Expected({0, 1}), "barrier_and_receive": Expected({0, 1}, {2}),
+    "two_orders": ALL, "wait_for_barrier": Expected({0, 1}, {2}), "finalize_and_receive": Expected({0, 1}, {2}), "from_oneself": Expected({0}),
+    "one_outside": Expected({0, 1}, {2}),
+}
+CAN_GO_ON = ["one_computes", "any_may_come", "one_of_two_may_come", "barrier_without_one", "message_is_there"]
+
+
+def run_until_it_hangs(way, directory):
+    """Ends the program when its processes have had time to call what they wait in."""
+    command = [SOURCE / "scripts/mpirun", "-n", str(RANKS), LAUNCHER, "-d", directory, program("deadlocks"), way]
+    environment = {**os.environ, "MPIEXEC": SETTINGS["mpiexec"]}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment, cwd=directory) as run:
+        for _ in range(RANKS):
+            assert run.stdout.readline() == "here\n"
+        time.sleep(2)
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=60)
+
+
+def deadlocks(directory):
+    result = subprocess.run([BUILD / "bin/hdtrace", "check", "--json", "--no-schemas", directory], capture_output=True, text=True, timeout=60)
+    return [finding for finding in json.loads(result.stdout) if finding["kind"] == "deadlock"]
+
+
+@pytest.mark.parametrize("way", STUCK)
+def test_who_waits_for_whom(tmp_path, way):
+    run_until_it_hangs(way, tmp_path)
+    (finding,) = deadlocks(tmp_path)
+    parts = finding["text"].split("; ")
+    circle = {int(re.match(r"rank (\d+) waits in \w+.* for .*rank", part)[1]) for part in parts if " waits in " in part}
+    behind = {int(number) for part in parts if part.endswith("for them") for number in re.findall(r"\d+", part)}
+    assert (circle, behind) == STUCK[way]
+    assert finding["site"]["file"].endswith("deadlocks.c")
+
+
+@pytest.mark.parametrize("way", CAN_GO_ON)
+def test_who_can_go_on(tmp_path, way):
+    run_until_it_hangs(way, tmp_path)
+    assert deadlocks(tmp_path) == []
