@@ -1,7 +1,7 @@
 #include "hdtrace/checking/wait_graph.h"
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 #include <utility>
 
 namespace hdtrace {
@@ -16,15 +16,15 @@ template <class List, class Predicate> bool holds(Condition::Of of, const List& 
                                                      : std::ranges::any_of(list, predicate));
 }
 
-bool is_fulfilled(const Condition& condition, const Ranks& idle)
+template <class IsIdle> bool is_fulfilled(const Condition& condition, IsIdle is_idle)
 {
-    return holds(condition.of, condition.ranks, [&](std::int64_t rank) { return !idle.contains(rank); });
+    return holds(condition.of, condition.ranks, [&](std::int64_t rank) { return !is_idle(rank); });
 }
 
-bool is_fulfilled(const Wait& wait, const Ranks& idle)
+template <class IsIdle> bool is_fulfilled(const Wait& wait, IsIdle is_idle)
 {
     return holds(wait.of, wait.conditions,
-                 [&](const Condition& condition) { return is_fulfilled(condition, idle); });
+                 [&](const Condition& condition) { return is_fulfilled(condition, is_idle); });
 }
 
 /// Those that wait for each rank.
@@ -116,7 +116,9 @@ class Components {
     {
         return std::ranges::all_of(component, [&](std::int64_t rank) {
             const Ranks& awaited = m_edges.at(rank);
-            return !awaited.empty() && std::ranges::includes(component, awaited);
+            return !awaited.empty() && std::ranges::all_of(awaited, [&](std::int64_t other) {
+                return component.contains(other);
+            });
         });
     }
 
@@ -133,6 +135,7 @@ StuckProcesses find_stuck(const std::map<std::int64_t, Wait>& waits, const Ranks
 {
     const auto waiters = waiters_of(waits);
     Ranks idle = gone;
+    const auto is_idle = [&](std::int64_t rank) { return idle.contains(rank); };
     std::vector<std::int64_t> asked;
     for (const auto& [rank, ignored] : waits) {
         idle.insert(rank);
@@ -141,7 +144,7 @@ StuckProcesses find_stuck(const std::map<std::int64_t, Wait>& waits, const Ranks
     while (!asked.empty()) {
         const std::int64_t rank = asked.back();
         asked.pop_back();
-        if (gone.contains(rank) || !idle.contains(rank) || !is_fulfilled(waits.at(rank), idle))
+        if (gone.contains(rank) || !idle.contains(rank) || !is_fulfilled(waits.at(rank), is_idle))
             continue;
         idle.erase(rank);
         if (const auto found = waiters.find(rank); found != waiters.end())
@@ -162,13 +165,11 @@ StuckProcesses find_stuck(const std::map<std::int64_t, Wait>& waits, const Ranks
 
 Ranks awaited_in_vain(const Wait& wait, const Ranks& stuck, const Ranks& gone)
 {
-    Ranks idle = stuck;
-    idle.insert(gone.begin(), gone.end());
+    const auto is_idle = [&](std::int64_t rank) { return stuck.contains(rank) || gone.contains(rank); };
     Ranks awaited;
     for (const Condition& condition : wait.conditions)
-        if (!is_fulfilled(condition, idle))
-            std::ranges::copy_if(condition.ranks, std::inserter(awaited, awaited.end()),
-                                 [&](std::int64_t rank) { return idle.contains(rank); });
+        if (!is_fulfilled(condition, is_idle))
+            std::ranges::copy_if(condition.ranks, std::inserter(awaited, awaited.end()), is_idle);
     return awaited;
 }
 
