@@ -25,16 +25,27 @@ int64_t unit_of(char suffix)
     }
 }
 
-// Digits and, of a size, perhaps a unit. The locale does not matter.
-bool parse(const char* text, bool has_unit, int64_t& number)
+constexpr TimeUnit units_of_time[] = {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}};
+
+// The number that the text begins with. Returns where it ends; null if there is none. The locale does not
+// matter.
+const char* parse_digits(const char* text, int64_t& value)
 {
     const char* end = text;
-    int64_t value = 0;
+    value = 0;
     for (; *end >= '0' && *end <= '9'; ++end) {
         if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *end - '0', &value))
-            return false;
+            return nullptr;
     }
-    if (end == text)
+    return end != text ? end : nullptr;
+}
+
+// Digits and, of a size, perhaps a unit.
+bool parse(const char* text, bool has_unit, int64_t& number)
+{
+    int64_t value = 0;
+    const char* const end = parse_digits(text, value);
+    if (end == nullptr)
         return false;
     if (*end == '\0') {
         number = value;
@@ -42,6 +53,21 @@ bool parse(const char* text, bool has_unit, int64_t& number)
     }
     const int64_t unit = has_unit ? unit_of(*end) : 0;
     return unit > 0 && end[1] == '\0' && !__builtin_mul_overflow(value, unit, &number);
+}
+
+// Without a unit only 0.
+bool parse_duration(const char* text, int64_t& nanoseconds)
+{
+    int64_t value = 0;
+    const char* const end = parse_digits(text, value);
+    if (end == nullptr)
+        return false;
+    for (const TimeUnit& unit : units_of_time) {
+        if (strcmp(end, unit.suffix) == 0)
+            return !__builtin_mul_overflow(value, unit.nanoseconds, &nanoseconds);
+    }
+    nanoseconds = 0;
+    return *end == '\0' && value == 0;
 }
 
 bool parse_in_range(const Option& option, const char* text, int64_t& number)
@@ -110,6 +136,11 @@ bool set(Settings& settings, const Option& option, const char* text)
             return false;
         store(settings, option, number);
         return true;
+    case Option::Type::duration:
+        if (!parse_duration(text, number))
+            return false;
+        store(settings, option, number);
+        return true;
     case Option::Type::choice:
         if (find_choice(option, text) < 0)
             return false;
@@ -145,12 +176,18 @@ int64_t number_of(const Settings& settings, const Option& option)
     case Option::Type::choice:
         return load<int>(settings, option);
     case Option::Type::size:
+    case Option::Type::duration:
         return load<int64_t>(settings, option);
     case Option::Type::text:
     case Option::Type::notes:
         break;
     }
     return 0;
+}
+
+std::span<const TimeUnit> time_units()
+{
+    return units_of_time;
 }
 
 bool has_rights_of_others()

@@ -11,7 +11,7 @@ namespace hdtrace {
 
 /// A row of the table.
 struct Option {
-    enum class Type { flag, number, size, choice, text, notes };
+    enum class Type { flag, number, size, duration, choice, text, notes };
 
     const char* variable; ///< in the environment
     const char* name;     ///< on the command line, without dashes
@@ -40,6 +40,14 @@ int64_t number_of(const Settings& settings, const Option& option);
 /// Whether the program has rights that whoever started it has not (set-uid, set-gid, capabilities). He must
 /// not tell it what to write where: nothing is traced, and the environment says nothing.
 bool has_rights_of_others();
+
+/// A unit that durations are written with.
+struct TimeUnit {
+    const char* suffix;
+    int64_t nanoseconds;
+};
+/// From the largest on.
+std::span<const TimeUnit> time_units();
 
 /// What the environment says, null if that is nothing: an empty variable counts as not set.
 const char* value_in_environment(const Option& option);

@@ -30,6 +30,12 @@ default = "1M"
 value = "SIZE"
 help = "how big"
 
+[PAUSE]
+type = "duration"
+default = "5ms"
+value = "TIME"
+help = "how long"
+
 [PLACE]
 type = "path"
 default = "."
@@ -59,6 +65,7 @@ def generate(directory, table: str, template: str, *values):
     {"HDTRACE_LEVEL", "level", 0, Option::Type::number, false, 0, 9, {}, "a number of steps from 0 to 9", offsetof(Settings, level)},
     {"HDTRACE_BUFFER", "buffer", 0, Option::Type::size, false, 4096, INT64_MAX, {}, "a number of bytes of at least 4K, e.g. 1M", \
 offsetof(Settings, buffer)},
+    {"HDTRACE_PAUSE", "pause", 0, Option::Type::duration, false, 0, 0, {}, "a time such as 5ms, 1s, or 0", offsetof(Settings, pause)},
     {"HDTRACE_PLACE", "place", 0, Option::Type::text, true, 0, 0, {}, "a path", offsetof(Settings, place)},
     {"HDTRACE_METHOD", "method", 0, Option::Type::choice, true, 0, 0, method_choices, "none, fast or small", offsetof(Settings, method)},\
 """),
@@ -71,6 +78,7 @@ constexpr const char* name_of(Method value)
     ("OPTIONS_MEMBERS", """    bool loud = false;
     int level = 3;
     int64_t buffer = 1048576;
+    int64_t pause = 5000000; ///< in nanoseconds
     const char* place = ".";
     Method method = Method::fast;"""),
     ("OPTIONS_OF_LIBRARY", "`HDTRACE_PLACE` and `HDTRACE_METHOD`"),
@@ -80,6 +88,8 @@ constexpr const char* name_of(Method value)
           how much [3]
   --buffer SIZE
           how big [1M]
+  --pause TIME
+          how long [5ms]
   --place DIR
           where [here]
   --method HOW
@@ -87,6 +97,7 @@ constexpr const char* name_of(Method value)
     ("OPTIONS_MARKDOWN", """| `HDTRACE_LOUD` | `-l`, `--loud` | off | say more |
 | `HDTRACE_LEVEL` | `--level` *N* | 3 | how much |
 | `HDTRACE_BUFFER` | `--buffer` *SIZE* | 1M | how big |
+| `HDTRACE_PAUSE` | `--pause` *TIME* | 5ms | how long |
 | `HDTRACE_PLACE` | `--place` *DIR* | here | where |
 | `HDTRACE_METHOD` | `--method` *HOW* | fast | which way |"""),
 ])
@@ -101,11 +112,12 @@ def test_values_from_the_command_line_replace_their_names(tmp_path):
 
 
 @pytest.mark.parametrize("table, template, complaint", [
-    ('[A]\ntype = "colour"\n', "", "A: type must be one of bool, int, size, choice, text, path, notes"),
+    ('[A]\ntype = "colour"\n', "", "A: type must be one of bool, int, size, duration, choice, text, path, notes"),
     ('[A]\ntype = "int"\ndefault = 1\nhelp = "h"\nmin = 0\n', "", "A: max, value is missing"),
     ('[A]\ntype = "bool"\ndefault = true\nhelp = "h"\nhepl = "h"\n', "", "A: hepl is unknown"),
     ('[A]\ntype = "choice"\nchoices = ["a", "b"]\ndefault = "c"\nvalue = "v"\nhelp = "h"\n', "", "A: the default is not a or b"),
     ('[A]\ntype = "size"\nmin = "4K"\ndefault = "1K"\nvalue = "v"\nhelp = "h"\n', "", "A: the default is not a number of bytes"),
+    ('[A]\ntype = "duration"\ndefault = "5"\nvalue = "v"\nhelp = "h"\n', "", "A: the default is not a time such as 5, 1s, or 0"),
     ('[A', "", "table"),
     ("", "@NOBODY@", "template: nothing defines @NOBODY@"),
 ])

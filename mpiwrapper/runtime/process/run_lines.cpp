@@ -160,12 +160,25 @@ void append_directory(TextBuffer& out)
     out.text("\n");
 }
 
+void append_duration(TextBuffer& out, int64_t nanoseconds)
+{
+    for (const TimeUnit& unit : time_units()) {
+        if (nanoseconds == 0 || nanoseconds % unit.nanoseconds != 0)
+            continue;
+        out.number(nanoseconds / unit.nanoseconds).string(unit.suffix).text("'");
+        return;
+    }
+    out.text("0'");
+}
+
 void append_setting_value(TextBuffer& out, const Option& option)
 {
     if (const char* const* const text = text_of(settings, option))
         append_value(out, *text);
     else if (option.type == Option::Type::choice)
         append_value(out, option.choices[static_cast<size_t>(number_of(settings, option))]);
+    else if (option.type == Option::Type::duration)
+        append_duration(out, number_of(settings, option));
     else
         out.number(number_of(settings, option)).text("'");
 }
