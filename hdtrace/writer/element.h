@@ -51,8 +51,7 @@ class Element {
     /// Seconds with nine digits behind the point; not negative.
     Element& seconds(int64_t nanoseconds)
     {
-        number(nanoseconds / nanoseconds_per_second).text(".");
-        m_cursor = put_nanoseconds(m_cursor, static_cast<uint32_t>(nanoseconds % nanoseconds_per_second));
+        m_cursor = put_seconds(m_cursor, nanoseconds);
         return *this;
     }
     Element& escaped(const char* text)

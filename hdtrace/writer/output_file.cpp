@@ -1,13 +1,12 @@
 #include "hdtrace/writer/output_file.h"
 
+#include "hdtrace/writer/descriptor.h"
 #include "hdtrace/writer/own_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <initializer_list>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,28 +14,6 @@
 namespace hdtrace {
 
 namespace {
-
-constexpr int lowest_descriptor = 400;
-
-int move_up(int descriptor)
-{
-    // The limit on descriptors may be low. Standard input, output and error are never ours.
-    for (const int lowest : {lowest_descriptor, 3}) {
-        const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, lowest);
-        if (moved >= 0) {
-            ::close(descriptor);
-            return moved;
-        }
-    }
-    return descriptor;
-}
-
-// Half of them are for the program itself.
-bool is_scarce(int descriptor)
-{
-    rlimit limit;
-    return getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<rlim_t>(descriptor) >= limit.rlim_cur / 2;
-}
 
 // Other threads that write, too, have descriptors for a moment each: where there are few, one comes free
 // soon.
@@ -89,13 +66,6 @@ void skip(iovec* part, size_t bytes)
 }
 
 } // namespace
-
-void make_room_for_descriptors()
-{
-    const int descriptor = ::open("/", O_PATH | O_CLOEXEC);
-    if (descriptor >= 0)
-        ::close(move_up(descriptor));
-}
 
 OutputFile::~OutputFile()
 {

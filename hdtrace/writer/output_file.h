@@ -14,11 +14,6 @@ struct Text {
     size_t size;
 };
 
-/// Lets the kernel enlarge its table of this process's descriptors for ours. With several threads that takes
-/// some 20 ms, since it waits until no processor looks at the old one; with one thread it takes none, so call
-/// this before others appear.
-void make_room_for_descriptors();
-
 /// All functions return 0 or a value of errno. Not thread-safe.
 class OutputFile {
   public:

@@ -81,6 +81,14 @@ inline char* put_nanoseconds(char* out, uint32_t value)
     return put_last_digits(out + 3, value % last_digits_end);
 }
 
+/// Seconds with nine digits behind the point; not negative.
+inline char* put_seconds(char* out, int64_t nanoseconds)
+{
+    constexpr int64_t second = 1'000'000'000;
+    out = put_text(put_number(out, nanoseconds / second), ".");
+    return put_nanoseconds(out, static_cast<uint32_t>(nanoseconds % second));
+}
+
 /// The length of the well-formed UTF-8 character at @p text, which has @p available bytes; 0 if there is
 /// none.
 size_t utf8_length(const char* text, size_t available);

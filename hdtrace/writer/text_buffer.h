@@ -48,11 +48,8 @@ class TextBuffer {
     /// Seconds with nine digits behind the point; not negative.
     TextBuffer& seconds(int64_t nanoseconds)
     {
-        number(nanoseconds / 1'000'000'000).text(".");
-        if (room(9))
-            m_size = static_cast<size_t>(
-                put_nanoseconds(m_data + m_size, static_cast<uint32_t>(nanoseconds % 1'000'000'000)) -
-                m_data);
+        if (room(max_number_length + 10))
+            m_size = static_cast<size_t>(put_seconds(m_data + m_size, nanoseconds) - m_data);
         return *this;
     }
 

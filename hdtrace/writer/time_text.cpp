@@ -15,9 +15,7 @@ char* TimeText::put_and_keep(char* out, int64_t time)
 
 char* TimeText::put_all_digits(char* out, int64_t time) const
 {
-    const int64_t positive = time >= m_base ? time - m_base : 0;
-    out = put_text(put_number(out, positive / nanoseconds_per_second), ".");
-    return put_nanoseconds(out, static_cast<uint32_t>(positive % nanoseconds_per_second));
+    return put_seconds(out, time >= m_base ? time - m_base : 0);
 }
 
 } // namespace hdtrace

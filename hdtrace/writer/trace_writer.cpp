@@ -131,7 +131,9 @@ void TraceWriter::end_line_slowly()
         flush();
     if (has_grown)
         reallocate(m_capacity); // or else the buffer stays large
-    m_line_end_is_slow = m_settings.force_flush;
+    m_line_end_is_slow = m_settings.force_flush || m_watch != nullptr;
+    if (m_watch != nullptr)
+        m_watch(m_watching);
 }
 
 void TraceWriter::drop_line()

@@ -65,6 +65,14 @@ class TraceWriter {
     /// The same without making room in the buffer, and with the unfinished states; may be called by any
     /// thread and by signal handlers.
     int save();
+    /// Calls @p watch with @p object behind each line, when no state is open: it may add events. Null: no
+    /// longer.
+    void watch_lines(void (*watch)(void* object), void* object)
+    {
+        m_watch = watch;
+        m_watching = object;
+        m_line_end_is_slow = watch != nullptr || m_line_end_is_slow;
+    }
     void set_force_flush(bool force)
     {
         m_settings.force_flush = force;
@@ -144,6 +152,8 @@ class TraceWriter {
     uint64_t m_nested_blocks = 0; // bit d: the state at depth d has an open <Nested>
     int m_depth = 0;
     bool m_line_end_is_slow = false;
+    void (*m_watch)(void* object) = nullptr; // behind lines
+    void* m_watching = nullptr;
     TimeText m_times;
     // From 1 on, as deep as states are; the memory behind is never touched.
     OpenState m_open[max_depth + 2];

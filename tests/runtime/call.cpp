@@ -50,7 +50,7 @@ class Calls : public testing::Test {
     {
         std::string name = (std::filesystem::temp_directory_path() / "hdtrace-test-XXXXXX").string();
         folder = mkdtemp(name.data());
-        gate.level = ordinary;
+        set_recording(ordinary, Recording::plain);
         set_gate(1, 1);
     }
     ~Calls() override
@@ -83,7 +83,7 @@ TEST_F(Calls, are_recorded_by_their_level)
     EXPECT_EQ(decision(with_attributes, Tracks::nothing), "recorded");
     EXPECT_EQ(decision(ordinary, Tracks::nothing), "recorded");
     EXPECT_EQ(decision(local_query, Tracks::nothing), "tracked");
-    gate.level = local_query;
+    set_recording(local_query, Recording::plain);
     EXPECT_EQ(decision(local_query, Tracks::nothing), "recorded");
 }
 

@@ -1,6 +1,8 @@
 // The .trc file, while everything goes well.
 #include "writer_support.h"
 
+#include "hdtrace/writer/descriptor.h"
+
 #include <atomic>
 #include <errno.h>
 #include <fcntl.h>

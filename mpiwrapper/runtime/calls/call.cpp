@@ -1,6 +1,8 @@
 #include "mpiwrapper/runtime/calls/call.h"
 
 #include "mpiwrapper/runtime/calls/constants.h"
+#include "mpiwrapper/runtime/counters/cpu_time.h"
+#include "mpiwrapper/runtime/process/settings.h"
 
 namespace hdtrace::mpi {
 
@@ -28,6 +30,39 @@ void Call::find_lost_calls(Thread& thread, const void* here)
             return;
         }
     }
+}
+
+void Call::prepare_slowly()
+{
+    if (is_recorded())
+        m_thread->counters.call_begins();
+}
+
+// The processor's time is read inside the times of the call, so it never is more than these say.
+void Call::begin_slowly()
+{
+    if (!is_recorded())
+        return;
+    m_thread->writer.enter(*m_state, m_begin);
+    if (settings.cpu_time) {
+        m_count_inside = watched_count;
+        m_cpu_time = thread_cpu_time();
+    }
+}
+
+void Call::end_slowly()
+{
+    if (m_count_inside == watched_count)
+        m_cpu_time = thread_cpu_time() - m_cpu_time;
+    if (m_thread->call_count == m_number + 1)
+        return;
+    lose_calls(*m_thread, m_number + 1);
+    m_thread->depth = own_depth;
+}
+
+char* Call::put_cpu_time(char* out) const
+{
+    return settings.cpu_time ? mpi::put_cpu_time(out, m_cpu_time) : out;
 }
 
 // A handle could not be looked up as it will be when the call has succeeded.

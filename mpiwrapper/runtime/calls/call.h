@@ -13,13 +13,6 @@
 
 namespace hdtrace::mpi {
 
-/// From which value of HDTRACE_ALL_FUNCTIONS on a function is recorded.
-enum Level : int {
-    with_attributes = 0, ///< has attributes or child elements
-    ordinary = 1,        ///< only its times are known
-    local_query = 2      ///< asks for what the process knows anyway
-};
-
 /// What must be followed even if the call is not recorded.
 enum class Tracks : uint8_t {
     nothing,
@@ -43,32 +36,32 @@ class Call {
         }
         if (!HDT_LIKELY(thread->depth == 0))
             find_lost_calls(*thread, this);
-        m_is_recorded = thread->depth < __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED);
-        if (!HDT_LIKELY(m_is_recorded)) {
+        const bool is_to_be_recorded = thread->depth < __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED);
+        if (!HDT_LIKELY(is_to_be_recorded)) {
             m_is_tracked = tracks == Tracks::communicators ||
                            (tracks == Tracks::operations &&
                             thread->depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
             // One that the MPI library makes is none of the program's.
             if (thread->depth == 0)
-                thread->counts.add(function, false);
+                thread->counts.add(function, Recording::none);
             // A call inside another one, or without a trace: it only passes through.
             if (!m_is_tracked)
                 return;
         } else {
             m_is_tracked = true;
-            m_is_recorded = level <= __atomic_load_n(&gate.level, __ATOMIC_RELAXED);
-            thread->counts.add(function, m_is_recorded);
+            m_recording = gate.recording_of(level);
+            thread->counts.add(function, m_recording);
         }
         m_number = thread->call_count;
         if (!HDT_LIKELY(m_number < TraceWriter::max_depth)) {
-            m_is_recorded = false;
+            m_recording = Recording::none;
             return;
         }
         m_thread = thread;
         m_depth = thread->depth;
         thread->depth = own_depth;
         thread->calls[m_number] = {this, m_depth, thread->writer.depth(), 0};
-        thread->call_count = m_number + 1;
+        thread->call_count = m_count_inside = m_number + 1;
     }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
@@ -88,7 +81,7 @@ class Call {
     /// Nothing is to be done but to call the real function.
     bool passes() const { return m_thread == nullptr; }
     /// The call becomes a state of the trace.
-    bool is_recorded() const { return m_is_recorded; }
+    bool is_recorded() const { return m_recording != Recording::none; }
     bool succeeded() const { return m_rc == MPI_SUCCESS; }
     /// A completion call failed, and its answers tell for which requests.
     bool failed_in_status() const;
@@ -100,15 +93,19 @@ class Call {
     /// arguments.
     template <typename SetArguments> __attribute__((always_inline)) void begin(SetArguments set_arguments)
     {
-        if (HDT_LIKELY(m_is_recorded)) {
+        if (!HDT_LIKELY(m_recording == Recording::plain))
+            prepare_slowly();
+        if (HDT_LIKELY(is_recorded())) {
             m_state = &m_thread->writer.next_state();
             set_arguments(*m_state);
             m_state->set_site(m_thread->sites.find(m_frame));
         }
         m_begin = m_thread->clock.now();
         m_thread->calls[m_number].begin = m_begin;
-        if (m_is_recorded)
+        if (HDT_LIKELY(m_recording == Recording::plain))
             m_thread->writer.enter(*m_state, m_begin);
+        else
+            begin_slowly();
         __atomic_signal_fence(__ATOMIC_RELEASE); // what signal handlers record from now on is inside
         m_thread->depth = m_depth + 1;
     }
@@ -122,11 +119,9 @@ class Call {
     {
         m_thread->depth = own_depth;
         __atomic_signal_fence(__ATOMIC_ACQUIRE);
+        if (!HDT_LIKELY(m_thread->call_count == m_count_inside))
+            end_slowly();
         m_end = m_thread->clock.now();
-        if (!HDT_LIKELY(m_thread->call_count == m_number + 1)) {
-            lose_calls(*m_thread, m_number + 1);
-            m_thread->depth = own_depth;
-        }
         m_rc = rc;
         return rc;
     }
@@ -183,10 +178,17 @@ class Call {
         if (!HDT_LIKELY(succeeded()))
             element.written_by([rc = m_rc](char* out) { return put_error(out, rc); });
         element.whole(m_state->site());
-        return element.times(m_begin, m_end);
+        element.times(m_begin, m_end);
+        if (!HDT_LIKELY(m_recording == Recording::plain))
+            element.written_by([this](char* out) { return put_cpu_time(out); });
+        return element;
     }
 
   private:
+    void prepare_slowly();
+    void begin_slowly();
+    void end_slowly();
+    char* put_cpu_time(char* out) const;
     static bool was_left(const Thread& thread, int number, const void* here);
     const Comm& find_comm_slowly(MPI_Comm handle, uint64_t generation);
     Type find_type_slowly(MPI_Datatype handle, uint64_t generation);
@@ -206,17 +208,23 @@ class Call {
     // the program's, and deeper than any that is recorded or followed.
     static constexpr int own_depth = 1 << 20;
 
+    // No number of calls: more is to be done when the call ends.
+    static constexpr int watched_count = -1;
+
     Thread* m_thread = nullptr;
     const void* m_frame;          // of the wrapper
     OpenState* m_state = nullptr; // if it is recorded and has begun
     const Comm* m_kept = nullptr;
     int m_depth = 0;
     int m_number = 0; // of the calls that the thread is in
-    bool m_is_recorded = false;
+    // How many calls the thread is in when the real function returns; another number makes us look closer.
+    int m_count_inside = 0;
+    Recording m_recording = Recording::none;
     bool m_is_tracked = false;
     int m_rc = ~MPI_SUCCESS; // until it is known, handles may be invalid
     int64_t m_begin = 0;
     int64_t m_end = 0;
+    int64_t m_cpu_time; // of watched calls: the thread's when it began, then what it has used
 };
 
 } // namespace hdtrace::mpi

@@ -11,9 +11,19 @@ namespace hdtrace::mpi {
 
 namespace {
 
+constexpr int64_t second = 1'000'000'000;
+constexpr int64_t never = INT64_MAX;
+
+/// What is to be done, and when next.
+struct Task {
+    Duty duty = {};
+    int64_t next = never;
+};
+
 sem_t stopped;
-int interval = 0; // in seconds
-void (*save)() = nullptr;
+bool is_started = false;
+void (*begin)() = nullptr;
+Task tasks[2];
 bool has_main_thread = true;
 
 // Whether all threads of the program have ended: the kernel still counts this one and the main thread.
@@ -25,19 +35,51 @@ bool is_alone()
            threads.st_nlink <= links_without_threads + 2;
 }
 
-void* save_regularly(void*)
+int64_t now()
+{
+    timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * second + time.tv_nsec;
+}
+
+// False if we are to stop before.
+bool wait_until(int64_t time)
+{
+    const timespec end = {time / second, time % second};
+    int result;
+    while ((result = sem_clockwait(&stopped, CLOCK_MONOTONIC, &end)) != 0 && errno == EINTR) {
+    }
+    return result != 0;
+}
+
+void plan(Task& task, int64_t from)
+{
+    task.next =
+        task.duty.interval > 0 && task.duty.interval < never - from ? from + task.duty.interval : never;
+}
+
+int64_t first_due()
+{
+    int64_t first = never;
+    for (const Task& task : tasks)
+        first = task.next < first ? task.next : first;
+    return first;
+}
+
+void* work_regularly(void*)
 {
     pthread_setname_np(pthread_self(), "hdtrace");
-    timespec next;
-    clock_gettime(CLOCK_MONOTONIC, &next);
-    while (!is_alone()) {
-        next.tv_sec += interval;
-        int result;
-        while ((result = sem_clockwait(&stopped, CLOCK_MONOTONIC, &next)) != 0 && errno == EINTR) {
+    begin();
+    for (Task& task : tasks)
+        plan(task, now());
+    while (!is_alone() && wait_until(first_due())) {
+        for (Task& task : tasks) {
+            if (task.next > now())
+                continue;
+            task.duty.act();
+            // What took longer than it may is not done twice to make up for it.
+            plan(task, task.next + task.duty.interval > now() ? task.next : now());
         }
-        if (result == 0)
-            break;
-        save();
     }
     return nullptr;
 }
@@ -51,29 +93,33 @@ bool create_thread(size_t stack_size)
     if (stack_size > 0)
         pthread_attr_setstacksize(&attributes, stack_size);
     pthread_t thread;
-    const bool is_created = pthread_create(&thread, &attributes, save_regularly, nullptr) == 0;
+    const bool is_created = pthread_create(&thread, &attributes, work_regularly, nullptr) == 0;
     pthread_attr_destroy(&attributes);
     return is_created;
 }
 
 } // namespace
 
-void start_flush_thread(int seconds, void (*save_function)())
+bool start_flush_thread(void (*begin_function)(), std::span<const Duty> duties)
 {
-    if (seconds == 0 || sem_init(&stopped, 0, 0) != 0)
-        return;
-    interval = seconds;
-    save = save_function;
+    bool is_needed = false;
+    for (size_t i = 0; i < duties.size(); ++i) {
+        tasks[i].duty = duties[i];
+        is_needed |= duties[i].interval > 0;
+    }
+    if (!is_needed || sem_init(&stopped, 0, 0) != 0)
+        return false;
+    begin = begin_function;
+    is_started = true;
     // Signals are for the program's own threads: a new thread inherits that none may come.
     const Undisturbed undisturbed;
     constexpr size_t small_stack = 128 * 1024; // too small where libraries have much thread-local memory
-    if (!create_thread(small_stack))
-        create_thread(0);
+    return create_thread(small_stack) || create_thread(0);
 }
 
 void stop_flush_thread()
 {
-    if (interval > 0)
+    if (is_started)
         sem_post(&stopped);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mpiwrapper/runtime/library/real.h"
+#include "mpiwrapper/runtime/recording/state.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +20,10 @@ enum class Function : uint16_t {
 /// Of one thread, or of several that have ended.
 class CallCounts {
   public:
-    void add(Function function, bool is_recorded) { ++m_counts[static_cast<size_t>(function)][is_recorded]; }
+    void add(Function function, Recording recording)
+    {
+        ++m_counts[static_cast<size_t>(function)][static_cast<size_t>(recording) & 1];
+    }
     /// Adds those of a thread, which has none then.
     void take(CallCounts& others);
     /// Writes a line of the .info for each function that was called. Safe in signal handlers.

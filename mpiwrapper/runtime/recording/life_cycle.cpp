@@ -2,7 +2,10 @@
 
 #include "hdtrace/include/hdTrace.h"
 
+#include "hdtrace/writer/descriptor.h"
 #include "mpiwrapper/launcher/job.h"
+#include "mpiwrapper/runtime/counters/process_counters.h"
+#include "mpiwrapper/runtime/counters/selection.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/requests.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
@@ -71,7 +74,8 @@ void watch_ends()
 
 void open_gate()
 {
-    __atomic_store_n(&gate.level, settings.all_functions, __ATOMIC_RELAXED);
+    const bool is_watched = settings.cpu_time || ThreadCounters::are_wanted();
+    set_recording(settings.all_functions, is_watched ? Recording::watched : Recording::plain);
     set_gate(depth_of_calls(), depth_of_calls());
 }
 
@@ -92,6 +96,7 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         describe_process(thread_level);
         describe_run();
         describe_cpu_time();
+        select_counters(is_first_on_host());
         start_objects(world, has_world_communicator, thread_level);
         leave_preload_list();
         watch_ends();
@@ -99,10 +104,15 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         info_file().flush(); // so it is there whatever happens
         traced_process = getpid();
         set_state(State::running);
-        start_flush_thread(settings.flush_seconds, save_all_threads);
     }
     if (current_thread == nullptr)
         add_thread();
+    if (current_thread != nullptr)
+        start_process_counters();
+    const Duty duties[] = {{settings.flush_seconds * nanoseconds_per_second, save_all_threads},
+                           {process_counter_interval(), sample_process_counters}};
+    if (!start_flush_thread(continue_process_counters, duties))
+        continue_process_counters();
 }
 
 // Comes before anything else is done in the program.
@@ -252,6 +262,9 @@ void stop()
     const Lock lock(state_mutex);
     if (!lock.held() || current_state() != State::running)
         return;
+    if (current_thread != nullptr && current_thread->depth == 0)
+        current_thread->counters.sample_last();
+    sample_process_counters();
     set_state(State::off);
     set_gate(0, 0);
     close_traces();

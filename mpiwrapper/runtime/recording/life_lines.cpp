@@ -13,12 +13,6 @@ namespace {
 constexpr size_t longest_line = 256;
 constexpr size_t longest_name = 15; // of a thread, proc(5)
 
-char* put_seconds(char* out, int64_t nanoseconds)
-{
-    out = put_text(put_number(out, nanoseconds / nanoseconds_per_second), ".");
-    return put_nanoseconds(out, static_cast<uint32_t>(nanoseconds % nanoseconds_per_second));
-}
-
 char* put_time(char* out, int64_t time)
 {
     return put_seconds(out, time > time_base() ? time - time_base() : 0);
@@ -30,10 +24,12 @@ char* put_used(char* out, const timeval& used)
 }
 
 // Nothing where the system does not tell.
-char* put_name(char* out, pid_t tid)
+char* put_name(char* out, const Thread& thread)
 {
+    if (thread.name != nullptr)
+        return put_text(put_constant(put_text(out, " name='"), thread.name), "'");
     char path[64], name[longest_name + 2];
-    *put_text(put_number(put_text(path, "/proc/self/task/"), tid), "/comm") = '\0';
+    *put_text(put_number(put_text(path, "/proc/self/task/"), thread.tid), "/comm") = '\0';
     size_t length = read_begin(path, name);
     if (length == 0)
         return out;
@@ -66,7 +62,7 @@ void describe_end_of(const Thread& thread)
 {
     char line[longest_line];
     char* const end = put_time(put_text(put_thread(line, thread), " end="), Clock().now());
-    write_line(line, put_name(end, thread.tid));
+    write_line(line, put_name(end, thread));
 }
 
 void describe_cpu_time()

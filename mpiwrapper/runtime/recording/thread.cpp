@@ -125,6 +125,8 @@ void end_thread(void* data)
     const bool is_main = gettid() == getpid();
     const bool is_running = current_state() == State::running;
     const bool is_kept = is_running && settings.reuse_threads && !is_main;
+    thread->counters.sample_last();
+    thread->counters.close();
     take_back_signal_stack(thread->signal_stack);
     if (is_running) {
         describe_end_of(*thread);
@@ -185,13 +187,19 @@ Thread* make_thread(int& error)
     return nullptr;
 }
 
-// With the next number. Null if memory is short.
-Thread* begin_new_thread()
+// With the next number that is free. Null if memory is short.
+Thread* make_thread()
 {
     int error = EEXIST;
     Thread* thread = nullptr;
     while (error == EEXIST)
         thread = make_thread(error);
+    return thread;
+}
+
+Thread* begin_new_thread()
+{
+    Thread* const thread = make_thread();
     const Lock lock(state_mutex);
     if (thread != nullptr)
         begin_thread(thread);
@@ -242,7 +250,21 @@ Thread* add_thread()
     thread->sites.open(settings.call_sites, thread->stack_begin, thread->stack_end);
     thread->signal_stack = provide_signal_stack();
     pthread_setspecific(thread_end_key, thread);
+    thread->counters.open(thread->writer, thread->clock);
     return current_thread = thread;
+}
+
+Thread* add_trace_of_ours(const char* name)
+{
+    Thread* const thread = make_thread();
+    if (thread == nullptr)
+        return nullptr;
+    thread->tid = gettid();
+    thread->begin = thread->clock.now();
+    thread->name = name;
+    const Lock lock(state_mutex);
+    push(threads, thread);
+    return thread;
 }
 
 void save_traces()
@@ -265,6 +287,8 @@ void close_traces()
 
 void forget_threads()
 {
+    for (Thread* thread = threads; thread != nullptr; thread = thread->next)
+        thread->counters.forget();
     current_thread = nullptr;
     threads = nullptr;
     ended_threads = nullptr;

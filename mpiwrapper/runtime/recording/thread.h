@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hdtrace/writer/trace_writer.h"
+#include "mpiwrapper/runtime/counters/thread_counters.h"
 #include "mpiwrapper/runtime/objects/communicators.h"
 #include "mpiwrapper/runtime/objects/datatypes.h"
 #include "mpiwrapper/runtime/objects/files.h"
@@ -44,7 +45,9 @@ struct Thread {
     int events_in_call = 0;  ///< of the program's own, in the call that it is in
     SiteText next_site = {}; ///< of the next of these events, if the program told
     TraceWriter writer;
+    ThreadCounters counters;
     void* signal_stack = nullptr;
+    const char* name = nullptr; ///< null: what the system says
 
     bool is_on_stack(const void* place) const { return stack_begin <= place && place < stack_end; }
     Thread* next = nullptr;
@@ -63,6 +66,9 @@ void find_stack(Thread& thread);
 void watch_thread_ends();
 /// Makes the calling thread known and opens its trace. Null if memory is short.
 Thread* add_thread();
+
+/// Opens a trace, with the next number, that no thread of the program has. Null if memory is short.
+Thread* add_trace_of_ours(const char* name);
 
 /// What all threads have recorded so far goes to the files, with the calls that they are in. Whoever calls
 /// these holds the mutex of the state.

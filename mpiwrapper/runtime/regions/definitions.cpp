@@ -113,7 +113,7 @@ void describe(const FullName& name, const hdRegion& region)
     write_info(line.text("\n"));
 }
 
-void describe(const FullName& name, const hdCounter& counter)
+void describe(const FullName& name, const hdCounter& counter, const char* description = nullptr)
 {
     static constexpr const char* scopes[] = {"process", "thread", "node", "all"};
     static constexpr const char* times[] = {"after", "before", "point", "sample"};
@@ -131,6 +131,7 @@ void describe(const FullName& name, const hdCounter& counter)
     put_text(line, "valid", times[counter.meaning >> 2 & 3]);
     if ((counter.meaning & HD_RATE) != 0)
         put_text(line, "display", "rate");
+    put_text(line, "description", description);
     write_info(line.text("\n"));
 }
 
@@ -199,6 +200,13 @@ const Definition* find_defined(const hdRegion& region)
         return definition;
     FullName name;
     return name.set(region.group, region.name) == 0 ? find(name, Kind::region) : nullptr;
+}
+
+void describe_counter(const hdCounter& counter, const char* description)
+{
+    FullName name;
+    if (name.set(counter.group, counter.name) == 0)
+        describe(name, counter, description);
 }
 
 int define_group(const char* name, const char* members)

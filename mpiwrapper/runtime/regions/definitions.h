@@ -29,6 +29,9 @@ const Definition* define(hdCounter& counter, int& error);
 /// The same for what may have been defined. Null if it has not.
 const Definition* find_defined(const hdRegion& region);
 
+/// Writes the line of a counter that is not the program's own, so that its name stays free for these.
+void describe_counter(const hdCounter& counter, const char* description);
+
 /// Describes a group of processes and threads. Returns 0 or an error.
 int define_group(const char* name, const char* members);
 

@@ -6,7 +6,7 @@
 
 static pthread_t main_thread;
 
-static void save() {}
+static void nothing() {}
 
 static void* go_on(void*)
 {
@@ -17,7 +17,8 @@ static void* go_on(void*)
 int main()
 {
     main_thread = pthread_self();
-    hdtrace::mpi::start_flush_thread(1, save);
+    const hdtrace::mpi::Duty duties[] = {{1'000'000'000, nothing}};
+    hdtrace::mpi::start_flush_thread(nothing, duties);
     pthread_t thread;
     pthread_create(&thread, nullptr, go_on, nullptr);
     pthread_detach(thread);

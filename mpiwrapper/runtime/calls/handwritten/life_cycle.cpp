@@ -1,6 +1,8 @@
 // Where MPI begins and ends for a process.
 #include "hdtrace/writer/program_memory.h"
 #include "mpiwrapper/runtime/calls/call.h"
+#include "mpiwrapper/runtime/counters/cpu_time.h"
+#include "mpiwrapper/runtime/process/settings.h"
 #include "mpiwrapper/runtime/regions/events.h"
 
 #include <errno.h>
@@ -11,11 +13,17 @@ using namespace hdtrace::mpi;
 
 namespace {
 
+struct Moment {
+    int64_t time = Clock().now();
+    int64_t cpu_time = settings.cpu_time ? thread_cpu_time() : 0;
+};
+
 // MPI_Init cannot be a Call: there is nothing to record with before it returns.
 template <typename Start, typename PutAttributes>
-int finish_init(Function function, const void* frame, int rc, int64_t begin, const char* name, Level level,
-                Start start_tracing, PutAttributes put_attributes)
+int finish_init(Function function, const void* frame, int rc, const Moment& begin, const char* name,
+                Level level, Start start_tracing, PutAttributes put_attributes)
 {
+    const int64_t cpu_time = settings.cpu_time ? thread_cpu_time() - begin.cpu_time : 0;
     const int64_t end = Clock().now();
     if (rc != MPI_SUCCESS) {
         init_failed();
@@ -27,9 +35,9 @@ int finish_init(Function function, const void* frame, int rc, int64_t begin, con
     Thread* const thread = current_thread;
     if (thread == nullptr)
         return rc;
-    const bool is_recorded = gate.record_depth > 0 && level <= gate.level;
-    thread->counts.add(function, is_recorded);
-    if (!is_recorded)
+    const Recording recording = gate.record_depth > 0 ? gate.recording_of(level) : Recording::none;
+    thread->counts.add(function, recording);
+    if (recording == Recording::none)
         return rc;
     thread->writer.enter();
     Element element(thread->writer);
@@ -37,7 +45,10 @@ int finish_init(Function function, const void* frame, int rc, int64_t begin, con
     put_attributes(element);
     element.text(" wtime='").name(wtime < 0 ? "-" : "").seconds(wtime < 0 ? -wtime : wtime).text("'");
     element.whole(thread->sites.find(frame));
-    element.times(begin, end).end(name);
+    element.times(begin.time, end);
+    if (settings.cpu_time)
+        element.written_by([cpu_time](char* out) { return put_cpu_time(out, cpu_time); });
+    element.end(name);
     return rc;
 }
 
@@ -97,7 +108,7 @@ int pass_level_on(int level, const char* name, const void* frame)
 extern "C" HDT_EXPORT int MPI_Init(int* argc, char*** argv)
 {
     begin_init();
-    const int64_t begin = Clock().now();
+    const Moment begin;
     const int rc = real.MPI_Init(argc, argv);
     return finish_init(Function::MPI_Init, __builtin_frame_address(0), rc, begin, "Init", ordinary,
                        start_with_provided_level, [](Element&) {});
@@ -107,7 +118,7 @@ HDT_WRAPS(MPI_Init);
 extern "C" HDT_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided)
 {
     begin_init();
-    const int64_t begin = Clock().now();
+    const Moment begin;
     const int rc = real.MPI_Init_thread(argc, argv, required, provided);
     return finish_init(
         Function::MPI_Init_thread, __builtin_frame_address(0), rc, begin, "Init_thread", with_attributes,
@@ -121,7 +132,7 @@ HDT_WRAPS(MPI_Init_thread);
 extern "C" HDT_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
 {
     begin_init();
-    const int64_t begin = Clock().now();
+    const Moment begin;
     const int rc = real.MPI_Session_init(info, errhandler, session);
     return finish_init(
         Function::MPI_Session_init, __builtin_frame_address(0), rc, begin, "Session_init", ordinary,
@@ -141,12 +152,15 @@ extern "C" HDT_EXPORT int MPI_Finalize()
     call.begin(form);
     const int rc = call.end(real.MPI_Finalize());
     if (call.is_recorded()) {
+        call.thread().counters.hurry();
         Element element(call.trace());
         element.text("<Finalize");
         call.finish_attributes(element).end("Finalize");
     }
-    if (call.succeeded())
+    if (call.succeeded()) {
         stop();
+        call.thread().counters.close();
+    }
     return rc;
 }
 HDT_WRAPS(MPI_Finalize);

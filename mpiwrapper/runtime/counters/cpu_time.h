@@ -1,0 +1,14 @@
+// The processor time of the calling thread.
+#pragma once
+
+#include <stdint.h>
+
+namespace hdtrace::mpi {
+
+/// In nanoseconds. Costs a system call.
+int64_t thread_cpu_time();
+
+/// Appends the attribute `cpu` of a state.
+char* put_cpu_time(char* out, int64_t nanoseconds);
+
+} // namespace hdtrace::mpi
