@@ -42,7 +42,7 @@ def assert_is_traced(program: Path, directory: Path):
     "share/hdtrace/schemas/hdtrace-trc.rng", "share/hdtrace/schemas/hdtrace-proj.rng",
     "share/man/man1/hdtrace.1", "share/man/man1/hdtrace-convert.1", "share/man/man1/hdtrace-run.1", "share/man/man1/project-merger.1",
     "share/bash-completion/completions/hdtrace", "share/zsh/site-functions/_hdtrace", "share/fish/vendor_completions.d/hdtrace.fish",
-    "share/doc/hdtrace/python.md", "share/doc/hdtrace/regions.md", "share/doc/hdtrace/simulate.md", "share/doc/hdtrace/format.md", "share/doc/hdtrace/options.md",
+    "share/doc/hdtrace/python.md", "share/doc/hdtrace/regions.md", "share/doc/hdtrace/counters.md", "share/doc/hdtrace/simulate.md", "share/doc/hdtrace/format.md", "share/doc/hdtrace/options.md",
     "share/doc/hdtrace/mpi.md", "share/doc/hdtrace/reliability.md", "share/doc/hdtrace/identity.md",
     "share/doc/hdtrace/LICENSE", "share/doc/hdtrace/SECURITY.md",
 ])

@@ -98,6 +98,7 @@ WRONG_VALUES = [
     ("FLUSH_SECONDS", "1K", "a number of seconds from 0 to 3600"), ("FLUSH_SECONDS", " 1", "a number of seconds from 0 to 3600"),
     ("TIME_DIGITS", "10", "a number of digits from 6 to 9"),
     ("BUFFER_SIZE", "4095", "a number of bytes of at least 4K, e.g. 256K"), ("BUFFER_SIZE", "64KB", "a number of bytes of at least 4K, e.g. 256K"),
+    ("CPU_TIME", "2", "0 or 1"), ("COUNTER_DELAY", "100", "a time such as 100ms, 1s, or 0"), ("COUNTER_DELAY", "1 s", "a time such as 100ms, 1s, or 0"),
     ("COMPRESS", "zst", "none, zstd or gzip"), ("NOTE", "why", "key=value, each in a line of its own")]
 wrong_values = pytest.mark.parametrize("key, value, expected", WRONG_VALUES, ids=lambda text: text)
 

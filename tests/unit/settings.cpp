@@ -36,6 +36,11 @@ TEST(Settings, EveryTypeIsUnderstood)
     EXPECT_EQ(settings_with("HDTRACE_BUFFER_SIZE", "64K").buffer_size, 64 << 10);
     EXPECT_EQ(settings_with("HDTRACE_BUFFER_SIZE", "3M").buffer_size, 3 << 20);
     EXPECT_EQ(settings_with("HDTRACE_BUFFER_SIZE", "8G").buffer_size, int64_t{8} << 30);
+    EXPECT_EQ(settings_with("HDTRACE_COUNTER_DELAY", "0").counter_delay, 0);
+    EXPECT_EQ(settings_with("HDTRACE_COUNTER_DELAY", "7ns").counter_delay, 7);
+    EXPECT_EQ(settings_with("HDTRACE_COUNTER_DELAY", "20us").counter_delay, 20'000);
+    EXPECT_EQ(settings_with("HDTRACE_COUNTER_DELAY", "5ms").counter_delay, 5'000'000);
+    EXPECT_EQ(settings_with("HDTRACE_COUNTER_DELAY", "2s").counter_delay, 2'000'000'000);
     EXPECT_EQ(settings_with("HDTRACE_COMPRESS", "zstd").compress, Compress::zstd);
     EXPECT_STREQ(name_of(Compress::gzip), "gzip");
     EXPECT_STREQ(settings_with("HDTRACE_NAME", "my app").name, "my app");
@@ -66,6 +71,7 @@ TEST(Settings, WrongValuesChangeNothing)
         {"HDTRACE_BUFFER_SIZE",
          {"", "K", "4095", "3K", "64k", "64KB", "1KM", "1.5M", "-64K", "9223372036854775807K",
           "99999999999999999999"}},
+        {"HDTRACE_COUNTER_DELAY", {"", "1", "s", "1 s", "-1s", "1.5s", "1m", "1sec", "9223372036854775807s"}},
         {"HDTRACE_COMPRESS", {"", "zst", "zstd ", "ZSTD", "1"}},
         {"HDTRACE_NOTE", {"", "a", "=b", "a=b\n", "a=b\nc", "a=b\n=c", "\na=b"}},
         {"HDTRACE_DIRECTORY", {""}}};
@@ -77,6 +83,7 @@ TEST(Settings, WrongValuesChangeNothing)
             EXPECT_EQ(settings.flush_seconds, 1);
             EXPECT_EQ(settings.time_digits, 9);
             EXPECT_EQ(settings.buffer_size, 256 << 10);
+            EXPECT_EQ(settings.counter_delay, 100'000'000);
             EXPECT_EQ(settings.compress, Compress::none);
             EXPECT_STREQ(settings.directory, ".");
         }
