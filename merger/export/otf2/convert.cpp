@@ -12,6 +12,7 @@
 #include <otf2/otf2.h>
 
 #include "merger/export/format.h"
+#include "merger/export/otf2/markers.h"
 #include "merger/export/otf2/process_events.h"
 #include "merger/export/output_directory.h"
 #include "merger/export/rank_calls.h"
@@ -21,6 +22,7 @@ namespace hdtrace::exporter {
 using otf2::check;
 using otf2::Definitions;
 using otf2::LocationDefinition;
+using otf2::Markers;
 using otf2::ProcessEvents;
 
 namespace {
@@ -173,13 +175,15 @@ void convert_to_otf2(const Project& project, const Options& options, Account& ac
     Definitions definitions(project);
     OutputDirectory directory(options.output);
     Archive archive(directory.temporary_path());
+    Markers markers(archive.get(), definitions);
     std::vector<LocationDefinition> locations;
     TimeSpan span;
     for (const auto& [rank, traces] : traces_by_rank(project)) {
-        ProcessEvents events(rank, objects, definitions, account);
+        ProcessEvents events(rank, objects, definitions, markers, account);
         std::ranges::move(write_process(archive.get(), rank, traces, locations.size(), events, span),
                           std::back_inserter(locations));
     }
+    markers.close();
     archive.close_events(locations.size());
     if (span.begin > span.end)
         span = {0, 0};

@@ -133,6 +133,11 @@ Definitions::Metric Definitions::metric(const std::string& name, OTF2_LocationRe
     return {instance->second, counter->second.type};
 }
 
+const Element* Definitions::region_fact(const std::string& name) const
+{
+    return find_fact(m_region_facts, name);
+}
+
 std::optional<OTF2_SourceCodeLocationRef> Definitions::source(const CallSite* site)
 {
     const SourceFunction* const function = site ? site->function() : nullptr;
@@ -275,7 +280,7 @@ void Definitions::write_regions()
     for (std::size_t ref = 0; ref < m_region_names.size(); ++ref) {
         const auto& [is_own, name] = *m_region_names[ref];
         const CallClass of_class = is_own ? CallClass::other : class_of(name);
-        const Element* const fact = is_own ? find_fact(m_region_facts, name) : nullptr;
+        const Element* const fact = is_own ? region_fact(name) : nullptr;
         const auto line = fact ? fact->integer("line").value_or(0) : 0;
         const OTF2_StringRef file = text(value_in(fact, "file"));
         const bool is_mpi = of_class != CallClass::other;

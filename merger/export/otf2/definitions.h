@@ -57,6 +57,8 @@ class Definitions {
         OTF2_Type type; ///< int64 or double
     };
     Metric metric(const std::string& counter, OTF2_LocationRef location);
+    /// What the project tells of a region or a mark; null if nothing.
+    const Element* region_fact(const std::string& name) const;
 
     struct WindowDefinition {
         OTF2_RmaWinRef ref;

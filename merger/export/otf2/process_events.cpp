@@ -198,20 +198,29 @@ void ProcessEvents::leave(const Call& call)
 
 void ProcessEvents::mark(const Call& call)
 {
-    const std::string* const name = call.state.find("name");
-    if (!name || event_kind(call.state) != EventKind::count)
-        return m_account.dropped("events that the program marked");
+    if (event_kind(call.state) == EventKind::count)
+        return count(call.state);
+    m_markers.write(call.state, m_location);
+    m_entered->last = std::max(m_entered->last, begin_of(call));
+}
+
+void ProcessEvents::count(const State& event)
+{
+    const std::string* const name = event.find("name");
+    if (!name)
+        return m_account.dropped("values of counters without a name");
     const Definitions::Metric metric = m_definitions.metric(*name, m_location);
     OTF2_MetricValue value;
     if (metric.type == OTF2_TYPE_DOUBLE) {
-        value.floating_point = counter_value(call.state);
-    } else if (const auto integer = counter_integer(call.state)) {
+        value.floating_point = counter_value(event);
+    } else if (const auto integer = counter_integer(event)) {
         value.signed_int = *integer;
     } else {
         return m_account.dropped("values of counters that are integers elsewhere");
     }
-    check(OTF2_EvtWriter_Metric(m_writer, nullptr, begin_of(call), metric.ref, 1, &metric.type, &value));
-    m_entered->last = begin_of(call);
+    const auto when = static_cast<OTF2_TimeStamp>(event.time);
+    check(OTF2_EvtWriter_Metric(m_writer, nullptr, when, metric.ref, 1, &metric.type, &value));
+    m_entered->last = when;
 }
 
 void ProcessEvents::started(const Call& call, const Operation& operation)

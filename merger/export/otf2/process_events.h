@@ -14,6 +14,7 @@
 #include "hdtrace/matching/events.h"
 #include "merger/export/account.h"
 #include "merger/export/otf2/definitions.h"
+#include "merger/export/otf2/markers.h"
 #include "merger/export/otf2/windows.h"
 
 namespace hdtrace::exporter::otf2 {
@@ -22,9 +23,10 @@ namespace hdtrace::exporter::otf2 {
 class ProcessEvents : public EventVisitor {
   public:
     /// All must outlive this.
-    ProcessEvents(std::int64_t rank, const ObjectTable& objects, Definitions& definitions, Account& account)
-        : m_rank(rank), m_objects(objects), m_definitions(definitions), m_account(account),
-          m_windows(rank, objects, definitions)
+    ProcessEvents(std::int64_t rank, const ObjectTable& objects, Definitions& definitions, Markers& markers,
+                  Account& account)
+        : m_rank(rank), m_objects(objects), m_definitions(definitions), m_markers(markers),
+          m_account(account), m_windows(rank, objects, definitions)
     {
     }
 
@@ -81,6 +83,7 @@ class ProcessEvents : public EventVisitor {
     void write_leave(OTF2_RegionRef region, OTF2_TimeStamp when);
     bool leave(OTF2_RegionRef region, OTF2_TimeStamp when);
     void tell(Recorded recorded);
+    void count(const State& event);
     std::optional<Collective> describe(const Operation& operation);
     void complete_message(const Completion& completion, OTF2_TimeStamp when);
     void complete_access(const Access& access, const Element& what, OTF2_TimeStamp when);
@@ -88,6 +91,7 @@ class ProcessEvents : public EventVisitor {
     std::int64_t m_rank;
     const ObjectTable& m_objects;
     Definitions& m_definitions;
+    Markers& m_markers;
     Account& m_account;
     OTF2_LocationRef m_location = 0;
     OTF2_EvtWriter* m_writer = nullptr;

@@ -1,4 +1,5 @@
 """Reads archives of OTF2 with its own library."""
+import re
 import subprocess
 from collections import Counter
 
@@ -36,3 +37,16 @@ def messages(path):
         else:
             received[members[event.sender], me, *rest] += 1
     return sent, received
+
+
+def markers(path):
+    """[(group, category, time, location, text), ...] sorted, as otf2-marker tells them: python3-otf2 does not know markers."""
+    text = subprocess.run(["otf2-marker", path], capture_output=True, text=True, check=True).stdout
+    found = []
+    for part in re.split("^(?=MARKER)", text, flags=re.MULTILINE)[1:]:
+        if defined := re.fullmatch(r'MARKER_DEF +Group: "(.*)", Category: "(.*)", Severity: NONE\n', part):
+            group_and_category = defined.groups()
+        else:
+            time, location, said = re.fullmatch(r'MARKER +Time: (\d+), Duration 0, Scope: LOCATION:(\d+), Text: "(.*)"\n', part, re.DOTALL).groups()
+            found.append((*group_and_category, int(time), int(location), said))
+    return sorted(found)

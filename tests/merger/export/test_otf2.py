@@ -2,7 +2,7 @@
 from collections import Counter
 
 import pytest
-from archives import events, messages, otf2, place, print_silently
+from archives import events, markers, messages, otf2, place, print_silently
 from conversions import PROGRAMS, call, convert, project_of
 
 MESSAGES = ["send_modes", "receive", "isend_modes", "completion", "persistent", "probe", "sub_communicator", "threads"]
@@ -188,7 +188,7 @@ def test_counters_are_metrics(run, tmp_path):
     info = "Counter name='residual' type='float' unit='m/s' scope='thread' valid='after'\nCounter name='cells' type='integer' scope='process' valid='before'\n"
     values = [("residual", "0.25"), ("cells", str(2**63 - 1)), ("residual", "-INF"), ("cells", "-5")]
     trace = "".join(event("count", name, time, f"value='{value}' ") for time, (name, value) in enumerate(values, 1))
-    path, conversion = export(run, tmp_path, info, trace + "<Event name='here' time='9.000000000' />\n")
+    path, _ = export(run, tmp_path, info, trace)
     found = events(path, "Metric")
     metrics = [one.metric.metric_class for _, one in found]
     assert [(metric.members[0].name, one.values[0]) for metric, (_, one) in zip(metrics, found)] == [
@@ -197,7 +197,25 @@ def test_counters_are_metrics(run, tmp_path):
     assert (residual.unit, residual.value_type, residual.metric_mode) == ("m/s", otf2.Type.DOUBLE, otf2.MetricMode.ABSOLUTE_NEXT)
     assert (cells.unit, cells.value_type, cells.metric_mode) == ("", otf2.Type.INT64, otf2.MetricMode.ABSOLUTE_LAST)
     assert [type(one.metric.scope).__name__ for _, one in found[:2]] == ["Location", "LocationGroup"]
-    assert conversion.dropped == {"events that the program marked": 1}
+
+
+def test_marks_are_markers(run, tmp_path):
+    """A mark without a group may have a colon in its name; what is open at the end is left at the last mark."""
+    info = "Region name='n:x' class='n'\nRegion name='a:b:x' class='a:b'\nThread number=1 tid=5 begin=4.000000000\n"
+    mark = "<Event name='{}' {}time='{}.000000000' />\n"
+    trace = event("begin", "step", 1) + mark.format("n:x", "text='eins &amp; zwei' ", 2) + mark.format("free:x", "", 3) + mark.format("n:x", "", 5)
+    run.trace(0, mark.format("a:b:x", "text='ü' ", 4), thread=1)
+    path, conversion = export(run, tmp_path, info, trace)
+    ((_, enter), (_, leave)) = events(path, "Enter", "Leave")
+    assert [(group, name, (time - enter.time) / 1e9, location, text) for group, name, time, location, text in markers(path)] == [
+        ("", "free:x", 2, 0, ""), ("a:b", "x", 3, 1, "ü"), ("n", "x", 1, 0, "eins & zwei"), ("n", "x", 4, 0, "")]
+    assert leave.time - enter.time == 4e9
+    assert conversion.dropped == {}
+
+
+def test_nothing_marked_is_no_file_of_markers(run, tmp_path):
+    path, _ = export(run, tmp_path, "", BARRIER.format(1, 1))
+    assert not list(path.parent.glob("*.marker")) and markers(path) == []
 
 
 def test_calls_have_the_lines_that_made_them(run, tmp_path):
