@@ -60,8 +60,7 @@ CallColumns CallTable::take()
     m_columns.file.categories = m_project->file_labels;
     m_columns.window.categories = m_project->window_labels;
     m_columns.error.categories = m_errors.texts();
-    m_columns.function.categories = m_functions.texts();
-    m_columns.source_file.categories = m_source_files.texts();
+    m_sites.add_texts(m_columns.site);
     m_columns.region.categories = m_regions.texts();
     return std::exchange(m_columns, {});
 }
@@ -102,22 +101,8 @@ void CallTable::add_row(const Call& call)
     m_columns.depth.values.push_back(call.depth);
     m_columns.line.values.push_back(state.line);
     m_columns.unfinished.values.push_back(state.is_unfinished());
-    add_site(call);
+    m_sites.add_row(m_columns.site, *m_project, trace.rank, state);
     m_columns.region.codes.push_back(m_regions.code_of(m_walk.regions(), call.region));
-}
-
-void CallTable::add_site(const Call& call)
-{
-    const CallSite* const site = m_project->objects.call_site(call.trace.rank, call.state);
-    const SourceFunction* const function = site ? site->function() : nullptr;
-    const auto code_of_text = [](TextIndex& index, const std::string* text) {
-        return text && !text->empty() ? index.code_of(*text) : -1;
-    };
-    m_columns.site.push(site ? std::optional<std::int64_t>(position_in(m_project->project.call_sites, *site))
-                             : std::nullopt);
-    m_columns.function.codes.push_back(code_of_text(m_functions, function ? &function->name : nullptr));
-    m_columns.source_file.codes.push_back(code_of_text(m_source_files, function ? &function->file : nullptr));
-    m_columns.source_line.push(function ? function->line : std::nullopt);
 }
 
 } // namespace hdtrace

@@ -8,6 +8,7 @@
 
 #include "hdtrace/analysis/columns.h"
 #include "hdtrace/analysis/opened_project.h"
+#include "hdtrace/analysis/site_columns.h"
 #include "hdtrace/matching/volumes.h"
 #include "hdtrace/matching/walk.h"
 
@@ -25,9 +26,7 @@ struct CallColumns {
     Numbers<std::int32_t> depth; ///< 0 is the top level
     Numbers<std::int64_t> line;
     Numbers<std::uint8_t> unfinished;
-    OptionalNumbers site; ///< position in Project::call_sites
-    Texts function, source_file;
-    OptionalNumbers source_line;
+    SiteColumns site;
     Texts region; ///< the innermost that it is in, as a path
 
     /// Calls @p see with the name and the column, one by one.
@@ -56,10 +55,7 @@ struct CallColumns {
         see("depth", depth);
         see("line", line);
         see("unfinished", unfinished);
-        see("site", site);
-        see("function", function);
-        see("source_file", source_file);
-        see("source_line", source_line);
+        site.for_each(see);
         see("region", region);
     }
 };
@@ -83,14 +79,14 @@ class CallTable : EventVisitor {
   private:
     void leave(const Call& call) override { add_row(call); }
     void add_row(const Call& call);
-    void add_site(const Call& call);
 
     std::shared_ptr<const OpenedProject> m_project;
     Selection m_rows; ///< what of the states of a trace becomes a row
     MergedTraces m_states;
     Volumes m_volumes{m_project->objects};
     EventWalk m_walk{{this}, EventWalk::Follow::calls};
-    TextIndex m_names, m_errors, m_functions, m_source_files;
+    TextIndex m_names, m_errors;
+    SiteIndex m_sites;
     PathIndex m_regions;
     CallColumns m_columns;
 };

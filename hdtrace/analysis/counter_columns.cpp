@@ -22,41 +22,19 @@ std::map<std::string, std::string> units_of(const Project& project)
 } // namespace
 
 CounterTable::CounterTable(std::shared_ptr<const OpenedProject> project, Selection selection)
-    : m_project(std::move(project)), m_interval(selection.interval),
-      m_states(m_project->traces, with_regions(m_project->project, without_names(std::move(selection)))),
-      m_unit_of(units_of(m_project->project))
+    : m_events(std::move(project), std::move(selection), EventKind::count),
+      m_unit_of(units_of(m_events.project().project))
 {
 }
 
 bool CounterTable::read(std::size_t states)
 {
-    for (; states > 0; --states) {
-        const State* state = m_states.next();
-        if (!state)
-            return false;
-        if (state->is_event || !state->nested.empty())
-            add(*state);
-    }
-    return true;
-}
-
-void CounterTable::add(const State& state)
-{
-    for (const State& nested : state.nested)
-        add(nested);
-    if (!state.is_event)
-        return;
-    if (event_kind(state) == EventKind::count)
-        add_row(state);
-    else
-        m_regions.follow(m_states.trace(), state);
+    return m_events.read(states, [this](const State& event) { add_row(event); });
 }
 
 void CounterTable::add_row(const State& event)
 {
-    if (event.time < m_interval.begin || event.time > m_interval.end)
-        return;
-    const TraceFile& trace = m_states.trace();
+    const TraceFile& trace = m_events.trace();
     const std::string* const name = event.find("name");
     const auto unit = name ? m_unit_of.find(*name) : m_unit_of.end();
 
@@ -67,7 +45,7 @@ void CounterTable::add_row(const State& event)
     m_columns.value.values.push_back(counter_value(event));
     m_columns.integer.push(counter_integer(event));
     m_columns.unit.codes.push_back(unit == m_unit_of.end() ? -1 : m_units.code_of(unit->second));
-    m_columns.region.codes.push_back(m_paths.code_of(m_regions.paths(), m_regions.path(trace)));
+    m_columns.region.codes.push_back(m_paths.code_of(m_events.regions(), m_events.region()));
     m_columns.line.values.push_back(event.line);
 }
 

@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "hdtrace/analysis/columns.h"
-#include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/format/merged_traces.h"
-#include "hdtrace/matching/regions.h"
+#include "hdtrace/analysis/event_reader.h"
 
 namespace hdtrace {
 
@@ -39,7 +37,7 @@ struct CounterColumns {
     }
 };
 
-/// Fills the columns in the order of time; values inside a call by the time when that begins.
+/// Fills the columns in the order of EventReader.
 class CounterTable {
   public:
     /// Throws OpenError, ReadError.
@@ -50,16 +48,12 @@ class CounterTable {
     /// The columns so far, which are empty afterwards.
     CounterColumns take();
 
-    const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
+    const std::vector<MissingEnd>& missing() const { return m_events.missing(); }
 
   private:
-    void add(const State& state);
     void add_row(const State& event);
 
-    std::shared_ptr<const OpenedProject> m_project;
-    TimeInterval m_interval;
-    MergedTraces m_states;
-    OpenRegions m_regions;
+    EventReader m_events;
     std::map<std::string, std::string> m_unit_of; ///< by the name of the counter
     TextIndex m_names, m_units;
     PathIndex m_paths;

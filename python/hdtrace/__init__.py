@@ -43,7 +43,7 @@ from .info import Info, InfoLine
 from .project import MergeWarning, Process, Project, open
 from .regions import counter, mark, region
 from .run import CallCount, Run, Setting
-from .streams import Calls, Collectives, Counters, Messages
+from .streams import Calls, Collectives, Counters, Marks, Messages
 from .trace import Trace, read_trace
 from .validation import validate
 from .writer import TraceWriter
@@ -65,6 +65,7 @@ __all__ = [
     "Frame",
     "Info",
     "InfoLine",
+    "Marks",
     "MergeWarning",
     "Message",
     "MessageEnd",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project
 from .closing import Closing
 from .run import Run
-from .streams import Calls, Collectives, Counters, Interval, Messages, one_or_more, select
+from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, one_or_more, select
 
 if TYPE_CHECKING:
     import numpy
@@ -153,6 +153,18 @@ class Project(Closing):
         self._check_open()
         begin, end = interval
         return Counters(self._project, select(ranks=one_or_more(rank), threads=one_or_more(thread), begin=begin, end=end))
+
+    def marks(
+        self,
+        *,
+        rank: int | Iterable[int] | None = None,
+        thread: int | Iterable[int] | None = None,
+        interval: Interval = (None, None),
+    ) -> Marks:
+        """What the program marked, as far as it fits everything that is given, as columns."""
+        self._check_open()
+        begin, end = interval
+        return Marks(self._project, select(ranks=one_or_more(rank), threads=one_or_more(thread), begin=begin, end=end))
 
     def messages(self) -> Messages:
         """The messages between processes with both their ends."""

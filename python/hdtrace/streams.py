@@ -13,6 +13,7 @@ from ._hdtrace import (
     CollectiveReader,
     CollectiveTable,
     CounterTable,
+    MarkTable,
     Message,
     MessageReader,
     MessageTable,
@@ -150,16 +151,27 @@ class Calls(_Tabular):
         return CallTable(self._project, self._selection)
 
 
-class Counters(_Tabular):
-    """The values of the program's counters in the order of time, as columns."""
+class _Events(_Tabular):
+    """Events of the program's own in the order of time, as columns."""
 
     def __init__(self, project: _Project, selection: Selection) -> None:
         super().__init__()
         self._project = project
         self._selection = selection
 
+
+class Counters(_Events):
+    """The values of the program's counters."""
+
     def _table(self) -> CounterTable:
         return CounterTable(self._project, self._selection)
+
+
+class Marks(_Events):
+    """What the program marked."""
+
+    def _table(self) -> MarkTable:
+        return MarkTable(self._project, self._selection)
 
 
 class Messages(_Tabular):

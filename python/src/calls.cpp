@@ -10,6 +10,7 @@
 #include "hdtrace/analysis/call_columns.h"
 #include "hdtrace/analysis/call_text.h"
 #include "hdtrace/analysis/counter_columns.h"
+#include "hdtrace/analysis/mark_columns.h"
 #include "hdtrace/tools/printable.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
@@ -164,6 +165,9 @@ void bind_calls(py::module_& module)
         .def_property_readonly("missing",
                                [](const CallReader& reader) { return missing_texts(reader.missing()); });
     bind_table<CallTable>(module, "CallTable")
+        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"),
+             py::call_guard<Unlocked>());
+    bind_table<MarkTable>(module, "MarkTable")
         .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"),
              py::call_guard<Unlocked>());
     bind_table<CounterTable>(module, "CounterTable")

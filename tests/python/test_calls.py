@@ -241,6 +241,28 @@ def test_counters(tmp_path):
     assert columns["integer"].tolist() == [2**63 - 1, None] and columns["unit"].tolist() == [None, "m/s"]
 
 
+def test_marks(tmp_path):
+    mark = "<Event name='{}' {}time='{}.000000000' />\n"
+    inside = "<Nested>" + mark.format("converged", "text='nested &amp; late' ", 5).strip() + "</Nested><Barrier cid='0' time='4.000000000' end='6.000000000' />\n"
+    count = "<Event name='residual' kind='count' value='1' time='3.000000000' />\n"
+    begin, end = (f"<Event name='solve' kind='{kind}' time='{time}.000000000' />\n" for kind, time in (("begin", 1), ("end", 7)))
+    path = write_project(tmp_path, begin + mark.format("n:here", "site='4' ", 2) + count + inside + end, mark.format("converged", "", 8))
+    path.write_text(path.read_text().replace("</Application>", """\
+        <CallSiteList><Place id="0"><Function name="step" file="/u/step.py" line="12"/></Place><CallSite id="0" places="0;"/>
+        <Sites map="4=0;"><Ranks first="0" last="0"/></Sites></CallSiteList></Application>"""))
+    hdtrace.validate(path)
+    with hdtrace.open(path) as project:
+        marks = project.marks().to_dataframe()
+        some = project.marks(rank=0, interval=(103 * SECOND, None)).to_columns()
+    assert marks.astype(object).where(marks.notna(), None).values.tolist() == [
+        [0, 0, 102 * SECOND, "n:here", None, 0, "step", "/u/step.py", 12, "solve", 4],
+        [0, 0, 105 * SECOND, "converged", "nested & late", None, None, None, None, "solve", 6],
+        [1, 0, 108 * SECOND, "converged", None, None, None, None, None, None, 3]]
+    assert marks.columns.tolist() == list(some) == [
+        "rank", "thread", "time", "name", "text", "site", "function", "source_file", "source_line", "region", "line"]
+    assert some["text"].tolist() == ["nested & late"]
+
+
 def test_regions_of_the_program_are_rows_around_their_calls(tmp_path):
     lines = """\
 <Event name='Step' kind='begin' time='1.000000000' />
