@@ -3,27 +3,9 @@
 #include <utility>
 
 namespace hdtrace {
-namespace {
-
-std::map<std::string, std::string> units_of(const Project& project)
-{
-    std::map<std::string, std::string> units;
-    for (const RunFact& fact : project.run.facts) {
-        if (fact.fact.name != "Counter")
-            continue;
-        const std::string* const name = fact.fact.find("name");
-        const std::string* const unit = fact.fact.find("unit");
-        if (name && unit)
-            units.try_emplace(*name, *unit);
-    }
-    return units;
-}
-
-} // namespace
-
 CounterTable::CounterTable(std::shared_ptr<const OpenedProject> project, Selection selection)
     : m_events(std::move(project), std::move(selection), EventKind::count),
-      m_unit_of(units_of(m_events.project().project))
+      m_definitions(m_events.project().project.run, "Counter")
 {
 }
 
@@ -36,7 +18,8 @@ void CounterTable::add_row(const State& event)
 {
     const TraceFile& trace = m_events.trace();
     const std::string* const name = event.find("name");
-    const auto unit = name ? m_unit_of.find(*name) : m_unit_of.end();
+    const Element* const definition = name ? m_definitions.find(*name) : nullptr;
+    const std::string* const unit = definition ? definition->find("unit") : nullptr;
 
     m_columns.rank.values.push_back(static_cast<std::int32_t>(trace.rank));
     m_columns.thread.values.push_back(static_cast<std::int32_t>(trace.thread));
@@ -44,7 +27,7 @@ void CounterTable::add_row(const State& event)
     m_columns.name.codes.push_back(name ? m_names.code_of(*name) : -1);
     m_columns.value.values.push_back(counter_value(event));
     m_columns.integer.push(counter_integer(event));
-    m_columns.unit.codes.push_back(unit == m_unit_of.end() ? -1 : m_units.code_of(unit->second));
+    m_columns.unit.codes.push_back(unit ? m_units.code_of(*unit) : -1);
     m_columns.region.codes.push_back(m_paths.code_of(m_events.regions(), m_events.region()));
     m_columns.line.values.push_back(event.line);
 }

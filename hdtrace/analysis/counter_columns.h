@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -54,7 +53,7 @@ class CounterTable {
     void add_row(const State& event);
 
     EventReader m_events;
-    std::map<std::string, std::string> m_unit_of; ///< by the name of the counter
+    FactsByName m_definitions;
     TextIndex m_names, m_units;
     PathIndex m_paths;
     CounterColumns m_columns;

@@ -91,6 +91,14 @@ bool Statistics::read(std::size_t states)
     return true;
 }
 
+void Statistics::mark(const Call& event)
+{
+    const TimeInterval& interval = m_rows.interval;
+    const bool is_in_time = event.state.time >= interval.begin && event.state.time <= interval.end;
+    if (is_in_time && event_kind(event.state) == EventKind::count)
+        m_counters.add(event.trace, event.state);
+}
+
 void Statistics::count(const Call& call)
 {
     const State& state = call.state;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hdtrace/analysis/columns.h"
+#include "hdtrace/analysis/counter_sums.h"
 #include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/matching/volumes.h"
 #include "hdtrace/matching/walk.h"
@@ -65,6 +66,8 @@ class Statistics : EventVisitor {
     /// Ranks and sizes in ascending order, all others by their time, the largest first.
     std::vector<Group> groups(Grouping grouping) const;
     const Totals& totals() const { return m_totals; }
+    /// Of the selected threads and time, whichever calls are selected.
+    std::vector<CounterSum> counters() const { return m_counters.sums(); }
     /// When the first state began and the last one ended; equal if there was none.
     std::int64_t begin() const { return m_begin; }
     std::int64_t end() const { return m_end; }
@@ -74,6 +77,7 @@ class Statistics : EventVisitor {
     using Key = std::optional<std::int64_t>;
 
     void leave(const Call& call) override { count(call); }
+    void mark(const Call& event) override;
     void count(const Call& call);
     void count_in_region(const Call& call, const Totals& one);
     Key key_of(Grouping grouping, const Call& call, const std::optional<Volume>& volume);
@@ -89,6 +93,7 @@ class Statistics : EventVisitor {
     Totals m_outside;                       ///< of any region
     std::vector<std::int32_t> m_site_codes; ///< of the project's call sites; several may look the same
     std::array<std::unordered_map<std::int64_t, Totals>, grouping_count> m_groups;
+    CounterSums m_counters{m_project->project.run};
     Totals m_totals;
     std::int64_t m_begin = 0, m_end = 0;
 };

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hdtrace/format/element.h"
@@ -47,6 +49,20 @@ struct RunProcess {
 struct Run {
     std::vector<RunFact> facts; ///< each kind together
     std::vector<RunProcess> processes;
+};
+
+/// What a run tells of one kind of things that have names, such as counters; where processes differ, what
+/// comes first.
+class FactsByName {
+  public:
+    /// @p run must outlive this.
+    FactsByName(const Run& run, std::string_view kind);
+
+    /// Null if it tells nothing.
+    const Element* find(const std::string& name) const;
+
+  private:
+    std::map<std::string, const Element*> m_facts;
 };
 
 } // namespace hdtrace

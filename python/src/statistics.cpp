@@ -21,10 +21,41 @@ Grouping grouping_named(const std::string& name)
     throw py::value_error("calls cannot be grouped by " + name);
 }
 
+// An integer where it is one.
+py::object to_python(const CounterValue& value)
+{
+    return value.integer ? py::object(py::int_(*value.integer)) : py::object(py::float_(value.number));
+}
+
+void bind_counters(py::module_& module)
+{
+    const auto value = [](CounterValue CounterSum::*member) {
+        return [member](const CounterSum& sum) { return to_python(sum.*member); };
+    };
+    py::class_<CounterSum>(module, "CounterSum")
+        .def_property_readonly("name", [](const CounterSum& sum) { return file_text(sum.name); })
+        .def_property_readonly("definition",
+                               [](const CounterSum& sum) {
+                                   return sum.definition ? to_dict(sum.definition->attributes) : py::dict();
+                               })
+        .def_readonly("rank", &CounterSum::rank)
+        .def_readonly("thread", &CounterSum::thread)
+        .def_readonly("count", &CounterSum::count)
+        .def_property_readonly("first", value(&CounterSum::first))
+        .def_property_readonly("last", value(&CounterSum::last))
+        .def_property_readonly("minimum", value(&CounterSum::minimum))
+        .def_property_readonly("mean", &CounterSum::mean)
+        .def_property_readonly("maximum", value(&CounterSum::maximum))
+        .def_property_readonly("sum", [](const CounterSum& sum) {
+            return sum.has_sum() ? to_python(sum.sum) : py::object(py::none());
+        });
+}
+
 } // namespace
 
 void bind_statistics(py::module_& module)
 {
+    bind_counters(module);
     py::class_<Totals>(module, "Totals")
         .def_readonly("calls", &Totals::calls)
         .def_readonly("time", &Totals::time)
@@ -47,6 +78,7 @@ void bind_statistics(py::module_& module)
                 return groups;
             },
             py::arg("by"))
+        .def_property_readonly("counters", &Statistics::counters)
         .def_property_readonly("totals", &Statistics::totals)
         .def_property_readonly("begin", &Statistics::begin)
         .def_property_readonly("end", &Statistics::end)

@@ -103,6 +103,63 @@ def test_stats_of_an_interval_know_the_regions_that_began_before(tmp_path):
     assert {name: of["calls"] for name, of in regions.items()} == {"solve": 1, "solve/n:exchange": 1}
 
 
+COUNTERS = """
+<Run>
+  <Counter name="cells" type="integer" scope="process" valid="after"><Ranks first="0" last="1"/></Counter>
+  <Counter name="copied" type="integer" unit="B" scope="process" valid="point"><Ranks first="0" last="1"/></Counter>
+  <Counter name="rate" type="float" unit="1" scope="thread" valid="point" display="rate"><Ranks first="0" last="1"/></Counter>
+</Run></Application>"""
+
+
+def counted(*values):
+    """A line for each value, a second after the other."""
+    return "".join(f"<Event name='{name}' kind='count' value='{value}' time='{1 + i}.000000000' />\n" for i, (name, value) in enumerate(values))
+
+
+@pytest.fixture
+def counters(tmp_path):
+    first = counted(("cells", 64), ("copied", 1000), ("rate", "0.5"), ("copied", 24000), ("cells", -5), ("undefined", "0.1"), ("copied", 8000))
+    inside = "<Nested><Event name='cells' kind='count' value='128' time='9.100000000' /></Nested><Barrier cid='0' time='9.000000000' end='9.500000000' />\n"
+    project = write_project(tmp_path, first + inside, counted(("copied", 2**62), ("copied", 2**62), ("rate", "NaN"), ("rate", "-INF"), ("rate", 3)))
+    project.write_text(project.read_text().replace("</Application>", COUNTERS))
+    return project
+
+
+def test_stats_by_counter(counters):
+    assert run_well("stats", counters, "--by", "counter") == """\
+app: 2 processes, 1 calls in 0.500000 seconds
+
+counter    unit  rank  thread  values                first                 last              minimum         mean              maximum          sum
+cells               0               3                   64                  128                   -5      62.3333                  128
+copied     B        0               3                 1000                 8000                 1000        11000                24000        33000
+copied     B        1               2  4611686018427387904  4611686018427387904  4611686018427387904  4.61169e+18  4611686018427387904  9.22337e+18
+rate       1        0       0       1                  0.5                  0.5                  0.5          0.5                  0.5
+rate       1        1       0       3                  nan                    3                 -inf          nan                    3
+undefined           0               1                  0.1                  0.1                  0.1          0.1                  0.1
+"""
+
+
+def test_stats_by_counter_for_programs(counters):
+    by = json.loads(run_well("stats", counters, "--by", "counter,call", "--json"))["by"]
+    assert by["call"].keys() == {"Barrier"} and by["counter"].keys() == {"cells", "copied", "rate", "undefined"}
+    assert by["counter"]["copied"]["definition"] == {"name": "copied", "type": "integer", "unit": "B", "scope": "process", "valid": "point"}
+    assert by["counter"]["copied"]["told"][0] == {
+        "rank": 0, "values": 3, "first": 1000, "last": 8000, "minimum": 1000, "mean": 11000, "maximum": 24000, "sum": 33000}
+    assert by["counter"]["rate"]["told"][1] == {
+        "rank": 1, "thread": 0, "values": 3, "first": "NaN", "last": 3, "minimum": "-INF", "mean": "NaN", "maximum": 3, "sum": None}
+    assert by["counter"]["undefined"]["definition"] == {}
+
+
+def test_stats_by_counter_of_a_part_of_the_run(counters):
+    def values(*options):
+        found = json.loads(run_well("stats", counters, "--by", "counter", "--json", *options))["by"]["counter"]
+        return {(name, one["rank"]): one["values"] for name, counter in found.items() for one in counter["told"]}
+
+    assert values("--rank", "0", "--interval", "1..5") == {("copied", 0): 2, ("rate", 0): 1, ("cells", 0): 1, ("undefined", 0): 1}
+    assert values("--rank", "1", "--call", "Send") == {("copied", 1): 2, ("rate", 1): 3}
+    assert values("--thread", "1") == {}
+
+
 def test_marks_and_counters_are_no_calls(tmp_path):
     project = write_project(tmp_path, REGIONS)
     calls = json.loads(run_well("stats", project, "--json"))["by"]["call"]
@@ -489,7 +546,7 @@ def test_completion(tmp_path, shell):
     complete = SHELLS[shell]
     assert complete("hdtrace", "c") == {"check", "convert", "completion"}
     assert complete("hdtrace", "check", "--") == {"--all", "--no-schemas", "--json", "--help"}
-    assert complete("hdtrace", "stats", "--by", "c") == {"call", "class", "communicator"}
+    assert complete("hdtrace", "stats", "--by", "c") == {"call", "class", "communicator", "counter"}
     assert complete("hdtrace", "stats", "--by", "call,ra") == {"call,rank"}
     assert complete("hdtrace", "completion", "") == {"bash", "zsh", "fish"}
     for name in ("app.proj", "app.trc", "folder/x"):

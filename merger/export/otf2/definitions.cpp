@@ -57,12 +57,6 @@ OTF2_MetricMode mode_of(const Element* counter)
     return found == std::end(validities) ? OTF2_MetricMode{OTF2_METRIC_ABSOLUTE_POINT} : found->mode;
 }
 
-const Element* find_fact(const std::map<std::string, const Element*>& facts, const std::string& name)
-{
-    const auto found = facts.find(name);
-    return found == facts.end() ? nullptr : found->second;
-}
-
 bool has_members_of(const Communicator& communicator, const Window& window)
 {
     return std::ranges::equal(communicator.members, window.members,
@@ -89,18 +83,13 @@ void check(OTF2_ErrorCode result)
         throw ConvertError(std::string("the library of OTF2 says: ") + OTF2_Error_GetDescription(result));
 }
 
-Definitions::Definitions(const Project& project) : m_project(project)
+Definitions::Definitions(const Project& project)
+    : m_project(project), m_region_facts(project.run, "Region"), m_counter_facts(project.run, "Counter")
 {
     for (const Communicator& communicator : project.communicators)
         m_communicators[&communicator] = static_cast<OTF2_CommRef>(m_communicators.size());
     for (const ProjectFile& file : project.files)
         m_files[&file] = static_cast<OTF2_IoHandleRef>(m_files.size());
-    for (const RunFact& fact : project.run.facts) {
-        if (fact.fact.name == "Region")
-            m_region_facts.try_emplace(value_in(&fact.fact, "name"), &fact.fact);
-        else if (fact.fact.name == "Counter")
-            m_counter_facts.try_emplace(value_in(&fact.fact, "name"), &fact.fact);
-    }
     for (const Window& window : project.windows) {
         const auto ref = static_cast<OTF2_RmaWinRef>(m_windows.size());
         if (const Communicator* communicator = communicator_of(project, window))
@@ -122,7 +111,7 @@ Definitions::Metric Definitions::metric(const std::string& name, OTF2_LocationRe
     const auto [counter, is_new] = m_counters.try_emplace(name);
     const auto next = [this] { return static_cast<OTF2_MetricRef>(m_metrics.size()); };
     if (is_new) {
-        const bool is_integer = value_in(find_fact(m_counter_facts, name), "type") == "integer";
+        const bool is_integer = value_in(m_counter_facts.find(name), "type") == "integer";
         counter->second.type = is_integer ? OTF2_TYPE_INT64 : OTF2_TYPE_DOUBLE;
         counter->second.ref = next();
         m_metrics.push_back({counter, {}});
@@ -131,11 +120,6 @@ Definitions::Metric Definitions::metric(const std::string& name, OTF2_LocationRe
     if (is_new_there)
         m_metrics.push_back({counter, location});
     return {instance->second, counter->second.type};
-}
-
-const Element* Definitions::region_fact(const std::string& name) const
-{
-    return find_fact(m_region_facts, name);
 }
 
 std::optional<OTF2_SourceCodeLocationRef> Definitions::source(const CallSite* site)
@@ -298,7 +282,7 @@ void Definitions::write_metrics(const std::vector<LocationDefinition>& locations
     for (const auto& [counter, location] : m_metrics) {
         const auto& [name, definition] = *counter;
         if (location)
-            write_instance(definition, find_fact(m_counter_facts, name), locations[*location], *location);
+            write_instance(definition, m_counter_facts.find(name), locations[*location], *location);
         else
             write_counter(name, definition, member++);
     }
@@ -306,7 +290,7 @@ void Definitions::write_metrics(const std::vector<LocationDefinition>& locations
 
 void Definitions::write_counter(const std::string& name, const Counter& counter, OTF2_MetricMemberRef member)
 {
-    const Element* const fact = find_fact(m_counter_facts, name);
+    const Element* const fact = m_counter_facts.find(name);
     const OTF2_StringRef name_ref = text(name), unit = text(value_in(fact, "unit"));
     check(OTF2_GlobalDefWriter_WriteMetricMember(m_writer, member, name_ref, text(""), OTF2_METRIC_TYPE_USER,
                                                  mode_of(fact), counter.type, OTF2_BASE_DECIMAL, 0, unit));

@@ -58,7 +58,7 @@ class Definitions {
     };
     Metric metric(const std::string& counter, OTF2_LocationRef location);
     /// What the project tells of a region or a mark; null if nothing.
-    const Element* region_fact(const std::string& name) const;
+    const Element* region_fact(const std::string& name) const { return m_region_facts.find(name); }
 
     struct WindowDefinition {
         OTF2_RmaWinRef ref;
@@ -123,9 +123,9 @@ class Definitions {
                         OTF2_LocationRef location);
     Counters m_counters;
     std::vector<DefinedMetric> m_metrics;
-    std::map<std::string, const Element*> m_region_facts, m_counter_facts; ///< by name
-    std::vector<OTF2_SystemTreeNodeRef> m_nodes;                           ///< of the locations
-    using SourceLine = std::pair<std::string, std::int64_t>;               ///< a file and a line
+    FactsByName m_region_facts, m_counter_facts;
+    std::vector<OTF2_SystemTreeNodeRef> m_nodes;             ///< of the locations
+    using SourceLine = std::pair<std::string, std::int64_t>; ///< a file and a line
     std::map<SourceLine, OTF2_SourceCodeLocationRef> m_sources;
     std::vector<const SourceLine*> m_source_lines; ///< of each of them
     std::unordered_map<const CallSite*, OTF2_SourceCodeLocationRef> m_source_of;

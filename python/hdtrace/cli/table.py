@@ -10,6 +10,8 @@ from typing import Any
 from .._hdtrace import CALL_CLASSES, GROUPINGS
 from .tracer_options import OPTIONS
 
+COUNTER = "counter"
+
 
 @dataclass(frozen=True)
 class Argument:
@@ -150,10 +152,12 @@ COMMANDS = (
         "for. Of sizes, each line has those up to twice the first; of sites, each line is where "
         "MPI was called, with all that led there as far as it was recorded; of regions of the program's own, each line has the calls in this one and in no "
         "region inside it, how often it was entered and left, and the time between; (none) are the calls outside of regions. Other tables count a "
-        "region as a call of its name. Marks and values of counters are not counted.",
+        "region as a call of its name. Of counters of the program's own, each line has the values that a process told, or a thread if the counter is of "
+        "threads: how many, the first and the last, the smallest, the mean and the largest, and their sum if each is of its moment only and not of a time; "
+        "--call and --class do not select among them. Marks are not counted.",
         (
             _PROJECT,
-            Argument("--by", "one table for each of these", "GROUPS", is_list=True, choices=GROUPINGS, default=["call"]),
+            Argument("--by", "one table for each of these", "GROUPS", is_list=True, choices=(*GROUPINGS, COUNTER), default=["call"]),
             *_FILTERS,
             _JSON,
         ),
