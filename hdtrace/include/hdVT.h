@@ -13,6 +13,7 @@
 
 #define VT_VERSION 4000
 #define VT_VERSION_COMPATIBILITY 4000
+#define VT_version() ((int)VT_VERSION)
 
 enum _VT_ErrorCode {
     VT_OK = 0,

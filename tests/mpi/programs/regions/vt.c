@@ -68,6 +68,7 @@ int main(int argc, char** argv)
     CHECK(VT_traceoff() == VT_OK && VT_begin(solve) == VT_OK && VT_traceon() == VT_OK &&
           VT_end(solve) == VT_OK);
     CHECK(VT_flush() == VT_OK);
+    CHECK(VT_version() == VT_VERSION && VT_version() >= VT_VERSION_COMPATIBILITY);
     CHECK(VT_timestart() <= VT_timestamp() && VT_timestamp() <= VT_timeofday());
     CHECK(VT_finalize() == VT_OK);
     return finish();
