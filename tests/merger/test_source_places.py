@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -118,7 +119,9 @@ def solve(library):
     return [[("solve", str(library.source), library.line_of("wanted(n,"))]]
 
 
-COMPILERS = [("gcc", ()), ("gcc", ("-gdwarf-4",)), ("gcc", ("-gz",)), ("clang-16", ()), ("clang-16", ("-gdwarf-4",))]
+# That which scripts/setup installs.
+CLANG = next(filter(shutil.which, (f"clang-{version}" for version in range(16, 23))), "clang")
+COMPILERS = [("gcc", ()), ("gcc", ("-gdwarf-4",)), ("gcc", ("-gz",)), (CLANG, ()), (CLANG, ("-gdwarf-4",))]
 
 
 @pytest.mark.parametrize("compiler, options", COMPILERS)
