@@ -1,8 +1,10 @@
 #include "mpiwrapper/runtime/sites/python_frames.h"
 
-#include <dlfcn.h>
+#include "hdtrace/writer/program_memory.h"
+#include "mpiwrapper/runtime/sites/python_interpreter.h"
+
+#include <errno.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,65 +12,23 @@ namespace hdtrace::mpi {
 
 namespace {
 
-// Where the members of CPython's objects lie, in bytes; equal in all releases with the same first two
-// numbers.
-struct Layout {
-    unsigned version; // the first two numbers of it: 0x030b is 3.11
-    int thread_stack, stack_frame;
-    int frame_code, frame_previous, frame_instruction;
-    int code_first_line, code_file, code_name, code_lines, code_instructions;
-    int text_length, text_state, text_ascii, text_other;
-};
+constexpr unsigned char first_foreign_owner = 3; // of frames that stand for the interpreter's own code
 
-constexpr Layout layouts[] = {
-    {0x030b, 56, 8, 32, 48, 56, 72, 112, 128, 136, 184, 16, 32, 48, 72},
-};
-
-// The interpreter, if the process has one.
-struct Interpreter {
-    const Layout* layout = nullptr;
-    const char* (*own_thread)() = nullptr;                       ///< PyGILState_GetThisThreadState()
-    int (*line_of)(const void* code, int instruction) = nullptr; ///< PyCode_Addr2Line(): only reads the code
-};
-
-template <typename Function> void find(Function& function, const char* name)
+int place_of(PythonMember member)
 {
-    function = reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+    return python_interpreter().layout.place[member];
 }
 
-Interpreter found_interpreter;
-
-void find_interpreter()
-{
-    Interpreter found;
-    const auto* const version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version"));
-    find(found.own_thread, "PyGILState_GetThisThreadState");
-    find(found.line_of, "PyCode_Addr2Line");
-    if (version == nullptr || found.own_thread == nullptr || found.line_of == nullptr)
-        return;
-    for (const Layout& layout : layouts)
-        if (*version >> 16 == layout.version)
-            found.layout = &layout;
-    found_interpreter = found;
-}
-
-const Interpreter& interpreter()
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_interpreter);
-    return found_interpreter;
-}
-
-template <typename Value> Value read(const char* object, int offset)
+template <typename Value> Value read(const char* object, PythonMember member)
 {
     Value value;
-    memcpy(&value, object + offset, sizeof value);
+    memcpy(&value, object + place_of(member), sizeof value);
     return value;
 }
 
-const char* pointer(const char* object, int offset)
+const char* pointer(const char* object, PythonMember member)
 {
-    return read<const char*>(object, offset);
+    return read<const char*>(object, member);
 }
 
 char* put_utf8(char* out, uint32_t character)
@@ -95,12 +55,12 @@ char* put_utf8(char* out, uint32_t character)
 // A str in UTF-8, cut off where there is no room. PyUnicode_AsUTF8() would keep its result in the object.
 template <size_t Size> const char* text_of(const char* object, char (&buffer)[Size])
 {
-    const Layout& layout = *interpreter().layout;
-    const auto state = read<uint32_t>(object, layout.text_state);
+    const auto state = read<uint32_t>(object, text_state);
     const uint32_t kind = state >> 2 & 7;
     const bool is_compact = (state >> 5 & 1) != 0, is_ascii = (state >> 6 & 1) != 0;
-    const auto length = is_compact ? read<intptr_t>(object, layout.text_length) : 0;
-    const char* const characters = object + (is_ascii ? layout.text_ascii : layout.text_other);
+    const auto length = is_compact ? read<intptr_t>(object, text_length) : 0;
+    const int other = place_of(text_size) - static_cast<int>(sizeof(void*));
+    const char* const characters = object + (is_ascii ? place_of(text_ascii) : other);
     char* out = buffer;
     for (intptr_t i = 0; i < length && out + 5 < buffer + Size; ++i) {
         uint32_t character = 0;
@@ -116,18 +76,73 @@ bool is_in_between(const char* code)
 {
     constexpr char importer[] = "<frozen importlib";
     char buffer[PATH_MAX];
-    const char* const file = text_of(pointer(code, interpreter().layout->code_file), buffer);
+    const char* const file = text_of(pointer(code, code_file), buffer);
     return strstr(file, "/mpi4py/") != nullptr || strncmp(file, importer, sizeof importer - 1) == 0;
+}
+
+// References may carry marks in their last bits.
+const char* unmarked(const char* object)
+{
+    return object - (reinterpret_cast<uintptr_t>(object) & 3);
+}
+
+bool is_code(const char* object)
+{
+    return object != nullptr && read<const void*>(object, object_type) == python_interpreter().code_type;
+}
+
+const char* innermost_frame(const char* thread)
+{
+    const char* const found = pointer(thread, thread_frame);
+    return place_of(stack_frame) < 0 || found == nullptr ? found : pointer(found, stack_frame);
+}
+
+template <typename Value> bool copy(Value& value, const char* object, int place)
+{
+    return copy_from_program(&value, object + place, sizeof value);
+}
+
+enum class Verdict { none, good, bad };
+
+// Whether a thread's innermost frame is one of code. Nothing is sure here to be what it should be.
+Verdict examine(const char* thread)
+{
+    const char *probe = thread, *frame = nullptr, *code = nullptr;
+    const void* type = nullptr;
+    if (!copy(probe, reinterpret_cast<const char*>(&thread), 0))
+        return Verdict::good; // the kernel does not do it here: the version has to be enough
+    if (!copy(frame, thread, place_of(thread_frame)) ||
+        (place_of(stack_frame) >= 0 && !copy(frame, frame, place_of(stack_frame))))
+        return Verdict::bad;
+    if (frame == nullptr)
+        return Verdict::none;
+    return copy(code, frame, place_of(frame_code)) && copy(type, unmarked(code), place_of(object_type)) &&
+                   type == python_interpreter().code_type
+               ? Verdict::good
+               : Verdict::bad;
+}
+
+// Whether the interpreter's objects are as its version says: what one thread shows holds for all.
+bool is_as_expected(const char* thread)
+{
+    static Verdict verdict = Verdict::none;
+    Verdict known = __atomic_load_n(&verdict, __ATOMIC_RELAXED);
+    if (known == Verdict::none) {
+        const int saved_errno = errno;
+        known = examine(thread);
+        errno = saved_errno;
+        __atomic_store_n(&verdict, known, __ATOMIC_RELAXED);
+    }
+    return known == Verdict::good;
 }
 
 } // namespace
 
 uintptr_t PythonFrame::key() const
 {
-    const Layout& layout = *interpreter().layout;
     uintptr_t key = reinterpret_cast<uintptr_t>(code);
-    const uintptr_t parts[] = {reinterpret_cast<uintptr_t>(pointer(code, layout.code_lines)),
-                               static_cast<uintptr_t>(read<int>(code, layout.code_first_line)),
+    const uintptr_t parts[] = {reinterpret_cast<uintptr_t>(pointer(code, code_lines)),
+                               static_cast<uintptr_t>(read<int>(code, code_first_line)),
                                static_cast<uintptr_t>(instruction)};
     for (const uintptr_t part : parts)
         key = (key ^ part) * 0x9e3779b97f4a7c15u;
@@ -137,31 +152,30 @@ uintptr_t PythonFrame::key() const
 bool PythonFrame::has_file() const
 {
     char buffer[8];
-    return *text_of(pointer(code, interpreter().layout->code_file), buffer) != '<';
+    return *text_of(pointer(code, code_file), buffer) != '<';
 }
 
 void PythonFrame::put(TextBuffer& line) const
 {
-    const Layout& layout = *interpreter().layout;
     char given[PATH_MAX], path[PATH_MAX], name[1024];
-    text_of(pointer(code, layout.code_file), given);
+    text_of(pointer(code, code_file), given);
     line.text("path='").info_escaped(realpath(given, path) != nullptr ? path : given);
-    line.text("' function='").info_escaped(text_of(pointer(code, layout.code_name), name));
-    line.text("' line=").number(interpreter().line_of(code, instruction));
+    line.text("' function='").info_escaped(text_of(pointer(code, code_name), name));
+    line.text("' line=").number(python_interpreter().line_of(code, instruction));
 }
 
 int find_python_frames(PythonFrame* frames, int most)
 {
-    const Layout* const layout = interpreter().layout;
-    const char* const thread = layout != nullptr ? interpreter().own_thread() : nullptr;
-    if (thread == nullptr)
+    const char* const thread = python_interpreter().is_known ? python_interpreter().own_thread() : nullptr;
+    if (thread == nullptr || !is_as_expected(thread))
         return 0;
     int count = 0;
-    const char* frame = pointer(pointer(thread, layout->thread_stack), layout->stack_frame);
-    for (; frame != nullptr && count < most; frame = pointer(frame, layout->frame_previous)) {
-        const char* const code = pointer(frame, layout->frame_code);
-        const auto instruction =
-            pointer(frame, layout->frame_instruction) - (code + layout->code_instructions);
+    const char* frame = innermost_frame(thread);
+    for (; frame != nullptr && count < most; frame = pointer(frame, frame_previous)) {
+        const char* const code = unmarked(pointer(frame, frame_code));
+        if (read<unsigned char>(frame, frame_owner) >= first_foreign_owner || !is_code(code))
+            continue;
+        const auto instruction = pointer(frame, frame_instruction) - (code + place_of(code_instructions));
         if (instruction >= 0 && !is_in_between(code)) // a function that has not begun yet calls nothing
             frames[count++] = {code, static_cast<int>(instruction)};
     }
