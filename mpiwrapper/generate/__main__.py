@@ -64,8 +64,9 @@ def emit(api, declared, constants, exported=frozenset()):
     present = tables.only(api, {*declared, *exported})
     hidden = [function for function in present.functions if function.name not in declared]
     files = {f"wrappers_{chapter.name}.cpp": wrappers.emit_chapter(chapter) for chapter in present.chapters}
-    files["real_functions.inc"] = wrappers.emit_real_functions(
-        {f.name for f in present.functions} | set(api.own) | set(api.optional) & set(declared))
+    called = {f.name for f in present.functions} | set(api.own) | set(api.optional) & set(declared)
+    files["real_functions.inc"] = wrappers.emit_real_functions(called)
+    files["available_functions.inc"] = wrappers.emit_available_functions(called)
     files["hidden_functions.inc"] = wrappers.emit_hidden_functions(hidden)
     files["named_values.inc"] = wrappers.emit_named_values(api.kinds, constants.__contains__)
     files["wrapped_functions.inc"] = wrappers.emit_wrapped_functions({f.name for f in present.functions})

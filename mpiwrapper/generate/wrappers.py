@@ -23,6 +23,11 @@ def emit_real_functions(names):
     return HEADER + "".join(f"HDT_REAL({name})\n" for name in sorted(names))
 
 
+def emit_available_functions(names):
+    """A macro for each function that is there, for code that not every MPI library has a use for."""
+    return HEADER + "".join(f"#define HDT_HAS_{name} 1\n" for name in sorted(names))
+
+
 def emit_hidden_functions(functions):
     """Declarations of functions that mpi.h hides; it may have macros in their place, which tell what to use instead."""
     return HEADER + "".join(

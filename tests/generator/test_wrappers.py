@@ -78,6 +78,13 @@ def test_a_hidden_function_is_declared_in_place_of_its_macro(api):
     assert "HDT_WRAPS(MPI_Address);" in files["wrappers_packing.cpp"]
 
 
+def test_code_can_ask_whether_a_function_is_there(api):
+    files = generator.emit(api, {"MPI_Init": None, "MPI_Group_from_session_pset": None}, set(), {"MPI_Address"})
+    available = files["available_functions.inc"].splitlines()
+    assert {f"#define HDT_HAS_{name} 1" for name in ("MPI_Init", "MPI_Address", "MPI_Group_from_session_pset")} <= set(available)
+    assert not any("MPI_Session_init" in line for line in available)
+
+
 def test_documentation_names_every_function(api):
     text = documentation.emit(api)
     for function in api.functions:

@@ -5,3 +5,6 @@
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
+
+// HDT_HAS_MPI_Session_init, if the library has it: its version does not tell.
+#include "available_functions.inc"

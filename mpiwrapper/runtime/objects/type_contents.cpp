@@ -95,7 +95,7 @@ void TypeContents::free_unless_predefined(MPI_Datatype handle)
         real.MPI_Type_free(&handle);
 }
 
-#if MPI_VERSION >= 4
+#ifdef HDT_HAS_MPI_Type_get_contents_c
 // The older functions refuse what the large-count constructors made.
 int TypeContents::Sizes::read(MPI_Datatype handle)
 {

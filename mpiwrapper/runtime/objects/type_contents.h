@@ -29,7 +29,7 @@ class TypeContents {
 
   private:
     struct Sizes {
-#if MPI_VERSION >= 4
+#ifdef HDT_HAS_MPI_Type_get_contents_c
         MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
 #else
         int integers = 0, addresses = 0, large_counts = 0, types = 0;

@@ -203,7 +203,7 @@ void start(int thread_level)
     start_in(world, thread_level, true);
 }
 
-#if MPI_VERSION >= 4
+#ifdef HDT_HAS_MPI_Session_init
 void start_from_session(MPI_Session session)
 {
     MPI_Group world;

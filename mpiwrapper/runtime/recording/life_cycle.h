@@ -14,7 +14,7 @@ void init_failed();
 /// MPI_Init is done. Opens the trace; does nothing if that has been done. @p thread_level is what MPI
 /// provides.
 void start(int thread_level);
-#if MPI_VERSION >= 4
+#ifdef HDT_HAS_MPI_Session_init
 /// The same for a program that uses sessions in place of MPI_Init.
 void start_from_session(MPI_Session session);
 #endif

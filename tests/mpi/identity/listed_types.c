@@ -43,7 +43,7 @@ static int step(Shape shape)
 #undef Place
 #undef NAME
 
-#if MPI_VERSION >= 4
+#ifdef HAVE_MPI_Send_c
 #define Count MPI_Count
 #define Place MPI_Count
 #define NAME(name) name##_c
@@ -138,7 +138,7 @@ static void note_shapes(Shape first, Shape last)
     for (Shape shape = first; shape <= last; ++shape) {
         for (int i = 0; i < LENGTH(constructors); ++i) {
             note_shape(shape, "", &constructors[i]);
-#if MPI_VERSION >= 4
+#ifdef HAVE_MPI_Send_c
             note_shape(shape, "_c", &constructors_c[i]);
 #endif
         }

@@ -19,7 +19,7 @@ static void duplicate(void)
     MPI_Comm_idup(copies[0], &copies[2], &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Barrier(copies[2]);
-#if MPI_VERSION >= 4
+#ifdef HAVE_MPI_Comm_idup_with_info
     MPI_Comm another;
     MPI_Comm_idup_with_info(copies[0], MPI_INFO_NULL, &another, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -22,7 +22,7 @@ int main(int argc, char** argv)
     MPI_Info_delete(copy, "shape");
     MPI_Info_get_nkeys(copy, &count);
     CHECK(count == 1);
-#if MPI_VERSION >= 4
+#ifdef HAVE_MPI_Info_create_env
     MPI_Info environment;
     length = sizeof value;
     MPI_Info_get_string(info, "shape", &length, value, &flag);

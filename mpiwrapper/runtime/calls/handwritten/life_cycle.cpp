@@ -128,7 +128,7 @@ extern "C" HDT_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required,
 }
 HDT_WRAPS(MPI_Init_thread);
 
-#if MPI_VERSION >= 4
+#ifdef HDT_HAS_MPI_Session_init
 extern "C" HDT_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
 {
     begin_init();
