@@ -8,7 +8,7 @@ from support.sanitizers import HAS_ADDRESS_SANITIZER
 
 ALL_SETTINGS = {"HDTRACE_ALL_FUNCTIONS": "2", "HDTRACE_NESTED": "1", "HDTRACE_FILE_INFO": "1", "HDTRACE_FORCE_FLUSH": "1"}
 PROGRAMS = ["callbacks", "errors_handled", "statuses", "insignificant", "lifetimes", "big", "many_threads", "processes",
-            "made_inside", "completes_inside", "last_words"]
+            "made_inside", "completes_inside", "last_words", "failed_waitall"]
 if HAS_ADDRESS_SANITIZER:
     PROGRAMS.remove("lifetimes")  # it says how much memory it needs
 

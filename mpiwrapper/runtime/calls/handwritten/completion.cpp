@@ -6,6 +6,18 @@ using namespace hdtrace::mpi;
 
 namespace {
 
+// MPICH does since it has this function.
+bool takes_all_handles()
+{
+#ifdef HDT_HAS_MPI_Request_get_status_all
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    return real.MPI_Get_library_version(version, &length) == MPI_SUCCESS && strncmp(version, "MPICH", 5) == 0;
+#else
+    return false;
+#endif
+}
+
 // The requests that a completion call was given, as they were before it: MPI overwrites those that it
 // completes.
 class Offered {
@@ -49,6 +61,21 @@ class Offered {
         for (int i = 0; m_statuses != nullptr && i < m_count; ++i)
             m_statuses[i].MPI_SOURCE = no_source_yet;
         return m_statuses != nullptr ? m_statuses : given;
+    }
+
+    /// Once MPI_Waitall has failed with statuses that the program does not want: MPICH takes the handles of
+    /// all requests if there are none, and leaves those behind the failed one if there are.
+    void take_as_if_ignored(int rc)
+    {
+        if (HDT_LIKELY(rc == MPI_SUCCESS) || m_own_statuses == nullptr || !takes_all_handles() ||
+            error_class_of(rc) != MPI_ERR_IN_STATUS)
+            return;
+        for (int i = 0; i < m_count; ++i) {
+            Request request;
+            if (m_requests[i] != MPI_REQUEST_NULL &&
+                find_request(m_offers[i].handle, &m_requests[i], &request) && !request.is_persistent)
+                real.MPI_Request_free(&m_requests[i]);
+        }
     }
 
     /// Request indices[k] has completed with status k; without indices, request k.
@@ -198,7 +225,10 @@ int complete(Function function, const StateForm& form, int count, MPI_Request* r
         offered.set_arguments(state);
         state.set(3, count);
     });
-    const int rc = call.end(make(used));
+    const int rc = make(used);
+    if (function == Function::MPI_Waitall)
+        offered.take_as_if_ignored(rc);
+    call.end(rc);
     const Ended ended = get_ended(call.succeeded() || call.failed_in_status());
     offered.completed(ended.count, ended.indices);
     if (!call.is_recorded()) {
