@@ -38,3 +38,32 @@ def test_benchmark_compares_tracers():
 def test_benchmark_says_what_is_wrong(arguments, message):
     result = run(SOURCE / "scripts/benchmark", *["--build", BUILD, *arguments])
     assert result.returncode == 1 and message in result.stderr
+
+
+@pytest.mark.parametrize("arguments, user, code, message", [
+    ([], 0, 2, "usage: scripts/test --system SUITE"), (["../trixie"], 0, 2, "usage: scripts/test --system SUITE"),
+    (["trixie"], 1000, 1, "needs to be root"), (["trixie"], 0, 1, "needs debootstrap")])
+def test_another_system_says_what_it_needs(tmp_path, arguments, user, code, message):
+    for command in ("dirname", "readlink"):
+        (tmp_path / command).symlink_to(f"/usr/bin/{command}")
+    (tmp_path / "id").write_text(f"#!/bin/sh\necho {user}\n")
+    (tmp_path / "id").chmod(0o755)
+    result = run("/bin/bash", SOURCE / "scripts/test", "--system", *arguments, env=os.environ | {"PATH": str(tmp_path)})
+    assert result.returncode == code and message in result.stderr
+
+
+def test_another_system_runs_what_the_readme_says(tmp_path):
+    """Without making one: the tools that would are replaced, and say what they were asked."""
+    tools = {"debootstrap": 'echo "$0 $*" >"$LOG"; mkdir -p "$3/etc/apt/apt.conf.d" "$3/root"',
+             "unshare": 'echo "$*" >>"$LOG"', "id": "echo 0", "apt-get": "echo http://mirror/debian", "apt-config": "echo"}
+    for name, text in tools.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    system, log = tmp_path / "system", tmp_path / "log"
+    result = run(SOURCE / "scripts/test", "--system", "trixie", system,
+                 env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "LOG": str(log)})
+    assert (result.returncode, result.stderr) == (0, "")
+    made, entered = log.read_text().split("\n", 1)
+    assert re.search(rf" trixie {system} http://mirror/debian /usr/share/debootstrap/scripts/\w+$", made)
+    assert "cd /root/hdtrace; scripts/demo; scripts/test" in entered and entered.strip().endswith(str(system))
+    assert (system / "root/hdtrace/scripts/demo").exists()

@@ -17,7 +17,7 @@ PRELUDE = ["Init_thread"] + 10 * ["Bcast"]
 # What Open MPI needs to know in a container or on a small machine; see scripts/mpirun.
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1",
-            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_osc": "^ucx"}
+            "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_osc": "^ucx", "OMPI_MCA_btl_tcp_disable_family": "6"}
 
 
 def pytest_sessionstart():
