@@ -2,7 +2,7 @@
 import hdtrace
 from support.calls import ANY, Call
 from support.checks import info_of, read_info
-from support.runs import LAUNCHER, WRAPPER, only_with, preload, program, ranks, read_traces, run_untraced
+from support.runs import LAUNCHER, WRAPPER, need_several_programs, only_with, preload, program, ranks, read_traces, run_untraced
 
 ALL = ranks(1, 2, 3, 4)
 TWO_OR_MORE = ranks(2, 3, 4)
@@ -157,6 +157,7 @@ def test_groups_are_written_as_their_members(run_traced):
 @only_with("Open MPI")
 @ranks(1, 2)
 def test_processes_of_another_world_have_numbers_below_minus_4(run_traced, ranks):
+    need_several_programs()
     for trace in run_traced("spawn", ranks):
         assert Call("Comm_get_parent", newcid=-1) in trace
         first, second = (trace.value(Call(name, cid=0, root=0, rootRank=0), "newcid") for name in ("Comm_spawn", "Comm_spawn_multiple"))
@@ -175,6 +176,7 @@ def test_processes_of_another_world_have_numbers_below_minus_4(run_traced, ranks
 
 @only_with("Open MPI")
 def test_started_processes_have_traces_of_their_own(tmp_path):
+    need_several_programs()
     env = {"HDTRACE_DIRECTORY": str(tmp_path)}
     run = run_untraced("spawn", 2, tmp_path, env, mpirun=("-x", f"LD_PRELOAD={preload(WRAPPER)['LD_PRELOAD']}"))
     assert (run.returncode, run.stderr) == (0, "")
@@ -201,6 +203,7 @@ def uids_by_call(path):
 @only_with("Open MPI")
 def test_started_processes_are_followed(tmp_path):
     """Both sides know what is between them, and what they make of it together, by the same uids."""
+    need_several_programs()
     run = run_untraced(LAUNCHER, 2, tmp_path, args=("--follow", "--directory", tmp_path, program("spawn")))
     assert (run.returncode, run.stderr) == (0, "")
     parents, *worlds = ([uids_by_call(path) for path in sorted(tmp_path.glob(f"{base}_*.trc"))]

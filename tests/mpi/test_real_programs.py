@@ -6,7 +6,7 @@ import pytest
 from support.extents import written_pieces
 from support.foreign import prepare
 from support.messages import received_messages, sent_messages
-from support.runs import SETTINGS, program, run_untraced, run_with_tracer
+from support.runs import SETTINGS, program, romio, run_untraced, run_with_tracer
 
 pytestmark = pytest.mark.skipif(SETTINGS["mpi"] != "Open MPI", reason="Debian's programs are made for Open MPI")
 RANKS = 4
@@ -73,7 +73,7 @@ def verdicts(text):
 # ---- HDF5 ----
 
 @pytest.mark.skipif(not program("hdf5_write").exists(), reason="parallel HDF5 is not installed")
-@pytest.mark.parametrize("io", ["ompio", "romio321"])
+@pytest.mark.parametrize("io", ["ompio", romio()])
 def test_the_writes_of_hdf5_cover_its_file(tmp_path, io):
     run = run_with_tracer("hdf5_write", RANKS, tmp_path, mpirun=("--mca", "io", io))
     content = (tmp_path / "matrix.h5").read_bytes()

@@ -8,7 +8,7 @@ import subprocess
 import hdtrace
 import pytest
 from support.checks import read_info
-from support.runs import LAUNCHER, SETTINGS, SOURCE, TIMEOUT, only_with, program
+from support.runs import LAUNCHER, SETTINGS, SOURCE, TIMEOUT, need_several_programs, only_with, program
 
 NOTES = {"purpose": "it's a = test", "empty": ""}
 
@@ -75,6 +75,7 @@ def test_what_is_the_same_in_all_processes_is_told_by_one(run_directory):
 
 @only_with("Open MPI")
 def test_each_program_of_a_run_is_told(tmp_path):
+    need_several_programs()
     each = [LAUNCHER, program("send_modes")]
     command = [SOURCE / "scripts/mpirun", "-n", "2", *each, "first", ":", "-n", "2", "env", "OMP_X=1", *each, "second"]
     environment = os.environ | {"HDTRACE_NAME": "both"}

@@ -6,7 +6,7 @@ import tomllib
 import hdtrace
 import pytest
 from support.calls import Call
-from support.runs import LAUNCHER, SOURCE, TIMEOUT, WRAPPER, only_with, preload, ranks
+from support.runs import LAUNCHER, SOURCE, TIMEOUT, WRAPPER, only_with, preload, ranks, romio
 
 TABLE = tomllib.loads((SOURCE / "hdtrace/options.toml").read_text())
 
@@ -57,13 +57,13 @@ def test_calls_inside_the_mpi_library(run_traced):
 
 @only_with("Open MPI")
 def test_calls_inside_romio(run_traced):
-    for trace in run_traced("io_views", 2, {"HDTRACE_NESTED": "1"}, mpirun=("--mca", "io", "romio321")):
+    for trace in run_traced("io_views", 2, {"HDTRACE_NESTED": "1"}, mpirun=("--mca", "io", romio())):
         assert any(state.nested for state in trace if state.name.startswith("File_"))
 
 
 @only_with("Open MPI")
 def test_the_request_of_a_call_is_that_of_the_call_inside_it(run_traced):
-    for trace in run_traced("io_nonblocking", 2, {"HDTRACE_NESTED": "1"}, mpirun=("--mca", "io", "romio321")):
+    for trace in run_traced("io_nonblocking", 2, {"HDTRACE_NESTED": "1"}, mpirun=("--mca", "io", romio())):
         accesses = [state for state in trace if state.name in ("File_iwrite_at", "File_iread_at")]
         rids = [access["rid"] for access in accesses]
         assert len(set(rids)) == len(rids) == 6

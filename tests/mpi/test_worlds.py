@@ -6,7 +6,7 @@ from collections import Counter
 import hdtrace
 import pytest
 from support.project import Project
-from support.runs import BUILD, LAUNCHER, MERGER, SETTINGS, merge, program
+from support.runs import BUILD, LAUNCHER, MERGER, SETTINGS, merge, need_several_programs, program
 from support.runs import run_untraced as run
 
 pytestmark = pytest.mark.skipif(SETTINGS["mpi"] != "Open MPI", reason="only with Open MPI")
@@ -112,6 +112,7 @@ def test_statistics_are_those_of_all(project):
 
 def test_several_worlds_of_one_program_text(tmp_path):
     """spawn starts its children with MPI_Comm_spawn_multiple, too."""
+    need_several_programs()
     directory = record("spawn", tmp_path)
     path = directory / "spawn.proj"
     assert merge(path, directory) == []

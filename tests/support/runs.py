@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 import hdtrace
@@ -33,6 +33,27 @@ def ranks(*numbers):
 def only_with(implementation):
     """For tests of what just one MPI library has."""
     return pytest.mark.skipif(SETTINGS["mpi"] != implementation, reason=f"only with {implementation}")
+
+
+@cache
+def romio():
+    """Open MPI's other I/O component, whose name has its version; none with other MPI libraries."""
+    parts = subprocess.run(["ompi_info", "--parsable"], capture_output=True, text=True).stdout if SETTINGS["mpi"] == "Open MPI" else ""
+    found = re.search(r"^mca:io:(romio\w+):", parts, re.MULTILINE)
+    return found[1] if found else ""
+
+
+@cache
+def starts_several_programs():
+    """Whether the launcher can: that of Open MPI 5.0.7 crashes, also if one of them asks for it with MPI_Comm_spawn_multiple."""
+    command = [*_mpirun(1, ()), "true", ":", "-n", "1", "true"]
+    return subprocess.run(command, env=os.environ | {"MPIEXEC": SETTINGS["mpiexec"]}, capture_output=True).returncode == 0
+
+
+def need_several_programs():
+    """Skips the test where the launcher cannot start them, traced or not."""
+    if not starts_several_programs():
+        pytest.skip("the launcher crashes when it starts several programs at once")
 
 
 def program(name):
