@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 from conftest import LIBRARY, PRELUDE, PROGRAMS, wait_for_trace
-from support.runs import LAUNCHER, MERGER, SOURCE, WRAPPER, merge, only_with, preload
+from support.runs import LAUNCHER, MERGER, SOURCE, WRAPPER, merge, need_several_programs, only_with, preload
 
 WAYS = ["fork_exit", "fork__exit", "fork_signal", "fork_exec", "vfork__exit", "vfork_exec", "vfork_exec_fails", "vfork_signal",
         "spawn", "popen", "system"]
@@ -99,6 +99,7 @@ def names_of_programs(victim):
 
 def test_two_programs_in_one_run(start):
     """mpirun -n 1 calls : -n 1 with_tool"""
+    need_several_programs()
     env = {"HDTRACE_NAME": "both"}
     second = (":", "-n", "1", LAUNCHER, PROGRAMS / "with_tool")
     victim = start("calls", *second, launcher=(SOURCE / "scripts/mpirun", "-n", "1"), env=env).wait()

@@ -20,10 +20,26 @@ constexpr bool launcher_takes_variables = false;
 #endif
 
 // Open MPI sets the variables of the first key, which are separated by line breaks, and the one of the
-// second.
-constexpr const char* key_for_variables = "env";
-constexpr const char* key_for_one_variable = "ompi_param";
+// second, if there is such a key.
+struct Keys {
+    const char* variables;
+    const char* one_variable;
+};
+
+constexpr Keys keys_of_first_versions = {"env", "ompi_param"};
+constexpr Keys keys_since_version_5 = {"PMIX_ENVAR", nullptr}; // which complains of the others
 constexpr const char* directory = "HDTRACE_DIRECTORY=";
+
+const Keys& known_keys()
+{
+    constexpr char name[] = "Open MPI v";
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    real.MPI_Get_library_version(version, &length);
+    const char* const number = strstr(version, name);
+    return number != nullptr && atoi(number + strlen(name)) < 5 ? keys_of_first_versions
+                                                                : keys_since_version_5;
+}
 
 bool begins_with(const char* text, const char* beginning)
 {
@@ -41,12 +57,12 @@ bool is_for_children(const char* variable)
            strchr(variable, '\n') == nullptr;
 }
 
-// All but the directory, which may be long; null is returned for it if it is not set.
-const char* add_variables(TextBuffer& variables, const Comm& parent)
+// If the directory, which may be long, has a key of its own, it is returned; null if it is not set.
+const char* add_variables(TextBuffer& variables, const Comm& parent, const Keys& keys)
 {
     const char* found = nullptr;
     for (char** variable = environ; *variable != nullptr; ++variable) {
-        if (begins_with(*variable, directory))
+        if (keys.one_variable != nullptr && begins_with(*variable, directory))
             found = *variable;
         else if (is_for_children(*variable))
             variables.string(*variable).text("\n");
@@ -64,39 +80,41 @@ bool has_key(MPI_Info info, const char* key, int* length)
 }
 
 // Behind what the program has set. False if there is no room.
-bool set_variables(MPI_Info info, const TextBuffer& variables)
+bool set_variables(MPI_Info info, const char* key, const TextBuffer& variables)
 {
     TextBuffer all;
     int length = 0;
-    if (has_key(info, key_for_variables, &length)) {
+    if (has_key(info, key, &length)) {
         char value[MPI_MAX_INFO_VAL + 1] = "";
         int is_defined = 0;
-        real.MPI_Info_get(info, key_for_variables, MPI_MAX_INFO_VAL, value, &is_defined);
+        real.MPI_Info_get(info, key, MPI_MAX_INFO_VAL, value, &is_defined);
         all.string(value).text("\n");
     }
     all.bytes(variables.data(), variables.size());
     if (all.bad() || all.size() >= MPI_MAX_INFO_VAL)
         return false;
-    return real.MPI_Info_set(info, key_for_variables, all.c_string()) == MPI_SUCCESS;
+    return real.MPI_Info_set(info, key, all.c_string()) == MPI_SUCCESS;
 }
 
-bool set_directory(MPI_Info info, const char* variable)
+bool set_directory(MPI_Info info, const char* key, const char* variable)
 {
     int length = 0;
     if (variable == nullptr)
         return true;
-    return strlen(variable) < MPI_MAX_INFO_VAL && !has_key(info, key_for_one_variable, &length) &&
-           real.MPI_Info_set(info, key_for_one_variable, variable) == MPI_SUCCESS;
+    return strlen(variable) < MPI_MAX_INFO_VAL && !has_key(info, key, &length) &&
+           real.MPI_Info_set(info, key, variable) == MPI_SUCCESS;
 }
 
-MPI_Info with_variables(MPI_Info given, const TextBuffer& variables, const char* directory_variable)
+MPI_Info with_variables(MPI_Info given, const Keys& keys, const TextBuffer& variables,
+                        const char* directory_variable)
 {
     MPI_Info own = MPI_INFO_NULL;
     if (given == MPI_INFO_NULL)
         real.MPI_Info_create(&own);
     else
         real.MPI_Info_dup(given, &own);
-    if (own != MPI_INFO_NULL && !(set_variables(own, variables) && set_directory(own, directory_variable)))
+    if (own != MPI_INFO_NULL && !(set_variables(own, keys.variables, variables) &&
+                                  set_directory(own, keys.one_variable, directory_variable)))
         Diagnostic(incomplete_trace)
             .text("the processes that MPI_Comm_spawn starts are not traced: their environment would be "
                   "too long for MPI");
@@ -116,9 +134,10 @@ InfosForChildren::InfosForChildren(const Comm& parent, int root, int count, cons
         return;
     m_count = count;
     TextBuffer variables;
-    const char* const directory_variable = add_variables(variables, parent);
+    const Keys& keys = known_keys();
+    const char* const directory_variable = add_variables(variables, parent, keys);
     for (int i = 0; i < count; ++i)
-        m_own[i] = with_variables(given[i], variables, directory_variable);
+        m_own[i] = with_variables(given[i], keys, variables, directory_variable);
 }
 
 InfosForChildren::~InfosForChildren()
