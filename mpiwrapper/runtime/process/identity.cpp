@@ -16,7 +16,19 @@ namespace {
 constinit Identity identity;
 int64_t second = 0;
 
-// The launcher numbers the worlds of a run.
+// That of a world within its launch; -1 if its namespace tells none. Open MPI 4 has both in one number, later
+// ones LAUNCH@NUMBER.
+int64_t number_of_world(const char* job)
+{
+    const char* const behind = strrchr(job, '@');
+    const char* const digits = behind != nullptr ? behind + 1 : job;
+    char* end = nullptr;
+    const unsigned long number = strtoul(digits, &end, 10);
+    if (end == digits || *end != '\0')
+        return -1;
+    return static_cast<int64_t>(behind != nullptr ? number : number & 0xFFFF);
+}
+
 void find_world_of_spawned()
 {
     MPI_Comm parent = MPI_COMM_NULL;
@@ -24,14 +36,13 @@ void find_world_of_spawned()
     if (parent == MPI_COMM_NULL)
         return;
     const char* const job = pmix_namespace();
-    char* end = nullptr;
-    const unsigned long number = job != nullptr ? strtoul(job, &end, 10) : 0;
+    const int64_t number = job != nullptr ? number_of_world(job) : -1;
     TextBuffer name;
     name.text("W");
     if (job == nullptr)
         name.text("spawned");
-    else if (*end == '\0')
-        name.number(static_cast<int64_t>(number & 0xFFFF)); // Open MPI: the number within the mpirun
+    else if (number >= 0)
+        name.number(number);
     else
         append_file_label(name, job);
     const char* const copy = strdup(name.c_string());
