@@ -18,6 +18,16 @@ def test_init_without_arguments(run_traced, ranks):
     assert len(run.threads) == ranks
 
 
+@pytest.mark.skipif(not program("sessions_only").exists(), reason="the MPI library has no sessions")
+@ranks(1, 2)
+def test_a_program_without_init(run_traced, ranks):
+    run = run_traced("sessions_only", ranks)
+    for trace in run:
+        assert trace.names()[0] == "Session_init" and trace.names()[-1] == "Session_finalize"
+        assert Call("Allreduce", cid=trace.value(Call("Comm_create_from_group"), "newcid"), size=4) in trace
+    assert len(run.threads) == ranks
+
+
 @ranks(1, 2, 3)
 def test_each_thread_has_its_own_trace(run_traced, ranks):
     run = run_traced("threads", ranks)

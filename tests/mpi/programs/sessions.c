@@ -48,6 +48,9 @@ int main(int argc, char** argv)
     CHECK(handled == 1);
     MPI_Errhandler_free(&own);
     MPI_Session_get_info(session, &info);
+#ifdef HAVE_MPI_Session_set_info
+    MPI_Session_set_info(session, info);
+#endif
     MPI_Info_free(&info);
     MPI_Session_get_num_psets(session, MPI_INFO_NULL, &count);
     CHECK(count >= 2);
