@@ -2,7 +2,7 @@
 import hdtrace
 import pytest
 from support.calls import ANY, Call, For
-from support.runs import only_with, ranks
+from support.runs import only_with_program, ranks
 
 ALL = ranks(1, 2, 3, 4)
 NONBLOCKING = ["Ibcast", "Igather", "Igatherv", "Iscatter", "Iscatterv", "Iallgather", "Iallgatherv", "Ialltoall", "Ialltoallv",
@@ -175,7 +175,7 @@ def test_inter_communicators_have_root_minus_3(run_traced, ranks):
             assert Call("Sendrecv", toRank=remote[0], fromRank=remote[0], cid=cid) in trace
 
 
-@only_with("MPICH")
+@only_with_program("persistent_collectives")
 @ALL
 def test_persistent_collectives(run_traced, ranks):
     for trace in run_traced("persistent_collectives", ranks):

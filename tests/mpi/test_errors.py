@@ -1,6 +1,6 @@
 """Calls that fail and return."""
 from support.calls import ANY, Call
-from support.runs import ranks
+from support.runs import SETTINGS, ranks
 
 
 @ranks(1, 2)
@@ -46,7 +46,9 @@ def test_requests_that_failed_among_others(run_traced, ranks):
             if tag == "1":
                 assert Call("For", rc="MPI_ERR_TRUNCATE").matches(end)
             else:
-                assert Call("For", fromRank=trace.left, fromTag=tag, size=4, rc=None).matches(end)
+                is_told = Call("For", fromRank=trace.left, fromTag=tag, size=4, rc=None).matches(end)
+                # Behind the failed one MPICH takes requests of which it tells nothing.
+                assert is_told or (SETTINGS["mpi"] == "MPICH" and tag == "2" and set(end.attributes) == {"rid"})
         for name in ("Waitsome", "Testsome"):
             for state in trace.find(Call(name, rc="MPI_ERR_IN_STATUS")):
                 assert int(state["outcount"]) == len([child for child in state.children if child.name == "For"])

@@ -5,7 +5,7 @@ import subprocess
 import hdtrace
 import pytest
 from support.calls import Call
-from support.runs import LAUNCHER, program, ranks
+from support.runs import LAUNCHER, only_with_program, program, ranks
 from support.runs import run_untraced as run_anew
 
 
@@ -18,7 +18,7 @@ def test_init_without_arguments(run_traced, ranks):
     assert len(run.threads) == ranks
 
 
-@pytest.mark.skipif(not program("sessions_only").exists(), reason="the MPI library has no sessions")
+@only_with_program("sessions_only")
 @ranks(1, 2)
 def test_a_program_without_init(run_traced, ranks):
     run = run_traced("sessions_only", ranks)

@@ -1,6 +1,6 @@
 """Messages between two processes."""
 from support.calls import ANY, Call, For, Pending
-from support.runs import SETTINGS, only_with, ranks
+from support.runs import SETTINGS, only_with_program, ranks
 
 RING = ranks(1, 2, 3, 4)
 
@@ -217,7 +217,15 @@ def test_packed_data(run_traced):
         assert Call("Sendrecv", size=20, tid=run.tid(trace, "MPI_PACKED"), recvSize=20) in trace
 
 
-@only_with("MPICH")
+@only_with_program("mpi41")
+@RING
+def test_flushes_of_buffers_are_operations(run_traced, ranks):
+    for trace in run_traced("mpi41", ranks):
+        rids = [trace.value(Call(f"{name}_iflush{rest}"), "rid") for name, rest in (("Buffer", ""), ("Comm", "_buffer"), ("Session", "_buffer"))]
+        assert len(set(rids)) == 3 and Call("Waitall", [For(rid=rid) for rid in rids], count=3) in trace
+
+
+@only_with_program("large_counts")
 @RING
 def test_large_counts(run_traced, ranks):
     """A function with large counts is logged like its twin."""
@@ -233,7 +241,7 @@ def test_large_counts(run_traced, ranks):
         assert (datatype.tag, datatype.get("count"), datatype.get("size")) == ("CONTIGUOUS", "6", "24")
 
 
-@only_with("MPICH")
+@only_with_program("partitioned")
 @RING
 def test_partitioned_messages(run_traced, ranks):
     run = run_traced("partitioned", ranks)

@@ -61,6 +61,11 @@ def program(name):
     return Path(name) if "/" in str(name) else Path(SETTINGS["programs"]) / name
 
 
+def only_with_program(name):
+    """For tests of a program that CMake builds where the MPI library has what it calls."""
+    return pytest.mark.skipif(not program(name).exists(), reason=f"the MPI library has not all that the program {name} calls")
+
+
 @dataclass
 class Run:
     """What one run of a program left: output, exit code and, if traced, the files."""
