@@ -150,20 +150,20 @@ int parse_command_line(int argc, char** argv)
 
 // ---- the environment ----
 
-int verbosity()
+hdtrace::Settings settings_in_environment()
 {
     hdtrace::Settings settings;
     for (const hdtrace::Option& option : hdtrace::options()) {
         hdtrace::set_from_environment(settings, option);
     }
-    return settings.verbosity;
+    return settings;
 }
 
 /// Wrong values count as not set; they are taken away, so that nobody complains of them again.
 void refuse_wrong_variables()
 {
     constexpr int warnings = 1;
-    const bool is_said = verbosity() >= warnings;
+    const bool is_said = settings_in_environment().verbosity >= warnings;
     for (const hdtrace::Option& option : hdtrace::options()) {
         const char* const value = hdtrace::wrong_value_in_environment(option);
         if (value == nullptr) {
@@ -198,6 +198,14 @@ std::string other_mpi_library(const std::string& program, const hdtrace::ElfFile
     return other == libraries.end() || std::ranges::any_of(libraries, is_ours) ? "" : *other;
 }
 
+/// What starts the processes of MPI programs; it is none itself.
+bool starts_mpi_programs(const std::string& program)
+{
+    static constexpr std::string_view names[] = {"mpirun", "mpiexec", "orterun", "prterun", "srun"};
+    const std::string name = std::filesystem::path(program).stem(); // mpirun.openmpi, mpiexec.hydra
+    return std::ranges::find(names, name) != std::end(names);
+}
+
 /// Why the library cannot be preloaded into the program; empty if it can.
 std::string obstacle(const std::string& library, const std::string& program)
 {
@@ -206,6 +214,11 @@ std::string obstacle(const std::string& library, const std::string& program)
     }
     if (library.find_first_of(" :") != library.npos) {
         return "a library with a blank or a colon in its path cannot be preloaded: " + library;
+    }
+    if (starts_mpi_programs(program) && !settings_in_environment().follow) {
+        return "it starts the processes, so hdtrace-run belongs behind it, as in mpirun -n 4 hdtrace-run "
+               "./app; "
+               "or use hdtrace record, or --follow";
     }
     const auto elf = hdtrace::read_elf(program);
     const bool is_script = !elf && access(program.c_str(), R_OK) == 0; // the bits of its interpreter count

@@ -40,6 +40,17 @@ def environment_of(*command, **options) -> dict[str, str]:
     return dict(entry.split("=", 1) for entry in text.split("\0") if entry)
 
 
+@pytest.mark.parametrize("name", ["mpirun", "mpiexec.hydra", "srun"])
+def test_the_wrong_way_round(launcher, tmp_path, name):
+    program = tmp_path / name
+    program.write_text("#!/bin/sh\necho \"<$LD_PRELOAD>\"\n")
+    program.chmod(0o755)
+    result = run(launcher, program, "-n", "2", "./app")
+    assert (result.returncode, result.stdout) == (0, "<>\n")
+    assert "runs untraced" in result.stderr and "mpirun -n 4 hdtrace-run ./app" in result.stderr
+    assert run_well(launcher, "--follow", program) != "<>\n"
+
+
 # ---- options ----
 
 @pytest.mark.parametrize("arguments, variable, value", [
