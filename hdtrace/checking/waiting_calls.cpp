@@ -49,7 +49,8 @@ void WaitingCalls::leave(const Call& call)
     const std::int64_t rank = call.trace.rank;
     if (call.is_inside_call || call.facts.call_class == CallClass::other)
         return;
-    m_threads[rank].insert(call.trace.thread);
+    if (m_threads.try_emplace(rank, call.trace.thread).first->second != call.trace.thread)
+        m_with_threads.insert(rank);
     if (call.facts.life == LifeCycle::ends)
         (call.state.is_unfinished() ? m_finalizing : m_ended).insert(rank);
     if (call.state.is_unfinished())
@@ -126,7 +127,7 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
     match_ends();
     std::map<std::int64_t, WaitingCall> waiting;
     for (const auto& [rank, call] : m_unfinished) {
-        if (m_threads[rank].size() == 1)
+        if (!m_with_threads.contains(rank))
             waiting[rank] = {call.thread, call.state.line, m_objects.call_site(rank, call.state),
                              call_words(call.state), wait_of(rank, call, process_count)};
     }

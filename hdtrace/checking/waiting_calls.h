@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -79,7 +80,8 @@ class WaitingCalls : public EventVisitor {
 
     const ObjectTable& m_objects;
     std::map<std::int64_t, Unfinished> m_unfinished;          ///< by rank: of its only thread
-    std::map<std::int64_t, std::set<std::int64_t>> m_threads; ///< that called something
+    std::unordered_map<std::int64_t, std::int64_t> m_threads; ///< by rank: the first that called something
+    std::set<std::int64_t> m_with_threads;                    ///< processes of which several did
     std::map<MemberId, std::int64_t> m_calls;                 ///< collective ones that began
     std::map<RequestId, Place> m_collectives;                 ///< those that have requests
     std::vector<End> m_sends;
