@@ -193,7 +193,7 @@ def test_samples_allocate_nothing(run_traced, run_untraced):
 @pytest.mark.parametrize("way", ["exit", "kill"])
 def test_deaths(run_traced, way):
     run = run_traced("counters", 1, counting("cpu_time,resident"), (way,), complete=False)
-    assert run.returncode != 0  # mpirun's: the process did not finalize MPI
+    assert run.returncode != 0 or way == "exit"  # mpirun's: MPICH's does not mind that MPI was not finalized
     assert between(run.threads[0, 0], "cpu_time", "Barrier", "Allreduce") >= 0.2
     assert len(values(run.threads[0, 1])["resident"]) >= 2
 
