@@ -123,7 +123,8 @@ void RunLoader::load_thread(const InfoLine& line)
     if (!line.has("tid"))
         return;
     ThreadLife thread{line.natural("number"), line.natural("tid"), time_of(line, "begin"), {}, {}};
-    thread.end = line.optional_nanoseconds("end");
+    if (line.has("end"))
+        thread.end = time_of(line, "end");
     if (const std::string* const name = line.find("name"))
         thread.name = *name;
     const std::pair key(thread.number, thread.tid);

@@ -121,6 +121,7 @@ def test_the_original_tools_get_nothing_of_it(run):
     ("CpuTime time=1 user=1", "a CpuTime line needs system="),
     ("Thread number=0 tid=1", "a Thread line needs begin="),
     ("Thread number=0 tid=-1 begin=0", "tid is negative"),
+    ("Thread number=0 tid=1 begin=0 end=-0.123456789", "end is negative"),
 ])
 def test_lines_that_are_wrong(run, line, message):
     run.process(0, f"{line}\n", size=1, keys="pid=1")
