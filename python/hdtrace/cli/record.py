@@ -26,23 +26,26 @@ _ROWS = 5
 _LAUNCHER = "hdtrace-run"
 
 
-def _traced(words: Sequence[str], tracer: list[str]) -> tuple[list[str], str]:
-    """The command line with hdtrace-run before each program, and the first program's name."""
-    by_hand = [place for place, word in enumerate(words) if os.path.basename(word) == _LAUNCHER]
-    if by_hand:
+def _programs(words: Sequence[str]) -> list[int]:
+    """Where they are in the command line. The launcher is asked for it, so ask once."""
+    if any(os.path.basename(word) == _LAUNCHER for word in words):
         raise UsageError(f"record: put no {_LAUNCHER} into the command: it is put there")
     try:
         launcher = launcher_of(words[0])
-        places = programs_in(words, launcher) if launcher else [0]
+        return programs_in(words, launcher) if launcher else [0]
     except UnknownOption as error:
         raise UsageError(
             f"record: {error}. Put hdtrace-run before the program yourself, as in: mpirun -n 4 {_LAUNCHER} -d DIR ./app; "
             "then: hdtrace stats DIR"
         ) from error
+
+
+def _traced(words: Sequence[str], places: Sequence[int], tracer: Sequence[str]) -> list[str]:
+    """The command line with hdtrace-run before each program."""
     command = list(words)
     for place in reversed(places):
         command[place:place] = tracer
-    return command, os.path.basename(words[places[0]])
+    return command
 
 
 def _new_folder(name: str) -> Path:
@@ -143,10 +146,11 @@ def run(arguments: Namespace) -> int:
         words = words[1:]
     if not words:
         raise UsageError("record: which program? For example: hdtrace record mpirun -n 4 ./app")
-    _, name = _traced(words, [])  # before anything is made
+    places = _programs(words)  # before anything is made
+    name = os.path.basename(words[places[0]])
     folder = _chosen_folder(arguments.output) if arguments.output else _new_folder(name)
     tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), *getattr(arguments, 'tracer', []), "--"]
-    code = _run(_traced(words, tracer)[0])
+    code = _run(_traced(words, places, tracer))
     if not any(folder.glob("*.info")):
         _say_that_nothing_was_recorded(name, code)
         if not any(folder.iterdir()):
