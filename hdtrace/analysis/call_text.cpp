@@ -206,4 +206,9 @@ std::string text_lines(const ObjectTable& objects, const TraceFile& trace, const
     return text;
 }
 
+std::string at(const CallSite* site)
+{
+    return site ? " at " + to_string(*site) : std::string();
+}
+
 } // namespace hdtrace

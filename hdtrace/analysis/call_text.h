@@ -16,6 +16,9 @@ std::string xml_line(const TraceFile& trace, const State& state);
 /// ended, and its first child elements, "Waitall count=9 (Pending rid=0) (Pending rid=1) and 7 more".
 std::string call_words(const State& state);
 
+/// " at main (main.c:7)"; nothing if it is not known.
+std::string at(const CallSite* site);
+
 /// A line for people, with the time in seconds after @p origin, how long it took, whose it is and where it
 /// was called; what is nested in it on lines before it, indented.
 std::string text_lines(const ObjectTable& objects, const TraceFile& trace, const State& state,

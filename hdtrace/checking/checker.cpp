@@ -56,12 +56,6 @@ bool has_one_root(const Communicator& communicator)
                                 [](const auto& member) { return member.group.has_value(); });
 }
 
-// " at main (main.c:7)", if that is known.
-std::string at(const CallSite* site)
-{
-    return site ? " at " + to_string(*site) : std::string();
-}
-
 std::string call_text(const CollectiveCall& call)
 {
     return call.name + (call.root ? " with root " + std::to_string(*call.root) : "") + at(call.site);

@@ -1,7 +1,8 @@
 #include "hdtrace/checking/deadlocks.h"
 
 #include <algorithm>
-#include <iterator>
+
+#include "hdtrace/analysis/call_text.h"
 
 namespace hdtrace {
 namespace {
@@ -14,11 +15,6 @@ std::map<std::int64_t, Wait> waits_of(const std::map<std::int64_t, WaitingCall>&
     for (const auto& [rank, call] : waiting)
         waits.emplace(rank, call.wait);
     return waits;
-}
-
-std::string at(const CallSite* site)
-{
-    return site ? " at " + to_string(*site) : std::string();
 }
 
 /// "rank 0 waits in Recv fromRank=1 at main (a.c:7) for rank 1"
