@@ -1,12 +1,18 @@
 #include "hdtrace/checking/waiting_calls.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "hdtrace/analysis/call_text.h"
 #include "hdtrace/calls/special_ranks.h"
 
 namespace hdtrace {
 namespace {
+
+constexpr std::int64_t own_call = -2; // in the place of a request
+
+using Mailbox = std::pair<const Communicator*, std::int64_t>; // and the rank that receives
+using SourceAndTag = std::pair<std::int64_t, std::int64_t>;
 
 bool is_collective_of_communicator(const Call& call)
 {
@@ -74,29 +80,27 @@ void WaitingCalls::completed(const Call& call, const Completion& completion)
 
 void WaitingCalls::add_rest(const Message& message)
 {
-    const auto end_of = [&](const MessageEnd& end, std::int64_t rank) {
-        return End{
-            message.communicator, message.source, message.destination, message.tag, end.rid, rank, end.time};
+    const auto end_of = [&](const MessageEnd& end) {
+        return End{message.communicator, message.source, message.destination, message.tag, end.rid, end.time};
     };
     if (message.send && !message.receive)
-        m_sends.push_back(end_of(*message.send, message.source));
+        m_sends.push_back(end_of(*message.send));
     if (message.receive && !message.send)
-        m_receives.push_back(end_of(*message.receive, message.destination));
+        m_receives.push_back(end_of(*message.receive));
 }
 
 void WaitingCalls::add_blocking(std::int64_t rank, const Unfinished& call)
 {
-    constexpr std::int64_t own = -1;
     const State& state = call.state;
     const Communicator* communicator = m_objects.communicator(rank, state);
     const std::int64_t to = value_or(state, "toRank", proc_null),
                        from = value_or(state, "fromRank", proc_null);
     const bool receives = call.facts->receives != ReceiveKind::none || call.facts->probes != ProbeKind::none;
     if (call.facts->sends != SendMode::none && to >= 0)
-        m_sends.push_back({communicator, rank, to, value_or(state, "toTag", any_tag), own, rank, state.time});
+        m_sends.push_back({communicator, rank, to, value_or(state, "toTag", any_tag), own_call, state.time});
     if (receives && (from >= 0 || from == any_rank))
         m_receives.push_back(
-            {communicator, from, rank, value_or(state, "fromTag", any_tag), own, rank, state.time});
+            {communicator, from, rank, value_or(state, "fromTag", any_tag), own_call, state.time});
 }
 
 /// Receives get, in the order in which they began, the first message that fits (MPI 4.1, 3.5).
@@ -104,16 +108,40 @@ void WaitingCalls::match_ends()
 {
     std::ranges::stable_sort(m_sends, {}, &End::time);
     std::ranges::stable_sort(m_receives, {}, &End::time);
-    for (End& receive : m_receives) {
-        const auto send = std::ranges::find_if(m_sends, [&](const End& one) {
-            return !one.is_met && one.communicator == receive.communicator &&
-                   one.destination == receive.destination && fits(receive.source, one.source) &&
-                   fits(receive.tag, one.tag);
-        });
-        if (send == m_sends.end())
-            continue;
-        send->is_met = receive.is_met = true;
+    using Channel = std::deque<std::size_t>; // positions of sends
+    std::map<Mailbox, std::map<SourceAndTag, Channel>> mailboxes;
+    for (std::size_t i = 0; i < m_sends.size(); ++i) {
+        const End& send = m_sends[i];
+        mailboxes[{send.communicator, send.destination}][{send.source, send.tag}].push_back(i);
     }
+    for (End& receive : m_receives) {
+        const auto mailbox = mailboxes.find({receive.communicator, receive.destination});
+        if (mailbox == mailboxes.end())
+            continue;
+        auto& channels = mailbox->second;
+        auto first = channels.end();
+        if (receive.source != any_rank && receive.tag != any_tag)
+            first = channels.find({receive.source, receive.tag});
+        else
+            for (auto channel = channels.begin(); channel != channels.end(); ++channel)
+                if (fits(receive.source, channel->first.first) && fits(receive.tag, channel->first.second) &&
+                    (first == channels.end() || channel->second.front() < first->second.front()))
+                    first = channel;
+        if (first == channels.end())
+            continue;
+        m_sends[first->second.front()].is_met = receive.is_met = true;
+        first->second.pop_front();
+        if (first->second.empty())
+            channels.erase(first);
+    }
+}
+
+void WaitingCalls::index_ends()
+{
+    for (const End& send : m_sends)
+        m_send_of.try_emplace({send.source, send.rid}, &send);
+    for (const End& receive : m_receives)
+        m_receive_of.try_emplace({receive.destination, receive.rid}, &receive);
 }
 
 std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_count)
@@ -125,6 +153,7 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
             ++m_calls[{communicator, rank}];
     }
     match_ends();
+    index_ends();
     std::map<std::int64_t, WaitingCall> waiting;
     for (const auto& [rank, call] : m_unfinished) {
         if (!m_with_threads.contains(rank))
@@ -149,12 +178,10 @@ Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, std::int64
                             : Wait();
     }
     Wait wait;
-    for (const End& end : m_sends)
-        if (end.rid < 0 && end.rank == rank && end.time == call.state.time)
-            wait.conditions.push_back(condition_of(end, true));
-    for (const End& end : m_receives)
-        if (end.rid < 0 && end.rank == rank && end.time == call.state.time)
-            wait.conditions.push_back(condition_of(end, false));
+    if (const auto send = m_send_of.find({rank, own_call}); send != m_send_of.end())
+        wait.conditions.push_back(condition_of(*send->second, true));
+    if (const auto receive = m_receive_of.find({rank, own_call}); receive != m_receive_of.end())
+        wait.conditions.push_back(condition_of(*receive->second, false));
     return wait;
 }
 
@@ -174,11 +201,10 @@ Condition WaitingCalls::condition_of(std::int64_t rank, std::int64_t rid) const
 {
     if (const auto collective = m_collectives.find({rank, rid}); collective != m_collectives.end())
         return condition_of(rank, collective->second);
-    const auto is_it = [&](const End& end) { return end.rank == rank && end.rid == rid; };
-    if (const auto send = std::ranges::find_if(m_sends, is_it); send != m_sends.end())
-        return condition_of(*send, true);
-    if (const auto receive = std::ranges::find_if(m_receives, is_it); receive != m_receives.end())
-        return condition_of(*receive, false);
+    if (const auto send = m_send_of.find({rank, rid}); send != m_send_of.end())
+        return condition_of(*send->second, true);
+    if (const auto receive = m_receive_of.find({rank, rid}); receive != m_receive_of.end())
+        return condition_of(*receive->second, false);
     return {};
 }
 
@@ -191,7 +217,7 @@ Condition WaitingCalls::condition_of(const End& end, bool is_send) const
     if (end.source != any_rank)
         return {Condition::Of::all, {end.source}};
     return {Condition::Of::any,
-            end.communicator ? others_in(*end.communicator, end.rank) : std::set<std::int64_t>()};
+            end.communicator ? others_in(*end.communicator, end.destination) : std::set<std::int64_t>()};
 }
 
 /// All members that have not called it.

@@ -53,8 +53,7 @@ class WaitingCalls : public EventVisitor {
         std::int64_t source;
         std::int64_t destination;
         std::int64_t tag;
-        std::int64_t rid;  ///< -1: that of the call that waits
-        std::int64_t rank; ///< whose it is
+        std::int64_t rid; ///< -1: of a blocking call that has ended; own_call: of one that waits
         std::int64_t time;
         bool is_met = false;
     };
@@ -70,6 +69,7 @@ class WaitingCalls : public EventVisitor {
 
     void add_blocking(std::int64_t rank, const Unfinished& call);
     void match_ends();
+    void index_ends();
     Wait wait_of(std::int64_t rank, const Unfinished& call, std::int64_t process_count) const;
     Wait wait_for_requests(std::int64_t rank, const Unfinished& call) const;
     Condition condition_of(std::int64_t rank, std::int64_t rid) const;
@@ -86,6 +86,8 @@ class WaitingCalls : public EventVisitor {
     std::map<RequestId, Place> m_collectives;                 ///< those that have requests
     std::vector<End> m_sends;
     std::vector<End> m_receives;
+    std::map<RequestId, const End*> m_send_of; ///< of requests, and of calls that wait
+    std::map<RequestId, const End*> m_receive_of;
     std::set<std::int64_t> m_ended;
     std::set<std::int64_t> m_finalizing; ///< and those that are in MPI_Finalize
 };
