@@ -1,0 +1,10 @@
+# The toolchain of the preset arm64: Debian's compilers for it, and its libraries beside those of this machine.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+foreach(language C:gcc CXX:g++ Fortran:gfortran)
+    string(REPLACE ":" ";" language "${language}")
+    list(GET language 0 name)
+    list(GET language 1 compiler)
+    set(CMAKE_${name}_COMPILER aarch64-linux-gnu-${compiler})
+endforeach()
+set(PKG_CONFIG_EXECUTABLE aarch64-linux-gnu-pkg-config)
