@@ -10,70 +10,21 @@ namespace {
 
 #include "hdtrace/settings/rows.inc"
 
-// 0 if there is no such suffix.
-int64_t unit_of(char suffix)
-{
-    switch (suffix) {
-    case 'K':
-        return 1 << 10;
-    case 'M':
-        return 1 << 20;
-    case 'G':
-        return 1 << 30;
-    default:
-        return 0;
-    }
-}
-
-constexpr TimeUnit units_of_time[] = {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}};
-
-// The number that the text begins with. Returns where it ends; null if there is none. The locale does not
-// matter.
-const char* parse_digits(const char* text, int64_t& value)
-{
-    const char* end = text;
-    value = 0;
-    for (; *end >= '0' && *end <= '9'; ++end) {
-        if (__builtin_mul_overflow(value, 10, &value) || __builtin_add_overflow(value, *end - '0', &value))
-            return nullptr;
-    }
-    return end != text ? end : nullptr;
-}
-
-// Digits and, of a size, perhaps a unit.
-bool parse(const char* text, bool has_unit, int64_t& number)
+// A text that is nothing else.
+bool parse_whole(ParseNumber parse, const char* text, int64_t& number)
 {
     int64_t value = 0;
-    const char* const end = parse_digits(text, value);
-    if (end == nullptr)
+    const char* const end = parse(text, value);
+    if (end == nullptr || *end != '\0')
         return false;
-    if (*end == '\0') {
-        number = value;
-        return true;
-    }
-    const int64_t unit = has_unit ? unit_of(*end) : 0;
-    return unit > 0 && end[1] == '\0' && !__builtin_mul_overflow(value, unit, &number);
-}
-
-// Without a unit only 0.
-bool parse_duration(const char* text, int64_t& nanoseconds)
-{
-    int64_t value = 0;
-    const char* const end = parse_digits(text, value);
-    if (end == nullptr)
-        return false;
-    for (const TimeUnit& unit : units_of_time) {
-        if (strcmp(end, unit.suffix) == 0)
-            return !__builtin_mul_overflow(value, unit.nanoseconds, &nanoseconds);
-    }
-    nanoseconds = 0;
-    return *end == '\0' && value == 0;
+    number = value;
+    return true;
 }
 
 bool parse_in_range(const Option& option, const char* text, int64_t& number)
 {
-    return parse(text, option.type == Option::Type::size, number) && number >= option.smallest &&
-           number <= option.largest;
+    return parse_whole(option.type == Option::Type::size ? parse_size : parse_digits, text, number) &&
+           number >= option.smallest && number <= option.largest;
 }
 
 // -1 if it is none of them.
@@ -96,6 +47,12 @@ template <typename Value> Value load(const Settings& settings, const Option& opt
     Value value;
     memcpy(&value, reinterpret_cast<const char*>(&settings) + option.place, sizeof value);
     return value;
+}
+
+bool is_bound(const Option& option, const char* text)
+{
+    Bound bound;
+    return parse_bound(text, bound) && (bound.bytes == 0 || bound.bytes >= option.smallest);
 }
 
 // Each line is key=value.
@@ -137,9 +94,14 @@ bool set(Settings& settings, const Option& option, const char* text)
         store(settings, option, number);
         return true;
     case Option::Type::duration:
-        if (!parse_duration(text, number))
+        if (!parse_whole(parse_duration, text, number))
             return false;
         store(settings, option, number);
+        return true;
+    case Option::Type::bound:
+        if (!is_bound(option, text))
+            return false;
+        store(settings, option, text);
         return true;
     case Option::Type::choice:
         if (find_choice(option, text) < 0)
@@ -162,7 +124,8 @@ bool set(Settings& settings, const Option& option, const char* text)
 
 const char** text_of(Settings& settings, const Option& option)
 {
-    if (option.type != Option::Type::text && option.type != Option::Type::notes)
+    if (option.type != Option::Type::text && option.type != Option::Type::notes &&
+        option.type != Option::Type::bound)
         return nullptr;
     return reinterpret_cast<const char**>(reinterpret_cast<char*>(&settings) + option.place);
 }
@@ -180,14 +143,10 @@ int64_t number_of(const Settings& settings, const Option& option)
         return load<int64_t>(settings, option);
     case Option::Type::text:
     case Option::Type::notes:
+    case Option::Type::bound:
         break;
     }
     return 0;
-}
-
-std::span<const TimeUnit> time_units()
-{
-    return units_of_time;
 }
 
 bool has_rights_of_others()

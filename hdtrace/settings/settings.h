@@ -2,6 +2,7 @@
 // inside the application and in hdtrace-run. Nothing here asks for memory or says anything.
 #pragma once
 
+#include "hdtrace/settings/numbers.h"
 #include "hdtrace/settings/values.h"
 
 #include <span>
@@ -11,14 +12,14 @@ namespace hdtrace {
 
 /// A row of the table.
 struct Option {
-    enum class Type { flag, number, size, duration, choice, text, notes };
+    enum class Type { flag, number, size, duration, bound, choice, text, notes };
 
     const char* variable; ///< in the environment
     const char* name;     ///< on the command line, without dashes
     char letter;          ///< the same in short; 0 if there is none
     Type type;
     bool is_for_library; ///< the trace library takes it as well, and not only the tracer of MPI programs
-    int64_t smallest;    ///< of numbers and sizes
+    int64_t smallest;    ///< of numbers and sizes, also those of bounds
     int64_t largest;
     std::span<const char* const> choices;
     const char* expected; ///< what a value is, in words: the end of "expected ..." and of "is not ..."
@@ -40,14 +41,6 @@ int64_t number_of(const Settings& settings, const Option& option);
 /// Whether the program has rights that whoever started it has not (set-uid, set-gid, capabilities). He must
 /// not tell it what to write where: nothing is traced, and the environment says nothing.
 bool has_rights_of_others();
-
-/// A unit that durations are written with.
-struct TimeUnit {
-    const char* suffix;
-    int64_t nanoseconds;
-};
-/// From the largest on.
-std::span<const TimeUnit> time_units();
 
 /// What the environment says, null if that is nothing: an empty variable counts as not set.
 const char* value_in_environment(const Option& option);

@@ -43,7 +43,7 @@ int64_t clock_offset()
 
 namespace detail {
 
-#ifdef __x86_64__
+#ifdef HDTRACE_TICK_COUNTER
 
 constinit TickScale scales[scale_count] = {};
 constinit uint32_t scale_version = 0;
@@ -54,8 +54,6 @@ namespace {
 // measurement was.
 constexpr int64_t shortest_window = 1'000'000;
 constexpr int64_t longest_window = 100'000'000;
-// Two readings of the counter that lie further apart tell nothing about the clock between them.
-constexpr uint64_t widest_reading = 8000;
 constexpr int most_wide_readings = 1000;
 // A counter whose rate changes more than this is not steady. (NTP changes the clock's by 0.0005 at most.)
 constexpr double steady = 0.002;
@@ -64,16 +62,17 @@ constexpr double steady = 0.002;
 bool kernel_trusts_the_counter()
 {
     const int program_errno = errno;
-    char source[16] = "";
+    char source[32] = "";
     const int file =
         open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
     if (file >= 0) {
         if (read(file, source, sizeof source - 1) < 0)
             source[0] = '\0';
+        *strchrnul(source, '\n') = '\0';
         close(file);
     }
     errno = program_errno;
-    return strcmp(source, "tsc\n") == 0;
+    return strcmp(source, tick_counter_source) == 0;
 }
 
 struct Reading {
@@ -86,9 +85,9 @@ Reading read_both()
 {
     Reading best;
     for (int attempt = 0; attempt < 3; ++attempt) {
-        const uint64_t before = __rdtsc();
+        const uint64_t before = read_ticks();
         const int64_t time = read_clock(CLOCK_MONOTONIC);
-        const uint64_t width = __rdtsc() - before;
+        const uint64_t width = read_ticks() - before;
         if (width < best.width)
             best = {before + width / 2, time, width};
     }
@@ -105,7 +104,8 @@ class Adjustment {
     int64_t adjust(const Reading& reading)
     {
         const int64_t time = reading.time > last_told(reading.tick) ? reading.time : last_told(reading.tick);
-        if (reading.width > widest_reading) {
+        // Readings of the counter that lie far apart tell nothing about the clock between them.
+        if (reading.width > ticks_of_a_wide_reading()) {
             if (++m_wide_readings == most_wide_readings)
                 give_up();
             return time;
@@ -158,12 +158,15 @@ class Adjustment {
         if (++m_version == 0)
             m_version = scale_count; // 0 means that there is none
         TickScale& next = scales[m_version % scale_count];
-        __atomic_store_n(&next.origin, tick, __ATOMIC_RELAXED);
+        // Whoever reads what is written from here on must find that the versions before it are there, or
+        // would not know that the scale is being overwritten: hence every store releases. (A fence would
+        // do as well, but ThreadSanitizer does not know them.)
+        __atomic_store_n(&next.origin, tick, __ATOMIC_RELEASE);
         __atomic_store_n(&next.span, static_cast<uint64_t>(static_cast<double>(window) / m_rate),
-                         __ATOMIC_RELAXED);
-        __atomic_store_n(&next.time, time, __ATOMIC_RELAXED);
+                         __ATOMIC_RELEASE);
+        __atomic_store_n(&next.time, time, __ATOMIC_RELEASE);
         __atomic_store_n(&next.rate, static_cast<uint64_t>(slowed * static_cast<double>(1ull << rate_bits)),
-                         __ATOMIC_RELAXED);
+                         __ATOMIC_RELEASE);
         __atomic_store_n(&scale_version, m_version, __ATOMIC_RELEASE);
     }
 

@@ -1,11 +1,10 @@
 // The clock of all traces of a process.
 #pragma once
 
+#include "hdtrace/writer/tick_counter.h"
+
 #include <stdint.h>
 #include <time.h>
-#ifdef __x86_64__
-#include <x86intrin.h>
-#endif
 
 namespace hdtrace {
 
@@ -23,10 +22,10 @@ inline int64_t read_clock(clockid_t clock)
 /// Reads the monotonic clock itself, and adjusts the processor's counter to it where that is steady.
 int64_t monotonic_time_slowly();
 
-#ifdef __x86_64__
+#ifdef HDTRACE_TICK_COUNTER
 inline constexpr unsigned rate_bits = 32;
 
-/// What the time stamp counter means for a while.
+/// What the processor's counter means for a while.
 struct TickScale {
     uint64_t origin; ///< in ticks
     uint64_t span;   ///< ticks from there on for which it holds
@@ -58,7 +57,7 @@ __attribute__((always_inline)) inline int64_t monotonic_time()
         __atomic_load_n(&shared.time, __ATOMIC_ACQUIRE), __atomic_load_n(&shared.rate, __ATOMIC_ACQUIRE)};
     const bool may_be_overwritten =
         __atomic_load_n(&scale_version, __ATOMIC_RELAXED) - version >= scale_count - 1;
-    const uint64_t tick = __rdtsc();
+    const uint64_t tick = read_ticks();
     if (__builtin_expect(tick - scale.origin > scale.span || may_be_overwritten, false))
         return monotonic_time_slowly();
     return scale.time_at(tick);

@@ -182,8 +182,8 @@ ShortText ShortText::seen() const
 
 void OpenState::copy_from(const OpenState& other)
 {
+    m_begin = load(other.m_begin); // the last that is set, hence the first: see is_same()
     m_form = load(other.m_form);
-    m_begin = load(other.m_begin);
     m_known = load(other.m_known);
     m_kept_site = m_form != nullptr ? load(other.m_site)->seen() : ShortText();
     m_site = &m_kept_site;

@@ -96,6 +96,12 @@ class OpenState {
 
     /// What this one is at the moment, for a thread that it does not belong to.
     void copy_from(const OpenState& other);
+    /// Whether the copy is still what this one is: if this one is open, and the copy was made while it or one
+    /// before it was.
+    bool is_same(const OpenState& copy) const
+    {
+        return __atomic_load_n(&m_begin, __ATOMIC_ACQUIRE) == copy.m_begin;
+    }
     const StateForm* form() const { return m_form; }
     int64_t begin() const { return m_begin; }
 

@@ -72,12 +72,26 @@ OutputFile::~OutputFile()
     free(m_path);
 }
 
+// Without asking for memory again where a name is not much longer.
+bool OutputFile::keep_path(const char* path)
+{
+    const size_t size = strlen(path) + 1;
+    if (size > m_path_room) {
+        constexpr size_t more = 16;
+        free(m_path);
+        m_path = static_cast<char*>(malloc(size + more));
+        m_path_room = m_path != nullptr ? size + more : 0;
+    }
+    if (m_path != nullptr)
+        memcpy(m_path, path, size);
+    return m_path != nullptr;
+}
+
 int OutputFile::open_as(Owner owner, const char* path, Text trailer)
 {
     m_trailer = trailer;
-    free(m_path);
-    m_path = strdup(path);
-    if (m_path == nullptr)
+    m_trailer_error = 0;
+    if (!keep_path(path))
         return ENOMEM;
     const int descriptor = open_when_possible([&] { return open_own_file(path); });
     if (descriptor < 0)

@@ -40,10 +40,13 @@ class OutputFile {
     /// Returns why the trailer could not be written, among others.
     int close();
     bool is_open() const { return m_is_open; }
+    /// Bytes that no later write goes over.
+    int64_t size() const { return m_size; }
 
   private:
     enum class Owner { anybody, this_process };
 
+    bool keep_path(const char* path);
     int open_as(Owner owner, const char* path, Text trailer);
     int make_empty();
     int take_descriptor();
@@ -58,6 +61,7 @@ class OutputFile {
     bool m_is_kept = true; // the descriptor, between two writes
     int m_descriptor = -1;
     char* m_path = nullptr;
+    size_t m_path_room = 0;
     pid_t m_process = 0;
     dev_t m_device = 0;
     ino_t m_inode = 0;

@@ -18,4 +18,14 @@ template <typename Value> bool copy_from_program(Value& to, const Value* from)
 /// there.
 long copy_string_from_program(char* to, const char* from, size_t most);
 
+/// Whoever sees what the program stores from now on sees what we have stored before: that the state has
+/// ended in which its memory was to be read. x86-64 keeps all stores in order by itself. No release does
+/// this, for it only keeps what comes before it there.
+inline void store_before_program()
+{
+#ifdef __aarch64__
+    asm volatile("dmb ishst" ::: "memory");
+#endif
+}
+
 } // namespace hdtrace

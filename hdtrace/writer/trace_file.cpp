@@ -1,5 +1,6 @@
 #include "hdtrace/writer/trace_file.h"
 
+#include "hdtrace/segments.h"
 #include "hdtrace/writer/own_file.h"
 #include "hdtrace/writer/text_buffer.h"
 
@@ -13,14 +14,39 @@ namespace {
 
 constexpr Compression all_forms[] = {Compression::none, Compression::gzip, Compression::zstd};
 
+static_assert(segment_count <= 10); // a digit
+constexpr size_t segment_room = 2;
+
+// False if one of them is not ours.
+bool remove_later_segments(TextBuffer& path)
+{
+    const size_t size = path.size();
+    bool are_ours = true;
+    for (int segment = 1; segment < segment_count && are_ours; ++segment) {
+        path.truncate(size);
+        path.text(".").number(segment);
+        if (access(path.c_string(), F_OK) != 0)
+            break;
+        are_ours = remove_own_file(path.c_string());
+    }
+    path.truncate(size);
+    return are_ours;
+}
+
+char* copy_with_room(const char* path)
+{
+    char* const copy = static_cast<char*>(malloc(strlen(path) + segment_room + 1));
+    return copy != nullptr ? strcpy(copy, path) : nullptr;
+}
+
 } // namespace
 
-TraceFile::~TraceFile()
+TraceOutput::~TraceOutput()
 {
     free(m_path);
 }
 
-bool TraceFile::is_taken(const char* path)
+bool TraceOutput::is_taken(const char* path)
 {
     for (const Compression form : all_forms) {
         TextBuffer name;
@@ -30,7 +56,7 @@ bool TraceFile::is_taken(const char* path)
     return false;
 }
 
-int TraceFile::choose(const char* path, Compression compression)
+int TraceOutput::choose(const char* path, Compression compression)
 {
     if (compression != Compression::none)
         m_compressor.open(compression);
@@ -39,39 +65,46 @@ int TraceFile::choose(const char* path, Compression compression)
     for (const Compression form : all_forms) {
         TextBuffer name;
         name.string(path).string(suffix_of(form));
+        if (!remove_later_segments(name))
+            return EEXIST;
         if (form == chosen)
-            m_path = strdup(name.c_string());
+            m_path = copy_with_room(name.c_string());
         else if (!remove_own_file(name.c_string()))
             return EEXIST;
     }
     return m_path != nullptr && *m_path != '\0' ? 0 : ENOMEM;
 }
 
-int TraceFile::open(Text head, Text footer, char* room)
+int TraceOutput::open(int segment, Text head, Text footer, char* room)
 {
+    m_next_block = {};
     if (is_compressed()) {
         footer = m_compressor.compress(m_compressed_footer, footer);
         m_next_block.skip(head);
         head = m_compressor.compress(room, head);
     }
+    char* const end = m_path + strlen(m_path);
+    if (segment > 0)
+        *put_number(put_text(end, "."), segment) = '\0';
     const int error = m_file.open(m_path, footer);
+    *end = '\0';
     return error != 0 ? error : m_file.write(head, Undisturbed());
 }
 
-int TraceFile::write(Text lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed)
+int TraceOutput::write(Text lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed)
 {
     return is_compressed() ? write_compressed(lines, elements, tail, room, undisturbed)
                            : write_parts(lines, elements, tail, undisturbed);
 }
 
-int TraceFile::write_parts(Text lines, Text elements, Text tail, const Undisturbed& undisturbed)
+int TraceOutput::write_parts(Text lines, Text elements, Text tail, const Undisturbed& undisturbed)
 {
     return tail.size > 0 ? m_file.write(lines, elements, tail, undisturbed)
                          : m_file.write(lines, undisturbed);
 }
 
-int TraceFile::write_compressed(Text lines, Text elements, Text tail, char* room,
-                                const Undisturbed& undisturbed)
+int TraceOutput::write_compressed(Text lines, Text elements, Text tail, char* room,
+                                  const Undisturbed& undisturbed)
 {
     const auto compress = [&](Text text) {
         const Text compressed = text.size > 0 ? m_compressor.compress(room, text) : text;

@@ -10,12 +10,12 @@ namespace hdtrace {
 
 /// Functions return 0 or a value of errno. Not thread-safe; all but choose() and the destructor are safe in
 /// signal handlers. Where they need memory to compress, they are given room for it.
-class TraceFile {
+class TraceOutput {
   public:
-    TraceFile() = default;
-    TraceFile(const TraceFile&) = delete;
-    TraceFile& operator=(const TraceFile&) = delete;
-    ~TraceFile();
+    TraceOutput() = default;
+    TraceOutput(const TraceOutput&) = delete;
+    TraceOutput& operator=(const TraceOutput&) = delete;
+    ~TraceOutput();
 
     /// Whether something that is not a file of this user's has the name of the trace, in any form.
     static bool is_taken(const char* path);
@@ -28,18 +28,21 @@ class TraceFile {
     /// How much room is needed for so much text.
     size_t room_for(size_t text_size) const { return is_compressed() ? Compressor::bound(text_size) : 0; }
 
-    /// Creates the file with its first lines, and its last one, which is not copied.
-    int open(Text head, Text footer, char* room);
+    /// Creates the file with its first lines, and its last one, which is not copied. May be called again
+    /// after close(), for another segment (segments.h).
+    int open(int segment, Text head, Text footer, char* room);
     /// Adds whole lines. Until the next write() @p elements and @p tail follow, the tail in place of the
     /// footer; both may be empty.
     int write(Text lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed);
     int close() { return m_file.close(); }
+    /// Bytes in the file that no later write goes over.
+    int64_t size() const { return m_file.size(); }
 
   private:
     int write_compressed(Text lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed);
     int write_parts(Text lines, Text elements, Text tail, const Undisturbed& undisturbed);
 
-    char* m_path = nullptr;
+    char* m_path = nullptr; // with room for the number of a segment
     OutputFile m_file;
     Compressor m_compressor;
     BlockPosition m_next_block; // only with compression

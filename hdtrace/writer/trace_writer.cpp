@@ -1,5 +1,6 @@
 #include "hdtrace/writer/trace_writer.h"
 
+#include "hdtrace/segments.h"
 #include "hdtrace/writer/element.h"
 
 #include <errno.h>
@@ -14,14 +15,16 @@ constexpr char nested_begin[] = "<Nested>";
 constexpr char nested_end[] = "</Nested>";
 // Also when memory is short, an element without long texts must fit.
 constexpr size_t smallest_buffer = 32 * 1024;
+constexpr size_t segment_head_room = 100;
 constexpr size_t largest_buffer = 1024 * 1024 * 1024;
 constexpr size_t nested_room = TraceWriter::max_depth * (sizeof nested_begin + sizeof nested_end);
 // The unfinished states and the footer. Next to its arguments a state has its name, twice if there are child
 // elements, two times and constants.
 constexpr size_t arguments_room = 16 * 1024;
+constexpr size_t error_room = sizeof " rc=''" + TraceWriter::longest_name;
 constexpr size_t tail_room = arguments_room + nested_room +
-                             TraceWriter::max_depth * (2 * TraceWriter::longest_name + 100) + sizeof footer +
-                             1;
+                             TraceWriter::max_depth * (2 * TraceWriter::longest_name + 100) + error_room +
+                             sizeof footer + 1;
 
 size_t capacity_for(size_t buffer_size)
 {
@@ -67,14 +70,54 @@ int TraceWriter::open(const char* path, const char* root_attributes, int64_t bas
 
 int TraceWriter::write_head(const char* root_attributes, int64_t base)
 {
-    TextBuffer head;
-    head.text(declaration).text("<Program timeAdjustment='").number(base).text("' version='1'");
+    m_head.text(declaration).text("<Program timeAdjustment='").number(base).text("' version='1'");
     if (*root_attributes != '\0')
-        head.text(" ").string(root_attributes);
-    head.text(">\n");
-    if (head.bad())
+        m_head.text(" ").string(root_attributes);
+    m_head_size = m_head.size();
+    m_head.space(segment_head_room); // so that no later one asks for memory
+    return open_segment();
+}
+
+int TraceWriter::open_segment()
+{
+    m_head.truncate(m_head_size);
+    if (has_segments(m_settings)) {
+        m_head.text(" segment='").number(m_segment).text("' before='").number(states()).text("'");
+        m_segment_begin = Clock().now();
+    }
+    m_head.text(">\n");
+    if (m_head.bad())
         return ENOMEM;
-    return m_file.open({head.data(), head.size()}, {footer, strlen(footer)}, room_to_compress());
+    const int error = m_file.open(static_cast<int>(m_segment % segment_count), {m_head.data(), m_head.size()},
+                                  {footer, strlen(footer)}, room_to_compress());
+    m_empty_segment_size = m_file.size();
+    return error;
+}
+
+// Whether no more bytes may come to it.
+bool TraceWriter::is_segment_full(int64_t bytes) const
+{
+    if (m_error != 0 || m_closed || m_file.size() == m_empty_segment_size)
+        return false;
+    const int64_t* const size = m_settings.segment_size;
+    if (size != nullptr)
+        return m_file.size() + bytes > __atomic_load_n(size, __ATOMIC_RELAXED);
+    return Clock().now() - m_segment_begin >= m_settings.segment_time;
+}
+
+// Only for the thread that records: opening a file is not for signal handlers.
+void TraceWriter::begin_segment(const Lock& lock)
+{
+    if (m_has_tail) // it comes as whole lines now
+        fail(m_file.write({}, {}, {}, room_to_compress(), lock.undisturbed()));
+    m_has_tail = false;
+    if (m_error == 0)
+        fail(m_file.close());
+    ++m_segment;
+    if (m_segment >= segment_count && m_settings.on_overwritten != nullptr)
+        m_settings.on_overwritten();
+    if (m_error == 0)
+        fail(open_segment());
 }
 
 char* TraceWriter::begin_element_slowly()
@@ -197,8 +240,11 @@ int TraceWriter::save()
 int TraceWriter::flush(const Lock& lock)
 {
     const Extent lines = m_buffer.whole_lines();
-    if (lines != m_handled)
+    if (lines != m_handled) {
+        if (has_segments(m_settings) && is_segment_full(int64_t{lines.bytes} - m_handled.bytes))
+            begin_segment(lock);
         write(lock, {lines, lines, 0});
+    }
     m_buffer.remove_whole_lines(lock);
     m_handled = {};
     return m_error;
@@ -228,10 +274,15 @@ TraceWriter::Unfinished TraceWriter::look_at_unfinished()
     return found;
 }
 
+// A state that was abandoned leaves nothing in the buffer: the next one there began at another time. What
+// was seen was loaded with acquire, and the kernel, which copies the program's memory, keeps order: so all
+// of that came before what is loaded here.
 bool TraceWriter::is_still(const Unfinished& seen) const
 {
+    const int depth = seen.seen_depth;
     return seen.whole_lines == m_buffer.whole_lines() && seen.seen_elements == m_buffer.whole_elements() &&
-           seen.seen_depth == __atomic_load_n(&m_depth, __ATOMIC_RELAXED);
+           depth == __atomic_load_n(&m_depth, __ATOMIC_ACQUIRE) &&
+           (depth == 0 || m_open[depth].is_same(m_seen[depth]));
 }
 
 bool TraceWriter::can_be_told(Unfinished& found) const
@@ -273,17 +324,22 @@ Text TraceWriter::put_tail(const Unfinished& unfinished, bool was_left) const
     for (int depth = unfinished.depth; depth > 0; --depth) {
         if (depth <= unfinished.open_blocks || depth < unfinished.depth)
             out = put_text(out, nested_end);
-        out = put_unfinished(out, m_seen[depth], now, was_left);
+        const char* const error =
+            depth == unfinished.depth ? __atomic_load_n(&m_failed_with, __ATOMIC_ACQUIRE) : nullptr;
+        out = put_unfinished(out, m_seen[depth], error, now, was_left);
     }
     out = put_text(put_text(out, "\n"), footer);
     return {m_buffer.limit(), static_cast<size_t>(out - m_buffer.limit())};
 }
 
-char* TraceWriter::put_unfinished(char* out, const OpenState& state, int64_t now, bool was_left) const
+char* TraceWriter::put_unfinished(char* out, const OpenState& state, const char* error, int64_t now,
+                                  bool was_left) const
 {
     const char* const limit = m_buffer.limit() + arguments_room;
     const char* const name = state.form()->name;
     out = state.put_attributes(put_constant(put_text(out, "<"), name), limit, was_left);
+    if (error != nullptr)
+        out = put_text(put_constant(put_text(out, " rc='"), error), "'");
     out = m_times.put_anew(put_text(out, " time='"), state.begin());
     // The state's thread has its own clock.
     out = m_times.put_anew(put_text(out, "' end='"), now > state.begin() ? now : state.begin());
@@ -307,13 +363,20 @@ void TraceWriter::write(const Lock& lock, const Unfinished& unfinished)
     if (m_info != nullptr && m_error == 0)
         m_info->flush();
     if (m_error == 0 && !m_closed)
-        fail(m_file.write(lines, elements, has_tail ? put_tail(unfinished) : Text{}, room_to_compress(),
-                          lock.undisturbed()));
+        write_to_file(lock, lines, elements, has_tail ? put_tail(unfinished) : Text{});
     const bool lost = m_error != 0 || m_closed;
     // After close() unfinished states have been handled before they are whole.
     (lost ? m_dropped_states : m_written_states) += int64_t{whole.states} - m_handled.states;
     m_handled = whole;
     m_has_tail = has_tail;
+}
+
+void TraceWriter::write_to_file(const Lock& lock, Text lines, Text elements, Text tail)
+{
+    const int64_t size = m_file.size();
+    fail(m_file.write(lines, elements, tail, room_to_compress(), lock.undisturbed()));
+    if (m_settings.on_written != nullptr)
+        m_settings.on_written(m_file.size() - size);
 }
 
 void TraceWriter::fail(int error)

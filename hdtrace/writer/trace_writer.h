@@ -4,6 +4,7 @@
 #include "hdtrace/writer/info_writer.h"
 #include "hdtrace/writer/line_buffer.h"
 #include "hdtrace/writer/open_state.h"
+#include "hdtrace/writer/program_memory.h"
 #include "hdtrace/writer/time_text.h"
 #include "hdtrace/writer/trace_file.h"
 #include "hdtrace/writer/trace_settings.h"
@@ -57,6 +58,18 @@ class TraceWriter {
         __atomic_store_n(&m_depth, depth, __ATOMIC_RELEASE);
     }
     int depth() const { return m_depth; }
+    /// The state that began last is not to be written. False if there is something in it: then it is.
+    bool abandon_state()
+    {
+        const bool is_empty = (m_nested_blocks & (1ull << m_depth)) == 0;
+        if (is_empty)
+            leave_state();
+        return is_empty;
+    }
+    /// The state that began last will not end, because of this: its `rc` where it is saved as an unfinished
+    /// one.
+    /// @p error is a constant of at most longest_name characters that need no escaping.
+    void fail_state(const char* error) { __atomic_store_n(&m_failed_with, error, __ATOMIC_RELEASE); }
     /// The states beyond @p depth, all of them with forms, will never end: they are written as unfinished
     /// ones.
     void give_up_states(int depth, int64_t now);
@@ -109,13 +122,18 @@ class TraceWriter {
             return m_buffer.cursor();
         return begin_element_slowly();
     }
-    void end_element(char* cursor)
+    __attribute__((always_inline)) void end_element(char* cursor)
     {
         m_buffer.end_element(cursor);
+        if (leave_state() == 0)
+            end_line();
+    }
+    int leave_state()
+    {
         const int depth = m_depth - 1;
         __atomic_store_n(&m_depth, depth, __ATOMIC_RELEASE);
-        if (depth == 0)
-            end_line();
+        store_before_program();
+        return depth;
     }
     void end_line()
     {
@@ -135,6 +153,9 @@ class TraceWriter {
 
     // ---- writing them ----
     int write_head(const char* root_attributes, int64_t base);
+    int open_segment();
+    bool is_segment_full(int64_t bytes) const;
+    void begin_segment(const Lock& lock);
     int flush(const Lock& lock);
     Unfinished find_unfinished();
     Unfinished look_at_unfinished();
@@ -143,9 +164,11 @@ class TraceWriter {
     Text elements_of(const Unfinished& unfinished) const;
     Text put_tail(const Unfinished& unfinished) const;
     Text put_tail(const Unfinished& unfinished, bool was_left) const;
-    char* put_unfinished(char* out, const OpenState& state, int64_t now, bool was_left) const;
+    char* put_unfinished(char* out, const OpenState& state, const char* error, int64_t now,
+                         bool was_left) const;
     char* room_to_compress() const;
     void write(const Lock& lock, const Unfinished& unfinished);
+    void write_to_file(const Lock& lock, Text lines, Text elements, Text tail);
     void fail(int error);
 
     LineBuffer m_buffer;          // behind its limit there is room for the tail of the file, then to compress
@@ -168,9 +191,16 @@ class TraceWriter {
     InfoWriter* m_info = nullptr;
     // Held while the file is used, the counts change, the buffer moves.
     pthread_mutex_t m_mutex = HDTRACE_MUTEX_INITIALIZER;
+    const char* m_failed_with = nullptr;
     bool m_closed = false;
     int m_error = 0;
-    TraceFile m_file;
+    TraceOutput m_file;
+    // Where only the last part is kept.
+    TextBuffer m_head;      // of each file
+    size_t m_head_size = 0; // what is the same in all of them
+    int64_t m_segment = 0;
+    int64_t m_segment_begin = 0;      // its time
+    int64_t m_empty_segment_size = 0; // of its head
 };
 
 } // namespace hdtrace

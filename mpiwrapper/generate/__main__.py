@@ -28,7 +28,9 @@ def main(arguments=None):
             return 0
         if options.facts:
             write(options.output, {"facts.h": facts.emit_header(api.vocabularies), "facts.inc": facts.emit_rows(api),
-                                   "functions.md": documentation.emit(api)})
+                                   "functions.md": documentation.emit(api),
+                                   "wrapped_functions.inc": wrappers.emit_wrapped_functions(tables.with_large_forms(api).functions),
+                                   "absent_functions.inc": wrappers.emit_absent_functions(())})
             return 0
         declared = header.prototypes(header.preprocess(options.compiler, options.flag))
         exported = header.exported(options.library) if options.library else set()
@@ -69,7 +71,8 @@ def emit(api, declared, constants, exported=frozenset()):
     files["available_functions.inc"] = wrappers.emit_available_functions(called)
     files["hidden_functions.inc"] = wrappers.emit_hidden_functions(hidden)
     files["named_values.inc"] = wrappers.emit_named_values(api.kinds, constants.__contains__)
-    files["wrapped_functions.inc"] = wrappers.emit_wrapped_functions({f.name for f in present.functions})
+    files["wrapped_functions.inc"] = wrappers.emit_wrapped_functions(present.functions)
+    files["absent_functions.inc"] = wrappers.emit_absent_functions({f.name for f in api.functions} - {f.name for f in present.functions})
     return files
 
 

@@ -117,7 +117,8 @@ class Logged:
 
     @property
     def is_empty(self):
-        return not (self.handwritten if self.handwritten is not None else self.attributes or self.children)
+        """Whether only times are known of it; `wtime` is one."""
+        return self.handwritten in ("", "wtime") if self.handwritten is not None else not (self.attributes or self.children)
 
 
 @dataclass(frozen=True)

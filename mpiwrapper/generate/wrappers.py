@@ -4,6 +4,7 @@ A wrapper has four parts: what must be known before the call, the call, what mus
 nothing is recorded (`track`), and the element. The values in the element come from `Values`.
 """
 
+from .buffers import describe_buffers
 from .text import TextWriter, indent
 from .values import Values, names_of
 
@@ -13,7 +14,7 @@ HEADER = "// Generated from mpiwrapper/api - do not edit.\n"
 def emit_chapter(chapter):
     """The C++ file with all generated wrappers of a chapter."""
     functions = [function for function in chapter.functions if function.logged.handwritten is None]
-    return (HEADER + '#include "mpiwrapper/runtime/calls/children.h"\n#include "mpiwrapper/runtime/calls/values.h"\n\n'
+    return (HEADER + '#include "mpiwrapper/runtime/buffers/buffers.h"\n#include "mpiwrapper/runtime/calls/children.h"\n#include "mpiwrapper/runtime/calls/values.h"\n\n'
             "using namespace hdtrace;\nusing namespace hdtrace::mpi;\n\n"
             + "\n".join(emit_function(function) for function in functions))
 
@@ -44,9 +45,20 @@ def emit_named_values(kinds, is_declared):
     return HEADER + "\n".join(tables)
 
 
-def emit_wrapped_functions(names):
-    """One line for each function that has a wrapper."""
-    return HEADER + "".join(f"HDT_WRAPPED({name})\n" for name in sorted(names))
+def emit_wrapped_functions(functions):
+    """One line for each function that has a wrapper: when it is recorded unless told, and the class that rules know it by."""
+    rows = sorted((function.name, level_of(function), function.meaning.call_class) for function in functions)
+    return HEADER + "".join(f'HDT_WRAPPED({name}, {level}, "{call_class}")\n' for name, level, call_class in rows)
+
+
+def emit_absent_functions(names):
+    """One line for each function that only other MPI libraries have: rules may name it."""
+    return HEADER + "".join(f"HDT_ABSENT({name})\n" for name in sorted(names))
+
+
+def level_of(function):
+    """From which value of HDTRACE_ALL_FUNCTIONS on it is recorded: enum Level in functions.h."""
+    return "local_query" if function.meaning.is_query else "ordinary" if function.logged.is_empty else "with_attributes"
 
 
 def emit_function(function):
@@ -76,26 +88,27 @@ class Wrapper:
         self.function = function
         self.meaning = function.meaning
         self.values = Values(function)
+        self.describes_buffers = describe_buffers(function)
 
     def body(self):
         function, values = self.function, self.values
         element = self.element()  # tells `values` what it needs
         track = self.track()
-        level = "local_query" if function.meaning.is_query else "ordinary" if function.logged.is_empty else "with_attributes"
         arguments = ", ".join(values.passed(p) for p in function.parameters)
         set_arguments = values.set_arguments()
         lines = [
             *values.known.form(function.logged.element),
-            f"Call call(Function::{function.name}, {level}, Tracks::{self.tracks()});",
+            f"Call call(Function::{function.name}, Tracks::{self.tracks()});",
             "if (call.passes())",
             f"    return real.{function.name}({', '.join(p.name for p in function.parameters)});",
             *values.before,
             *set_arguments,
+            *self.describes_buffers,
             f"call.begin({'set_arguments' if set_arguments else 'form'});",
             f"const int rc = call.end(real.{function.name}({arguments}));",
             *values.early_lookups(),
             *track,
-            "if (!call.is_recorded())", "    return rc;",
+            f"if (!call.is_recorded(){self.or_is_empty_poll()})", "    return rc;",
             *self.arguments(element),
             *values.lookups(),
             *element,
@@ -118,6 +131,13 @@ class Wrapper:
             return "operations"
         return "nothing"
 
+    def or_is_empty_poll(self):
+        """Of a call that asks whether something has happened."""
+        flags = self.function.of_kind("FLAG", direction="out")
+        if not flags or (self.meaning.progress != "tests" and self.meaning.probe == "none"):
+            return ""
+        return f" || call.is_empty_poll([&] {{ return call.succeeded() && !*{flags[0].name}; }})"
+
     def is_split(self, progress=None):
         """A split collective access has no request; `progress` chooses its begin or its end."""
         return (self.meaning.file != "none" and self.meaning.progress in ((progress,) if progress else ("starts", "waits"))
@@ -128,7 +148,7 @@ class Wrapper:
     def track(self):
         lines = []
         for step in (self.track_communicator, self.track_window, self.track_request, self.track_message, self.track_file,
-                     self.track_names):
+                     self.track_names, self.hide_own_handler, self.keep_own_handler):
             lines += step()
         return lines
 
@@ -152,7 +172,7 @@ class Wrapper:
             comm = self.values.communicator(is_early=True)
             given = {p.name for p in self.function.parameters}
             size, unit = (name if name in given else unless for name, unless in (("size", "0"), ("disp_unit", "1")))
-            return ["if (call.succeeded())", f"    created_window(*win, {comm}, {size}, {unit});"]
+            return ["if (call.succeeded()) {", f"    created_window(*win, {comm}, {size}, {unit});", "    save_before_fatal_errors(*win);", "}"]
         if self.meaning.frees == "window":
             return ["if (call.succeeded())", "    freed_window(win_handle, win_before);"]
         return []
@@ -207,6 +227,20 @@ class Wrapper:
         handle, name = (p.name for p in self.function.parameters)
         return ["if (call.succeeded())", f"    {namer}(call.{find}({handle}), {name});"]
 
+    def hide_own_handler(self):
+        told = self.function.of_kind("ERRHANDLER", direction="out")
+        if not told or not self.function.of_kind("COMM", "WIN"):
+            return []
+        return ["if (call.succeeded())", f"    hide_own_handler({told[0].name});"]
+
+    def keep_own_handler(self):
+        given = self.function.of_kind("ERRHANDLER", direction="in")
+        for kind, name in (("COMM", "comm"), ("WIN", "window")):
+            for owner in self.function.of_kind(kind) if given else ():
+                value = f"*{owner.name}" if owner.direction == "out" else owner.name
+                return ["if (call.succeeded())", f"    keep_own_{name}_handler({value}, {given[0].name});"]
+        return []
+
     # The element.
 
     def element(self):
@@ -216,10 +250,16 @@ class Wrapper:
             values.write_attribute(writer, attribute)
         writer.flush()
         children = [line for child in logged.children for line in self.child(child)]
+        finish = f"call.{self.finish()}"
         return ["Element element(call.trace());", *writer.lines,
-                "call.finish_attributes(element);" if children else
-                f'call.finish_attributes(element).end("{logged.element}");',
+                f"{finish};" if children else f'{finish}.end("{logged.element}");',
                 *children, *([f'element.end("{logged.element}");'] if children else [])]
+
+    def finish(self):
+        if not self.describes_buffers:
+            return "finish_attributes(element)"
+        outlasts = self.meaning.progress in ("starts", "prepares")
+        return f"finish_with_buffers(element{', started' if outlasts else ''})"
 
     def child(self, child):
         if child.each:

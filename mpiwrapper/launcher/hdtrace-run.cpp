@@ -4,8 +4,11 @@
 // exported functions and every name that is not its own, bash changes PWD and SHLVL).
 
 #include "hdtrace/settings/settings.h"
+#include "mpiwrapper/launcher/explain.h"
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/launcher/program_file.h"
+#include "mpiwrapper/launcher/settings_file.h"
+#include "mpiwrapper/launcher/tracer_files.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -95,16 +98,31 @@ void tell_options()
     setenv(hdtrace::mpi::options_variable, names.c_str(), 1);
 }
 
-std::filesystem::path library()
+std::string joined(const std::vector<std::string>& words)
 {
-    const auto directory = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-    return (directory / HDTRACE_LIBRARY_FROM_HERE).lexically_normal();
+    std::string text;
+    for (const std::string& word : words) {
+        text += (text.empty() ? "" : " ") + word;
+    }
+    return text;
 }
 
-/// Sets the environment from the options; returns the index of the program's name.
-int parse_command_line(int argc, char** argv)
+[[noreturn]] void print_version()
 {
-    enum { row_of_table, version = CHAR_MAX + 1, print_library };
+    std::cout << "hdtrace-run " HDTRACE_VERSION " for " << joined(hdtrace::traceable_libraries()) << '\n';
+    std::exit(0);
+}
+
+struct CommandLine {
+    char** program = nullptr; ///< and its arguments; points to null if there is none
+    bool prints_library = false;
+    bool is_to_explain = false;
+};
+
+/// Sets the environment from the options.
+CommandLine parse_command_line(int argc, char** argv)
+{
+    enum { row_of_table, version = CHAR_MAX + 1, print_library, explain };
     const std::vector<Argument> arguments = all_arguments();
     std::string letters = "+h";
     std::vector<option> names;
@@ -119,8 +137,10 @@ int parse_command_line(int argc, char** argv)
     }
     names.insert(names.end(), {{"help", no_argument, nullptr, 'h'},
                                {"version", no_argument, nullptr, version},
+                               {"explain", no_argument, nullptr, explain},
                                {"print-library", no_argument, nullptr, print_library},
                                {}});
+    CommandLine result;
     int row = 0;
     for (int found = 0; (found = getopt_long(argc, argv, letters.c_str(), names.data(), &row)) != -1;) {
         switch (found) {
@@ -131,28 +151,52 @@ int parse_command_line(int argc, char** argv)
             std::cout << help_text;
             std::exit(0);
         case version:
-            std::cout << "hdtrace-run " HDTRACE_VERSION " for " HDTRACE_MPI_LIBRARY "\n";
-            std::exit(0);
+            print_version();
         case print_library:
-            std::cout << library().string() << '\n';
-            std::exit(0);
+            result.prints_library = true;
+            break;
+        case explain:
+            result.is_to_explain = true;
+            break;
         case '?':
             usage_error();
         default:
             set_variable(*std::ranges::find(arguments, found, &Argument::letter));
         }
     }
-    if (optind == argc) {
+    if (optind == argc && !result.prints_library && !result.is_to_explain) {
         usage_error("which program?");
     }
-    return optind;
+    result.program = argv + optind;
+    return result;
 }
 
 // ---- the environment ----
 
-hdtrace::Settings settings_in_environment()
+/// The file that the command line or the environment names. Ends the program if something is wrong with it.
+const hdtrace::SettingsFile& settings_file()
 {
-    hdtrace::Settings settings;
+    static const hdtrace::SettingsFile no_file;
+    const char* const path = std::getenv(hdtrace::config_variable);
+    if (path == nullptr || *path == '\0') {
+        return no_file;
+    }
+    static const hdtrace::SettingsFile file(path);
+    for (const std::string& problem : file.problems()) {
+        if (hdtrace::mpi::is_first_rank()) {
+            std::cerr << "hdtrace-run: " << problem << '\n';
+        }
+    }
+    if (!file.problems().empty()) {
+        std::exit(exit_usage);
+    }
+    return file;
+}
+
+/// What holds: the file, and above it the environment, which the options are in.
+hdtrace::Settings settings_in_force()
+{
+    hdtrace::Settings settings = settings_file().settings();
     for (const hdtrace::Option& option : hdtrace::options()) {
         hdtrace::set_from_environment(settings, option);
     }
@@ -163,7 +207,7 @@ hdtrace::Settings settings_in_environment()
 void refuse_wrong_variables()
 {
     constexpr int warnings = 1;
-    const bool is_said = settings_in_environment().verbosity >= warnings;
+    const bool is_said = settings_in_force().verbosity >= warnings;
     for (const hdtrace::Option& option : hdtrace::options()) {
         const char* const value = hdtrace::wrong_value_in_environment(option);
         if (value == nullptr) {
@@ -177,25 +221,53 @@ void refuse_wrong_variables()
     }
 }
 
-// ---- can it be traced? ----
-
-bool is_mpi_library(std::string_view name)
+/// The program may be a script that goes elsewhere.
+void fix_config_path()
 {
-    return name.starts_with("libmpi.so") || name.starts_with("libmpich.so") ||
-           name.starts_with("libmpi_cray.so") || name.starts_with("libmpi_ibm.so") ||
-           name.starts_with("libmpi_gnu");
+    if (!settings_file().path().empty()) {
+        setenv(hdtrace::config_variable, std::filesystem::absolute(settings_file().path()).c_str(), 1);
+    }
 }
 
-/// An MPI library that the program is linked with, if it is not the one that the tracer is made for.
-std::string other_mpi_library(const std::string& program, const hdtrace::ElfFile& elf)
+// ---- can it be traced? ----
+
+/// What is preloaded into a program, or why nothing can be.
+struct Tracer {
+    std::string library;
+    std::string obstacle;
+};
+
+std::string no_wrapper_for(const std::string& library)
 {
-    const auto is_ours = [](const std::string& name) { return name == HDTRACE_MPI_LIBRARY; };
-    if (std::ranges::any_of(elf.needed, is_ours)) {
-        return {};
+    const std::string others = joined(hdtrace::traceable_libraries());
+    return "it uses " + library + ", which has no wrapper here (" +
+           (others.empty() ? "no library has one" : "only " + others) +
+           "); cmake -DHDTRACE_MPI_COMPILERS=COMPILER builds one, with the MPI compiler of that library";
+}
+
+/// The wrapper for the MPI library that the program is linked with, directly or by its libraries. If it is
+/// linked with none, it may still load one.
+Tracer tracer_for(const std::string& program, const hdtrace::ElfFile& elf)
+{
+    for (const std::string& name : elf.needed) {
+        if (std::string wrapper = hdtrace::wrapper_for(name); !wrapper.empty()) {
+            return {wrapper, {}};
+        }
     }
-    const std::vector<std::string> libraries = hdtrace::all_libraries(program, elf.loader);
-    const auto other = std::ranges::find_if(libraries, is_mpi_library);
-    return other == libraries.end() || std::ranges::any_of(libraries, is_ours) ? "" : *other;
+    for (const hdtrace::LoadedLibrary& library : hdtrace::all_libraries(program, elf.loader)) {
+        if (std::string wrapper = hdtrace::wrapper_for(library.name); !wrapper.empty()) {
+            return {wrapper, {}};
+        }
+        if (!hdtrace::is_mpi_library(library.name)) {
+            continue;
+        }
+        const auto file = hdtrace::read_elf(library.file); // the name may be a link to another one
+        if (std::string wrapper = file ? hdtrace::wrapper_for(file->soname) : ""; !wrapper.empty()) {
+            return {wrapper, {}};
+        }
+        return {{}, no_wrapper_for(library.name)};
+    }
+    return {hdtrace::wrapper_for_any(), {}};
 }
 
 /// What starts the processes of MPI programs; it is none itself.
@@ -206,37 +278,50 @@ bool starts_mpi_programs(const std::string& program)
     return std::ranges::find(names, name) != std::end(names);
 }
 
-/// Why the library cannot be preloaded into the program; empty if it can.
-std::string obstacle(const std::string& library, const std::string& program)
+Tracer choose_tracer(const std::string& program)
 {
-    if (access(library.c_str(), R_OK) != 0) {
-        return "the tracer's library is missing: " + library;
-    }
-    if (library.find_first_of(" :") != library.npos) {
-        return "a library with a blank or a colon in its path cannot be preloaded: " + library;
-    }
-    if (starts_mpi_programs(program) && !settings_in_environment().follow) {
-        return "it starts the processes, so hdtrace-run belongs behind it, as in mpirun -n 4 hdtrace-run "
-               "./app; "
-               "or use hdtrace record, or --follow";
+    const bool follows = settings_in_force().follow;
+    if (starts_mpi_programs(program) && !follows) {
+        return {{},
+                "it starts the processes, so hdtrace-run belongs behind it, as in mpirun -n 4 hdtrace-run "
+                "./app; or use hdtrace "
+                "record, or --follow"};
     }
     const auto elf = hdtrace::read_elf(program);
     const bool is_script = !elf && access(program.c_str(), R_OK) == 0; // the bits of its interpreter count
     if (!is_script && hdtrace::gains_rights(program)) {
-        return "it runs with rights that are not yours (set-uid, set-gid or capabilities); nothing can be "
-               "preloaded into such programs";
+        return {{},
+                "it runs with rights that are not yours (set-uid, set-gid or capabilities); nothing can be "
+                "preloaded into such "
+                "programs"};
     }
-    if (!elf) {
-        return {};
+    if (!elf || (follows && elf->for_this_machine && !elf->loader.empty())) {
+        return {hdtrace::wrapper_for_any(), {}};
     }
     if (!elf->for_this_machine) {
-        return "it is made for another kind of machine than the tracer";
+        return {{}, "it is made for another kind of machine than the tracer"};
     }
     if (elf->loader.empty()) {
-        return "it is linked statically; link it with the tracer instead (pkg-config hdtrace-mpi-static)";
+        return {{},
+                "it is linked statically; link it with the tracer instead (pkg-config hdtrace-mpi-static)"};
     }
-    const std::string other = other_mpi_library(program, *elf);
-    return other.empty() ? "" : "it uses " + other + ", but this tracer is made for " HDTRACE_MPI_LIBRARY;
+    return tracer_for(program, *elf);
+}
+
+/// What can be preloaded into the program.
+Tracer usable_tracer(const std::string& program)
+{
+    Tracer tracer = choose_tracer(program);
+    if (!tracer.obstacle.empty()) {
+        return tracer;
+    }
+    if (access(tracer.library.c_str(), R_OK) != 0) {
+        tracer.obstacle = "the tracer's library is missing: " + tracer.library;
+    } else if (tracer.library.find_first_of(" :") != std::string::npos) {
+        tracer.obstacle =
+            "a library with a blank or a colon in its path cannot be preloaded: " + tracer.library;
+    }
+    return tracer;
 }
 
 /// Behind others: a tool that intercepts MPI_Send calls PMPI_Send, which we intercept, but we cannot know of
@@ -249,23 +334,51 @@ void preload(const std::string& library)
     setenv("HDTRACE_PID", std::to_string(getpid()).c_str(), 1); // the tracer sleeps in all other processes
 }
 
+int print_library(const char* name)
+{
+    if (name == nullptr) {
+        std::cout << hdtrace::wrapper_for_any() << '\n';
+        return 0;
+    }
+    const std::string program = hdtrace::find_program(name);
+    if (program.empty()) {
+        std::cerr << "hdtrace-run: " << name << ": there is no such program\n";
+        return 1;
+    }
+    const Tracer tracer = usable_tracer(program);
+    if (!tracer.obstacle.empty()) {
+        std::cerr << "hdtrace-run: " << name << " cannot be traced: " << tracer.obstacle << '\n';
+        return 1;
+    }
+    std::cout << tracer.library << '\n';
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char** argv)
 {
     static char own_name[] = "hdtrace-run"; // for getopt_long()'s messages
     argv[0] = own_name;
-    char** command = argv + parse_command_line(argc, argv);
+    const CommandLine command_line = parse_command_line(argc, argv);
+    char** const command = command_line.program;
     refuse_wrong_variables();
+    if (command_line.prints_library) {
+        return print_library(command[0]);
+    }
+    if (command_line.is_to_explain) {
+        std::cout << hdtrace::explain(settings_file(), settings_in_force().all_functions);
+        return 0;
+    }
+    fix_config_path();
     tell_options();
     const std::string program = hdtrace::find_program(command[0]);
     if (!program.empty()) {
-        const std::string tracer = library();
-        const std::string reason = obstacle(tracer, program);
-        if (reason.empty()) {
-            preload(tracer);
+        const Tracer tracer = usable_tracer(program);
+        if (tracer.obstacle.empty()) {
+            preload(tracer.library);
         } else if (hdtrace::mpi::is_first_rank()) {
-            std::cerr << "hdtrace-run: " << command[0] << " runs untraced: " << reason << '\n';
+            std::cerr << "hdtrace-run: " << command[0] << " runs untraced: " << tracer.obstacle << '\n';
         }
     }
     execvp(command[0], command);

@@ -15,6 +15,7 @@ namespace {
 constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
 constexpr const char* local_rank_variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                                 "SLURM_LOCALID"};
+constexpr const char* batch_job_variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
 
 // The value of the first of these that is set; null if none is.
 template <size_t Size> const char* first_in_environment(const char* const (&variables)[Size])
@@ -90,10 +91,31 @@ const char* pmix_namespace()
     return getenv("PMIX_NAMESPACE");
 }
 
+// Only PMIx's name is the same everywhere if mpirun starts some processes itself and others by the batch
+// system.
+const char* name_in_batch_system()
+{
+    static constexpr char from_slurm[] = "slurm.pmix."; // with job and step behind it
+    static char name[256];
+    const char* const job = first_in_environment(batch_job_variables);
+    const char* run = pmix_namespace();
+    if (job == nullptr)
+        return "";
+    if (run != nullptr && strncmp(run, from_slurm, strlen(from_slurm)) == 0)
+        return run + strlen(from_slurm);
+    if (run == nullptr)
+        run = getenv("SLURM_STEP_ID");
+    snprintf(name, sizeof name, "%s%s%s", job, run != nullptr ? "." : "", run != nullptr ? run : "");
+    return name;
+}
+
 const char* name_of_run()
 {
     const char* const name = pmix_namespace();
-    return name != nullptr ? name : hydra_control_port();
+    if (name != nullptr)
+        return name;
+    const char* const port = hydra_control_port();
+    return *port != '\0' ? port : name_in_batch_system();
 }
 
 } // namespace hdtrace::mpi

@@ -21,9 +21,13 @@ inline constexpr const char* options_variable = "HDTRACE_OPTIONS";
 /// PMIx's name of what was started together: a run, or what a process has spawned. Null without PMIx.
 const char* pmix_namespace();
 
+/// Tells this run from all others of a batch system: "<job>.<run>", e.g. Slurm's "4711.0" for the first step
+/// of a job; empty outside of jobs. Valid until the next call; one thread at a time.
+const char* name_in_batch_system();
+
 /// Equal in all processes of a run, different in runs that live at the same time; empty if the launcher tells
 /// no such name. PMIx (Open MPI and others): the namespace. Hydra (MPICH and others): where mpiexec listens.
-/// Valid until the next call; one thread at a time.
+/// Slurm without PMIx: the job and its step. Valid until the next call; one thread at a time.
 const char* name_of_run();
 
 } // namespace hdtrace::mpi

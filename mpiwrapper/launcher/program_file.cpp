@@ -72,29 +72,34 @@ std::uint64_t offset_of(ElfW(Addr) address, const Segments& segments)
     return UINT64_MAX;
 }
 
-std::vector<std::string> read_needed(std::ifstream& file, const Segments& segments)
+/// What the file names: libraries that it needs, and itself.
+void read_names(std::ifstream& file, const Segments& segments, ElfFile& result)
 {
     const auto dynamic = std::ranges::find(segments, ElfW(Word){PT_DYNAMIC}, &ElfW(Phdr)::p_type);
     if (dynamic == segments.end()) {
-        return {};
+        return;
     }
-    std::vector<std::uint64_t> places;
+    std::vector<std::uint64_t> needed;
+    std::optional<std::uint64_t> soname;
     std::uint64_t names = UINT64_MAX;
     ElfW(Dyn) entry{};
     for (std::uint64_t at = 0;
          at < dynamic->p_filesz && read_at(file, dynamic->p_offset + at, entry) && entry.d_tag != DT_NULL;
          at += sizeof entry) {
         if (entry.d_tag == DT_NEEDED) {
-            places.push_back(entry.d_un.d_val);
+            needed.push_back(entry.d_un.d_val);
+        } else if (entry.d_tag == DT_SONAME) {
+            soname = entry.d_un.d_val;
         } else if (entry.d_tag == DT_STRTAB) {
             names = offset_of(entry.d_un.d_ptr, segments);
         }
     }
-    std::vector<std::string> needed;
-    for (const std::uint64_t place : places) {
-        needed.push_back(read_string(file, names + place));
+    for (const std::uint64_t place : needed) {
+        result.needed.push_back(read_string(file, names + place));
     }
-    return needed;
+    if (soname) {
+        result.soname = read_string(file, names + *soname);
+    }
 }
 
 bool is_program(const std::string& file)
@@ -182,22 +187,27 @@ std::optional<ElfFile> read_elf(const std::string& name)
     if (result.for_this_machine) {
         const Segments segments = read_segments(file, *header);
         result.loader = read_loader(file, segments);
-        result.needed = read_needed(file, segments);
+        read_names(file, segments, result);
     }
     return result;
 }
 
-std::vector<std::string> all_libraries(const std::string& file, const std::string& loader)
+std::vector<LoadedLibrary> all_libraries(const std::string& file, const std::string& loader)
 {
     std::istringstream lines(output_of({loader.c_str(), "--list", file.c_str()}));
-    std::vector<std::string> names;
+    std::vector<LoadedLibrary> libraries;
     for (std::string line; std::getline(lines, line);) { // "\tlibm.so.6 => /lib/libm.so.6 (0x...)"
-        std::string name;
-        if (std::istringstream(line) >> name) {
-            names.push_back(name);
+        std::istringstream words(line);
+        LoadedLibrary library;
+        std::string arrow;
+        if (words >> library.name >> arrow && arrow == "=>" && !(words >> library.file)) {
+            library.file.clear();
+        }
+        if (!library.name.empty()) {
+            libraries.push_back(library);
         }
     }
-    return names;
+    return libraries;
 }
 
 } // namespace hdtrace

@@ -19,13 +19,20 @@ struct ElfFile {
     bool for_this_machine = false;
     std::string loader;              ///< the dynamic loader that it asks for; empty: it is linked statically
     std::vector<std::string> needed; ///< the libraries that it names itself
+    std::string soname;              ///< of a library: by which programs that were linked with it ask for it
 };
 
 /// Nothing if the file is no ELF file (a script) or cannot be read.
 std::optional<ElfFile> read_elf(const std::string& file);
 
-/// The names of all libraries that @p loader would load for @p file, which does not run. Empty if it cannot
-/// tell. Takes some milliseconds.
-std::vector<std::string> all_libraries(const std::string& file, const std::string& loader);
+/// A library that a program would be run with.
+struct LoadedLibrary {
+    std::string name; ///< by which it is asked for
+    std::string file; ///< what the loader finds; empty if it finds none
+};
+
+/// All that @p loader would load for @p file, which does not run, in the order in which functions are looked
+/// for. Empty if it cannot tell. Takes some milliseconds.
+std::vector<LoadedLibrary> all_libraries(const std::string& file, const std::string& loader);
 
 } // namespace hdtrace

@@ -1,10 +1,20 @@
 #include "mpiwrapper/runtime/calls/call.h"
 
+#include "mpiwrapper/runtime/buffers/active_buffers.h"
 #include "mpiwrapper/runtime/calls/constants.h"
 #include "mpiwrapper/runtime/counters/cpu_time.h"
 #include "mpiwrapper/runtime/process/settings.h"
 
+#include <string.h>
+
 namespace hdtrace::mpi {
+
+namespace {
+
+// The first of them tells what is wrong.
+constexpr int most_calls_after_finalize = 100;
+
+} // namespace
 
 // Stacks grow downwards: calls in progress lie above us. One that was left lies below, or others have written
 // over it; what is left of it may look as before where nobody has, so it is found a little later at times.
@@ -32,15 +42,48 @@ void Call::find_lost_calls(Thread& thread, const void* here)
     }
 }
 
+void Call::note_ignored(Thread& thread, Function function, const void* frame)
+{
+    if (!is_after_finalize())
+        return count_for_rules(function);
+    static int shown = 0;
+    if (shown++ >= most_calls_after_finalize)
+        return;
+    thread.counts.record(function);
+    const char* const name = ruled_functions()[static_cast<size_t>(function)].name + strlen("MPI_");
+    const int64_t now = thread.clock.now();
+    thread.writer.enter();
+    Element element(thread.writer);
+    element.text("<").name(name).whole(thread.sites.find(frame)).times(now, now);
+    element.text(" unfinished='1'").end(name);
+    save_all_threads();
+}
+
 void Call::prepare_slowly()
 {
-    if (is_recorded())
+    if (has(m_recording, Recording::checked))
+        look_at_new_buffers();
+    if (has(m_recording, Recording::watched))
         m_thread->counters.call_begins();
+}
+
+// Rules wanted to know the arguments first.
+void Call::decide_now()
+{
+    m_recording = decide_late(*m_thread, m_function, *m_state);
+    if (is_recorded())
+        return;
+    m_thread->counts.leave_out(m_function);
+    m_state = nullptr;
 }
 
 // The processor's time is read inside the times of the call, so it never is more than these say.
 void Call::begin_slowly()
 {
+    if (has(m_recording, Recording::late))
+        decide_now();
+    if (has(m_recording, Recording::timed))
+        m_count_inside = watched_count;
     if (!is_recorded())
         return;
     m_thread->writer.enter(*m_state, m_begin);
@@ -52,7 +95,9 @@ void Call::begin_slowly()
 
 void Call::end_slowly()
 {
-    if (m_count_inside == watched_count)
+    if (has(m_recording, Recording::timed))
+        m_thread->counts.add_time(m_function, m_thread->clock.now() - m_begin);
+    else if (m_count_inside == watched_count)
         m_cpu_time = thread_cpu_time() - m_cpu_time;
     if (m_thread->call_count == m_number + 1)
         return;
@@ -60,9 +105,23 @@ void Call::end_slowly()
     m_thread->depth = own_depth;
 }
 
-char* Call::put_cpu_time(char* out) const
+// Not if there is something in it.
+bool Call::leave_out_poll()
 {
-    return settings.cpu_time ? mpi::put_cpu_time(out, m_cpu_time) : out;
+    if (!has(m_recording, Recording::successes) || !m_thread->writer.abandon_state())
+        return false;
+    m_thread->counts.leave_out_poll(m_function);
+    m_recording = Recording::none;
+    return true;
+}
+
+char* Call::put_more(char* out) const
+{
+    if (settings.cpu_time)
+        out = put_cpu_time(out, m_cpu_time);
+    const int64_t polls =
+        has(m_recording, Recording::successes) ? m_thread->counts.take_polls(m_function) : 0;
+    return polls > 0 ? put_text(put_number(put_text(out, " polls='"), polls), "'") : out;
 }
 
 // A handle could not be looked up as it will be when the call has succeeded.

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "hdtrace/writer/element.h"
+#include "mpiwrapper/runtime/buffers/active_buffers.h"
 #include "mpiwrapper/runtime/library/export.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/recording/life_cycle.h"
+#include "mpiwrapper/runtime/recording/rules.h"
 #include "mpiwrapper/runtime/recording/state.h"
 
 #include <stdint.h>
@@ -25,8 +27,8 @@ enum class Tracks : uint8_t {
 class Call {
   public:
     /// In the wrapper itself, whose frame is @p frame.
-    Call(Function function, Level level, Tracks tracks, const void* frame = __builtin_frame_address(0))
-        : m_frame(frame)
+    Call(Function function, Tracks tracks, const void* frame = __builtin_frame_address(0))
+        : m_frame(frame), m_function(function)
     {
         Thread* thread = current_thread;
         if (!HDT_LIKELY(thread != nullptr)) {
@@ -42,14 +44,19 @@ class Call {
                            (tracks == Tracks::operations &&
                             thread->depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
             // One that the MPI library makes is none of the program's.
-            if (thread->depth == 0)
+            if (thread->depth == 0) {
                 thread->counts.add(function, Recording::none);
+                if (gate.recording_of(function) == Recording::undecided)
+                    note_ignored(*thread, function, frame);
+            }
             // A call inside another one, or without a trace: it only passes through.
             if (!m_is_tracked)
                 return;
         } else {
             m_is_tracked = true;
-            m_recording = gate.recording_of(level);
+            m_recording = gate.recording_of(function);
+            if (!HDT_LIKELY(m_recording != Recording::undecided))
+                m_recording = decide(*thread, function);
             thread->counts.add(function, m_recording);
         }
         m_number = thread->call_count;
@@ -81,7 +88,12 @@ class Call {
     /// Nothing is to be done but to call the real function.
     bool passes() const { return m_thread == nullptr; }
     /// The call becomes a state of the trace.
-    bool is_recorded() const { return m_recording != Recording::none; }
+    bool is_recorded() const { return has(m_recording, Recording::plain); }
+    /// It asked whether something has happened, and is left out if has_found_nothing().
+    template <typename HasFoundNothing> bool is_empty_poll(HasFoundNothing has_found_nothing)
+    {
+        return !HDT_LIKELY(m_recording == Recording::plain) && has_found_nothing() && leave_out_poll();
+    }
     bool succeeded() const { return m_rc == MPI_SUCCESS; }
     /// A completion call failed, and its answers tell for which requests.
     bool failed_in_status() const;
@@ -89,6 +101,21 @@ class Call {
     /// The calls that it is in.
     int depth() const { return m_depth; }
 
+    /// Whether the program may be checked: then a call with buffers tells of them before it begins.
+    bool wants_buffers() const { return !HDT_LIKELY(m_recording == Recording::plain); }
+    /// If the call succeeds, describe(buffers) will tell which they are (runtime/buffers/buffers.h). It is
+    /// copied, so that the arguments need not be kept elsewhere.
+    template <typename Describe> __attribute__((noinline, cold)) void keep_buffers(Describe describe)
+    {
+        if (has(m_recording, Recording::checked))
+            m_thread->buffers.keep(m_number, describe);
+    }
+    /// MPI_Startall: the buffers of the persistent request are in use.
+    void follow_started(const Request& started) const
+    {
+        if (has(m_recording, Recording::checked))
+            watch_started_buffers(started.init_rid, started.rid);
+    }
     /// The real function comes next. set_arguments(state) starts the state and sets what is known of its
     /// arguments.
     template <typename SetArguments> __attribute__((always_inline)) void begin(SetArguments set_arguments)
@@ -175,20 +202,56 @@ class Call {
     /// Writes the attributes that all calls have, behind the function's own.
     __attribute__((always_inline)) Element& finish_attributes(Element& element)
     {
-        if (!HDT_LIKELY(succeeded()))
-            element.written_by([rc = m_rc](char* out) { return put_error(out, rc); });
-        element.whole(m_state->site());
-        element.times(m_begin, m_end);
+        put_common_attributes(element);
         if (!HDT_LIKELY(m_recording == Recording::plain))
-            element.written_by([this](char* out) { return put_cpu_time(out); });
+            element.written_by([this](char* out) { return put_more(out); });
+        return element;
+    }
+    /// The same of a call that has kept its buffers. @p operations are those that use them behind the call.
+    template <typename... Operations>
+    __attribute__((always_inline)) Element& finish_with_buffers(Element& element,
+                                                                const Operations&... operations)
+    {
+        put_common_attributes(element);
+        if (!HDT_LIKELY(m_recording == Recording::plain))
+            element.written_by([this, operations...](char* out) {
+                return put_buffers(put_more(out), [this, operations...](auto& buffers) {
+                    (buffers.until(operations), ...);
+                    m_thread->buffers.describe(m_number, buffers);
+                });
+            });
+        return element;
+    }
+    /// The same of a call that only learns now what becomes of buffers: describe(buffers) tells it.
+    template <typename Describe>
+    __attribute__((always_inline)) Element& finish_describing(Element& element, Describe describe)
+    {
+        put_common_attributes(element);
+        if (!HDT_LIKELY(m_recording == Recording::plain))
+            element.written_by([this, describe](char* out) { return put_buffers(put_more(out), describe); });
         return element;
     }
 
   private:
+    __attribute__((always_inline)) void put_common_attributes(Element& element)
+    {
+        if (!HDT_LIKELY(succeeded()))
+            element.written_by([rc = m_rc](char* out) { return put_error(out, rc); });
+        element.whole(m_state->site());
+        element.times(m_begin, m_end);
+    }
+    template <typename Describe> char* put_buffers(char* out, Describe describe)
+    {
+        return has(m_recording, Recording::checked) && succeeded() ? describe_buffers(*this, out, describe)
+                                                                   : out;
+    }
+    static void note_ignored(Thread& thread, Function function, const void* frame);
     void prepare_slowly();
     void begin_slowly();
     void end_slowly();
-    char* put_cpu_time(char* out) const;
+    bool leave_out_poll();
+    void decide_now();
+    char* put_more(char* out) const;
     static bool was_left(const Thread& thread, int number, const void* here);
     const Comm& find_comm_slowly(MPI_Comm handle, uint64_t generation);
     Type find_type_slowly(MPI_Datatype handle, uint64_t generation);
@@ -212,7 +275,8 @@ class Call {
     static constexpr int watched_count = -1;
 
     Thread* m_thread = nullptr;
-    const void* m_frame;          // of the wrapper
+    const void* m_frame; // of the wrapper
+    Function m_function;
     OpenState* m_state = nullptr; // if it is recorded and has begun
     const Comm* m_kept = nullptr;
     int m_depth = 0;

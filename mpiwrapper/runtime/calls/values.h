@@ -9,6 +9,7 @@
 #include "mpiwrapper/runtime/objects/new_communicators.h"
 #include "mpiwrapper/runtime/objects/request_view.h"
 #include "mpiwrapper/runtime/objects/requests.h"
+#include "mpiwrapper/runtime/process/fatal_errors.h"
 
 namespace hdtrace::mpi {
 

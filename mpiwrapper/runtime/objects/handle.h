@@ -54,6 +54,15 @@ template <typename Handle, typename Value> class HandleCache {
                 return &find.value;
         return nullptr;
     }
+    /// A value that was stored, looked for without its handle; null if there is none. Slow.
+    template <typename IsWanted> const Value* find_value(IsWanted is_wanted) const
+    {
+        for (const auto& finds : m_finds)
+            for (const Find& find : finds)
+                if (find.generation != 0 && is_wanted(find.value))
+                    return &find.value;
+        return nullptr;
+    }
     /// In place of the oldest one of the slot.
     void store(Handle handle, uint64_t generation, const Value& value)
     {

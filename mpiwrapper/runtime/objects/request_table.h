@@ -176,12 +176,14 @@ class RequestTable {
         entry.exact = {no_entry, exact.exact_first};
         if (exact.exact_first != no_entry)
             m_entries[exact.exact_first].exact.previous = index;
-        exact.exact_first = index;
+        // Whoever finds the entry without a lock must find the list behind it, too.
+        __atomic_store_n(&exact.exact_first, index, __ATOMIC_RELEASE);
 
         RequestBucket& same = handle_bucket(entry.handle);
         entry.same_handle = {same.handle_last, no_entry};
-        (same.handle_last != no_entry ? m_entries[same.handle_last].same_handle.next : same.handle_first) =
-            index;
+        __atomic_store_n(same.handle_last != no_entry ? &m_entries[same.handle_last].same_handle.next
+                                                      : &same.handle_first,
+                         index, __ATOMIC_RELEASE);
         same.handle_last = index;
     }
 

@@ -82,7 +82,8 @@ class ByAge {
             return;
         m_has_started = true;
         m_handle = handle;
-        for (unsigned i = 0; i < part_count; ++i)
+        m_next[0] = parts[0].table.oldest_with(handle); // there is one at least, which compilers do not know
+        for (unsigned i = 1; i < part_count; ++i)
             m_next[i] = parts[i].table.oldest_with(handle);
     }
 

@@ -33,11 +33,12 @@ class Diagnostic {
     Diagnostic(const Diagnostic&) = delete;
     Diagnostic& operator=(const Diagnostic&) = delete;
 
-    Diagnostic& text(const char* text)
+    Diagnostic& text(const char* text) { return bytes(text, strnlen(text, room())); }
+    Diagnostic& bytes(const char* text, size_t length)
     {
-        const size_t length = strnlen(text, room());
-        memcpy(m_end, text, length);
-        m_end += length;
+        const size_t kept = length < room() ? length : room();
+        memcpy(m_end, text, kept);
+        m_end += kept;
         return *this;
     }
     Diagnostic& number(int64_t number)

@@ -8,6 +8,7 @@ namespace {
 
 // Never destroyed: other destructors of the program may still call MPI.
 InfoWriter* info = nullptr;
+bool have_descriptions_ended = false;
 char memory[sizeof(InfoWriter)] __attribute__((aligned(alignof(InfoWriter))));
 
 } // namespace
@@ -21,7 +22,13 @@ int open_info(const char* path)
 
 void write_info(const TextBuffer& lines)
 {
-    info->write(lines);
+    if (!__atomic_load_n(&have_descriptions_ended, __ATOMIC_RELAXED))
+        info->write(lines);
+}
+
+void end_descriptions()
+{
+    __atomic_store_n(&have_descriptions_ended, true, __ATOMIC_RELAXED);
 }
 
 InfoWriter& info_file()

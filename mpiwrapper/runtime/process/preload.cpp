@@ -3,6 +3,8 @@
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/process/settings.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +15,20 @@ bool is_meant_for_another_process()
 {
     const char* const meant = secure_getenv("HDTRACE_PID");
     return meant != nullptr && !settings.follow && atol(meant) != getpid();
+}
+
+// Linkers export those of a program's functions that its libraries have as well. Other tools that programs
+// are linked with have no PMPI_Init.
+bool is_behind_program()
+{
+    Dl_info first, own;
+    link_map* object = nullptr;
+    const void* const found = dlsym(RTLD_DEFAULT, "PMPI_Init");
+    const auto here = reinterpret_cast<const void*>(&is_behind_program);
+    const bool is_known = found != nullptr && dladdr(here, &own) != 0 &&
+                          dladdr1(found, &first, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) != 0;
+    const bool is_of_program = is_known && object->l_prev == nullptr;
+    return is_of_program && first.dli_fbase != own.dli_fbase;
 }
 
 void leave_preload_list()

@@ -5,6 +5,9 @@ namespace hdtrace::mpi {
 
 /// hdtrace-run was started for another process, which started this one.
 bool is_meant_for_another_process();
+/// The program was linked with a tracer, and this is another one, which was preloaded. Such a program need
+/// not export hdR_tracer.
+bool is_behind_program();
 /// What this program starts shall not be traced, unless that was asked for.
 void leave_preload_list();
 

@@ -2,6 +2,7 @@
 
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/library/real.h"
+#include "mpiwrapper/runtime/process/config_file.h"
 #include "mpiwrapper/runtime/process/identity.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
 #include "mpiwrapper/runtime/process/network_place.h"
@@ -186,13 +187,27 @@ void append_setting_value(TextBuffer& out, const Option& option)
 // All, or only those that may differ from other processes'.
 void append_settings(TextBuffer& out, bool all)
 {
-    static constexpr const char* names[] = {"default", "environment", "hdtrace-run"};
+    static constexpr const char* names[] = {"default", "file", "environment", "hdtrace-run"};
     for (const Option& option : options()) {
         const Origin origin = origin_of(option);
         if (!all && (origin == Origin::built_in || option.type == Option::Type::notes))
             continue;
         append_setting_value(out.text("Setting name='").string(option.variable).text("' value='"), option);
         out.text(" from='").string(names[static_cast<int>(origin)]).text("'\n");
+    }
+}
+
+void append_rules(TextBuffer& out)
+{
+    for (const Rule& rule : rules_of_file()) {
+        out.text("Rule record='").string(record_names[static_cast<int>(rule.record)]);
+        out.text("' line=").number(rule.line);
+        for (int i = 0; i < condition_count; ++i) {
+            const auto condition = static_cast<Condition>(i);
+            if (rule.has(condition))
+                append_value(out.text(" ").string(kind_of(condition).key).text("='"), rule.text(condition));
+        }
+        out.text("\n");
     }
 }
 
@@ -249,6 +264,7 @@ void describe_run()
     if (is_first) {
         append_user(lines);
         append_versions(lines);
+        append_rules(lines);
         append_notes(lines);
         file.clear();
         // As the program found it, whatever has been made of it since.

@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/process/settings.h"
 
 #include "mpiwrapper/launcher/job.h"
+#include "mpiwrapper/runtime/process/config_file.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
 
 #include <stdlib.h>
@@ -71,6 +72,7 @@ void refuse_wrong_value(const Option& option)
 
 void read_settings()
 {
+    read_config_file();
     for (const Option& option : options()) {
         if (!set_from_environment(settings, option))
             continue;
@@ -84,9 +86,10 @@ void read_settings()
 
 Origin origin_of(const Option& option)
 {
-    return (set_by_launcher & bit_of(option)) != 0 ? Origin::launcher
-           : (set_variables & bit_of(option)) != 0 ? Origin::environment
-                                                   : Origin::built_in;
+    return (set_by_launcher & bit_of(option)) != 0     ? Origin::launcher
+           : (set_variables & bit_of(option)) != 0     ? Origin::environment
+           : (options_of_file() & bit_of(option)) != 0 ? Origin::file
+                                                       : Origin::built_in;
 }
 
 } // namespace hdtrace::mpi

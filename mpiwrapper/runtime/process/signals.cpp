@@ -15,7 +15,7 @@ constexpr int fatal_signals[] = {
 };
 
 struct sigaction previous_actions[NSIG];
-void (*save)() = nullptr;
+void (*save)(int signal) = nullptr;
 
 // Only what is used of it becomes memory.
 constexpr size_t signal_stack_size = 256 * 1024;
@@ -46,6 +46,12 @@ void leave_to_previous(int signal, const siginfo_t* info)
         raise(signal);
 }
 
+// Handlers of MPI libraries tell where such a signal came from, and end the process then.
+bool says_that_program_is_wrong(int signal)
+{
+    return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL || signal == SIGABRT;
+}
+
 // A stack that overflows is a segmentation fault or a bus error.
 bool can_be_stack_overflow(int signal)
 {
@@ -61,9 +67,9 @@ bool changes_stack(int signal, const struct sigaction& previous)
 void save_and_go_on(int signal, siginfo_t* info, void* context)
 {
     const int saved_errno = errno;
-    save();
-    errno = saved_errno;
     const struct sigaction& previous = previous_actions[signal];
+    save(is_default(previous) || says_that_program_is_wrong(signal) ? signal : 0);
+    errno = saved_errno;
     if (is_default(previous) || changes_stack(signal, previous)) {
         leave_to_previous(signal, info);
         return;
@@ -91,7 +97,7 @@ void watch(int signal)
 
 } // namespace
 
-void watch_fatal_signals(void (*save_function)())
+void watch_fatal_signals(void (*save_function)(int signal))
 {
     save = save_function;
     for (const int signal : fatal_signals)

@@ -2,6 +2,7 @@
 
 #include "hdtrace/writer/file_name.h"
 #include "hdtrace/writer/trace_file.h"
+#include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
 #include "mpiwrapper/runtime/process/former_program.h"
 #include "mpiwrapper/runtime/process/identity.h"
@@ -60,10 +61,24 @@ void report_other_name(int reason)
         .text("*");
 }
 
+// The user's name for it, or the program's. Jobs run at the same time and again in the same directory, and
+// nobody watches them: none may take the place of another one's files.
+void append_own_name(TextBuffer& out)
+{
+    const char* const job = name_in_batch_system();
+    if (*settings.name != '\0') {
+        out.string(settings.name);
+        return;
+    }
+    out.string(program_invocation_short_name);
+    if (*job != '\0')
+        out.text("-").string(job);
+}
+
 // The world, and a number where the usual name is not free.
 void append_base_name(TextBuffer& out, int number)
 {
-    out.string(*settings.name != '\0' ? settings.name : program_invocation_short_name);
+    append_own_name(out);
     if (*this_process().world_label != '\0')
         out.text("-world").string(this_process().world_label);
     if (number > 1)
@@ -84,7 +99,7 @@ bool is_first_trace_taken(TextBuffer& new_prefix)
 {
     TextBuffer path;
     path.string(new_prefix.c_string()).text("0.trc");
-    return TraceFile::is_taken(path.c_string());
+    return TraceOutput::is_taken(path.c_string());
 }
 
 // Takes these names, also if nothing can be written there. EBUSY if they belong to a living process, EEXIST

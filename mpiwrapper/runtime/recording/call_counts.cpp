@@ -8,31 +8,60 @@ namespace hdtrace::mpi {
 
 namespace {
 
-constexpr size_t function_count = static_cast<size_t>(Function::count);
 enum { ignored, recorded };
 
-constexpr const char* names[] = {
-#define HDT_WRAPPED(name) #name,
-#include "wrapped_functions.inc"
-#undef HDT_WRAPPED
-};
-
-void write_line(const char* name, const uint64_t (&counts)[2])
+void write_line(const char* name, const uint64_t (&counts)[2], int64_t ignored_time)
 {
     char line[256];
     char* end = put_constant(put_text(line, "Calls name='"), name);
     end = put_number(put_text(end, "' recorded="), static_cast<int64_t>(counts[recorded]));
-    end = put_text(put_number(put_text(end, " ignored="), static_cast<int64_t>(counts[ignored])), "\n");
+    end = put_number(put_text(end, " ignored="), static_cast<int64_t>(counts[ignored]));
+    if (ignored_time > 0)
+        end = put_seconds(put_text(end, " ignoredTime="), ignored_time);
+    end = put_text(end, "\n");
     info_file().write(line, static_cast<size_t>(end - line));
 }
 
 } // namespace
+
+void CallCounts::leave_out(Function function)
+{
+    --m_counts[static_cast<size_t>(function)][recorded];
+    ++m_counts[static_cast<size_t>(function)][ignored];
+}
+
+void CallCounts::record(Function function)
+{
+    --m_counts[static_cast<size_t>(function)][ignored];
+    ++m_counts[static_cast<size_t>(function)][recorded];
+}
+
+void CallCounts::leave_out_poll(Function function)
+{
+    leave_out(function);
+    ++m_more[static_cast<size_t>(function)].polls;
+}
+
+int64_t CallCounts::take_polls(Function function)
+{
+    int64_t& polls = m_more[static_cast<size_t>(function)].polls;
+    const int64_t taken = polls;
+    polls = 0;
+    return taken;
+}
+
+void CallCounts::add_time(Function function, int64_t nanoseconds)
+{
+    m_more[static_cast<size_t>(function)].time += nanoseconds;
+}
 
 void CallCounts::take(CallCounts& others)
 {
     for (size_t i = 0; i < function_count; ++i) {
         m_counts[i][ignored] += others.m_counts[i][ignored];
         m_counts[i][recorded] += others.m_counts[i][recorded];
+        m_more[i].time += others.m_more[i].time;
+        others.m_more[i] = {};
     }
     memset(others.m_counts, 0, sizeof others.m_counts);
 }
@@ -41,7 +70,7 @@ void CallCounts::describe() const
 {
     for (size_t i = 0; i < function_count; ++i) {
         if (m_counts[i][ignored] + m_counts[i][recorded] > 0)
-            write_line(names[i] + strlen("MPI_"), m_counts[i]);
+            write_line(ruled_functions()[i].name + strlen("MPI_"), m_counts[i], m_more[i].time);
     }
 }
 

@@ -173,13 +173,13 @@ extern "C" HDT_EXPORT int execle(const char* path, const char* argument, ...) no
 extern "C" HDT_EXPORT int raise(int signal) noexcept
 {
     if (may_be_fatal(signal))
-        save_all_threads();
+        save_before_signal(signal);
     return next_functions().raise(signal);
 }
 
 extern "C" HDT_EXPORT int kill(pid_t process, int signal) noexcept
 {
     if (may_mean_us(process) && may_be_fatal(signal))
-        save_all_threads();
+        save_before_signal(signal);
     return next_functions().kill(process, signal);
 }

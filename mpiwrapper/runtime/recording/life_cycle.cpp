@@ -4,11 +4,13 @@
 
 #include "hdtrace/writer/descriptor.h"
 #include "mpiwrapper/launcher/job.h"
+#include "mpiwrapper/runtime/buffers/active_buffers.h"
 #include "mpiwrapper/runtime/counters/process_counters.h"
 #include "mpiwrapper/runtime/counters/selection.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/requests.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
+#include "mpiwrapper/runtime/process/fatal_errors.h"
 #include "mpiwrapper/runtime/process/flush_thread.h"
 #include "mpiwrapper/runtime/process/identity.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
@@ -18,10 +20,14 @@
 #include "mpiwrapper/runtime/process/settings.h"
 #include "mpiwrapper/runtime/process/signals.h"
 #include "mpiwrapper/runtime/process/trace_place.h"
+#include "mpiwrapper/runtime/recording/bounds.h"
 #include "mpiwrapper/runtime/recording/life_lines.h"
+#include "mpiwrapper/runtime/recording/rules.h"
 #include "mpiwrapper/runtime/recording/state.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 namespace hdtrace::mpi {
@@ -29,6 +35,7 @@ namespace hdtrace::mpi {
 namespace {
 
 pid_t traced_process = 0;
+bool is_finalised = false;
 
 int depth_of_calls()
 {
@@ -57,8 +64,10 @@ void become_untraced()
 
 void start_objects(MPI_Group world, bool has_world_communicator, int thread_level)
 {
-    if (thread_level == MPI_THREAD_MULTIPLE)
+    if (thread_level == MPI_THREAD_MULTIPLE) {
         set_requests_shared_by_threads();
+        set_buffers_shared_by_threads();
+    }
     start_communicators(world, has_world_communicator ? this_process().world_uid : nullptr);
     start_datatypes();
 }
@@ -69,13 +78,16 @@ void watch_ends()
     watch_thread_ends();
     pthread_atfork(nullptr, nullptr, become_untraced);
     at_quick_exit(stop);
-    watch_fatal_signals(save_all_threads);
+    watch_fatal_signals(save_before_signal);
 }
 
 void open_gate()
 {
     const bool is_watched = settings.cpu_time || ThreadCounters::are_wanted();
-    set_recording(settings.all_functions, is_watched ? Recording::watched : Recording::plain);
+    const Recording recorded = Recording::plain | (is_watched ? Recording::watched : Recording::none) |
+                               (settings.for_check ? Recording::checked : Recording::none);
+    set_recording(settings.all_functions, recorded);
+    apply_rules(recorded);
     set_gate(depth_of_calls(), depth_of_calls());
 }
 
@@ -109,10 +121,22 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         add_thread();
     if (current_thread != nullptr)
         start_process_counters();
-    const Duty duties[] = {{settings.flush_seconds * nanoseconds_per_second, save_all_threads},
+    const int64_t flush_interval =
+        settings.for_check ? flush_interval_for_check : settings.flush_seconds * nanoseconds_per_second;
+    const Duty duties[] = {{flush_interval, save_all_threads},
                            {process_counter_interval(), sample_process_counters}};
     if (!start_flush_thread(continue_process_counters, duties))
         continue_process_counters();
+}
+
+// The program carries a tracer inside, and we were preloaded behind it. Another library of ours may have
+// loaded us.
+bool another_tracer_comes_first()
+{
+    Dl_info first, own;
+    if (dladdr(dlsym(RTLD_DEFAULT, "hdR_tracer"), &first) == 0 || dladdr(&traced_process, &own) == 0)
+        return false;
+    return first.dli_fbase != own.dli_fbase && strstr(first.dli_fname, "/libHDTraceMPIWrapper") == nullptr;
 }
 
 // Comes before anything else is done in the program.
@@ -120,7 +144,7 @@ void refuse_what_is_not_traced()
 {
     if (current_state() != State::waiting)
         return;
-    if (has_rights_of_others()) {
+    if (has_rights_of_others() || another_tracer_comes_first() || is_behind_program()) {
         set_state(State::off);
         return;
     }
@@ -201,6 +225,7 @@ void start(int thread_level)
     MPI_Group world;
     real.MPI_Comm_group(MPI_COMM_WORLD, &world);
     start_in(world, thread_level, true);
+    save_before_fatal_errors();
 }
 
 #ifdef HDT_HAS_MPI_Session_init
@@ -223,6 +248,19 @@ bool is_traced_process()
     return getpid() == traced_process;
 }
 
+void watch_calls_after_finalize()
+{
+    save_all_threads();
+    is_finalised = true;
+    set_gate(0, 0);
+    set_recording(settings.all_functions, Recording::undecided);
+}
+
+bool is_after_finalize()
+{
+    return is_finalised;
+}
+
 void pause_recording()
 {
     if (current_state() == State::running)
@@ -231,7 +269,7 @@ void pause_recording()
 
 void resume_recording()
 {
-    if (current_state() == State::running)
+    if (current_state() == State::running && !is_limit_reached())
         set_gate(depth_of_calls(), depth_of_calls());
 }
 
@@ -252,6 +290,13 @@ void save_all_threads()
         return;
     save_traces();
     info_file().flush();
+}
+
+void save_before_signal(int signal)
+{
+    if (signal != 0 && is_ours())
+        describe_signal(signal);
+    save_all_threads();
 }
 
 void stop()

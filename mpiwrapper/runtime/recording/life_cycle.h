@@ -24,6 +24,11 @@ bool has_been_traced();
 /// Not in a child of fork(), if has_been_traced().
 bool is_traced_process();
 
+/// MPI_Finalize is done, and the program is to be checked: what it still calls is wrong, and goes to the
+/// trace (Call::note_ignored).
+void watch_calls_after_finalize();
+bool is_after_finalize();
+
 /// MPI_Pcontrol.
 void pause_recording();
 void resume_recording();
@@ -33,6 +38,8 @@ void flush_own_trace();
 /// What all threads have recorded so far goes to the files, with the calls that they are in. Does nothing in
 /// a child of fork() or vfork(). Safe in signal handlers.
 void save_all_threads();
+/// The same before @p signal ends the process; 0 if it may not.
+void save_before_signal(int signal);
 /// Closes all files. Nothing is recorded after it. Does nothing in a child of fork() or vfork(). Safe in
 /// signal handlers.
 void stop();

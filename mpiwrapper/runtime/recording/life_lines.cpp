@@ -4,6 +4,7 @@
 #include "mpiwrapper/runtime/process/identity.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
 
+#include <string.h>
 #include <sys/resource.h>
 
 namespace hdtrace::mpi {
@@ -63,6 +64,21 @@ void describe_end_of(const Thread& thread)
     char line[longest_line];
     char* const end = put_time(put_text(put_thread(line, thread), " end="), Clock().now());
     write_line(line, put_name(end, thread));
+}
+
+void describe_signal(int signal)
+{
+    static int described = 0; // a handler may send it again
+    if (__atomic_exchange_n(&described, signal, __ATOMIC_RELAXED) == signal)
+        return;
+    char line[longest_line];
+    char* end = put_text(line, "Signal name='");
+    const char* const name = sigabbrev_np(signal);
+    end = name != nullptr ? put_constant(put_text(end, "SIG"), name) : put_number(end, signal);
+    end = put_time(put_text(end, "' time="), Clock().now());
+    if (current_thread != nullptr)
+        end = put_number(put_text(end, " thread="), current_thread->number);
+    write_line(line, end);
 }
 
 void describe_cpu_time()

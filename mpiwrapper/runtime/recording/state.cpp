@@ -21,9 +21,15 @@ void set_gate(int record_depth, int tracking_depth)
 
 void set_recording(int highest_level, Recording how)
 {
-    for (int level = 0; level < level_count; ++level)
-        __atomic_store_n(&gate.recording[level], level <= highest_level ? how : Recording::none,
-                         __ATOMIC_RELAXED);
+    for (size_t i = 0; i < function_count; ++i) {
+        const auto function = static_cast<Function>(i);
+        set_recording(function, level_of(function) <= highest_level ? how : Recording::none);
+    }
+}
+
+void set_recording(Function function, Recording how)
+{
+    __atomic_store_n(&gate.recording[static_cast<size_t>(function)], how, __ATOMIC_RELAXED);
 }
 
 State current_state()

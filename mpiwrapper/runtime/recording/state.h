@@ -1,33 +1,42 @@
 // Whether anything is recorded now.
 #pragma once
 
+#include "mpiwrapper/runtime/recording/functions.h"
+
 #include <pthread.h>
-#include <stdint.h>
 
 namespace hdtrace::mpi {
 
-/// From which value of HDTRACE_ALL_FUNCTIONS on a function is recorded.
-enum Level : int {
-    with_attributes = 0, ///< has attributes or child elements
-    ordinary = 1,        ///< only its times are known
-    local_query = 2      ///< asks for what the process knows anyway
-};
-inline constexpr int level_count = 3;
-
-/// What becomes of a call. Bit 0: a state of the trace.
+/// What becomes of a call: a sum of these.
 enum class Recording : uint8_t {
     none = 0,
-    plain = 1,
-    watched = 3, ///< and more is read when it begins and ends: counters, processor time
+    plain = 1,      ///< a state of the trace
+    watched = 2,    ///< more is read when it begins and ends: counters, processor time
+    successes = 4,  ///< no state if it only finds out that nothing has happened
+    late = 8,       ///< rules ask for its arguments
+    timed = 16,     ///< no state, but its time is added up
+    undecided = 32, ///< rules ask for more than the function
+    checked = 64    ///< its buffers are followed
 };
+constexpr Recording operator|(Recording a, Recording b)
+{
+    return static_cast<Recording>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
+}
+constexpr bool has(Recording recording, Recording part)
+{
+    return (static_cast<uint8_t>(recording) & static_cast<uint8_t>(part)) != 0;
+}
 
 /// What every call looks at first. MPI_Pcontrol and the end of the trace change it.
 struct Gate {
-    int record_depth = 0;                  ///< calls at a smaller depth are recorded
-    int tracking_depth = 0;                ///< at a smaller depth requests and files are followed
-    Recording recording[level_count] = {}; ///< of each level of functions
+    int record_depth = 0;                     ///< calls at a smaller depth are recorded
+    int tracking_depth = 0;                   ///< at a smaller depth requests and files are followed
+    Recording recording[function_count] = {}; ///< of each function
 
-    Recording recording_of(Level level) const { return __atomic_load_n(&recording[level], __ATOMIC_RELAXED); }
+    Recording recording_of(Function function) const
+    {
+        return __atomic_load_n(&recording[static_cast<size_t>(function)], __ATOMIC_RELAXED);
+    }
 };
 
 extern Gate gate;
@@ -35,6 +44,7 @@ extern Gate gate;
 void set_gate(int record_depth, int tracking_depth);
 /// Functions up to this level are recorded, and @p how.
 void set_recording(int highest_level, Recording how);
+void set_recording(Function function, Recording how);
 
 enum class State {
     waiting,      ///< MPI is not initialised

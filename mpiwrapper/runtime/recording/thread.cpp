@@ -7,6 +7,7 @@
 #include "mpiwrapper/runtime/process/settings.h"
 #include "mpiwrapper/runtime/process/signals.h"
 #include "mpiwrapper/runtime/process/trace_place.h"
+#include "mpiwrapper/runtime/recording/bounds.h"
 #include "mpiwrapper/runtime/recording/life_lines.h"
 #include "mpiwrapper/runtime/recording/state.h"
 
@@ -48,6 +49,7 @@ int open_trace(Thread& thread)
     attributes.text("' thread='").number(thread.number).text("'");
     TraceSettings trace_settings = trace_settings_of(settings);
     trace_settings.on_error = report_write_error;
+    set_bounds(trace_settings);
     const int error = path.bad() || attributes.bad()
                           ? ENOMEM
                           : thread.writer.open(path.c_string(), attributes.c_string(), base_second(),
@@ -124,7 +126,7 @@ void end_thread(void* data)
         return;
     const bool is_main = gettid() == getpid();
     const bool is_running = current_state() == State::running;
-    const bool is_kept = is_running && settings.reuse_threads && !is_main;
+    const bool is_kept = is_running && (settings.reuse_threads || has_window()) && !is_main;
     thread->counters.sample_last();
     thread->counters.close();
     take_back_signal_stack(thread->signal_stack);

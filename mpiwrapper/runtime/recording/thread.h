@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hdtrace/writer/trace_writer.h"
+#include "mpiwrapper/runtime/buffers/kept_buffers.h"
 #include "mpiwrapper/runtime/counters/thread_counters.h"
 #include "mpiwrapper/runtime/objects/communicators.h"
 #include "mpiwrapper/runtime/objects/datatypes.h"
@@ -38,9 +39,11 @@ struct Thread {
     HandleCache<MPI_Win, Window> windows;
     HandleCache<MPI_File, File> files;
     CallCounts counts;
+    int64_t call_number = 0; ///< of the call that is decided about, among those of its function
     Clock clock;
     Scratch handles;
     Scratch statuses;
+    KeptBuffers buffers; ///< of the call that it is in
     OpenRegions regions;
     int events_in_call = 0;  ///< of the program's own, in the call that it is in
     SiteText next_site = {}; ///< of the next of these events, if the program told

@@ -1,5 +1,7 @@
 #include "mpiwrapper/runtime/regions/open_regions.h"
 
+#include "hdtrace/settings/patterns.h"
+
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -23,6 +25,15 @@ OpenRegions::Found OpenRegions::leave(const Definition*& region)
         return entry.is_recorded ? Found::recorded : Found::unrecorded;
     }
     return Found::nothing;
+}
+
+bool OpenRegions::has_one_of(const char* patterns) const
+{
+    for (size_t i = 0; i < m_count; ++i) {
+        if (fits_one(patterns, m_entries[i].region->name()))
+            return true;
+    }
+    return false;
 }
 
 int OpenRegions::grow()

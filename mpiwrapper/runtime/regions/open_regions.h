@@ -31,6 +31,8 @@ class OpenRegions {
     /// it was.
     Found leave(const Definition*& region);
     bool is_empty() const { return m_count == 0; }
+    /// Whether one of them has a name that fits one of the patterns (settings/patterns.h).
+    bool has_one_of(const char* patterns) const;
 
   private:
     struct Entry {

@@ -353,6 +353,8 @@ class Interpreter {
             in.skip(in.take_unsigned());
             return true;
         }
+        case 0x2d: // AARCH64_negate_ra_state: without_signature() is asked of all
+            return true;
         case 0x2e: // GNU_args_size
             in.take_unsigned();
             return true;
@@ -414,8 +416,16 @@ bool Frame::go_to_caller(const FrameRule& rule, uintptr_t stack_end)
 {
     if (rule.base == FrameRule::Base::nothing)
         return false;
-    const uintptr_t base = rule.base == FrameRule::Base::stack_pointer ? stack_pointer : frame_pointer;
-    const uintptr_t cfa = base + static_cast<intptr_t>(rule.cfa);
+    uintptr_t cfa = frame_pointer + static_cast<intptr_t>(rule.cfa);
+    if (rule.base == FrameRule::Base::stack_pointer && !is_deeper) {
+        cfa = stack_pointer + static_cast<intptr_t>(rule.cfa);
+    } else if (rule.base == FrameRule::Base::stack_pointer) {
+        // By Arm's calling convention the frame pointer leads to where both are saved.
+        if (!rule.has_saved_frame_pointer ||
+            rule.return_address != rule.frame_pointer + static_cast<int32_t>(sizeof(uintptr_t)))
+            return false;
+        cfa = frame_pointer - static_cast<intptr_t>(rule.frame_pointer);
+    }
     const auto is_on_stack = [&](uintptr_t place) {
         return place >= stack_pointer && place <= stack_end - sizeof(uintptr_t) &&
                place % sizeof(uintptr_t) == 0;
@@ -431,9 +441,10 @@ bool Frame::go_to_caller(const FrameRule& rule, uintptr_t stack_end)
     if (cfa <= stack_pointer || !word_at(rule.return_address, caller) || caller == 0 ||
         (rule.has_saved_frame_pointer && !word_at(rule.frame_pointer, saved)))
         return false;
-    return_address = reinterpret_cast<const void*>(caller);
+    return_address = without_signature(caller);
     stack_pointer = cfa;
     frame_pointer = saved;
+    is_deeper = false;
     return true;
 }
 

@@ -26,17 +26,35 @@ struct FrameRule {
 /// Safe in signal handlers; allocates nothing and locks nothing.
 FrameRule find_frame_rule(const void* return_address);
 
+/// A return address as it is in the program: Arm processors can keep it signed on the stack.
+inline const void* without_signature(uintptr_t return_address)
+{
+#ifdef __aarch64__
+    register uintptr_t link asm("x30") = return_address;
+    asm("hint 7 // xpaclri" : "+r"(link));
+    return_address = link;
+#endif
+    return reinterpret_cast<const void*>(return_address);
+}
+
 /// Where a function goes on when the one that it called returns.
 struct Frame {
     const void* return_address = nullptr;
     uintptr_t stack_pointer = 0; ///< when it goes on there
     uintptr_t frame_pointer = 0;
+    bool is_deeper = false; ///< the stack pointer is only known to be somewhere behind that
 
-    /// The function of the wrapper whose __builtin_frame_address(0) is @p address.
+    /// The function of the wrapper whose __builtin_frame_address(0) is @p address. The two words there are
+    /// the last of its frame on x86-64, but not on Arm.
     static Frame of_caller(const void* address)
     {
+#ifdef __x86_64__
+        constexpr bool is_deeper = false;
+#else
+        constexpr bool is_deeper = true;
+#endif
         const auto* words = static_cast<const uintptr_t*>(address);
-        return {reinterpret_cast<const void*>(words[1]), reinterpret_cast<uintptr_t>(words + 2), words[0]};
+        return {without_signature(words[1]), reinterpret_cast<uintptr_t>(words + 2), words[0], is_deeper};
     }
 
     /// Goes to the caller of the function. False if it is not known or not between @p stack_pointer and @p

@@ -1,4 +1,5 @@
 // Calls that wait or test for the end of operations.
+#include "mpiwrapper/runtime/buffers/buffers.h"
 #include "mpiwrapper/runtime/calls/values.h"
 
 using namespace hdtrace;
@@ -89,6 +90,18 @@ class Offered {
         m_indices = indices;
         for (int k = 0; k < m_ended_count; ++k)
             m_offers[index_of(k)].has_ended = true;
+    }
+
+    /// The operations that are complete now; before finish().
+    void end_buffers(Buffers& buffers) const
+    {
+        for (int k = 0; k < m_ended_count; ++k) {
+            const int i = index_of(k);
+            Request request;
+            if (m_offers[i].has_ended && find_request(m_offers[i].handle, &m_requests[i], &request) &&
+                request.is_active)
+                buffers.ended(request.rid);
+        }
     }
 
     /// Writes `<For>` and `<Pending>`, and forgets what has completed. @p element is null where nothing is
@@ -187,6 +200,7 @@ int defined(int value)
 struct Ended {
     int count;
     const int* indices = nullptr; // null: the first ones
+    bool is_nothing = false;      // it asked, and was told that it is too early
 };
 
 constexpr Argument pending = {.kind = Argument::Kind::children,
@@ -210,12 +224,14 @@ constexpr StateForm form_for_several(const char* name)
 }
 
 // All completion calls. make(statuses) calls MPI, get_ended(has_answered) reads what it answered,
-// put_attributes(element) writes that.
+// put_attributes(element) writes that. Inside the wrapper: a frame of its own would be one more to leave at
+// each call.
 template <typename Make, typename GetEnded, typename PutAttributes>
-int complete(Function function, const StateForm& form, int count, MPI_Request* requests, MPI_Status* statuses,
-             Make make, GetEnded get_ended, PutAttributes put_attributes)
+__attribute__((always_inline)) inline int complete(Function function, const StateForm& form, int count,
+                                                   MPI_Request* requests, MPI_Status* statuses, Make make,
+                                                   GetEnded get_ended, PutAttributes put_attributes)
 {
-    Call call(function, with_attributes, Tracks::operations);
+    Call call(function, Tracks::operations);
     if (call.passes())
         return make(statuses);
     Offered offered(call, count, requests);
@@ -231,14 +247,14 @@ int complete(Function function, const StateForm& form, int count, MPI_Request* r
     call.end(rc);
     const Ended ended = get_ended(call.succeeded() || call.failed_in_status());
     offered.completed(ended.count, ended.indices);
-    if (!call.is_recorded()) {
+    if (!call.is_recorded() || call.is_empty_poll([&] { return call.succeeded() && ended.is_nothing; })) {
         offered.finish(nullptr);
         return rc;
     }
     Element element(call.trace());
     element.text("<").name(form.name);
     put_attributes(element);
-    call.finish_attributes(element);
+    call.finish_describing(element, [&](Buffers& buffers) { offered.end_buffers(buffers); });
     offered.finish(&element);
     element.end(form.name);
     return rc;
@@ -311,7 +327,7 @@ extern "C" HDT_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* 
         [&](MPI_Status* used) { return real.MPI_Test(request, flag, used); },
         [&](bool has_answered) {
             is_complete = has_answered && *flag;
-            return Ended{is_complete};
+            return Ended{is_complete, nullptr, !is_complete};
         },
         [&](Element& element) { element.text(" flag='").number(is_complete).text("'"); });
 }
@@ -326,7 +342,7 @@ extern "C" HDT_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* fl
         [&](MPI_Status* used) { return real.MPI_Testall(count, requests, flag, used); },
         [&](bool has_answered) {
             is_complete = has_answered && *flag;
-            return Ended{is_complete ? count : 0};
+            return Ended{is_complete ? count : 0, nullptr, !is_complete};
         },
         [&](Element& element) {
             element.text(" count='").number(count).text("' flag='").number(is_complete).text("'");
@@ -345,7 +361,7 @@ extern "C" HDT_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* in
         [&](bool has_answered) {
             is_complete = has_answered && *flag;
             found = is_complete ? defined(*index) : -1;
-            return Ended{found >= 0 ? 1 : 0, index};
+            return Ended{found >= 0 ? 1 : 0, index, !is_complete};
         },
         [&](Element& element) {
             element.text(" count='")
@@ -369,7 +385,7 @@ extern "C" HDT_EXPORT int MPI_Testsome(int incount, MPI_Request requests[], int*
         [&](MPI_Status* used) { return real.MPI_Testsome(incount, requests, outcount, indices, used); },
         [&](bool has_answered) {
             found = has_answered ? defined(*outcount) : 0;
-            return Ended{found, indices};
+            return Ended{found, indices, found == 0};
         },
         [&](Element& element) {
             element.text(" count='").number(incount).text("' outcount='").number(found).text("'");

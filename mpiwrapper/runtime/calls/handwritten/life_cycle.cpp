@@ -2,7 +2,9 @@
 #include "hdtrace/writer/program_memory.h"
 #include "mpiwrapper/runtime/calls/call.h"
 #include "mpiwrapper/runtime/counters/cpu_time.h"
+#include "mpiwrapper/runtime/process/fatal_errors.h"
 #include "mpiwrapper/runtime/process/settings.h"
+#include "mpiwrapper/runtime/recording/rules.h"
 #include "mpiwrapper/runtime/regions/events.h"
 
 #include <errno.h>
@@ -21,7 +23,7 @@ struct Moment {
 // MPI_Init cannot be a Call: there is nothing to record with before it returns.
 template <typename Start, typename PutAttributes>
 int finish_init(Function function, const void* frame, int rc, const Moment& begin, const char* name,
-                Level level, Start start_tracing, PutAttributes put_attributes)
+                Start start_tracing, PutAttributes put_attributes)
 {
     const int64_t cpu_time = settings.cpu_time ? thread_cpu_time() - begin.cpu_time : 0;
     const int64_t end = Clock().now();
@@ -35,9 +37,11 @@ int finish_init(Function function, const void* frame, int rc, const Moment& begi
     Thread* const thread = current_thread;
     if (thread == nullptr)
         return rc;
-    const Recording recording = gate.record_depth > 0 ? gate.recording_of(level) : Recording::none;
+    Recording recording = gate.record_depth > 0 ? gate.recording_of(function) : Recording::none;
+    if (recording == Recording::undecided)
+        recording = decide(*thread, function);
     thread->counts.add(function, recording);
-    if (recording == Recording::none)
+    if (!has(recording, Recording::plain))
         return rc;
     thread->writer.enter();
     Element element(thread->writer);
@@ -49,6 +53,32 @@ int finish_init(Function function, const void* frame, int rc, const Moment& begi
     if (settings.cpu_time)
         element.written_by([cpu_time](char* out) { return put_cpu_time(out, cpu_time); });
     element.end(name);
+    return rc;
+}
+
+// By MPI_Init; sessions may have come before it.
+bool has_begun()
+{
+    int initialised = 0;
+    if (current_thread != nullptr)
+        real.MPI_Initialized(&initialised);
+    return initialised != 0;
+}
+
+// MPI libraries refuse it, most of them by ending the program.
+template <typename Init>
+int begin_again(Function function, const void* frame, const StateForm& form, Init init)
+{
+    Call call(function, Tracks::nothing, frame);
+    if (call.passes())
+        return init();
+    call.begin(form);
+    const int rc = call.end(init());
+    if (call.is_recorded()) {
+        Element element(call.trace());
+        element.text("<").name(form.name);
+        call.finish_attributes(element).end(form.name);
+    }
     return rc;
 }
 
@@ -83,7 +113,7 @@ const char* copy_name(char (&memory)[HD_LONGEST_NAME + 2], const char* name)
 
 int pass_level_on(int level, const char* name, const void* frame)
 {
-    Call call(Function::MPI_Pcontrol, with_attributes, Tracks::operations, frame);
+    Call call(Function::MPI_Pcontrol, Tracks::operations, frame);
     if (call.passes()) {
         resolve_real_functions();
         return real.MPI_Pcontrol(level, name);
@@ -107,21 +137,29 @@ int pass_level_on(int level, const char* name, const void* frame)
 
 extern "C" HDT_EXPORT int MPI_Init(int* argc, char*** argv)
 {
+    static constexpr StateForm again = {"Init"};
+    if (has_begun())
+        return begin_again(Function::MPI_Init, __builtin_frame_address(0), again,
+                           [=] { return real.MPI_Init(argc, argv); });
     begin_init();
     const Moment begin;
     const int rc = real.MPI_Init(argc, argv);
-    return finish_init(Function::MPI_Init, __builtin_frame_address(0), rc, begin, "Init", ordinary,
+    return finish_init(Function::MPI_Init, __builtin_frame_address(0), rc, begin, "Init",
                        start_with_provided_level, [](Element&) {});
 }
 HDT_WRAPS(MPI_Init);
 
 extern "C" HDT_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided)
 {
+    static constexpr StateForm again = {"Init_thread"};
+    if (has_begun())
+        return begin_again(Function::MPI_Init_thread, __builtin_frame_address(0), again,
+                           [=] { return real.MPI_Init_thread(argc, argv, required, provided); });
     begin_init();
     const Moment begin;
     const int rc = real.MPI_Init_thread(argc, argv, required, provided);
     return finish_init(
-        Function::MPI_Init_thread, __builtin_frame_address(0), rc, begin, "Init_thread", with_attributes,
+        Function::MPI_Init_thread, __builtin_frame_address(0), rc, begin, "Init_thread",
         start_with_provided_level, [&](Element& element) {
             element.text(" required='").number(required).text("' provided='").number(*provided).text("'");
         });
@@ -135,7 +173,7 @@ extern "C" HDT_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhand
     const Moment begin;
     const int rc = real.MPI_Session_init(info, errhandler, session);
     return finish_init(
-        Function::MPI_Session_init, __builtin_frame_address(0), rc, begin, "Session_init", ordinary,
+        Function::MPI_Session_init, __builtin_frame_address(0), rc, begin, "Session_init",
         [&] { start_from_session(*session); }, [](Element&) {});
 }
 HDT_WRAPS(MPI_Session_init);
@@ -143,7 +181,7 @@ HDT_WRAPS(MPI_Session_init);
 
 extern "C" HDT_EXPORT int MPI_Finalize()
 {
-    Call call(Function::MPI_Finalize, ordinary, Tracks::operations);
+    Call call(Function::MPI_Finalize, Tracks::operations);
     if (call.passes()) {
         resolve_real_functions();
         return real.MPI_Finalize();
@@ -157,7 +195,9 @@ extern "C" HDT_EXPORT int MPI_Finalize()
         element.text("<Finalize");
         call.finish_attributes(element).end("Finalize");
     }
-    if (call.succeeded()) {
+    if (call.succeeded() && settings.for_check) {
+        watch_calls_after_finalize();
+    } else if (call.succeeded()) {
         stop();
         call.thread().counters.close();
     }
@@ -167,7 +207,7 @@ HDT_WRAPS(MPI_Finalize);
 
 extern "C" HDT_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
 {
-    Call call(Function::MPI_Abort, with_attributes, Tracks::operations);
+    Call call(Function::MPI_Abort, Tracks::operations);
     if (call.passes()) {
         resolve_real_functions();
         stop(); // also from inside another call
@@ -184,6 +224,7 @@ extern "C" HDT_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
         call.finish_attributes(element).end("Abort");
     }
     stop();
+    let_others_save();
     return real.MPI_Abort(comm, errorcode);
 }
 HDT_WRAPS(MPI_Abort);

@@ -1,6 +1,6 @@
 // Calls that start, cancel or free requests.
 #include "mpiwrapper/runtime/objects/requests.h"
-#include "mpiwrapper/runtime/calls/call.h"
+#include "mpiwrapper/runtime/buffers/buffers.h"
 #include "mpiwrapper/runtime/objects/request_view.h"
 
 using namespace hdtrace;
@@ -68,7 +68,7 @@ extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
 {
     static constexpr Argument arguments[] = {request_argument(" initRid='", find_init_rid)};
     static constexpr StateForm form = {"Start", arguments};
-    Call call(Function::MPI_Start, with_attributes, Tracks::operations);
+    Call call(Function::MPI_Start, Tracks::operations);
     if (call.passes())
         return real.MPI_Start(request);
     const MPI_Request before = handle_in(request);
@@ -85,7 +85,7 @@ extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
             .text("' initRid='")
             .number(started.init_rid)
             .text("'");
-        call.finish_attributes(element).end("Start");
+        call.finish_describing(element, [&](Buffers& buffers) { buffers.started(started); }).end("Start");
     }
     return rc;
 }
@@ -101,7 +101,7 @@ extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
                                               .find = find_init_rid},
                                              {Argument::Kind::number, 3, " count='"}};
     static constexpr StateForm form = {"Startall", arguments};
-    Call call(Function::MPI_Startall, with_attributes, Tracks::operations);
+    Call call(Function::MPI_Startall, Tracks::operations);
     if (call.passes())
         return real.MPI_Startall(count, requests);
     const HandlesBefore before(call, count, requests);
@@ -124,6 +124,8 @@ extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
     call.finish_attributes(element);
     for (int i = 0; i < started_count; ++i) {
         const Request started = start_request(before[i], requests[i], &requests[i]);
+        if (call.wants_buffers())
+            call.follow_started(started);
         element.child("<Start rid='")
             .number(started.rid)
             .text("' initRid='")
@@ -140,7 +142,7 @@ extern "C" HDT_EXPORT int MPI_Request_free(MPI_Request* request)
 {
     static constexpr Argument arguments[] = {request_argument(" rid='", find_own_rid)};
     static constexpr StateForm form = {"Request_free", arguments};
-    Call call(Function::MPI_Request_free, with_attributes, Tracks::operations);
+    Call call(Function::MPI_Request_free, Tracks::operations);
     if (call.passes())
         return real.MPI_Request_free(request);
     const MPI_Request handle = handle_in(request);
@@ -157,7 +159,7 @@ extern "C" HDT_EXPORT int MPI_Request_free(MPI_Request* request)
         element.text("<Request_free rid='")
             .number(freed.is_persistent ? freed.init_rid : freed.rid)
             .text("'");
-        call.finish_attributes(element).end("Request_free");
+        call.finish_describing(element, [&](Buffers& buffers) { buffers.freed(freed); }).end("Request_free");
     }
     if (freed.comm != nullptr)
         drop_reference(*freed.comm);
@@ -169,7 +171,7 @@ extern "C" HDT_EXPORT int MPI_Cancel(MPI_Request* request)
 {
     static constexpr Argument arguments[] = {request_argument(" rid='", find_active_rid)};
     static constexpr StateForm form = {"Cancel", arguments};
-    Call call(Function::MPI_Cancel, with_attributes, Tracks::operations);
+    Call call(Function::MPI_Cancel, Tracks::operations);
     if (call.passes())
         return real.MPI_Cancel(request);
     call.begin([&](OpenState& state) {

@@ -1,0 +1,133 @@
+#include "hdtrace/format/left_out.h"
+
+#include <algorithm>
+
+#include "hdtrace/calls/calls.h"
+
+namespace hdtrace {
+namespace {
+
+constexpr std::size_t most_names = 3;
+
+// Whether all processes tell what they left out.
+bool is_told_by_all(const Run& run, std::int64_t process_count)
+{
+    std::vector<RunFact::Ranks> ranks;
+    for (const RunFact& fact : run.facts)
+        if (fact.fact.name == "Calls")
+            ranks.insert(ranks.end(), fact.ranks.begin(), fact.ranks.end());
+    std::ranges::sort(ranks, {}, &RunFact::Ranks::first);
+    std::int64_t next = 0;
+    for (const RunFact::Ranks& range : ranks)
+        if (range.first <= next)
+            next = std::max(next, range.last + 1);
+    return next >= process_count;
+}
+
+// A rule that takes calls away that did something.
+bool is_for_deeds(const RunFact& rule)
+{
+    const std::string* const record = rule.fact.find("record");
+    return record == nullptr || (*record != "all" && *record != "success");
+}
+
+bool is_poll(const CallFacts& facts)
+{
+    return facts.progress == CallProgress::tests || facts.probes != ProbeKind::none;
+}
+
+std::int64_t process_count(const RunFact& fact)
+{
+    std::int64_t count = 0;
+    for (const RunFact::Ranks& ranks : fact.ranks)
+        count += ranks.last - ranks.first + 1;
+    return count;
+}
+
+std::string with_commas(std::uint64_t number)
+{
+    std::string text = std::to_string(number);
+    for (std::size_t i = text.size(); i > 3; i -= 3)
+        text.insert(i - 3, ",");
+    return text;
+}
+
+} // namespace
+
+LeftOut::LeftOut(const Project& project)
+{
+    bool has_rules = false;
+    bool only_empty_polls = true;
+    for (const RunFact& fact : project.run.facts) {
+        if (fact.fact.name != "Rule")
+            continue;
+        has_rules = true;
+        only_empty_polls = only_empty_polls && !is_for_deeds(fact);
+    }
+    for (const RunFact& fact : project.run.facts) {
+        if (fact.fact.name == "Calls")
+            add(fact, has_rules && only_empty_polls);
+        else if (fact.fact.name == "Bound")
+            add_bound(fact);
+    }
+    m_is_unsure = has_rules && !is_told_by_all(project.run, static_cast<std::int64_t>(project.process_count));
+    m_has_deeds = m_has_deeds || !m_bounds.empty() || (m_is_unsure && !only_empty_polls);
+}
+
+void LeftOut::add(const RunFact& calls, bool only_empty_polls)
+{
+    const std::string* const found = calls.fact.find("name");
+    const std::string name = found != nullptr ? *found : "";
+    const CallFacts& facts = facts_of(name);
+    const std::int64_t count = calls.fact.integer("ignored").value_or(0);
+    if (count <= 0 || facts.call_class == CallClass::query || facts.progress == CallProgress::query)
+        return;
+    m_has_deeds = m_has_deeds || !only_empty_polls || !is_poll(facts);
+    m_counts[name] += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(process_count(calls));
+}
+
+void LeftOut::add_bound(const RunFact& bound)
+{
+    const std::string* const name = bound.fact.find("name");
+    const std::string* const value = bound.fact.find("value");
+    if (name == nullptr || value == nullptr)
+        return;
+    const std::int64_t count = process_count(bound);
+    const std::string processes = std::to_string(count) + (count == 1 ? " process" : " processes");
+    if (*name == "limit")
+        m_bounds.push_back("the recording of " + processes +
+                           " ended when the traces had the size that is the limit, " + *value + " bytes");
+    else if (*name == "keep-last")
+        m_bounds.push_back("of " + processes + " only the last " + *value + " are kept");
+}
+
+std::string LeftOut::text() const
+{
+    std::string text;
+    for (const std::string& part : m_bounds)
+        text += (text.empty() ? "" : "; ") + part;
+    const std::string calls = calls_text();
+    return text + (text.empty() || calls.empty() ? "" : "; ") + calls;
+}
+
+std::string LeftOut::calls_text() const
+{
+    if (m_counts.empty())
+        return m_is_unsure ? "rules may have left out calls of processes that did not end properly" : "";
+    std::vector<std::pair<std::uint64_t, std::string>> functions;
+    std::uint64_t sum = 0;
+    for (const auto& [name, count] : m_counts) {
+        functions.emplace_back(count, name);
+        sum += count;
+    }
+    std::ranges::sort(functions, std::ranges::greater());
+    std::string text =
+        with_commas(sum) + (sum == 1 ? " call is" : " calls are") + " left out, as was asked for: ";
+    for (std::size_t i = 0; i < std::min(functions.size(), most_names); ++i)
+        text += (i > 0 ? ", " : "") + functions[i].second + " (" + with_commas(functions[i].first) + ")";
+    if (functions.size() > most_names)
+        text += " and " + std::to_string(functions.size() - most_names) + " more functions";
+    return text + (m_is_unsure ? "; processes that did not end properly did not tell theirs" : "");
+}
+
+} // namespace hdtrace

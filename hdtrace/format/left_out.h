@@ -1,0 +1,36 @@
+// left_out.h - what rules and bounds of the user's, or MPI_Pcontrol, left out of the traces of a run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hdtrace/format/proj_reader.h"
+
+namespace hdtrace {
+
+/// Calls that only ask for what the process knows anyway are nothing that anybody misses. Processes that were
+/// killed did not tell; where there were rules, they may have left out anything.
+class LeftOut {
+  public:
+    explicit LeftOut(const Project& project);
+
+    /// Whether calls are missing that did something: not only some that found out that nothing has happened.
+    bool has_deeds() const { return m_has_deeds; }
+
+    /// For people: how many calls of which functions; empty if there is nothing to tell.
+    std::string text() const;
+
+  private:
+    void add(const RunFact& calls, bool only_empty_polls);
+    void add_bound(const RunFact& bound);
+    std::string calls_text() const;
+
+    std::map<std::string, std::uint64_t> m_counts; ///< by function
+    std::vector<std::string> m_bounds;             ///< that were reached, in words
+    bool m_has_deeds = false;
+    bool m_is_unsure = false; ///< a process did not tell
+};
+
+} // namespace hdtrace

@@ -1,0 +1,282 @@
+#include "mpiwrapper/runtime/buffers/active_buffers.h"
+
+#include "hdtrace/writer/program_memory.h"
+#include "hdtrace/writer/text_buffer.h"
+#include "mpiwrapper/runtime/objects/lock.h"
+
+#include <string.h>
+
+namespace hdtrace::mpi {
+
+namespace {
+
+constexpr uint32_t no_entry = UINT32_MAX;
+
+// Memory of one operation.
+struct Entry {
+    Operation operation;
+    Memory memory;
+    BufferUse use;
+    bool is_new;     // no other call has begun since
+    bool has_change; // the program or MPI has written to it
+    uint64_t sum;    // when the operation began, or of the change
+    uint32_t previous;
+    uint32_t next; // in its bucket, or of those that are free
+    bool is_used;
+};
+
+SpinLock lock;
+bool is_shared = false;
+Entry* entries = nullptr;
+uint32_t* buckets = nullptr; // as many as entries
+uint32_t capacity = 0;
+uint32_t first_free = no_entry;
+
+// The entries that are new; those for which there is no place are not looked at.
+uint32_t new_entries[16];
+uint32_t new_count = 0;
+
+class Locked {
+  public:
+    Locked() { lock.lock(); }
+    ~Locked() { lock.unlock(); }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+};
+
+uint32_t bucket_of(const Entry& entry)
+{
+    // Those without a request are found by their window, all together.
+    const uint64_t key = entry.operation.rid >= 0 ? static_cast<uint64_t>(entry.operation.rid)
+                                                  : reinterpret_cast<uintptr_t>(entry.memory.begin) / 64;
+    return static_cast<uint32_t>(key) & (capacity - 1);
+}
+
+void link(uint32_t index)
+{
+    Entry& entry = entries[index];
+    uint32_t& first = buckets[bucket_of(entry)];
+    entry.previous = no_entry;
+    entry.next = first;
+    if (first != no_entry)
+        entries[first].previous = index;
+    first = index;
+}
+
+void unlink(uint32_t index)
+{
+    const Entry& entry = entries[index];
+    (entry.previous != no_entry ? entries[entry.previous].next : buckets[bucket_of(entry)]) = entry.next;
+    if (entry.next != no_entry)
+        entries[entry.next].previous = entry.previous;
+}
+
+// Twice as many. False if memory is short, and then all is as before.
+bool grow()
+{
+    const uint32_t wanted = capacity == 0 ? 64 : 2 * capacity;
+    Entry* const more = static_cast<Entry*>(realloc(entries, wanted * sizeof(Entry)));
+    if (more == nullptr)
+        return false;
+    entries = more;
+    uint32_t* const more_buckets = static_cast<uint32_t*>(realloc(buckets, wanted * sizeof(uint32_t)));
+    if (more_buckets == nullptr)
+        return false;
+    buckets = more_buckets;
+    for (uint32_t i = capacity; i < wanted; ++i) {
+        entries[i].is_used = false;
+        entries[i].next = first_free;
+        first_free = i;
+    }
+    const uint32_t count = capacity;
+    capacity = wanted;
+    for (uint32_t i = 0; i < capacity; ++i)
+        buckets[i] = no_entry;
+    for (uint32_t i = 0; i < count; ++i)
+        if (entries[i].is_used)
+            link(i);
+    return true;
+}
+
+void add(const Entry& entry)
+{
+    if (first_free == no_entry && !grow())
+        return;
+    const uint32_t index = first_free;
+    first_free = entries[index].next;
+    entries[index] = entry;
+    entries[index].is_used = true;
+    link(index);
+    if (entry.is_new && new_count < sizeof new_entries / sizeof *new_entries)
+        new_entries[new_count++] = index;
+}
+
+void remove(uint32_t index)
+{
+    unlink(index);
+    entries[index].is_used = false;
+    entries[index].next = first_free;
+    first_free = index;
+}
+
+// Calls use(index) for each entry of a request; it may remove this one.
+template <typename Use> void for_request(int64_t rid, Use use)
+{
+    if (capacity == 0 || rid < 0)
+        return;
+    uint32_t index = buckets[static_cast<uint32_t>(rid) & (capacity - 1)];
+    while (index != no_entry) {
+        const uint32_t next = entries[index].next;
+        if (entries[index].operation.rid == rid)
+            use(index);
+        index = next;
+    }
+}
+
+// False if it cannot be read: the program may use what only a device can.
+bool find_sum(const Memory& memory, uint64_t& sum)
+{
+    constexpr int64_t most_at_once = 8192;
+    constexpr uint64_t odd = 0x9e37'79b9'7f4a'7c15;
+    uint64_t words[most_at_once / sizeof(uint64_t)];
+    sum = static_cast<uint64_t>(memory.size);
+    for (int64_t done = 0; done < memory.size; done += most_at_once) {
+        const int64_t size = memory.size - done < most_at_once ? memory.size - done : most_at_once;
+        const size_t count = (static_cast<size_t>(size) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+        words[count - 1] = 0;
+        if (!copy_from_program(words, static_cast<const char*>(memory.begin) + done,
+                               static_cast<size_t>(size)))
+            return false;
+        for (size_t i = 0; i < count; ++i) {
+            sum = (sum ^ words[i]) * odd;
+            sum ^= sum >> 29;
+        }
+    }
+    return true;
+}
+
+// Longer messages may arrive in parts.
+constexpr int64_t longest_written = 1024;
+
+bool is_worth_watching(BufferUse use, const Memory& memory)
+{
+    return memory.size > 0 && (use == BufferUse::reads || (memory.size <= longest_written && !is_shared));
+}
+
+void start(Entry& entry)
+{
+    entry.has_change = false;
+    entry.is_new = entry.use == BufferUse::writes;
+}
+
+bool has_been_changed(const Entry& entry)
+{
+    uint64_t sum;
+    if (entry.operation.is_prepared || !find_sum(entry.memory, sum))
+        return false;
+    return (entry.use == BufferUse::reads || entry.has_change) && sum != entry.sum;
+}
+
+void end(uint32_t index, TextBuffer& changes)
+{
+    const Entry& entry = entries[index];
+    if (has_been_changed(entry)) {
+        changes.number(static_cast<int64_t>(reinterpret_cast<uintptr_t>(entry.memory.begin)));
+        if (entry.operation.rid >= 0)
+            changes.text(":").number(entry.operation.rid);
+        changes.text(";");
+    }
+    remove(index);
+}
+
+} // namespace
+
+void set_buffers_shared_by_threads()
+{
+    is_shared = true;
+}
+
+void watch_buffer(const Operation& operation, BufferUse use, const Memory& memory)
+{
+    if (!is_worth_watching(use, memory))
+        return;
+    Entry entry = {};
+    entry.operation = operation;
+    entry.memory = memory;
+    entry.use = use;
+    if (!operation.is_prepared) {
+        if (!find_sum(memory, entry.sum))
+            return;
+        start(entry);
+    }
+    const Locked locked;
+    add(entry);
+}
+
+void watch_started_buffers(int64_t init_rid, int64_t rid)
+{
+    const Locked locked;
+    // Adding one may move the others and make them belong to other buckets.
+    for (int part = 0;; ++part) {
+        int number = 0;
+        Entry found = {};
+        bool is_found = false;
+        for_request(init_rid, [&](uint32_t index) {
+            if (entries[index].operation.is_prepared && number++ == part) {
+                found = entries[index];
+                is_found = true;
+            }
+        });
+        if (!is_found)
+            return;
+        found.operation.rid = rid;
+        found.operation.is_prepared = false;
+        if (!find_sum(found.memory, found.sum))
+            continue;
+        start(found);
+        add(found);
+    }
+}
+
+void forget_buffers(int64_t rid)
+{
+    const Locked locked;
+    for_request(rid, remove);
+}
+
+void look_at_new_buffers()
+{
+    if (__atomic_load_n(&new_count, __ATOMIC_RELAXED) == 0)
+        return;
+    const Locked locked;
+    for (uint32_t i = 0; i < new_count; ++i) {
+        Entry& entry = entries[new_entries[i]];
+        uint64_t sum;
+        if (!entry.is_used || !entry.is_new || !find_sum(entry.memory, sum))
+            continue;
+        entry.is_new = false;
+        entry.has_change = sum != entry.sum;
+        entry.sum = sum;
+    }
+    new_count = 0;
+}
+
+void end_buffers(int64_t rid, TextBuffer& changes)
+{
+    const Locked locked;
+    for_request(rid, [&](uint32_t index) {
+        if (!entries[index].operation.is_prepared)
+            end(index, changes);
+    });
+}
+
+void end_buffers_of_window(int64_t window, int64_t target, TextBuffer& changes)
+{
+    const Locked locked;
+    for (uint32_t i = 0; i < capacity; ++i)
+        if (entries[i].is_used && entries[i].operation.window == window &&
+            (target == -1 || entries[i].operation.target == target))
+            end(i, changes);
+}
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,56 @@
+// Memory that belongs to MPI until an operation is complete, and whether the program changes it meanwhile
+// (settings.for_check). MPI 4.1, 3.7.2, 6.12, 12.3 and 14.4.5 say what it may not do.
+//
+// What MPI only reads is the same when the operation ends as when it began, or the program has changed it.
+// Into what MPI writes it writes only inside calls of the process, where no hardware does it: if such memory
+// has changed between the call that starts the operation and the next one, and is something else again when
+// the operation ends, then the program has written there as well. That is asked of short messages only, which
+// arrive as a whole.
+//
+// All functions are for all threads.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace hdtrace {
+class TextBuffer;
+}
+
+namespace hdtrace::mpi {
+
+enum class BufferUse : uint8_t { reads, writes };
+
+struct Memory {
+    const void* begin;
+    int64_t size;
+};
+
+/// What an operation ends with: its request, or a synchronisation of its window with its target.
+struct Operation {
+    int64_t rid = -1;
+    int64_t window = -1;
+    int64_t target = -1;      ///< its world rank
+    bool is_prepared = false; ///< `rid` is that of a persistent request, of which MPI_Start makes operations
+};
+
+/// Whether other threads may be in calls of MPI. Once, before the first operation.
+void set_buffers_shared_by_threads();
+
+/// Memory that cannot be read, or for which memory is short, is left out.
+void watch_buffer(const Operation& operation, BufferUse use, const Memory& memory);
+/// MPI_Start makes operation @p rid of the persistent request @p init_rid.
+void watch_started_buffers(int64_t init_rid, int64_t rid);
+/// MPI_Request_free: the program can no longer know when the operation ends.
+void forget_buffers(int64_t rid);
+
+/// Another call of MPI begins in the thread that started the last operations.
+void look_at_new_buffers();
+
+/// The operation is complete: appends "address:rid;" for each part of its memory that has been changed,
+/// without the rid if it has none.
+void end_buffers(int64_t rid, TextBuffer& changes);
+/// The same for all operations on a window, or those on one target. @p target -1: all.
+void end_buffers_of_window(int64_t window, int64_t target, TextBuffer& changes);
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,145 @@
+// What a call of the program gives to MPI to read from and to write to (settings.for_check): as attributes of
+// its state, and as what may not change until the operation is complete.
+#pragma once
+
+#include "mpiwrapper/runtime/buffers/active_buffers.h"
+#include "mpiwrapper/runtime/calls/call.h"
+
+namespace hdtrace::mpi {
+
+/// Describes the buffers of one call, which has succeeded, as attributes:
+///
+///     reads='140732:4000;'  so many bytes from this address on
+///     writes='140732:4x9;'  four elements of the datatype 9, which has gaps, of a buffer at this address
+///     changed='140732:12;'  what was changed before the operation with this request was complete
+///
+/// Parts that touch each other are one. There is room for some 25 in each attribute; others are left out.
+class Buffers {
+  public:
+    explicit Buffers(Call& call);
+    Buffers(const Buffers&) = delete;
+    Buffers& operator=(const Buffers&) = delete;
+
+    const Comm& comm(MPI_Comm handle) { return m_call.comm(handle); }
+
+    /// Those that come next are used until the operation is complete.
+    void until(const Request& started)
+    {
+        m_operation.rid = started.rid;
+        m_operation.is_prepared = started.is_persistent && !started.is_active;
+        m_is_active = true;
+    }
+    /// The same of an access to @p rank of the window's communicator.
+    void until_synchronised(MPI_Win window, int rank)
+    {
+        const Window found = m_call.window(window);
+        m_operation.window = found.id;
+        m_operation.target = found.comm != nullptr ? world_rank(*found.comm, rank) : rank;
+        m_is_active = rank >= 0;
+    }
+
+    /// @p count elements; null and MPI_IN_PLACE are no buffers.
+    void reads(const void* buffer, int64_t count, MPI_Datatype type)
+    {
+        add(BufferUse::reads, buffer, count, type);
+    }
+    void writes(const void* buffer, int64_t count, MPI_Datatype type)
+    {
+        add(BufferUse::writes, buffer, count, type);
+    }
+    /// A part for each of @p n members; @p displacements are in extents of the datatype or, where each has
+    /// one of its own, in bytes.
+    template <typename Count, typename Displacement, typename Types>
+    void reads_each(const void* buffer, const Count* counts, const Displacement* displacements, Types types,
+                    int n)
+    {
+        add_each(BufferUse::reads, buffer, counts, displacements, types, n);
+    }
+    template <typename Count, typename Displacement, typename Types>
+    void writes_each(const void* buffer, const Count* counts, const Displacement* displacements, Types types,
+                     int n)
+    {
+        add_each(BufferUse::writes, buffer, counts, displacements, types, n);
+    }
+
+    /// MPI_Start made @p started of a persistent request.
+    void started(const Request& started)
+    {
+        if (started.rid >= 0)
+            watch_started_buffers(started.init_rid, started.rid);
+    }
+    void ended(int64_t rid) { end_buffers(rid, m_kept.changed); }
+    void freed(const Request& request)
+    {
+        forget_buffers(request.is_persistent ? request.init_rid : request.rid);
+    }
+    /// All accesses to a window are complete, as far as the program's buffers go.
+    void synchronised(MPI_Win window) { end_buffers_of_window(m_call.window(window).id, -1, m_kept.changed); }
+    /// Those to a rank in its communicator.
+    void synchronised(MPI_Win window, int rank)
+    {
+        const Window found = m_call.window(window);
+        if (found.comm != nullptr && rank >= 0)
+            end_buffers_of_window(found.id, world_rank(*found.comm, rank), m_kept.changed);
+    }
+
+    /// Writes the attributes; returns their end.
+    char* put(char* out);
+
+    template <typename Count> static int64_t sum(const Count* counts, int n)
+    {
+        int64_t all = 0;
+        for (int i = 0; i < n; ++i)
+            all += counts[i];
+        return all;
+    }
+
+  private:
+    static bool is_none(const void* buffer) { return buffer == MPI_IN_PLACE; }
+    void add(BufferUse use, const void* buffer, int64_t count, MPI_Datatype type);
+    int64_t extent_of(MPI_Datatype type) const;
+
+    template <typename Count, typename Displacement>
+    void add_each(BufferUse use, const void* buffer, const Count* counts, const Displacement* displacements,
+                  MPI_Datatype type, int n)
+    {
+        if (is_none(buffer))
+            return;
+        int64_t extent = -1; // a datatype for nothing at all need not be one
+        for (int i = 0; i < n; ++i) {
+            if (counts[i] <= 0)
+                continue;
+            if (extent < 0)
+                extent = extent_of(type);
+            add(use, static_cast<const char*>(buffer) + displacements[i] * extent, counts[i], type);
+        }
+    }
+    template <typename Count, typename Displacement>
+    void add_each(BufferUse use, const void* buffer, const Count* counts, const Displacement* displacements,
+                  const MPI_Datatype* types, int n)
+    {
+        if (is_none(buffer))
+            return;
+        for (int i = 0; i < n; ++i)
+            add(use, static_cast<const char*>(buffer) + displacements[i], counts[i], types[i]);
+    }
+
+    void flush(BufferUse use);
+
+    Call& m_call;
+    KeptBuffers& m_kept;
+    Memory m_last[2] = {}; // of each use: what may go on
+    Operation m_operation = {};
+    bool m_is_active = false; // the operation goes on behind the call
+};
+
+/// For Call: writes what describe(buffers) says as attributes.
+template <typename Describe>
+__attribute__((noinline, cold)) char* describe_buffers(Call& call, char* out, Describe describe)
+{
+    Buffers buffers(call);
+    describe(buffers);
+    return buffers.put(out);
+}
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,101 @@
+#include "mpiwrapper/runtime/process/fatal_errors.h"
+
+#include "mpiwrapper/runtime/calls/constants.h"
+#include "mpiwrapper/runtime/library/real.h"
+#include "mpiwrapper/runtime/process/settings.h"
+#include "mpiwrapper/runtime/recording/life_cycle.h"
+#include "mpiwrapper/runtime/recording/thread.h"
+
+#include <time.h>
+
+namespace hdtrace::mpi {
+
+namespace {
+
+MPI_Errhandler comm_handler = MPI_ERRHANDLER_NULL;
+MPI_Errhandler window_handler = MPI_ERRHANDLER_NULL;
+
+void save(int error)
+{
+    if (current_thread != nullptr && current_thread->writer.depth() > 0)
+        current_thread->writer.fail_state(error_class_name(error));
+    save_all_threads();
+    let_others_save();
+}
+
+void end_by_error(MPI_Comm* comm, int* error, ...)
+{
+    save(*error);
+    real.MPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
+    real.MPI_Comm_call_errhandler(*comm, *error);
+}
+
+void end_by_window_error(MPI_Win* window, int* error, ...)
+{
+    save(*error);
+    real.MPI_Win_set_errhandler(*window, MPI_ERRORS_ARE_FATAL);
+    real.MPI_Win_call_errhandler(*window, *error);
+}
+
+// The program may have set another one, or a library before it.
+void replace_fatal_handler(MPI_Comm comm)
+{
+    MPI_Errhandler present;
+    if (real.MPI_Comm_get_errhandler(comm, &present) != MPI_SUCCESS)
+        return;
+    if (present == MPI_ERRORS_ARE_FATAL)
+        real.MPI_Comm_set_errhandler(comm, comm_handler);
+    else
+        real.MPI_Errhandler_free(&present);
+}
+
+} // namespace
+
+void save_before_fatal_errors()
+{
+    if (!settings.for_check || comm_handler != MPI_ERRHANDLER_NULL ||
+        real.MPI_Comm_create_errhandler(end_by_error, &comm_handler) != MPI_SUCCESS ||
+        real.MPI_Win_create_errhandler(end_by_window_error, &window_handler) != MPI_SUCCESS)
+        return;
+    replace_fatal_handler(MPI_COMM_WORLD);
+    replace_fatal_handler(MPI_COMM_SELF);
+}
+
+void save_before_fatal_errors(MPI_Win window)
+{
+    if (window_handler != MPI_ERRHANDLER_NULL)
+        real.MPI_Win_set_errhandler(window, window_handler);
+}
+
+void hide_own_handler(MPI_Errhandler* told)
+{
+    if (*told == MPI_ERRHANDLER_NULL || (*told != comm_handler && *told != window_handler))
+        return;
+    MPI_Errhandler own = *told;
+    real.MPI_Errhandler_free(&own); // the reference that the program was given
+    *told = MPI_ERRORS_ARE_FATAL;
+}
+
+void keep_own_comm_handler(MPI_Comm comm, MPI_Errhandler given)
+{
+    if (comm_handler != MPI_ERRHANDLER_NULL && given == MPI_ERRORS_ARE_FATAL)
+        real.MPI_Comm_set_errhandler(comm, comm_handler);
+}
+
+void keep_own_window_handler(MPI_Win window, MPI_Errhandler given)
+{
+    if (given == MPI_ERRORS_ARE_FATAL)
+        save_before_fatal_errors(window);
+}
+
+void let_others_save()
+{
+#ifdef MPICH_NUMVERSION
+    if (!settings.for_check)
+        return;
+    const timespec time = {0, 5 * flush_interval_for_check / 2};
+    nanosleep(&time, nullptr);
+#endif
+}
+
+} // namespace hdtrace::mpi

@@ -1,0 +1,35 @@
+#include "mpiwrapper/runtime/recording/functions.h"
+
+namespace hdtrace::mpi {
+
+namespace {
+
+constexpr RuledFunction functions[] = {
+#define HDT_WRAPPED(name, level, call_class) {#name, call_class},
+#define HDT_ABSENT(name) {#name, nullptr},
+#include "wrapped_functions.inc"
+
+#include "absent_functions.inc"
+#undef HDT_WRAPPED
+#undef HDT_ABSENT
+};
+
+constexpr uint8_t levels[] = {
+#define HDT_WRAPPED(name, level, call_class) level,
+#include "wrapped_functions.inc"
+#undef HDT_WRAPPED
+};
+
+} // namespace
+
+Level level_of(Function function)
+{
+    return static_cast<Level>(levels[static_cast<size_t>(function)]);
+}
+
+std::span<const RuledFunction> ruled_functions()
+{
+    return functions;
+}
+
+} // namespace hdtrace::mpi

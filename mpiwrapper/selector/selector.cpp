@@ -1,0 +1,254 @@
+// Takes the place of the wrapper where nobody knows before which MPI library a program will use: scripts,
+// Python, plug-ins. The first call of MPI tells: the library that it would have reached is the one, and its
+// wrapper is loaded. A program that calls no MPI loads none.
+#include "mpiwrapper/launcher/job.h"
+#include "mpiwrapper/runtime/process/diagnostic.h"
+#include "mpiwrapper/runtime/process/preload.h"
+#include "mpiwrapper/runtime/process/settings.h"
+#include "mpiwrapper/selector/stubs.h"
+#include "mpiwrapper/selector/tracer.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+extern "C" __attribute__((visibility("default"))) const hdTracer* hdR_tracer(int version);
+
+namespace hdtrace::mpi {
+
+Settings settings;
+
+namespace {
+
+constexpr const char* wrapper_name = "libHDTraceMPIWrapper.so";
+
+enum class Choice { open, made, untraced };
+Choice choice = Choice::open;
+pthread_mutex_t mutex =
+    PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; // loading runs constructors, which may call MPI
+
+/// What dlerror() and errno say is the program's business.
+class UnnoticedErrors {
+  public:
+    UnnoticedErrors() = default;
+    ~UnnoticedErrors()
+    {
+        dlerror();
+        errno = m_errno;
+    }
+    UnnoticedErrors(const UnnoticedErrors&) = delete;
+    UnnoticedErrors& operator=(const UnnoticedErrors&) = delete;
+
+  private:
+    const int m_errno = errno;
+};
+
+bool begins_with(const char* text, const char* beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+bool is_of_mpi(const char* name)
+{
+    return begins_with(name, "MPI_") || begins_with(name, "PMPI_");
+}
+
+const char* base_name_of(const char* path)
+{
+    const char* const slash = strrchr(path, '/');
+    return slash != nullptr ? slash + 1 : path;
+}
+
+/// The function that a call from @p caller would have reached without us, as the loader looks for it: in what
+/// all see, then in what the caller's library was loaded with.
+void* next_definition(const char* name, const void* caller)
+{
+    if (void* const next = dlsym(RTLD_NEXT, name))
+        return next;
+    Dl_info object;
+    if (caller == nullptr || dladdr(caller, &object) == 0)
+        return nullptr;
+    void* const handle = dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    void* const found = handle != nullptr ? dlsym(handle, name) : nullptr;
+    if (handle != nullptr)
+        dlclose(handle);
+    return found;
+}
+
+/// What a library calls itself; null if it has no such name.
+const char* soname_of(const link_map& library)
+{
+    const char* names = nullptr;
+    const ElfW(Dyn)* soname = nullptr;
+    for (const ElfW(Dyn)* entry = library.l_ld; entry->d_tag != DT_NULL; ++entry) {
+        if (entry->d_tag == DT_STRTAB)
+            names = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+        else if (entry->d_tag == DT_SONAME)
+            soname = entry;
+    }
+    return names != nullptr && soname != nullptr ? names + soname->d_un.d_val : nullptr;
+}
+
+/// The object file of this code.
+const Dl_info& self()
+{
+    static Dl_info info;
+    if (info.dli_fname == nullptr)
+        dladdr(reinterpret_cast<const void*>(&choice), &info);
+    return info;
+}
+
+/// How much of its path is the folder. The wrappers are in folders there with the names of their MPI
+/// libraries.
+int length_of_own_folder()
+{
+    return static_cast<int>(base_name_of(self().dli_fname) - self().dli_fname);
+}
+
+/// The wrapper for the library that has this function. False if there is none.
+bool find_wrapper(const void* function, char (&path)[PATH_MAX])
+{
+    Dl_info symbol;
+    link_map* library = nullptr;
+    if (dladdr1(function, &symbol, reinterpret_cast<void**>(&library), RTLD_DL_LINKMAP) == 0)
+        return false;
+    const char* const soname = soname_of(*library);
+    for (const char* const name : {soname, base_name_of(symbol.dli_fname)}) {
+        if (name == nullptr)
+            continue;
+        const int length = snprintf(path, sizeof path, "%.*s%s/%s", length_of_own_folder(), self().dli_fname,
+                                    name, wrapper_name);
+        if (length < PATH_MAX && access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+void run_untraced(const char* library, const char* because)
+{
+    choice = Choice::untraced;
+    lead_tracer_to(nullptr);
+    leave_preload_list();
+    if (because != nullptr && is_first_rank())
+        Diagnostic(incomplete_trace).text("the program uses ").text(library).text(because);
+}
+
+void load(const char* wrapper, const char* library)
+{
+    void* const handle = dlopen(wrapper, RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) {
+        char because[PATH_MAX];
+        snprintf(because, sizeof because, ", and its wrapper cannot be loaded (%s); it runs untraced",
+                 dlerror());
+        run_untraced(library, because);
+        return;
+    }
+    choice = Choice::made;
+    for (Stub& stub : Stubs()) {
+        if (void* const function = dlsym(handle, stub.name))
+            stub.lead_to(function);
+    }
+    const auto tracer = reinterpret_cast<decltype(&hdR_tracer)>(dlsym(handle, "hdR_tracer"));
+    lead_tracer_to(tracer(HD_TRACER_VERSION));
+}
+
+void choose_for(const char* library, const void* of_mpi, const void* of_pmpi)
+{
+    char path[PATH_MAX];
+    if (begins_with(base_name_of(library), "libHDTraceMPIWrapper"))
+        run_untraced(library, nullptr); // by us: the program is linked with the tracer
+    else if (find_wrapper(of_pmpi, path) || find_wrapper(of_mpi, path))
+        load(path, library);
+    else
+        run_untraced(library,
+                     ", which has no wrapper here; it runs untraced; cmake -DHDTRACE_MPI_COMPILERS=COMPILER "
+                     "builds one, with the MPI compiler of that library");
+}
+
+/// Whether a program carries the tracer inside: it comes first, before what is preloaded.
+bool is_in_program()
+{
+    Dl_info tracer;
+    const void* const first = dlsym(RTLD_DEFAULT, "hdR_tracer");
+    return dladdr(first, &tracer) != 0 && tracer.dli_fbase != self().dli_fbase;
+}
+
+/// Looks for the wrapper, if it can be known by now which is needed. Without PMPI it is no MPI library, but
+/// what programs have for one process.
+void choose(const void* caller)
+{
+    if (is_in_program() || is_behind_program()) {
+        run_untraced(nullptr, nullptr); // by us
+        return;
+    }
+    const void* const of_pmpi = next_definition("PMPI_Init", caller);
+    const void* const of_mpi = next_definition("MPI_Init", caller);
+    Dl_info symbol;
+    if (of_pmpi != nullptr && of_mpi != nullptr && dladdr(of_mpi, &symbol) != 0)
+        choose_for(symbol.dli_fname, of_mpi, of_pmpi);
+}
+
+void choose_once(const void* caller)
+{
+    const UnnoticedErrors unnoticed;
+    pthread_mutex_lock(&mutex);
+    if (choice == Choice::open)
+        choose(caller);
+    pthread_mutex_unlock(&mutex);
+}
+
+[[noreturn]] void end_as_the_loader_does(const char* name)
+{
+    fprintf(stderr, "symbol lookup error: undefined symbol: %s\n", name);
+    _exit(127);
+}
+
+/// Functions of the C library are called in signal handlers, too, where nothing can be looked up.
+void prepare_functions_of_c_library()
+{
+    for (Stub& stub : Stubs()) {
+        if (!is_of_mpi(stub.name))
+            stub.lead_to(dlsym(RTLD_NEXT, stub.name));
+    }
+}
+
+__attribute__((constructor)) void loaded()
+{
+    const UnnoticedErrors unnoticed;
+    for (const Option& option : options())
+        set_from_environment(settings, option);
+    verbosity = static_cast<int>(settings.verbosity);
+    prepare_functions_of_c_library();
+    if (is_meant_for_another_process() || has_rights_of_others())
+        run_untraced(nullptr, nullptr);
+}
+
+} // namespace
+
+void look_for_library()
+{
+    choose_once(nullptr);
+}
+
+} // namespace hdtrace::mpi
+
+using namespace hdtrace::mpi;
+
+extern "C" void* hdtrace_target_of(Stub* stub, const void* caller)
+{
+    const bool is_mpi = is_of_mpi(stub->name);
+    if (is_mpi)
+        choose_once(caller);
+    const UnnoticedErrors unnoticed;
+    if (choice == Choice::made && is_mpi)
+        return stub->target;
+    void* const next = next_definition(stub->name, caller);
+    if (next == nullptr)
+        end_as_the_loader_does(stub->name);
+    stub->lead_to(next);
+    return next;
+}
