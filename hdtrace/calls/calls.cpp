@@ -73,6 +73,16 @@ RankIndex index_of_ranks()
     return index;
 }
 
+using ReferenceIndex = std::unordered_map<std::string_view, ObjectKind>;
+
+ReferenceIndex index_of_references()
+{
+    ReferenceIndex index;
+    for (const Reference& reference : references)
+        index.emplace(reference.attribute, reference.kind);
+    return index;
+}
+
 } // namespace
 
 const CallFacts* find_call(std::string_view name)
@@ -113,8 +123,9 @@ std::string_view object_name(ObjectKind kind)
 
 std::optional<ObjectKind> find_reference(std::string_view attribute)
 {
-    const auto found = std::ranges::find(references, attribute, &Reference::attribute);
-    return found == std::end(references) ? std::nullopt : std::optional(found->kind);
+    static const ReferenceIndex index = index_of_references();
+    const auto found = index.find(attribute);
+    return found == index.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::span<const std::string_view> rank_attributes_of(std::string_view name)

@@ -109,6 +109,15 @@ void assign(std::string& target, std::string_view text)
             target[i] = text[i];
 }
 
+// Of a time that can be read: six to nine digits behind the point, and no sign.
+bool has_all_digits(std::string_view seconds)
+{
+    for (const std::size_t digits : {9, 8, 7, 6})
+        if (seconds.size() > digits + 1 && seconds[seconds.size() - digits - 1] == '.')
+            return seconds.front() != '-';
+    return false;
+}
+
 // The item at @p position, which is at most one behind the last.
 template <class Item> Item& item_at(std::vector<Item>& items, std::size_t position, std::vector<Item>& spare)
 {
@@ -190,6 +199,7 @@ bool LineParser::parse(std::string_view line, std::int64_t number, State& state)
     m_end = line.data() + line.size();
     m_number = number;
     m_items = 0;
+    m_is_exact = true;
     if (!parse_entry(state, 0))
         return false;
     skip_blanks();
@@ -200,13 +210,17 @@ bool LineParser::parse(std::string_view line, std::int64_t number, State& state)
 bool LineParser::parse_entry(State& state, int depth)
 {
     skip_blanks();
-    return parse_nested(state.nested, depth) && parse_state(state);
+    int count_of_nested = 0;
+    if (!parse_nested(state.nested, depth, count_of_nested) || !parse_state(state))
+        return false;
+    m_is_exact = m_is_exact && count_of_nested <= (state.is_event ? 0 : 1);
+    return true;
 }
 
-bool LineParser::parse_nested(std::vector<State>& states, int depth)
+bool LineParser::parse_nested(std::vector<State>& states, int depth, int& count_of_nested)
 {
     std::size_t count = 0;
-    while (skip("<Nested>")) {
+    for (; skip("<Nested>"); ++count_of_nested) {
         if (depth == most_depth)
             return false;
         for (skip_blanks(); !skip("</Nested>"); skip_blanks())
@@ -341,8 +355,9 @@ bool LineParser::decode_reference()
     return false;
 }
 
-bool LineParser::to_time(std::string_view seconds, std::int64_t& time) const
+bool LineParser::to_time(std::string_view seconds, std::int64_t& time)
 {
+    m_is_exact = m_is_exact && has_all_digits(seconds);
     const auto relative = parse_time(seconds);
     return relative && !__builtin_add_overflow(*relative, m_time_adjustment, &time);
 }

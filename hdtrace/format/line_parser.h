@@ -24,10 +24,13 @@ class LineParser {
     /// Reads a line with its line feed into @p state, whose memory is used again. False if it is anything
     /// else than one state in the subset; @p state is spoiled then.
     bool parse(std::string_view line, std::int64_t number, State& state);
+    /// Whether the line that was parsed last has all digits of its times, and `Nested` at most once before
+    /// each state and before no event, as the schema says.
+    bool is_exact() const { return m_is_exact; }
 
   private:
     bool parse_entry(State& state, int depth);
-    bool parse_nested(std::vector<State>& states, int depth);
+    bool parse_nested(std::vector<State>& states, int depth, int& count_of_nested);
     bool parse_state(State& state);
     bool parse_children(std::vector<Element>& children, std::string_view owner);
     bool parse_child(Element& child);
@@ -35,7 +38,7 @@ class LineParser {
     bool parse_value(std::string_view& value);
     bool skip_plain(char quote);
     bool decode_reference();
-    bool to_time(std::string_view seconds, std::int64_t& time) const;
+    bool to_time(std::string_view seconds, std::int64_t& time);
     std::string_view parse_name();
     bool skip(std::string_view text);
     bool skip_blanks();
@@ -43,6 +46,7 @@ class LineParser {
     std::int64_t m_time_adjustment;
     std::size_t m_most_items;
     std::size_t m_items = 0; ///< of this line, at least
+    bool m_is_exact = true;
     std::int64_t m_number = 0;
     const char* m_next = nullptr;          ///< the line feed stops whatever goes on from here
     const char* m_end = nullptr;           ///< behind the line feed

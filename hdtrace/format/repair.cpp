@@ -195,6 +195,8 @@ std::string repair_trace(const std::string& path)
     std::uint64_t states = 0;
     while (reader.next(state))
         ++states;
+    if (reader.has_segments())
+        return {}; // read as it is
     if (!reader.complete())
         close_trace(path, reader, states);
     return reader.missing();

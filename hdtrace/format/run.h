@@ -30,6 +30,13 @@ struct CpuTime {
     std::int64_t system = 0;
 };
 
+/// A signal that ended the process, as it seemed when it came: a handler of the program may have gone on.
+struct FatalSignal {
+    std::string name;                   ///< `SIGSEGV`
+    std::int64_t time = 0;              ///< since the epoch, in nanoseconds
+    std::optional<std::int64_t> thread; ///< that it came to, if that has a trace
+};
+
 /// A thread of the program. Others may have had its number, and so its trace, before it or after it.
 struct RunThread {
     std::int64_t number = 0;
@@ -43,6 +50,7 @@ struct RunProcess {
     std::int64_t rank = 0;
     std::int64_t pid = 0;
     std::vector<CpuTime> cpu_times; ///< when MPI began, and at the end
+    std::vector<FatalSignal> signals;
     std::vector<RunThread> threads;
 };
 

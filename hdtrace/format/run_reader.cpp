@@ -56,6 +56,10 @@ class ProcessReader {
                 m_process.cpu_times.push_back({since_epoch(time_of(m_xml, child, "time")),
                                                time_of(m_xml, child, "user"),
                                                time_of(m_xml, child, "system")});
+            else if (child.name == "Signal")
+                m_process.signals.push_back({text_of(child, "name"),
+                                             since_epoch(time_of(m_xml, child, "time")),
+                                             child.integer("thread")});
             else if (child.name == "Thread")
                 read_thread(child);
             m_xml.skip();

@@ -11,9 +11,18 @@
 
 #include "hdtrace/format/cut_off.h"
 #include "hdtrace/format/line_parser.h"
+#include "hdtrace/format/segments.h"
+#include "hdtrace/format/trace_lines.h"
 #include "hdtrace/format/xml_states.h"
 
 namespace hdtrace {
+
+using detail::closing;
+using detail::is_blank;
+using detail::is_declaration;
+using detail::is_opening_tag;
+using detail::without_blanks_behind;
+
 namespace {
 
 std::optional<int> parse_int(std::string_view text)
@@ -43,7 +52,6 @@ Owner owner_by_name(const std::string& path)
     return owner.rank && owner.thread ? owner : Owner();
 }
 
-constexpr std::string_view closing = "</Program>";
 // Each of them costs as much as hundreds of those that our writer writes, and more than in one go.
 constexpr int most_odd_lines = 1000;
 
@@ -95,37 +103,18 @@ class LaterLines : public detail::ByteSource {
     detail::WholeLines& m_lines;
 };
 
-std::string_view without_blanks_behind(std::string_view line)
-{
-    return line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
-}
-
-bool is_blank(std::string_view line)
-{
-    return without_blanks_behind(line).empty();
-}
-
-bool is_declaration(std::string_view line)
-{
-    line = without_blanks_behind(line);
-    return line == "<?xml version='1.0' encoding='UTF-8'?>" ||
-           line == "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
-}
-
-// An opening tag of a root, and nothing else.
-bool is_opening_tag(std::string_view line)
-{
-    const std::string_view tag = without_blanks_behind(line);
-    constexpr std::size_t longest_tag = 4096; // which is read again with each line that is not ours
-    return tag.size() <= longest_tag && tag.starts_with("<Program") && tag.ends_with('>') &&
-           !tag.ends_with("/>") && std::ranges::count(tag, '<') == 1 && std::ranges::count(tag, '>') == 1;
-}
-
 void set_line(State& state, std::int64_t line)
 {
     state.line = line;
     for (State& nested : state.nested)
         set_line(nested, line);
+}
+
+void add_to_lines(State& state, std::int64_t lines)
+{
+    state.line += lines;
+    for (State& nested : state.nested)
+        add_to_lines(nested, lines);
 }
 
 } // namespace
@@ -385,14 +374,38 @@ Owner TrcReader::Reading::owner() const
     return rank && thread ? Owner{parse_int(*rank), parse_int(*thread)} : owner_by_name(path);
 }
 
-TrcReader::TrcReader(const std::string& path, const ReadOptions& options)
-    : m_reading(std::make_unique<Reading>(path, options))
+std::unique_ptr<TrcReader::Reading> TrcReader::begin(const std::string& path, const ReadOptions& options)
 {
+    auto reading = std::make_unique<Reading>(path, options);
     try {
-        m_reading->read_beginning();
+        reading->read_beginning();
     } catch (const detail::EndOfData&) {
-        m_reading->give_up();
+        reading->give_up();
     }
+    return reading;
+}
+
+TrcReader::TrcReader(const std::string& path, const ReadOptions& options)
+    : m_reading(begin(path, options)), m_options(options), m_begin(std::numeric_limits<std::int64_t>::min())
+{
+    m_later = detail::segments_of(path, m_reading->root,
+                                  [&](const std::string& file) { return begin(file, options)->root; });
+    m_has_segments = m_reading->root.find("segment") || m_later.size() > 1 || m_later.front() != path;
+    std::ranges::reverse(m_later);
+    if (m_later.back() != path)
+        m_reading = begin(m_later.back(), options);
+    m_later.pop_back();
+}
+
+// Closed before the next one began, so nothing is missing at its end, but if somebody else cut it off.
+void TrcReader::go_on()
+{
+    if (m_missing.empty())
+        m_missing = m_reading->missing;
+    m_lines_before += m_reading->lines_read + 1; // the last line is no state's
+    m_reading = begin(m_later.back(), m_options);
+    m_reading->seek(m_begin);
+    m_later.pop_back();
 }
 
 TrcReader::~TrcReader() = default;
@@ -421,6 +434,18 @@ std::optional<int> TrcReader::thread() const
 
 bool TrcReader::next(State& state)
 {
+    while (!next_in_file(state)) {
+        if (m_later.empty())
+            return false;
+        go_on();
+    }
+    if (m_lines_before > 0 && state.line > 0)
+        add_to_lines(state, m_lines_before);
+    return true;
+}
+
+bool TrcReader::next_in_file(State& state)
+{
     if (m_reading->failure)
         throw *m_reading->failure;
     if (m_reading->at_end)
@@ -444,17 +469,18 @@ bool TrcReader::next(State& state)
 
 void TrcReader::seek(std::int64_t time)
 {
+    m_begin = time;
     m_reading->seek(time);
 }
 
 bool TrcReader::complete() const
 {
-    return m_reading->at_end && m_reading->missing.empty();
+    return m_reading->at_end && missing().empty();
 }
 
 const std::string& TrcReader::missing() const
 {
-    return m_reading->missing;
+    return m_missing.empty() ? m_reading->missing : m_missing;
 }
 
 std::int64_t TrcReader::whole_lines() const

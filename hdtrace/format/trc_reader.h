@@ -7,6 +7,8 @@
 //     if (!reader.complete())
 //         warn("app_node01_0_0.trc: " + reader.missing() + " is missing");
 //
+// A trace of which only the last part was kept is in several files, which are read as one.
+//
 // Lines as our writer writes them are read fast, all others by libxml2. Memory is bounded by the longest
 // line. One reader must be used by one thread at a time; different readers are independent.
 #pragma once
@@ -54,13 +56,26 @@ class TrcReader {
     bool complete() const;
     /// What a trace that was cut off lacks, e.g. "the end of line 7 and </Program>"; else empty.
     const std::string& missing() const;
+    /// Whether it is in several files, its segments. Its lines are counted through all of them.
+    bool has_segments() const { return m_has_segments; }
     /// How many lines of a trace that was cut off hold all that next() returned and nothing that is not
     /// whole, if all of it was read.
     std::int64_t whole_lines() const;
 
   private:
     struct Reading;
+
+    static std::unique_ptr<Reading> begin(const std::string& path, const ReadOptions& options);
+    bool next_in_file(State& state);
+    void go_on();
+
     std::unique_ptr<Reading> m_reading;
+    ReadOptions m_options;
+    bool m_has_segments = false;
+    std::vector<std::string> m_later; ///< the segments behind, the last one first
+    std::int64_t m_begin;             ///< as seek() was told
+    std::int64_t m_lines_before = 0;
+    std::string m_missing; ///< of the segments before
 };
 
 } // namespace hdtrace

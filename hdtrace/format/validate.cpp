@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -9,9 +10,11 @@
 #include <libxml/tree.h>
 
 #include "hdtrace/format/cut_off.h"
+#include "hdtrace/format/doubtful_lines.h"
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/file.h"
 #include "hdtrace/format/schemas.h"
+#include "hdtrace/format/trace_lines.h"
 #include "hdtrace/format/xml_reader.h"
 #include "hdtrace/format/xml_states.h"
 
@@ -34,8 +37,11 @@ using ValidContext = std::unique_ptr<xmlRelaxNGValidCtxt, Free<xmlRelaxNGFreeVal
 using Document = std::unique_ptr<xmlDoc, Free<xmlFreeDoc>>;
 using OwnedNode = std::unique_ptr<xmlNode, Free<xmlFreeNode>>;
 
+// The first one also fills libxml2's tables of types, which all threads share.
 Schema parse_schema(std::string_view text)
 {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
     const ParserContext parser(xmlRelaxNGNewMemParserCtxt(text.data(), static_cast<int>(text.size())));
     Schema schema(xmlRelaxNGParse(parser.get()));
     if (!schema)
@@ -427,10 +433,27 @@ class ProjectValidator {
     bool m_is_lost = false; ///< libxml2 does not know where in the schema it is
 };
 
+bool is_valid_trace(std::string_view text, std::size_t most_items)
+{
+    Problems problems{std::string()};
+    try {
+        detail::TextSource source(text, most_items);
+        XmlReader xml({}, source);
+        TraceValidator(xml, problems).run();
+    } catch (const ReadError&) {
+        return false;
+    }
+    return problems.take().empty();
+}
+
 void validate_trace(const std::string& path, Problems& problems)
 {
-    detail::WholeLines lines(path, "</Program>");
-    XmlReader xml(path, lines);
+    detail::WholeLines lines(path, std::string(detail::closing));
+    detail::DoubtfulLines doubtful(lines, [&](const std::string& beginning, std::string_view line) {
+        return is_valid_trace(beginning + std::string(line) + std::string(detail::closing),
+                              lines.most_items());
+    });
+    XmlReader xml(path, doubtful);
     TraceValidator validator(xml, problems);
     try {
         validator.run();

@@ -4,6 +4,14 @@
 #include <utility>
 
 namespace hdtrace {
+namespace {
+
+std::shared_ptr<const CollectiveArguments> arguments_of(const State& call)
+{
+    return std::make_shared<CollectiveArguments>(CollectiveArguments{call, call.children});
+}
+
+} // namespace
 
 CollectiveMatcher::CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
                                      std::set<std::int64_t> absent)
@@ -11,17 +19,60 @@ CollectiveMatcher::CollectiveMatcher(const ObjectTable& objects, OnCollective on
 {
 }
 
+void CollectiveMatcher::note_made(const Call& call, const Communicator* communicator)
+{
+    const std::int64_t rank = call.trace.rank;
+    if (call.has_failed() || call.state.is_unfinished())
+        return;
+    if (call.facts.makes == ObjectKind::window)
+        m_windows.try_emplace(m_objects.window(rank, call.state), communicator);
+    if (call.facts.makes != ObjectKind::file)
+        return;
+    const ProjectFile* file = m_objects.file(rank, call.state);
+    if (!m_opened.try_emplace({rank, file}, communicator).second)
+        m_ambiguous.insert(file);
+}
+
+/// Nothing if the members are not known.
+std::optional<CollectiveMatcher::Scope> CollectiveMatcher::scope_of(const Call& call)
+{
+    const std::int64_t rank = call.trace.rank;
+    if (call.facts.members == CollectiveMembers::communicator) {
+        const Communicator* communicator = m_objects.communicator(rank, call.state);
+        if (m_follows_objects)
+            note_made(call, communicator);
+        return communicator ? std::optional(Scope{communicator}) : std::nullopt;
+    }
+    if (m_follows_objects && call.facts.members == CollectiveMembers::file) {
+        const ProjectFile* file = m_objects.file(rank, call.state);
+        const auto opened = m_opened.find({rank, file});
+        if (opened == m_opened.end() || !opened->second)
+            return std::nullopt;
+        const Scope scope{opened->second, file};
+        if (call.facts.frees == ObjectKind::file)
+            m_opened.erase(opened);
+        return m_ambiguous.contains(file) ? std::nullopt : std::optional(scope);
+    }
+    if (m_follows_objects && call.facts.members == CollectiveMembers::window) {
+        const Window* window = m_objects.window(rank, call.state);
+        const auto made = m_windows.find(window);
+        if (window && made != m_windows.end() && made->second)
+            return Scope{made->second, nullptr, window};
+    }
+    return std::nullopt;
+}
+
 void CollectiveMatcher::joined(const Call& call)
 {
-    if (call.facts.members != CollectiveMembers::communicator || call.is_inside_call)
+    if (call.facts.members == CollectiveMembers::none || call.is_inside_call)
         return;
     const State& state = call.state;
     const std::int64_t rank = call.trace.rank;
-    if (const Communicator* communicator = m_objects.communicator(rank, state))
-        add_call(*communicator,
+    if (const std::optional<Scope> scope = scope_of(call))
+        add_call(*scope,
                  {rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
                   volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed(),
-                  m_objects.call_site(rank, state)});
+                  m_objects.call_site(rank, state), m_keeps_arguments ? arguments_of(state) : nullptr});
 }
 
 std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) const
@@ -30,16 +81,16 @@ std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) cons
                                  [&](const auto& member) { return !m_absent.contains(member.global); });
 }
 
-void CollectiveMatcher::add_call(const Communicator& communicator, CollectiveCall call)
+void CollectiveMatcher::add_call(const Scope& scope, CollectiveCall call)
 {
-    const auto [found, is_new] = m_sequences.try_emplace(&communicator);
+    const auto [found, is_new] = m_sequences.try_emplace(scope);
     Sequence& sequence = found->second;
     if (is_new)
-        sequence.callers = callers_of(communicator);
+        sequence.callers = callers_of(*scope.communicator);
     const std::int64_t number = sequence.calls_of[call.rank]++;
     const std::size_t place = static_cast<std::size_t>(number - sequence.done);
     if (place == sequence.open.size())
-        sequence.open.push_back({&communicator, number, {}});
+        sequence.open.push_back({scope.communicator, scope.file, scope.window, number, {}});
     sequence.open[place].calls.push_back(std::move(call));
     while (sequence.is_complete()) {
         if (!remove_misfit(sequence))
@@ -105,9 +156,9 @@ bool CollectiveMatcher::is_excused(Sequence& sequence, const Collective& collect
 
 void CollectiveMatcher::finish()
 {
-    std::vector<std::pair<const Communicator*, Sequence>> rest(m_sequences.begin(), m_sequences.end());
-    std::ranges::sort(rest, {}, &std::pair<const Communicator*, Sequence>::first); // the order of the project
-    for (auto& [communicator, sequence] : rest) {
+    for (auto& [scope, sequence] : m_sequences) { // in the order of the project
+        if (m_ambiguous.contains(scope.file))
+            continue;
         while (!sequence.open.empty()) {
             if (remove_misfit(sequence))
                 continue;

@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hdtrace/format/objects.h"
@@ -15,6 +18,12 @@
 #include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
+
+/// What a call says.
+struct CollectiveArguments {
+    Element call;
+    std::vector<Element> children;
+};
 
 /// What one process did in a collective operation. Times are nanoseconds since the epoch.
 struct CollectiveCall {
@@ -27,12 +36,15 @@ struct CollectiveCall {
     std::int64_t bytes = 0; ///< that its arguments say it moves
     std::int64_t line = 0;
     bool has_failed = false;
-    const CallSite* site = nullptr; ///< null if it is not known
+    const CallSite* site = nullptr;                                 ///< null if it is not known
+    std::shared_ptr<const CollectiveArguments> arguments = nullptr; ///< only if they are asked for
 };
 
 struct Collective {
     const Communicator* communicator = nullptr;
-    std::int64_t number = 0;           ///< of the operation on this communicator, from 0
+    const ProjectFile* file = nullptr; ///< that was opened with the communicator, if it is an operation on it
+    const Window* window = nullptr;    ///< likewise
+    std::int64_t number = 0;           ///< of the operation on this communicator, file or window, from 0
     std::vector<CollectiveCall> calls; ///< in the order of time; some are missing if not all members called
 };
 
@@ -52,10 +64,25 @@ class CollectiveMatcher : public EventVisitor {
 
     void joined(const Call& call) override;
 
+    /// From now on calls have their arguments, too.
+    void keep_arguments() { m_keeps_arguments = true; }
+
+    /// From now on operations on files and windows are matched, too. Not on a file that a process has opened
+    /// twice at the same time.
+    void follow_objects() { m_follows_objects = true; }
+
     /// Hands out what some members did not call.
     void finish();
 
   private:
+    /// What operations follow each other on.
+    struct Scope {
+        const Communicator* communicator = nullptr;
+        const ProjectFile* file = nullptr;
+        const Window* window = nullptr;
+
+        auto operator<=>(const Scope&) const = default;
+    };
     struct Sequence {
         std::size_t callers = 0; ///< members that are waited for
         std::deque<Collective> open;
@@ -67,7 +94,9 @@ class CollectiveMatcher : public EventVisitor {
         bool is_complete() const { return !open.empty() && open.front().calls.size() >= callers; }
     };
 
-    void add_call(const Communicator& communicator, CollectiveCall call);
+    std::optional<Scope> scope_of(const Call& call);
+    void note_made(const Call& call, const Communicator* communicator);
+    void add_call(const Scope& scope, CollectiveCall call);
     void hand_out_first(Sequence& sequence);
     static bool remove_misfit(Sequence& sequence);
     static void remove_first_call(Sequence& sequence, std::int64_t rank);
@@ -77,7 +106,12 @@ class CollectiveMatcher : public EventVisitor {
     const ObjectTable& m_objects;
     OnCollective m_on_collective;
     std::set<std::int64_t> m_absent;
-    std::unordered_map<const Communicator*, Sequence> m_sequences;
+    bool m_keeps_arguments = false;
+    bool m_follows_objects = false;
+    std::map<Scope, Sequence> m_sequences;
+    std::map<std::pair<std::int64_t, const ProjectFile*>, const Communicator*> m_opened; ///< by rank
+    std::map<const Window*, const Communicator*> m_windows;
+    std::set<const ProjectFile*> m_ambiguous; ///< of which a process has opened several at once
 };
 
 } // namespace hdtrace

@@ -15,15 +15,28 @@ namespace {
 constexpr std::int64_t any = any_rank; ///< source or tag
 static_assert(any_tag == any && other_world < proc_null);
 
-MessageEnd end_of(const ObjectTable& objects, const Operation& operation, std::string_view size)
+/// What an end says of its data. Those of partitioned operations count for one partition.
+void set_data(MessageEnd& end, const Element& call, const CallFacts& facts, bool is_receive)
 {
-    return {operation.thread,
-            operation.time,
-            operation.end,
-            operation.line,
-            operation.call->integer(size).value_or(0),
-            operation.rid,
-            objects.call_site(operation.rank, operation.site)};
+    if (facts.partitioned)
+        return;
+    const bool has_own = is_receive && call.find("recvtid") != nullptr;
+    end.tid = call.integer(has_own ? "recvtid" : "tid").value_or(-1);
+    end.count = call.integer(has_own ? "recvCount" : "count").value_or(-1);
+}
+
+MessageEnd end_of(const ObjectTable& objects, const Operation& operation, bool is_receive)
+{
+    const std::string_view size = is_receive ? operation.facts->received_size : operation.facts->sent_size;
+    MessageEnd end{operation.thread,
+                   operation.time,
+                   operation.end,
+                   operation.line,
+                   operation.call->integer(size).value_or(0),
+                   operation.rid,
+                   objects.call_site(operation.rank, operation.site)};
+    set_data(end, *operation.call, *operation.facts, is_receive);
+    return end;
 }
 
 // Where messages can meet: one communicator; partitioned operations meet only each other.
@@ -158,7 +171,7 @@ ReceivePointer MessageMatcher::Matching::post(const Operation& operation)
 {
     const CallFacts& facts = *operation.facts;
     const MailboxKey key{space_of(operation.rank, *operation.call, facts), operation.rank};
-    const MessageEnd end = end_of(objects, operation, facts.received_size);
+    const MessageEnd end = end_of(objects, operation, true);
     return facts.receives == ReceiveKind::probed ? fetch_probed(key, *operation.call, end)
                                                  : receive(key, *operation.call, end);
 }
@@ -232,7 +245,7 @@ void MessageMatcher::Matching::send(const Operation& operation)
         return;
     const MailboxKey key{space_of(operation.rank, call, *operation.facts), *destination};
     const ChannelKey channel{operation.rank, call.integer("toTag").value_or(any)};
-    mailboxes[key].channels[channel].sends.push_back(end_of(objects, operation, operation.facts->sent_size));
+    mailboxes[key].channels[channel].sends.push_back(end_of(objects, operation, false));
     advance(key, channel);
 }
 

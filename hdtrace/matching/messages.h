@@ -27,6 +27,8 @@ struct MessageEnd {
     std::int64_t size = 0; ///< bytes; 0 if the receive failed because the message was too large for it
     std::int64_t rid = -1; ///< -1 if it was blocking
     const CallSite* site = nullptr; ///< of that call; null if it is not known
+    std::int64_t tid = -1;          ///< the datatype of the process; -1 if the call names none
+    std::int64_t count = -1;        ///< elements of it: of a receive those that there is room for; or unknown
 };
 
 /// A message, or what there is of it: without `receive` nobody received it, without `send` nobody sent it.

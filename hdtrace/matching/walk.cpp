@@ -71,6 +71,17 @@ void EventWalk::end(const TraceFile& trace, const State& state)
         end(call_of(trace, state));
 }
 
+bool EventWalk::add_some(MergedTraces& states, std::size_t most)
+{
+    for (; most > 0; --most) {
+        const State* state = states.next();
+        if (!state)
+            return false;
+        add(states.trace(), *state);
+    }
+    return true;
+}
+
 void EventWalk::add_all(MergedTraces& states)
 {
     while (const State* state = states.next())

@@ -6,6 +6,7 @@
 //     messages.finish();
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <vector>
 
@@ -39,6 +40,8 @@ class EventWalk {
     /// ... and what happens after it. Calls inside the state happen here.
     void end(const TraceFile& trace, const State& state);
 
+    /// Up to so many of the states that are left; false at the end. Throws ReadError.
+    bool add_some(MergedTraces& states, std::size_t most);
     /// All states that are left. Throws ReadError.
     void add_all(MergedTraces& states);
 

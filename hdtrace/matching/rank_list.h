@@ -1,0 +1,35 @@
+// rank_list.h - lists of ranks as they stand in attributes: "0;4..7;".
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace hdtrace {
+
+/// Those below @p count, and not more than so many: files may hold any numbers.
+inline std::vector<std::int64_t> ranks_in(std::string_view list, std::int64_t count)
+{
+    std::vector<std::int64_t> ranks;
+    const auto next_number = [&] {
+        std::int64_t number = 0;
+        const char* end = std::from_chars(list.data(), list.data() + list.size(), number).ptr;
+        list.remove_prefix(static_cast<std::size_t>(end - list.data()));
+        return number;
+    };
+    while (!list.empty()) {
+        const std::int64_t first = next_number();
+        const bool is_range = list.starts_with("..");
+        list.remove_prefix(is_range ? 2 : 0);
+        const std::int64_t last = is_range ? next_number() : first;
+        for (std::int64_t rank = std::max<std::int64_t>(first, 0);
+             rank <= last && rank < count && std::ssize(ranks) < count; ++rank)
+            ranks.push_back(rank);
+        list.remove_prefix(std::min(list.size(), std::size_t{1}));
+    }
+    return ranks;
+}
+
+} // namespace hdtrace
