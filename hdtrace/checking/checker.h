@@ -2,37 +2,34 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <memory>
-#include <set>
-#include <string>
-#include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "hdtrace/analysis/opened_project.h"
+#include "hdtrace/checking/access_check.h"
+#include "hdtrace/checking/argument_check.h"
+#include "hdtrace/checking/buffer_check.h"
+#include "hdtrace/checking/buffering_check.h"
+#include "hdtrace/checking/collective_calls.h"
+#include "hdtrace/checking/endings.h"
+#include "hdtrace/checking/findings.h"
+#include "hdtrace/checking/message_check.h"
+#include "hdtrace/checking/object_check.h"
+#include "hdtrace/checking/races.h"
+#include "hdtrace/checking/references.h"
+#include "hdtrace/checking/request_check.h"
+#include "hdtrace/checking/thread_check.h"
 #include "hdtrace/checking/waiting_calls.h"
+#include "hdtrace/checking/window_check.h"
+#include "hdtrace/format/left_out.h"
 #include "hdtrace/format/merged_traces.h"
 #include "hdtrace/matching/collectives.h"
 #include "hdtrace/matching/messages.h"
 
 namespace hdtrace {
 
-struct Finding {
-    /// Traces that are not whole: "missing", "cut-off", "unfinished"; what does not fit: "reference",
-    /// "message", "request", "collective"; processes that can never go on: "deadlock".
-    std::string kind;
-    std::string file;
-    std::int64_t line = 0; ///< 0 is unknown
-    std::string text;
-    std::string because;            ///< the file of the trace that is not whole, if that is why; else empty
-    const CallSite* site = nullptr; ///< of the call, if it is known
-    const CallSite* other_site = nullptr; ///< of the call that it differs from
-};
-
-/// Reads all traces of a project that exist once, in the order of time. Memory grows with the messages,
-/// requests and collective operations in flight.
+/// Reads all traces of a project that exist once, in the order of time, for all checks. Memory grows with the
+/// messages, requests and collective operations in flight, and with the objects that exist.
 class Checker : EventVisitor {
   public:
     /// Throws OpenError, ReadError.
@@ -47,52 +44,35 @@ class Checker : EventVisitor {
     const std::shared_ptr<const OpenedProject>& project() const { return m_project; }
 
   private:
-    /// Where a call is.
-    struct Place {
-        std::int64_t rank;
-        std::int64_t thread;
-        std::int64_t line;
-        const CallSite* site;
-    };
-
-    /// How far a process came.
-    struct Progress {
-        std::int64_t thread = 0; ///< of its last call
-        std::int64_t line = 0;
-        const CallSite* site = nullptr;
-        bool has_begun = false;
-        bool has_ended = false;
-    };
-
     void leave(const Call& call) override;
-    void check_references(const Call& call, const Element& element);
     void check_message(const Message& message);
-    void check_collective(const Collective& collective);
-    void report_absent(const Collective& collective, const std::string& where);
+    void report_cut_off(const MissingEnd& end);
     void finish();
     void check_waiting();
-    void report(std::string kind, const Place& place, std::string text, std::string because = {},
-                const CallSite* other_site = nullptr);
-    void report_trace(std::string kind, std::int64_t rank, const std::string& file, std::int64_t line,
-                      std::string text, const CallSite* site = nullptr);
-    void report_cut_off(const MissingEnd& end);
-    void note_progress(const Call& call);
-    bool ended_early(std::int64_t rank) const;
-    std::string reason_of(std::int64_t rank);
-    std::string reason_of(const std::set<std::int64_t>& ranks);
 
     std::shared_ptr<const OpenedProject> m_project;
+    LeftOut m_left_out;
+    Findings m_findings;
     MergedTraces m_calls;
+    Endings m_endings{m_findings};
+    ReferenceCheck m_references{m_findings};
+    ArgumentCheck m_arguments{m_findings, m_endings};
+    WindowCheck m_windows{m_findings, m_endings};
+    RequestCheck m_requests{m_findings, m_endings};
+    ObjectCheck m_objects{m_findings};
+    ThreadCheck m_threads{m_findings};
+    BufferCheck m_buffers{m_findings};
+    BufferingCheck m_buffering{m_findings};
+    MessageCheck m_message_check{m_findings, m_endings};
+    CollectiveCheck m_collective_check{m_findings, m_endings};
+    AccessCheck m_accesses{m_findings};
+    RaceSigns m_race_signs{m_findings.objects()};
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
     WaitingCalls m_waiting;
-    EventWalk m_walk{this, &m_messages, &m_collectives, &m_waiting};
-    std::vector<Finding> m_findings;
-    std::map<std::int64_t, Progress> m_progress;     ///< by rank
-    bool m_is_read = false;                          ///< all calls are known
-    std::map<std::int64_t, std::string> m_not_whole; ///< of a process: a trace that lacks calls
-    std::set<std::tuple<std::int64_t, ObjectKind, std::int64_t>> m_unknown; ///< rank, kind, id: told once
-    std::set<const Communicator*> m_out_of_order; ///< what follows there says nothing
+    EventWalk m_walk{&m_endings,     &m_references, &m_arguments,  &m_windows,   &m_requests,
+                     &m_objects,     &m_threads,    &m_buffers,    &m_buffering, &m_messages,
+                     &m_collectives, &m_waiting,    &m_race_signs, &m_accesses,  this};
     bool m_at_end = false;
 };
 

@@ -1,6 +1,7 @@
 #include "hdtrace/checking/deadlocks.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hdtrace/analysis/call_text.h"
 
@@ -44,7 +45,10 @@ class Finder {
         std::ranges::sort(m_stuck.circles);
         for (const Circle& circle : m_stuck.circles) {
             const std::set<std::int64_t> behind = behind_of(circle);
-            found.push_back({*circle.begin(), &m_waiting.at(*circle.begin()), circle_text(circle, behind)});
+            std::set<std::int64_t> stuck = circle;
+            stuck.insert(behind.begin(), behind.end());
+            found.push_back({*circle.begin(), &m_waiting.at(*circle.begin()), circle_text(circle, behind),
+                             std::move(stuck)});
             for (const std::int64_t rank : behind)
                 rest.erase(rank);
             for (const std::int64_t rank : circle)
@@ -52,8 +56,10 @@ class Finder {
         }
         for (const std::int64_t rank : rest)
             if (std::ranges::includes(m_ended, awaited_by(rank)))
-                found.push_back({rank, &m_waiting.at(rank),
-                                 wait_text(rank, m_waiting.at(rank), awaited_by(rank)) + ", which ended"});
+                found.push_back({rank,
+                                 &m_waiting.at(rank),
+                                 wait_text(rank, m_waiting.at(rank), awaited_by(rank)) + ", which ended",
+                                 {rank}});
         return found;
     }
 

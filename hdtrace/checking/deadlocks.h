@@ -14,6 +14,7 @@ struct Deadlock {
     std::int64_t rank = 0;             ///< of one of them
     const WaitingCall* call = nullptr; ///< which it is in
     std::string text;                  ///< who waits where for whom
+    std::set<std::int64_t> stuck{};    ///< they, and those who wait for them
 };
 
 /// By their first ranks. @p waiting must outlive the result; the @p ended have returned from MPI_Finalize.

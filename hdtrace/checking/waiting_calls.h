@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "hdtrace/checking/open_ends.h"
 #include "hdtrace/checking/wait_graph.h"
 #include "hdtrace/format/objects.h"
 #include "hdtrace/matching/events.h"
@@ -32,14 +33,18 @@ struct WaitingCall {
 class WaitingCalls : public EventVisitor {
   public:
     /// @p objects must outlive it.
-    explicit WaitingCalls(const ObjectTable& objects) : m_objects(objects) {}
+    explicit WaitingCalls(const ObjectTable& objects) : m_objects(objects), m_open(objects) {}
 
     void leave(const Call& call) override;
     void joined(const Call& call) override;
     void completed(const Call& call, const Completion& completion) override;
 
     /// What MessageMatcher found no other end for.
-    void add_rest(const Message& message);
+    void add_rest(const Message& message) { m_open.add_rest(message); }
+    /// The process can never go on for another reason: it waits for nobody.
+    void leave_out(std::int64_t rank) { m_left_out.insert(rank); }
+    /// What is left over, once find() was called.
+    const OpenEnds& open_ends() const { return m_open; }
 
     /// By rank, once all calls and all that is left over are known. @p process_count is that of the project.
     std::map<std::int64_t, WaitingCall> find(std::int64_t process_count);
@@ -47,33 +52,20 @@ class WaitingCalls : public EventVisitor {
     const std::set<std::int64_t>& ended() const { return m_ended; }
 
   private:
-    /// One of the two ends of a message.
-    struct End {
-        const Communicator* communicator;
-        std::int64_t source;
-        std::int64_t destination;
-        std::int64_t tag;
-        std::int64_t rid; ///< -1: of a blocking call that has ended; own_call: of one that waits
-        std::int64_t time;
-        bool is_met = false;
-    };
     /// A call that has not ended, as it stands in the trace.
     struct Unfinished {
+        TraceFile trace;
         State state;
-        std::int64_t thread = 0;
         const CallFacts* facts = nullptr;
     };
     using RequestId = std::pair<std::int64_t, std::int64_t>;       // rank and rid
     using MemberId = std::pair<const Communicator*, std::int64_t>; // and rank
     using Place = std::pair<const Communicator*, std::int64_t>;    // of a collective operation: its number
 
-    void add_blocking(std::int64_t rank, const Unfinished& call);
-    void match_ends();
-    void index_ends();
     Wait wait_of(std::int64_t rank, const Unfinished& call, std::int64_t process_count) const;
     Wait wait_for_requests(std::int64_t rank, const Unfinished& call) const;
     Condition condition_of(std::int64_t rank, std::int64_t rid) const;
-    Condition condition_of(const End& end, bool is_send) const;
+    Condition condition_of(const OpenEnd& end, bool is_send) const;
     Condition condition_of(std::int64_t rank, const Place& place) const;
     Condition finalized_by_all(std::int64_t process_count) const;
     std::int64_t calls_of(const Communicator& communicator, std::int64_t rank) const;
@@ -84,10 +76,8 @@ class WaitingCalls : public EventVisitor {
     std::set<std::int64_t> m_with_threads;                    ///< processes of which several did
     std::map<MemberId, std::int64_t> m_calls;                 ///< collective ones that began
     std::map<RequestId, Place> m_collectives;                 ///< those that have requests
-    std::vector<End> m_sends;
-    std::vector<End> m_receives;
-    std::map<RequestId, const End*> m_send_of; ///< of requests, and of calls that wait
-    std::map<RequestId, const End*> m_receive_of;
+    OpenEnds m_open;
+    std::set<std::int64_t> m_left_out;
     std::set<std::int64_t> m_ended;
     std::set<std::int64_t> m_finalizing; ///< and those that are in MPI_Finalize
 };

@@ -1,0 +1,81 @@
+#include "hdtrace/checking/access_check.h"
+
+#include <algorithm>
+#include <string>
+
+#include "hdtrace/analysis/call_text.h"
+
+namespace hdtrace {
+
+void AccessCheck::leave(const Call& call)
+{
+    const auto target = call.state.integer("toRank").value_or(call.state.integer("fromRank").value_or(-1));
+    if (call.facts.access == WindowAccess::none || call.is_inside_call || call.has_failed() || target < 0)
+        return;
+    check_range(call, target);
+    check_data(call);
+}
+
+void AccessCheck::report(FindingKind kind, const Call& call, const std::string& text)
+{
+    const CallPlace place = place_of(m_findings.objects(), call);
+    m_findings.report(kind, place, call.state.name + at(place.site) + " " + text);
+}
+
+void AccessCheck::check_range(const Call& call, std::int64_t target)
+{
+    const Window* window = m_findings.objects().window(call.trace.rank, call.state);
+    const auto offset = call.state.integer("targetOffset");
+    if (!window || !offset)
+        return;
+    const auto member = std::ranges::find(window->members, target, &Window::Member::global);
+    // The parts of dynamic windows have no size; displacements are addresses there.
+    if (member == window->members.end() || !member->size || !member->disp_unit)
+        return;
+    const auto type = call.state.integer("targetTid").value_or(call.state.integer("tid").value_or(-1));
+    const std::int64_t count = call.state.integer("targetCount").value_or(1);
+    const MappedType* mapped = nullptr;
+    try {
+        mapped = m_types.find(call.trace.rank, type);
+    } catch (const DatatypeError&) {
+    }
+    if (!mapped || mapped->map->size() == 0 || count <= 0)
+        return;
+    const auto origin = static_cast<double>(*offset) * static_cast<double>(*member->disp_unit);
+    const double begin = origin + static_cast<double>(mapped->map->begin());
+    const double end = origin + static_cast<double>(mapped->map->end()) +
+                       static_cast<double>(count - 1) * static_cast<double>(mapped->extent);
+    if (begin < 0 || end > static_cast<double>(*member->size))
+        report(FindingKind::invalid_argument, call,
+               "accesses memory outside the window: that of rank " + std::to_string(target) + " has " +
+                   std::to_string(*member->size) + " bytes, targetOffset=" + std::to_string(*offset) +
+                   " targetCount=" + std::to_string(count));
+}
+
+void AccessCheck::check_data(const Call& call)
+{
+    const TypedData target = m_signatures.data(call.trace.rank, call.state, "targetCount", "targetTid");
+    TypedData origin = m_signatures.data(call.trace.rank, call.state, "count", "tid");
+    const std::string* op = call.state.find("op");
+    if (call.facts.access == WindowAccess::get_accumulate && op && *op == "MPI_NO_OP")
+        origin = m_signatures.data(call.trace.rank, call.state, "recvCount", "recvtid");
+    if (!target.signature || !origin.signature)
+        return;
+    if (const auto types = difference(origin, target)) {
+        report(FindingKind::message_type_mismatch, call,
+               "has other types on both sides: here " + types->first + ", at the target " + types->second);
+        return;
+    }
+    const auto values = [](const TypedData& data) {
+        std::int64_t sum = 0;
+        for (const BasicTypes& basic : *data.signature)
+            sum += basic.count;
+        return static_cast<double>(sum) * static_cast<double>(data.count);
+    };
+    if (origin.count >= 0 && target.count >= 0 && values(origin) != values(target))
+        report(FindingKind::message_truncated, call,
+               "has other amounts of data on both sides: here count=" + std::to_string(origin.count) +
+                   ", targetCount=" + std::to_string(target.count));
+}
+
+} // namespace hdtrace

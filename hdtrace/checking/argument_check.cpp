@@ -1,0 +1,103 @@
+#include "hdtrace/checking/argument_check.h"
+
+#include <algorithm>
+
+#include "hdtrace/analysis/call_text.h"
+
+namespace hdtrace {
+namespace {
+
+struct ErrorClass {
+    std::string_view name;
+    FindingKind kind;
+};
+
+/// What a class of errors says; others are call-failed.
+constexpr ErrorClass error_classes[] = {
+    {"MPI_ERR_BUFFER", FindingKind::invalid_buffer},
+    {"MPI_ERR_COUNT", FindingKind::invalid_count},
+    {"MPI_ERR_TYPE", FindingKind::invalid_datatype},
+    {"MPI_ERR_TAG", FindingKind::invalid_tag},
+    {"MPI_ERR_COMM", FindingKind::invalid_communicator},
+    {"MPI_ERR_RANK", FindingKind::invalid_rank},
+    {"MPI_ERR_REQUEST", FindingKind::invalid_request},
+    {"MPI_ERR_ROOT", FindingKind::invalid_root},
+    {"MPI_ERR_GROUP", FindingKind::invalid_group},
+    {"MPI_ERR_OP", FindingKind::invalid_operation},
+    {"MPI_ERR_ARG", FindingKind::invalid_argument},
+    {"MPI_ERR_DIMS", FindingKind::invalid_argument},
+    {"MPI_ERR_TOPOLOGY", FindingKind::invalid_communicator},
+    {"MPI_ERR_TRUNCATE", FindingKind::message_truncated},
+    {"MPI_ERR_WIN", FindingKind::invalid_window},
+    {"MPI_ERR_FILE", FindingKind::invalid_file},
+    {"MPI_ERR_RMA_SYNC", FindingKind::epoch_missing},
+    {"MPI_ERR_RMA_CONFLICT", FindingKind::rma_conflict},
+    {"MPI_ERR_LOCKTYPE", FindingKind::invalid_argument},
+    {"MPI_ERR_ASSERT", FindingKind::invalid_argument},
+    {"MPI_ERR_DISP", FindingKind::invalid_argument},
+    {"MPI_ERR_SIZE", FindingKind::invalid_argument},
+    {"MPI_ERR_KEYVAL", FindingKind::invalid_argument},
+    {"MPI_ERR_INFO", FindingKind::invalid_argument},
+    {"MPI_ERR_INFO_KEY", FindingKind::invalid_argument},
+    {"MPI_ERR_INFO_VALUE", FindingKind::invalid_argument},
+    {"MPI_ERR_RMA_RANGE", FindingKind::invalid_argument},
+};
+
+FindingKind kind_of(const std::string& error)
+{
+    const auto found = std::ranges::find(error_classes, error, &ErrorClass::name);
+    return found == std::end(error_classes) ? FindingKind::call_failed : found->kind;
+}
+
+bool is_about_an_argument(FindingKind kind)
+{
+    return FindingKind::invalid_communicator <= kind && kind <= FindingKind::invalid_argument;
+}
+
+} // namespace
+
+std::string ArgumentCheck::sentence_about(const Call& call, const WrongArgument& wrong) const
+{
+    return call.state.name + at(place_of(m_findings.objects(), call).site) + " " + wrong.text;
+}
+
+void ArgumentCheck::leave(const Call& call)
+{
+    m_context.leave(call);
+    if (call.is_inside_call || call.facts.call_class == CallClass::other)
+        return;
+    const std::optional<WrongArgument> wrong = find_wrong_argument(call, m_context);
+    if (call.has_failed())
+        report_failed(call, wrong);
+    else if (wrong)
+        m_findings.report(wrong->kind, place_of(m_findings.objects(), call), sentence_about(call, *wrong));
+    if (!call.state.is_unfinished() || !(wrong || call.has_failed()))
+        return;
+    if (call.has_failed())
+        m_endings.set_cause(call.trace.rank);
+    else
+        m_endings.explain(call.trace.rank);
+    // Else it may have failed because of what others did.
+    if (wrong || is_about_an_argument(kind_of(*call.state.find("rc"))))
+        m_refused.insert(call.trace.rank);
+}
+
+/// Where the program has been told, and went on, that may be what it wants.
+void ArgumentCheck::report_failed(const Call& call, std::optional<WrongArgument> wrong)
+{
+    const CallPlace place = place_of(m_findings.objects(), call);
+    const std::string& error = *call.state.find("rc");
+    const bool says_more = error != "MPI_ERR_ARG" && error != "MPI_ERR_OTHER";
+    if (wrong && says_more && wrong->kind != kind_of(error) && !call.state.is_unfinished())
+        wrong.reset(); // it failed for another reason
+    const FindingKind kind = wrong ? wrong->kind : kind_of(error);
+    const std::string text =
+        (wrong ? sentence_about(call, *wrong) + ", and" : call.state.name + at(place.site)) +
+        " failed with " + error;
+    if (call.state.is_unfinished())
+        m_findings.report(kind, place, text + ", which ended the program");
+    else
+        m_findings.report_mild(kind, place, text);
+}
+
+} // namespace hdtrace

@@ -1,0 +1,347 @@
+#include "hdtrace/checking/argument_rules.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/checking/reductions.h"
+
+namespace hdtrace {
+namespace {
+
+using Wrong = std::optional<WrongArgument>;
+
+bool communicates(const CallFacts& facts)
+{
+    return facts.sends != SendMode::none || facts.receives != ReceiveKind::none ||
+           facts.probes != ProbeKind::none || facts.access != WindowAccess::none ||
+           (facts.collective != CollectiveKind::none && facts.call_class == CallClass::collective) ||
+           facts.file == FileAccess::read || facts.file == FileAccess::write;
+}
+
+/// MPI refused the call, or ended the process in it, perhaps.
+bool is_refused(const Call& call)
+{
+    return call.state.is_unfinished() || call.has_failed();
+}
+
+/// What a call that knows its arguments always has.
+bool has_arguments(const State& call)
+{
+    return std::ranges::any_of(call.attributes, [](const Attribute& attribute) {
+        return attribute.name != "site" && attribute.name != "unfinished" && attribute.name != "rc";
+    });
+}
+
+std::string said(std::string_view name, std::int64_t value)
+{
+    return std::string(name) + "=" + std::to_string(value);
+}
+
+/// The tracer has not seen the communicator or the datatype before, or it does not exist any more.
+Wrong unknown_object(const Call& call, const ArgumentContext& context)
+{
+    const CallFacts& facts = call.facts;
+    const bool needs_any = communicates(facts) && facts.receives != ReceiveKind::probed;
+    if (!call.state.is_unfinished() || !needs_any || has_arguments(call.state))
+        return std::nullopt;
+    const bool has_type = facts.collective != CollectiveKind::barrier && facts.probes == ProbeKind::none;
+    const bool freed_type = context.has_freed(call.trace.rank, ObjectKind::datatype);
+    const bool freed_comm = context.has_freed(call.trace.rank, ObjectKind::communicator);
+    if (has_type && freed_type && !freed_comm)
+        return WrongArgument{FindingKind::invalid_datatype, "was given a datatype that was freed"};
+    if (freed_comm && (!has_type || !freed_type))
+        return WrongArgument{FindingKind::invalid_communicator, "was given a communicator that was freed"};
+    return std::nullopt;
+}
+
+Wrong null_object(const Call& call, const ArgumentContext&)
+{
+    struct Null {
+        std::string_view attribute;
+        FindingKind kind;
+        std::string_view name;
+    };
+    constexpr Null nulls[] = {
+        {"cid", FindingKind::invalid_communicator, "MPI_COMM_NULL"},
+        {"peerCid", FindingKind::invalid_communicator, "MPI_COMM_NULL"},
+        {"tid", FindingKind::invalid_datatype, "MPI_DATATYPE_NULL or a datatype that does not exist"},
+        {"recvtid", FindingKind::invalid_datatype, "MPI_DATATYPE_NULL or a datatype that does not exist"},
+        {"targetTid", FindingKind::invalid_datatype, "MPI_DATATYPE_NULL or a datatype that does not exist"},
+        {"oldTid", FindingKind::invalid_datatype, "MPI_DATATYPE_NULL or a datatype that does not exist"},
+        {"etid", FindingKind::invalid_datatype, "MPI_DATATYPE_NULL or a datatype that does not exist"},
+        {"filetid", FindingKind::invalid_datatype, "MPI_DATATYPE_NULL or a datatype that does not exist"},
+        {"wid", FindingKind::invalid_window, "MPI_WIN_NULL or a window that does not exist"},
+        {"fid", FindingKind::invalid_file, "MPI_FILE_NULL or a file that is not open"},
+    };
+    if (!is_refused(call))
+        return std::nullopt;
+    for (const Null& null : nulls) {
+        const bool is_made = null.attribute == call.facts.made_id;
+        if (!is_made && call.state.integer(null.attribute) == -1)
+            return WrongArgument{null.kind, "was given " + std::string(null.name)};
+    }
+    return std::nullopt;
+}
+
+/// MPI libraries let it pass where they need not look at it.
+Wrong null_type_of_data(const Call& call, const ArgumentContext&)
+{
+    struct Data {
+        std::string_view count, tid;
+    };
+    if (!communicates(call.facts))
+        return std::nullopt;
+    for (const auto& [count, tid] : {Data{"count", "tid"}, Data{"recvCount", "recvtid"}})
+        if (call.state.integer(count).value_or(0) > 0 && call.state.integer(tid) == -1)
+            return WrongArgument{FindingKind::invalid_datatype, "was given MPI_DATATYPE_NULL"};
+    return std::nullopt;
+}
+
+/// What stands as a number in the trace is none of the constants.
+Wrong unknown_constant(const Call& call, const ArgumentContext&)
+{
+    if (!is_refused(call))
+        return std::nullopt;
+    for (const std::string_view name : {"assert", "lockType", "whence", "amode", "splitType"})
+        if (const std::string* value = call.state.find(name);
+            value && *value != "0" && value->find_first_of("0123456789") != std::string::npos)
+            return WrongArgument{FindingKind::invalid_argument,
+                                 "was given a constant that MPI does not know, " + std::string(name) + "=" +
+                                     *value};
+    return std::nullopt;
+}
+
+/// These wait for nobody, and nothing else can be wrong with them.
+Wrong wrong_group(const Call& call, const ArgumentContext&)
+{
+    const bool is_of_group =
+        call.state.name.starts_with("Group_") || call.facts.synchronisation == WindowSynchronisation::post;
+    if (!call.state.is_unfinished() || !is_of_group)
+        return std::nullopt;
+    return WrongArgument{FindingKind::invalid_group, "was given a group that does not exist, or wrong ranks"};
+}
+
+Wrong negative_count(const Call& call, const ArgumentContext&)
+{
+    if (!communicates(call.facts))
+        return std::nullopt;
+    for (const std::string_view name : {"count", "recvCount", "targetCount"})
+        if (const auto count = call.state.integer(name); count && *count < 0)
+            return WrongArgument{FindingKind::invalid_count,
+                                 "was given a negative count, " + said(name, *count)};
+    for (const Element& child : call.state.children)
+        if (child.name == "Send" || child.name == "Recv")
+            if (const auto count = child.integer("count"); count && *count < 0)
+                return WrongArgument{FindingKind::invalid_count,
+                                     "was given a negative count for a member, " + said("count", *count)};
+    return std::nullopt;
+}
+
+Wrong negative_size(const Call& call, const ArgumentContext&)
+{
+    if (call.facts.makes != ObjectKind::window && !call.state.name.starts_with("Buffer_attach"))
+        return std::nullopt;
+    const auto size = call.state.integer("size");
+    return size && *size < 0
+               ? Wrong({FindingKind::invalid_count, "was given a negative size, " + said("size", *size)})
+               : std::nullopt;
+}
+
+Wrong uncommitted_type(const Call& call, const ArgumentContext& context)
+{
+    if (!communicates(call.facts))
+        return std::nullopt;
+    const auto is_uncommitted = [&](const Element& element, std::string_view name) {
+        const auto tid = element.integer(name);
+        return tid && context.is_uncommitted(call.trace.rank, *tid);
+    };
+    bool found = false;
+    for (const std::string_view name : {"tid", "recvtid", "targetTid"})
+        found = found || is_uncommitted(call.state, name);
+    for (const Element& child : call.state.children)
+        found = found || ((child.name == "Send" || child.name == "Recv") && is_uncommitted(child, "tid"));
+    return found ? Wrong({FindingKind::invalid_datatype, "uses a datatype that was not committed"})
+                 : std::nullopt;
+}
+
+Wrong wrong_tag(const Call& call, const ArgumentContext& context)
+{
+    const auto to = call.state.integer("toTag");
+    if (call.facts.sends != SendMode::none && to && *to < 0)
+        return WrongArgument{FindingKind::invalid_tag,
+                             "sends with a tag that is negative, " + said("toTag", *to)};
+    const auto from = call.state.integer("fromTag");
+    const auto asked = from ? from : call.state.integer("tag");
+    const bool receives = call.facts.receives == ReceiveKind::posted || call.facts.probes != ProbeKind::none;
+    if (receives && asked && *asked < any_tag)
+        return WrongArgument{FindingKind::invalid_tag,
+                             "asks for a tag that is negative, " + said("fromTag", *asked)};
+    const auto largest = context.largest_tag(call.trace.rank);
+    // No MPI library permits more, and some that refuse tags do not tell their bound here.
+    constexpr std::int64_t usual_bound = (std::int64_t{1} << 28) - 1;
+    const std::int64_t tag =
+        std::max(call.facts.sends != SendMode::none ? to.value_or(0) : 0, receives ? asked.value_or(0) : 0);
+    if (largest ? tag > *largest : tag > usual_bound && is_refused(call))
+        return WrongArgument{FindingKind::invalid_tag, "uses a tag above MPI_TAG_UB, " + std::to_string(tag)};
+    return std::nullopt;
+}
+
+/// Ranks of other worlds are numbers below the constants; their processes need not be in the project. What
+/// was made of the world alone has none of them.
+bool may_have_others(const Project& project, const Communicator& communicator)
+{
+    const bool is_between_worlds = communicator.uid.find_first_not_of("W/@0123456789") != std::string::npos;
+    return !project.worlds.empty() || is_between_worlds ||
+           std::ranges::any_of(communicator.members,
+                               [](const auto& member) { return member.group.has_value(); });
+}
+
+bool exists(const ArgumentContext& context, const Communicator& communicator, std::int64_t rank)
+{
+    return context.has_member(communicator, rank) ||
+           (rank <= other_world && may_have_others(context.project().project, communicator));
+}
+
+Wrong wrong_rank(const Call& call, const ArgumentContext& context)
+{
+    const OpenedProject& project = context.project();
+    const Communicator* communicator = project.objects.communicator(call.trace.rank, call.state);
+    if (!communicator || call.facts.members == CollectiveMembers::group)
+        return std::nullopt;
+    const auto without = [&](std::string_view does, std::int64_t rank) {
+        return WrongArgument{FindingKind::invalid_rank, std::string(does) + " rank " + std::to_string(rank) +
+                                                            ", which " + project.label_of(*communicator) +
+                                                            " does not have"};
+    };
+    const auto to = call.state.integer("toRank");
+    if (call.facts.sends != SendMode::none && to && *to != proc_null && !exists(context, *communicator, *to))
+        return without("sends to", *to);
+    const bool receives = call.facts.receives == ReceiveKind::posted || call.facts.probes != ProbeKind::none;
+    const auto from =
+        call.state.find("fromRank") ? call.state.integer("fromRank") : call.state.integer("source");
+    if (receives && from && *from != proc_null && *from != any_rank && !exists(context, *communicator, *from))
+        return without("asks for a message of", *from);
+    return std::nullopt;
+}
+
+Wrong wrong_target(const Call& call, const ArgumentContext& context)
+{
+    const Window* window = context.project().objects.window(call.trace.rank, call.state);
+    if (!window || (call.facts.access == WindowAccess::none &&
+                    call.facts.synchronisation == WindowSynchronisation::none))
+        return std::nullopt;
+    const auto to = call.state.integer("toRank");
+    const auto target = to ? to : call.state.integer("fromRank");
+    if (!target || *target == proc_null ||
+        std::ranges::find(window->members, *target, &Window::Member::global) != window->members.end())
+        return std::nullopt;
+    return WrongArgument{FindingKind::invalid_rank,
+                         "accesses rank " + std::to_string(*target) + ", which the window does not have"};
+}
+
+Wrong wrong_root(const Call& call, const ArgumentContext& context)
+{
+    const Communicator* communicator = context.project().objects.communicator(call.trace.rank, call.state);
+    const auto root = call.state.integer("rootRank");
+    if (!communicator || !root || !call.facts.has_root ||
+        may_have_others(context.project().project, *communicator) || context.has_member(*communicator, *root))
+        return std::nullopt;
+    return WrongArgument{FindingKind::invalid_root, "names root " + std::to_string(*root) + ", which " +
+                                                        context.project().label_of(*communicator) +
+                                                        " does not have"};
+}
+
+Wrong wrong_operation(const Call& call, const ArgumentContext& context)
+{
+    const std::string* op = call.state.find("op");
+    if (!op ||
+        !(call.facts.reduces || call.facts.access != WindowAccess::none || call.state.name == "Reduce_local"))
+        return std::nullopt;
+    const auto tid = call.state.integer("tid");
+    const Datatype* datatype = tid ? context.project().objects.datatype(call.trace.rank, *tid) : nullptr;
+    const auto why = why_not_defined(*op, datatype, call.facts.access != WindowAccess::none);
+    return why ? Wrong({FindingKind::invalid_operation, *why}) : std::nullopt;
+}
+
+Wrong wrong_request(const Call& call, const ArgumentContext&)
+{
+    if (!is_refused(call) || call.facts.call_class == CallClass::other)
+        return std::nullopt;
+    const bool has_any = std::ranges::any_of(call.state.children, [](const Element& child) {
+        return child.name == "Pending" || child.name == "For" || child.name == "Start";
+    });
+    if (call.facts.progress == CallProgress::activates && !has_any && !call.state.find("initRid"))
+        return WrongArgument{FindingKind::invalid_request, "starts a request that is not a persistent one"};
+    // What waits for nothing returns at once, if MPI takes it.
+    if (call.facts.progress == CallProgress::waits && !has_any && call.state.is_unfinished())
+        return WrongArgument{FindingKind::invalid_request, "waits for a request that does not exist"};
+    if (call.facts.progress == CallProgress::releases && call.state.integer("rid").value_or(-1) < 0)
+        return WrongArgument{FindingKind::invalid_request, "frees a request that does not exist"};
+    return std::nullopt;
+}
+
+using Rule = Wrong (*)(const Call&, const ArgumentContext&);
+constexpr Rule rules[] = {unknown_object, null_object,   null_type_of_data, unknown_constant,
+                          negative_count, negative_size, uncommitted_type,  wrong_tag,
+                          wrong_rank,     wrong_target,  wrong_root,        wrong_operation,
+                          wrong_request,  wrong_group};
+
+} // namespace
+
+void ArgumentContext::leave(const Call& call)
+{
+    const std::int64_t rank = call.trace.rank;
+    if (call.has_failed() || call.state.is_unfinished())
+        return;
+    if (call.state.name == "Type_commit")
+        m_uncommitted.erase({rank, call.state.integer("tid").value_or(-1)});
+    const std::string* key = call.state.name == "Comm_get_attr" ? call.state.find("comm_keyval") : nullptr;
+    const auto value = call.state.integer("value");
+    if (key && value && *key == "MPI_TAG_UB")
+        m_largest_tag[rank] = *value;
+}
+
+/// A copy of a datatype that is committed is committed, too, and those of Fortran's kinds are MPI's own.
+void ArgumentContext::made(const Call& call, ObjectKind kind, std::int64_t id)
+{
+    if (kind != ObjectKind::datatype || id < 0)
+        return;
+    const Datatype* datatype = m_project.objects.datatype(call.trace.rank, id);
+    const bool is_ready = !datatype || datatype->combiner == "NAMED" ||
+                          datatype->combiner.starts_with("F90_") ||
+                          (datatype->combiner == "DUP" &&
+                           !is_uncommitted(call.trace.rank, call.state.integer("oldTid").value_or(-1)));
+    if (!is_ready && call.state.name != "Type_commit" && call.state.name != "Type_get_contents")
+        m_uncommitted.emplace(call.trace.rank, id);
+}
+
+void ArgumentContext::freed(const Call& call, ObjectKind kind, std::int64_t)
+{
+    m_freed.emplace(call.trace.rank, kind);
+}
+
+bool ArgumentContext::has_member(const Communicator& communicator, std::int64_t rank) const
+{
+    const auto [found, is_new] = m_members.try_emplace(&communicator);
+    if (is_new)
+        for (const Communicator::Member& member : communicator.members)
+            found->second.insert(member.global);
+    return found->second.contains(rank);
+}
+
+std::optional<std::int64_t> ArgumentContext::largest_tag(std::int64_t rank) const
+{
+    const auto found = m_largest_tag.find(rank);
+    return found == m_largest_tag.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<WrongArgument> find_wrong_argument(const Call& call, const ArgumentContext& context)
+{
+    for (const Rule rule : rules)
+        if (Wrong wrong = rule(call, context))
+            return wrong;
+    return std::nullopt;
+}
+
+} // namespace hdtrace

@@ -1,0 +1,53 @@
+// argument_rules.h - what MPI's standard does not permit as arguments, as far as a call's line tells them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "hdtrace/checking/findings.h"
+
+namespace hdtrace {
+
+/// What is wrong with an argument.
+struct WrongArgument {
+    FindingKind kind{};
+    std::string text; ///< "sends to rank 99, which WORLD does not have"
+};
+
+/// What rules need to know besides the call. Follows all calls.
+class ArgumentContext : public EventVisitor {
+  public:
+    /// @p project must outlive it.
+    explicit ArgumentContext(const OpenedProject& project) : m_project(project) {}
+
+    void leave(const Call& call) override;
+    void made(const Call& call, ObjectKind kind, std::int64_t id) override;
+    void freed(const Call& call, ObjectKind kind, std::int64_t id) override;
+
+    const OpenedProject& project() const { return m_project; }
+    bool has_member(const Communicator& communicator, std::int64_t rank) const;
+    /// The process made it and did not commit it.
+    bool is_uncommitted(std::int64_t rank, std::int64_t tid) const
+    {
+        return m_uncommitted.contains({rank, tid});
+    }
+    bool has_freed(std::int64_t rank, ObjectKind kind) const { return m_freed.contains({rank, kind}); }
+    /// MPI_TAG_UB, if the process asked for it.
+    std::optional<std::int64_t> largest_tag(std::int64_t rank) const;
+
+  private:
+    const OpenedProject& m_project;
+    mutable std::unordered_map<const Communicator*, std::set<std::int64_t>> m_members;
+    std::set<std::pair<std::int64_t, std::int64_t>> m_uncommitted; ///< rank and tid
+    std::set<std::pair<std::int64_t, ObjectKind>> m_freed;
+    std::map<std::int64_t, std::int64_t> m_largest_tag; ///< by rank
+};
+
+/// The first argument of a call that is wrong. @p call may have succeeded: MPI libraries let much pass.
+std::optional<WrongArgument> find_wrong_argument(const Call& call, const ArgumentContext& context);
+
+} // namespace hdtrace

@@ -1,0 +1,308 @@
+#include "hdtrace/checking/buffer_check.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "hdtrace/analysis/call_text.h"
+
+namespace hdtrace {
+namespace {
+
+/// An access to a window that has no request.
+bool is_open_access(const CallFacts& facts)
+{
+    return facts.access != WindowAccess::none && facts.progress != CallProgress::starts;
+}
+
+/// Of which persistent request a call starts an operation; -1: it starts one of its own.
+std::int64_t persistent_request(const State& call, std::int64_t rid)
+{
+    if (call.integer("rid") == rid)
+        return call.integer("initRid").value_or(-1);
+    for (const Element& child : call.children)
+        if (child.name == "Start" && child.integer("rid") == rid)
+            return child.integer("initRid").value_or(-1);
+    return -1;
+}
+
+/// Whether the program may use the buffers of its accesses again.
+bool ends_accesses(const CallFacts& facts)
+{
+    switch (facts.synchronisation) {
+    case WindowSynchronisation::fence:
+    case WindowSynchronisation::complete:
+    case WindowSynchronisation::unlock:
+    case WindowSynchronisation::flush:
+    case WindowSynchronisation::flush_local:
+        return true;
+    default:
+        return facts.frees == ObjectKind::window;
+    }
+}
+
+/// Whether the parts of a datatype do.
+bool overlaps_itself(std::vector<std::pair<std::int64_t, std::int64_t>> pieces)
+{
+    std::ranges::sort(pieces);
+    return std::ranges::adjacent_find(pieces, [](const auto& one, const auto& other) {
+               return other.first < one.second;
+           }) != pieces.end();
+}
+
+/// Of a list such as "140732:4000;140768:4x9;".
+std::vector<std::string_view> items_of(const State& call, std::string_view attribute)
+{
+    std::vector<std::string_view> items;
+    const std::string* list = call.find(attribute);
+    for (std::string_view rest = list ? std::string_view(*list) : std::string_view(); !rest.empty();) {
+        const auto end = rest.find(';');
+        items.push_back(rest.substr(0, end));
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    return items;
+}
+
+/// The number that an item begins with, which is removed with the sign behind it; -1 if there is none.
+std::int64_t take_number(std::string_view& item)
+{
+    std::int64_t number = -1;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
+    if (error != std::errc())
+        return -1;
+    item.remove_prefix(std::min<std::size_t>(item.size(), static_cast<std::size_t>(end - item.data()) + 1));
+    return number;
+}
+
+std::string uses(bool is_written)
+{
+    return is_written ? " writes to" : " reads";
+}
+
+} // namespace
+
+void BufferCheck::enter(const Call& call)
+{
+    if (call.is_inside_call || call.has_failed() || call.state.is_unfinished())
+        return;
+    Process& process = m_processes[call.trace.rank];
+    report_changes(process, call);
+    if (call.facts.progress == CallProgress::starts)
+        return; // comes with what it has started
+    std::vector<Range> ranges = ranges_of(call);
+    if (ranges.empty())
+        return;
+    User user{
+        .name = call.state.name, .place = place_of(m_findings.objects(), call), .ranges = std::move(ranges)};
+    check_own(user);
+    if (call.facts.progress == CallProgress::prepares) {
+        process.prepared[call.state.integer("rid").value_or(-1)] = std::move(user.ranges);
+        return;
+    }
+    check_others(process, user);
+    if (!is_open_access(call.facts))
+        return;
+    user.window = call.state.integer("wid").value_or(-1);
+    user.target = call.state.integer("toRank").value_or(call.state.integer("fromRank").value_or(-1));
+    add(process, std::move(user));
+}
+
+void BufferCheck::started(const Call& call, const Operation& operation)
+{
+    if (operation.rid < 0 || call.is_inside_call || call.has_failed())
+        return;
+    Process& process = m_processes[operation.rank];
+    const auto prepared = process.prepared.find(persistent_request(call.state, operation.rid));
+    std::vector<Range> ranges = prepared != process.prepared.end() ? prepared->second : ranges_of(call);
+    if (ranges.empty())
+        return;
+    User user{.name = call.state.name,
+              .place = place_of(m_findings.objects(), call),
+              .rid = operation.rid,
+              .window = operation.facts->access != WindowAccess::none
+                            ? operation.call->integer("wid").value_or(-1)
+                            : -1,
+              .target = operation.call->integer("toRank").value_or(-1),
+              .ranges = std::move(ranges)};
+    if (prepared == process.prepared.end())
+        check_own(user);
+    check_others(process, user);
+    add(process, std::move(user));
+}
+
+void BufferCheck::completed(const Call& call, const Completion& completion)
+{
+    Process& process = m_processes[call.trace.rank];
+    if (const auto found = process.by_rid.find(completion.rid); found != process.by_rid.end())
+        remove(process, found->second);
+}
+
+void BufferCheck::leave(const Call& call)
+{
+    if (call.facts.progress == CallProgress::releases)
+        m_processes[call.trace.rank].prepared.erase(call.state.integer("rid").value_or(-1));
+    const auto window = call.state.integer("wid");
+    if (!window || !ends_accesses(call.facts) || call.state.is_unfinished())
+        return;
+    Process& process = m_processes[call.trace.rank];
+    const std::int64_t target = call.state.integer("toRank").value_or(-1);
+    for (auto user = process.users.begin(); user != process.users.end();) {
+        const auto next = std::next(user);
+        if (user->window == *window && (target == -1 || user->target == target))
+            remove(process, user);
+        user = next;
+    }
+}
+
+std::vector<BufferCheck::Range> BufferCheck::ranges_of(const Call& call)
+{
+    std::vector<Range> ranges;
+    for (const bool is_written : {false, true})
+        for (const std::string_view item : items_of(call.state, is_written ? "writes" : "reads"))
+            if (Range range = range_of(call.trace.rank, item); range.begin < range.end) {
+                range.is_written = is_written;
+                ranges.push_back(std::move(range));
+            }
+    return ranges;
+}
+
+/// "140732:4000", "140732:4x9"
+BufferCheck::Range BufferCheck::range_of(std::int64_t rank, std::string_view item)
+{
+    constexpr std::int64_t most_bytes = TypeMap::most_bytes; // places beyond come from damaged traces
+    const std::int64_t at = take_number(item), count = take_number(item), type = take_number(item);
+    Range range;
+    if (at < 0 || at > most_bytes || count <= 0 || count > most_bytes)
+        return range;
+    if (type < 0) {
+        range.begin = at;
+        range.end = at + count;
+        return range;
+    }
+    const MappedType* mapped = nullptr;
+    try {
+        mapped = m_types.find(rank, type);
+    } catch (const DatatypeError&) {
+    }
+    std::int64_t last = 0; // where the last element is
+    if (!mapped || mapped->map->size() == 0 || __builtin_mul_overflow(count - 1, mapped->extent, &last) ||
+        last < -most_bytes || last > most_bytes)
+        return range;
+    range.begin = at + std::min<std::int64_t>(last, 0) + mapped->map->begin();
+    range.end = at + std::max<std::int64_t>(last, 0) + mapped->map->end();
+    range.pieces = pieces_of(*mapped, at, count);
+    return range;
+}
+
+/// Two buffers of one call, one of which it writes to; both are the same if that overlaps itself.
+std::optional<std::pair<const BufferCheck::Range*, const BufferCheck::Range*>>
+BufferCheck::find_own_overlap(const std::vector<Range>& ranges)
+{
+    std::vector<const Range*> by_begin;
+    for (const Range& range : ranges)
+        by_begin.push_back(&range);
+    std::ranges::sort(by_begin, {}, &Range::begin);
+    for (auto one = by_begin.begin(); one != by_begin.end(); ++one) {
+        if ((*one)->is_written && overlaps_itself((*one)->pieces))
+            return {{*one, *one}};
+        for (auto other = one + 1; other != by_begin.end() && (*other)->begin < (*one)->end; ++other)
+            if (((*one)->is_written || (*other)->is_written) && overlap(**one, **other))
+                return {{*one, *other}};
+    }
+    return {};
+}
+
+/// No call may write to a place twice, or read and write there, except with MPI_IN_PLACE
+/// (MPI 4.1, 2.3, 3.2.2).
+void BufferCheck::check_own(const User& user)
+{
+    const auto found = find_own_overlap(user.ranges);
+    if (!found || !m_told.insert({user.place.site, user.place.site}).second)
+        return;
+    const bool are_written = found->first->is_written && found->second->is_written;
+    m_findings.report(FindingKind::buffer_conflict, user.place,
+                      user.name + at(user.place.site) + " of rank " + std::to_string(user.place.rank) +
+                          (are_written ? " writes twice to the same memory"
+                                       : " reads memory and writes to it: its buffers overlap"));
+}
+
+void BufferCheck::check_others(Process& process, User& user)
+{
+    for (const Range& range : user.ranges)
+        for (auto used = process.by_begin.lower_bound(range.begin - process.longest);
+             used != process.by_begin.end() && used->first < range.end; ++used) {
+            const Range& other = *used->second.range;
+            if ((!range.is_written && !other.is_written) || !overlap(range, other))
+                continue;
+            User& first = *used->second.user;
+            user.has_conflict = first.has_conflict = true;
+            if (m_told.insert({first.place.site, user.place.site}).second)
+                m_findings.report(FindingKind::buffer_conflict, user.place,
+                                  user.name + at(user.place.site) + " of rank " +
+                                      std::to_string(user.place.rank) + uses(range.is_written) +
+                                      " memory that " + first.name + at(first.place.site) +
+                                      uses(other.is_written) + " and that is not complete",
+                                  first.place.site);
+        }
+}
+
+void BufferCheck::add(Process& process, User user)
+{
+    const auto added = process.users.insert(process.users.end(), std::move(user));
+    for (const Range& range : added->ranges) {
+        process.by_begin.insert({range.begin, {&range, added}});
+        process.longest = std::max(process.longest, range.end - range.begin);
+    }
+    if (added->rid >= 0)
+        process.by_rid[added->rid] = added;
+}
+
+void BufferCheck::remove(Process& process, Users::iterator user)
+{
+    for (const Range& range : user->ranges) {
+        const auto [first, last] = process.by_begin.equal_range(range.begin);
+        for (auto used = first; used != last; ++used)
+            if (used->second.range == &range) {
+                process.by_begin.erase(used);
+                break;
+            }
+    }
+    if (user->rid >= 0)
+        process.by_rid.erase(user->rid);
+    process.users.erase(user);
+}
+
+const BufferCheck::User* BufferCheck::user_of(const Process& process, std::int64_t at, std::int64_t rid)
+{
+    if (rid >= 0) {
+        const auto found = process.by_rid.find(rid);
+        return found != process.by_rid.end() ? &*found->second : nullptr;
+    }
+    const auto [first, last] = process.by_begin.equal_range(at);
+    for (auto used = first; used != last; ++used)
+        if (used->second.user->window >= 0)
+            return &*used->second.user;
+    return nullptr;
+}
+
+/// Another call that writes there is found as what it is.
+void BufferCheck::report_changes(Process& process, const Call& call)
+{
+    for (std::string_view item : items_of(call.state, "changed")) {
+        const std::int64_t begin = take_number(item), rid = take_number(item);
+        const User* user = user_of(process, begin, rid);
+        if (!user || user->has_conflict)
+            continue;
+        const CallPlace place = place_of(m_findings.objects(), call);
+        const auto range = std::ranges::find(user->ranges, begin, &Range::begin);
+        const bool is_written = range != user->ranges.end() && range->is_written;
+        if (m_told.insert({user->place.site, place.site}).second)
+            m_findings.report(FindingKind::buffer_modified, place,
+                              "rank " + std::to_string(place.rank) + " changed memory that " + user->name +
+                                  at(user->place.site) + uses(is_written) + ", before " + call.state.name +
+                                  at(place.site) + " completed it",
+                              user->place.site);
+    }
+}
+
+} // namespace hdtrace

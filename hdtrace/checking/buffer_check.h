@@ -1,0 +1,77 @@
+// buffer_check.h - memory that MPI still works on is used by another call, or was changed by the program.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/checking/byte_ranges.h"
+#include "hdtrace/checking/findings.h"
+#include "hdtrace/matching/events.h"
+#include "hdtrace/matching/type_map.h"
+
+namespace hdtrace {
+
+/// Needs what HDTRACE_FOR_CHECK adds to the traces; without it there is nothing to find.
+class BufferCheck : public EventVisitor {
+  public:
+    /// @p findings must outlive it.
+    explicit BufferCheck(Findings& findings) : m_findings(findings), m_types(findings.objects()) {}
+
+    void enter(const Call& call) override;
+    void leave(const Call& call) override;
+    void started(const Call& call, const Operation& operation) override;
+    void completed(const Call& call, const Completion& completion) override;
+
+  private:
+    /// Bytes that a call reads or writes.
+    struct Range : ByteRange {
+        bool is_written = false;
+    };
+    /// A call whose use of memory has not ended.
+    struct User {
+        std::string name;
+        CallPlace place;
+        std::int64_t rid = -1;
+        std::int64_t window = -1;
+        std::int64_t target = -1;
+        bool has_conflict = false;
+        std::vector<Range> ranges;
+    };
+    using Users = std::list<User>;
+    struct InUse {
+        const Range* range;
+        Users::iterator user;
+    };
+    struct Process {
+        Users users;
+        std::map<std::int64_t, Users::iterator> by_rid;
+        std::map<std::int64_t, std::vector<Range>> prepared; ///< of persistent requests, by their rid
+        std::multimap<std::int64_t, InUse> by_begin;
+        std::int64_t longest = 0; ///< of all ranges so far
+    };
+
+    std::vector<Range> ranges_of(const Call& call);
+    Range range_of(std::int64_t rank, std::string_view item);
+    static std::optional<std::pair<const Range*, const Range*>>
+    find_own_overlap(const std::vector<Range>& ranges);
+    void check_own(const User& user);
+    void check_others(Process& process, User& user);
+    void add(Process& process, User user);
+    void remove(Process& process, Users::iterator user);
+    void report_changes(Process& process, const Call& call);
+    static const User* user_of(const Process& process, std::int64_t at, std::int64_t rid);
+
+    Findings& m_findings;
+    TypeMaps m_types;
+    std::map<std::int64_t, Process> m_processes; ///< by rank
+    std::set<std::pair<const CallSite*, const CallSite*>> m_told;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,267 @@
+#include "hdtrace/checking/buffering_check.h"
+
+#include <algorithm>
+
+#include "hdtrace/analysis/call_text.h"
+#include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/checking/deadlocks.h"
+
+namespace hdtrace {
+namespace {
+
+constexpr std::size_t most_steps = 1'000'000;
+constexpr std::size_t steps_between_advances = 4096;
+
+} // namespace
+
+/// Where the standard lets a member of a collective operation go on, it does.
+BufferingCheck::Awaited BufferingCheck::awaited_by(std::int64_t rank, const CallFacts& facts,
+                                                   std::optional<std::int64_t> root)
+{
+    const bool is_root = root == rank;
+    if (facts.progress != CallProgress::blocking)
+        return Awaited::nobody;
+    if (facts.collective == CollectiveKind::one_to_all && root && *root >= 0 && !is_root)
+        return Awaited::root;
+    const bool awaits_all = facts.collective == CollectiveKind::barrier ||
+                            facts.collective == CollectiveKind::all_to_all ||
+                            (facts.collective == CollectiveKind::all_to_one && is_root);
+    return awaits_all ? Awaited::all : Awaited::nobody;
+}
+
+BufferingCheck::End BufferingCheck::end_of(std::int64_t rank, const MessageEnd& end, bool is_send)
+{
+    return {rank, end.rid < 0 ? end.line : -1, end.rid, is_send};
+}
+
+void BufferingCheck::started(const Call& call, const Operation& operation)
+{
+    if (m_is_given_up || call.is_inside_call)
+        return;
+    if (operation.facts->sends != SendMode::none &&
+        operation.call->integer("toRank").value_or(proc_null) > proc_null)
+        add_end(operation, true);
+    if (operation.facts->receives == ReceiveKind::posted &&
+        operation.call->integer("fromRank").value_or(proc_null) > proc_null)
+        add_end(operation, false);
+}
+
+void BufferingCheck::add_end(const Operation& operation, bool is_send)
+{
+    const End end{operation.rank, operation.rid < 0 ? operation.line : -1, operation.rid, is_send};
+    m_step.begins.push_back(end);
+    m_unmatched.insert(end);
+    if (is_send && operation.facts->sends == SendMode::buffered)
+        return;
+    if (operation.rid < 0)
+        m_step.waits_for.push_back(end);
+    else
+        m_open.insert(end);
+}
+
+void BufferingCheck::joined(const Call& call)
+{
+    const std::int64_t rank = call.trace.rank;
+    const Communicator* communicator = m_findings.objects().communicator(rank, call.state);
+    if (m_is_given_up || call.is_inside_call || !communicator || call.has_failed() ||
+        call.facts.members != CollectiveMembers::communicator)
+        return;
+    m_step.meets = communicator;
+    m_step.number = m_calls[{communicator, rank}]++;
+    const auto root = call.state.integer("rootRank");
+    m_step.awaited = awaited_by(rank, call.facts, root);
+    m_step.root = root.value_or(-1);
+}
+
+void BufferingCheck::complete_requests(const State& call, std::int64_t rank)
+{
+    for (const Element& child : call.children) {
+        if (child.name != "For" || child.find("cancelled"))
+            continue;
+        for (const bool is_send : {false, true})
+            if (const auto open = m_open.extract(End{rank, -1, child.integer("rid").value_or(-1), is_send}))
+                m_step.waits_for.push_back(open.value());
+    }
+}
+
+void BufferingCheck::leave(const Call& call)
+{
+    if (m_is_given_up || call.nesting != 0 || call.facts.call_class == CallClass::other)
+        return;
+    Process& process = m_processes[call.trace.rank];
+    if (process.thread >= 0 && process.thread != call.trace.thread)
+        return give_up();
+    process.thread = call.trace.thread;
+    if (call.facts.completes == WhichRequests::one || call.facts.completes == WhichRequests::all)
+        if (call.facts.progress == CallProgress::waits)
+            complete_requests(call.state, call.trace.rank);
+    if (m_step.begins.empty() && m_step.waits_for.empty() && !m_step.meets)
+        return;
+    m_step.place = place_of(m_findings.objects(), call);
+    m_step.call = call.state.name;
+    process.steps.push_back(std::exchange(m_step, {}));
+    if (++m_steps > most_steps)
+        return give_up();
+    if (++m_steps_until_advance == steps_between_advances) {
+        m_steps_until_advance = 0;
+        advance(false);
+    }
+}
+
+/// Of what a probe has taken the receive is not known: it counts as being there.
+void BufferingCheck::add(const Message& message)
+{
+    if (m_is_given_up)
+        return;
+    const End send = end_of(message.source, *message.send, true);
+    const End receive = end_of(message.destination, *message.receive, false);
+    const bool knows_send = m_unmatched.erase(send) > 0;
+    const bool knows_receive = m_unmatched.erase(receive) > 0;
+    if (!knows_send || !knows_receive) {
+        m_posted.insert(send);
+        m_posted.insert(receive);
+    }
+    m_others[send] = receive;
+    m_others[receive] = send;
+}
+
+void BufferingCheck::advance(bool is_all_known)
+{
+    for (bool goes_on = true; goes_on;) {
+        goes_on = false;
+        for (auto& [rank, process] : m_processes)
+            while (!process.steps.empty() && advance(rank, process, is_all_known))
+                goes_on = true;
+    }
+}
+
+void BufferingCheck::reach(std::int64_t rank, Process& process)
+{
+    if (process.is_in_first)
+        return;
+    process.is_in_first = true;
+    const Step& step = process.steps.front();
+    m_posted.insert(step.begins.begin(), step.begins.end());
+    if (!step.meets)
+        return;
+    Meetings& meetings = m_meetings[step.meets];
+    const auto place = static_cast<std::size_t>(meetings.reached[rank]++ - meetings.complete);
+    if (place >= meetings.arrived.size())
+        meetings.arrived.resize(place + 1);
+    ++meetings.arrived[place];
+    while (!meetings.arrived.empty() && meetings.arrived.front() >= step.meets->members.size()) {
+        meetings.arrived.pop_front();
+        ++meetings.complete;
+    }
+}
+
+bool BufferingCheck::advance(std::int64_t rank, Process& process, bool is_all_known)
+{
+    reach(rank, process);
+    const Step& step = process.steps.front();
+    if (!std::ranges::all_of(step.waits_for, [&](const End& end) { return is_posted(end, is_all_known); }) ||
+        !have_reached(step))
+        return false;
+    for (const End& end : step.waits_for)
+        if (const auto other = m_others.extract(end))
+            m_posted.erase(other.mapped());
+    process.steps.pop_front();
+    process.is_in_first = false;
+    --m_steps;
+    return true;
+}
+
+/// Whether the other end is; one that is never known is none of this check's.
+bool BufferingCheck::is_posted(const End& end, bool is_all_known) const
+{
+    const auto other = m_others.find(end);
+    return other == m_others.end() ? is_all_known : m_posted.contains(other->second);
+}
+
+bool BufferingCheck::has_reached(const Step& step, std::int64_t member) const
+{
+    const auto meetings = m_meetings.find(step.meets);
+    if (meetings == m_meetings.end())
+        return false;
+    const auto reached = meetings->second.reached.find(member);
+    return reached != meetings->second.reached.end() && reached->second > step.number;
+}
+
+/// Whether those have that it waits for.
+bool BufferingCheck::have_reached(const Step& step) const
+{
+    switch (step.awaited) {
+    case Awaited::root:
+        return has_reached(step, step.root);
+    case Awaited::all:
+        return m_meetings.at(step.meets).complete > step.number;
+    case Awaited::nobody:
+        break;
+    }
+    return true;
+}
+
+Wait BufferingCheck::wait_of(const Step& step) const
+{
+    Wait wait;
+    for (const End& end : step.waits_for)
+        if (!is_posted(end, true))
+            wait.conditions.push_back({Condition::Of::all, {m_others.at(end).rank}});
+    Condition members;
+    if (step.awaited == Awaited::root && !has_reached(step, step.root))
+        members.ranks.insert(step.root);
+    if (step.awaited == Awaited::all)
+        for (const Communicator::Member& member : step.meets->members)
+            if (!has_reached(step, member.global))
+                members.ranks.insert(member.global);
+    if (!members.ranks.empty())
+        wait.conditions.push_back(std::move(members));
+    return wait;
+}
+
+void BufferingCheck::finish()
+{
+    if (m_is_given_up)
+        return;
+    advance(true);
+    std::map<std::int64_t, Wait> waits;
+    for (const auto& [rank, process] : m_processes)
+        if (!process.steps.empty())
+            waits.emplace(rank, wait_of(process.steps.front()));
+    for (const Circle& circle : find_stuck(waits, {}).circles)
+        report(circle);
+}
+
+void BufferingCheck::report(const Circle& circle)
+{
+    constexpr std::size_t most_shown = 8;
+    std::string text;
+    const Step* first = nullptr;
+    std::size_t shown = 0;
+    for (const std::int64_t rank : circle) {
+        const Step& step = m_processes.at(rank).steps.front();
+        first = first ? first : &step;
+        if (++shown > most_shown)
+            continue;
+        std::set<std::int64_t> awaited;
+        for (const Condition& condition : wait_of(step).conditions)
+            awaited.insert(condition.ranks.begin(), condition.ranks.end());
+        text += (text.empty() ? "without buffers rank " : ", rank ") + std::to_string(rank) +
+                " would wait in " + step.call + at(step.place.site) + " for " + ranks_text(awaited);
+    }
+    if (shown > most_shown)
+        text += ", and " + std::to_string(shown - most_shown) + " more";
+    m_findings.report(FindingKind::buffering_required, first->place, text);
+}
+
+void BufferingCheck::give_up()
+{
+    m_is_given_up = true;
+    m_processes.clear();
+    m_others.clear();
+    m_posted.clear();
+    m_unmatched.clear();
+    m_open.clear();
+}
+
+} // namespace hdtrace

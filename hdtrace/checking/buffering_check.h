@@ -1,0 +1,111 @@
+// buffering_check.h - whether a program goes on only because messages were buffered.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/checking/findings.h"
+#include "hdtrace/checking/wait_graph.h"
+
+namespace hdtrace {
+
+/// Lets the processes make their calls a second time, with the same messages, as if every standard send
+/// waited for its receive. If they wait for each other then, the program is right only as long as messages
+/// are buffered. Calls that complete any or some of their requests do not wait in it.
+///
+/// Memory grows with how far processes get apart in this; where that is too far, nothing is said. Programs
+/// with several threads in a process are left out.
+class BufferingCheck : public EventVisitor {
+  public:
+    /// @p findings must outlive it.
+    explicit BufferingCheck(Findings& findings) : m_findings(findings) {}
+
+    void started(const Call& call, const Operation& operation) override;
+    void joined(const Call& call) override;
+    void leave(const Call& call) override;
+    /// A message with both ends, after its two operations have started.
+    void add(const Message& message);
+
+    void finish();
+
+  private:
+    /// An end of a message: of a blocking call the line in the trace, else the request.
+    struct End {
+        std::int64_t rank = 0;
+        std::int64_t line = -1;
+        std::int64_t rid = -1;
+        bool is_send = false;
+        bool operator==(const End&) const = default;
+    };
+    struct EndHash {
+        std::size_t operator()(const End& end) const
+        {
+            std::uint64_t hash = end.is_send ? 1 : 0;
+            for (const std::int64_t part : {end.rank, end.line, end.rid})
+                hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9E3779B97F4A7C15u;
+            return hash ^ (hash >> 32);
+        }
+    };
+    using Ends = std::unordered_set<End, EndHash>;
+    /// Whom a member of a collective operation waits for.
+    enum class Awaited : std::uint8_t { nobody, root, all };
+    /// How far the members of a communicator are with its collective operations in the second run.
+    struct Meetings {
+        std::unordered_map<std::int64_t, std::int64_t> reached; ///< operations, by rank
+        std::deque<std::size_t> arrived; ///< how many members have reached an operation, from the first on
+        std::int64_t complete = 0;       ///< that all members have reached, which are not in `arrived`
+    };
+    /// What a process does, one behind the other.
+    struct Step {
+        CallPlace place;
+        std::string call;
+        std::vector<End> begins;             ///< posted when the step is reached
+        std::vector<End> waits_for;          ///< whose other ends must be posted before it is left
+        const Communicator* meets = nullptr; ///< a collective operation
+        std::int64_t number = 0;             ///< which one
+        Awaited awaited = Awaited::nobody;
+        std::int64_t root = -1; ///< if it is awaited
+    };
+    struct Process {
+        std::deque<Step> steps;
+        bool is_in_first = false; ///< what the first step begins is posted
+        std::int64_t thread = -1; ///< the only one
+    };
+    using MemberId = std::pair<const Communicator*, std::int64_t>; // and the rank
+
+    static Awaited awaited_by(std::int64_t rank, const CallFacts& facts, std::optional<std::int64_t> root);
+    static End end_of(std::int64_t rank, const MessageEnd& end, bool is_send);
+    void add_end(const Operation& operation, bool is_send);
+    void complete_requests(const State& call, std::int64_t rank);
+    void advance(bool is_all_known);
+    bool advance(std::int64_t rank, Process& process, bool is_all_known);
+    void reach(std::int64_t rank, Process& process);
+    bool is_posted(const End& end, bool is_all_known) const;
+    bool has_reached(const Step& step, std::int64_t member) const;
+    bool have_reached(const Step& step) const;
+    Wait wait_of(const Step& step) const;
+    void report(const Circle& circle);
+    void give_up();
+
+    Findings& m_findings;
+    std::map<std::int64_t, Process> m_processes;
+    Step m_step;                                    ///< of the call that is being read
+    Ends m_open;                                    ///< of requests that were started and not completed
+    Ends m_unmatched;                               ///< begun, and the other end is not known
+    std::unordered_map<End, End, EndHash> m_others; ///< the other end of each
+    Ends m_posted;                                  ///< in the second run
+    std::map<MemberId, std::int64_t> m_calls;       ///< collective ones
+    std::unordered_map<const Communicator*, Meetings> m_meetings;
+    std::size_t m_steps = 0; ///< in all processes
+    std::size_t m_steps_until_advance = 0;
+    bool m_is_given_up = false;
+};
+
+} // namespace hdtrace

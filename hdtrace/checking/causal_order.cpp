@@ -1,0 +1,220 @@
+#include "hdtrace/checking/causal_order.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace hdtrace {
+namespace {
+
+/// Whether the process tells the others something before the operation is complete, or hears it.
+bool tells(const Call& call)
+{
+    return call.facts.collective != CollectiveKind::one_to_all ||
+           call.state.integer("rootRank") == call.trace.rank;
+}
+
+bool hears(const Call& call)
+{
+    return call.facts.collective != CollectiveKind::all_to_one ||
+           call.state.integer("rootRank") == call.trace.rank;
+}
+
+} // namespace
+
+CausalOrder::Key CausalOrder::key_of(const Operation& operation)
+{
+    return {operation.rank, operation.thread, operation.line, operation.rid};
+}
+
+Moment CausalOrder::step(std::int64_t rank)
+{
+    ++m_steps;
+    return {rank, ++m_processes[rank].steps};
+}
+
+void CausalOrder::tell(Moment moment, std::size_t meeting)
+{
+    ++m_meetings[meeting].awaited;
+    m_processes[moment.rank].actions.push_back({moment.step, false, meeting});
+}
+
+void CausalOrder::hear(Moment moment, std::size_t meeting)
+{
+    m_processes[moment.rank].actions.push_back({moment.step, true, meeting});
+}
+
+void CausalOrder::started(const Call&, const Operation& operation)
+{
+    if (is_full())
+        return;
+    if (operation.facts->sends != SendMode::none || operation.facts->receives != ReceiveKind::none)
+        m_operations[key_of(operation)].begin = step(operation.rank);
+    if (m_joined && operation.rid >= 0)
+        m_collectives[key_of(operation)] = *std::exchange(m_joined, std::nullopt);
+}
+
+void CausalOrder::completed(const Call&, const Completion& completion)
+{
+    if (!completion.operation)
+        return;
+    const Key key = key_of(*completion.operation);
+    if (const auto operation = m_operations.find(key); operation != m_operations.end())
+        operation->second.end = step(completion.operation->rank);
+    if (const auto collective = m_collectives.find(key); collective != m_collectives.end()) {
+        hear(step(completion.operation->rank), collective->second);
+        m_collectives.erase(collective);
+    }
+}
+
+/// What all members of a collective call have in common; null if it is not known.
+const void* CausalOrder::group_of(const Call& call)
+{
+    const std::int64_t rank = call.trace.rank;
+    switch (call.facts.members) {
+    case CollectiveMembers::communicator:
+        return m_objects.communicator(rank, call.state);
+    case CollectiveMembers::window:
+        return m_objects.window(rank, call.state);
+    case CollectiveMembers::file: {
+        const ProjectFile* file = m_objects.file(rank, call.state);
+        const auto opened = m_opened.find({rank, file});
+        return opened == m_opened.end() ? nullptr : &*m_file_groups.insert({file, opened->second}).first;
+    }
+    default:
+        return nullptr;
+    }
+}
+
+/// The meeting of all members' calls with the same number.
+std::size_t CausalOrder::meeting_of(const Call& call)
+{
+    const void* group = group_of(call);
+    const std::int64_t number = m_numbers[{call.trace.rank, group}]++;
+    const auto [place, is_new] = m_numbered.try_emplace({group, number}, m_meetings.size());
+    if (is_new)
+        m_meetings.emplace_back();
+    return place->second;
+}
+
+void CausalOrder::joined(const Call& call)
+{
+    if (call.is_inside_call || is_full() || !group_of(call))
+        return;
+    const std::size_t meeting = meeting_of(call);
+    if (tells(call))
+        tell(step(call.trace.rank), meeting);
+    if (hears(call) && !call.state.is_unfinished())
+        m_joined = meeting;
+}
+
+/// Of a call that blocks.
+void CausalOrder::leave(const Call& call)
+{
+    if (call.facts.makes == ObjectKind::file && !call.is_inside_call && !call.has_failed())
+        m_opened[{call.trace.rank, m_objects.file(call.trace.rank, call.state)}] =
+            m_objects.communicator(call.trace.rank, call.state);
+    if (call.is_inside_call || !m_joined)
+        return;
+    if (call.facts.progress == CallProgress::blocking)
+        hear(step(call.trace.rank), *m_joined);
+    m_joined.reset();
+}
+
+Moment CausalOrder::began(std::int64_t rank, const MessageEnd& end) const
+{
+    const auto found = m_operations.find({rank, end.thread, end.line, end.rid});
+    return found == m_operations.end() ? Moment() : found->second.begin;
+}
+
+Moment CausalOrder::ended(std::int64_t rank, const MessageEnd& end) const
+{
+    const auto found = m_operations.find({rank, end.thread, end.line, end.rid});
+    return found == m_operations.end() ? Moment() : found->second.end;
+}
+
+void CausalOrder::add(const Message& message)
+{
+    add(began(message.source, *message.send), ended(message.destination, *message.receive));
+    m_operations.erase({message.source, message.send->thread, message.send->line, message.send->rid});
+    m_operations.erase(
+        {message.destination, message.receive->thread, message.receive->line, message.receive->rid});
+}
+
+void CausalOrder::add(Moment earlier, Moment later)
+{
+    if (earlier.step == 0 || later.step == 0)
+        return;
+    m_meetings.emplace_back();
+    tell(earlier, m_meetings.size() - 1);
+    hear(later, m_meetings.size() - 1);
+}
+
+/// Goes on until the process would have to hear what was not told; true if it did anything.
+bool CausalOrder::advance(std::int64_t rank, bool is_forced)
+{
+    Process& process = m_processes[rank];
+    const std::size_t before = process.done;
+    for (; process.done < process.actions.size(); ++process.done, is_forced = false) {
+        const Action& action = process.actions[process.done];
+        Meeting& meeting = m_meetings[action.meeting];
+        if (action.hears && meeting.awaited > 0 && !is_forced)
+            break;
+        keep_clock(rank, action.step);
+        process.clock[static_cast<std::size_t>(rank)] = action.step;
+        std::vector<std::uint32_t>& from = action.hears ? meeting.told : process.clock;
+        std::vector<std::uint32_t>& to = action.hears ? process.clock : meeting.told;
+        to.resize(m_width);
+        from.resize(m_width);
+        std::ranges::transform(from, to, to.begin(),
+                               [](auto one, auto other) { return std::max(one, other); });
+        if (!action.hears)
+            --meeting.awaited;
+    }
+    return process.done > before;
+}
+
+/// What the process knew at the moments that are asked for, before a step.
+void CausalOrder::keep_clock(std::int64_t rank, std::uint32_t until)
+{
+    Process& process = m_processes[rank];
+    auto& known = process.clock[static_cast<std::size_t>(rank)];
+    for (auto kept = m_kept.upper_bound({rank, known});
+         kept != m_kept.end() && kept->first <= Moment{rank, until}; ++kept) {
+        kept->second = process.clock;
+        kept->second[static_cast<std::size_t>(rank)] = kept->first.step;
+    }
+}
+
+void CausalOrder::finish()
+{
+    for (const auto& [rank, process] : m_processes)
+        m_width = std::max(m_width, static_cast<std::size_t>(rank) + 1);
+    for (auto& [rank, process] : m_processes) {
+        process.clock.resize(m_width);
+        // Who tells and hears at once tells first: it waits for nobody then.
+        std::ranges::stable_sort(process.actions, {}, &Action::step);
+    }
+    for (bool is_forced = false, has_ended = false; !has_ended;) {
+        bool has_advanced = false;
+        has_ended = true;
+        for (auto& [rank, process] : m_processes) {
+            if (advance(rank, is_forced && !has_advanced))
+                has_advanced = true;
+            has_ended = has_ended && process.done == process.actions.size();
+        }
+        is_forced = !has_advanced; // clocks of threads contradict each other
+    }
+    for (auto& [rank, process] : m_processes)
+        keep_clock(rank, process.steps);
+}
+
+bool CausalOrder::is_before(Moment first, Moment second) const
+{
+    if (first.rank == second.rank)
+        return first.step < second.step;
+    const auto known = m_kept.find(second);
+    return known != m_kept.end() && static_cast<std::size_t>(first.rank) < known->second.size() &&
+           known->second[static_cast<std::size_t>(first.rank)] >= first.step;
+}
+
+} // namespace hdtrace

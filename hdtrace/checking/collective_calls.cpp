@@ -1,0 +1,140 @@
+#include "hdtrace/checking/collective_calls.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "hdtrace/analysis/call_text.h"
+#include "hdtrace/checking/collective_data.h"
+#include "hdtrace/checking/deadlocks.h"
+
+namespace hdtrace {
+namespace {
+
+// Roots of inter-communicators are told in another way on each side.
+bool has_one_root(const Communicator& communicator)
+{
+    return std::ranges::none_of(communicator.members,
+                                [](const auto& member) { return member.group.has_value(); });
+}
+
+std::string call_text(const CollectiveCall& call)
+{
+    return call.name + (call.root ? " with root " + std::to_string(*call.root) : "") + at(call.site);
+}
+
+CallPlace place_of(const CollectiveCall& call)
+{
+    return {call.rank, call.thread, call.line, call.site};
+}
+
+const std::string* argument(const CollectiveCall& call, std::string_view name)
+{
+    return call.arguments ? call.arguments->call.find(name) : nullptr;
+}
+
+// The ranks that did not call.
+std::set<std::int64_t> absent_ranks(const Collective& collective)
+{
+    std::set<std::int64_t> absent;
+    for (const Communicator::Member& member : collective.communicator->members)
+        absent.insert(member.global);
+    for (const CollectiveCall& call : collective.calls)
+        absent.erase(call.rank);
+    return absent;
+}
+
+} // namespace
+
+std::string CollectiveCheck::operation_text(const Collective& collective) const
+{
+    const std::string number = "operation " + std::to_string(collective.number) + " on ";
+    if (collective.file)
+        return number + collective.file->name;
+    const std::string& label = m_findings.project().label_of(*collective.communicator);
+    return number + (collective.window ? "a window of " : "") + label;
+}
+
+void CollectiveCheck::check(const Collective& collective)
+{
+    if (m_out_of_order.contains(scope_of(collective)))
+        return;
+    // One that failed may have had another root, which is why.
+    const auto model = std::ranges::find(collective.calls, false, &CollectiveCall::has_failed);
+    if (model == collective.calls.end())
+        return;
+    check_members(collective, *model);
+    if (m_out_of_order.contains(scope_of(collective)))
+        return;
+    if (collective.calls.size() < collective.communicator->members.size())
+        check_absent(collective);
+    else if (!collective.file && !collective.window && has_one_root(*collective.communicator))
+        check_data(collective);
+}
+
+void CollectiveCheck::check_members(const Collective& collective, const CollectiveCall& model)
+{
+    for (const CollectiveCall& call : collective.calls)
+        if (!call.has_failed && !check_call(collective, model, call))
+            return;
+}
+
+/// False if what follows would tell the same again.
+bool CollectiveCheck::check_call(const Collective& collective, const CollectiveCall& model,
+                                 const CollectiveCall& call)
+{
+    if (call.name != model.name) {
+        const bool is_form = facts_of(call.name).operation == facts_of(model.name).operation;
+        report(is_form ? FindingKind::collective_blocking_mismatch : FindingKind::collective_call_mismatch,
+               collective, call, model, " is " + call_text(call), call_text(model));
+        m_out_of_order.insert(scope_of(collective));
+        return false;
+    }
+    if (has_one_root(*collective.communicator) && call.root != model.root) {
+        report(FindingKind::collective_root_mismatch, collective, call, model, " is " + call_text(call),
+               call_text(model));
+        return false;
+    }
+    const std::string* const op = argument(call, "op");
+    const std::string* const other = argument(model, "op");
+    if (op && other && *op != *other) {
+        report(FindingKind::collective_operation_mismatch, collective, call, model,
+               " is " + call.name + " with " + *op + at(call.site),
+               model.name + " with " + *other + at(model.site));
+        return false;
+    }
+    return true;
+}
+
+void CollectiveCheck::check_data(const Collective& collective)
+{
+    const std::optional<DataMismatch> mismatch = find_mismatch(collective, m_signatures);
+    if (mismatch)
+        report(
+            mismatch->is_type ? FindingKind::collective_type_mismatch : FindingKind::collective_size_mismatch,
+            collective, *mismatch->call, *mismatch->other,
+            ": " + mismatch->call->name + at(mismatch->call->site) + " " + mismatch->here, mismatch->there);
+}
+
+void CollectiveCheck::report(FindingKind kind, const Collective& collective, const CollectiveCall& call,
+                             const CollectiveCall& other, const std::string& here, const std::string& there)
+{
+    const OpenedProject& project = m_findings.project();
+    m_findings.report(kind, place_of(call),
+                      operation_text(collective) + here + " here, but " + there + " in " +
+                          file_and_line(project, place_of(other)),
+                      other.site);
+}
+
+void CollectiveCheck::check_absent(const Collective& collective)
+{
+    m_out_of_order.insert(scope_of(collective));
+    const CollectiveCall& first = collective.calls.front();
+    const std::set<std::int64_t> absent = absent_ranks(collective);
+    m_findings.report(FindingKind::collective_missing, place_of(first),
+                      operation_text(collective) + ", " + call_text(first) + ", was not called by " +
+                          ranks_text(absent),
+                      nullptr, m_endings.reason_of(absent));
+}
+
+} // namespace hdtrace

@@ -1,0 +1,48 @@
+// collective_calls.h - that the members of a communicator call the same, and give what the others take.
+#pragma once
+
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "hdtrace/checking/endings.h"
+#include "hdtrace/checking/type_signature.h"
+#include "hdtrace/matching/collectives.h"
+
+namespace hdtrace {
+
+/// Follows no calls itself: gets what a CollectiveMatcher with arguments has matched.
+class CollectiveCheck {
+  public:
+    /// Both must outlive it.
+    CollectiveCheck(Findings& findings, Endings& endings)
+        : m_findings(findings), m_endings(endings), m_signatures(findings.objects())
+    {
+    }
+
+    void check(const Collective& collective);
+
+  private:
+    void check_members(const Collective& collective, const CollectiveCall& model);
+    bool check_call(const Collective& collective, const CollectiveCall& model, const CollectiveCall& call);
+    void check_data(const Collective& collective);
+    void check_absent(const Collective& collective);
+    void report(FindingKind kind, const Collective& collective, const CollectiveCall& call,
+                const CollectiveCall& other, const std::string& here, const std::string& there);
+
+    /// What operations follow each other on.
+    using Scope = std::tuple<const Communicator*, const ProjectFile*, const Window*>;
+
+    static Scope scope_of(const Collective& collective)
+    {
+        return {collective.communicator, collective.file, collective.window};
+    }
+    std::string operation_text(const Collective& collective) const;
+
+    Findings& m_findings;
+    Endings& m_endings;
+    TypeSignatures m_signatures;
+    std::set<Scope> m_out_of_order; ///< what follows there says nothing
+};
+
+} // namespace hdtrace

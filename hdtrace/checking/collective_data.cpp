@@ -1,0 +1,161 @@
+#include "hdtrace/checking/collective_data.h"
+
+#include <algorithm>
+#include <map>
+
+#include "hdtrace/calls/calls.h"
+
+namespace hdtrace {
+namespace {
+
+/// What a call gives to a member or takes from it.
+struct Part {
+    TypedData data;
+    std::int64_t bytes = 0;
+};
+
+/// Which attributes or child elements tell it.
+struct Side {
+    std::string_view count, tid, size, children;
+};
+constexpr Side given{"count", "tid", "size", "Send"};
+constexpr Side taken{"recvCount", "recvtid", "recvSize", "Recv"};
+
+bool is_in_place(const CollectiveCall& call)
+{
+    return call.arguments->call.find("inPlace") != nullptr;
+}
+
+class Comparison {
+  public:
+    Comparison(const Collective& collective, TypeSignatures& signatures)
+        : m_calls(collective.calls), m_facts(facts_of(m_calls.front().name)), m_signatures(signatures)
+    {
+    }
+
+    std::optional<DataMismatch> find()
+    {
+        if (!std::ranges::all_of(m_calls,
+                                 [](const auto& call) { return call.arguments && !call.has_failed; }))
+            return std::nullopt;
+        if (m_facts.reduces || (m_facts.collective == CollectiveKind::one_to_all && !m_facts.scatters))
+            compare_alike();
+        else if (m_facts.collective == CollectiveKind::one_to_all)
+            compare_with_root(given, taken);
+        else if (m_facts.collective == CollectiveKind::all_to_one)
+            compare_with_root(taken, given);
+        else if (m_facts.collective == CollectiveKind::all_to_all)
+            compare_all();
+        return m_found;
+    }
+
+  private:
+    /// All say the same: Bcast, and what reduces.
+    void compare_alike()
+    {
+        const CollectiveCall& model = m_calls.front();
+        for (const CollectiveCall& call : m_calls) {
+            if (m_facts.lists_receives) {
+                for (const CollectiveCall& of : m_calls)
+                    compare(call, part(call, taken, of.rank), model, part(model, taken, of.rank), "has",
+                            "has");
+            } else {
+                compare(call, plain(call, given), model, plain(model, given), "has", "has");
+            }
+        }
+    }
+
+    /// The root has a part for each member, who has it for the root.
+    void compare_with_root(const Side& of_root, const Side& of_others)
+    {
+        const auto root = std::ranges::find(m_calls, m_calls.front().root, [](const CollectiveCall& call) {
+            return std::optional(call.rank);
+        });
+        if (root == m_calls.end())
+            return;
+        const bool gives = of_root.count == given.count;
+        for (const CollectiveCall& call : m_calls)
+            if (&call != &*root || !is_in_place(call))
+                compare(call, plain(call, of_others), *root, part(*root, of_root, call.rank),
+                        gives ? "takes" : "gives", gives ? "gives" : "takes");
+    }
+
+    void compare_all()
+    {
+        const bool is_list = m_facts.lists_sends || m_facts.lists_receives;
+        for (const CollectiveCall& call : m_calls) {
+            if (is_in_place(call))
+                continue;
+            for (const CollectiveCall& other : m_calls) {
+                if (!is_list && &other != &m_calls.front() && &call != &m_calls.front())
+                    continue; // equal to what the first one takes and gives
+                compare(call, m_facts.lists_sends ? part(call, given, other.rank) : plain(call, given), other,
+                        part(other, taken, call.rank), "gives", "takes");
+            }
+        }
+    }
+
+    Part plain(const CollectiveCall& call, const Side& side)
+    {
+        const Element& element = call.arguments->call;
+        return {m_signatures.data(call.rank, element, side.count, side.tid),
+                element.integer(side.size).value_or(0)};
+    }
+
+    /// The part for one member, which may stand in a list.
+    Part part(const CollectiveCall& call, const Side& side, std::int64_t rank)
+    {
+        const bool is_list = side.count == given.count ? m_facts.lists_sends : m_facts.lists_receives;
+        if (!is_list)
+            return plain(call, side);
+        const Element* const child = child_of(call, side, rank);
+        if (!child)
+            return {{0, nullptr}, 0};
+        const std::int64_t tid =
+            child->integer("tid").value_or(call.arguments->call.integer(side.tid).value_or(-1));
+        return {{child->integer("count").value_or(0), m_signatures.find(call.rank, tid)},
+                child->integer("size").value_or(0)};
+    }
+
+    const Element* child_of(const CollectiveCall& call, const Side& side, std::int64_t rank)
+    {
+        auto [found, is_new] = m_children.try_emplace({&call, side.children});
+        if (is_new)
+            for (const Element& child : call.arguments->children)
+                if (child.name == side.children)
+                    found->second.emplace(child.integer("rank").value_or(-1), &child);
+        const auto child = found->second.find(rank);
+        return child == found->second.end() ? nullptr : child->second;
+    }
+
+    void compare(const CollectiveCall& call, const Part& here, const CollectiveCall& other, const Part& there,
+                 const std::string& does, const std::string& other_does)
+    {
+        if (m_found || (&call == &other && does == other_does))
+            return;
+        const auto with = [](const std::string& verb, const std::string& what) { return verb + " " + what; };
+        if (const auto differs = difference(here.data, there.data))
+            m_found = {true, &call, &other, with(does, differs->first), with(other_does, differs->second)};
+        else if (here.bytes != there.bytes)
+            m_found = {false, &call, &other, with(does, std::to_string(here.bytes) + " bytes"),
+                       with(other_does, std::to_string(there.bytes) + " bytes")};
+        if (m_found)
+            m_found->there = other.name + " " + m_found->there;
+    }
+
+    const std::vector<CollectiveCall>& m_calls;
+    const CallFacts& m_facts;
+    TypeSignatures& m_signatures;
+    std::map<std::pair<const CollectiveCall*, std::string_view>, std::map<std::int64_t, const Element*>>
+        m_children;
+    std::optional<DataMismatch> m_found;
+};
+
+} // namespace
+
+std::optional<DataMismatch> find_mismatch(const Collective& collective, TypeSignatures& signatures)
+{
+    return collective.calls.empty() ? std::nullopt : Comparison(collective, signatures).find();
+}
+
+} // namespace hdtrace

@@ -1,0 +1,194 @@
+#include "hdtrace/checking/endings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "hdtrace/analysis/call_text.h"
+
+namespace hdtrace {
+namespace {
+
+// MPI 4.1, 11.4.1, and the clock, which libraries let pass.
+bool may_be_called_at_any_time(std::string_view name)
+{
+    static const std::set<std::string_view> names = {
+        "Initialized",     "Finalized",   "Get_version",  "Get_library_version",
+        "Abi_get_version", "Error_class", "Error_string", "Errhandler_free",
+        "Pcontrol",        "Wtime",       "Wtick"};
+    return names.contains(name) || name.starts_with("Info_") || name.starts_with("Session_");
+}
+
+// Launchers and batch systems end processes so.
+bool comes_from_outside(const FatalSignal& signal)
+{
+    static const std::set<std::string_view> names = {"SIGTERM", "SIGKILL", "SIGINT",  "SIGHUP",
+                                                     "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGXCPU"};
+    return names.contains(signal.name);
+}
+
+} // namespace
+
+void Endings::leave(const Call& call)
+{
+    if (call.nesting != 0 || call.facts.call_class == CallClass::other)
+        return;
+    const CallPlace place = place_of(m_findings.objects(), call);
+    Progress& progress = m_progress[call.trace.rank];
+    progress.has_aborted = progress.has_aborted || call.facts.life == LifeCycle::aborts;
+    progress.has_sessions = progress.has_sessions || call.state.name == "Session_init";
+    check_outside(call, progress, place);
+    if (progress.finalized > 0 && call.state.time >= progress.finalized)
+        return;
+    if (call.state.is_unfinished()) {
+        m_not_whole.try_emplace(call.trace.rank, call.trace.path);
+        m_unfinished.emplace(call.trace.rank, Unfinished{place, call_words(call.state)});
+        return;
+    }
+    progress.last = place;
+    progress.last_end = call.state.end;
+    if (call.facts.life == LifeCycle::ends)
+        progress.finalized = call.state.end;
+    progress.has_begun = progress.has_begun || call.facts.life == LifeCycle::begins;
+    progress.has_ended = progress.has_ended || call.facts.life == LifeCycle::ends;
+}
+
+void Endings::check_outside(const Call& call, const Progress& progress, const CallPlace& place)
+{
+    const bool begins_again = progress.has_begun && call.facts.life == LifeCycle::begins;
+    const bool is_behind_end = progress.has_ended && !progress.has_sessions &&
+                               call.state.time >= progress.finalized &&
+                               !may_be_called_at_any_time(call.state.name);
+    if (!begins_again && !is_behind_end)
+        return;
+    m_findings.report(FindingKind::outside_mpi, place,
+                      call.state.name + at(place.site) + " is called " +
+                          (is_behind_end ? "after MPI_Finalize" : "a second time"));
+    if (call.state.is_unfinished())
+        set_cause(call.trace.rank);
+}
+
+void Endings::set_cause(std::int64_t rank)
+{
+    explain(rank);
+    m_causes.insert(rank);
+}
+
+void Endings::set_read()
+{
+    m_is_read = true;
+    find_signals();
+    for (const auto& [rank, signal] : m_signals)
+        if (!comes_from_outside(signal) && !m_causes.contains(rank))
+            report_signal(rank, signal);
+    for (const RunProcess& process : m_findings.project().project.run.processes)
+        if (ended_itself(process))
+            m_causes.insert(process.rank);
+}
+
+// Too early: the last line about its processor time was written at the end.
+bool Endings::ended_itself(const RunProcess& process) const
+{
+    return process.cpu_times.size() > 1 && ended_early(process.rank) && !m_signals.contains(process.rank);
+}
+
+// Behind the last call that ended: the program may have handled others.
+void Endings::find_signals()
+{
+    for (const RunProcess& process : m_findings.project().project.run.processes) {
+        const auto progress = m_progress.find(process.rank);
+        if (progress == m_progress.end() || progress->second.finalized > 0)
+            continue;
+        const auto first = std::ranges::find_if(process.signals, [&](const FatalSignal& signal) {
+            return signal.time >= progress->second.last_end;
+        });
+        if (first != process.signals.end())
+            m_signals.emplace(process.rank, *first);
+    }
+}
+
+void Endings::report_signal(std::int64_t rank, const FatalSignal& signal)
+{
+    set_cause(rank);
+    const Progress& progress = m_progress.at(rank);
+    const auto [first, last] = m_unfinished.equal_range(rank);
+    const auto inside = std::find_if(
+        first, last, [&](const auto& call) { return call.second.place.thread == signal.thread; });
+    const CallPlace& place = inside != last ? inside->second.place : progress.last;
+    const std::string where =
+        inside != last ? " inside " + inside->second.text : " after its last call" + at(progress.last.site);
+    m_not_whole.try_emplace(rank, m_findings.project().path_of(rank, place.thread));
+    m_findings.report(FindingKind::killed_by_signal, place,
+                      signal.name + " ended the process" + where + (inside != last ? at(place.site) : ""));
+}
+
+// Of those that were ended from outside, though no process gave a reason, the first.
+void Endings::report_followers()
+{
+    const auto first =
+        std::ranges::min_element(m_signals, {}, [](const auto& of_rank) { return of_rank.second.time; });
+    if (first != m_signals.end() && m_causes.empty() && !m_explained.contains(first->first))
+        report_signal(first->first, first->second);
+}
+
+bool Endings::only_followed(std::int64_t rank) const
+{
+    const auto signal = m_signals.find(rank);
+    return !m_causes.empty() && !m_causes.contains(rank) &&
+           (signal == m_signals.end() || comes_from_outside(signal->second));
+}
+
+void Endings::report_trace(FindingKind kind, std::int64_t rank, const std::string& file, std::int64_t line,
+                           std::string text, const CallSite* site)
+{
+    if (rank >= 0)
+        m_not_whole.try_emplace(rank, file);
+    m_findings.report_file(kind, rank, file, line, std::move(text), site);
+}
+
+// A trace that was cut off and has been closed since looks like this.
+bool Endings::ended_early(std::int64_t rank) const
+{
+    const auto found = m_progress.find(rank);
+    return m_is_read && found != m_progress.end() && found->second.has_begun && !found->second.has_ended;
+}
+
+std::string Endings::reason_of(std::int64_t rank)
+{
+    if (m_is_read && m_signals.contains(rank))
+        m_not_whole.try_emplace(rank, m_findings.project().path_of(rank, m_progress.at(rank).last.thread));
+    if (!m_not_whole.contains(rank) && ended_early(rank)) {
+        const Progress& progress = m_progress.at(rank);
+        const CallPlace& last = progress.last;
+        const std::string& file = m_findings.project().path_of(rank, last.thread);
+        if (progress.has_aborted)
+            report_trace(FindingKind::aborted, rank, file, last.line,
+                         "the process ended all processes" + at(last.site), last.site);
+        else
+            report_trace(FindingKind::no_finalize, rank, file, last.line,
+                         "this is the last call" + at(last.site) + ", but Finalize was not called",
+                         last.site);
+    }
+    const auto found = rank == -1 ? m_not_whole.begin() : m_not_whole.find(rank);
+    return found == m_not_whole.end() ? std::string() : found->second;
+}
+
+std::string Endings::reason_of(const std::set<std::int64_t>& ranks)
+{
+    const bool is_known = std::ranges::all_of(
+        ranks, [&](std::int64_t rank) { return m_not_whole.contains(rank) || ended_early(rank); });
+    return is_known ? reason_of(*ranks.begin()) : std::string();
+}
+
+void Endings::finish()
+{
+    report_followers();
+    for (const auto& [rank, ignored] : m_progress)
+        if (!only_followed(rank))
+            reason_of(rank);
+    for (const auto& [rank, call] : m_unfinished)
+        if (!m_explained.contains(rank) && !only_followed(rank))
+            m_findings.report(FindingKind::unfinished, call.place,
+                              "the process ended inside " + call.text + at(call.place.site));
+}
+
+} // namespace hdtrace

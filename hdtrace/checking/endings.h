@@ -1,0 +1,73 @@
+// endings.h - how processes ended, and which traces are not whole.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "hdtrace/checking/findings.h"
+
+namespace hdtrace {
+
+/// Follows how far each process came, and knows at the end why one did not do what others waited for.
+class Endings : public EventVisitor {
+  public:
+    /// @p findings must outlive it.
+    explicit Endings(Findings& findings) : m_findings(findings) {}
+
+    void leave(const Call& call) override;
+
+    /// A trace lacks calls, as @p text tells.
+    void report_trace(FindingKind kind, std::int64_t rank, const std::string& file, std::int64_t line,
+                      std::string text, const CallSite* site = nullptr);
+    /// The reason for which the process is inside a call is told by another finding.
+    void explain(std::int64_t rank) { m_explained.insert(rank); }
+    /// Another finding tells how the process ended, and with it all others.
+    void set_cause(std::int64_t rank);
+
+    /// All calls have been read.
+    void set_read();
+    /// The trace of a process that is not whole, if there is one: why it did not do something; -1 is any
+    /// process. Else nothing.
+    std::string reason_of(std::int64_t rank);
+    /// Only if it is known of all of them.
+    std::string reason_of(const std::set<std::int64_t>& ranks);
+    /// Names processes that ended early, or inside a call for which there is no explanation.
+    void finish();
+
+  private:
+    /// How far a process came.
+    struct Progress {
+        CallPlace last;
+        std::int64_t last_end = 0;
+        std::int64_t finalized = 0; ///< when
+        bool has_begun = false;
+        bool has_ended = false;
+        bool has_aborted = false;
+        bool has_sessions = false;
+    };
+    struct Unfinished {
+        CallPlace place;
+        std::string text;
+    };
+
+    void check_outside(const Call& call, const Progress& progress, const CallPlace& place);
+    bool ended_early(std::int64_t rank) const;
+    bool ended_itself(const RunProcess& process) const;
+    void find_signals();
+    void report_signal(std::int64_t rank, const FatalSignal& signal);
+    void report_followers();
+    bool only_followed(std::int64_t rank) const;
+
+    Findings& m_findings;
+    std::map<std::int64_t, Progress> m_progress; ///< by rank
+    std::multimap<std::int64_t, Unfinished> m_unfinished;
+    std::map<std::int64_t, FatalSignal> m_signals; ///< that ended a process
+    std::set<std::int64_t> m_explained;
+    std::set<std::int64_t> m_causes;
+    std::map<std::int64_t, std::string> m_not_whole; ///< of a process: a trace that lacks calls
+    bool m_is_read = false;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,141 @@
+#include "hdtrace/checking/file_conflicts.h"
+
+#include <algorithm>
+
+#include "hdtrace/analysis/call_text.h"
+
+namespace hdtrace {
+namespace {
+
+constexpr std::size_t most_pairs = 200'000;
+constexpr std::size_t most_comparisons = 20'000'000;
+
+bool reads_or_writes(const CallFacts& facts)
+{
+    return facts.file == FileAccess::read || facts.file == FileAccess::write;
+}
+
+} // namespace
+
+void FileConflicts::accessed(const Call& call, const Operation& operation)
+{
+    if (call.is_inside_call || call.has_failed() || !reads_or_writes(*operation.facts) ||
+        m_piece_count > most_pieces)
+        return;
+    const ProjectFile* file = m_findings.objects().file(operation.rank, *operation.call);
+    const auto offset = operation.call->integer("offset");
+    const OpenFile& open = m_open[{operation.rank, file}];
+    if (!file || !offset || !open.view || !open.view->is_regular())
+        return;
+    const std::int64_t asked = operation.call->integer("size").value_or(0);
+    const std::int64_t size = std::min(asked, operation.call->integer("actual").value_or(asked));
+    std::vector<Piece>& pieces = m_pieces[file];
+    open.view->visit_pieces(*offset, size, [&](std::int64_t begin, std::int64_t end) {
+        if (++m_piece_count <= most_pieces)
+            pieces.push_back({begin, end, m_accesses.size()});
+    });
+    if (operation.rid >= 0)
+        m_pending[{operation.rank, operation.rid}] = m_accesses.size();
+    else
+        m_blocking[operation.rank] = m_accesses.size();
+    m_accesses.push_back({operation.facts->file == FileAccess::write, open.is_atomic,
+                          m_order.step(operation.rank), Moment(), call.state.name,
+                          place_of(m_findings.objects(), call)});
+}
+
+void FileConflicts::leave(const Call& call)
+{
+    if (call.is_inside_call)
+        return;
+    if (const auto access = m_blocking.extract(call.trace.rank))
+        m_accesses[access.mapped()].done = m_order.step(call.trace.rank);
+    const ProjectFile* file = m_findings.objects().file(call.trace.rank, call.state);
+    if (!file || call.has_failed())
+        return;
+    if (call.facts.makes == ObjectKind::file)
+        m_open[{call.trace.rank, file}] = OpenFile();
+    else if (call.facts.file == FileAccess::view)
+        set_view(m_open[{call.trace.rank, file}], call);
+    else if (call.state.name == "File_set_atomicity")
+        m_open[{call.trace.rank, file}].is_atomic = call.state.integer("flag") != 0;
+}
+
+void FileConflicts::completed(const Call& call, const Completion& completion)
+{
+    if (const auto access = m_pending.extract({call.trace.rank, completion.rid}))
+        m_accesses[access.mapped()].done = m_order.step(call.trace.rank);
+}
+
+void FileConflicts::set_view(OpenFile& file, const Call& call)
+{
+    file.view.reset();
+    try {
+        if (const MappedType* type =
+                m_types.find(call.trace.rank, call.state.integer("filetid").value_or(-1)))
+            file.view = FileView(call.state.integer("offset").value_or(0), *type);
+    } catch (const DatatypeError&) {
+    }
+}
+
+/// Those that are ordered are sorted out later.
+bool FileConflicts::conflict(std::size_t one, std::size_t other) const
+{
+    const Access& first = m_accesses[one];
+    const Access& second = m_accesses[other];
+    return first.place.rank != second.place.rank && (first.writes || second.writes) &&
+           !(first.is_atomic && second.is_atomic);
+}
+
+void FileConflicts::add_pairs(const ProjectFile& file, std::vector<Piece>& pieces)
+{
+    std::ranges::sort(pieces, {}, &Piece::begin);
+    std::vector<const Piece*> open; // those that may reach the next piece
+    std::size_t comparisons = 0;
+    for (const Piece& piece : pieces) {
+        comparisons += open.size();
+        if (comparisons > most_comparisons)
+            return;
+        std::erase_if(open, [&](const Piece* other) { return other->end <= piece.begin; });
+        for (const Piece* other : open)
+            if (m_pairs.size() < most_pairs && conflict(other->access, piece.access))
+                m_pairs.insert({std::min(other->access, piece.access), std::max(other->access, piece.access),
+                                &file, piece.begin});
+        open.push_back(&piece);
+    }
+}
+
+void FileConflicts::prepare()
+{
+    if (m_piece_count > most_pieces)
+        return;
+    for (auto& [file, pieces] : m_pieces)
+        add_pairs(*file, pieces);
+    for (const Pair& pair : m_pairs) {
+        m_order.keep(m_accesses[pair.one].issued);
+        m_order.keep(m_accesses[pair.other].issued);
+    }
+}
+
+void FileConflicts::finish()
+{
+    std::set<std::pair<const CallSite*, const CallSite*>> told;
+    for (const Pair& pair : m_pairs) {
+        const Access& first = m_accesses[pair.one];
+        const Access& second = m_accesses[pair.other];
+        const auto is_behind = [&](const Access& earlier, const Access& later) {
+            return earlier.done.step > 0 && m_order.is_before(earlier.done, later.issued);
+        };
+        if (is_behind(first, second) || is_behind(second, first) ||
+            !told.insert({first.place.site, second.place.site}).second)
+            continue;
+        m_findings.report(FindingKind::file_conflict, second.place,
+                          second.name + at(second.place.site) + " of rank " +
+                              std::to_string(second.place.rank) + " and " + first.name +
+                              at(first.place.site) + " of rank " + std::to_string(first.place.rank) +
+                              " access the same bytes of " + pair.file->name + ", from " +
+                              std::to_string(pair.begin) + " on, and nothing orders them",
+                          first.place.site);
+    }
+}
+
+} // namespace hdtrace

@@ -1,0 +1,81 @@
+// file_conflicts.h - accesses of several processes to the same bytes of a file that nothing orders.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/checking/causal_order.h"
+#include "hdtrace/checking/findings.h"
+#include "hdtrace/matching/file_view.h"
+
+namespace hdtrace {
+
+/// Those with the shared file pointer are left out: the trace does not tell where they are. Memory grows with
+/// the pieces that are accessed, up to most_pieces: if there are more, nothing is found.
+class FileConflicts : public EventVisitor {
+  public:
+    static constexpr std::size_t most_pieces = 1'000'000;
+
+    /// Both must outlive it.
+    FileConflicts(Findings& findings, CausalOrder& order)
+        : m_findings(findings), m_order(order), m_types(findings.objects())
+    {
+    }
+
+    void accessed(const Call& call, const Operation& operation) override;
+    void leave(const Call& call) override;
+    void completed(const Call& call, const Completion& completion) override;
+
+    /// Tells the order what it will be asked.
+    void prepare();
+    void finish();
+
+  private:
+    struct Access {
+        bool writes = false;
+        bool is_atomic = false;
+        Moment issued;
+        Moment done; ///< step 0: never
+        std::string name;
+        CallPlace place;
+    };
+    struct Piece {
+        std::int64_t begin = 0;
+        std::int64_t end = 0;
+        std::size_t access = 0;
+    };
+    /// What a process has opened.
+    struct OpenFile {
+        std::optional<FileView> view = FileView(); ///< nothing if its type is not described
+        bool is_atomic = false;
+    };
+    struct Pair {
+        std::size_t one;
+        std::size_t other;
+        const ProjectFile* file;
+        std::int64_t begin; ///< of what both access
+
+        auto operator<=>(const Pair&) const = default;
+    };
+
+    void set_view(OpenFile& file, const Call& call);
+    void add_pairs(const ProjectFile& file, std::vector<Piece>& pieces);
+    bool conflict(std::size_t one, std::size_t other) const;
+
+    Findings& m_findings;
+    CausalOrder& m_order;
+    TypeMaps m_types;
+    std::map<std::pair<std::int64_t, const ProjectFile*>, OpenFile> m_open; ///< by rank
+    std::vector<Access> m_accesses;
+    std::map<const ProjectFile*, std::vector<Piece>> m_pieces;
+    std::size_t m_piece_count = 0;
+    std::map<std::int64_t, std::size_t> m_blocking;                         ///< by rank: the access it is in
+    std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> m_pending; ///< by rank and rid
+    std::set<Pair> m_pairs;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,62 @@
+#include "hdtrace/checking/findings.h"
+
+#include <utility>
+
+namespace hdtrace {
+
+CallPlace place_of(const ObjectTable& objects, const Call& call)
+{
+    return {call.trace.rank, call.trace.thread, call.state.line,
+            objects.call_site(call.trace.rank, call.state)};
+}
+
+CallPlace place_of(const ObjectTable& objects, const Operation& operation)
+{
+    return {operation.rank, operation.thread, operation.line,
+            objects.call_site(operation.rank, operation.site)};
+}
+
+void Findings::report(FindingKind kind, const CallPlace& place, std::string text, const CallSite* other_site,
+                      std::string because)
+{
+    m_findings.push_back({.kind = kind,
+                          .severity = facts_of(kind).severity,
+                          .rank = place.rank,
+                          .file = m_project.path_of(place.rank, place.thread),
+                          .line = place.line,
+                          .text = std::move(text),
+                          .because = std::move(because),
+                          .site = place.site,
+                          .other_site = other_site});
+}
+
+void Findings::report_mild(FindingKind kind, const CallPlace& place, std::string text)
+{
+    report(kind, place, std::move(text));
+    m_findings.back().severity = Severity::warning;
+}
+
+void Findings::report_file(FindingKind kind, std::int64_t rank, const std::string& file, std::int64_t line,
+                           std::string text, const CallSite* site)
+{
+    m_findings.push_back({.kind = kind,
+                          .severity = facts_of(kind).severity,
+                          .rank = rank,
+                          .file = file,
+                          .line = line,
+                          .text = std::move(text),
+                          .because = {},
+                          .site = site});
+}
+
+std::vector<Finding> Findings::take()
+{
+    return std::exchange(m_findings, {});
+}
+
+std::string file_and_line(const OpenedProject& project, const CallPlace& place)
+{
+    return project.path_of(place.rank, place.thread) + ":" + std::to_string(place.line);
+}
+
+} // namespace hdtrace

@@ -1,0 +1,213 @@
+#include "hdtrace/checking/request_check.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "hdtrace/analysis/call_text.h"
+
+namespace hdtrace {
+namespace {
+
+std::int64_t rid_of(const Element& element)
+{
+    return element.integer("rid").value_or(-1);
+}
+
+/// Which partitions a call makes ready; of a range that goes too far one that does not exist.
+std::vector<std::int64_t> partitions_of(const State& call, std::int64_t most)
+{
+    std::vector<std::int64_t> partitions;
+    if (const auto one = call.integer("partition"))
+        return {*one};
+    const auto low = call.integer("partitionLow"), high = call.integer("partitionHigh");
+    if (low && high)
+        for (std::int64_t i = *low; i <= std::min(*high, most); ++i)
+            partitions.push_back(i);
+    else if (const std::string* list = call.find("partitions"))
+        for (std::istringstream text(*list); text.good();)
+            if (std::string number; std::getline(text, number, ';') && !number.empty())
+                partitions.push_back(Element{"", {{"partition", number}}}.integer("partition").value_or(-1));
+    return partitions;
+}
+
+/// Whether a call that waits was also given requests that are not active.
+bool has_idle_request(const State& call)
+{
+    const auto is_active = [](const Element& child) {
+        return child.name == "For" || child.name == "Pending";
+    };
+    return call.integer("count").value_or(1) > std::ranges::count_if(call.children, is_active);
+}
+
+std::string quoted(std::int64_t rid)
+{
+    return " with rid " + std::to_string(rid);
+}
+
+} // namespace
+
+void RequestCheck::leave(const Call& call)
+{
+    const std::int64_t rank = call.trace.rank;
+    if (call.state.is_unfinished() || call.has_failed())
+        return;
+    if (call.facts.life == LifeCycle::ends)
+        m_ended.insert(rank);
+    if (call.facts.progress == CallProgress::prepares && rid_of(call.state) >= 0 && !call.is_inside_call)
+        m_persistent[{rank, rid_of(call.state)}] = {
+            .made = place_of(m_findings.objects(), call),
+            .call = call.state.name,
+            .time = call.state.time,
+            .partitions =
+                call.facts.sends != SendMode::none ? call.state.integer("partitions").value_or(0) : 0,
+            .ready = {}};
+    if (call.facts.progress == CallProgress::activates) {
+        start(call, call.state);
+        for (const Element& child : call.state.children)
+            if (child.name == "Start")
+                start(call, child);
+    }
+    if (call.facts.progress == CallProgress::waits && has_idle_request(call.state))
+        m_idle_waits[rank] = call.state.time;
+    if (call.state.name.starts_with("Pready"))
+        make_ready(call);
+    if (call.facts.progress == CallProgress::releases)
+        release(call);
+}
+
+void RequestCheck::start(const Call& call, const Element& start)
+{
+    const std::int64_t rank = call.trace.rank;
+    const auto found = m_persistent.find({rank, start.integer("initRid").value_or(-1)});
+    if (found == m_persistent.end())
+        return;
+    Persistent& request = found->second;
+    const CallPlace place = place_of(m_findings.objects(), call);
+    if (request.active >= 0)
+        m_findings.report(FindingKind::request_started_twice, place,
+                          call.state.name + at(place.site) + " starts the request of " + request.call +
+                              at(request.made.site) + " again, which was started" + at(request.last_start) +
+                              " and is not complete",
+                          request.last_start);
+    request.was_started = true;
+    request.active = rid_of(start);
+    request.last_start = place.site;
+    request.ready.clear();
+    m_request_of[{rank, request.active}] = found->first.second;
+}
+
+void RequestCheck::completed(const Call& call, const Completion& completion)
+{
+    if (completion.outcome == Outcome::freed || completion.outcome == Outcome::perhaps_cancelled)
+        return check_given_up(call, completion);
+    const auto of_start = m_request_of.find({call.trace.rank, completion.rid});
+    if (of_start == m_request_of.end())
+        return;
+    const auto request = m_persistent.find({call.trace.rank, of_start->second});
+    m_request_of.erase(of_start);
+    if (request == m_persistent.end() || request->second.active != completion.rid)
+        return;
+    request->second.active = -1;
+    check_partitions(request->second);
+}
+
+/// Of a send that is complete in time nobody needs to know.
+void RequestCheck::check_given_up(const Call& call, const Completion& completion)
+{
+    const Operation* operation = completion.operation;
+    const bool is_persistent = m_request_of.contains({call.trace.rank, completion.rid});
+    if (!operation || is_persistent || completion.outcome != Outcome::freed ||
+        (operation->facts->receives == ReceiveKind::none &&
+         operation->facts->collective == CollectiveKind::none))
+        return;
+    const CallPlace made = place_of(m_findings.objects(), *operation);
+    const CallPlace place = place_of(m_findings.objects(), call);
+    m_findings.report(FindingKind::request_freed_early, place,
+                      "Request_free" + at(place.site) + " gives up the request of " + operation->call->name +
+                          at(made.site) + ", which is active",
+                      made.site);
+}
+
+void RequestCheck::make_ready(const Call& call)
+{
+    const std::int64_t rid = rid_of(call.state);
+    const auto of_start = m_request_of.find({call.trace.rank, rid});
+    const auto found =
+        m_persistent.find({call.trace.rank, of_start == m_request_of.end() ? rid : of_start->second});
+    if (found == m_persistent.end())
+        return;
+    Persistent& request = found->second;
+    for (const std::int64_t partition : partitions_of(call.state, request.partitions)) {
+        if (partition >= 0 && partition < request.partitions && request.ready.insert(partition).second)
+            continue;
+        const CallPlace place = place_of(m_findings.objects(), call);
+        m_findings.report(FindingKind::partition_invalid, place,
+                          call.state.name + at(place.site) + " makes partition " + std::to_string(partition) +
+                              " ready, which " +
+                              (request.ready.contains(partition) ? "was ready already" : "does not exist"),
+                          request.made.site);
+        return;
+    }
+}
+
+void RequestCheck::check_partitions(const Persistent& request)
+{
+    const auto missing = request.partitions - static_cast<std::int64_t>(request.ready.size());
+    if (request.partitions > 0 && !request.ready.empty() && missing > 0)
+        m_findings.report(FindingKind::partition_missing, request.made,
+                          std::to_string(missing) + " of " + std::to_string(request.partitions) +
+                              " partitions of " + request.call + at(request.made.site) +
+                              " were never made ready");
+}
+
+void RequestCheck::release(const Call& call)
+{
+    const std::int64_t rid = rid_of(call.state);
+    const auto persistent = m_persistent.find({call.trace.rank, rid});
+    const CallPlace place = place_of(m_findings.objects(), call);
+    if (persistent == m_persistent.end())
+        return;
+    const Persistent& request = persistent->second;
+    if (!request.was_started)
+        report_not_started(request);
+    if (request.active >= 0)
+        m_findings.report(FindingKind::request_freed_early, place,
+                          "Request_free" + at(place.site) + " gives up the request of " + request.call +
+                              at(request.made.site) + ", which is active",
+                          request.made.site);
+    m_persistent.erase(persistent);
+}
+
+/// What is made and freed again may be as it is meant.
+void RequestCheck::report_not_started(const Persistent& request)
+{
+    const auto waited = m_idle_waits.find(request.made.rank);
+    if (waited == m_idle_waits.end() || waited->second < request.time)
+        return;
+    m_findings.report(FindingKind::request_not_started, request.made,
+                      "the request of " + request.call + at(request.made.site) +
+                          " was waited for, but never started");
+}
+
+void RequestCheck::finish(const std::vector<OperationPointer>& pending)
+{
+    for (const OperationPointer& operation : pending) {
+        const CallPlace place = place_of(m_findings.objects(), *operation);
+        m_findings.report(FindingKind::request_not_completed, place,
+                          operation->call->name + at(place.site) + quoted(operation->rid) +
+                              " was never completed",
+                          nullptr, m_endings.reason_of(operation->rank));
+    }
+    for (const auto& [id, request] : m_persistent) {
+        if (!m_ended.contains(id.first))
+            continue;
+        if (!request.was_started)
+            report_not_started(request);
+        if (request.active >= 0)
+            check_partitions(request);
+        m_findings.report(FindingKind::request_not_freed, request.made,
+                          "the request of " + request.call + at(request.made.site) + " was never freed");
+    }
+}
+
+} // namespace hdtrace

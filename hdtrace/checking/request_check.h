@@ -1,0 +1,56 @@
+// request_check.h - the lives of requests.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "hdtrace/checking/endings.h"
+#include "hdtrace/matching/requests.h"
+
+namespace hdtrace {
+
+class RequestCheck : public EventVisitor {
+  public:
+    /// Both must outlive it.
+    RequestCheck(Findings& findings, Endings& endings) : m_findings(findings), m_endings(endings) {}
+
+    void completed(const Call& call, const Completion& completion) override;
+    void leave(const Call& call) override;
+
+    /// @p pending is what was started and not completed.
+    void finish(const std::vector<OperationPointer>& pending);
+
+  private:
+    /// Of a persistent request.
+    struct Persistent {
+        CallPlace made;
+        std::string call;
+        std::int64_t time = 0;    ///< when it was made
+        std::int64_t active = -1; ///< the rid of its start that is not complete
+        const CallSite* last_start = nullptr;
+        std::int64_t partitions = 0; ///< 0: it is not sent in partitions
+        std::set<std::int64_t> ready;
+        bool was_started = false;
+    };
+    using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
+
+    void start(const Call& call, const Element& start);
+    void check_given_up(const Call& call, const Completion& completion);
+    void make_ready(const Call& call);
+    void check_partitions(const Persistent& request);
+    void release(const Call& call);
+    void report_not_started(const Persistent& request);
+
+    Findings& m_findings;
+    Endings& m_endings;
+    std::map<RequestId, Persistent> m_persistent;
+    std::map<RequestId, std::int64_t> m_request_of; ///< by the rid of a start: the rid of the request
+    std::map<std::int64_t, std::int64_t>
+        m_idle_waits; ///< by rank: when it waited last for what is not active
+    std::set<std::int64_t> m_ended;
+};
+
+} // namespace hdtrace

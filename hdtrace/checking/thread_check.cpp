@@ -1,0 +1,100 @@
+#include "hdtrace/checking/thread_check.h"
+
+#include <utility>
+
+#include "hdtrace/analysis/call_text.h"
+
+namespace hdtrace {
+namespace {
+
+std::string who(const Call& call, const CallPlace& place)
+{
+    return call.state.name + at(place.site) + " of rank " + std::to_string(place.rank) +
+           " is called by thread " + std::to_string(place.thread);
+}
+
+} // namespace
+
+ThreadCheck::ThreadCheck(Findings& findings) : m_findings(findings)
+{
+    for (const RunFact& fact : findings.project().project.run.facts)
+        if (fact.fact.name == "Program")
+            add(fact);
+}
+
+void ThreadCheck::add(const RunFact& program)
+{
+    const std::string* provided = program.fact.find("threadLevel");
+    if (!provided)
+        return;
+    const bool is_for_one = *provided == "MPI_THREAD_SINGLE" || *provided == "MPI_THREAD_FUNNELED";
+    if (!is_for_one && *provided != "MPI_THREAD_SERIALIZED")
+        return;
+    const auto count = static_cast<std::int64_t>(m_findings.project().project.process_count);
+    for (const auto& [first, last] : program.ranks)
+        for (std::int64_t rank = first; rank <= last && rank < count; ++rank)
+            m_processes[rank] = {.is_for_one_thread = is_for_one, .provided = *provided, .last = {}};
+}
+
+void ThreadCheck::enter(const Call& call)
+{
+    if (call.nesting > 0 || call.is_inside_call || call.facts.call_class == CallClass::other)
+        return;
+    if (const auto found = m_processes.find(call.trace.rank); found != m_processes.end())
+        check_level(found->second, call);
+    if (call.facts.collective != CollectiveKind::none &&
+        call.facts.members == CollectiveMembers::communicator)
+        check_collective(call);
+}
+
+void ThreadCheck::check_level(Process& process, const Call& call)
+{
+    if (call.facts.life == LifeCycle::begins)
+        process.main_thread = call.trace.thread;
+    if (call.facts.progress == CallProgress::query)
+        return;
+    const CallPlace place = place_of(m_findings.objects(), call);
+    LastCall other;
+    if (process.is_for_one_thread && process.main_thread >= 0 && place.thread != process.main_thread)
+        report(place,
+               who(call, place) + ", but thread " + std::to_string(process.main_thread) +
+                   " began MPI, which provides " + process.provided,
+               nullptr);
+    else if (overlaps(process.last, call, place, other))
+        report(place,
+               who(call, place) + " while thread " + std::to_string(other.place.thread) + " is in " +
+                   other.name + at(other.place.site) + "; MPI provides " + process.provided,
+               other.place.site);
+}
+
+void ThreadCheck::check_collective(const Call& call)
+{
+    const auto communicator = call.state.integer("cid");
+    if (!communicator)
+        return;
+    const CallPlace place = place_of(m_findings.objects(), call);
+    LastCall other;
+    if (overlaps(m_collectives[{call.trace.rank, *communicator}], call, place, other))
+        report(place,
+               who(call, place) + " while thread " + std::to_string(other.place.thread) + " is in " +
+                   other.name + at(other.place.site) + " on the same communicator",
+               other.place.site);
+}
+
+bool ThreadCheck::overlaps(LastCall& last, const Call& call, const CallPlace& place, LastCall& other)
+{
+    const bool is_during_another = call.state.time < last.end && place.thread != last.place.thread;
+    if (is_during_another)
+        other = last;
+    if (call.state.end > last.end)
+        last = {call.state.end, call.state.name, place};
+    return is_during_another;
+}
+
+void ThreadCheck::report(const CallPlace& place, std::string text, const CallSite* other_site)
+{
+    if (m_told.insert({place.rank, place.site}).second)
+        m_findings.report(FindingKind::thread_level, place, std::move(text), other_site);
+}
+
+} // namespace hdtrace

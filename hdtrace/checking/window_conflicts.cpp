@@ -1,0 +1,271 @@
+#include "hdtrace/checking/window_conflicts.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <sstream>
+
+#include "hdtrace/analysis/call_text.h"
+
+namespace hdtrace {
+namespace {
+
+constexpr std::string_view no_op = "MPI_NO_OP";
+constexpr std::size_t most_pairs = 200'000;
+constexpr std::size_t most_ranks = 1'000'000; // of a list that a damaged trace has
+
+bool only_reads(WindowAccess kind, const std::string& op)
+{
+    return kind == WindowAccess::get || op == no_op;
+}
+
+/// Of which each element is combined as a whole, whoever does it.
+bool is_atomic(WindowAccess kind)
+{
+    return kind != WindowAccess::put && kind != WindowAccess::get;
+}
+
+/// The ranks of a list such as "0;2..5;".
+std::vector<std::int64_t> ranks_in(const std::string* list)
+{
+    std::vector<std::int64_t> ranks;
+    std::istringstream text(list ? *list : "");
+    for (std::string part; std::getline(text, part, ';');) {
+        const auto dots = part.find("..");
+        const std::int64_t first = std::strtoll(part.c_str(), nullptr, 10);
+        const std::int64_t last =
+            dots == std::string::npos ? first : std::strtoll(part.c_str() + dots + 2, nullptr, 10);
+        for (std::int64_t rank = first; rank <= last && ranks.size() < most_ranks; ++rank)
+            ranks.push_back(rank);
+    }
+    return ranks;
+}
+
+const Window::Member* member_of(const Window& window, std::int64_t rank)
+{
+    const auto member = std::ranges::find(window.members, rank, &Window::Member::global);
+    return member == window.members.end() ? nullptr : &*member;
+}
+
+} // namespace
+
+void WindowConflicts::enter(const Call& call)
+{
+    if (call.is_inside_call || call.has_failed() || call.state.is_unfinished())
+        return;
+    if (call.facts.access == WindowAccess::none && call.facts.synchronisation == WindowSynchronisation::none)
+        return;
+    const Window* window = m_findings.objects().window(call.trace.rank, call.state);
+    if (!window)
+        return;
+    const auto target = call.state.integer("toRank").value_or(call.state.integer("fromRank").value_or(-1));
+    if (call.facts.access == WindowAccess::none)
+        synchronise(call, *window);
+    else if (target >= 0)
+        access(call, *window, target);
+}
+
+void WindowConflicts::access(const Call& call, const Window& window, std::int64_t target)
+{
+    const std::int64_t rank = call.trace.rank;
+    Epochs& epochs = m_epochs[{&window, rank}];
+    Access access;
+    access.kind = call.facts.access;
+    if (const std::string* op = call.state.find("op"))
+        access.op = *op;
+    set_range(call, window, target, access);
+    if (access.begin >= access.end)
+        return;
+    access.issued = m_order.step(rank);
+    if (const auto lock = epochs.locked.find(target); lock != epochs.locked.end())
+        access.is_exclusive = lock->second;
+    access.waits_for_exposure = epochs.has_started;
+    access.rid = call.state.integer("rid").value_or(-1);
+    access.name = call.state.name;
+    access.place = place_of(m_findings.objects(), call);
+    std::vector<Access>& accesses = m_accesses[{&window, target}];
+    epochs.open.emplace_back(target, accesses.size());
+    accesses.push_back(std::move(access));
+}
+
+/// Which bytes of the target's part are accessed.
+void WindowConflicts::set_range(const Call& call, const Window& window, std::int64_t target, Access& access)
+{
+    const Window::Member* member = member_of(window, target);
+    const auto offset = call.state.integer("targetOffset");
+    const auto type = call.state.integer("targetTid").value_or(call.state.integer("tid").value_or(-1));
+    const std::int64_t count = call.state.integer("targetCount").value_or(1);
+    if (!member || !offset || count <= 0)
+        return;
+    const MappedType* mapped = nullptr;
+    try {
+        mapped = m_types.find(call.trace.rank, type);
+    } catch (const DatatypeError&) {
+    }
+    if (!mapped || mapped->map->size() == 0)
+        return;
+    const std::int64_t origin = *offset * member->disp_unit.value_or(1);
+    access.begin = origin + mapped->map->begin();
+    access.end = origin + (count - 1) * mapped->extent + mapped->map->end();
+    if (access.end - access.begin == count * mapped->map->size())
+        return;
+    access.pieces = pieces_of(*mapped, origin, count);
+}
+
+void WindowConflicts::synchronise(const Call& call, const Window& window)
+{
+    const std::int64_t rank = call.trace.rank;
+    Epochs& epochs = m_epochs[{&window, rank}];
+    const std::int64_t target = call.state.integer("toRank").value_or(-1);
+    switch (call.facts.synchronisation) {
+    case WindowSynchronisation::lock:
+        if (const std::string* type = call.state.find("lockType"))
+            epochs.locked[target] = *type == "MPI_LOCK_EXCLUSIVE";
+        return;
+    case WindowSynchronisation::fence:
+    case WindowSynchronisation::flush:
+        return complete(rank, window, target, false);
+    case WindowSynchronisation::unlock:
+        complete(rank, window, target, false);
+        epochs.locked.erase(target);
+        return;
+    default:
+        return expose(call, window, epochs);
+    }
+}
+
+/// Epochs for groups: an access happens behind Win_post, whenever Win_start returned, and before Win_wait.
+void WindowConflicts::expose(const Call& call, const Window& window, Epochs& epochs)
+{
+    const std::int64_t rank = call.trace.rank;
+    switch (call.facts.synchronisation) {
+    case WindowSynchronisation::post:
+        epochs.posted = ranks_in(call.state.find("ranks"));
+        for (const std::int64_t origin : epochs.posted)
+            m_exposures[{&window, origin, rank}].posted.push_back(m_order.step(rank));
+        return;
+    case WindowSynchronisation::start:
+        epochs.started = ranks_in(call.state.find("ranks"));
+        epochs.has_started = true;
+        return;
+    case WindowSynchronisation::complete:
+        for (const std::int64_t target : epochs.started)
+            m_exposures[{&window, rank, target}].begun.push_back(m_order.step(rank));
+        complete(rank, window, -1, true);
+        for (const std::int64_t target : epochs.started)
+            m_exposures[{&window, rank, target}].ended.push_back(m_order.step(rank));
+        epochs.has_started = false;
+        return;
+    case WindowSynchronisation::test:
+        if (call.state.integer("flag") == 0)
+            return;
+        [[fallthrough]];
+    case WindowSynchronisation::wait:
+        for (const std::int64_t origin : epochs.posted)
+            m_exposures[{&window, origin, rank}].waited.push_back(m_order.step(rank));
+        return;
+    default:
+        return;
+    }
+}
+
+/// The accesses of an origin to a target, or to all of them (-1), are complete there.
+void WindowConflicts::complete(std::int64_t rank, const Window& window, std::int64_t target, bool ends_epoch)
+{
+    Epochs& epochs = m_epochs[{&window, rank}];
+    const Moment issued = m_order.step(rank);
+    const Moment done = m_order.step(rank);
+    std::erase_if(epochs.open, [&](const auto& open) {
+        if (target != -1 && open.first != target)
+            return false;
+        Access& access = m_accesses[{&window, open.first}][open.second];
+        if (ends_epoch && access.waits_for_exposure)
+            access.issued = issued;
+        if (access.done.step == 0)
+            access.done = done;
+        return true;
+    });
+}
+
+/// What has been got is there once its request is complete; of others that only says that the buffer is free.
+void WindowConflicts::completed(const Call&, const Completion& completion)
+{
+    if (!completion.operation || completion.operation->facts->access != WindowAccess::get)
+        return;
+    const std::int64_t rank = completion.operation->rank;
+    for (auto& [origin, epochs] : m_epochs) {
+        if (origin.second != rank)
+            continue;
+        for (const auto& [target, number] : epochs.open)
+            if (Access& access = m_accesses[{origin.first, target}][number]; access.rid == completion.rid)
+                access.done = m_order.step(rank);
+    }
+}
+
+bool WindowConflicts::conflict(const Access& one, const Access& other)
+{
+    if (!overlap(one, other))
+        return false;
+    if (only_reads(one.kind, one.op) && only_reads(other.kind, other.op))
+        return false;
+    const bool is_same_origin = one.place.rank == other.place.rank;
+    if (is_atomic(one.kind) && is_atomic(other.kind) &&
+        (is_same_origin || one.op == other.op || one.op == no_op || other.op == no_op || one.op.empty() ||
+         other.op.empty()))
+        return false;
+    if (!is_same_origin && (one.is_exclusive || other.is_exclusive))
+        return false; // one after the other, whichever comes first
+    return true;
+}
+
+void WindowConflicts::add_pairs(const Target& target, std::vector<Access>& accesses)
+{
+    std::vector<const Access*> by_place;
+    for (const Access& access : accesses)
+        by_place.push_back(&access);
+    std::ranges::sort(by_place, {}, &Access::begin);
+    for (auto one = by_place.begin(); one != by_place.end(); ++one)
+        for (auto other = one + 1; other != by_place.end() && (*other)->begin < (*one)->end; ++other)
+            if (m_pairs.size() < most_pairs && conflict(**one, **other))
+                m_pairs.push_back({*one, *other, target.first, target.second});
+}
+
+void WindowConflicts::prepare()
+{
+    for (const auto& [between, exposure] : m_exposures) {
+        for (std::size_t i = 0; i < std::min(exposure.posted.size(), exposure.begun.size()); ++i)
+            m_order.add(exposure.posted[i], exposure.begun[i]);
+        for (std::size_t i = 0; i < std::min(exposure.ended.size(), exposure.waited.size()); ++i)
+            m_order.add(exposure.ended[i], exposure.waited[i]);
+    }
+    for (auto& [target, accesses] : m_accesses)
+        add_pairs(target, accesses);
+    for (const Pair& pair : m_pairs) {
+        m_order.keep(pair.one->issued);
+        m_order.keep(pair.other->issued);
+    }
+}
+
+void WindowConflicts::finish()
+{
+    std::set<std::pair<const CallSite*, const CallSite*>> told;
+    for (const auto& [one, other, window, target] : m_pairs) {
+        const auto is_behind = [&](const Access& first, const Access& second) {
+            return first.done.step > 0 && m_order.is_before(first.done, second.issued);
+        };
+        if (is_behind(*one, *other) || is_behind(*other, *one))
+            continue;
+        const Access& first = one->issued <= other->issued ? *one : *other;
+        const Access& second = &first == one ? *other : *one;
+        if (!told.insert({first.place.site, second.place.site}).second)
+            continue;
+        m_findings.report(
+            FindingKind::rma_conflict, second.place,
+            second.name + at(second.place.site) + " of rank " + std::to_string(second.place.rank) + " and " +
+                first.name + at(first.place.site) + " of rank " + std::to_string(first.place.rank) +
+                " access the same memory of rank " + std::to_string(target) + ", and nothing orders them",
+            first.place.site);
+    }
+}
+
+} // namespace hdtrace
