@@ -59,7 +59,23 @@ const std::vector<FactKind>& fact_kinds()
           {"value", !number, optional},
           {"hidden", number, optional},
           {"omitted", number, optional}}},
-        {"Calls", {{"name"}, {"recorded", number}, {"ignored", number}}},
+        {"Rule",
+         {{"record"},
+          {"line", number},
+          {"call", !number, optional},
+          {"class", !number, optional},
+          {"rank", !number, optional},
+          {"host", !number, optional},
+          {"region", !number, optional},
+          {"peer", !number, optional},
+          {"size", !number, optional},
+          {"occurrence", !number, optional},
+          {"time", !number, optional},
+          {"from", !number, optional},
+          {"until", !number, optional},
+          {"file", !number, optional}}},
+        {"Bound", {{"name"}, {"value"}}},
+        {"Calls", {{"name"}, {"recorded", number}, {"ignored", number}, {"ignoredTime", !number, optional}}},
         {"Region",
          {{"name"}, {"class", !number, optional}, {"file", !number, optional}, {"line", number, optional}}},
         {"Counter",
@@ -92,6 +108,8 @@ bool RunLoader::load(const InfoLine& line)
         load_process(line);
     else if (line.kind() == "CpuTime")
         load_cpu_time(line);
+    else if (line.kind() == "Signal")
+        load_signal(line);
     else if (line.kind() == "Thread")
         load_thread(line);
     else if (const std::size_t kind = kind_named(line.kind()); kind < fact_kinds().size())
@@ -115,6 +133,14 @@ void RunLoader::load_process(const InfoLine& line)
 void RunLoader::load_cpu_time(const InfoLine& line)
 {
     m_run.cpu_times.push_back({time_of(line, "time"), time_of(line, "user"), time_of(line, "system")});
+}
+
+void RunLoader::load_signal(const InfoLine& line)
+{
+    FatalSignal signal{line.text("name"), time_of(line, "time"), {}};
+    if (line.has("thread"))
+        signal.thread = line.natural("thread");
+    m_run.signals.push_back(std::move(signal));
 }
 
 // A thread has a line when it begins, and another one with more when it ends.

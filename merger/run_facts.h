@@ -45,6 +45,13 @@ struct CpuTime {
     std::int64_t system = 0;
 };
 
+/// A signal that ended the process, as it seemed when it came.
+struct FatalSignal {
+    std::string name;
+    std::int64_t time = 0;              ///< nanoseconds, as in the trace
+    std::optional<std::int64_t> thread; ///< that it came to, if that has a trace
+};
+
 /// A thread of the program; others may have had its number before, and have it after.
 struct ThreadLife {
     std::int64_t number = 0;
@@ -60,6 +67,7 @@ struct ProcessRun {
     std::int64_t began = 0; ///< the second that its times count from
     std::vector<RunFact> facts;
     std::vector<CpuTime> cpu_times;
+    std::vector<FatalSignal> signals;
     std::vector<ThreadLife> threads;
 };
 
@@ -74,6 +82,7 @@ class RunLoader {
   private:
     void load_process(const InfoLine& line);
     void load_cpu_time(const InfoLine& line);
+    void load_signal(const InfoLine& line);
     void load_thread(const InfoLine& line);
 
     ProcessRun& m_run;

@@ -61,6 +61,14 @@ void write_process(const MergedRun::Process& process, XmlWriter& xml)
         xml.attribute("system", seconds_text(cpu.system));
         xml.end();
     }
+    for (const FatalSignal& signal : process.run.signals) {
+        xml.start("Signal");
+        xml.attribute("name", signal.name);
+        xml.attribute("time", seconds_text(signal.time));
+        if (signal.thread)
+            xml.attribute("thread", *signal.thread);
+        xml.end();
+    }
     for (const ThreadLife& thread : process.run.threads)
         write_thread(thread, xml);
     xml.end();

@@ -128,10 +128,15 @@ auto fields(Is<ThreadLife> auto& r)
     auto& [number, tid, begin, end, name] = r;
     return std::tie(number, tid, begin, end, name);
 }
+auto fields(Is<FatalSignal> auto& r)
+{
+    auto& [name, time, thread] = r;
+    return std::tie(name, time, thread);
+}
 auto fields(Is<ProcessRun> auto& r)
 {
-    auto& [pid, began, facts, cpu_times, threads] = r;
-    return std::tie(pid, began, facts, cpu_times, threads);
+    auto& [pid, began, facts, cpu_times, signals, threads] = r;
+    return std::tie(pid, began, facts, cpu_times, signals, threads);
 }
 auto fields(Is<ProcessInfo> auto& r)
 {

@@ -82,7 +82,7 @@ class TraceAudit {
     /// What became of a trace that was cut off.
     std::string close(const TrcReader& reader) const
     {
-        if (!m_job.may_close)
+        if (!m_job.may_close || reader.has_segments())
             return {};
         try {
             close_trace(m_job.path, reader, m_top_level);

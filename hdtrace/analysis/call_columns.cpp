@@ -43,13 +43,7 @@ CallTable::CallTable(std::shared_ptr<const OpenedProject> project, Selection sel
 
 bool CallTable::read(std::size_t states)
 {
-    for (; states > 0; --states) {
-        const State* state = m_states.next();
-        if (!state)
-            return false;
-        m_walk.add(m_states.trace(), *state);
-    }
-    return true;
+    return m_walk.add_some(m_states, states);
 }
 
 CallColumns CallTable::take()

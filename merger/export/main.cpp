@@ -5,6 +5,7 @@
 #include <string>
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/left_out.h"
 #include "hdtrace/format/proj_reader.h"
 #include "hdtrace/matching/type_map.h"
 #include "hdtrace/tools/permissions.h"
@@ -55,6 +56,8 @@ void convert(const CommandLine& command)
     check_output(project, command.options);
     keep_private(command.options.output, project);
     Account account;
+    if (const std::string text = LeftOut(project).text(); !text.empty())
+        account.note(text);
     command.format->convert(project, command.options, account);
     if (command.quiet)
         return;

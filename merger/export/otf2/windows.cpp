@@ -1,12 +1,12 @@
 #include "merger/export/otf2/windows.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <memory>
 #include <string>
 
 #include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/matching/rank_list.h"
 
 namespace hdtrace::exporter::otf2 {
 
@@ -117,28 +117,11 @@ OTF2_LockType lock_type(const Element& call)
     return type != nullptr && *type == "MPI_LOCK_EXCLUSIVE" ? OTF2_LOCK_EXCLUSIVE : OTF2_LOCK_SHARED;
 }
 
-/// From "0;4..7;"; there are @p count processes.
 std::vector<std::uint64_t> ranks_of(const Element& call, std::uint64_t count)
 {
-    std::vector<std::uint64_t> ranks;
-    const std::string* list = call.find("ranks");
-    std::string_view rest = list == nullptr ? std::string_view() : *list;
-    const auto next_number = [&] {
-        std::uint64_t number = 0;
-        const char* end = std::from_chars(rest.data(), rest.data() + rest.size(), number).ptr;
-        rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-        return number;
-    };
-    while (!rest.empty()) {
-        const std::uint64_t first = next_number();
-        const bool is_range = rest.starts_with("..");
-        rest.remove_prefix(is_range ? 2 : 0);
-        const std::uint64_t last = is_range ? next_number() : first;
-        for (std::uint64_t rank = first; rank <= last && rank < count && ranks.size() < count; ++rank)
-            ranks.push_back(rank);
-        rest.remove_prefix(std::min(rest.size(), std::size_t{1}));
-    }
-    return ranks;
+    const std::string* const list = call.find("ranks");
+    const auto ranks = ranks_in(list ? *list : std::string(), static_cast<std::int64_t>(count));
+    return {ranks.begin(), ranks.end()};
 }
 
 using AttributeList = std::unique_ptr<OTF2_AttributeList, decltype(&OTF2_AttributeList_Delete)>;

@@ -1,0 +1,29 @@
+#include "hdtrace/analysis/message_matrix.h"
+
+#include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/matching/saturated.h"
+
+namespace hdtrace {
+
+MessageMatrix::MessageMatrix(std::shared_ptr<const OpenedProject> project, Selection selection)
+    : m_project(std::move(project)), m_rows(selection),
+      m_states(m_project->traces, without_names(std::move(selection)))
+{
+}
+
+bool MessageMatrix::read(std::size_t states)
+{
+    return m_walk.add_some(m_states, states);
+}
+
+void MessageMatrix::sent(const Call& call, const Operation& send)
+{
+    const std::int64_t receiver = send.call->integer("toRank").value_or(proc_null);
+    if (receiver == proc_null || !m_rows.wants(call.state))
+        return;
+    Cell& cell = m_cells[{send.rank, receiver}];
+    ++cell.messages;
+    cell.bytes = saturated_sum(cell.bytes, send.call->integer(send.facts->sent_size).value_or(0));
+}
+
+} // namespace hdtrace

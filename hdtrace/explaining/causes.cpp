@@ -1,0 +1,233 @@
+#include "hdtrace/explaining/causes.h"
+
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+
+namespace hdtrace {
+namespace {
+
+/// A step at which a thread met others.
+struct Meeting {
+    std::uint32_t step;
+    std::uint32_t number; ///< of the need or of the gathering
+    bool is_gathering;
+};
+
+/// Threads that have not met for so many calls are compared from there on, as comparing takes its time.
+constexpr std::uint32_t most_steps = 65536;
+
+/// Where two threads met.
+struct LastMeeting {
+    std::uint32_t step = 0;  ///< of the first thread
+    std::uint32_t other = 0; ///< of the second one
+};
+
+/// Steps at which threads met each other.
+class Meetings {
+  public:
+    explicit Meetings(const History& history) : m_history(history), m_of(history.timelines.size())
+    {
+        for (std::size_t i = 0; i < history.needs.size(); ++i) {
+            const StepId call = history.needs[i].call;
+            m_of[call.timeline].push_back({call.step, static_cast<std::uint32_t>(i), false});
+        }
+        for (std::size_t i = 0; i < history.gatherings.size(); ++i)
+            for (const Gathering::Member& member : history.gatherings[i].members)
+                if (member.has_ended)
+                    m_of[member.end.timeline].push_back(
+                        {member.end.step, static_cast<std::uint32_t>(i), true});
+        for (std::vector<Meeting>& meetings : m_of)
+            std::ranges::stable_sort(meetings, {}, &Meeting::step);
+    }
+
+    /// Where the threads of two steps last met before both.
+    std::optional<LastMeeting> last_before(StepId one, StepId other) const
+    {
+        const auto at_one = search(one, other, 0);
+        const std::int64_t earliest = at_one ? m_history.step({one.timeline, at_one->step}).begin : INT64_MIN;
+        if (const auto at_other = search(other, one, earliest))
+            return LastMeeting{at_other->other, at_other->step};
+        return at_one;
+    }
+
+  private:
+    /// Of what is known at the first thread; nothing if it was before @p earliest.
+    std::optional<LastMeeting> search(StepId behind, StepId with, std::int64_t earliest) const
+    {
+        const std::vector<Meeting>& meetings = m_of[behind.timeline];
+        auto meeting = std::ranges::lower_bound(meetings, behind.step, {}, &Meeting::step);
+        while (meeting != meetings.begin()) {
+            --meeting;
+            if (behind.step - meeting->step > most_steps)
+                return {};
+            if (m_history.step({behind.timeline, meeting->step}).end <= earliest)
+                return {};
+            if (const auto other = other_of(*meeting, with.timeline); other && *other < with.step)
+                return LastMeeting{meeting->step, *other};
+        }
+        return {};
+    }
+
+    std::optional<std::uint32_t> other_of(const Meeting& meeting, std::uint32_t timeline) const
+    {
+        if (!meeting.is_gathering) {
+            const StepId of = m_history.needs[meeting.number].of;
+            return of.timeline == timeline ? std::optional(of.step) : std::nullopt;
+        }
+        for (const Gathering::Member& member : m_history.gatherings[meeting.number].members)
+            if (member.end.timeline == timeline && member.has_ended)
+                return member.end.step;
+        return {};
+    }
+
+    const History& m_history;
+    std::vector<std::vector<Meeting>> m_of; ///< by timeline, in the order of the steps
+};
+
+/// What a thread did in some time.
+struct Profile {
+    ActivityTimes times;
+    std::int64_t waiting = 0; ///< for others
+    const WaitState* first_wait = nullptr;
+    const WaitState* last_wait = nullptr; ///< behind it
+};
+
+class CauseFinder {
+  public:
+    CauseFinder(const History& history, const std::vector<WaitState>& waits)
+        : m_history(history), m_all_waits(waits), m_waits(history, waits), m_meetings(history),
+          m_inherited(waits.size()), m_is_shared_out(waits.size())
+    {
+    }
+
+    std::vector<Cause> find()
+    {
+        std::vector<std::uint32_t> order(m_all_waits.size());
+        std::iota(order.begin(), order.end(), 0);
+        std::erase_if(order, [&](std::uint32_t i) { return !m_all_waits[i].has_cause(); });
+        // What a wait state passes on goes to earlier ones.
+        std::ranges::stable_sort(order, std::ranges::greater(), [&](std::uint32_t i) {
+            return m_history.step(m_all_waits[i].call).begin + m_all_waits[i].time;
+        });
+        for (const std::uint32_t i : order)
+            share_out(i);
+        return sorted();
+    }
+
+  private:
+    struct Sum {
+        Cause cause;
+        std::unordered_set<std::int64_t> ranks;
+    };
+
+    void share_out(std::uint32_t number)
+    {
+        const WaitState& wait = m_all_waits[number];
+        m_is_shared_out[number] = true;
+        const auto met = m_meetings.last_before(wait.call, wait.cause);
+        profile(m_waiting, wait.call, met ? std::optional(met->step) : std::nullopt);
+        profile(m_late, wait.cause, met ? std::optional(met->other) : std::nullopt);
+
+        const double waited_more =
+            static_cast<double>(std::max<std::int64_t>(m_late.waiting - m_waiting.waiting, 0));
+        double total = waited_more;
+        m_delays.clear();
+        for (const auto& [activity, time] : m_late.times) {
+            const auto same = m_waiting.times.find(activity);
+            const std::int64_t more = time - (same == m_waiting.times.end() ? 0 : same->second);
+            if (more > 0) {
+                m_delays.emplace_back(activity, static_cast<double>(more));
+                total += static_cast<double>(more);
+            }
+        }
+        if (total <= 0) { // it is in the call itself that it is late
+            m_delays.emplace_back(Activity{m_history.step(wait.cause).place, Activity::none}, 1);
+            total = 1;
+        }
+        const double own = static_cast<double>(wait.time), inherited = m_inherited[number];
+        for (const auto& [activity, time] : m_delays)
+            add(wait, activity, own * (time / total), inherited * (time / total));
+        if (waited_more > 0)
+            pass_on((own + inherited) * (waited_more / total));
+    }
+
+    /// What a thread did before a step, since another one.
+    void profile(Profile& profile, StepId before, std::optional<std::uint32_t> since)
+    {
+        const Timeline& timeline = m_history.timelines[before.timeline];
+        if (before.step > most_steps)
+            since = std::max(since.value_or(0), before.step - most_steps);
+        const std::int64_t begin = since ? timeline.steps[*since].end : timeline.begin();
+        const std::int64_t end = m_history.step(before).begin;
+        profile.times.clear();
+        profile.waiting = 0;
+        profile.first_wait = m_waits.from({before.timeline, since ? *since + 1 : 0});
+        profile.last_wait = m_waits.from(before);
+        for (const WaitState* wait = profile.first_wait; wait < profile.last_wait; ++wait)
+            profile.waiting += can_inherit(wait) ? wait->time : 0;
+        visit_activities(m_history, m_waits, before.timeline, begin, end,
+                         [&](Activity activity, std::int64_t from, std::int64_t to) {
+                             profile.times[activity] += to - from;
+                         });
+    }
+
+    void add(const WaitState& wait, Activity activity, double direct, double propagated)
+    {
+        const std::int64_t rank = m_history.timelines[wait.cause.timeline].rank;
+        Sum& sum = m_sums[{rank, activity}];
+        sum.cause.direct += direct;
+        sum.cause.propagated += propagated;
+        sum.ranks.insert(m_history.timelines[wait.call.timeline].rank);
+    }
+
+    /// Where clocks do not agree, or are coarse, a wait state may seem to end after one that it caused.
+    bool can_inherit(const WaitState* wait) const
+    {
+        return wait->has_cause() && !m_is_shared_out[static_cast<std::size_t>(wait - m_all_waits.data())];
+    }
+
+    /// To the wait states of the late thread.
+    void pass_on(double time)
+    {
+        for (const WaitState* wait = m_late.first_wait; wait < m_late.last_wait; ++wait)
+            if (can_inherit(wait))
+                m_inherited[static_cast<std::size_t>(wait - m_all_waits.data())] +=
+                    time * static_cast<double>(wait->time) / static_cast<double>(m_late.waiting);
+    }
+
+    std::vector<Cause> sorted() const
+    {
+        std::vector<Cause> causes;
+        for (const auto& [key, sum] : m_sums) {
+            Cause cause = sum.cause;
+            std::tie(cause.rank, cause.activity) = key;
+            cause.waiting_ranks = static_cast<std::int64_t>(sum.ranks.size());
+            causes.push_back(cause);
+        }
+        std::ranges::stable_sort(causes, std::ranges::greater(), &Cause::cost);
+        return causes;
+    }
+
+    const History& m_history;
+    const std::vector<WaitState>& m_all_waits;
+    const WaitsOfTimelines m_waits;
+    const Meetings m_meetings;
+    std::vector<double> m_inherited; ///< of each wait state: of those that it caused
+    std::vector<bool> m_is_shared_out;
+    Profile m_waiting, m_late;
+    std::vector<std::pair<Activity, double>> m_delays;
+    std::map<std::pair<std::int64_t, Activity>, Sum> m_sums; ///< by rank and activity
+};
+
+} // namespace
+
+std::vector<Cause> find_causes(const History& history, const std::vector<WaitState>& waits)
+{
+    return CauseFinder(history, waits).find();
+}
+
+} // namespace hdtrace

@@ -1,0 +1,54 @@
+// clock_line.h - a line between points that it has to stay above and points that it has to stay below.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace hdtrace {
+
+/// What a message tells about the time that has to be added to a clock: at `time` by that clock it is at
+/// least or at most so much.
+struct ClockBound {
+    std::int64_t time = 0;
+    std::int64_t value = 0;
+    bool is_lower = false;
+};
+
+struct ClockLine {
+    double offset = 0; ///< at time 0
+    double drift = 0;
+    /// How far it stays away from all points; negative: it cannot be between them.
+    double clearance = 0;
+};
+
+/// Points in time relative to some moment, in the order of time.
+class ClockBounds {
+  public:
+    /// Of so many bounds from the first on, which are sorted by time. Times and values count from @p origin.
+    ClockBounds(const std::vector<ClockBound>& bounds, std::size_t first, std::size_t count,
+                ClockBound origin);
+
+    bool are_on_both_sides() const { return !m_lower.empty() && !m_upper.empty(); }
+    /// The one that stays farthest away from the points; one without drift if that is almost as good. Of
+    /// points on one side the one without drift that touches them.
+    ClockLine line() const;
+    /// By how much lines that stay between the points differ from @p line at the most, from the first point
+    /// to the last one.
+    std::optional<double> uncertainty(const ClockLine& line) const;
+
+  private:
+    struct Point {
+        double time, value;
+    };
+
+    /// The largest offset below all upper points, and the smallest above all lower ones.
+    double highest(double drift) const;
+    double lowest(double drift) const;
+    double clearance(double drift) const { return (highest(drift) - lowest(drift)) / 2; }
+
+    std::vector<Point> m_lower, m_upper; ///< their hulls
+    double m_first = 0, m_last = 0;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,108 @@
+// history.h - what the threads of a program did and who needed whom: what all explanations are computed from.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "hdtrace/calls/calls.h"
+#include "hdtrace/explaining/series.h"
+#include "hdtrace/explaining/wait_kinds.h"
+#include "hdtrace/format/traces.h"
+
+namespace hdtrace {
+
+/// What a thread is doing, as far as sums are made of it.
+struct Place {
+    /// Null: it enters or leaves a region of the program's own.
+    const CallFacts* call = nullptr;
+    std::int32_t site = -1;         ///< position in Project::call_sites; -1 is unknown
+    std::int32_t communicator = -1; ///< position in Project::communicators; -1: the call names none
+    std::int32_t region = 0;        ///< number in History::regions; of a border that which begins there
+
+    bool operator==(const Place&) const = default;
+};
+
+/// A call of MPI that no other one made, or the moment in which a region of the program's own begins or ends.
+/// Between steps the program computes.
+struct Step {
+    std::int64_t begin = 0; ///< nanoseconds since the epoch
+    std::int64_t end = 0;
+    std::uint32_t place = 0; ///< position in History::places
+};
+
+struct StepId {
+    std::uint32_t timeline = 0; ///< position in History::timelines
+    std::uint32_t step = 0;     ///< position in its steps
+
+    auto operator<=>(const StepId&) const = default;
+};
+
+/// What a thread did.
+struct Timeline {
+    std::int64_t rank = 0;
+    std::int64_t thread = 0;
+    Series<Step> steps; ///< none begins before the one before it has ended
+
+    std::int64_t begin() const { return steps.empty() ? 0 : steps[0].begin; }
+    std::int64_t end() const { return steps.empty() ? 0 : steps.back().end; }
+};
+
+/// A call cannot end before another one has begun.
+struct Need {
+    StepId call;
+    StepId of; ///< the other one
+    WaitKind kind = WaitKind::late_sender;
+};
+
+/// Calls of several threads that belong to one operation.
+struct Gathering {
+    struct Member {
+        StepId call;
+        StepId end;            ///< the call that completes it, which is the same if it blocks
+        bool has_ended = true; ///< otherwise `end` says nothing
+    };
+
+    WaitKind kind = WaitKind::wait_at_nxn;
+    std::int32_t communicator = -1; ///< position in Project::communicators; -1: it has none
+    std::int32_t root = -1;         ///< position in the members; -1: none is the root
+    std::vector<Member> members;    ///< where their order matters, by their ranks in the communicator
+};
+
+/// Memory: 24 bytes for each call of MPI, 20 for each message, 24 for each member of a collective operation.
+struct History {
+    std::vector<Place> places;
+    std::vector<Timeline> timelines;                 ///< by rank and thread
+    Series<Need> needs;                              ///< in the order in which they were found
+    Series<Gathering> gatherings;                    ///< likewise
+    std::vector<std::string> regions{std::string()}; ///< paths; 0 is outside of all
+
+    const Step& step(StepId id) const { return timelines[id.timeline].steps[id.step]; }
+    const Place& place(StepId id) const { return places[step(id).place]; }
+    /// When the first call began and the last one ended.
+    std::int64_t begin() const;
+    std::int64_t end() const;
+
+    /// Keeps the calls that are at least partly in a time, and who needed whom among them.
+    void cut(TimeInterval interval);
+};
+
+/// Gives places numbers.
+class PlaceIndex {
+  public:
+    explicit PlaceIndex(std::vector<Place>& places) : m_places(places) {}
+    std::uint32_t number_of(const Place& place);
+
+  private:
+    struct Hash {
+        std::size_t operator()(const Place& place) const;
+    };
+
+    std::vector<Place>& m_places;
+    std::unordered_map<Place, std::uint32_t, Hash> m_numbers;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,340 @@
+#include "hdtrace/explaining/history_reader.h"
+
+#include <algorithm>
+
+namespace hdtrace {
+namespace {
+
+constexpr std::uint32_t none = UINT32_MAX;
+// Traces may hold any times: differences of these fit into 64 bits.
+constexpr std::int64_t latest = std::int64_t{1} << 61;
+
+bool is_intercommunicator(const Communicator& communicator)
+{
+    return std::ranges::any_of(communicator.members,
+                               [](const auto& member) { return member.group.has_value(); });
+}
+
+Selection all_of(const Project& project)
+{
+    Selection all;
+    all.unfinished = true;
+    return with_regions(project, std::move(all));
+}
+
+} // namespace
+
+HistoryReader::HistoryReader(std::shared_ptr<const OpenedProject> project, TimeInterval interval)
+    : m_project(std::move(project)), m_interval(interval),
+      m_states(m_project->traces, all_of(m_project->project)), m_epochs(m_project->objects),
+      m_messages(m_project->objects, [this](const Message& message) { add_message(message); }),
+      m_collectives(m_project->objects, [this](const Collective& collective) { add_collective(collective); }),
+      m_joined(m_project->project, m_project->objects,
+               [this](const JoinedCalls::Joined& joined) { add_joined(joined); })
+{
+    for (const TraceFile& trace : m_project->traces) {
+        const auto number = static_cast<std::uint32_t>(m_history.timelines.size());
+        if (m_timelines.try_emplace({trace.rank, trace.thread}, number).second)
+            m_history.timelines.push_back({trace.rank, trace.thread, {}});
+    }
+}
+
+bool HistoryReader::read(std::size_t states)
+{
+    for (; states > 0 && !m_at_end; --states) {
+        if (const ReadAhead::Item* item = m_states.next()) {
+            m_walk.add(*item->trace, item->state);
+        } else {
+            finish();
+            m_at_end = true;
+        }
+    }
+    return !m_at_end;
+}
+
+std::uint32_t HistoryReader::timeline_of(std::int64_t rank, std::int64_t thread) const
+{
+    const auto found = m_timelines.find({rank, thread});
+    return found == m_timelines.end() ? none : found->second;
+}
+
+std::int32_t HistoryReader::region_number(std::int32_t path)
+{
+    const auto place = static_cast<std::size_t>(path);
+    if (place >= m_regions.size())
+        m_regions.resize(place + 1, path == RegionPaths::outside ? 0 : -1);
+    if (m_regions[place] < 0) {
+        m_regions[place] = static_cast<std::int32_t>(m_history.regions.size());
+        m_history.regions.push_back(m_walk.regions().text(path));
+    }
+    return m_regions[place];
+}
+
+void HistoryReader::add_step(std::uint32_t timeline, Place place, std::int64_t begin, std::int64_t end)
+{
+    Series<Step>& steps = m_history.timelines[timeline].steps;
+    const std::int64_t earliest = steps.empty() ? -latest : steps.back().end;
+    begin = std::clamp(begin, earliest, latest);
+    steps.push_back({begin, std::clamp(end, begin, latest), m_places.number_of(place)});
+}
+
+void HistoryReader::add_border(const TraceFile& trace, std::int64_t time, std::int32_t region)
+{
+    const std::uint32_t timeline = timeline_of(trace.rank, trace.thread);
+    const Series<Step>& steps = m_history.timelines[timeline].steps;
+    if (steps.empty() || time >= steps.back().end) // else it is inside a call
+        add_step(timeline, {.region = region_number(region)}, time, time);
+}
+
+void HistoryReader::enter(const Call& call)
+{
+    if (call.own_region != RegionPaths::outside)
+        return add_border(call.trace, call.state.time, call.own_region);
+    const bool is_call =
+        call.facts.call_class != CallClass::other && call.facts.call_class != CallClass::event;
+    if (!is_call || call.is_inside_call)
+        return;
+    const Communicator* const communicator = m_project->objects.communicator(call.trace.rank, call.state);
+    const CallSite* const site = m_project->objects.call_site(call.trace.rank, call.state);
+    const Project& project = m_project->project;
+    add_step(timeline_of(call.trace.rank, call.trace.thread),
+             {.call = &call.facts,
+              .site = site ? position_in(project.call_sites, *site) : -1,
+              .communicator = communicator ? position_in(project.communicators, *communicator) : -1,
+              .region = region_number(call.region)},
+             call.state.time, call.state.end);
+}
+
+void HistoryReader::leave(const Call& call)
+{
+    if (call.own_region != RegionPaths::outside)
+        add_border(call.trace, call.state.end, call.region);
+    else if (call.facts.synchronisation != WindowSynchronisation::none && !call.is_inside_call)
+        m_epochs.add(call, *last_step(call));
+}
+
+std::optional<StepId> HistoryReader::last_step(const Call& call) const
+{
+    const std::uint32_t timeline = timeline_of(call.trace.rank, call.trace.thread);
+    const Series<Step>& steps = m_history.timelines[timeline].steps;
+    std::size_t count = steps.size();
+    while (count > 0 && !m_history.places[steps[count - 1].place].call)
+        --count;
+    return count > 0 ? std::optional<StepId>({timeline, static_cast<std::uint32_t>(count - 1)})
+                     : std::nullopt;
+}
+
+// Mostly it is one of the last.
+std::optional<StepId> HistoryReader::find(std::int64_t rank, std::int64_t thread, std::int64_t time) const
+{
+    const std::uint32_t timeline = timeline_of(rank, thread);
+    if (timeline == none)
+        return {};
+    const Series<Step>& steps = m_history.timelines[timeline].steps;
+    std::size_t end = steps.size(); // behind the last one that may be it
+    std::size_t stride = 1;
+    while (end > stride && steps[end - stride].begin > time) {
+        end -= stride;
+        stride *= 2;
+    }
+    std::size_t begin = end > stride ? end - stride : 0;
+    while (begin < end) {
+        const std::size_t middle = begin + (end - begin) / 2;
+        if (steps[middle].begin <= time)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    while (begin > 0 && !m_history.places[steps[begin - 1].place].call)
+        --begin;
+    return begin > 0 ? std::optional<StepId>({timeline, static_cast<std::uint32_t>(begin - 1)})
+                     : std::nullopt;
+}
+
+void HistoryReader::started(const Call&, const Operation& operation)
+{
+    if (operation.rid >= 0 && operation.facts->sends == SendMode::synchronous)
+        m_synchronous[{operation.rank, operation.rid}];
+}
+
+void HistoryReader::completed(const Call& call, const Completion& completion)
+{
+    const Operation* const operation = completion.operation;
+    const std::optional<StepId> end = last_step(call);
+    if (!operation || operation->rid < 0 || completion.outcome != Outcome::completed || !end)
+        return;
+    const RequestId request{operation->rank, operation->rid};
+    if (operation->facts->receives != ReceiveKind::none)
+        m_received[request] = *end;
+    if (operation->facts->collective != CollectiveKind::none)
+        if (const auto start = find(operation->rank, operation->thread, operation->time))
+            m_ends[*start] = *end;
+    if (const auto found = m_synchronous.find(request); found != m_synchronous.end()) {
+        found->second.end = end;
+        if (found->second.receive) {
+            add_synchronous(found->second);
+            m_synchronous.erase(found);
+        }
+    }
+}
+
+void HistoryReader::add_synchronous(const SynchronousSend& send)
+{
+    m_history.needs.push_back({*send.end, *send.receive, WaitKind::late_receiver});
+}
+
+void HistoryReader::add_message(const Message& message)
+{
+    if (!message.receive)
+        return;
+    const MessageEnd& receive = *message.receive;
+    const RequestId request{message.destination, receive.rid};
+    std::optional<StepId> end;
+    if (receive.rid < 0) {
+        end = find(message.destination, receive.thread, receive.time);
+    } else if (const auto found = m_received.extract(request)) {
+        end = found.mapped();
+    }
+    if (!message.send)
+        return;
+    const auto send = find(message.source, message.send->thread, message.send->time);
+    const auto posted = find(message.destination, receive.thread, receive.time);
+    if (!send || !posted)
+        return;
+    if (end && *end != *send)
+        m_history.needs.push_back({*end, *send, WaitKind::late_sender});
+    if (message.send->rid >= 0) {
+        const auto found = m_synchronous.find({message.source, message.send->rid});
+        if (found == m_synchronous.end())
+            return;
+        found->second.receive = posted;
+        if (found->second.end) {
+            add_synchronous(found->second);
+            m_synchronous.erase(found);
+        }
+    } else if (m_history.place(*send).call->sends == SendMode::synchronous && *send != *posted) {
+        add_synchronous({send, posted});
+    }
+}
+
+void HistoryReader::add_member(Gathering& gathering, std::int64_t rank, std::int64_t thread,
+                               std::int64_t start)
+{
+    if (const auto call = find(rank, thread, start)) {
+        const bool blocks = m_history.place(*call).call->progress == CallProgress::blocking;
+        gathering.members.push_back({*call, *call, blocks});
+    }
+}
+
+void HistoryReader::add_gathering(Gathering gathering, const Communicator& communicator)
+{
+    if (facts_of(gathering.kind).awaited == Awaited::lower) {
+        std::unordered_map<std::int64_t, std::int64_t> local;
+        for (const Communicator::Member& member : communicator.members)
+            local[member.global] = member.local;
+        std::ranges::sort(gathering.members, {}, [&](const Gathering::Member& member) {
+            return local[m_history.timelines[member.call.timeline].rank];
+        });
+    }
+    m_history.gatherings.push_back(std::move(gathering));
+}
+
+void HistoryReader::add_collective(const Collective& collective)
+{
+    const Communicator& communicator = *collective.communicator;
+    const CollectiveCall& first = collective.calls.front();
+    const auto kind = wait_kind_of(facts_of(std::string_view(first.name)));
+    const bool is_whole = collective.calls.size() == communicator.members.size();
+    if (!kind || !is_whole || is_intercommunicator(communicator))
+        return;
+    Gathering gathering{*kind, position_in(m_project->project.communicators, communicator), -1, {}};
+    gathering.members.reserve(collective.calls.size());
+    for (const CollectiveCall& call : collective.calls) {
+        if (first.root == call.rank)
+            gathering.root = static_cast<std::int32_t>(gathering.members.size());
+        add_member(gathering, call.rank, call.thread, call.start);
+    }
+    add_gathering(std::move(gathering), communicator);
+}
+
+void HistoryReader::add_joined(const JoinedCalls::Joined& joined)
+{
+    const auto kind = wait_kind_of(*joined.facts);
+    if (!kind || is_intercommunicator(*joined.communicator))
+        return;
+    Gathering gathering{*kind, position_in(m_project->project.communicators, *joined.communicator), -1, {}};
+    for (const JoinedCalls::Member& member : joined.members)
+        add_member(gathering, member.rank, member.thread, member.start);
+    add_gathering(std::move(gathering), *joined.communicator);
+}
+
+// All processes of a world begin and end MPI together.
+void HistoryReader::add_lives()
+{
+    const auto world_of = [&](std::int64_t rank) {
+        const auto& worlds = m_project->project.worlds;
+        return std::ranges::upper_bound(worlds, rank, {}, &World::first) - worlds.begin();
+    };
+    std::map<std::pair<std::ptrdiff_t, LifeCycle>, Gathering> lives;
+    for (std::uint32_t timeline = 0; timeline < m_history.timelines.size(); ++timeline) {
+        const Timeline& of = m_history.timelines[timeline];
+        for (std::uint32_t step = 0; step < of.steps.size(); ++step) {
+            const CallFacts* const call = m_history.places[of.steps[step].place].call;
+            if (!call || (call->life != LifeCycle::begins && call->life != LifeCycle::ends))
+                continue;
+            const StepId id{timeline, step};
+            lives[{world_of(of.rank), call->life}].members.push_back({id, id});
+        }
+    }
+    for (auto& [life, gathering] : lives) {
+        gathering.kind =
+            life.second == LifeCycle::begins ? WaitKind::wait_at_init : WaitKind::wait_at_finalize;
+        m_history.gatherings.push_back(std::move(gathering));
+    }
+}
+
+void HistoryReader::end_gatherings()
+{
+    for (std::size_t i = 0; i < m_history.gatherings.size(); ++i)
+        for (Gathering::Member& member : m_history.gatherings[i].members)
+            if (const auto end = m_ends.find(member.call); !member.has_ended && end != m_ends.end()) {
+                member.end = end->second;
+                member.has_ended = true;
+            }
+    m_ends.clear();
+}
+
+void HistoryReader::correct_clocks()
+{
+    const std::vector<std::string>& levels = m_project->project.levels;
+    const auto level = static_cast<std::size_t>(std::ranges::find(levels, "Hostname") - levels.begin());
+    std::map<std::string, std::uint32_t> numbers;
+    std::vector<std::string> hosts;
+    std::vector<std::uint32_t> host_of(m_history.timelines.size());
+    for (const TraceFile& trace : m_project->traces) {
+        const std::string host = level < trace.labels.size() ? trace.labels[level] : std::string();
+        const auto [number, is_new] = numbers.try_emplace(host, static_cast<std::uint32_t>(hosts.size()));
+        if (is_new)
+            hosts.push_back(host);
+        host_of[timeline_of(trace.rank, trace.thread)] = number->second;
+    }
+    m_clocks = compare_clocks(m_history, hosts, host_of);
+    if (hosts.size() > 1)
+        correct(m_history, m_clocks, host_of);
+}
+
+void HistoryReader::finish()
+{
+    m_messages.finish();
+    m_collectives.finish();
+    end_gatherings();
+    correct_clocks();
+    m_epochs.add_needs(m_history);
+    add_lives();
+    const bool is_everything =
+        m_interval.begin == TimeInterval().begin && m_interval.end == TimeInterval().end;
+    if (!is_everything)
+        m_history.cut(m_interval);
+}
+
+} // namespace hdtrace

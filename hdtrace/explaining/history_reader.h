@@ -1,0 +1,102 @@
+// history_reader.h - makes a history of what stands in the traces of a project.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/analysis/opened_project.h"
+#include "hdtrace/explaining/clocks.h"
+#include "hdtrace/explaining/history.h"
+#include "hdtrace/explaining/joined_calls.h"
+#include "hdtrace/explaining/read_ahead.h"
+#include "hdtrace/explaining/window_epochs.h"
+#include "hdtrace/matching/collectives.h"
+#include "hdtrace/matching/messages.h"
+
+namespace hdtrace {
+
+/// Reads all traces of a project once, in the order of time. Calls that the MPI library or the tracer made
+/// inside others are part of these.
+class HistoryReader : EventVisitor {
+  public:
+    /// Throws OpenError, ReadError.
+    /// The history is cut to the interval at the end: what belongs together is only known from all calls.
+    explicit HistoryReader(std::shared_ptr<const OpenedProject> project, TimeInterval interval = {});
+    HistoryReader(const HistoryReader&) = delete;
+    HistoryReader& operator=(const HistoryReader&) = delete;
+
+    /// Reads up to so many states of the top level; false at the end, when the history is whole. Throws
+    /// ReadError.
+    bool read(std::size_t states);
+
+    const std::shared_ptr<const OpenedProject>& project() const { return m_project; }
+    const History& history() const { return m_history; }
+    /// Of the hosts; the history's times are corrected by them.
+    const std::vector<HostClock>& clocks() const { return m_clocks; }
+    const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
+
+  private:
+    using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
+    struct RequestHash {
+        std::size_t operator()(const RequestId& request) const
+        {
+            return static_cast<std::size_t>(request.first * 0x9E3779B97F4A7C15 + request.second);
+        }
+    };
+    template <class Value> using ByRequest = std::unordered_map<RequestId, Value, RequestHash>;
+    /// A send that is complete when its receive has begun.
+    struct SynchronousSend {
+        std::optional<StepId> end;     ///< the call that completed it
+        std::optional<StepId> receive; ///< the call that began to receive it
+    };
+
+    void enter(const Call& call) override;
+    void leave(const Call& call) override;
+    void started(const Call& call, const Operation& operation) override;
+    void completed(const Call& call, const Completion& completion) override;
+
+    void add_message(const Message& message);
+    void add_collective(const Collective& collective);
+    void add_joined(const JoinedCalls::Joined& joined);
+    void add_member(Gathering& gathering, std::int64_t rank, std::int64_t thread, std::int64_t start);
+    void add_gathering(Gathering gathering, const Communicator& communicator);
+    void add_synchronous(const SynchronousSend& send);
+    void add_border(const TraceFile& trace, std::int64_t time, std::int32_t region);
+    void add_step(std::uint32_t timeline, Place place, std::int64_t begin, std::int64_t end);
+    void add_lives();
+    void end_gatherings();
+    void correct_clocks();
+    void finish();
+
+    std::uint32_t timeline_of(std::int64_t rank, std::int64_t thread) const;
+    /// The call that a thread was in at that time.
+    std::optional<StepId> find(std::int64_t rank, std::int64_t thread, std::int64_t time) const;
+    std::optional<StepId> last_step(const Call& call) const;
+    std::int32_t region_number(std::int32_t path);
+
+    std::shared_ptr<const OpenedProject> m_project;
+    TimeInterval m_interval;
+    ReadAhead m_states;
+    History m_history;
+    PlaceIndex m_places{m_history.places};
+    std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> m_timelines; ///< by rank and thread
+    std::vector<std::int32_t> m_regions;                                        ///< by path of the walk
+    ByRequest<StepId> m_received; ///< which call completed a receive whose message is not known yet
+    ByRequest<SynchronousSend> m_synchronous;
+    std::map<StepId, StepId> m_ends; ///< which call completed what another one started collectively
+    WindowEpochs m_epochs;
+    MessageMatcher m_messages;
+    CollectiveMatcher m_collectives;
+    JoinedCalls m_joined;
+    EventWalk m_walk{this, &m_messages, &m_collectives, &m_joined};
+    std::vector<HostClock> m_clocks;
+    bool m_at_end = false;
+};
+
+} // namespace hdtrace

@@ -1,0 +1,332 @@
+#include "hdtrace/explaining/ideal_network.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "hdtrace/explaining/activities.h"
+
+namespace hdtrace {
+namespace {
+
+using Number = std::uint32_t;
+
+/// A step that takes part in a need or a gathering.
+struct Part {
+    Number step;
+    Number number; ///< of the need or the gathering
+    Number member; ///< position in the gathering
+};
+
+void sort_by_step(std::vector<std::vector<Part>>& parts)
+{
+    for (std::vector<Part>& of_timeline : parts)
+        std::ranges::stable_sort(of_timeline, {}, &Part::step);
+}
+
+/// Those of a list that belong to a step, if steps are asked for in their order.
+class Cursor {
+  public:
+    explicit Cursor(const std::vector<Part>& parts) : m_parts(parts) {}
+    std::pair<std::size_t, std::size_t> at(Number step)
+    {
+        while (m_next < m_parts.size() && m_parts[m_next].step < step)
+            ++m_next;
+        std::size_t end = m_next;
+        while (end < m_parts.size() && m_parts[end].step == step)
+            ++end;
+        return {m_next, end};
+    }
+    const Part& operator[](std::size_t i) const { return m_parts[i]; }
+
+  private:
+    const std::vector<Part>& m_parts;
+    std::size_t m_next = 0;
+};
+
+class Replay {
+  public:
+    Replay(const History& history, const std::vector<WaitState>& waits)
+        : m_history(history), m_waits(history, waits), m_needs(history.timelines.size()),
+          m_arrivals(history.timelines.size()), m_ends(history.timelines.size()),
+          m_waiters(history.timelines.size())
+    {
+        add_needs();
+        add_gatherings();
+        for (Number i = 0; i < history.timelines.size(); ++i)
+            m_threads.emplace_back(history, i, m_needs[i], m_arrivals[i], m_ends[i]);
+    }
+
+    std::vector<std::int64_t> run()
+    {
+        for (Number i = 0; i < m_threads.size(); ++i)
+            m_ready.push_back(i);
+        while (true) {
+            while (!m_ready.empty()) {
+                const Number thread = m_ready.front();
+                m_ready.pop_front();
+                run(thread);
+            }
+            if (!release_one())
+                break;
+        }
+        std::vector<std::int64_t> ends;
+        for (const Thread& thread : m_threads)
+            ends.push_back(thread.time);
+        return ends;
+    }
+
+  private:
+    struct Thread {
+        Thread(const History& history, Number timeline, const std::vector<Part>& needs,
+               const std::vector<Part>& arrivals, const std::vector<Part>& ends)
+            : working(working_part(history.timelines[timeline], history.places)), step(working.first),
+              time(working.begin), needs(needs), arrivals(arrivals), ends(ends), begins(working.last)
+        {
+            for (Number i = 0; i < working.first; ++i)
+                begins[i] = history.timelines[timeline].steps[i].begin;
+        }
+        bool is_done() const { return step >= working.last; }
+
+        Working working;
+        Number step; ///< that it is in, or comes to next
+        bool is_in_step = false;
+        bool goes_on = false; ///< whatever it waits for
+        bool has_ended = false;
+        std::int64_t time;
+        Cursor needs, arrivals, ends;
+        std::vector<std::int64_t> begins; ///< of the steps that it has come to
+    };
+    struct Meeting {
+        Number arrived = 0;
+        std::int64_t latest = INT64_MIN;
+        bool synchronises = true; ///< nobody left before the last one came
+    };
+
+    void add_needs()
+    {
+        for (std::size_t i = 0; i < m_history.needs.size(); ++i) {
+            const StepId call = m_history.needs[i].call;
+            m_needs[call.timeline].push_back({call.step, static_cast<Number>(i), 0});
+        }
+        sort_by_step(m_needs);
+    }
+
+    void add_gatherings()
+    {
+        m_meetings.resize(m_history.gatherings.size());
+        for (std::size_t i = 0; i < m_history.gatherings.size(); ++i) {
+            const Gathering& gathering = m_history.gatherings[i];
+            const auto number = static_cast<Number>(i);
+            std::int64_t last = INT64_MIN, first_end = INT64_MAX;
+            for (Number m = 0; m < gathering.members.size(); ++m) {
+                const auto& [call, end, has_ended] = gathering.members[m];
+                m_arrivals[call.timeline].push_back({call.step, number, m});
+                if (has_ended)
+                    m_ends[end.timeline].push_back({end.step, number, m});
+                last = std::max(last, m_history.step(call).begin);
+                first_end = std::min(first_end, has_ended ? m_history.step(end).end : INT64_MAX);
+            }
+            m_meetings[i].synchronises = !facts_of(gathering.kind).may_return_early || first_end >= last;
+        }
+        sort_by_step(m_arrivals);
+        sort_by_step(m_ends);
+    }
+
+    void run(Number number)
+    {
+        Thread& thread = m_threads[number];
+        const Series<Step>& steps = m_history.timelines[number].steps;
+        while (!thread.is_done()) {
+            if (!thread.is_in_step)
+                arrive(number);
+            if (!thread.goes_on && !can_end(number))
+                return;
+            thread.goes_on = false;
+            thread.time += own_time({number, thread.step});
+            thread.is_in_step = false;
+            ++thread.step;
+        }
+        if (!std::exchange(thread.has_ended, true) && thread.working.last > 0)
+            thread.time += thread.working.end - steps[thread.working.last - 1].end;
+    }
+
+    /// The computation before the step is done.
+    void arrive(Number number)
+    {
+        Thread& thread = m_threads[number];
+        const Series<Step>& steps = m_history.timelines[number].steps;
+        const std::int64_t from =
+            thread.step > thread.working.first ? steps[thread.step - 1].end : thread.working.begin;
+        thread.time += steps[thread.step].begin - from;
+        thread.begins[thread.step] = thread.time;
+        thread.is_in_step = true;
+        const auto [begin, end] = thread.arrivals.at(thread.step);
+        for (std::size_t i = begin; i < end; ++i)
+            arrive_at(thread.arrivals[i].number, thread.time);
+        std::erase_if(m_waiters[number], [&](const auto& waiter) {
+            if (waiter.first <= thread.step)
+                m_ready.push_back(waiter.second);
+            return waiter.first <= thread.step;
+        });
+    }
+
+    void arrive_at(Number gathering, std::int64_t time)
+    {
+        Meeting& meeting = m_meetings[gathering];
+        ++meeting.arrived;
+        meeting.latest = std::max(meeting.latest, time);
+        const bool is_for_all = facts_of(m_history.gatherings[gathering].kind).awaited == Awaited::all;
+        if (is_for_all && meeting.arrived < m_history.gatherings[gathering].members.size())
+            return;
+        if (const auto waiters = m_at_gathering.extract(gathering))
+            m_ready.insert(m_ready.end(), waiters.mapped().begin(), waiters.mapped().end());
+    }
+
+    bool has_come(StepId step) const
+    {
+        const Thread& thread = m_threads[step.timeline];
+        return step.step < thread.step || (step.step == thread.step && thread.is_in_step) ||
+               step.step >= thread.working.last;
+    }
+    /// To a step to which it has come.
+    std::int64_t came(StepId step) const
+    {
+        const Thread& thread = m_threads[step.timeline];
+        return step.step < thread.working.last ? thread.begins[step.step] : thread.time;
+    }
+
+    /// If the step that a thread is in can end now, moves its time to when; else it is woken later.
+    bool can_end(Number number)
+    {
+        Thread& thread = m_threads[number];
+        std::int64_t time = thread.time;
+        const auto [first_need, last_need] = thread.needs.at(thread.step);
+        for (std::size_t i = first_need; i < last_need; ++i) {
+            const StepId of = m_history.needs[thread.needs[i].number].of;
+            if (!has_come(of)) {
+                m_waiters[of.timeline].emplace_back(of.step, number);
+                return false;
+            }
+            time = std::max(time, came(of));
+        }
+        const auto [first_end, last_end] = thread.ends.at(thread.step);
+        for (std::size_t i = first_end; i < last_end; ++i) {
+            const auto end = end_of(thread.ends[i]);
+            if (!end) {
+                m_at_gathering[thread.ends[i].number].push_back(number);
+                return false;
+            }
+            time = std::max(time, *end);
+        }
+        thread.time = time;
+        return true;
+    }
+
+    /// When a member of a gathering can go on, if that is known.
+    std::optional<std::int64_t> end_of(const Part& part) const
+    {
+        const Gathering& gathering = m_history.gatherings[part.number];
+        const Meeting& meeting = m_meetings[part.number];
+        const auto& members = gathering.members;
+        const bool has_root = gathering.root >= 0 && gathering.root < std::ssize(members);
+        const bool is_root = has_root && part.member == static_cast<Number>(gathering.root);
+        const auto all = [&] {
+            return meeting.arrived >= members.size() ? std::optional(meeting.latest) : std::nullopt;
+        };
+        if (!meeting.synchronises)
+            return INT64_MIN;
+        switch (facts_of(gathering.kind).awaited) {
+        case Awaited::all:
+            return all();
+        case Awaited::others:
+            return is_root ? all() : INT64_MIN;
+        case Awaited::root:
+            if (!has_root || is_root)
+                return INT64_MIN;
+            return has_come(members[gathering.root].call) ? std::optional(came(members[gathering.root].call))
+                                                          : std::nullopt;
+        case Awaited::lower: {
+            std::int64_t latest = INT64_MIN;
+            for (Number i = 0; i < part.member; ++i) {
+                if (!has_come(members[i].call))
+                    return {};
+                latest = std::max(latest, came(members[i].call));
+            }
+            return latest;
+        }
+        case Awaited::nobody:
+            break;
+        }
+        return INT64_MIN;
+    }
+
+    /// Of an access to a file, without waiting; other calls take no time.
+    std::int64_t own_time(StepId id) const
+    {
+        const CallFacts* const call = m_history.place(id).call;
+        if (!call || call->call_class != CallClass::file)
+            return 0;
+        const Step& step = m_history.step(id);
+        std::int64_t time = step.end - step.begin;
+        for (const WaitState* wait = m_waits.from(id); wait != m_waits.end(id.timeline) && wait->call == id;
+             ++wait)
+            time -= wait->time;
+        return std::max<std::int64_t>(time, 0);
+    }
+
+    /// If nobody can go on, because traces are not whole, one of those does who came first.
+    bool release_one()
+    {
+        Thread* first = nullptr;
+        Number number = 0;
+        for (Number i = 0; i < m_threads.size(); ++i)
+            if (Thread& thread = m_threads[i]; !thread.is_done() && (!first || thread.time < first->time)) {
+                first = &thread;
+                number = i;
+            }
+        if (!first)
+            return false;
+        first->goes_on = true;
+        m_ready.push_back(number);
+        return true;
+    }
+
+    const History& m_history;
+    const WaitsOfTimelines m_waits;
+    std::vector<std::vector<Part>> m_needs, m_arrivals, m_ends;     // by timeline
+    std::vector<std::vector<std::pair<Number, Number>>> m_waiters;  // for a step of a timeline: who
+    std::unordered_map<Number, std::vector<Number>> m_at_gathering; // who waits there
+    std::vector<Meeting> m_meetings;                                // as the gatherings
+    std::vector<Thread> m_threads;
+    std::deque<Number> m_ready;
+};
+
+} // namespace
+
+Working working_part(const Timeline& timeline, const std::vector<Place>& places)
+{
+    const auto count = static_cast<Number>(timeline.steps.size());
+    Working working{0, count, timeline.begin(), timeline.end()};
+    for (Number i = 0; i < count; ++i) {
+        const CallFacts* const call = places[timeline.steps[i].place].call;
+        if (call && call->life == LifeCycle::begins) {
+            working.first = i + 1;
+            working.begin = timeline.steps[i].end;
+        } else if (call && call->life == LifeCycle::ends) {
+            working.last = std::max(i, working.first);
+            working.end = std::max(timeline.steps[i].begin, working.begin);
+            break;
+        }
+    }
+    return working;
+}
+
+std::vector<std::int64_t> replay_on_ideal_network(const History& history, const std::vector<WaitState>& waits)
+{
+    return Replay(history, waits).run();
+}
+
+} // namespace hdtrace

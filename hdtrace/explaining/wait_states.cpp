@@ -1,0 +1,216 @@
+#include "hdtrace/explaining/wait_states.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace hdtrace {
+namespace {
+
+class WaitFinder {
+  public:
+    explicit WaitFinder(const History& history) : m_history(history) {}
+
+    std::vector<WaitState> find()
+    {
+        for (std::size_t i = 0; i < m_history.needs.size(); ++i)
+            add_need(m_history.needs[i]);
+        for (std::size_t i = 0; i < m_history.gatherings.size(); ++i)
+            add_gathering(m_history.gatherings[i]);
+        keep_longest(m_waits);
+        mark_wrong_orders();
+        add_completions();
+        std::ranges::stable_sort(m_waits, {}, &WaitState::call);
+        return std::move(m_waits);
+    }
+
+  private:
+    using Member = Gathering::Member;
+
+    std::int64_t begin_of(StepId call) const { return m_history.step(call).begin; }
+
+    /// A call that waits, until @p cause begins at the latest.
+    void add(WaitKind kind, StepId call, StepId cause)
+    {
+        const Step& step = m_history.step(call);
+        const std::int64_t time = std::min(begin_of(cause), step.end) - step.begin;
+        const CallProgress progress = m_history.place(call).call->progress;
+        const bool may_wait = progress == CallProgress::blocking || progress == CallProgress::waits;
+        if (time > 0 && may_wait && call != cause)
+            m_waits.push_back({call, cause, time, kind});
+    }
+
+    void add_need(const Need& need)
+    {
+        add(need.kind, need.call, need.of);
+        if (need.kind == WaitKind::late_sender)
+            if (const auto probe = probe_before(need.call))
+                add(need.kind, *probe, need.of);
+    }
+
+    /// A program that probes for a message before it receives it waits in the probe.
+    std::optional<StepId> probe_before(StepId receive) const
+    {
+        const Timeline& timeline = m_history.timelines[receive.timeline];
+        if (m_history.place(receive).call->receives == ReceiveKind::none)
+            return {};
+        for (StepId before = receive; before.step-- > 0;)
+            if (const CallFacts* const call = m_history.places[timeline.steps[before.step].place].call)
+                return call->probes != ProbeKind::none && call->progress == CallProgress::blocking
+                           ? std::optional(before)
+                           : std::nullopt;
+        return {};
+    }
+
+    void add_gathering(const Gathering& gathering)
+    {
+        const auto& members = gathering.members;
+        if (members.size() < 2)
+            return;
+        const bool has_root = gathering.root >= 0 && gathering.root < std::ssize(members);
+        switch (facts_of(gathering.kind).awaited) {
+        case Awaited::all:
+            return wait_for_all(gathering);
+        case Awaited::root:
+            if (has_root)
+                for (const Member& member : members)
+                    add_member(gathering.kind, member, members[gathering.root]);
+            return;
+        case Awaited::others:
+            if (has_root)
+                add_member(gathering.kind, members[gathering.root], last_of(gathering));
+            return;
+        case Awaited::lower:
+            for (const Member* last = &members.front(); const Member& member : members) {
+                last = begin_of(member.call) > begin_of(last->call) ? &member : last;
+                add_member(gathering.kind, member, *last);
+            }
+            return;
+        case Awaited::nobody:
+            return;
+        }
+    }
+
+    const Member& last_of(const Gathering& gathering) const
+    {
+        return *std::ranges::max_element(gathering.members, {},
+                                         [&](const Member& member) { return begin_of(member.call); });
+    }
+
+    void add_member(WaitKind kind, const Member& member, const Member& last)
+    {
+        const bool has_left_before = facts_of(kind).may_return_early && member.has_ended &&
+                                     m_history.step(member.end).end < begin_of(last.call);
+        if (member.has_ended && !has_left_before)
+            add(kind, member.end, last.call);
+    }
+
+    void wait_for_all(const Gathering& gathering)
+    {
+        const Member& last = last_of(gathering);
+        for (const Member& member : gathering.members)
+            add_member(gathering.kind, member, last);
+        if (const auto completion = facts_of(gathering.kind).completion)
+            add_completion(gathering, *completion, begin_of(last.call));
+    }
+
+    /// What blocking members need longer than the first of them, once all have come.
+    void add_completion(const Gathering& gathering, WaitKind kind, std::int64_t all_came)
+    {
+        std::int64_t first = std::numeric_limits<std::int64_t>::max();
+        for (const Member& member : gathering.members)
+            if (member.end == member.call)
+                first = std::min(first, m_history.step(member.end).end);
+        first = std::max(first, all_came);
+        for (const Member& member : gathering.members)
+            if (member.end == member.call && m_history.step(member.end).end > first)
+                m_completions.push_back(
+                    {member.call, member.call, m_history.step(member.end).end - first, kind});
+    }
+
+    /// Of each call.
+    static void keep_longest(std::vector<WaitState>& waits)
+    {
+        std::ranges::sort(waits, [](const WaitState& a, const WaitState& b) {
+            return std::tuple(a.call, -a.time, a.cause) < std::tuple(b.call, -b.time, b.cause);
+        });
+        const auto rest = std::ranges::unique(waits, {}, &WaitState::call);
+        waits.erase(rest.begin(), rest.end());
+    }
+
+    /// In traces that are not true a call may belong to several operations: what is left of it.
+    void add_completions()
+    {
+        keep_longest(m_completions);
+        const auto of_others = static_cast<std::ptrdiff_t>(m_waits.size());
+        for (WaitState completion : m_completions) {
+            const auto others = m_waits.begin() + of_others;
+            const auto same =
+                std::ranges::lower_bound(m_waits.begin(), others, completion.call, {}, &WaitState::call);
+            const Step& step = m_history.step(completion.call);
+            const bool has_waited = same != others && same->call == completion.call;
+            completion.time =
+                std::min(completion.time, step.end - step.begin - (has_waited ? same->time : 0));
+            if (completion.time > 0)
+                m_waits.push_back(completion);
+        }
+    }
+
+    /// A receiver that waits for a message while one that was sent before is received after it.
+    void mark_wrong_orders()
+    {
+        std::vector<std::vector<std::uint32_t>> needs_of(m_history.timelines.size());
+        for (std::size_t i = 0; i < m_history.needs.size(); ++i)
+            if (m_history.needs[i].kind == WaitKind::late_sender)
+                needs_of[m_history.needs[i].call.timeline].push_back(static_cast<std::uint32_t>(i));
+        auto wait = m_waits.rbegin(); // of the last timeline, from its end on
+        for (auto needs = needs_of.rbegin(); needs != needs_of.rend(); ++needs) {
+            const auto timeline = static_cast<std::uint32_t>(needs_of.rend() - needs - 1);
+            const auto call_of = [&](std::uint32_t need) { return m_history.needs[need].call; };
+            std::ranges::sort(*needs, std::ranges::greater(), call_of);
+            std::int64_t earliest_later = std::numeric_limits<std::int64_t>::max();
+            auto later = needs->begin();
+            for (; wait != m_waits.rend() && wait->call.timeline == timeline; ++wait) {
+                for (; later != needs->end() && call_of(*later) > wait->call; ++later)
+                    earliest_later = std::min(earliest_later, begin_of(m_history.needs[*later].of));
+                if (wait->kind == WaitKind::late_sender && earliest_later < begin_of(wait->cause))
+                    wait->kind = WaitKind::wrong_order;
+            }
+        }
+    }
+
+    const History& m_history;
+    std::vector<WaitState> m_waits;
+    std::vector<WaitState> m_completions;
+};
+
+} // namespace
+
+std::vector<WaitState> find_wait_states(const History& history)
+{
+    return WaitFinder(history).find();
+}
+
+std::vector<WaitSum> sum_up(const History& history, const std::vector<WaitState>& waits)
+{
+    std::map<std::tuple<WaitKind, std::int64_t, std::uint32_t, bool, std::int64_t, std::uint32_t>, WaitSum>
+        sums;
+    for (const WaitState& wait : waits) {
+        const std::int64_t rank = history.timelines[wait.call.timeline].rank;
+        const std::int64_t cause_rank = history.timelines[wait.cause.timeline].rank;
+        const std::uint32_t place = history.step(wait.call).place;
+        const std::uint32_t cause_place = history.step(wait.cause).place;
+        WaitSum& sum = sums[{wait.kind, rank, place, wait.has_cause(), cause_rank, cause_place}];
+        sum = {wait.kind,    rank, place, wait.has_cause(), cause_rank, cause_place, sum.time + wait.time,
+               sum.count + 1};
+    }
+    std::vector<WaitSum> largest_first;
+    for (const auto& [key, sum] : sums)
+        largest_first.push_back(sum);
+    std::ranges::stable_sort(largest_first, std::ranges::greater(), &WaitSum::time);
+    return largest_first;
+}
+
+} // namespace hdtrace

@@ -1,0 +1,54 @@
+// window_epochs.h - who needs whom for accesses to windows: between start and complete, post and wait, in
+// locks.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/explaining/history.h"
+#include "hdtrace/format/objects.h"
+#include "hdtrace/matching/events.h"
+
+namespace hdtrace {
+
+/// Memory grows with the epochs.
+class WindowEpochs {
+  public:
+    /// @p objects must outlive it.
+    explicit WindowEpochs(const ObjectTable& objects) : m_objects(objects) {}
+
+    /// A call that has ended; of any kind.
+    void add(const Call& call, StepId step);
+    /// Once the history has all calls, with times that can be compared.
+    void add_needs(History& history) const;
+
+  private:
+    using Member = std::pair<const Window*, std::int64_t>;                // and its rank
+    using Access = std::tuple<const Window*, std::int64_t, std::int64_t>; // of an origin to a target
+    struct Calls {
+        std::vector<StepId> starts, completes, posts, waits; ///< the n-th of each belong together
+    };
+    struct Lock {
+        StepId lock;
+        std::optional<StepId> unlock;
+        bool is_exclusive = false;
+    };
+
+    void add_lock(const Call& call, const Window* window, StepId step);
+    void add_unlock(const Call& call, const Window* window, StepId step);
+    static void add_needs_of(const Calls& calls, History& history);
+    static void add_needs_of(const std::vector<Lock>& locks, History& history);
+
+    const ObjectTable& m_objects;
+    std::map<Access, Calls> m_calls;
+    std::map<Member, std::vector<std::int64_t>> m_targets; ///< of the access epoch that an origin is in
+    std::map<Member, std::vector<std::int64_t>> m_origins; ///< of the exposure epoch that a target is in
+    std::map<Member, std::vector<Lock>> m_locks;           ///< of a target, as they were locked
+    std::map<Access, std::size_t> m_held;                  ///< positions in these
+};
+
+} // namespace hdtrace
