@@ -25,6 +25,7 @@ from ._hdtrace import (
     CpuTime,
     Datatype,
     Element,
+    FatalSignal,
     Frame,
     Message,
     MessageEnd,
@@ -39,6 +40,7 @@ from ._hdtrace import (
     Window,
     World,
 )
+from .analysis import Analysis
 from .info import Info, InfoLine
 from .project import MergeWarning, Process, Project, open
 from .regions import counter, mark, region
@@ -49,6 +51,7 @@ from .validation import validate
 from .writer import TraceWriter
 
 __all__ = [
+    "Analysis",
     "CALL_CLASSES",
     "Call",
     "CallCount",
@@ -62,6 +65,7 @@ __all__ = [
     "CpuTime",
     "Datatype",
     "Element",
+    "FatalSignal",
     "Frame",
     "Info",
     "InfoLine",

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project
+from .analysis import Analysis
 from .closing import Closing
 from .run import Run
 from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, one_or_more, select
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class MergeWarning(UserWarning):
-    """What is missing or does not fit together in traces that were merged in memory."""
+    """What is missing or does not fit together in the traces of a project, or in traces that were merged in memory."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,14 @@ class Project(Closing):
         """Looks for what does not fit together, step by step with its read()."""
         self._check_open()
         return Checker(self._project)
+
+    def analyze(self, *, interval: Interval = (None, None)) -> Analysis:
+        """Why the run took the time that it took: reads all traces and computes everything that docs/analyze.md describes.
+
+        interval: only calls that are at least partly in it, (begin, end) in nanoseconds since the epoch; None is open
+        """
+        self._check_open()
+        return Analysis.read(self._project, interval)
 
     def communicator(self, call: Call, attribute: str = "cid") -> Communicator | None:
         """The communicator that a call names; None if it names none that the project describes."""

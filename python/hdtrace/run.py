@@ -10,7 +10,7 @@ from ._hdtrace import RunFact, RunProcess
 
 @dataclass(frozen=True)
 class Setting:
-    """A setting of the tracer: `origin` is "default", "environment" or "hdtrace-run" (an option of it)."""
+    """A setting of the tracer: `origin` is "default", "file", "environment" or "hdtrace-run" (an option of it)."""
 
     value: str
     origin: str
@@ -18,17 +18,21 @@ class Setting:
 
 @dataclass
 class CallCount:
-    """How many calls of a function the trace has, and how many of the program's it leaves out."""
+    """How many calls of a function the trace has, and how many of the program's it leaves out.
+
+    ignored_time: how many seconds those took of which rules say `record = count`
+    """
 
     recorded: int = 0
     ignored: int = 0
+    ignored_time: float = 0.0
 
 
 class Run:
     """What a project tells of its run; older projects tell nothing. `project.run` is one.
 
     facts: everything that may hold for several processes, each with `kind`, `values` and `ranks`, a list of (first, last)
-    processes: each with `rank`, `pid`, `cpu_times` (when MPI began, and at the end) and `threads`
+    processes: each with `rank`, `pid`, `cpu_times` (when MPI began, and at the end), `signals` that ended it, and `threads`
 
     What has one value here but several in the run has that of the lowest rank; `of_kind()` has all.
     """
@@ -113,6 +117,7 @@ class Run:
             processes = sum(last - first + 1 for first, last in fact.ranks)
             count.recorded += processes * int(fact.values.get("recorded", 0))
             count.ignored += processes * int(fact.values.get("ignored", 0))
+            count.ignored_time += processes * float(fact.values.get("ignoredTime", 0))
         return calls
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ._hdtrace import (
@@ -15,6 +15,7 @@ from ._hdtrace import (
     CounterTable,
     MarkTable,
     Message,
+    MessageMatrix,
     MessageReader,
     MessageTable,
     Selection,
@@ -143,9 +144,16 @@ class Calls(_Tabular):
             yield text
         self.missing = reader.missing
 
-    def statistics(self) -> Statistics:
-        """Sums over the calls, which are read step by step with its read()."""
-        return Statistics(self._project, self._selection)
+    def statistics(self, tables: Iterable[Sequence[str]] = ()) -> Statistics:
+        """Sums over the calls, which are read step by step with its read().
+
+        tables: by what each is grouped, e.g. [["call"], ["call", "rank"]]; none: by each of hdtrace.GROUPINGS
+        """
+        return Statistics(self._project, self._selection, [list(by) for by in tables])
+
+    def message_matrix(self) -> MessageMatrix:
+        """How many messages and bytes went from each process to each other, which is read like statistics()."""
+        return MessageMatrix(self._project, self._selection)
 
     def _table(self) -> CallTable:
         return CallTable(self._project, self._selection)

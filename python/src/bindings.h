@@ -13,6 +13,7 @@ void bind_calls(pybind11::module_& module);
 void bind_matches(pybind11::module_& module);
 void bind_statistics(pybind11::module_& module);
 void bind_checks(pybind11::module_& module);
+void bind_explanations(pybind11::module_& module);
 void bind_writer(pybind11::module_& module);
 
 } // namespace hdtrace

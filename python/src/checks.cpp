@@ -94,8 +94,19 @@ void bind_checks(py::module_& module)
     const auto site_of = [](const CallSite* Finding::*site) {
         return [site](const OwnedFinding& finding) { return shared_site(finding.project, finding.*site); };
     };
+    py::class_<KindFacts>(module, "FindingKind")
+        .def_readonly("name", &KindFacts::name)
+        .def_readonly("title", &KindFacts::title)
+        .def_readonly("means", &KindFacts::means)
+        .def_readonly("what_to_do", &KindFacts::what_to_do)
+        .def_property_readonly("severity", [](const KindFacts& kind) { return name_of(kind.severity); });
+    module.def("finding_kinds", [] { return std::vector(all_kinds().begin(), all_kinds().end()); });
     py::class_<OwnedFinding>(module, "Finding")
-        .def_readonly("kind", &Finding::kind)
+        .def_property_readonly("kind",
+                               [](const OwnedFinding& finding) { return facts_of(finding.kind).name; })
+        .def_property_readonly("severity",
+                               [](const OwnedFinding& finding) { return name_of(finding.severity); })
+        .def_readonly("rank", &Finding::rank)
         .def_property_readonly("file", [](const OwnedFinding& finding) { return file_text(finding.file); })
         .def_readonly("line", &Finding::line)
         .def_property_readonly("text", [](const OwnedFinding& finding) { return file_text(finding.text); })

@@ -10,6 +10,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "hdtrace/format/left_out.h"
 #include "merger/open_project.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
@@ -34,6 +35,8 @@ ProjectPointer open(const std::vector<Path>& paths, std::vector<std::string>& wa
     std::ranges::transform(paths, std::back_inserter(texts), [](const Path& path) { return path.string(); });
     auto project = std::make_shared<OpenedProject>(merger::open_project(texts, report));
     report.finish();
+    if (const std::string text = LeftOut(project->project).text(); !text.empty())
+        warnings.push_back(project->project.path + ": " + text);
     return project;
 }
 

@@ -27,6 +27,10 @@ void bind_run(py::module_& module)
         .def_readonly("time", &CpuTime::time)
         .def_readonly("user", &CpuTime::user)
         .def_readonly("system", &CpuTime::system);
+    py::class_<FatalSignal>(module, "FatalSignal")
+        .def_readonly("name", &FatalSignal::name)
+        .def_readonly("time", &FatalSignal::time)
+        .def_readonly("thread", &FatalSignal::thread);
     py::class_<RunThread>(module, "RunThread")
         .def_readonly("number", &RunThread::number)
         .def_readonly("tid", &RunThread::tid)
@@ -37,6 +41,7 @@ void bind_run(py::module_& module)
         .def_readonly("rank", &RunProcess::rank)
         .def_readonly("pid", &RunProcess::pid)
         .def_readonly("cpu_times", &RunProcess::cpu_times)
+        .def_readonly("signals", &RunProcess::signals)
         .def_readonly("threads", &RunProcess::threads);
 }
 

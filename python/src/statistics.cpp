@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "hdtrace/analysis/message_matrix.h"
 #include "hdtrace/analysis/statistics.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
@@ -19,6 +20,35 @@ Grouping grouping_named(const std::string& name)
         if (grouping_name(static_cast<Grouping>(i)) == name)
             return static_cast<Grouping>(i);
     throw py::value_error("calls cannot be grouped by " + name);
+}
+
+Groupings groupings_named(const std::vector<std::string>& names)
+{
+    Groupings groupings;
+    for (const std::string& name : names)
+        groupings.push_back(grouping_named(name));
+    return groupings;
+}
+
+std::unique_ptr<Statistics> statistics_of(ProjectPointer project, Selection selection,
+                                          const std::vector<std::vector<std::string>>& tables)
+{
+    std::vector<Groupings> groupings;
+    for (const std::vector<std::string>& names : tables)
+        groupings.push_back(groupings_named(names));
+    return std::make_unique<Statistics>(std::move(project), std::move(selection), std::move(groupings));
+}
+
+py::list groups_of(const Statistics& statistics, const std::vector<std::string>& by)
+{
+    py::list groups;
+    for (const auto& [labels, totals] : statistics.groups(groupings_named(by))) {
+        py::list texts;
+        for (const std::string& label : labels)
+            texts.append(file_text(label));
+        groups.append(py::make_tuple(py::tuple(texts), totals));
+    }
+    return groups;
 }
 
 // An integer where it is one.
@@ -51,14 +81,35 @@ void bind_counters(py::module_& module)
         });
 }
 
+void bind_matrix(py::module_& module)
+{
+    py::class_<MessageMatrix>(module, "MessageMatrix")
+        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"),
+             py::call_guard<Unlocked>())
+        .def("read", &MessageMatrix::read, py::arg("states"), py::call_guard<Unlocked>())
+        .def("cells",
+             [](const MessageMatrix& matrix) {
+                 py::list cells;
+                 for (const auto& [pair, cell] : matrix.cells())
+                     cells.append(py::make_tuple(pair.first, pair.second, cell.messages, cell.bytes));
+                 return cells;
+             })
+        .def_property_readonly("missing",
+                               [](const MessageMatrix& self) { return missing_texts(self.missing()); });
+}
+
 } // namespace
 
 void bind_statistics(py::module_& module)
 {
     bind_counters(module);
+    bind_matrix(module);
     py::class_<Totals>(module, "Totals")
+        .def(py::init<>())
         .def_readonly("calls", &Totals::calls)
         .def_readonly("time", &Totals::time)
+        .def_readonly("exclusive", &Totals::exclusive)
+        .def_readonly("shortest", &Totals::shortest)
         .def_readonly("longest", &Totals::longest)
         .def_readonly("bytes", &Totals::bytes)
         .def_readonly("entered", &Totals::entered)
@@ -66,18 +117,10 @@ void bind_statistics(py::module_& module)
         .def_property_readonly("sent", [](const Totals& totals) { return totals.volume.sent; })
         .def_property_readonly("received", [](const Totals& totals) { return totals.volume.received; });
     py::class_<Statistics>(module, "Statistics")
-        .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"),
+        .def(py::init(&statistics_of), py::arg("project"), py::arg("selection"), py::arg("tables"),
              py::call_guard<Unlocked>())
         .def("read", &Statistics::read, py::arg("states"), py::call_guard<Unlocked>())
-        .def(
-            "groups",
-            [](const Statistics& statistics, const std::string& by) {
-                py::list groups;
-                for (const auto& [label, totals] : statistics.groups(grouping_named(by)))
-                    groups.append(py::make_tuple(file_text(label), totals));
-                return groups;
-            },
-            py::arg("by"))
+        .def("groups", &groups_of, py::arg("by"))
         .def_property_readonly("counters", &Statistics::counters)
         .def_property_readonly("totals", &Statistics::totals)
         .def_property_readonly("begin", &Statistics::begin)

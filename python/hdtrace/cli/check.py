@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
-from .._hdtrace import find_problems, printable
+from .._hdtrace import find_problems, finding_kinds, printable
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
+from .check_choice import Choice
 from .output import Progress, print_json, site_fields
+from .sarif import sarif
+
+KINDS = {kind.name: kind for kind in finding_kinds()}  # in the order of the output
+_ORDER = {name: place for place, name in enumerate(KINDS)}
 
 
 @dataclass(frozen=True)
 class Finding:
     kind: str
+    severity: str
+    rank: int | None
     file: str
     line: int | None
     text: str
@@ -28,18 +38,23 @@ class Finding:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {self.kind}: {self.text}"
+        return f"{place}: {'' if self.is_error else 'warning: '}{self.kind}: {self.text}"
+
+    @property
+    def is_error(self) -> bool:
+        return self.severity == "error"
 
 
-def _against_schemas(project: Project) -> Iterator[Finding]:
-    for path in (project.path, *project.trace_paths):
-        try:
-            problems = find_problems(path)
-        except FileNotFoundError:
-            continue  # which is also found when the traces are read
-        for problem in problems:
-            if problem.kind != "cut-off":  # which is also found when the traces are read
-                yield Finding("schema", path, problem.line or None, problem.text)
+def _against_schema(path: str) -> list[Finding]:
+    try:
+        problems = find_problems(path)
+    except FileNotFoundError:
+        return []  # which is also found when the traces are read
+    return [
+        Finding("schema", KINDS["schema"].severity, None, path, problem.line or None, problem.text)
+        for problem in problems
+        if problem.kind != "cut-off"  # which is also found when the traces are read
+    ]
 
 
 def _across_traces(project: Project) -> Iterator[Finding]:
@@ -48,53 +63,56 @@ def _across_traces(project: Project) -> Iterator[Finding]:
         while not checker.at_end:
             findings = checker.read(STATES_BETWEEN_PAUSES)
             progress.add(STATES_BETWEEN_PAUSES)
-            for finding in findings:
-                sites = site_fields(finding.site), site_fields(finding.other_site)
-                yield Finding(finding.kind, finding.file, finding.line or None, finding.text, finding.because or None, *sites)
+            for found in findings:
+                yield Finding(found.kind, found.severity, None if found.rank < 0 else found.rank, found.file, found.line or None, found.text,
+                              found.because or None, site_fields(found.site), site_fields(found.other_site))
 
 
-_FIRST = ("deadlock",)
-_NOT_WHOLE = ("missing", "cut-off", "unfinished")  # kinds of findings of which others follow
+_NOT_WHOLE = ("killed-by-signal", "missing", "cut-off", "no-finalize", "aborted", "unfinished")  # kinds of findings of which others follow
 _MOST_TRACES = 10  # of one kind
 
 
-def find(project: Project, schemas: bool = True) -> Iterator[Finding]:
-    """All that is wrong: who can never go on, then, after what the schemas tell, the traces that are not whole."""
-    across = list(_across_traces(project))
-    yield from (finding for finding in across if finding.kind in _FIRST)
-    if schemas:
-        yield from _against_schemas(project)
-    yield from sorted((finding for finding in across if finding.kind not in _FIRST), key=lambda finding: finding.kind not in _NOT_WHOLE)
+def find(project: Project, schemas: bool = True) -> list[Finding]:
+    """All that is wrong: what explains most comes first, what follows of another finding last."""
+    paths = (project.path, *project.trace_paths) if schemas else ()
+    pool = ThreadPoolExecutor(os.cpu_count())
+    try:
+        of_files = pool.map(_against_schema, paths)  # meanwhile
+        across = list(_across_traces(project))
+        findings = [*chain.from_iterable(of_files), *across]
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return sorted(findings, key=lambda finding: (finding.because is not None, _ORDER[finding.kind]))
 
 
-def summary(findings: Iterable[Finding]) -> Iterator[str]:
+def summary(findings: Iterable[Finding], limit: int) -> Iterator[str]:
     """Lines with all findings that follow of no other, and below each the first of each kind that follows of it."""
     following: dict[str, list[Finding]] = defaultdict(list)
-    traces: dict[str, list[Finding]] = {kind: [] for kind in _NOT_WHOLE}
-    others: list[Finding] = []
+    causes: dict[str, list[Finding]] = defaultdict(list)
     for finding in findings:
         if finding.because:
             following[finding.because].append(finding)
-        elif finding.kind in _FIRST:
-            first, *others_in_it = str(finding).split("; ")
-            yield first
-            yield from (f"  {one}" for one in others_in_it)
         else:
-            traces.get(finding.kind, others).append(finding)
+            causes[finding.kind].append(finding)
 
     left_out = 0
-    for kind, of_kind in traces.items():
-        for trace in of_kind[:_MOST_TRACES]:
-            yield str(trace)
-            for consequences in _by_kind(following.pop(trace.file, [])):
+    for kind, of_kind in causes.items():
+        most = _MOST_TRACES if kind in _NOT_WHOLE else limit
+        for finding in of_kind[:most]:
+            first, *others_in_it = str(finding).split("; ") if kind == "deadlock" else [str(finding)]
+            yield first
+            yield from (f"  {one}" for one in others_in_it)
+            for consequences in _by_kind(following.pop(finding.file, [])) if kind in _NOT_WHOLE else ():
                 left_out += len(consequences) - 1
                 yield f"  {consequences[0]}" + (f" (and {len(consequences) - 1:,} more)" if consequences[1:] else "")
-        if rest := len(of_kind[_MOST_TRACES:]):
+        if rest := len(of_kind[most:]):
             left_out += rest
             yield f"and {rest:,} more: {kind}"
-    yield from map(str, others)
-    if left_out or following:
-        yield f"{left_out + sum(map(len, following.values())):,} left out; --all shows all"
+    for consequences in _by_kind(finding for of_file in following.values() for finding in of_file):
+        left_out += len(consequences) - 1
+        yield str(consequences[0]) + (f" (and {len(consequences) - 1:,} more)" if consequences[1:] else "")
+    if left_out:
+        yield f"{left_out:,} left out; --all shows all"
 
 
 def _by_kind(findings: Iterable[Finding]) -> Iterable[list[Finding]]:
@@ -105,10 +123,13 @@ def _by_kind(findings: Iterable[Finding]) -> Iterable[list[Finding]]:
 
 
 def run(arguments: Namespace) -> int:
-    findings = list(find(Project(*arguments.project), schemas=not arguments.no_schemas))
+    choice = Choice(arguments.only, getattr(arguments, "not"), arguments.suppress, tuple(KINDS))
+    findings = [finding for finding in find(Project(*arguments.project), schemas=not arguments.no_schemas) if choice.has(finding)]
     if arguments.json:
         print_json([asdict(finding) for finding in findings])
+    elif arguments.sarif:
+        print_json(sarif(findings, KINDS.values()))
     else:
-        for line in findings if arguments.all else summary(findings):
+        for line in findings if arguments.all else summary(findings, arguments.limit):
             print(printable(str(line)))
-    return 1 if findings else 0
+    return 1 if any(finding.is_error or arguments.strict for finding in findings) else 0

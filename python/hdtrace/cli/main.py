@@ -34,6 +34,13 @@ class _ListAction(argparse.Action):
         setattr(namespace, self.dest, seen)
 
 
+class _GroupAction(_ListAction):
+    """Collects repeated options, each with its values between commas."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        super().__call__(parser, namespace, [values], option_string)
+
+
 def _parser(argument: Argument) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
         try:
@@ -80,7 +87,7 @@ def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
             metavar=argument.value,
             help=text,
             type=_list_parser(argument),
-            action=_ListAction,
+            action=_GroupAction if argument.is_grouped else _ListAction,
             default=argument.default or [],
         )
     else:

@@ -74,6 +74,18 @@ def seconds(nanoseconds: int) -> str:
     return f"{nanoseconds / 1e9:.6f}"
 
 
+_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
+
+
+def duration(nanoseconds: float) -> str:
+    """In a unit that people read, with three digits."""
+    for factor, unit in _UNITS:
+        if nanoseconds >= 0.9995 * factor:
+            value = nanoseconds / factor
+            return f"{value:.{max(0, 2 - (value >= 9.995) - (value >= 99.95))}f} {unit}"
+    return f"{nanoseconds:.0f} ns"
+
+
 class Progress:
     """A line on a terminal that says how far a command is; nothing elsewhere."""
 

@@ -119,8 +119,8 @@ def _summary(folder: Path, code: int) -> list[str]:
         while statistics.read(STATES_BETWEEN_PAUSES):
             progress.add(STATES_BETWEEN_PAUSES)
     duration, totals = statistics.end - statistics.begin, statistics.totals
-    groups = sorted(statistics.groups("call"), key=lambda group: -group[1].time)[:_ROWS]
-    rows = [[label, one.calls, seconds(one.time), seconds(one.longest), one.bytes or ""] for label, one in groups]
+    groups = sorted(statistics.groups(["call"]), key=lambda group: -group[1].time)[:_ROWS]
+    rows = [[label, one.calls, seconds(one.time), seconds(one.longest), one.bytes or ""] for (label,), one in groups]
     heads = ["calls", "seconds", "longest", "bytes"]
     return [
         f"{head}, {totals.calls:,} calls in {seconds(duration)} seconds, exit code {code}",
@@ -130,13 +130,13 @@ def _summary(folder: Path, code: int) -> list[str]:
 
 def _what_next(folder: Path) -> list[str]:
     where = shlex.quote(str(folder))
-    return [f"Trace: {where}", f"Next:  hdtrace stats {where} --by call,rank,site", "       and info, check, dump, convert in the place of stats"]
+    return [f"Trace: {where}", f"Next:  hdtrace stats {where} --by call --by rank --by site", "       and info, analyze, check, dump, convert in the place of stats"]
 
 
 def _say_that_nothing_was_recorded(name: str, code: int) -> None:
     message(
-        f"nothing was recorded: {name} ended with exit code {code} and did not call MPI_Init, or does not use the MPI library that the "
-        f"tracer is made for ({_LAUNCHER} --version)"
+        f"nothing was recorded: {name} ended with exit code {code} and did not call MPI_Init, or uses an MPI library that has no "
+        f"wrapper ({_LAUNCHER} --version)"
     )
 
 
@@ -149,7 +149,8 @@ def run(arguments: Namespace) -> int:
     places = _programs(words)  # before anything is made
     name = os.path.basename(words[places[0]])
     folder = _chosen_folder(arguments.output) if arguments.output else _new_folder(name)
-    tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), *getattr(arguments, 'tracer', []), "--"]
+    for_check = ["--for-check", "--all-functions=2"] if arguments.check else []  # groups and the like are made and freed by local queries
+    tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), *for_check, *getattr(arguments, 'tracer', []), "--"]
     code = _run(_traced(words, places, tracer))
     if not any(folder.glob("*.info")):
         _say_that_nothing_was_recorded(name, code)

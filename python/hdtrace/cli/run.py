@@ -24,6 +24,7 @@ def describe_run(run: Run) -> dict[str, Any]:
             "rank": process.rank,
             "pid": process.pid,
             "cpu_times": [{"time": cpu.time, "user": cpu.user, "system": cpu.system} for cpu in process.cpu_times],
+            "signals": [{"name": one.name, "time": one.time, "thread": one.thread} for one in process.signals],
             "threads": [
                 {"number": one.number, "tid": one.tid, "name": one.name, "begin": one.begin, "end": one.end}
                 for one in process.threads
@@ -53,6 +54,10 @@ def _place(fact: RunFact) -> str:
     values = fact.values
     details = " ".join(f"{key} {values[key]}" for key in ("device", "port", "guid", "pattern") if values.get(key))
     return f"{values.get('host', '')}: {values.get('address', '')} ({' '.join(filter(None, [values.get('by', ''), details]))})"
+
+
+def _conditions(fact: RunFact) -> str:
+    return " and ".join(f"{key} = {value}" for key, value in fact.values.items() if key not in ("record", "line"))
 
 
 def _used(processes: list[RunProcess]) -> Iterator[str]:
@@ -99,6 +104,10 @@ def run_tables(run: Run) -> list[str]:
                 for fact in run.of_kind("Setting")
                 if fact.values.get("from") != "default"
             ],
+        ),
+        (
+            ["rule", "record", "conditions"],
+            [[fact.values.get("line", ""), fact.values.get("record", ""), _conditions(fact)] for fact in run.of_kind("Rule")],
         ),
         (
             ["variable", "value", "ranks"],

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import csv
+import sys
 from argparse import Namespace
+from collections.abc import Callable
 from typing import Any
 
-from .._hdtrace import Statistics, Totals, printable
+from .._hdtrace import MessageMatrix, Statistics, Totals, printable
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .counters import counter_table, describe_counters
-from .output import Progress, print_json, seconds, table, warn_of_missing
+from .output import Progress, UsageError, duration, print_json, seconds, table, warn_of_missing
 from .selection import filters
 from .table import COUNTER
 
-_HEADS = ["calls", "seconds", "longest", "bytes"]
+_HEADS = ["calls", "seconds", "own", "%", "shortest", "mean", "longest", "bytes"]
 _REGION_HEADS = ["entered", "inside"]
+_REGION = "region"
+_DEFAULT = [["call"]]
 
 
 def _values(totals: Totals) -> dict[str, int | float]:
     return {
         "calls": totals.calls,
         "seconds": totals.time / 1e9,
+        "exclusive": totals.exclusive / 1e9,
+        "shortest": totals.shortest / 1e9,
+        "mean": _mean(totals) / 1e9,
         "longest": totals.longest / 1e9,
         "bytes": totals.bytes,
         "sent": totals.sent,
@@ -32,49 +40,119 @@ def _region_values(totals: Totals) -> dict[str, int | float]:
     return {**_values(totals), "entered": totals.entered, "inside": totals.inside / 1e9}
 
 
-def _cells(totals: Totals) -> list[int | str]:
-    return [totals.calls, seconds(totals.time), seconds(totals.longest), totals.bytes or ""]
+def _values_by(by: list[str]) -> Callable[[Totals], dict[str, int | float]]:
+    return _region_values if _REGION in by else _values
 
 
-def _table(by: str, statistics: Statistics) -> str:
-    if by == COUNTER:
+def _mean(totals: Totals) -> float:
+    return totals.time / max(totals.calls, 1)
+
+
+def _cells(totals: Totals, whole: Totals) -> list[int | str]:
+    own, *times = [duration(time) if totals.calls else "" for time in (totals.exclusive, totals.shortest, _mean(totals), totals.longest)]
+    share = f"{100 * totals.exclusive / whole.exclusive:.1f}" if whole.exclusive else ""
+    return [totals.calls, seconds(totals.time), own, share, *times, totals.bytes or ""]
+
+
+def _region_cells(totals: Totals, whole: Totals) -> list[int | str]:
+    of_region = [totals.entered, seconds(totals.inside)] if totals.entered else ["", ""]
+    return [*_cells(totals, whole), *of_region]
+
+
+def _labels(by: list[str], labels: tuple[str, ...]) -> list[str]:
+    return ["(none)" if name == _REGION and not label else label for name, label in zip(by, labels)]
+
+
+def _table(by: list[str], statistics: Statistics) -> str:
+    if by == [COUNTER]:
         return counter_table(statistics.counters)
-    groups = statistics.groups(by)
-    if by == "region":
-        return _region_table(groups)
-    return table([by, *_HEADS], [[label, *_cells(totals)] for label, totals in groups], _HEADS)
+    cells, heads = (_region_cells, [*_HEADS, *_REGION_HEADS]) if _REGION in by else (_cells, _HEADS)
+    rows = [[*_labels(by, labels), *cells(totals, statistics.totals)] for labels, totals in statistics.groups(by)]
+    return table([*by, *heads], rows, heads)
 
 
-def _region_table(groups: list[tuple[str, Totals]]) -> str:
-    def of_region(totals: Totals) -> list[int | str]:
-        return [totals.entered, seconds(totals.inside)] if totals.entered else ["", ""]
-
-    rows = [[label or "(none)", *_cells(totals), *of_region(totals)] for label, totals in groups]
-    heads = [*_HEADS, *_REGION_HEADS]
-    return table(["region", *heads], rows, heads)
-
-
-def _describe(by: str, statistics: Statistics) -> dict[str, Any]:
-    """For JSON."""
-    if by == COUNTER:
+def _describe(by: list[str], statistics: Statistics) -> dict[str, Any]:
+    """For JSON: by the labels, one inside the other."""
+    if by == [COUNTER]:
         return describe_counters(statistics.counters)
-    values = _region_values if by == "region" else _values
-    return {label: values(totals) for label, totals in statistics.groups(by)}
+    described: dict[str, Any] = {}
+    for labels, totals in statistics.groups(by):
+        inner = described
+        for label in labels[:-1]:
+            inner = inner.setdefault(label, {})
+        inner[labels[-1]] = _values_by(by)(totals)
+    return described
+
+
+def _write_csv(by: list[str], statistics: Statistics) -> None:
+    values = _values_by(by)
+    output = csv.writer(sys.stdout, lineterminator="\n")
+    output.writerow([*by, *values(Totals())])
+    output.writerows([*labels, *values(totals).values()] for labels, totals in statistics.groups(by))
+
+
+def _read(what: Statistics | MessageMatrix) -> None:
+    with Progress("counting") as progress:
+        while what.read(STATES_BETWEEN_PAUSES):
+            progress.add(STATES_BETWEEN_PAUSES)
+
+
+def _check(arguments: Namespace) -> None:
+    if arguments.csv and arguments.json:
+        raise UsageError("--csv and --json exclude each other")
+    if arguments.matrix and arguments.by:
+        raise UsageError("--matrix and --by exclude each other")
+    for by in arguments.by:
+        if COUNTER in by and len(by) > 1:
+            raise UsageError("--by counter is a table of its own")
+        if len(set(by)) < len(by):
+            raise UsageError(f"--by {','.join(by)} has a group twice")
+    if arguments.csv and (len(arguments.by) > 1 or [COUNTER] in arguments.by):
+        raise UsageError("--csv writes one table, and none of counters")
+
+
+def _show_matrix(project: Project, matrix: MessageMatrix, arguments: Namespace) -> None:
+    what = arguments.matrix
+    cells = {(sender, peer): {"messages": messages, "bytes": size} for sender, peer, messages, size in matrix.cells()}
+    if arguments.json:
+        print_json({"name": project.name, "matrix": [{"from": sender, "to": peer, **cell} for (sender, peer), cell in cells.items()]})
+        return
+    peers = sorted({peer for _, peer in cells})
+    heads = [r"from \ to", *map(str, peers)]
+    rows = [[sender, *(cells[sender, peer][what] if (sender, peer) in cells else "" for peer in peers)] for sender in sorted({s for s, _ in cells})]
+    if arguments.csv:
+        csv.writer(sys.stdout, lineterminator="\n").writerows([heads, *rows])
+    else:
+        print(f"{printable(project.name)}: {project.process_count} processes, {what} of point-to-point communication\n")
+        print(table(heads, rows, heads), end="")
+
+
+def _show_tables(project: Project, statistics: Statistics, tables: list[list[str]], arguments: Namespace) -> None:
+    time = statistics.end - statistics.begin
+    if arguments.json:
+        groups = {",".join(by): _describe(by, statistics) for by in tables}
+        print_json({"name": project.name, "duration": time / 1e9, "total": _values(statistics.totals), "by": groups})
+    elif arguments.csv:
+        _write_csv(tables[0], statistics)
+    else:
+        counts = f"{project.process_count} processes, {statistics.totals.calls} calls"
+        print(f"{printable(project.name)}: {counts} in {seconds(time)} seconds\n")
+        print("\n".join(_table(by, statistics) for by in tables), end="")
 
 
 def run(arguments: Namespace) -> int:
+    _check(arguments)
     project = Project(*arguments.project)
-    statistics = project.calls(**filters(project, arguments)).statistics()
-    with Progress("counting") as progress:
-        while statistics.read(STATES_BETWEEN_PAUSES):
-            progress.add(STATES_BETWEEN_PAUSES)
-    duration = statistics.end - statistics.begin
-    if arguments.json:
-        groups = {by: _describe(by, statistics) for by in arguments.by}
-        print_json({"name": project.name, "duration": duration / 1e9, "total": _values(statistics.totals), "by": groups})
-    else:
-        counts = f"{project.process_count} processes, {statistics.totals.calls} calls"
-        print(f"{printable(project.name)}: {counts} in {seconds(duration)} seconds\n")
-        print("\n".join(_table(by, statistics) for by in dict.fromkeys(arguments.by)), end="")
+    calls = project.calls(**filters(project, arguments))
+    if arguments.matrix:
+        matrix = calls.message_matrix()
+        _read(matrix)
+        _show_matrix(project, matrix, arguments)
+        warn_of_missing(matrix.missing)
+        return 0
+    tables = [list(by) for by in dict.fromkeys(map(tuple, arguments.by or _DEFAULT))]
+    statistics = calls.statistics([by for by in tables if by != [COUNTER]] or _DEFAULT)
+    _read(statistics)
+    _show_tables(project, statistics, tables, arguments)
     warn_of_missing(statistics.missing)
     return 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from .._hdtrace import CALL_CLASSES, GROUPINGS
+from .._hdtrace import CALL_CLASSES, GROUPINGS, finding_kinds
 from .tracer_options import OPTIONS
 
 COUNTER = "counter"
@@ -20,6 +20,7 @@ class Argument:
     value: what the help calls the value; an option without it is a switch
     parse: makes the value from the text, raising ValueError
     is_list: the option may be repeated, or has several values with commas between them; a positional one is repeated
+    is_grouped: of a list, the values between commas belong together
     files: the suffixes of files that the value can be
     short: another name of the option, with one letter
     is_rest: all that follows, whatever it is
@@ -31,6 +32,7 @@ class Argument:
     value: str = ""
     parse: Callable[[str], Any] = str
     is_list: bool = False
+    is_grouped: bool = False
     choices: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     default: Any = None
@@ -102,20 +104,22 @@ _PROJECT = Argument(
     files=("proj",),
 )
 _JSON = Argument("--json", "write JSON, for programs")
+_INTERVAL = Argument(
+    "--interval",
+    "calls that are at least partly in this time, in seconds after the first call; one end may be missing",
+    "BEGIN..END",
+    parse_interval,
+    default=(None, None),
+)
 _FILTERS = (
     Argument("--rank", "calls of these processes, e.g. 0,8..15", "RANKS", parse_numbers, is_list=True),
     Argument("--thread", "calls of these threads of each process", "THREADS", parse_numbers, is_list=True),
     Argument("--call", "calls of these names, e.g. Send,Isend", "NAMES", is_list=True),
     Argument("--class", "calls of these classes", "CLASSES", is_list=True, choices=CALL_CLASSES),
-    Argument(
-        "--interval",
-        "calls that are at least partly in this time, in seconds after the first call; one end may be missing",
-        "BEGIN..END",
-        parse_interval,
-        default=(None, None),
-    ),
+    _INTERVAL,
 )
 
+_KINDS = tuple(kind.name for kind in finding_kinds())
 _TRACER = tuple(Argument(name, help, value, is_for_tracer=True) for name, value, help in OPTIONS)
 
 COMMANDS = (
@@ -128,7 +132,7 @@ COMMANDS = (
         "directory, which all hosts of the run have to see.",
         (
             Argument("--output", "the folder of the trace; it has to be new or empty [PROGRAM-TIME.hdtrace]", "FOLDER", short="-o"),
-            Argument("--check", "then look for what is wrong, as hdtrace check does"),
+            Argument("--check", "record local queries, too, and then look for what is wrong, as hdtrace check does"),
             Argument("--quiet", "say nothing when all is well"),
             *_TRACER,
             Argument("COMMAND-LINE", "mpirun -n 4 ./app, or ./app alone", is_rest=True),
@@ -146,20 +150,26 @@ COMMANDS = (
     Command(
         "stats",
         "sum up calls, their time and their bytes",
-        "Calls inside other calls are counted too. Bytes are those that a call takes from the process and brings to it, by the counts and "
-        "datatypes of its arguments; JSON tells both by themselves, as sent and received. Of a collective operation that has a part for each "
+        "Each line has how many calls there were, their time in seconds, how much of it was their own, without what was called inside, and which share "
+        "of that of all calls, the shortest, the mean and the longest call, and bytes. Calls inside other calls are counted too. Bytes are those that a call takes from the process and brings to it, by the counts and "
+        "datatypes of its arguments; JSON and CSV tell both by themselves, as sent and received. Of a collective operation that has a part for each "
         "member, such as Scatter and Alltoall, they are those of all parts. What does not block counts where it is started, with what was asked "
-        "for. Of sizes, each line has those up to twice the first; of sites, each line is where "
+        "for. Groups between commas are crossed: --by call,rank has a line for each call of each process; --by call --by rank are two tables. "
+        "Of sizes, each line has those up to twice the first; a peer is whom a call sends to, else whom it receives from; of sites, each line is where "
         "MPI was called, with all that led there as far as it was recorded; of regions of the program's own, each line has the calls in this one and in no "
         "region inside it, how often it was entered and left, and the time between; (none) are the calls outside of regions. Other tables count a "
         "region as a call of its name. Of counters of the program's own, each line has the values that a process told, or a thread if the counter is of "
         "threads: how many, the first and the last, the smallest, the mean and the largest, and their sum if each is of its moment only and not of a time; "
-        "--call and --class do not select among them. Marks are not counted.",
+        "--call and --class do not select among them. Marks are not counted. A matrix has a line for each process that sends and a column for each that "
+        "its messages go to; those of collective operations are not in it.",
         (
             _PROJECT,
-            Argument("--by", "one table for each of these", "GROUPS", is_list=True, choices=(*GROUPINGS, COUNTER), default=["call"]),
+            Argument("--by", "a table of these groups, crossed where there are several; may be repeated [call]", "GROUPS", is_list=True,
+                     is_grouped=True, choices=(*GROUPINGS, COUNTER)),
+            Argument("--matrix", "instead of that who sends how much to whom", "WHAT", choices=("messages", "bytes")),
             *_FILTERS,
             _JSON,
+            Argument("--csv", "write comma-separated values, for spreadsheets: times in seconds"),
         ),
         "stats",
     ),
@@ -179,19 +189,40 @@ COMMANDS = (
         "dump",
     ),
     Command(
-        "check",
-        "look for what is wrong in a project and its traces",
-        "Checks the files against the schemas; that calls refer to objects that the project describes; that each message was sent and "
-        "received; that each request was completed; that no processes wait for each other for ever; that the members of each communicator called the same collective "
-        "operations in the same order, with the same root. Each finding is a line with file and line. "
-        "Processes that can never go on because they wait for each other come first: who waits in which call for whom. "
-        "Traces that do not exist, were cut off, or whose process ended inside a call or before Finalize, follow; below each stands what is found "
-        "missing because of that, the first of each kind and how many more there are. "
-        "The exit code is 1 if there is any finding.",
+        "analyze",
+        "say why a program takes the time that it takes",
+        "Tells where the time went, and which calls waited for which other calls, why and how long. Times are sums over all processes unless "
+        "something else is said. Of sites, each line is a call and where it is; its computation is the time from there to the next call. "
+        "Several projects, each a .proj file or a directory, are told one after the other, and then side by side: how the program scales.",
         (
             _PROJECT,
+            Argument("--by", "also a table of the time for each of these", "GROUPS", is_list=True, choices=("site", "rank", "region", "communicator")),
+            Argument("--all", "show all rows of tables, not only the first ones"),
+            _INTERVAL,
+            _JSON,
+        ),
+        "analyze",
+    ),
+    Command(
+        "check",
+        "look for what is wrong in a project and its traces",
+        "Says what is wrong with the program, or works only by chance: processes that wait for each other for ever, collective calls, messages "
+        "and datatypes that do not fit, arguments that MPI does not permit, requests and objects that are not completed or freed, epochs of "
+        "windows, ends without MPI_Finalize; and whether the files are whole and as their schemas demand. "
+        "Each finding is a line with file and line of the trace, the place in the program, and what it is. What explains most comes first; below "
+        "traces that do not exist, were cut off, or whose process ended early stands what is found missing because of that, the first of each "
+        "kind and how many more there are. The exit code is 1 if there is an error, with --strict also if there is a warning. "
+        f"The kinds are: {', '.join(_KINDS)}. The documentation has a page for each of them, docs/findings.",
+        (
+            _PROJECT,
+            Argument("--strict", "warnings count for the exit code, too"),
+            Argument("--only", "show only these kinds of findings", "KINDS", is_list=True, choices=_KINDS),
+            Argument("--not", "leave these kinds out", "KINDS", is_list=True, choices=_KINDS),
+            Argument("--suppress", "leave out what the lines of a file name: a kind, and perhaps a function, file or file:line", "FILE", is_list=True),
+            Argument("--limit", "show so many findings of a kind, 50 if nothing is said", "NUMBER", parse=int, default=50),
             Argument("--all", "show each finding on a line of its own"),
             Argument("--no-schemas", "leave out the check against the schemas, which takes the most time"),
+            Argument("--sarif", "print SARIF 2.1, for editors and continuous integration"),
             _JSON,
         ),
         "check",
@@ -217,6 +248,20 @@ COMMANDS = (
         "convert a project to the format of another program",
         "This is hdtrace-convert(1), with its arguments.",
         program="hdtrace-convert",
+    ),
+    Command(
+        "doctor",
+        "say what of hdtrace works on this machine, and what to do where it does not",
+        "Which MPI libraries there are and whether each has a wrapper, whether the tracer reaches the processes that a launcher starts, the clock, what "
+        "recording a call costs, how fast the folder of the trace is, limits, and what else is installed. LAUNCHER is a launcher with its options and "
+        "without a program, such as mpirun -n 2, behind -- ; its processes make some thousand calls, and what they write is removed again. Takes some "
+        "seconds. The exit code is 1 if there is any problem.",
+        (
+            Argument("--directory", "the folder that traces shall be written to [.]", "FOLDER", short="-d", default="."),
+            _JSON,
+            Argument("LAUNCHER", "mpirun -n 2", is_rest=True),
+        ),
+        "doctor",
     ),
     Command(
         "completion",

@@ -1,0 +1,98 @@
+"""Why a run took the time that it took. docs/analyze.md explains every figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ._hdtrace import Explanation
+from ._hdtrace import Project as _Project
+from .streams import STATES_BETWEEN_PAUSES, Interval
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .cli.output import Progress
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """All figures. Times are in seconds; rows are dictionaries, `to_dataframe()` makes a table of them.
+
+    seconds: from the beginning of the first call to the end of the last one
+    processes: how many
+    activities: computation, waiting, and the classes of calls: `seconds` of all processes, and `minimum`, `mean` and `maximum` of a
+        process, with the ranks that have them
+    time: by `rank`, `site`, `region` and `communicator`: where the time went
+    wait_states: `kind`, `seconds` and `count` of the calls of a `rank` at a `site` that waited for others, and the `cause`: whose call
+        ended the waiting when it began; the largest first
+    causes: what a `rank` did longer than others, which made these wait: `seconds` are what that cost them, `direct` if they waited for
+        this rank, and `propagated` if they waited for those who did; the costliest first
+    critical_path: its `seconds`, its `profile` and how long it is in which of the `ranks`; `imbalance` in the profile is by how much the
+        run would be shorter, at most, if all processes had an equal part of it
+    efficiencies: `parallel` = `load_balance` x `communication`, `communication` = `serialisation` x `transfer`, and `io`
+    clocks: what was added to the times of each `host`: its `offset`, and `drift` times the time since the first message; `uncertainty`, or None if
+        messages do not bound it on both sides; `parts` if the clock was set
+    reversed_messages: how many messages seem to be received before they are sent all the same
+    missing: traces that were cut off
+    """
+
+    seconds: float
+    processes: int
+    activities: Rows
+    time: dict[str, Rows]
+    wait_states: Rows
+    causes: Rows
+    critical_path: dict[str, Any]
+    efficiencies: dict[str, Any]
+    clocks: Rows
+    reversed_messages: int
+    missing: list[str]
+
+    @classmethod
+    def read(cls, project: _Project, interval: Interval = (None, None), progress: Progress | None = None) -> Analysis:
+        explanation = Explanation(project, *interval)
+        while explanation.read(STATES_BETWEEN_PAUSES):
+            if progress:
+                progress.add(STATES_BETWEEN_PAUSES)
+        return cls(
+            seconds=explanation.seconds,
+            processes=project.process_count,
+            activities=explanation.activities(),
+            time={
+                "rank": explanation.use_of_ranks(),
+                "site": explanation.use_of_sites(),
+                "region": explanation.use_of_regions(),
+                "communicator": explanation.use_of_communicators(),
+            },
+            wait_states=explanation.wait_states(),
+            causes=explanation.causes(),
+            critical_path=explanation.critical_path(),
+            efficiencies=explanation.efficiencies(),
+            clocks=explanation.clocks(),
+            reversed_messages=explanation.reversed_messages(),
+            missing=explanation.missing,
+        )
+
+    def to_dataframe(self, what: str = "wait_states") -> pandas.DataFrame:
+        """A table: "activities", "wait_states", "causes", "clocks", "critical_path", or the time by "rank", "site", "region" or "communicator". Sites are texts."""
+        import pandas
+
+        rows = self.time[what] if what in self.time else getattr(self, what)
+        if what == "critical_path":
+            rows = rows["profile"]
+        return pandas.DataFrame([_flat(row) for row in rows])
+
+
+def _flat(row: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat = {}
+    for name, value in row.items():
+        if name in ("cause", "until"):
+            flat |= _flat(value or {}, f"{name}_")
+        elif name == "classes":
+            flat |= {f"mpi_{one.replace('-', '_')}": seconds for one, seconds in value.items()}
+        else:
+            flat[prefix + name] = None if value is None else str(value) if name == "site" else value
+    return flat

@@ -1,0 +1,212 @@
+"""hdtrace analyze"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from .._hdtrace import CallSite, printable
+from ..analysis import Analysis, Rows
+from ..project import Project
+from .output import Progress, print_json, site_fields, table, warn_of_missing
+from .selection import absolute_interval
+
+VERSION = 1  # of the JSON
+_MOST_ROWS = 10
+
+
+def _projects(paths: list[str]) -> list[list[str]]:
+    """The paths of each: .proj files and directories are projects of their own, other files are one together."""
+    own = [path for path in paths if path.endswith(".proj") or Path(path).is_dir()]
+    return [[path] for path in own] if len(own) == len(paths) else [paths]
+
+
+def _analyze(project: Project, arguments: Namespace) -> Analysis:
+    with Progress("analyzing") as progress:
+        return Analysis.read(project._project, absolute_interval(project, arguments), progress)
+
+
+# As JSON
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, CallSite):
+        return site_fields(value)
+    if isinstance(value, dict):
+        return {key: _plain(one) for key, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, list) else value
+
+
+def describe(name: str, analysis: Analysis) -> dict[str, Any]:
+    """All figures."""
+    return {
+        "version": VERSION,
+        "name": name,
+        "seconds": analysis.seconds,
+        "processes": analysis.processes,
+        "activities": analysis.activities,
+        "time": _plain(analysis.time),
+        "wait_states": _plain(analysis.wait_states),
+        "causes": _plain(analysis.causes),
+        "critical_path": _plain(analysis.critical_path),
+        "efficiencies": analysis.efficiencies,
+        "clocks": analysis.clocks,
+        "reversed_messages": analysis.reversed_messages,
+    }
+
+
+# As text
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.6f}"
+
+
+def _percent(part: float, whole: float) -> str:
+    return f"{part / whole:.1%}" if whole > 0 else ""
+
+
+def _place(row: dict[str, Any]) -> str:
+    """Send at solve (solver.cpp:42)"""
+    call = row["call"] or "a region"
+    return f"{call} at {row['site']}" if row["site"] else call
+
+
+def _activities(analysis: Analysis) -> str:
+    whole = sum(row["seconds"] for row in analysis.time["rank"])
+    rows = [
+        [row["activity"], _seconds(row["seconds"]), _percent(row["seconds"], whole), _seconds(row["minimum"]), row["minimum_rank"],
+         _seconds(row["mean"]), _seconds(row["maximum"]), row["maximum_rank"]]
+        for row in analysis.activities
+    ]
+    heads = ["activity", "seconds", "share", "minimum", "of rank", "mean", "maximum", "of rank"]
+    return table(heads, rows, heads[1:])
+
+
+def _wait_kinds(analysis: Analysis) -> str:
+    whole = sum(row["seconds"] for row in analysis.time["rank"])
+    sums: dict[str, float] = defaultdict(float)
+    counts: dict[str, int] = defaultdict(int)
+    for row in analysis.wait_states:
+        sums[row["kind"]] += row["seconds"]
+        counts[row["kind"]] += row["count"]
+    rows = [[kind, _seconds(time), _percent(time, whole), counts[kind]] for kind, time in sorted(sums.items(), key=lambda one: -one[1])]
+    heads = ["wait state", "seconds", "share", "count"]
+    return table(heads, rows, heads[1:])
+
+
+def _longest_waits(rows: Rows) -> str:
+    def cause(row: dict[str, Any]) -> tuple[object, str]:
+        return (row["cause"]["rank"], _place(row["cause"])) if row["cause"] else ("", "")
+
+    cells = [[_seconds(row["seconds"]), row["kind"], row["rank"], _place(row), *cause(row)] for row in rows]
+    return table(["seconds", "wait state", "rank", "where", "for rank", "which came to"], cells, ["seconds", "rank", "for rank"])
+
+
+def _activity(row: dict[str, Any]) -> str:
+    if row["activity"] == "call":
+        return _place(row)
+    begin = "the beginning" if not row["call"] and not row["region"] else _place(row)
+    return f"computation from {begin} to {_place(row['until'])}" if row["until"] else "before the first call"
+
+
+def _causes(rows: Rows) -> str:
+    cells = [[_seconds(row["seconds"]), _seconds(row["direct"]), row["waiting_ranks"], row["rank"], _activity(row)] for row in rows]
+    heads = ["cost", "direct", "processes", "of rank", "cause"]
+    return table(heads, cells, heads[:-1])
+
+
+def _critical_path(rows: Rows, whole: float) -> str:
+    cells = [[_seconds(row["seconds"]), _percent(row["seconds"], whole), _seconds(row["imbalance"]), row["rank"], _activity(row)] for row in rows]
+    heads = ["seconds", "share", "imbalance", "of rank", "on the critical path"]
+    return table(heads, cells, heads[:-1])
+
+
+_EFFICIENCIES = {
+    "parallel": "parallel efficiency",
+    "load_balance": "  load balance",
+    "communication": "  communication efficiency",
+    "serialisation": "    serialisation efficiency",
+    "transfer": "    transfer efficiency",
+    "io": "I/O efficiency",
+}
+
+
+def _efficiencies(analyses: list[Analysis]) -> str:
+    """A column for each run; with several ones, how well computation scales from the first one on."""
+    runs = [analysis.efficiencies for analysis in analyses]
+    heads = [f"{run['processes']} processes" for run in runs]
+    rows = [[text, *(f"{run[name]:.3f}" for run in runs)] for name, text in _EFFICIENCIES.items()]
+    if runs[1:]:
+        scaling = computational_scaling(analyses)
+        rows += [["computational scalability", *(f"{one:.3f}" for one in scaling)],
+                 ["global efficiency", *(f"{one * run['parallel']:.3f}" for one, run in zip(scaling, runs))]]
+    rows.append(["seconds", *(_seconds(run["seconds"]) for run in runs)])
+    return table(["efficiency", *heads], rows, heads)
+
+
+def _clocks(analysis: Analysis) -> str:
+    rows = [
+        [printable(row["host"]), f"{row['offset']:+.9f}", f"{row['drift'] * 1e6:+.3f}", len(row["parts"]) - 1 or "",
+         "unknown" if row["uncertainty"] is None else f"{row['uncertainty']:.9f}"]
+        for row in analysis.clocks
+    ]
+    heads = ["clock of host", "seconds added", "drift in ppm", "times set", "uncertainty"]
+    reversed_ones = analysis.reversed_messages
+    return table(heads, rows, heads[1:]) + (f"{reversed_ones:,} messages seem to be received before they are sent\n" if reversed_ones else "")
+
+
+def computational_scaling(analyses: list[Analysis]) -> list[float]:
+    """How much computation all processes of the first run did for each second that those of a run do: 1 if it does not grow with their number."""
+    sums = [analysis.efficiencies["computation"] * analysis.efficiencies["processes"] for analysis in analyses]
+    return [sums[0] / one if one > 0 else 1.0 for one in sums]
+
+
+def _time_by(by: str, rows: Rows) -> str:
+    def label(row: dict[str, Any]) -> object:
+        return _place(row) if by == "site" else "(none)" if row[by] in (None, "") else row[by]
+
+    figures = ["seconds", "computation", "mpi", "waiting"]
+    cells = [[label(row), *(_seconds(row[figure]) for figure in figures), row["calls"]] for row in rows]
+    return table([by, *figures, "calls"], cells, [*figures, "calls"])
+
+
+def _first(rows: Rows, arguments: Namespace) -> Rows:
+    return rows if arguments.all else rows[:_MOST_ROWS]
+
+
+def _text(name: str, analysis: Analysis, arguments: Namespace) -> Iterator[str]:
+    yield f"{printable(name)}: {analysis.processes} processes, {_seconds(analysis.seconds)} seconds\n"
+    yield _activities(analysis)
+    if analysis.wait_states:
+        yield _wait_kinds(analysis)
+        yield _longest_waits(_first(analysis.wait_states, arguments))
+        yield _causes(_first(analysis.causes, arguments))
+    yield _critical_path(_first(analysis.critical_path["profile"], arguments), analysis.seconds)
+    yield _efficiencies([analysis])
+    if analysis.clocks[1:]:
+        yield _clocks(analysis)
+    for by in dict.fromkeys(arguments.by):
+        yield _time_by(by, _first(analysis.time[by], arguments))
+
+
+def run(arguments: Namespace) -> int:
+    results = []
+    for paths in _projects(arguments.project):
+        project = Project(*paths)
+        results.append((project.name, _analyze(project, arguments)))
+    if arguments.json:
+        described = [describe(name, analysis) for name, analysis in results]
+        analyses = [analysis for _, analysis in results]
+        several = {"version": VERSION, "projects": described, "computational_scalability": computational_scaling(analyses)}
+        print_json(described[0] if len(described) == 1 else several)
+    else:
+        texts = [text for name, analysis in results for text in _text(name, analysis, arguments)]
+        if results[1:]:
+            texts.append(_efficiencies([analysis for _, analysis in results]))
+        print("\n".join(texts), end="")
+    warn_of_missing(dict.fromkeys(text for _, analysis in results for text in analysis.missing))
+    return 0

@@ -1,0 +1,56 @@
+"""Which findings `hdtrace check` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .output import UsageError
+
+if TYPE_CHECKING:
+    from .check import Finding
+
+
+class _Suppressed(NamedTuple):
+    kind: str
+    place: str
+
+
+def _read(path: str, kinds: Sequence[str]) -> list[_Suppressed]:
+    """Lines of a kind, and a place: a function, a file or file:line of the program; both may have * and ?."""
+    suppressed = []
+    for number, line in enumerate(Path(path).read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        words = line.partition("#")[0].split(maxsplit=1)
+        if not words:
+            continue
+        if not any(fnmatchcase(kind, words[0]) for kind in kinds):
+            raise UsageError(f"{path}:{number}: there is no kind of findings '{words[0]}': see hdtrace check --help")
+        suppressed.append(_Suppressed(words[0], words[1].strip() if words[1:] else "*"))
+    return suppressed
+
+
+def _places(site: dict[str, Any] | None) -> Iterable[str]:
+    for frame in site["frames"] if site else ():
+        yield frame["function"] or ""
+        file = frame["file"] or frame["object"] or ""
+        for name in (file, Path(file).name):
+            yield name
+            yield f"{name}:{frame['line']}"
+
+
+class Choice:
+    """Of kinds that are given by name, and of those that are suppressed where they are."""
+
+    def __init__(self, only: Sequence[str] | None, left_out: Sequence[str] | None, suppressions: Sequence[str] | None, kinds: Sequence[str]) -> None:
+        self.only = tuple(only or ())
+        self.left_out = tuple(left_out or ())
+        self.suppressed = [one for path in suppressions or () for one in _read(path, kinds)]
+
+    def has(self, finding: Finding) -> bool:
+        kind = finding.kind
+        if (self.only and kind not in self.only) or kind in self.left_out:
+            return False
+        places = {"", *_places(finding.site), *_places(finding.other_site)}
+        return not any(fnmatchcase(kind, one.kind) and any(fnmatchcase(place, one.place) for place in places) for one in self.suppressed)

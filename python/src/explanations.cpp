@@ -1,0 +1,310 @@
+// Why programs take the time that they take.
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "hdtrace/explaining/causes.h"
+#include "hdtrace/explaining/critical_path.h"
+#include "hdtrace/explaining/efficiencies.h"
+#include "hdtrace/explaining/history_reader.h"
+#include "hdtrace/explaining/time_use.h"
+#include "hdtrace/explaining/wait_states.h"
+#include "python/src/bindings.h"
+#include "python/src/conversions.h"
+#include "python/src/shared_types.h"
+#include "python/src/unlocked.h"
+
+namespace py = pybind11;
+
+namespace hdtrace {
+namespace {
+
+double seconds(std::int64_t nanoseconds)
+{
+    return static_cast<double>(nanoseconds) / 1e9;
+}
+
+/// All that is computed from a history, once it is whole.
+struct Explained {
+    /// Several things at a time.
+    explicit Explained(const History& history) : waits(find_wait_states(history)), use(history, waits)
+    {
+        auto finding_causes = std::async(std::launch::async, [&] { return find_causes(history, waits); });
+        path = find_critical_path(history, waits);
+        on_path = profile_of(path, history, waits);
+        efficiencies = Efficiencies(history, waits);
+        causes = finding_causes.get();
+    }
+
+    std::vector<WaitState> waits;
+    TimeUse use;
+    std::vector<PathPart> path;
+    std::vector<PathActivity> on_path;
+    Efficiencies efficiencies;
+    std::vector<Cause> causes;
+};
+
+/// Reads a project and explains it. Answers are dictionaries with the names of docs/analyze.md; all times are
+/// seconds.
+class Explanation {
+  public:
+    Explanation(ProjectPointer project, std::optional<std::int64_t> begin, std::optional<std::int64_t> end)
+        : m_reader(std::move(project),
+                   {begin.value_or(TimeInterval().begin), end.value_or(TimeInterval().end)})
+    {
+    }
+
+    bool read(std::size_t states)
+    {
+        const Unlocked unlocked;
+        if (m_reader.read(states))
+            return true;
+        m_explained = std::make_unique<Explained>(history());
+        return false;
+    }
+
+    double run_seconds() const { return seconds(history().end() - history().begin()); }
+    py::list missing() const { return missing_texts(m_reader.missing()); }
+
+    py::list activities() const
+    {
+        py::list rows;
+        for (const Spread& spread : explained().use.spreads())
+            rows.append(row("activity", spread.what, "seconds", seconds(spread.total), "minimum",
+                            seconds(spread.minimum), "mean", spread.mean / 1e9, "maximum",
+                            seconds(spread.maximum), "minimum_rank", spread.minimum_rank, "maximum_rank",
+                            spread.maximum_rank));
+        return rows;
+    }
+
+    py::list use_of_ranks() const
+    {
+        py::list rows;
+        for (const auto& [rank, use] : explained().use.by_rank)
+            rows.append(with_use(row("rank", rank), use));
+        return rows;
+    }
+    /// By the call and where it was called.
+    py::list use_of_sites() const
+    {
+        return use_by(
+            [](const Place& place) { return std::pair(place.call, place.site); },
+            [this](const Place& place) { return row("call", call_of(place), "site", site_of(place)); });
+    }
+    py::list use_of_regions() const
+    {
+        return use_by(
+            [](const Place& place) { return place.region; },
+            [this](const Place& place) { return row("region", file_text(history().regions[place.region])); });
+    }
+    py::list use_of_communicators() const
+    {
+        return use_by([](const Place& place) { return place.communicator; },
+                      [this](const Place& place) { return row("communicator", communicator_of(place)); });
+    }
+
+    py::list wait_states() const
+    {
+        py::list rows;
+        for (const WaitSum& sum : sum_up(history(), explained().waits)) {
+            py::dict one = row("kind", facts_of(sum.kind).name, "seconds", seconds(sum.time), "count",
+                               sum.count, "rank", sum.rank);
+            add_place(one, history().places[sum.place]);
+            one["cause"] = py::none();
+            if (sum.has_cause) {
+                py::dict cause = row("rank", sum.cause_rank);
+                add_place(cause, history().places[sum.cause_place]);
+                one["cause"] = cause;
+            }
+            rows.append(one);
+        }
+        return rows;
+    }
+
+    py::dict critical_path() const
+    {
+        std::int64_t length = 0;
+        std::map<std::int64_t, std::int64_t> of_ranks;
+        for (const PathPart& part : explained().path) {
+            length += part.end - part.begin;
+            of_ranks[history().timelines[part.timeline].rank] += part.end - part.begin;
+        }
+        py::list profile, ranks;
+        for (const PathActivity& on_path : explained().on_path)
+            profile.append(with_activity(row("seconds", seconds(on_path.time), "mean", on_path.mean / 1e9,
+                                             "imbalance", on_path.imbalance() / 1e9, "rank", on_path.rank),
+                                         on_path.activity));
+        for (const auto& [rank, time] : of_ranks)
+            ranks.append(row("rank", rank, "seconds", seconds(time)));
+        return row("seconds", seconds(length), "profile", profile, "ranks", ranks);
+    }
+
+    py::dict efficiencies() const
+    {
+        const Efficiencies& all = explained().efficiencies;
+        return row("parallel", all.parallel(), "load_balance", all.load_balance(), "communication",
+                   all.communication(), "serialisation", all.serialisation(), "transfer", all.transfer(),
+                   "io", all.input_output(), "processes", all.processes, "seconds", seconds(all.time),
+                   "ideal_seconds", seconds(all.ideal_time), "computation", all.mean_computation / 1e9,
+                   "most_computation", seconds(all.most_computation));
+    }
+
+    py::list clocks() const
+    {
+        py::list rows;
+        for (const HostClock& clock : m_reader.clocks()) {
+            py::list parts;
+            for (const HostClock::Part& part : clock.parts)
+                parts.append(row("from", part.from, "offset", seconds(part.offset), "drift", part.drift));
+            rows.append(row("host", file_text(clock.host), "offset", seconds(clock.parts.front().offset),
+                            "drift", clock.parts.front().drift, "uncertainty",
+                            clock.uncertainty ? py::object(py::float_(*clock.uncertainty / 1e9)) : py::none(),
+                            "parts", parts));
+        }
+        return rows;
+    }
+    std::int64_t reversed_messages() const { return count_reversed(history()); }
+
+    py::list causes() const
+    {
+        py::list rows;
+        for (const Cause& cause : explained().causes)
+            rows.append(with_activity(row("seconds", cause.cost() / 1e9, "direct", cause.direct / 1e9,
+                                          "propagated", cause.propagated / 1e9, "rank", cause.rank,
+                                          "waiting_ranks", cause.waiting_ranks),
+                                      cause.activity));
+        return rows;
+    }
+
+  private:
+    const History& history() const { return m_reader.history(); }
+    const Explained& explained() const
+    {
+        if (!m_explained)
+            throw py::value_error("not everything was read");
+        return *m_explained;
+    }
+    const OpenedProject& project() const { return *m_reader.project(); }
+
+    static void set(py::dict&) {}
+    template <class Value, class... Rest>
+    static void set(py::dict& row, const char* name, const Value& value, const Rest&... rest)
+    {
+        row[name] = value;
+        set(row, rest...);
+    }
+    template <class... Items> static py::dict row(const Items&... items)
+    {
+        py::dict row;
+        set(row, items...);
+        return row;
+    }
+
+    static py::dict with_use(py::dict row, const Use& use)
+    {
+        set(row, "seconds", seconds(use.total()), "computation", seconds(use.computation), "mpi",
+            seconds(use.in_calls), "waiting", seconds(use.waiting), "calls", use.calls);
+        py::dict classes;
+        for (std::size_t i = 0; i < call_class_count; ++i)
+            if (use.in_class[i] > 0)
+                classes[py::cast(class_name(static_cast<CallClass>(i)))] = seconds(use.in_class[i]);
+        row["classes"] = classes;
+        return row;
+    }
+
+    /// The largest sums first.
+    py::list use_by(const auto& key_of, const auto& row_of) const
+    {
+        struct Sum {
+            const Place* place;
+            Use use;
+        };
+        std::map<std::invoke_result_t<decltype(key_of), const Place&>, Sum> sums;
+        const auto& places = history().places;
+        for (std::size_t i = 0; i < places.size(); ++i)
+            sums.try_emplace(key_of(places[i]), Sum{&places[i], {}}).first->second.use +=
+                explained().use.by_place[i];
+        std::vector<const Sum*> sorted;
+        for (const auto& [key, sum] : sums)
+            sorted.push_back(&sum);
+        std::ranges::stable_sort(sorted, std::ranges::greater(),
+                                 [](const Sum* sum) { return sum->use.total(); });
+        py::list rows;
+        for (const Sum* sum : sorted)
+            rows.append(with_use(row_of(*sum->place), sum->use));
+        return rows;
+    }
+
+    static py::object call_of(const Place& place)
+    {
+        return place.call ? py::object(py::cast(place.call->name)) : py::none();
+    }
+    py::object site_of(const Place& place) const
+    {
+        if (place.site < 0)
+            return py::none();
+        return py::cast(shared_site(m_reader.project(), &project().project.call_sites[place.site]));
+    }
+    py::object communicator_of(const Place& place) const
+    {
+        if (place.communicator < 0)
+            return py::none();
+        return file_text(project().communicator_labels[place.communicator]);
+    }
+    void add_place(py::dict& row, const Place& place) const
+    {
+        set(row, "call", call_of(place), "site", site_of(place), "communicator", communicator_of(place),
+            "region", file_text(history().regions[place.region]));
+    }
+
+    /// Computation is from the call of the row `until` another one; nothing where there is no call.
+    py::dict with_activity(py::dict row, Activity activity) const
+    {
+        const auto& places = history().places;
+        const bool has_place = activity.place != Activity::none, has_next = activity.next != Activity::none;
+        set(row, "activity", activity.is_computation() ? "computation" : "call");
+        add_place(row, has_place ? places[activity.place] : Place());
+        row["until"] = py::none();
+        if (has_next) {
+            py::dict until;
+            add_place(until, places[activity.next]);
+            row["until"] = until;
+        }
+        return row;
+    }
+
+    HistoryReader m_reader;
+    std::unique_ptr<Explained> m_explained;
+};
+
+} // namespace
+
+void bind_explanations(py::module_& module)
+{
+    py::class_<Explanation>(module, "Explanation")
+        .def(py::init<ProjectPointer, std::optional<std::int64_t>, std::optional<std::int64_t>>(),
+             py::arg("project"), py::arg("begin"), py::arg("end"), py::call_guard<Unlocked>())
+        .def("read", &Explanation::read, py::arg("states"))
+        .def_property_readonly("seconds", &Explanation::run_seconds)
+        .def_property_readonly("missing", &Explanation::missing)
+        .def("activities", &Explanation::activities)
+        .def("use_of_ranks", &Explanation::use_of_ranks)
+        .def("use_of_sites", &Explanation::use_of_sites)
+        .def("use_of_regions", &Explanation::use_of_regions)
+        .def("use_of_communicators", &Explanation::use_of_communicators)
+        .def("wait_states", &Explanation::wait_states)
+        .def("critical_path", &Explanation::critical_path)
+        .def("efficiencies", &Explanation::efficiencies)
+        .def("causes", &Explanation::causes)
+        .def("clocks", &Explanation::clocks)
+        .def("reversed_messages", &Explanation::reversed_messages);
+}
+
+} // namespace hdtrace
