@@ -11,9 +11,11 @@ BUILD = Path(os.environ.get("HDTRACE_BUILD", TESTS.parent / "build/dev"))
 sys.path[:0] = [str(TESTS), str(BUILD / "python")]
 pytest.register_assert_rewrite("support")
 
-# Runs of Open MPI that begin and end at the same time fall over each other in its usual folder, which the last one removes.
+# Runs of Open MPI that begin and end at the same time fall over each other in its usual folder, which the last one removes; what a
+# killed one of Open MPI 5 leaves there is in the way of another launcher with its process number.
 _MPI_FOLDER = tempfile.TemporaryDirectory(prefix="hdtrace-mpi-", ignore_cleanup_errors=True)
-os.environ["OMPI_MCA_orte_tmpdir_base"] = _MPI_FOLDER.name
+for launcher in ("OMPI_MCA_orte", "PRTE_MCA_prte"):
+    os.environ[f"{launcher}_tmpdir_base"] = _MPI_FOLDER.name
 # What it chooses anyway where there is no fabric; to look for one takes each MPI_Init 0.2 s.
 os.environ.setdefault("OMPI_MCA_pml", "ob1")
 

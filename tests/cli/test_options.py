@@ -112,7 +112,7 @@ def test_values_from_the_command_line_replace_their_names(tmp_path):
 
 
 @pytest.mark.parametrize("table, template, complaint", [
-    ('[A]\ntype = "colour"\n', "", "A: type must be one of bool, int, size, duration, choice, text, path, notes"),
+    ('[A]\ntype = "colour"\n', "", "A: type must be one of bool, int, size, duration, bound, choice, text, path, file, notes"),
     ('[A]\ntype = "int"\ndefault = 1\nhelp = "h"\nmin = 0\n', "", "A: max, value is missing"),
     ('[A]\ntype = "bool"\ndefault = true\nhelp = "h"\nhepl = "h"\n', "", "A: hepl is unknown"),
     ('[A]\ntype = "choice"\nchoices = ["a", "b"]\ndefault = "c"\nvalue = "v"\nhelp = "h"\n', "", "A: the default is not a or b"),

@@ -50,6 +50,19 @@ def test_is_installed(prefix, file):
     assert (prefix / file).exists() or (library_directory(prefix) / file).exists()
 
 
+def test_the_environment_module_leads_to_the_installation(prefix):
+    modules = next(Path("/usr/lib").glob("**/modulecmd.tcl"), Path("missing"))
+    if not modules.exists():
+        pytest.skip("environment-modules is not installed")
+    environment = {"MODULEPATH": str(prefix / "share/modulefiles"), "PATH": os.environ["PATH"]}
+    load = run_well("/usr/bin/tclsh", modules, "bash", "load", "hdtrace", env=environment)
+    said = run_well("bash", "-c", load + "command -v hdtrace; hdtrace --version; /usr/bin/python3 -c 'import hdtrace; print(hdtrace.__file__)'; "
+                    "pkg-config --variable=prefix hdtrace", env=environment).splitlines()
+    assert said[0] == str(prefix / "bin/hdtrace")
+    assert said[2].startswith(str(prefix))
+    assert Path(said[3]).samefile(prefix)
+
+
 def test_mpi_is_the_same_when_configured_again(tmp_path):
     def settings():
         run_well("cmake", "--preset", "mpich", "-B", tmp_path, cwd=SOURCE)

@@ -10,6 +10,7 @@ import time
 
 import pytest
 from conftest import BUILD, MPIRUN, compile_text, run
+from support.runs import need_several_programs
 
 sys.path.insert(0, str(BUILD / "python"))
 from hdtrace.cli.launchers import UnknownOption, launcher_of, programs_in  # noqa: E402
@@ -147,6 +148,7 @@ def test_a_run(tmp_path, victim):
 
 
 def test_several_programs(tmp_path, victim):
+    need_several_programs()
     other = shutil.copy(victim, tmp_path / "other")
     result = record("--quiet", "--output", "here", MPIRUN, "-n", "1", victim, "echo", ":", "-n", "1", other, "none", cwd=tmp_path, input="")
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
@@ -204,7 +206,7 @@ def test_the_program_has_the_terminal(tmp_path, victim):
 def test_findings_are_told(tmp_path, victim):
     result = record("--check", victim, "die", cwd=tmp_path)
     assert result.returncode == 128 + signal.SIGSEGV
-    assert "unfinished: this is the last call" in result.stderr
+    assert "SIGSEGV ended the process after its last call" in result.stderr
 
 
 # ---- what goes wrong ----

@@ -31,6 +31,15 @@ def test_benchmark_compares_tracers():
         assert (result["bytes"] > 50) == (result["tracer"] == "hdtrace")
 
 
+@pytest.mark.parametrize("options", [[], ["--compressed"]])
+def test_benchmark_repeats_steps_that_fit_together(options):
+    """The checker, which ends with an error if it finds one, accepts what the script makes of a short trace."""
+    results = json.loads(run_well(SOURCE / "scripts/benchmark-analysis", "--build", BUILD, "--json", "--ranks", "2", "--calls", "2000",
+                                  "--only", "check", "--only", "stats", *options))
+    assert [(result["command"], result["ranks"], result["calls"]) for result in results] == [("check", 2, 1830), ("stats", 2, 1830)]
+    assert all(result["cpu_seconds"] > 0 and result["megabytes"] > 1 for result in results)
+
+
 @pytest.mark.parametrize("arguments, message", [
     (["--with", "nothing"], "benchmark: nothing is not a known tracer that is installed; NAME=LIBRARY preloads any other"),
     (["--build", "/missing"], "benchmark: /missing/bin/hdtrace-run does not exist: build it"),
@@ -41,14 +50,15 @@ def test_benchmark_says_what_is_wrong(arguments, message):
 
 
 @pytest.mark.parametrize("arguments, user, code, message", [
-    ([], 0, 2, "usage: scripts/test --system SUITE"), (["../trixie"], 0, 2, "usage: scripts/test --system SUITE"),
-    (["trixie"], 1000, 1, "needs to be root"), (["trixie"], 0, 1, "needs debootstrap")])
+    (["--system"], 0, 2, "usage: scripts/test --system SUITE"), (["--system", "../trixie"], 0, 2, "usage: scripts/test --system SUITE"),
+    (["--system", "trixie"], 1000, 1, "needs to be root"), (["--system", "trixie"], 0, 1, "needs debootstrap"),
+    (["--arm64"], 1000, 1, "needs to be root"), (["--arm64"], 0, 1, "needs debootstrap")])
 def test_another_system_says_what_it_needs(tmp_path, arguments, user, code, message):
     for command in ("dirname", "readlink"):
         (tmp_path / command).symlink_to(f"/usr/bin/{command}")
     (tmp_path / "id").write_text(f"#!/bin/sh\necho {user}\n")
     (tmp_path / "id").chmod(0o755)
-    result = run("/bin/bash", SOURCE / "scripts/test", "--system", *arguments, env=os.environ | {"PATH": str(tmp_path)})
+    result = run("/bin/bash", SOURCE / "scripts/test", *arguments, env=os.environ | {"PATH": str(tmp_path)})
     assert result.returncode == code and message in result.stderr
 
 
@@ -65,5 +75,5 @@ def test_another_system_runs_what_the_readme_says(tmp_path):
     assert (result.returncode, result.stderr) == (0, "")
     made, entered = log.read_text().split("\n", 1)
     assert re.search(rf" trixie {system} http://mirror/debian /usr/share/debootstrap/scripts/\w+$", made)
-    assert "cd /root/hdtrace; scripts/demo; scripts/test" in entered and entered.strip().endswith(str(system))
+    assert entered.strip().endswith(f"{system} cd /root/hdtrace; scripts/demo; scripts/test")
     assert (system / "root/hdtrace/scripts/demo").exists()

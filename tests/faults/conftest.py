@@ -19,6 +19,9 @@ OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"
             "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_mpi_yield_when_idle": "1",
             "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_osc": "^ucx", "OMPI_MCA_btl_tcp_disable_family": "6"}
 
+# UCX, which MPICH 4.2 comes with, else keeps a note of all memory that anybody unmaps until the program communicates.
+UCX = {"UCX_MEM_EVENTS": "no"}
+
 
 def pytest_sessionstart():
     if WRAPPER is None:
@@ -32,7 +35,7 @@ class Victim:
         self.directory = directory
         self.trace_directory = directory / "trace"
         start = [*launcher, *([LAUNCHER] if traced else []), *command]
-        environment = {**os.environ, **OPEN_MPI, "MPIEXEC": SETTINGS["mpiexec"], "HDTRACE_DIRECTORY": str(self.trace_directory), **env}
+        environment = {**os.environ, **OPEN_MPI, **UCX, "MPIEXEC": SETTINGS["mpiexec"], "HDTRACE_DIRECTORY": str(self.trace_directory), **env}
         self.process = subprocess.Popen([str(word) for word in start], cwd=directory, env=environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE, text=True, **{"stderr": subprocess.PIPE, **options})
         self.stdout = self.stderr = ""

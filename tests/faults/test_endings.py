@@ -8,7 +8,7 @@ import hdtrace
 import pytest
 from conftest import PRELUDE, unfinished, wait_for_trace
 from support.calls import Call
-from support.runs import SOURCE
+from support.runs import SETTINGS, SOURCE
 from support.sanitizers import HAS_ADDRESS_SANITIZER
 
 
@@ -152,7 +152,8 @@ def test_nothing_is_written_in_between_if_not_wanted(start):
 def test_another_process_ends_the_run(start, way):
     victim = start("ranks", way, "trace/ranks", launcher=(SOURCE / "scripts/mpirun", "-n", "2"))
     victim.wait()
-    assert victim.returncode != 0
+    # Hydra 4.2 sometimes says that all is well after a SIGKILL, with untraced programs, too.
+    assert victim.returncode != 0 or (SETTINGS["mpi"], way) == ("MPICH", "kill")
     trace = victim.trace(rank=0)
     assert trace.names() == [*PRELUDE, "Recv"]
     assert unfinished("Recv") in trace

@@ -1,11 +1,18 @@
-// Any bytes as a project and its traces, separated by lines `%%`: they are checked and converted, or refused.
+// Any bytes as a project and its traces, separated by lines `%%`: they are checked, explained and converted,
+// or refused.
 #include "hdtrace/checking/checker.h"
+#include "hdtrace/explaining/causes.h"
+#include "hdtrace/explaining/critical_path.h"
+#include "hdtrace/explaining/efficiencies.h"
+#include "hdtrace/explaining/history_reader.h"
+#include "hdtrace/explaining/time_use.h"
 #include "merger/export/format.h"
 #include "tests/fuzz/input_folder.h"
 
 #include <algorithm>
 #include <exception>
 #include <memory>
+#include <vector>
 
 namespace hdtrace::exporter {
 namespace {
@@ -39,6 +46,20 @@ void check(const std::string& path)
         checker.read(1000);
 }
 
+void explain(const std::string& path)
+{
+    HistoryReader reader(std::make_shared<const OpenedProject>(read_project(path)));
+    while (reader.read(1000)) {
+    }
+    const History& history = reader.history();
+    const std::vector<WaitState> waits = find_wait_states(history);
+    sum_up(history, waits);
+    TimeUse(history, waits).spreads();
+    profile_of(find_critical_path(history, waits), history, waits);
+    find_causes(history, waits);
+    [[maybe_unused]] const Efficiencies efficiencies(history, waits);
+}
+
 void convert(const Project& project, const Format& format, const std::string& output)
 {
     Account account;
@@ -67,6 +88,7 @@ void use_all(const fuzz::InputFolder& folder, std::string_view text)
         return;
     write_traces(folder, project, text);
     use_or_refuse([&] { check(path); });
+    use_or_refuse([&] { explain(path); });
     for (const Format& format : formats())
         use_or_refuse([&] { convert(project, format, folder.path_of("output")); });
 }

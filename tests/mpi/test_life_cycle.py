@@ -5,7 +5,7 @@ import subprocess
 import hdtrace
 import pytest
 from support.calls import Call
-from support.runs import LAUNCHER, only_with_program, program, ranks
+from support.runs import LAUNCHER, SETTINGS, only_with_program, program, ranks
 from support.runs import run_untraced as run_anew
 
 
@@ -68,8 +68,13 @@ def test_abort_leaves_whole_traces(run_traced, ranks):
 def test_exit_without_finalize(run_traced, ranks):
     run = run_traced("exit_early", ranks, complete=False)
     # MPICH's mpiexec kills those that have not ended with the first one, and may report that.
-    assert run.returncode in ({3} if ranks == 1 else {3, signal.SIGKILL, 3 | signal.SIGKILL})
+    assert run.returncode in launcher_reports({3} if ranks == 1 else {3, signal.SIGKILL, 3 | signal.SIGKILL})
     check_what_was_saved(run)
+
+
+def launcher_reports(codes):
+    """Hydra 4.0 takes 1 for the status of a process that it waited for before it read that the connection is closed."""
+    return codes | {1} if SETTINGS["mpi"] == "MPICH" else codes
 
 
 def check_what_was_saved(run):
@@ -83,14 +88,15 @@ def check_what_was_saved(run):
 def test_a_signal_leaves_whole_traces(run_traced, run_untraced, number):
     run = run_traced("raise", 1, args=(int(number),), complete=False)
     assert run.traces[0].names() == ["Init", "Barrier"]
-    assert run.returncode == run_untraced("raise", 1, args=(int(number),)).returncode
+    untraced = run_untraced("raise", 1, args=(int(number),))
+    assert len({run.returncode, untraced.returncode} - launcher_reports(set())) <= 1
 
 
 def test_nothing_is_lost_without_buffers(tmp_path):
     """After _exit nobody can close the trace, but every call is in it."""
     env = {"HDTRACE_DIRECTORY": str(tmp_path), "HDTRACE_FORCE_FLUSH": "1"}
     run = run_anew(LAUNCHER, 1, tmp_path, env, args=(program("exit_early"), "_exit"))
-    assert run.returncode == 3
+    assert run.returncode in launcher_reports({3})
     (path,) = tmp_path.glob("*.trc")
     assert [state.name for state in hdtrace.read_trace(path, allow_incomplete=True)] == ["Init", "Barrier"]
 

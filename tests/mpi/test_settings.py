@@ -93,12 +93,13 @@ def test_no_name_leads_elsewhere_or_looks_like_an_option(run_traced, name, base)
 
 
 WRONG_VALUES = [
-    ("FOLLOW", "yes", "0 or 1"), ("NESTED", "2", "0 or 1"), ("FILE_INFO", "01", "0 or 1"), ("FORCE_FLUSH", " 1", "0 or 1"), ("REUSE_THREADS", "on", "0 or 1"),
+    ("FOLLOW", "yes", "0 or 1"), ("NESTED", "2", "0 or 1"), ("FILE_INFO", "01", "0 or 1"), ("FORCE_FLUSH", " 1", "0 or 1"), ("FOR_CHECK", "2", "0 or 1"), ("REUSE_THREADS", "on", "0 or 1"),
     ("ALL_FUNCTIONS", "3", "a number from 0 to 2"), ("CALL_SITES", "65", "a number from 0 to 64"), ("VERBOSITY", "4", "a number from 0 to 3"),
     ("FLUSH_SECONDS", "1K", "a number of seconds from 0 to 3600"), ("FLUSH_SECONDS", " 1", "a number of seconds from 0 to 3600"),
     ("TIME_DIGITS", "10", "a number of digits from 6 to 9"),
     ("BUFFER_SIZE", "4095", "a number of bytes of at least 4K, e.g. 256K"), ("BUFFER_SIZE", "64KB", "a number of bytes of at least 4K, e.g. 256K"),
     ("CPU_TIME", "2", "0 or 1"), ("COUNTER_DELAY", "100", "a time such as 100ms, 1s, or 0"), ("COUNTER_DELAY", "1 s", "a time such as 100ms, 1s, or 0"),
+    ("LIMIT", "1000K", "a number of bytes of at least 1M, e.g. 2G"), ("KEEP_LAST", "60", "a number of bytes of at least 2M or a time, e.g. 64M or 60s"),
     ("COMPRESS", "zst", "none, zstd or gzip"), ("NOTE", "why", "key=value, each in a line of its own")]
 wrong_values = pytest.mark.parametrize("key, value, expected", WRONG_VALUES, ids=lambda text: text)
 
@@ -111,7 +112,7 @@ def run_in(environment, *command):
 
 
 def test_each_setting_that_can_be_wrong_is_wrong_here():
-    assert {key for key, _, _ in WRONG_VALUES} == {key for key, option in TABLE.items() if option["type"] not in ("text", "path")}
+    assert {key for key, _, _ in WRONG_VALUES} == {key for key, option in TABLE.items() if option["type"] not in ("text", "path", "file")}
 
 
 @pytest.mark.parametrize("key, value, expected", [row for row in WRONG_VALUES if TABLE[row[0]]["type"] != "bool"], ids=lambda text: text)

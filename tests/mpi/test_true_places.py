@@ -213,7 +213,7 @@ def test_functions_and_lines_are_those_that_other_tools_find(tmp_path, name):
 def test_lines_of_a_python_program_call_what_was_traced(tmp_path):
     benchmark = tmp_path / "bench.py"  # what is in mpi4py's own folder is a binding of MPI
     benchmark.write_text(Path("/usr/lib/python3/dist-packages/mpi4py/bench.py").read_text().replace("from . import", "from mpi4py import"))
-    run = run_with_tracer("/usr/bin/python3", 2, tmp_path, {"HDTRACE_CALL_SITES": "2"}, (benchmark, "ringtest", "-q", "-l", "20"))
+    run = run_with_tracer("/usr/bin/python3", 2, tmp_path, {"HDTRACE_CALL_SITES": "2"}, ("-m", "bench", "ringtest", "-q", "-l", "20"))
     seen = set()
     with opened(run) as project:
         for call in project.calls():

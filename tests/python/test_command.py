@@ -58,20 +58,23 @@ def test_stats(project):
     assert run_well("stats", project) == """\
 app: 2 processes, 7 calls in 4.000000 seconds
 
-call           calls   seconds   longest  bytes
-Barrier            2  1.500000  1.000000
-Wait               1  0.900000  0.900000
-Send               1  0.500000  0.500000      8
-Irecv              1  0.250000  0.250000      8
-File_write_at      1  0.250000  0.250000     16
-Type_size          1  0.100000  0.100000
+call           calls   seconds     own     %  shortest    mean  longest  bytes
+Barrier            2  1.500000  1.50 s  44.1    500 ms  750 ms   1.00 s
+Wait               1  0.900000  800 ms  23.5    900 ms  900 ms   900 ms
+Send               1  0.500000  500 ms  14.7    500 ms  500 ms   500 ms      8
+Irecv              1  0.250000  250 ms   7.4    250 ms  250 ms   250 ms      8
+File_write_at      1  0.250000  250 ms   7.4    250 ms  250 ms   250 ms     16
+Type_size          1  0.100000  100 ms   2.9    100 ms  100 ms   100 ms
 """
 
 
 @pytest.mark.parametrize("by, calls", [
     ("class", {"collective": 2, "completion": 1, "point-to-point": 2, "file": 1, "datatype": 1}),
     ("rank", {"0": 3, "1": 4}),
+    ("thread", {"0.0": 3, "1.0": 4}),
+    ("peer", {"any": 1, "1": 1}),
     ("communicator", {"WORLD": 4}),
+    ("communicator-size", {"2": 4}),
     ("file", {"/data/out": 1}),
     ("size", {"8..15": 2}),
 ])
@@ -85,10 +88,10 @@ def test_stats_by_region(tmp_path):
     assert run_well("stats", project, "--by", "region") == """\
 app: 2 processes, 6 calls in 2.500000 seconds
 
-region            calls   seconds   longest  bytes  entered    inside
-(none)                2  1.500000  1.000000
-solve                 1  0.200000  0.200000      8        1  1.000000
-solve/n:exchange      1  0.100000  0.100000               1  0.300000
+region            calls   seconds     own     %  shortest    mean  longest  bytes  entered    inside
+(none)                2  1.500000  1.50 s  60.0    500 ms  750 ms   1.00 s
+solve                 1  0.200000  200 ms   8.0    200 ms  200 ms   200 ms      8        1  1.000000
+solve/n:exchange      1  0.100000  100 ms   4.0    100 ms  100 ms   100 ms               1  0.300000
 """
     regions = json.loads(run_well("stats", project, "--by", "region", "--rank", "0", "--json"))["by"]["region"]
     assert {name: (of["calls"], of["entered"], of["inside"]) for name, of in regions.items()} == {
@@ -101,6 +104,53 @@ def test_stats_of_an_interval_know_the_regions_that_began_before(tmp_path):
         "</Application>", '<Run><Region name="solve"><Ranks first="0" last="0"/></Region></Run></Application>'))
     regions = json.loads(run_well("stats", project, "--by", "region", "--interval", "0.3..0.6", "--json"))["by"]["region"]
     assert {name: of["calls"] for name, of in regions.items()} == {"solve": 1, "solve/n:exchange": 1}
+
+
+def test_stats_of_what_is_inside_count_their_own_time_once(tmp_path):
+    project = write_project(tmp_path, REGIONS)
+    calls = json.loads(run_well("stats", project, "--json"))["by"]["call"]
+    assert {name: (of["seconds"], of["exclusive"]) for name, of in calls.items()} == {
+        "solve": (1, 0.5), "n:exchange": (0.3, 0.2), "Barrier": (0.6, 0.6), "Send": (0.2, 0.2)}
+
+
+def test_stats_by_several_groups_at_once(project):
+    tables = json.loads(run_well("stats", project, "--by", "call,rank", "--by", "rank", "--json"))["by"]
+    assert {(call, rank): of["calls"] for call, ranks in tables["call,rank"].items() for rank, of in ranks.items()} == {
+        ("Barrier", "0"): 1, ("Barrier", "1"): 1, ("Wait", "1"): 1, ("Send", "0"): 1, ("Irecv", "1"): 1, ("File_write_at", "0"): 1, ("Type_size", "1"): 1}
+    for rank, totals in tables["rank"].items():
+        crossed = [ranks[rank] for ranks in tables["call,rank"].values() if rank in ranks]
+        for value, of in {"calls": sum, "seconds": sum, "exclusive": sum, "shortest": min, "longest": max, "bytes": sum}.items():
+            assert totals[value] == pytest.approx(of(one[value] for one in crossed))
+
+
+def test_stats_for_spreadsheets(project):
+    lines = run_well("stats", project, "--by", "class,rank", "--rank", "0", "--csv").splitlines()
+    assert lines[0] == "class,rank,calls,seconds,exclusive,shortest,mean,longest,bytes,sent,received"
+    assert "point-to-point,0,1,0.5,0.5,0.5,0.5,0.5,8,8,0" in lines and len(lines) == 4
+
+
+def test_who_sends_how_much_to_whom(project):
+    assert run_well("stats", project, "--matrix", "bytes") == """\
+app: 2 processes, bytes of point-to-point communication
+
+from \\ to  1
+        0  8
+"""
+    assert run_well("stats", project, "--matrix", "messages", "--csv") == "from \\ to,1\n0,1\n"
+    assert json.loads(run_well("stats", project, "--matrix", "bytes", "--json"))["matrix"] == [{"from": 0, "to": 1, "messages": 1, "bytes": 8}]
+    assert json.loads(run_well("stats", project, "--matrix", "bytes", "--rank", "1", "--json"))["matrix"] == []
+
+
+@pytest.mark.parametrize("words, said", [
+    (["--csv", "--json"], "--csv and --json exclude each other"),
+    (["--matrix", "bytes", "--by", "rank"], "--matrix and --by exclude each other"),
+    (["--by", "counter,rank"], "--by counter is a table of its own"),
+    (["--by", "rank,rank"], "--by rank,rank has a group twice"),
+    (["--csv", "--by", "rank", "--by", "call"], "--csv writes one table"),
+])
+def test_stats_refuse_what_does_not_go_together(project, words, said):
+    result = run("stats", project, *words)
+    assert result.returncode == USAGE and said in result.stderr and result.stdout == ""
 
 
 COUNTERS = """
@@ -140,7 +190,7 @@ undefined           0               1                  0.1                  0.1 
 
 
 def test_stats_by_counter_for_programs(counters):
-    by = json.loads(run_well("stats", counters, "--by", "counter,call", "--json"))["by"]
+    by = json.loads(run_well("stats", counters, "--by", "counter", "--by", "call", "--json"))["by"]
     assert by["call"].keys() == {"Barrier"} and by["counter"].keys() == {"cells", "copied", "rate", "undefined"}
     assert by["counter"]["copied"]["definition"] == {"name": "copied", "type": "integer", "unit": "B", "scope": "process", "valid": "point"}
     assert by["counter"]["copied"]["told"][0] == {
@@ -167,9 +217,10 @@ def test_marks_and_counters_are_no_calls(tmp_path):
 
 
 def test_stats_of_some_calls(project):
-    stats = json.loads(run_well("stats", project, "--by", "call,rank", "--call", "Type_size,Send", "--rank", "0..1", "--json"))
+    stats = json.loads(run_well("stats", project, "--by", "call", "--by", "rank", "--call", "Type_size,Send", "--rank", "0..1", "--json"))
     assert stats["by"]["rank"].keys() == {"0", "1"} and stats["by"]["call"].keys() == {"Send", "Type_size"}
-    assert stats["total"] == {"calls": 2, "seconds": pytest.approx(0.6), "longest": 0.5, "bytes": 8, "sent": 8, "received": 0}
+    assert stats["total"] == {"calls": 2, "seconds": pytest.approx(0.6), "exclusive": pytest.approx(0.6), "shortest": 0.1, "mean": pytest.approx(0.3),
+                              "longest": 0.5, "bytes": 8, "sent": 8, "received": 0}
 
 
 def test_dump(project):
@@ -235,16 +286,16 @@ BCAST = "size='4' cid='0' tid='0' rootRank='{}'"
 
 
 @pytest.mark.parametrize("traces, finding", [
-    ([ISEND + WAIT, ""], (0, 3, "message: sent to rank 1, tag 7 on WORLD, but never received")),
-    (["", RECV], (1, 3, "message: receive from rank 0, tag 7 on WORLD, but never sent")),
-    ([BARRIER + ISEND, BARRIER + RECV], (0, 4, "request: Isend with rid 5 was never completed")),
+    ([ISEND + WAIT, ""], (0, 3, "message-not-received: sent to rank 1, tag 7 on WORLD, but never received")),
+    (["", RECV], (1, 3, "message-not-sent: receive from rank 0, tag 7 on WORLD, but never sent")),
+    ([BARRIER + ISEND, BARRIER + RECV], (0, 4, "request-not-completed: Isend with rid 5 was never completed")),
     (["", call("Type_free", 1, "tid='9'") * 2], (1, 3, "reference: Type_free names tid='9', but the project has no such datatype of rank 1")),
     ([call("Start", 1, "", "<Send rank='1' tid='8' />"), ""], (0, 3, "reference: Start names tid='8', but the project has no such datatype of rank 0")),
     ([BARRIER, call("Bcast", 3, BCAST.format(0)) + BARRIER],
-     (1, 3, "collective: operation 0 on WORLD is Bcast with root 0 here, but Barrier in {0}:3")),
+     (1, 3, "collective-call-mismatch: operation 0 on WORLD is Bcast with root 0 here, but Barrier in {0}:3")),
     ([call("Bcast", 1, BCAST.format(0)), call("Bcast", 2, BCAST.format(1))],
-     (1, 3, "collective: operation 0 on WORLD is Bcast with root 1 here, but Bcast with root 0 in {0}:3")),
-    ([BARRIER * 2, BARRIER, BARRIER], (0, 4, "collective: operation 1 on WORLD, Barrier, was not called by ranks 1, 2")),
+     (1, 3, "collective-root-mismatch: operation 0 on WORLD is Bcast with root 1 here, but Bcast with root 0 in {0}:3")),
+    ([BARRIER * 2, BARRIER, BARRIER], (0, 4, "collective-missing: operation 1 on WORLD, Barrier, was not called by ranks 1, 2")),
     (["<Recv time='1.000000000' end='2.000000000' unfinished='1' />\n"], (0, 3, "unfinished: the process ended inside Recv")),
     (["<Barrier cid='0' time='1' end='2.000000000' />\n"], (0, 3, "schema: Element Barrier failed to validate attributes")),
 ])
@@ -270,7 +321,7 @@ def ring(rank, rounds):
     """Each of three processes sends to the next one, and all meet."""
     following, before = (rank + 1) % 3, (rank - 1) % 3
     return "".join(
-        call("Send", 3 * i + 1, f"toRank='{following}' toTag='7' cid='0' size='8' tid='0'")
+        call("Bsend", 3 * i + 1, f"toRank='{following}' toTag='7' cid='0' size='8' tid='0'")
         + call("Recv", 3 * i + 2, f"fromRank='{before}' fromTag='7' cid='0' size='8' tid='0'")
         + call("Barrier", 3 * i + 3, "cid='0'") for i in range(rounds))
 
@@ -283,9 +334,10 @@ def test_check_names_the_cause_first(tmp_path):
     assert (result.returncode, result.stderr) == (ERROR, "")
     assert result.stdout.splitlines() == [
         f"{second}: cut-off: </Program> is missing: the trace was cut off",
-        f"  {first}:35: collective: operation 10 on WORLD, Barrier, was not called by rank 1",
-        f"  {first}:33: message: sent to rank 1, tag 7 on WORLD, but never received (and 179 more)",
-        "179 left out; --all shows all"]
+        f"  {first}:35: collective-missing: operation 10 on WORLD, Barrier, was not called by rank 1",
+        f"  {first}:33: message-not-received: sent to rank 1, tag 7 on WORLD, but never received (and 89 more)",
+        f"  {third}:34: message-not-sent: receive from rank 1, tag 7 on WORLD, but never sent (and 89 more)",
+        "178 left out; --all shows all"]
     everything = run("check", project, "--all").stdout.splitlines()
     assert len(everything) == 182 and everything[0] == result.stdout.splitlines()[0]
     found = json.loads(run("check", project, "--json").stdout)
@@ -296,21 +348,23 @@ def test_check_names_the_cause_first(tmp_path):
     assert (result.returncode, result.stderr) == (ERROR, "")
     assert result.stdout.splitlines()[0] == f"{second}: missing: the trace does not exist"
     assert result.stdout.splitlines()[1:] == [
-        f"  {first}:5: collective: operation 0 on WORLD, Barrier, was not called by rank 1",
-        f"  {first}:3: message: sent to rank 1, tag 7 on WORLD, but never received (and 199 more)",
-        "199 left out; --all shows all"]
+        f"  {first}:5: collective-missing: operation 0 on WORLD, Barrier, was not called by rank 1",
+        f"  {first}:3: message-not-received: sent to rank 1, tag 7 on WORLD, but never received (and 99 more)",
+        f"  {third}:4: message-not-sent: receive from rank 1, tag 7 on WORLD, but never sent (and 99 more)",
+        "198 left out; --all shows all"]
 
 
 def test_check_names_a_process_that_ended_early(tmp_path):
     """Its trace was cut off and has been closed since."""
     init, finalize = call("Init", 0), call("Finalize", 500)
     project = write_project(tmp_path, init + ring(0, 100) + finalize, init + ring(1, 10), init + ring(2, 100) + finalize)
-    first, second, _ = hdtrace.open(project).trace_paths
+    first, second, third = hdtrace.open(project).trace_paths
     assert run("check", project).stdout.splitlines() == [
-        f"{second}:33: unfinished: this is the last call, but Finalize was not called",
-        f"  {first}:36: collective: operation 10 on WORLD, Barrier, was not called by rank 1",
-        f"  {first}:34: message: sent to rank 1, tag 7 on WORLD, but never received (and 179 more)",
-        "179 left out; --all shows all"]
+        f"{second}:33: no-finalize: this is the last call, but Finalize was not called",
+        f"  {first}:36: collective-missing: operation 10 on WORLD, Barrier, was not called by rank 1",
+        f"  {first}:34: message-not-received: sent to rank 1, tag 7 on WORLD, but never received (and 89 more)",
+        f"  {third}:35: message-not-sent: receive from rank 1, tag 7 on WORLD, but never sent (and 89 more)",
+        "178 left out; --all shows all"]
 
 
 def test_check_names_a_process_that_ended_early_and_harmed_nobody(tmp_path):
@@ -318,14 +372,14 @@ def test_check_names_a_process_that_ended_early_and_harmed_nobody(tmp_path):
     project = write_project(tmp_path, init + BARRIER + finalize, init + BARRIER)
     second = hdtrace.open(project).trace_paths[1]
     assert run("check", project).stdout.splitlines() == [
-        f"{second}:4: unfinished: this is the last call, but Finalize was not called"]
+        f"{second}:4: no-finalize: this is the last call, but Finalize was not called"]
 
 
 def test_check_does_not_wait_for_a_trace_that_is_missing(tmp_path):
     project = hdtrace.open(write_project(tmp_path, BARRIER * 3, BARRIER * 3))
     Path(project.trace_paths[1]).unlink()
     checker = project.checker()
-    assert [finding.kind for finding in checker.read(1)] == ["missing", "collective"] and not checker.at_end
+    assert [finding.kind for finding in checker.read(1)] == ["missing", "collective-missing"] and not checker.at_end
 
 
 def test_check_keeps_apart_what_has_another_cause(tmp_path):
@@ -335,8 +389,8 @@ def test_check_keeps_apart_what_has_another_cause(tmp_path):
     first, second, _ = hdtrace.open(project).trace_paths
     assert run("check", project).stdout.splitlines() == [
         f"{second}:3: unfinished: the process ended inside Recv",
-        f"  {first}:3: message: sent to rank 1, tag 7 on WORLD, but never received",
-        f"{first}:4: message: sent to rank 2, tag 7 on WORLD, but never received"]
+        f"  {first}:3: message-not-received: sent to rank 1, tag 7 on WORLD, but never received",
+        f"{first}:4: message-not-received: sent to rank 2, tag 7 on WORLD, but never received"]
 
 
 def test_check_shows_few_of_many_traces(tmp_path):
@@ -350,15 +404,56 @@ def test_check_shows_few_of_many_traces(tmp_path):
     [ISEND + WAIT + BARRIER, RECV + BARRIER],
     [call("Recv", 1, "fromRank='-2' fromTag='7' cid='0' size='0' tid='0'")],
     [call("Comm_split", 1, "cid='0' newcid='-1' color='1' key='0'")],
-    [call("Bcast", 1, "size='4' cid='0' tid='0' rc='MPI_ERR_ROOT'"), ""],
 ])
 def test_check_finds_nothing(tmp_path, traces):
     assert run_well("check", write_project(tmp_path, *traces)) == ""
 
 
+def test_warnings_count_if_asked(tmp_path):
+    """The program was told of the error, and went on."""
+    project = write_project(tmp_path, call("Bcast", 1, "size='4' cid='0' tid='0' rc='MPI_ERR_ROOT'"), "")
+    path = hdtrace.open(project).trace_paths[0]
+    result = run("check", project)
+    assert (result.returncode, result.stdout) == (FINE, f"{path}:3: warning: invalid-root: Bcast failed with MPI_ERR_ROOT\n")
+    assert run("check", "--strict", project).returncode == ERROR
+
+
+def test_findings_are_chosen(tmp_path):
+    project = write_project(tmp_path, BARRIER + ISEND, BARRIER)
+    kinds = {finding["kind"] for finding in json.loads(run("check", "--json", project).stdout)}
+    assert kinds == {"message-not-received", "request-not-completed"}
+    assert len(run("check", "--only", "request-not-completed", project).stdout.splitlines()) == 1
+    assert run_well("check", "--not", "request-not-completed,message-not-received", project) == ""
+    assert run("check", "--only", "nothing", project).returncode == USAGE
+
+
+def test_findings_are_suppressed(tmp_path):
+    project = write_project(tmp_path, BARRIER + ISEND, BARRIER)
+    file = tmp_path / "suppressed"
+    file.write_text("# known\nrequest-*\n\nmessage-not-received main\n")
+    assert "message-not-received" in run("check", "--suppress", file, project).stdout  # it is not known to be in main
+    file.write_text("request-*\nmessage-not-received *  # wherever\n")
+    assert run_well("check", "--suppress", file, project) == ""
+    file.write_text("message-not-received\nnothing\n")
+    result = run("check", "--suppress", file, project)
+    assert result.returncode == USAGE and f"{file}:2: there is no kind of findings 'nothing'" in result.stderr
+
+
+def test_sarif(tmp_path):
+    project = write_project(tmp_path, BARRIER + ISEND, BARRIER)
+    log = json.loads(run("check", "--sarif", project).stdout)
+    (of_tool,) = log["runs"]
+    rules = of_tool["tool"]["driver"]["rules"]
+    assert log["version"] == "2.1.0"
+    assert [(rules[result["ruleIndex"]]["id"], result["level"]) for result in of_tool["results"]] == [
+        ("message-not-received", "error"), ("request-not-completed", "error")]
+    (location,) = of_tool["results"][0]["locations"]
+    assert location["physicalLocation"] == {"artifactLocation": {"uri": Path(hdtrace.open(project).trace_paths[0]).as_uri()}, "region": {"startLine": 4}}
+
+
 def test_a_real_run(heat):
     assert run_well("check", heat) == ""
-    stats = json.loads(run_well("stats", heat, "--by", "class,call", "--json"))
+    stats = json.loads(run_well("stats", heat, "--by", "class", "--by", "call", "--json"))
     assert stats["by"]["class"]["process"]["calls"] == stats["by"]["call"]["Init"]["calls"] + stats["by"]["call"]["Finalize"]["calls"]
     dumped = run_well("dump", heat).splitlines()
     assert len(dumped) == stats["total"]["calls"] == len(hdtrace.open(heat).to_columns()["rank"])
@@ -545,8 +640,8 @@ def needs(shell):
 def test_completion(tmp_path, shell):
     complete = SHELLS[shell]
     assert complete("hdtrace", "c") == {"check", "convert", "completion"}
-    assert complete("hdtrace", "check", "--") == {"--all", "--no-schemas", "--json", "--help"}
-    assert complete("hdtrace", "stats", "--by", "c") == {"call", "class", "communicator", "counter"}
+    assert complete("hdtrace", "check", "--") == {"--all", "--strict", "--only", "--not", "--suppress", "--limit", "--no-schemas", "--sarif", "--json", "--help"}
+    assert complete("hdtrace", "stats", "--by", "c") == {"call", "class", "communicator", "communicator-size", "counter"}
     assert complete("hdtrace", "stats", "--by", "call,ra") == {"call,rank"}
     assert complete("hdtrace", "completion", "") == {"bash", "zsh", "fish"}
     for name in ("app.proj", "app.trc", "folder/x"):
@@ -589,7 +684,7 @@ def complete_in_zsh(folder, line):
 @pytest.mark.parametrize("line, completed", [
     ("hdtrace comp", "letion "),
     ("hdtrace completion z", "sh "),
-    ("hdtrace check --no", "-schemas "),
+    ("hdtrace check --no-", "schemas "),
     ("hdtrace check app.proj --js", "on "),
     ("hdtrace stats --by call,ra", "nk,"),
     ("hdtrace info a", "pp.proj "),

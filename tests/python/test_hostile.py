@@ -252,3 +252,10 @@ def test_interval_at_the_end_of_time(tmp_path):
     project = write_project(tmp_path, BARRIER)
     assert run("dump", project, "--interval=-9e9..9e9").stdout.count("\n") == 1
     assert run("dump", project, "--interval", "9.2e9..").stdout == ""
+
+
+@pytest.mark.parametrize("command", ["stats", "analyze"])
+def test_calls_behind_the_end_of_a_trace(tmp_path, command):
+    project = write_project(tmp_path, f"</Program>\n{BARRIER}", closing="")
+    result = run(command, project)
+    assert result.returncode == ERROR and "app_node01_0_0.trc:" in result.stderr

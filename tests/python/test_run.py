@@ -30,6 +30,7 @@ RUN = """\
 <Place host="node01" by="infiniband" address="0x1a" device="mlx5_0" port="1" guid="5:6"><Ranks first="0" last="0"/></Place>
 <Process rank="0" pid="4711" began="100">
   <CpuTime time="0.000000100" user="1.500000000" system="0.000000000"/><CpuTime time="2.000000000" user="3.000000000" system="0.250000000"/>
+  <Signal name="SIGTERM" time="1.500000000"/><Signal name="SIGSEGV" time="2.000000000" thread="0"/>
   <Thread name="main" number="0" tid="4711" begin="0.000000200" end="2.000000000"/>
 </Process>
 <Process rank="1" pid="4712" began="101"><Thread number="0" tid="4712" begin="0.500000000"/></Process>
@@ -56,6 +57,7 @@ def test_objects(tmp_path):
     first, second = run.processes
     assert [(cpu.time, cpu.user, cpu.system) for cpu in first.cpu_times] == [(100_000_000_100, 1_500_000_000, 0), (102_000_000_000, 3_000_000_000, 250_000_000)]
     assert [(one.number, one.tid, one.name, one.begin, one.end) for one in first.threads] == [(0, 4711, "main", 100_000_000_200, 102_000_000_000)]
+    assert [(one.name, one.time, one.thread) for one in first.signals] == [("SIGTERM", 101_500_000_000, None), ("SIGSEGV", 102_000_000_000, 0)]
     assert [(second.pid, one.name, one.begin, one.end) for one in second.threads] == [(4712, "", 101_500_000_000, None)]
 
 
@@ -67,8 +69,15 @@ def test_an_older_project_tells_nothing(tmp_path):
     assert (result.returncode, result.stdout) == (ERROR, "") and "does not tell the settings of its run" in result.stderr
 
 
+def told(*arguments):
+    """What a command says, which must also say that calls are left out."""
+    result = run(*arguments)
+    assert result.returncode == 0 and result.stderr.endswith("10 calls are left out, as was asked for: Barrier (8), Send (2)\n")
+    return result.stdout
+
+
 def test_info(tmp_path):
-    text = run_well("info", write(tmp_path))
+    text = told("info", write(tmp_path))
     assert text[text.index("\nrun ") :] == """
 run                                                                                                    ranks
 user            alice (1000)                                                                           0
@@ -108,14 +117,14 @@ def test_each_process_may_have_a_command_of_its_own(tmp_path):
 
 
 def test_json(tmp_path):
-    about = json.loads(run_well("info", "--json", write(tmp_path)))["run"]
+    about = json.loads(told("info", "--json", write(tmp_path)))["run"]
     assert about["command"] == [{"line": "./app 'a b'", "ranks": [[0, 0]]}, {"line": "./app c", "omitted": "12", "ranks": [[1, 1]]}]
     assert about["processes"][1] == {
-        "rank": 1, "pid": 4712, "cpu_times": [], "threads": [{"number": 0, "tid": 4712, "name": "", "begin": 101_500_000_000, "end": None}]}
+        "rank": 1, "pid": 4712, "cpu_times": [], "signals": [], "threads": [{"number": 0, "tid": 4712, "name": "", "begin": 101_500_000_000, "end": None}]}
 
 
 def test_settings(tmp_path):
-    assert run_well("info", "--settings", write(tmp_path)) == """\
+    assert told("info", "--settings", write(tmp_path)) == """\
 # The settings of app. The same again: set -a; . ./FILE; set +a
 # Command, in /home/u: ./app 'a b'
 # default: HDTRACE_COMPRESS=none

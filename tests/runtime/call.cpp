@@ -64,49 +64,49 @@ class Calls : public testing::Test {
 };
 
 // What is done with a call at this moment.
-std::string decision(Level level, Tracks tracks)
+std::string decision(Function function, Tracks tracks)
 {
-    Call call(Function::MPI_Barrier, level, tracks);
+    Call call(function, tracks);
     return call.passes() ? "passes" : call.is_recorded() ? "recorded" : "tracked";
 }
 
 TEST_F(Calls, pass_where_nothing_is_traced)
 {
     set_state(State::off);
-    EXPECT_EQ(decision(with_attributes, Tracks::communicators), "passes");
+    EXPECT_EQ(decision(Function::MPI_Barrier, Tracks::communicators), "passes");
     set_state(State::waiting);
 }
 
 TEST_F(Calls, are_recorded_by_their_level)
 {
     TracedThread thread(path());
-    EXPECT_EQ(decision(with_attributes, Tracks::nothing), "recorded");
-    EXPECT_EQ(decision(ordinary, Tracks::nothing), "recorded");
-    EXPECT_EQ(decision(local_query, Tracks::nothing), "tracked");
+    EXPECT_EQ(decision(Function::MPI_Barrier, Tracks::nothing), "recorded");
+    EXPECT_EQ(decision(Function::MPI_Finalize, Tracks::nothing), "recorded");
+    EXPECT_EQ(decision(Function::MPI_Comm_rank, Tracks::nothing), "tracked");
     set_recording(local_query, Recording::plain);
-    EXPECT_EQ(decision(local_query, Tracks::nothing), "recorded");
+    EXPECT_EQ(decision(Function::MPI_Comm_rank, Tracks::nothing), "recorded");
 }
 
 TEST_F(Calls, are_only_tracked_while_recording_is_paused)
 {
     TracedThread thread(path());
     set_gate(0, 1);
-    EXPECT_EQ(decision(with_attributes, Tracks::nothing), "passes");
-    EXPECT_EQ(decision(with_attributes, Tracks::operations), "tracked");
-    EXPECT_EQ(decision(with_attributes, Tracks::communicators), "tracked");
+    EXPECT_EQ(decision(Function::MPI_Barrier, Tracks::nothing), "passes");
+    EXPECT_EQ(decision(Function::MPI_Barrier, Tracks::operations), "tracked");
+    EXPECT_EQ(decision(Function::MPI_Barrier, Tracks::communicators), "tracked");
 }
 
 TEST_F(Calls, inside_others_pass_or_count_what_they_make)
 {
     TracedThread thread(path());
-    Call outer(Function::MPI_Barrier, with_attributes, Tracks::nothing);
+    Call outer(Function::MPI_Barrier, Tracks::nothing);
     outer.begin(outer_form);
     EXPECT_EQ(thread->depth, 1);
-    EXPECT_EQ(decision(with_attributes, Tracks::operations), "passes");
-    EXPECT_EQ(decision(with_attributes, Tracks::communicators), "tracked");
+    EXPECT_EQ(decision(Function::MPI_Barrier, Tracks::operations), "passes");
+    EXPECT_EQ(decision(Function::MPI_Barrier, Tracks::communicators), "tracked");
     EXPECT_EQ(thread->depth, 1);
     set_gate(TraceWriter::max_depth, TraceWriter::max_depth); // HDTRACE_NESTED
-    EXPECT_EQ(decision(with_attributes, Tracks::nothing), "recorded");
+    EXPECT_EQ(decision(Function::MPI_Barrier, Tracks::nothing), "recorded");
 }
 
 TEST_F(Calls, of_the_library_for_the_wrapper_are_not_recorded)
@@ -114,11 +114,11 @@ TEST_F(Calls, of_the_library_for_the_wrapper_are_not_recorded)
     TracedThread thread(path());
     set_gate(TraceWriter::max_depth, TraceWriter::max_depth);
     {
-        Call outer(Function::MPI_Barrier, with_attributes, Tracks::nothing);
-        EXPECT_EQ(decision(with_attributes, Tracks::operations), "passes");
+        Call outer(Function::MPI_Barrier, Tracks::nothing);
+        EXPECT_EQ(decision(Function::MPI_Barrier, Tracks::operations), "passes");
         outer.begin(outer_form);
         outer.end(MPI_SUCCESS);
-        EXPECT_EQ(decision(with_attributes, Tracks::operations), "passes");
+        EXPECT_EQ(decision(Function::MPI_Barrier, Tracks::operations), "passes");
     }
     EXPECT_EQ(thread->depth, 0);
     EXPECT_EQ(thread->call_count, 0);
@@ -129,7 +129,7 @@ void nest(int depth, int& recorded)
 {
     if (depth == 0)
         return;
-    Call call(Function::MPI_Barrier, with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Barrier, Tracks::nothing);
     if (call.passes())
         return;
     call.begin(nested_form);
@@ -157,7 +157,7 @@ TEST_F(Calls, find_objects_again_until_they_are_freed)
     const MPI_Comm handle = mpi.make_comm({0, 1});
     created_from_parent(MPI_COMM_WORLD, handle, "dup");
     TracedThread thread(path());
-    Call call(Function::MPI_Barrier, with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Barrier, Tracks::nothing);
     call.begin(call_form);
     call.end(MPI_SUCCESS);
     const int64_t id = call.comm(handle).id;
@@ -174,7 +174,7 @@ TEST_F(Calls, see_that_another_thread_closed_a_file)
     const MPI_File handle = handle_of<MPI_File>(1);
     opened(handle, 5, MPI_MODE_RDONLY);
     TracedThread thread(path());
-    Call call(Function::MPI_Barrier, with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Barrier, Tracks::nothing);
     call.begin(call_form);
     call.end(MPI_SUCCESS);
     const File file = call.file(handle);
@@ -193,7 +193,7 @@ __attribute__((noinline)) void leave_by_longjmp()
 {
     // Without a destructor's scope around it, as in C.
     alignas(Call) char memory[sizeof(Call)];
-    Call* const call = new (memory) Call(Function::MPI_Barrier, with_attributes, Tracks::nothing);
+    Call* const call = new (memory) Call(Function::MPI_Barrier, Tracks::nothing);
     call->begin(left_form);
     longjmp(before_call, 1);
 }
@@ -204,7 +204,7 @@ TEST_F(Calls, that_were_left_become_unfinished)
     if (setjmp(before_call) == 0)
         leave_by_longjmp();
     EXPECT_EQ(thread->call_count, 1);
-    EXPECT_EQ(decision(with_attributes, Tracks::nothing), "recorded");
+    EXPECT_EQ(decision(Function::MPI_Barrier, Tracks::nothing), "recorded");
     EXPECT_EQ(thread->call_count, 0);
     EXPECT_EQ(thread->depth, 0);
     thread->writer.close();

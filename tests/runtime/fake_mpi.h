@@ -4,6 +4,7 @@
 #include "mpiwrapper/runtime/library/mpi_api.h"
 
 #include <functional>
+#include <stdint.h>
 #include <string.h>
 #include <string>
 #include <vector>

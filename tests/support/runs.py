@@ -12,13 +12,15 @@ import pytest
 
 from .calls import ThreadTrace
 from .checks import check_files, check_traces, info_of
+from .laws import check_analysis
 from .project import Project
 
 SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("HDTRACE_BUILD", SOURCE / "build/dev"))
 LAUNCHER = BUILD / "bin/hdtrace-run"
 MERGER = BUILD / "bin/project-merger"
-WRAPPER = next(BUILD.glob("lib/**/libHDTraceMPIWrapper.so"), None)
+LIBRARIES = next((path.parent for path in BUILD.glob("lib/**/libhdTrace.a")), None)
+WRAPPER = LIBRARIES and LIBRARIES / "libHDTraceMPIWrapper.so"
 SETTINGS = json.loads((BUILD / "tests/mpi/settings.json").read_text())
 TIMEOUT = 120
 
@@ -77,6 +79,7 @@ class Run:
     returncode: int
     paths: tuple = ()  # of its traces
     merger_warns: str = ""  # the only warning that project-merger may give
+    leaves_out: bool = False  # calls that start operations, by rules
 
     @property
     def threads(self):
@@ -126,7 +129,7 @@ def preload(*libraries):
 
 def link_options(whole_wrapper=False):
     """What links the tracer into a program: the archives, and what they need. whole_wrapper: calls reach it from libraries only."""
-    wrapper, library = (WRAPPER.with_name(archive) for archive in ("libHDTraceMPIWrapper.a", "libhdTrace.a"))
+    wrapper, library = (LIBRARIES / archive for archive in ("libHDTraceMPIWrapper.a", "libhdTrace.a"))
     glib = subprocess.run(["pkg-config", "--libs", "glib-2.0"], capture_output=True, text=True, check=True).stdout.split()
     sanitizers = [f"-fsanitize={SETTINGS['sanitizers']}"] if SETTINGS["sanitizers"] else []
     return [*(["-Wl,--push-state,--whole-archive", wrapper, "-Wl,--pop-state"] if whole_wrapper else [wrapper]), library, *glib, *sanitizers]
@@ -137,12 +140,13 @@ def run_untraced(name, ranks, directory, env=None, args=(), mpirun=()):
     return _run([*_mpirun(ranks, mpirun), program(name), *args], ranks, directory, env)
 
 
-def run_with_tracer(name, ranks, directory, env=None, args=(), mpirun=(), complete=True, merger_warns=""):
+def run_with_tracer(name, ranks, directory, env=None, args=(), mpirun=(), complete=True, merger_warns="", leaves_out=False):
     """Runs a program with the tracer preloaded, checks what holds for every trace, and merges.
 
     complete: whether the program is expected to end as it should; else traces of processes that were killed
               before they could describe themselves are left out, and nothing is merged.
     merger_warns: the only warning that project-merger may give.
+    leaves_out: whether rules leave out calls that start operations.
     """
     trace_directory = directory / "trace"
     env = {"HDTRACE_DIRECTORY": str(trace_directory), **(env or {})}
@@ -151,10 +155,12 @@ def run_with_tracer(name, ranks, directory, env=None, args=(), mpirun=(), comple
         assert (run.returncode, run.stderr) == (0, ""), f"exit code {run.returncode}\n{run.stdout}\n{run.stderr}"
     run.paths = tuple(sorted(path for path in trace_directory.glob("*.trc") if complete or info_of(path).stat().st_size > 0))
     run.merger_warns = merger_warns
+    run.leaves_out = leaves_out
     check_files(run.paths)
     check_traces(run, complete)
     if complete:
         assert run.project.process_count == ranks
+        check_analysis(run)
     return run
 
 

@@ -13,6 +13,9 @@ Project two_processes()
 {
     Project project;
     project.communicators = {{"WORLD", "W", {{0, 0, 0, {}}, {1, 1, 0, {}}}}};
+    project.files.resize(1);
+    project.files[0].ranks = {{0, 0, 5}, {1, 0, 5}};
+    project.windows = {{"box", "W/w0", "W", {{0, 0, 7, 8, 1}, {1, 1, 7, 8, 1}}}};
     return project;
 }
 
@@ -26,6 +29,14 @@ State on_world(std::string name)
     State state;
     state.name = std::move(name);
     state.attributes = {{"cid", "0"}};
+    return state;
+}
+
+State on_object(std::string name)
+{
+    State state = on_world(std::move(name));
+    state.attributes.push_back({"fid", "5"});
+    state.attributes.push_back({"wid", "7"});
     return state;
 }
 
@@ -44,17 +55,20 @@ State around(std::string name, State inner)
 }
 
 // What belongs together, e.g. "0: Bcast Bcast".
-std::vector<std::string> match(std::initializer_list<OneCall> calls)
+std::vector<std::string> match(std::initializer_list<OneCall> calls, bool follows_objects = false)
 {
     const Project project = two_processes();
     const ObjectTable objects(project);
     std::vector<std::string> found;
     CollectiveMatcher matcher(objects, [&](const Collective& collective) {
-        std::string text = std::to_string(collective.number) + ":";
+        std::string text = std::to_string(collective.number) + (collective.file ? " file" : "") +
+                           (collective.window ? " window" : "") + ":";
         for (const CollectiveCall& call : collective.calls)
             text += " " + call.name;
         found.push_back(text);
     });
+    if (follows_objects)
+        matcher.follow_objects();
     EventWalk walk({&matcher});
     for (const OneCall& call : calls)
         walk.add({"", call.rank, 0, {}}, call.state);
@@ -115,6 +129,29 @@ TEST(CollectiveMatcher, SeesCallsInStatesOfTheProgramAndNotInsideCalls)
     EXPECT_EQ(match({{0, around("Step", on_world("Bcast"))}, {1, on_world("Bcast")}}),
               (Found{"0: Bcast Bcast"}));
     EXPECT_EQ(match({{0, around("Send", on_world("Bcast"))}}), Found{});
+}
+
+TEST(CollectiveMatcher, FollowsFilesAndWindowsIfItIsAskedFor)
+{
+    const std::initializer_list<OneCall> calls = {
+        {0, on_object("File_open")},      {1, on_object("File_open")},  {0, on_object("Win_create")},
+        {1, on_object("Win_create")},     {0, on_object("Win_fence")},  {0, on_object("File_write_all")},
+        {1, on_object("File_write_all")}, {1, on_object("File_close")},
+    };
+    EXPECT_EQ(match(calls), (Found{"0: File_open File_open", "1: Win_create Win_create"}));
+    EXPECT_EQ(match(calls, true),
+              (Found{"0: File_open File_open", "1: Win_create Win_create",
+                     "0 file: File_write_all File_write_all", "0 window: Win_fence", "1 file: File_close"}));
+}
+
+TEST(CollectiveMatcher, LeavesOutFilesThatAProcessHasOpenedTwice)
+{
+    EXPECT_EQ(match({{0, on_object("File_open")},
+                     {0, on_object("File_open")},
+                     {0, on_object("File_sync")},
+                     {0, on_object("File_close")}},
+                    true),
+              (Found{"0: File_open", "1: File_open"}));
 }
 
 } // namespace

@@ -21,10 +21,17 @@ Problems problems_of(const std::string& name, const std::string& text)
     return problems;
 }
 
+// With a comment before the root the schema is asked about every line, and has to say the same.
 Problems problems_of_lines(const std::string& lines)
 {
-    return problems_of("app_host_0_0.trc", "<Program timeAdjustment='1' version='1' rank='0' thread='0'>\n" +
-                                               lines + "</Program>\n");
+    const std::string trace =
+        "<Program timeAdjustment='1' version='1' rank='0' thread='0'>\n" + lines + "</Program>\n";
+    const Problems problems = problems_of("app_host_0_0.trc", trace);
+    constexpr std::size_t takes_seconds = 100'000;
+    if (lines.size() < takes_seconds) {
+        EXPECT_EQ(problems, problems_of("app_host_0_0.trc", "<!----> " + trace)) << lines;
+    }
+    return problems;
 }
 
 std::string project(const std::string& types, const std::string& communicators = "")
@@ -86,6 +93,8 @@ TEST(ValidateTrace, RefusesStatesOfAnotherForm)
              "<Event name='e' kind='begin' time='0.000000000' ><For/></Event>\n",
              "<Nested/><Event name='e' time='0.000000000' />\n",
              "<Nested/><Nested/><A time='0.000000000' end='1.000000000' />\n",
+             "<Nested></Nested><Event name='e' time='0.000000000' />\n",
+             "<Nested></Nested><Nested></Nested><A time='0.000000000' end='1.000000000' />\n",
              "<Nested/>text\n",
              "<Nested x='1'/><A time='0.000000000' end='1.000000000' />\n",
              "<Nested><A time='0.000000000' /></Nested><A time='0.000000000' end='1.000000000' />\n",
@@ -96,6 +105,27 @@ TEST(ValidateTrace, RefusesStatesOfAnotherForm)
         ASSERT_FALSE(problems.empty()) << line;
         EXPECT_EQ(problems[0].substr(0, 3), "3: ") << line << problems[0];
     }
+}
+
+TEST(ValidateTrace, KnowsWhereLinesBelong)
+{
+    const std::string state = whole_state;
+    const std::string odd = "<A \xc3\xa4='1' time='0.000000000' end='12.000000001' />\n";
+    for (const std::string& lines : {
+             state + odd + state + "<B />\n",
+             state + "<A time='0.000000000' end='1.000000000' >\n" + state + "</A>\n" + state,
+             state + "<Nested>\n" + state + "</Nested>\n" + state + "<B />\n",
+             state + "<!--\n<B />\n-->\n<B />\n",
+             "\n \n" + state + "\ntext\n" + state,
+             state + state + "text\n<B />\n",
+             state + "</Program>\n<Program>\n",
+             state + "</Program><Program timeAdjustment='1' version='1'>\n",
+             state + "<A time='0.000000000' end='1.000000000' /> text\n",
+             state + "<A time='99999999999999999999.000000000' end='1.000000' />\n<B />\n",
+             state + "<A b='&unknown;' time='0.000000000' end='1.000000000' />\n",
+         })
+        problems_of_lines(lines);
+    EXPECT_EQ(problems_of_lines(state + odd + state), Problems{});
 }
 
 TEST(ValidateTrace, RefusesRootsOfAnotherForm)

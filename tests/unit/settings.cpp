@@ -5,19 +5,20 @@
 #include <stdexcept>
 #include <stdlib.h>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace hdtrace::test {
 namespace {
 
-const Option& option_of(const std::string& variable)
+const Option& option_of(std::string_view variable)
 {
     for (const Option& option : options()) {
         if (option.variable == variable)
             return option;
     }
-    throw std::out_of_range(variable);
+    throw std::out_of_range(std::string(variable));
 }
 
 // The settings after that value, which must be understood.

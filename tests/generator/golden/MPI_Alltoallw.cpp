@@ -5,7 +5,7 @@ extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcoun
         {.kind = Argument::Kind::number, .value = 1, .start = " inPlace='"},
     };
     static constexpr StateForm form = {"Alltoallw", arguments};
-    Call call(Function::MPI_Alltoallw, with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Alltoallw, Tracks::nothing);
     if (call.passes())
         return real.MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
     const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
@@ -18,6 +18,12 @@ extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcoun
             state.add(1);
         }
     };
+    if (call.wants_buffers())
+        call.keep_buffers([=](Buffers& buffers) {
+            const Comm& members = buffers.comm(comm);
+            buffers.reads_each(sendbuf, sendcounts, sdispls, sendtypes, members.peer_count());
+            buffers.writes_each(recvbuf, recvcounts, rdispls, recvtypes, members.peer_count());
+        });
     call.begin(set_arguments);
     const int rc = call.end(real.MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm));
     if (!call.is_recorded())
@@ -28,7 +34,7 @@ extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcoun
     element.text("<Alltoallw cid='").number(state.value(0)).text("'");
     if (state.has(1))
         element.text(" inPlace='").number(state.value(1)).text("'");
-    call.finish_attributes(element);
+    call.finish_with_buffers(element);
     if (call.succeeded() && sendbuf != MPI_IN_PLACE) {
         for (int i = 0, n = comm_object.peer_count(); i < n; ++i) {
             if (sendcounts[i] == 0)

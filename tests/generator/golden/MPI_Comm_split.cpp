@@ -6,7 +6,7 @@ extern "C" HDT_EXPORT int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_
         {.kind = Argument::Kind::number, .value = 2, .start = " key='"},
     };
     static constexpr StateForm form = {"Comm_split", arguments};
-    Call call(Function::MPI_Comm_split, with_attributes, Tracks::communicators);
+    Call call(Function::MPI_Comm_split, Tracks::communicators);
     if (call.passes())
         return real.MPI_Comm_split(comm, color, key, newcomm);
     const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {

@@ -7,7 +7,7 @@ extern "C" HDT_EXPORT int MPI_File_open(MPI_Comm comm, const char *filename, int
         {.kind = Argument::Kind::any_of, .value = 3, .start = " amode='", .names = amode_names},
     };
     static constexpr StateForm form = {"File_open", arguments};
-    Call call(Function::MPI_File_open, with_attributes, Tracks::operations);
+    Call call(Function::MPI_File_open, Tracks::operations);
     if (call.passes())
         return real.MPI_File_open(comm, filename, amode, info, fh);
     const FileBeforeCall before(filename);

@@ -8,7 +8,7 @@ extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count
         {.kind = Argument::Kind::number, .value = 4, .start = " tid='"},
     };
     static constexpr StateForm form = {"File_write", arguments};
-    Call call(Function::MPI_File_write, with_attributes, Tracks::nothing);
+    Call call(Function::MPI_File_write, Tracks::nothing);
     if (call.passes())
         return real.MPI_File_write(fh, buf, count, datatype, status);
     const File fh_object = call.file(fh);
@@ -26,6 +26,10 @@ extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count
         state.set(3, count);
         state.set(4, datatype_object.id);
     };
+    if (call.wants_buffers())
+        call.keep_buffers([=](Buffers& buffers) {
+            buffers.reads(buf, count, datatype);
+        });
     call.begin(set_arguments);
     const int rc = call.end(real.MPI_File_write(fh, buf, count, datatype, used_status.get()));
     if (!call.is_recorded())
@@ -40,7 +44,7 @@ extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count
     element.text(" size='").number(state.value(2)).text("' count='").number(state.value(3)).text("' tid='").number(state.value(4)).text("'");
     if (call.succeeded() && actual != datatype_object.size * count)
         element.text(" actual='").number(actual).text("'");
-    call.finish_attributes(element).end("File_write");
+    call.finish_with_buffers(element).end("File_write");
     return rc;
 }
 HDT_WRAPS(MPI_File_write);

@@ -4,7 +4,7 @@ extern "C" HDT_EXPORT int MPI_File_write_all_end(MPI_File fh, const void *buf, M
         {.kind = Argument::Kind::children, .value = 0, .start = "<Pending rid='", .item_size = sizeof(int64_t), .stride = sizeof(int64_t), .find = find_itself},
     };
     static constexpr StateForm form = {"Wait", arguments};
-    Call call(Function::MPI_File_write_all_end, with_attributes, Tracks::operations);
+    Call call(Function::MPI_File_write_all_end, Tracks::operations);
     if (call.passes())
         return real.MPI_File_write_all_end(fh, buf, status);
     const Request ended = split_access_of(fh);
@@ -15,6 +15,10 @@ extern "C" HDT_EXPORT int MPI_File_write_all_end(MPI_File fh, const void *buf, M
         state.set(1, nullptr);
         state.set(2, 1);
     };
+    if (call.wants_buffers())
+        call.keep_buffers([=](Buffers& buffers) {
+            buffers.ended(ended.rid);
+        });
     call.begin(set_arguments);
     const int rc = call.end(real.MPI_File_write_all_end(fh, buf, used_status.get()));
     set_split_access(fh, Request());
@@ -23,7 +27,7 @@ extern "C" HDT_EXPORT int MPI_File_write_all_end(MPI_File fh, const void *buf, M
     call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Wait");
-    call.finish_attributes(element);
+    call.finish_with_buffers(element);
     if (ended.rid >= 0)
         put_completed(element, call.succeeded() ? ended : without_status(ended), used_status.get());
     element.end("Wait");

@@ -8,7 +8,7 @@ extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset of
         {.kind = Argument::Kind::number, .value = 4, .start = " etOffset='"},
     };
     static constexpr StateForm form = {"File_write_at_all_begin", arguments};
-    Call call(Function::MPI_File_write_at_all_begin, with_attributes, Tracks::operations);
+    Call call(Function::MPI_File_write_at_all_begin, Tracks::operations);
     if (call.passes())
         return real.MPI_File_write_at_all_begin(fh, offset, buf, count, datatype);
     const File fh_object = call.file(fh);
@@ -21,6 +21,10 @@ extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset of
         state.set(3, datatype_object.id);
         state.set(4, offset);
     };
+    if (call.wants_buffers())
+        call.keep_buffers([=](Buffers& buffers) {
+            buffers.reads(buf, count, datatype);
+        });
     call.begin(set_arguments);
     const int rc = call.end(real.MPI_File_write_at_all_begin(fh, offset, buf, count, datatype));
     const Type datatype_object = call.type(datatype);
@@ -40,7 +44,7 @@ extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset of
     if (offset_in_bytes != no_offset)
         element.text(" offset='").number(offset_in_bytes).text("'");
     element.text(" size='").number(state.value(1)).text("' count='").number(state.value(2)).text("' tid='").number(state.value(3)).text("' etOffset='").number(state.value(4)).text("'");
-    call.finish_attributes(element);
+    call.finish_with_buffers(element, started);
     element.child("<Data");
     if (offset_in_bytes != no_offset)
         element.text(" offset='").number(offset_in_bytes).text("'");

@@ -13,7 +13,7 @@ extern "C" HDT_EXPORT int MPI_Gather(const void *sendbuf, int sendcount, MPI_Dat
         {.kind = Argument::Kind::number, .value = 8, .start = " inPlace='"},
     };
     static constexpr StateForm form = {"Gather", arguments};
-    Call call(Function::MPI_Gather, with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Gather, Tracks::nothing);
     if (call.passes())
         return real.MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
     const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
@@ -49,6 +49,15 @@ extern "C" HDT_EXPORT int MPI_Gather(const void *sendbuf, int sendcount, MPI_Dat
             state.add(9);
         }
     };
+    if (call.wants_buffers())
+        call.keep_buffers([=](Buffers& buffers) {
+            const Comm& members = buffers.comm(comm);
+            const Rooted rooted(members, root);
+            if (rooted.is_leaf)
+                buffers.reads(sendbuf, sendcount, sendtype);
+            if (rooted.is_root)
+                buffers.writes(recvbuf, static_cast<int64_t>(recvcount) * members.peer_count(), recvtype);
+        });
     call.begin(set_arguments);
     const int rc = call.end(real.MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
     if (!call.is_recorded())
@@ -72,7 +81,7 @@ extern "C" HDT_EXPORT int MPI_Gather(const void *sendbuf, int sendcount, MPI_Dat
     element.text(" rootRank='").number(state.value(2)).text("'");
     if (state.has(9))
         element.text(" inPlace='").number(state.value(8)).text("'");
-    call.finish_attributes(element).end("Gather");
+    call.finish_with_buffers(element).end("Gather");
     return rc;
 }
 HDT_WRAPS(MPI_Gather);

@@ -6,7 +6,7 @@ extern "C" HDT_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *f
         {.kind = Argument::Kind::number, .value = 2, .start = " cid='"},
     };
     static constexpr StateForm form = {"Improbe", arguments};
-    Call call(Function::MPI_Improbe, with_attributes, Tracks::operations);
+    Call call(Function::MPI_Improbe, Tracks::operations);
     if (call.passes())
         return real.MPI_Improbe(source, tag, comm, flag, message, status);
     StatusArgument used_status(status);
@@ -23,7 +23,7 @@ extern "C" HDT_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *f
     const Comm& comm_object = call.kept_comm(comm);
     if (call.succeeded() && *flag)
         add_message(*message, {&comm_object, used_status.value().MPI_SOURCE, used_status.value().MPI_TAG});
-    if (!call.is_recorded())
+    if (!call.is_recorded() || call.is_empty_poll([&] { return call.succeeded() && !*flag; }))
         return rc;
     const OpenState& state = call.arguments(set_arguments);
     const Received received(comm_object, state.value(0), state.value(1), call.succeeded() && *flag, used_status.get());

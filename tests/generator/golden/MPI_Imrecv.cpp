@@ -9,7 +9,7 @@ extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype
         {.kind = Argument::Kind::number, .value = 5, .start = " tid='"},
     };
     static constexpr StateForm form = {"Imrecv", arguments};
-    Call call(Function::MPI_Imrecv, with_attributes, Tracks::operations);
+    Call call(Function::MPI_Imrecv, Tracks::operations);
     if (call.passes())
         return real.MPI_Imrecv(buf, count, datatype, message, request);
     const MatchedMessage matched(message);
@@ -23,6 +23,10 @@ extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype
         state.set(4, count);
         state.set(5, datatype_object.id);
     };
+    if (call.wants_buffers())
+        call.keep_buffers([=](Buffers& buffers) {
+            buffers.writes(buf, count, datatype);
+        });
     call.begin(set_arguments);
     const int rc = call.end(real.MPI_Imrecv(buf, count, datatype, message, request));
     Request started;
@@ -37,7 +41,7 @@ extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype
     const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Imrecv fromRank='").number(state.value(0)).text("' fromTag='").number(state.value(1)).text("' cid='").number(state.value(2)).text("' rid='").number(started.rid).text("' size='").number(state.value(3)).text("' count='").number(state.value(4)).text("' tid='").number(state.value(5)).text("'");
-    call.finish_attributes(element).end("Imrecv");
+    call.finish_with_buffers(element, started).end("Imrecv");
     return rc;
 }
 HDT_WRAPS(MPI_Imrecv);

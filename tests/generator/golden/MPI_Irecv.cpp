@@ -9,7 +9,7 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
         {.kind = Argument::Kind::number, .value = 5, .start = " tid='"},
     };
     static constexpr StateForm form = {"Irecv", arguments};
-    Call call(Function::MPI_Irecv, with_attributes, Tracks::operations);
+    Call call(Function::MPI_Irecv, Tracks::operations);
     if (call.passes())
         return real.MPI_Irecv(buf, count, datatype, source, tag, comm, request);
     const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
@@ -24,6 +24,10 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
         state.set(4, count);
         state.set(5, datatype_object.id);
     };
+    if (call.wants_buffers())
+        call.keep_buffers([=](Buffers& buffers) {
+            buffers.writes(buf, count, datatype);
+        });
     call.begin(set_arguments);
     const int rc = call.end(real.MPI_Irecv(buf, count, datatype, source, tag, comm, request));
     const Comm& comm_object = call.kept_comm(comm);
@@ -39,7 +43,7 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
     const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Irecv fromRank='").number(state.value(0)).text("' fromTag='").number(state.value(1)).text("' cid='").number(state.value(2)).text("' rid='").number(started.rid).text("' size='").number(state.value(3)).text("' count='").number(state.value(4)).text("' tid='").number(state.value(5)).text("'");
-    call.finish_attributes(element).end("Irecv");
+    call.finish_with_buffers(element, started).end("Irecv");
     return rc;
 }
 HDT_WRAPS(MPI_Irecv);

@@ -8,7 +8,7 @@ extern "C" HDT_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, 
         {.kind = Argument::Kind::number, .value = 4, .start = " tid='"},
     };
     static constexpr StateForm form = {"Recv", arguments};
-    Call call(Function::MPI_Recv, with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Recv, Tracks::nothing);
     if (call.passes())
         return real.MPI_Recv(buf, count, datatype, source, tag, comm, status);
     StatusArgument used_status(status);
@@ -23,6 +23,10 @@ extern "C" HDT_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, 
         state.set(3, count);
         state.set(4, datatype_object.id);
     };
+    if (call.wants_buffers())
+        call.keep_buffers([=](Buffers& buffers) {
+            buffers.writes(buf, count, datatype);
+        });
     call.begin(set_arguments);
     const int rc = call.end(real.MPI_Recv(buf, count, datatype, source, tag, comm, used_status.get()));
     if (!call.is_recorded())
@@ -36,7 +40,7 @@ extern "C" HDT_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, 
         element.text(" size='").number(received.size).text("'");
     element.text(" count='").number(state.value(3)).text("' tid='").number(state.value(4)).text("'");
     received.put_posted(element);
-    call.finish_attributes(element).end("Recv");
+    call.finish_with_buffers(element).end("Recv");
     return rc;
 }
 HDT_WRAPS(MPI_Recv);

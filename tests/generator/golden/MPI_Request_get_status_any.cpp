@@ -4,7 +4,7 @@ extern "C" HDT_EXPORT int MPI_Request_get_status_any(int count, const MPI_Reques
         {.kind = Argument::Kind::number, .value = 0, .start = " count='"},
     };
     static constexpr StateForm form = {"Request_get_status_any", arguments};
-    Call call(Function::MPI_Request_get_status_any, with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Request_get_status_any, Tracks::nothing);
     if (call.passes())
         return real.MPI_Request_get_status_any(count, array_of_requests, index, flag, status);
     const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {

@@ -9,7 +9,7 @@ extern "C" HDT_EXPORT int MPI_Send(const void *buf, int count, MPI_Datatype data
         {.kind = Argument::Kind::number, .value = 5, .start = " cid='"},
     };
     static constexpr StateForm form = {"Send", arguments};
-    Call call(Function::MPI_Send, with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Send, Tracks::nothing);
     if (call.passes())
         return real.MPI_Send(buf, count, datatype, dest, tag, comm);
     const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {
@@ -23,6 +23,10 @@ extern "C" HDT_EXPORT int MPI_Send(const void *buf, int count, MPI_Datatype data
         state.set(4, tag_value(tag));
         state.set(5, comm_object.id);
     };
+    if (call.wants_buffers())
+        call.keep_buffers([=](Buffers& buffers) {
+            buffers.reads(buf, count, datatype);
+        });
     call.begin(set_arguments);
     const int rc = call.end(real.MPI_Send(buf, count, datatype, dest, tag, comm));
     if (!call.is_recorded())
@@ -30,7 +34,7 @@ extern "C" HDT_EXPORT int MPI_Send(const void *buf, int count, MPI_Datatype data
     const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Send size='").number(state.value(0)).text("' count='").number(state.value(1)).text("' tid='").number(state.value(2)).text("' toRank='").number(state.value(3)).text("' toTag='").number(state.value(4)).text("' cid='").number(state.value(5)).text("'");
-    call.finish_attributes(element).end("Send");
+    call.finish_with_buffers(element).end("Send");
     return rc;
 }
 HDT_WRAPS(MPI_Send);

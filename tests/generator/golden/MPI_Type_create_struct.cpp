@@ -1,7 +1,7 @@
 extern "C" HDT_EXPORT int MPI_Type_create_struct(int count, const int *array_of_blocklengths, const MPI_Aint *array_of_displacements, const MPI_Datatype *array_of_types, MPI_Datatype *newtype)
 {
     static constexpr StateForm form = {"Type_create_struct"};
-    Call call(Function::MPI_Type_create_struct, with_attributes, Tracks::nothing);
+    Call call(Function::MPI_Type_create_struct, Tracks::nothing);
     if (call.passes())
         return real.MPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     call.begin(form);

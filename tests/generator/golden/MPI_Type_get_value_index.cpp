@@ -5,7 +5,7 @@ extern "C" HDT_EXPORT int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_
         {.kind = Argument::Kind::number, .value = 1, .start = " indexTid='"},
     };
     static constexpr StateForm form = {"Type_get_value_index", arguments};
-    Call call(Function::MPI_Type_get_value_index, local_query, Tracks::nothing);
+    Call call(Function::MPI_Type_get_value_index, Tracks::nothing);
     if (call.passes())
         return real.MPI_Type_get_value_index(value_type, index_type, pair_type);
     const auto set_arguments = [=, &call](OpenState& state) __attribute__((always_inline)) {

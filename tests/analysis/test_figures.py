@@ -1,0 +1,161 @@
+"""How large figures are, exactly: of traces of a few lines, whose times are known."""
+import sys
+from pathlib import Path
+
+import hdtrace
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "python"))
+from projects_of_lines import write_project  # noqa: E402
+
+NAMES = ("parallel", "load_balance", "communication", "serialisation", "transfer")
+
+
+def call(name, begin, end, attributes="", children=""):
+    return begin, end, name, attributes, children
+
+
+def send(begin, end, to):
+    return call("Send", begin, end, f"size='4' count='1' tid='0' toRank='{to}' toTag='0' cid='0'")
+
+
+def receive(begin, end, source):
+    return call("Recv", begin, end, f"fromRank='{source}' fromTag='0' size='4' cid='0' count='1' tid='0'")
+
+
+def barrier(begin, end):
+    return call("Barrier", begin, end, "cid='0'")
+
+
+def line(one, scale):
+    if isinstance(one, str):
+        return one
+    begin, end, name, attributes, children = one
+    return f"<{name} {attributes} time='{begin * scale:.9f}' end='{end * scale:.9f}' >{children}</{name}>\n"
+
+
+@pytest.fixture
+def analyze(tmp_path):
+    def analyze(*ranks, scale=1, windows=False):
+        texts = ["".join(line(one, scale) for one in [call("Init", 0, 1), *calls]) for calls in ranks]
+        path = write_project(tmp_path, *texts)
+        if windows:
+            members = "".join(f'<Rank global="{rank}" local="{rank}" wid="0" size="8" dispUnit="1"/>' for rank in range(len(ranks)))
+            window = f'<WindowList><Window name="" uid="W/w1" communicator="W">{members}</Window></WindowList>'
+            path.write_text(path.read_text().replace("</CommunicatorList>", f"</CommunicatorList>{window}"))
+        with hdtrace.open(path) as project:
+            return project.analyze()
+
+    return analyze
+
+
+def finalize(begin, end):
+    return call("Finalize", begin, end)
+
+
+def waits(analysis):
+    return {(row["rank"], row["kind"]): round(row["seconds"], 9) for row in analysis.wait_states}
+
+
+CHAIN = (
+    [send(5, 5.5, 1), finalize(8, 9)],
+    [receive(1, 6, 0), send(6, 6.5, 2), finalize(8, 9)],
+    [receive(2, 7, 1), finalize(8, 9)],
+)
+
+
+def test_chain(analyze):
+    analysis = analyze(*CHAIN)
+    assert waits(analysis) == {(1, "late-sender"): 4, (2, "late-sender"): 4}
+    (cause, rest) = analysis.causes
+    assert (cause["rank"], cause["until"]["call"], cause["direct"], cause["waiting_ranks"]) == (0, "Send", 4, 1)
+    # Rank 2 waits from 2 to 6 for rank 1, which was 4 late by waiting and 1 by the end of its receive.
+    assert cause["propagated"] == pytest.approx(4 * 4 / 5)
+    assert (rest["rank"], rest["activity"], rest["call"], rest["direct"]) == (1, "call", "Recv", pytest.approx(4 / 5))
+
+
+def test_critical_path(analyze):
+    (*first, _), (*second, _), third = CHAIN
+    path = analyze([*first, finalize(7, 9)], [*second, finalize(7, 9)], third).critical_path
+    assert path["seconds"] == 9
+    # Back from the end of rank 0, which waits for rank 2 from 7 to 8.
+    assert {row["rank"]: row["seconds"] for row in path["ranks"]} == {0: 6, 1: 1, 2: 2}
+    parts = {(row["activity"], (row["until"] or row)["call"]): (row["seconds"], row["mean"]) for row in path["profile"]}
+    assert parts == {
+        ("call", "Init"): (1, 1), ("computation", "Send"): (4, pytest.approx(4 / 3)), ("call", "Recv"): (2, pytest.approx(2 / 3)),
+        ("computation", "Finalize"): (1, pytest.approx(1 / 3)), ("call", "Finalize"): (1, 1),
+    }
+
+
+def test_efficiencies(analyze):
+    found = analyze(*CHAIN).efficiencies
+    # Rank 0 computes 4 and 2.5, rank 1 1.5, rank 2 1 and 1; on an ideal network rank 1 and 2 have their messages at 5.
+    assert (found["seconds"], found["most_computation"], found["computation"]) == (7, 6.5, pytest.approx((6.5 + 1.5 + 2) / 3))
+    assert found["ideal_seconds"] == 6.5
+    assert found["serialisation"] == 1 and found["transfer"] == pytest.approx(6.5 / 7)
+
+
+def test_balanced_run_is_efficient(analyze):
+    analysis = analyze(*[[barrier(3, 3), barrier(5, 5), finalize(6, 7)]] * 4)
+    assert all(analysis.efficiencies[name] == 1 for name in NAMES)
+    assert not analysis.wait_states and not analysis.causes
+
+
+def test_twice_the_time_is_as_efficient(analyze):
+    once, twice = analyze(*CHAIN).efficiencies, analyze(*CHAIN, scale=2).efficiencies
+    assert {name: twice[name] for name in NAMES} == pytest.approx({name: once[name] for name in NAMES})
+    assert twice["seconds"] == 2 * once["seconds"]
+
+
+def test_two_late_processes(analyze):
+    """Rank 2 comes last, rank 1 before it: all wait for rank 2 only, and the time is shared as it took longer."""
+    analysis = analyze([barrier(2, 6), finalize(7, 8)], [barrier(4, 6), finalize(7, 8)], [barrier(5, 6), finalize(7, 8)])
+    assert waits(analysis) == {(0, "wait-at-barrier"): 3, (1, "wait-at-barrier"): 1}
+    (cause,) = analysis.causes
+    assert (cause["rank"], cause["seconds"], cause["propagated"], cause["waiting_ranks"]) == (2, 4, 0, 2)
+    (imbalance,) = [row for row in analysis.critical_path["profile"] if row["activity"] == "computation" and row["until"]["call"] == "Barrier"]
+    assert imbalance["imbalance"] == pytest.approx(4 - (1 + 3 + 4) / 3)
+
+
+def test_completion(analyze):
+    analysis = analyze([barrier(2, 6)], [barrier(4, 7)], [barrier(5, 9)])
+    assert waits(analysis) == {(0, "wait-at-barrier"): 3, (1, "wait-at-barrier"): 1, (1, "barrier-completion"): 1, (2, "barrier-completion"): 3}
+
+
+def test_waiting_ends_with_the_call(analyze):
+    """Where clocks do not agree, a message seems to come before it is sent."""
+    analysis = analyze([send(5, 6, 1)], [receive(1, 3, 0)])
+    assert waits(analysis) == {(1, "late-sender"): 2}
+    assert analysis.critical_path["seconds"] == 6
+
+
+def test_only_the_latest_counts(analyze):
+    wait = call("Waitall", 2, 8, "count='2'", "<For rid='0' fromRank='0' fromTag='0' size='4' /><For rid='1' fromRank='1' fromTag='0' size='4' />")
+    starts = [call("Irecv", 1, 1, f"fromRank='{source}' fromTag='0' cid='0' rid='{source}' size='4' count='1' tid='0'") for source in (0, 1)]
+    analysis = analyze([send(4, 5, 2)], [send(7, 7.5, 2)], [*starts, wait])
+    assert waits(analysis) == {(2, "late-sender"): 5}
+    assert analysis.wait_states[0]["cause"]["rank"] == 1
+
+
+def test_interval(analyze, tmp_path):
+    """The first barrier is before it in rank 0 only; it is none of those that are in it."""
+    analyze([barrier(1, 2), barrier(4, 6)], [barrier(2, 3), barrier(5, 6)])
+    second = 1_000_000_000
+    with hdtrace.open(tmp_path / "app.proj") as project:
+        analysis = project.analyze(interval=(project.start + 2 * second + 1, None))
+    assert waits(analysis) == {(0, "wait-at-barrier"): 1}
+    assert analysis.critical_path["seconds"] == analysis.seconds == 4
+
+
+def test_lock_contention(analyze):
+    """Rank 2 asks while rank 1 holds the lock, rank 0 when nobody does."""
+    analysis = analyze(*[[call("Win_lock", begin, end, "wid='0' toRank='0' lockType='MPI_LOCK_EXCLUSIVE'"), call("Win_unlock", last, last + 0.5, "wid='0' toRank='0'")]
+                         for begin, end, last in ((9, 9.1, 9.5), (1, 1.5, 4), (2, 4.6, 5))], windows=True)
+    assert waits(analysis) == {(2, "lock-contention"): 2}
+
+
+def test_region_without_calls(analyze):
+    begin, end = (f"<Event name='solve' kind='{kind}' time='{time}' />\n" for kind, time in (("begin", "2.0"), ("end", "5.0")))
+    analysis = analyze([begin, end, finalize(6, 7)])
+    assert {row["region"]: (row["computation"], row["mpi"]) for row in analysis.time["region"]} == {"": (2, 2), "solve": (3, 0)}
+    assert analysis.critical_path["seconds"] == 7

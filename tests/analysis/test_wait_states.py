@@ -1,0 +1,88 @@
+"""Which calls are said to wait, why, for whom and how long."""
+import json
+import subprocess
+from collections import namedtuple
+
+import pytest
+from support.runs import BUILD
+
+RANKS = 4
+LATE = 0.1  # seconds
+
+Waiting = namedtuple("Waiting", "kind ranks call late late_call")
+WAYS = {
+    "late_sender": Waiting("late-sender", {0}, "Recv", 1, "Send"),
+    "late_sender_nonblocking": Waiting("late-sender", {0}, "Waitall", 1, "Isend"),
+    "wrong_order": Waiting("wrong-order", {0}, "Recv", 1, "Send"),
+    "late_receiver": Waiting("late-receiver", {0}, "Ssend", 1, "Recv"),
+    "late_receiver_nonblocking": Waiting("late-receiver", {0}, "Wait", 1, "Recv"),
+    "probe": Waiting("late-sender", {0}, "Probe", 1, "Send"),
+    "barrier": Waiting("wait-at-barrier", {0, 1, 3}, "Barrier", 2, "Barrier"),
+    "allreduce": Waiting("wait-at-nxn", {0, 2, 3}, "Allreduce", 1, "Allreduce"),
+    "iallreduce": Waiting("wait-at-nxn", {0, 2, 3}, "Wait", 1, "Iallreduce"),
+    "reduce": Waiting("early-reduce", {0}, "Reduce", 2, "Reduce"),
+    "gather": Waiting("early-gather", {0}, "Gather", 1, "Gather"),
+    "broadcast": Waiting("late-broadcast", {1, 2, 3}, "Bcast", 0, "Bcast"),
+    "scatter": Waiting("late-scatter", {1, 2, 3}, "Scatter", 0, "Scatter"),
+    "scan": Waiting("wait-at-prefix", {2, 3}, "Scan", 1, "Scan"),
+    "file": Waiting("wait-at-file", {0, 2, 3}, "File_write_at_all", 1, "File_write_at_all"),
+    "post": Waiting("late-post", {0}, ("Win_start", "Win_complete"), 1, "Win_post"),
+    "complete": Waiting("early-wait", {0}, "Win_wait", 1, "Win_complete"),
+    "fence": Waiting("wait-at-window", {0, 2, 3}, "Win_fence", 1, "Win_fence"),
+}
+
+
+@pytest.fixture(scope="session")
+def project(trace):
+    return trace("waits", RANKS, *WAYS)[1]
+
+
+@pytest.fixture(scope="session")
+def analysis(project):
+    return project.analyze()
+
+
+def longest_waits(analysis, function, calls):
+    """By rank; completions depend on the MPI library."""
+    waits = {}
+    for row in reversed(analysis.wait_states):  # the longest come first
+        if row["site"] and row["site"].function == function and row["call"] in calls and not row["kind"].endswith("-completion"):
+            waits[row["rank"]] = row
+    return waits
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_wait_state(analysis, project, way):
+    """Whoever comes before the late one waits until that comes; on a machine that is busy others may be late, too."""
+    kind, ranks, calls, late, late_call = WAYS[way]
+    calls = [calls] if isinstance(calls, str) else calls
+    begins = {(one.rank, one.site.line): one.time for one in project.calls(name=[*calls, late_call]) if one.site and one.site.function == way}
+    found = {rank: row for rank, row in longest_waits(analysis, way, calls).items() if row["seconds"] > LATE / 4}
+    assert found and set(found) <= ranks
+    for rank, row in found.items():
+        cause = row["cause"]
+        assert (row["kind"], cause["rank"], cause["call"]) == (kind, late, late_call)
+        waited = begins[late, cause["site"].line] - begins[rank, row["site"].line]
+        assert (row["count"], row["seconds"]) == (1, pytest.approx(waited / 1e9, abs=1e-9))
+
+
+def test_finalize(analysis):
+    assert {row["cause"]["rank"] for row in analysis.wait_states if row["kind"] == "wait-at-finalize"} == {1}
+
+
+def test_command_tells_the_same(analysis, project):
+    output = subprocess.run([BUILD / "bin/hdtrace", "analyze", "--json", project.path], capture_output=True, text=True, check=True, timeout=60).stdout
+    told = json.loads(output)
+    assert told["version"] == 1 and told["seconds"] == analysis.seconds
+    assert told["activities"] == analysis.activities
+    assert [row["seconds"] for row in told["wait_states"]] == [row["seconds"] for row in analysis.wait_states]
+    assert told["wait_states"][0]["site"]["file"].endswith("waits.c")
+
+
+def test_tables(analysis):
+    waits = analysis.to_dataframe()
+    assert waits["seconds"].sum() == pytest.approx(sum(row["waiting"] for row in analysis.time["rank"]))
+    assert {"kind", "rank", "site", "cause_rank", "cause_site"} <= set(waits.columns)
+    ranks = analysis.to_dataframe("rank").set_index("rank")
+    assert ranks["mpi_collective"].sum() == pytest.approx(next(row["seconds"] for row in analysis.activities if row["activity"] == "collective"))
+    assert list(ranks.index) == list(range(RANKS))

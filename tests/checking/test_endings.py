@@ -1,0 +1,44 @@
+"""Which process ended the program, and how; others only followed. And calls where there is no MPI."""
+import json
+import subprocess
+
+import pytest
+from support.runs import BUILD, run_with_tracer
+
+SETTINGS = {"HDTRACE_FOR_CHECK": "1", "HDTRACE_ALL_FUNCTIONS": "2"}
+# Of the other process: what it waited for, and what MPICH's launcher left it no time to save.
+OF_OTHERS = ("collective-missing", "missing")
+
+
+def findings(tmp_path, how):
+    run = run_with_tracer("ends", 2, tmp_path, env=SETTINGS, args=(how,), complete=False)
+    found = subprocess.run([BUILD / "bin/hdtrace", "check", "--strict", "--json", run.trace_directory], capture_output=True, text=True, timeout=60)
+    return [(one["kind"], one["rank"], one["text"].split(" at ")[0]) for one in json.loads(found.stdout) if one["kind"] not in OF_OTHERS]
+
+
+def test_a_fault(tmp_path):
+    assert findings(tmp_path, "fault") == [("killed-by-signal", 0, "SIGSEGV ended the process after its last call")]
+
+
+def test_a_signal_from_outside(tmp_path):
+    """Launchers send it to the others, too; one of them is told."""
+    ((kind, _, text), *others) = findings(tmp_path, "terminated")
+    assert (kind, text.split()[0]) == ("killed-by-signal", "SIGTERM")
+    assert {kind for kind, _, _ in others} <= {"unfinished"}
+
+
+def test_an_exit(tmp_path):
+    ((kind, rank, _),) = findings(tmp_path, "exit")
+    assert (kind, rank) == ("no-finalize", 0)
+
+
+@pytest.mark.parametrize("how, name", [("twice", "Init"), ("behind", "Barrier")])
+def test_calls_outside(tmp_path, how, name):
+    found = findings(tmp_path, how)
+    assert ("outside-mpi", 0, name) in found
+    assert {(kind, text) for kind, _, text in found} <= {("outside-mpi", name), ("call-failed", name)}, "MPICH refuses a second MPI_Init"
+
+
+@pytest.mark.parametrize("how", ["well", "handled"])
+def test_good_ends(tmp_path, how):
+    assert findings(tmp_path, how) == []

@@ -1,0 +1,27 @@
+"""What led to an error that nobody handles is in the traces of all processes, also where the launcher kills them at once."""
+import json
+import subprocess
+
+import pytest
+from support.runs import BUILD, run_with_tracer
+
+BEFORE = ["Init", "Comm_dup", "Win_create", "Win_free"]
+OPERATIONS = {*BEFORE, "Send", "Recv"}
+
+
+@pytest.mark.parametrize("sets_handler", [False, True])
+def test_what_led_to_an_error_is_saved(tmp_path, sets_handler):
+    settings = {"HDTRACE_FOR_CHECK": "1", "HDTRACE_ALL_FUNCTIONS": "1"}
+    run = run_with_tracer("fatal", 2, tmp_path, env=settings, args=("set",) * sets_handler, complete=False)
+    assert run.returncode not in (0, 134)
+    called = [[state.name for state in trace if state.name in OPERATIONS] for trace in run.traces]
+    assert called == [[*BEFORE, "Send"], [*BEFORE, "Recv"]]
+    last = [list(trace)[-1] for trace in run.traces]
+    assert [state.get("unfinished") for state in last] == ["1", "1"]
+    assert [state.get("rc") for state in last] == ["MPI_ERR_RANK", None]
+
+
+def test_check_names_it(tmp_path):
+    run = run_with_tracer("fatal", 2, tmp_path, env={"HDTRACE_FOR_CHECK": "1"}, complete=False)
+    found = json.loads(subprocess.run([BUILD / "bin/hdtrace", "check", "--json", run.trace_directory], capture_output=True, text=True, timeout=60).stdout)
+    assert ("invalid-rank", "error", 0) in {(finding["kind"], finding["severity"], finding["rank"]) for finding in found}

@@ -1,0 +1,19 @@
+"""Which accesses of two processes to a file are found to be in conflict."""
+import json
+import subprocess
+
+import pytest
+from support.runs import BUILD, run_with_tracer
+
+
+@pytest.mark.parametrize("how, function", [
+    ("together", "File_write_all"), ("nonblocking", "File_iwrite_at"), ("disjoint", None), ("ordered", None), ("interleaved", None), ("atomic", None)])
+def test_conflicts(tmp_path, how, function):
+    run = run_with_tracer("file_conflicts", 2, tmp_path, args=(how, tmp_path / "data"))
+    found = subprocess.run([BUILD / "bin/hdtrace", "check", "--json", "--only=file-conflict", run.trace_directory], capture_output=True, text=True, timeout=60)
+    texts = [finding["text"] for finding in json.loads(found.stdout)]
+    if function is None:
+        assert texts == []
+    else:
+        (text,) = texts
+        assert text.startswith(function) and f"access the same bytes of {tmp_path / 'data'}, from 0 on" in text

@@ -1,0 +1,201 @@
+"""What hdtrace check finds in traces of a few lines, and what it does not find in those beside them."""
+
+import pytest
+
+import hdtrace
+from projects_of_lines import write_project
+
+TYPES = (
+    '<NAMED id="0" name="MPI_INT" size="4" lb="0" extent="4"/><NAMED id="1" name="MPI_FLOAT" size="4" lb="0" extent="4"/>'
+    '<CONTIGUOUS id="2" name="" count="2" oldType="0" size="8" lb="0" extent="8"/>'
+    '<STRUCT id="3" name="" count="2" size="8" lb="0" extent="8"><Type id="0" displacement="0" blocklen="1"/>'
+    '<Type id="1" displacement="4" blocklen="1"/></STRUCT>')
+WINDOW = '<WindowList><Window name="" uid="W/w0" communicator="W">{}</Window></WindowList>'
+_CLOCK = iter(range(1, 10**9))
+
+
+def call(name, attributes="", children="", unfinished=False):
+    time = next(_CLOCK)
+    end = " unfinished='1'" if unfinished else ""
+    return f"<{name} {attributes} time='{time}.000000000' end='{time}.500000000'{end} >{children}</{name}>\n"
+
+
+@pytest.fixture
+def kinds(tmp_path):
+    """The kinds that are found in traces of so many processes, each between Init and Finalize."""
+
+    def kinds(*traces, is_whole=True):
+        lines = [call("Init") + trace + (call("Finalize") if is_whole else "") for trace in traces]
+        path = write_project(tmp_path, *lines)
+        ranks = range(len(traces))
+        types = "".join(f'<Rank name="{rank}" thread="0">{TYPES}</Rank>' for rank in ranks)
+        window = WINDOW.format("".join(f'<Rank global="{rank}" local="{rank}" wid="0" size="64" dispUnit="4"/>' for rank in ranks))
+        text = path.read_text()
+        described = text[text.index("<Datatypes>"):text.index("</Application>")]
+        path.write_text(text.replace(described, window + f"<Datatypes>{types}</Datatypes>"))
+        return [finding.kind for finding in hdtrace.open(path).checker().read(10_000)]
+
+    return kinds
+
+
+def send(to, tag=7, count=1, tid=0, size=4, cid=0, name="Send", more=""):
+    return call(name, f"size='{size}' count='{count}' tid='{tid}' toRank='{to}' toTag='{tag}' cid='{cid}' {more}")
+
+
+def receive(source, tag=7, count=1, tid=0, size=4):
+    return call("Recv", f"fromRank='{source}' fromTag='{tag}' cid='0' size='{size}' count='{count}' tid='{tid}'")
+
+
+def bcast(root=0, count=1, tid=0, size=4, name="Bcast"):
+    return call(name, f"size='{size}' rootRank='{root}' cid='0' count='{count}' tid='{tid}'" + (" rid='9'" if name == "Ibcast" else ""))
+
+
+def reduce(op="MPI_SUM", tid=0):
+    return call("Allreduce", f"size='4' cid='0' count='1' tid='{tid}' op='{op}'")
+
+
+def put(unfinished=False):
+    return call("Put", "size='4' toRank='1' wid='0' count='1' tid='0' targetOffset='0' targetCount='1' targetTid='0'", unfinished=unfinished)
+
+
+FENCE, FREE = call("Win_fence", "wid='0' assert='0'"), call("Win_free", "wid='0'")
+LAST_FENCE = call("Win_fence", "wid='0' assert='NOSUCCEED'")
+LOCK, UNLOCK = call("Win_lock", "wid='0' toRank='1' lockType='MPI_LOCK_SHARED' assert='0'"), call("Win_unlock", "wid='0' toRank='1'")
+IDLE_WAIT = call("Wait")
+INIT = send(1, name="Send_init", more="rid='0'")
+START, WAIT = call("Start", "rid='1' initRid='0'"), call("Wait", children="<For rid='1' />")
+RELEASE = call("Request_free", "rid='0'")
+
+MESSAGES = {
+    "fits": (send(1), receive(0), []),
+    "larger room": (send(1), receive(0, count=3), []),
+    "equal structs": (send(1, count=2, tid=0, size=8), receive(0, tid=2, size=8), []),
+    "other type": (send(1, tid=1), receive(0), ["message-type-mismatch"]),
+    "other second member": (send(1, count=2, tid=0, size=8), receive(0, tid=3, size=8), ["message-type-mismatch"]),
+    "too large": (send(1, count=2, size=8), receive(0), ["message-truncated"]),
+    "other tag": (send(1, tag=3), receive(0, tag=4), ["message-tag-mismatch"]),
+    "other source": (send(1), receive(1), ["message-rank-mismatch"]),
+    "two differences": (send(1, tag=3), receive(1, tag=4), ["message-not-received", "message-not-sent"]),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_messages(kinds, name):
+    *traces, expected = MESSAGES[name]
+    assert kinds(*traces) == expected
+
+
+COLLECTIVES = {
+    "equal": (bcast(), bcast(), []),
+    "equal signatures": (bcast(count=2, size=8), bcast(tid=2, size=8), []),
+    "other calls": (bcast(), reduce(), ["collective-call-mismatch"]),
+    "other form": (bcast(), bcast(name="Ibcast") + call("Wait", children="<For rid='9' />"), ["collective-blocking-mismatch"]),
+    "other root": (bcast(), bcast(root=1), ["collective-root-mismatch"]),
+    "other size": (bcast(), bcast(count=2, size=8), ["collective-size-mismatch"]),
+    "other type": (bcast(), bcast(tid=1), ["collective-type-mismatch"]),
+    "other operation": (reduce(), reduce("MPI_MAX"), ["collective-operation-mismatch"]),
+    "a member is missing": (bcast(), "", ["collective-missing"]),
+}
+
+
+@pytest.mark.parametrize("name", COLLECTIVES)
+def test_collective_calls(kinds, name):
+    *traces, expected = COLLECTIVES[name]
+    assert kinds(*traces) == expected
+
+
+def gather(counts):
+    lists = "".join(f"<Recv rank='{rank}' size='{4 * count}' count='{count}' tid='0' displ='0' />" for rank, count in enumerate(counts))
+    return call("Gatherv", "size='4' root='0' cid='0' count='1' tid='0' rootRank='0' recvtid='0'", lists)
+
+
+def test_what_the_root_takes_of_each_member(kinds):
+    leaf = call("Gatherv", "size='4' root='0' cid='0' count='1' tid='0' rootRank='0'")
+    assert kinds(gather([1, 1, 1]), leaf, leaf) == []
+    assert kinds(gather([1, 1, 2]), leaf, leaf) == ["collective-size-mismatch"]
+
+
+REFUSED = {
+    "rank": (send(9), "invalid-rank"), "tag": (send(0, tag=-7), "invalid-tag"), "count": (send(0, count=-1), "invalid-count"),
+    "communicator": (call("Barrier", "cid='-1'", unfinished=True), "invalid-communicator"),
+    "datatype": (call("Send", "size='0' count='1' tid='-1' toRank='0' toTag='0' cid='0'", unfinished=True), "invalid-datatype"),
+    "root": (call("Bcast", "size='4' rootRank='9' cid='0' count='1' tid='0'", unfinished=True), "invalid-root"),
+    "operation": (call("Allreduce", "size='4' cid='0' count='1' tid='0' op='MPI_OP_NULL'", unfinished=True), "invalid-operation"),
+    "operation of the type": (reduce("MPI_BAND", tid=1), "invalid-operation"),
+    "request": (call("Wait", unfinished=True), "invalid-request"),
+    "window": (call("Win_fence", "wid='-1' assert='0'", unfinished=True), "invalid-window"),
+    "datatype that passed": (call("Iscatter", "size='0' count='4' tid='-1' rootRank='0' cid='0' rid='0'"), "invalid-datatype"),
+    "assertion": (call("Win_fence", "wid='0' assert='268435456'", unfinished=True), "invalid-argument"),
+    "group": (call("Win_post", "wid='0' assert='0'", unfinished=True), "invalid-group"),
+    "not committed": (call("Type_contiguous", "oldTid='0' tid='2'") + send(0, tid=2, size=8) + call("Type_free", "tid='2'"), "invalid-datatype"),
+    "freed": (call("Type_free", "tid='2'") + call("Send", unfinished=True), "invalid-datatype"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_arguments(kinds, name):
+    line, expected = REFUSED[name]
+    found = kinds(line, is_whole=False)
+    assert found[0] == expected and "unfinished" not in found
+
+
+EPOCHS = {
+    "fences": (FENCE + put() + FENCE + FREE, []),
+    "no epoch": (put() + FREE, ["epoch-missing"]),
+    "behind the last fence": (FENCE + LAST_FENCE + put() + FREE, ["epoch-missing"]),
+    "no last fence": (FENCE + put() + FREE, ["epoch-not-closed"]),
+    "lock": (LOCK + put() + UNLOCK + FREE, []),
+    "not locked": (UNLOCK + FREE, ["epoch-missing"]),
+    "not unlocked": (LOCK + put() + FREE, ["epoch-not-closed"]),
+    "locked twice": (LOCK + LOCK + UNLOCK + FREE, ["epoch-opened-twice"]),
+    "fence in a lock": (LOCK + FENCE + UNLOCK + FREE, ["epoch-opened-twice"]),
+}
+
+
+@pytest.mark.parametrize("name", EPOCHS)
+def test_epochs(kinds, name):
+    lines, expected = EPOCHS[name]
+    other = "".join(line for line in lines.splitlines(keepends=True) if "Win_fence" in line or "Win_free" in line)
+    assert kinds(lines, other) == expected
+
+
+REQUESTS = {
+    "used and freed": (INIT + START + WAIT + RELEASE, receive(0), []),
+    "never started": (INIT + call("Wait") + RELEASE, "", ["request-not-started"]),
+    "never needed": (IDLE_WAIT + INIT + RELEASE, "", []),
+    "never freed": (INIT + START + WAIT, receive(0), ["request-not-freed"]),
+    "freed while active": (INIT + START + RELEASE, receive(0), ["request-freed-early"]),
+    "a receive is freed": (call("Irecv", "fromRank='1' fromTag='7' cid='0' rid='0' size='4' count='1' tid='0'") + RELEASE, send(0),
+                           ["request-freed-early"]),
+    "started twice": (INIT + START + call("Start", "rid='2' initRid='0'") + call("Wait", children="<For rid='2' />") + RELEASE, receive(0) + receive(0),
+                      ["request-started-twice", "request-not-completed"]),
+    "never completed": (send(1, name="Isend", more="rid='0'"), receive(0), ["request-not-completed"]),
+}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_requests(kinds, name):
+    *traces, expected = REQUESTS[name]
+    assert kinds(*traces) == expected
+
+
+def test_objects_that_are_never_freed(kinds):
+    made = call("Type_contiguous", "oldTid='0' tid='2'")
+    assert kinds(made + call("Type_free", "tid='2'")) == []
+    assert kinds(made) == ["datatype-not-freed"]
+    assert kinds(call("Op_create", "commute='1'")) == ["operation-not-freed"]
+    assert kinds(call("Op_create", "commute='1'") + call("Op_free")) == []
+
+
+def test_what_only_goes_on_by_buffering(kinds):
+    assert kinds(send(1) + receive(1), send(0) + receive(0)) == ["buffering-required"]
+    assert kinds(send(1) + receive(1), receive(0) + send(0)) == []
+    barrier = call("Barrier", "cid='0'")
+    assert kinds(send(1) + barrier, barrier + receive(0)) == ["buffering-required"]
+    assert kinds(call("Bsend", "size='4' count='1' tid='0' toRank='1' toTag='7' cid='0'") + barrier, barrier + receive(0)) == []
+
+
+def test_endings(kinds):
+    assert kinds("", is_whole=False) == ["no-finalize"]
+    assert kinds(call("Abort", "cid='0' errorcode='3'"), is_whole=False) == ["aborted"]
+    assert kinds(call("Comm_dup", "cid='0'", unfinished=True), is_whole=False) == ["unfinished"]
