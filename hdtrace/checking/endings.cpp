@@ -8,14 +8,11 @@
 namespace hdtrace {
 namespace {
 
-// MPI 4.1, 11.4.1, and the clock, which libraries let pass.
-bool may_be_called_at_any_time(std::string_view name)
+// The tracer tells it: the beginning of MPI may be missing for other reasons.
+bool is_before_init(const State& state)
 {
-    static const std::set<std::string_view> names = {
-        "Initialized",     "Finalized",   "Get_version",  "Get_library_version",
-        "Abi_get_version", "Error_class", "Error_string", "Errhandler_free",
-        "Pcontrol",        "Wtime",       "Wtick"};
-    return names.contains(name) || name.starts_with("Info_") || name.starts_with("Session_");
+    const std::string* const side = state.find("outside");
+    return side != nullptr && *side == "before";
 }
 
 // Launchers and batch systems end processes so.
@@ -55,14 +52,16 @@ void Endings::leave(const Call& call)
 void Endings::check_outside(const Call& call, const Progress& progress, const CallPlace& place)
 {
     const bool begins_again = progress.has_begun && call.facts.life == LifeCycle::begins;
+    const bool is_before_begin = is_before_init(call.state);
     const bool is_behind_end = progress.has_ended && !progress.has_sessions &&
-                               call.state.time >= progress.finalized &&
-                               !may_be_called_at_any_time(call.state.name);
-    if (!begins_again && !is_behind_end)
+                               call.state.time >= progress.finalized && !call.facts.anytime;
+    if (!begins_again && !is_before_begin && !is_behind_end)
         return;
     m_findings.report(FindingKind::outside_mpi, place,
                       call.state.name + at(place.site) + " is called " +
-                          (is_behind_end ? "after MPI_Finalize" : "a second time"));
+                          (is_before_begin ? "before MPI_Init"
+                           : is_behind_end ? "after MPI_Finalize"
+                                           : "a second time"));
     if (call.state.is_unfinished())
         set_cause(call.trace.rank);
 }

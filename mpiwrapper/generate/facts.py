@@ -68,6 +68,7 @@ struct CallFacts {{
     WindowSynchronisation synchronisation = WindowSynchronisation::none;
     bool allocates = false; ///< the memory of the window that it makes
     LifeCycle life = LifeCycle::none;
+    bool anytime = false; ///< it may come before MPI is initialised, and after it is finalised
 }};
 
 }} // namespace hdtrace
@@ -142,6 +143,7 @@ def _facts(function):
         yield _fact(meaning, name)
     yield "allocates", _flag(meaning.allocates)
     yield _fact(meaning, "life")
+    yield "anytime", _flag(meaning.anytime)
 
 
 def _fact(meaning, name):

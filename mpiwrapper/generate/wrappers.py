@@ -46,9 +46,11 @@ def emit_named_values(kinds, is_declared):
 
 
 def emit_wrapped_functions(functions):
-    """One line for each function that has a wrapper: when it is recorded unless told, and the class that rules know it by."""
-    rows = sorted((function.name, level_of(function), function.meaning.call_class) for function in functions)
-    return HEADER + "".join(f'HDT_WRAPPED({name}, {level}, "{call_class}")\n' for name, level, call_class in rows)
+    """One line for each function that has a wrapper: when it is recorded unless told, the class that rules know it by, whether it
+    may come before and after MPI."""
+    rows = sorted((function.name, level_of(function), function.meaning) for function in functions)
+    return HEADER + "".join(f'HDT_WRAPPED({name}, {level}, "{meaning.call_class}", {str(meaning.anytime).lower()})\n'
+                            for name, level, meaning in rows)
 
 
 def emit_absent_functions(names):

@@ -13,6 +13,7 @@ namespace hdtrace::mpi {
 namespace {
 
 constexpr const char* rank_variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+constexpr const char* size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
 constexpr const char* local_rank_variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                                 "SLURM_LOCALID"};
 constexpr const char* batch_job_variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"};
@@ -65,6 +66,15 @@ bool is_first_rank()
 {
     const char* const rank = first_in_environment(rank_variables);
     return rank == nullptr || strcmp(rank, "0") == 0;
+}
+
+bool find_place_in_world(int& rank, int& size)
+{
+    const char* const own = first_in_environment(rank_variables);
+    const char* const all = first_in_environment(size_variables);
+    rank = own != nullptr ? atoi(own) : 0;
+    size = own == nullptr ? 1 : all != nullptr ? atoi(all) : 0;
+    return rank >= 0 && rank < size;
 }
 
 // OMPI_FIRST_RANKS would tell, but Open MPI 4.1 has zeros there.

@@ -7,6 +7,10 @@ namespace hdtrace::mpi {
 /// True in one process of a run, as far as it is known.
 bool is_first_rank();
 
+/// The rank of this process in its world, and the number of processes there: 0 and 1 without a launcher.
+/// False if the launcher does not tell both.
+bool find_place_in_world(int& rank, int& size);
+
 /// True in one process of each program of a run (mpirun ./a : ./b), the one with rank 0 among them, if the
 /// launcher tells which that is (Open MPI); else only in that with rank 0.
 bool is_first_of_program(int rank);

@@ -26,7 +26,10 @@ static void end(const char* how)
 
 int main(int argc, char** argv)
 {
-    int rank, flag;
+    int rank = 0, flag;
+    MPI_Aint address;
+    if (strcmp(argv[1], "early") == 0)
+        MPI_Get_address(&rank, &address);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(argv[1], "handled") == 0) {

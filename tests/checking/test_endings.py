@@ -10,8 +10,8 @@ SETTINGS = {"HDTRACE_FOR_CHECK": "1", "HDTRACE_ALL_FUNCTIONS": "2"}
 OF_OTHERS = ("collective-missing", "missing")
 
 
-def findings(tmp_path, how):
-    run = run_with_tracer("ends", 2, tmp_path, env=SETTINGS, args=(how,), complete=False)
+def findings(tmp_path, how, **settings):
+    run = run_with_tracer("ends", 2, tmp_path, env=SETTINGS | settings, args=(how,), complete=False)
     found = subprocess.run([BUILD / "bin/hdtrace", "check", "--strict", "--json", run.trace_directory], capture_output=True, text=True, timeout=60)
     return [(one["kind"], one["rank"], one["text"].split(" at ")[0]) for one in json.loads(found.stdout) if one["kind"] not in OF_OTHERS]
 
@@ -37,6 +37,13 @@ def test_calls_outside(tmp_path, how, name):
     found = findings(tmp_path, how)
     assert ("outside-mpi", 0, name) in found
     assert {(kind, text) for kind, _, text in found} <= {("outside-mpi", name), ("call-failed", name)}, "MPICH refuses a second MPI_Init"
+
+
+@pytest.mark.parametrize("checks", ["0", "1"])
+def test_a_call_before_init(tmp_path, checks):
+    """MPI libraries end the program, except an Open MPI that looks at no arguments: then all else is traced as ever."""
+    found = findings(tmp_path, "early", OMPI_MCA_mpi_param_check=checks)
+    assert found and {(kind, text) for kind, _, text in found} == {("outside-mpi", "Get_address")}
 
 
 @pytest.mark.parametrize("how", ["well", "handled"])

@@ -12,7 +12,7 @@ namespace hdtrace::mpi {
 namespace {
 
 // The first of them tells what is wrong.
-constexpr int most_calls_after_finalize = 100;
+constexpr int most_calls_outside = 100;
 
 } // namespace
 
@@ -44,10 +44,11 @@ void Call::find_lost_calls(Thread& thread, const void* here)
 
 void Call::note_ignored(Thread& thread, Function function, const void* frame)
 {
-    if (!is_after_finalize())
+    const char* const side = side_of_outside_calls();
+    if (side == nullptr)
         return count_for_rules(function);
     static int shown = 0;
-    if (shown++ >= most_calls_after_finalize)
+    if (may_come_at_any_time(function) || shown++ >= most_calls_outside)
         return;
     thread.counts.record(function);
     const char* const name = ruled_functions()[static_cast<size_t>(function)].name + strlen("MPI_");
@@ -55,7 +56,7 @@ void Call::note_ignored(Thread& thread, Function function, const void* frame)
     thread.writer.enter();
     Element element(thread.writer);
     element.text("<").name(name).whole(thread.sites.find(frame)).times(now, now);
-    element.text(" unfinished='1'").end(name);
+    element.text(" unfinished='1' outside='").name(side).text("'").end(name);
     save_all_threads();
 }
 

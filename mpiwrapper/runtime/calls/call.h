@@ -32,7 +32,7 @@ class Call {
     {
         Thread* thread = current_thread;
         if (!HDT_LIKELY(thread != nullptr)) {
-            thread = enter_thread();
+            thread = enter_thread(!may_come_at_any_time(function));
             if (thread == nullptr)
                 return;
         }

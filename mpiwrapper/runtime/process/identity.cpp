@@ -50,17 +50,28 @@ void find_world_of_spawned()
     identity.world_label = identity.world_uid + 1;
 }
 
-} // namespace
-
-void find_identity(MPI_Group world, bool has_world_communicator)
+void find_host()
 {
     if (gethostname(identity.host, sizeof identity.host) != 0)
         strcpy(identity.host, "localhost");
     identity.host[sizeof identity.host - 1] = '\0';
+}
+
+} // namespace
+
+void find_identity(MPI_Group world, bool has_world_communicator)
+{
+    find_host();
     real.MPI_Group_rank(world, &identity.rank);
     real.MPI_Group_size(world, &identity.size);
     if (has_world_communicator)
         find_world_of_spawned();
+}
+
+bool find_identity_by_launcher()
+{
+    find_host();
+    return find_place_in_world(identity.rank, identity.size);
 }
 
 const Identity& this_process()

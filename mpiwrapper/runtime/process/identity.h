@@ -21,6 +21,8 @@ struct Identity {
 /// Finds it out; MPI must be initialised. @p world is the group that ranks in the trace count in. Processes
 /// that use sessions in place of MPI_Init have no world communicator.
 void find_identity(MPI_Group world, bool has_world_communicator);
+/// The same before MPI is initialised. False if the launcher does not tell it.
+bool find_identity_by_launcher();
 const Identity& this_process();
 
 /// Times in the trace count from the current second.

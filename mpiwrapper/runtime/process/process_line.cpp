@@ -32,7 +32,7 @@ const char* name_of_thread_level(int level)
 
 } // namespace
 
-void describe_process(int thread_level)
+void describe_process(std::optional<int> thread_level)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
@@ -49,7 +49,8 @@ void describe_process(int thread_level)
         .number(base_second());
     line.text(" pid=").number(getpid()).text(" program='").info_escaped(program_path());
     line.text("' mpi='").info_escaped(version);
-    line.text("' threadLevel='").string(name_of_thread_level(thread_level));
+    if (thread_level)
+        line.text("' threadLevel='").string(name_of_thread_level(*thread_level));
     line.text("' world='").string(process.world_uid);
     const char* const run = name_of_run();
     if (*run != '\0')

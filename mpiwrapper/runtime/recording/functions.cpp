@@ -5,7 +5,7 @@ namespace hdtrace::mpi {
 namespace {
 
 constexpr RuledFunction functions[] = {
-#define HDT_WRAPPED(name, level, call_class) {#name, call_class},
+#define HDT_WRAPPED(name, level, call_class, anytime) {#name, call_class},
 #define HDT_ABSENT(name) {#name, nullptr},
 #include "wrapped_functions.inc"
 
@@ -15,7 +15,13 @@ constexpr RuledFunction functions[] = {
 };
 
 constexpr uint8_t levels[] = {
-#define HDT_WRAPPED(name, level, call_class) level,
+#define HDT_WRAPPED(name, level, call_class, anytime) level,
+#include "wrapped_functions.inc"
+#undef HDT_WRAPPED
+};
+
+constexpr bool at_any_time[] = {
+#define HDT_WRAPPED(name, level, call_class, anytime) anytime,
 #include "wrapped_functions.inc"
 #undef HDT_WRAPPED
 };
@@ -25,6 +31,11 @@ constexpr uint8_t levels[] = {
 Level level_of(Function function)
 {
     return static_cast<Level>(levels[static_cast<size_t>(function)]);
+}
+
+bool may_come_at_any_time(Function function)
+{
+    return at_any_time[static_cast<size_t>(function)];
 }
 
 std::span<const RuledFunction> ruled_functions()

@@ -9,7 +9,7 @@
 namespace hdtrace::mpi {
 
 enum class Function : uint16_t {
-#define HDT_WRAPPED(name, level, call_class) name,
+#define HDT_WRAPPED(name, level, call_class, anytime) name,
 #include "wrapped_functions.inc"
 #undef HDT_WRAPPED
     count
@@ -24,6 +24,9 @@ enum Level : int {
 };
 
 Level level_of(Function function);
+
+/// It may come before MPI is initialised, and after it is finalised.
+bool may_come_at_any_time(Function function);
 
 /// For rules: those that have wrappers, by number, and behind them those that only other MPI libraries have.
 std::span<const RuledFunction> ruled_functions();

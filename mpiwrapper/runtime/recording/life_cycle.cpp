@@ -30,12 +30,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <optional>
+
 namespace hdtrace::mpi {
 
 namespace {
 
 pid_t traced_process = 0;
-bool is_finalised = false;
+/// What calls of MPI are that the running process still records.
+enum class Stage { inside, before, after };
+Stage stage = Stage::inside;
 
 int depth_of_calls()
 {
@@ -43,9 +47,10 @@ int depth_of_calls()
     return settings.nested ? HD_LOG_MAX_DEPTH : 1;
 }
 
+// What was opened for calls before MPI_Init goes on with it.
 bool has_been_started()
 {
-    return current_state() == State::running || current_state() == State::off;
+    return stage != Stage::before && (current_state() == State::running || current_state() == State::off);
 }
 
 // Not in the child of vfork(), which has our memory.
@@ -91,6 +96,30 @@ void open_gate()
     set_gate(depth_of_calls(), depth_of_calls());
 }
 
+// For the process whose identity is known. False if it cannot be, and the process stays untraced.
+bool open_trace(std::optional<int> thread_level)
+{
+    if (!open_trace_place()) {
+        set_state(State::off);
+        return false;
+    }
+    describe_process(thread_level);
+    describe_run();
+    describe_cpu_time();
+    leave_preload_list();
+    watch_ends();
+    traced_process = getpid();
+    return true;
+}
+
+bool open_trace_in(MPI_Group world, int thread_level, bool has_world_communicator)
+{
+    if (!has_start_time())
+        start_time();
+    find_identity(world, has_world_communicator);
+    return open_trace(thread_level);
+}
+
 // The rest of start(), for all ways to begin.
 void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
 {
@@ -98,23 +127,13 @@ void start_in(MPI_Group world, int thread_level, bool has_world_communicator)
         const Lock lock(state_mutex);
         if (has_been_started())
             return;
-        if (!has_start_time())
-            start_time();
-        find_identity(world, has_world_communicator);
-        if (!open_trace_place()) {
-            set_state(State::off);
+        if (stage != Stage::before && !open_trace_in(world, thread_level, has_world_communicator))
             return;
-        }
-        describe_process(thread_level);
-        describe_run();
-        describe_cpu_time();
+        stage = Stage::inside;
         select_counters(is_first_on_host());
         start_objects(world, has_world_communicator, thread_level);
-        leave_preload_list();
-        watch_ends();
         open_gate();
         info_file().flush(); // so it is there whatever happens
-        traced_process = getpid();
         set_state(State::running);
     }
     if (current_thread == nullptr)
@@ -174,6 +193,29 @@ void start_if_initialised()
     start(level);
 }
 
+// Calls are let through, and Call::note_ignored() hears of them.
+void record_only_outside(Stage new_stage)
+{
+    stage = new_stage;
+    set_gate(0, 0);
+    set_recording(settings.all_functions, Recording::undecided);
+}
+
+// Most MPI libraries end a program that calls it too early, so there may never be another moment to begin.
+void start_before_init()
+{
+    int finalised = 0;
+    real.MPI_Finalized(&finalised);
+    const Lock lock(state_mutex);
+    if (finalised || current_state() != State::waiting || !find_identity_by_launcher())
+        return;
+    start_time();
+    if (!open_trace({}))
+        return;
+    record_only_outside(Stage::before);
+    set_state(State::running);
+}
+
 __attribute__((constructor)) void loaded()
 {
     read_settings();
@@ -190,12 +232,14 @@ __attribute__((destructor)) void unloaded()
 
 } // namespace
 
-Thread* enter_thread()
+Thread* enter_thread(bool is_too_early_before_init)
 {
     resolve_real_functions();
     refuse_what_is_not_traced();
     if (current_state() == State::waiting)
         start_if_initialised();
+    if (current_state() == State::waiting && is_too_early_before_init && settings.for_check)
+        start_before_init();
     if (current_state() != State::running)
         return nullptr;
     return current_thread != nullptr ? current_thread : add_thread();
@@ -205,6 +249,8 @@ void begin_init()
 {
     resolve_real_functions();
     refuse_what_is_not_traced();
+    if (stage == Stage::before)
+        set_state(State::initialising);
     if (current_state() != State::waiting)
         return;
     set_state(State::initialising);
@@ -215,7 +261,7 @@ void begin_init()
 void init_failed()
 {
     if (current_state() == State::initialising)
-        set_state(State::waiting);
+        set_state(stage == Stage::before ? State::running : State::waiting);
 }
 
 void start(int thread_level)
@@ -251,14 +297,14 @@ bool is_traced_process()
 void watch_calls_after_finalize()
 {
     save_all_threads();
-    is_finalised = true;
-    set_gate(0, 0);
-    set_recording(settings.all_functions, Recording::undecided);
+    record_only_outside(Stage::after);
 }
 
-bool is_after_finalize()
+const char* side_of_outside_calls()
 {
-    return is_finalised;
+    if (current_state() != State::running || stage == Stage::inside)
+        return nullptr;
+    return stage == Stage::before ? "before" : "after";
 }
 
 void pause_recording()

@@ -5,8 +5,9 @@
 
 namespace hdtrace::mpi {
 
-/// Makes the calling thread known, if MPI is initialised and the process is traced.
-Thread* enter_thread();
+/// Makes the calling thread known, if MPI is initialised and the process is traced, or if the program is to
+/// be checked and @p is_too_early_before_init.
+Thread* enter_thread(bool is_too_early_before_init = false);
 
 /// While MPI_Init runs, calls that the MPI library makes are not looked at. Times count from here.
 void begin_init();
@@ -27,7 +28,9 @@ bool is_traced_process();
 /// MPI_Finalize is done, and the program is to be checked: what it still calls is wrong, and goes to the
 /// trace (Call::note_ignored).
 void watch_calls_after_finalize();
-bool is_after_finalize();
+/// Where a call is that is wrong because MPI is not initialised yet, "before", or is finalised, "after". Null
+/// inside.
+const char* side_of_outside_calls();
 
 /// MPI_Pcontrol.
 void pause_recording();
