@@ -9,25 +9,19 @@
 namespace hdtrace {
 namespace {
 
+/// A correct program works whether its members wait in it for each other or not (MPI 4.1, 6.14). A fence does
+/// not if the program promises something by `assert`.
+bool may_await_all(const CallFacts& facts, const State& call)
+{
+    if (facts.synchronisation == WindowSynchronisation::fence)
+        return call.integer("assert") == 0;
+    return facts.collective != CollectiveKind::neighbourhood;
+}
+
 constexpr std::size_t most_steps = 1'000'000;
 constexpr std::size_t steps_between_advances = 4096;
 
 } // namespace
-
-/// Where the standard lets a member of a collective operation go on, it does.
-BufferingCheck::Awaited BufferingCheck::awaited_by(std::int64_t rank, const CallFacts& facts,
-                                                   std::optional<std::int64_t> root)
-{
-    const bool is_root = root == rank;
-    if (facts.progress != CallProgress::blocking)
-        return Awaited::nobody;
-    if (facts.collective == CollectiveKind::one_to_all && root && *root >= 0 && !is_root)
-        return Awaited::root;
-    const bool awaits_all = facts.collective == CollectiveKind::barrier ||
-                            facts.collective == CollectiveKind::all_to_all ||
-                            (facts.collective == CollectiveKind::all_to_one && is_root);
-    return awaits_all ? Awaited::all : Awaited::nobody;
-}
 
 BufferingCheck::End BufferingCheck::end_of(std::int64_t rank, const MessageEnd& end, bool is_send)
 {
@@ -61,16 +55,19 @@ void BufferingCheck::add_end(const Operation& operation, bool is_send)
 
 void BufferingCheck::joined(const Call& call)
 {
-    const std::int64_t rank = call.trace.rank;
-    const Communicator* communicator = m_findings.objects().communicator(rank, call.state);
-    if (m_is_given_up || call.is_inside_call || !communicator || call.has_failed() ||
-        call.facts.members != CollectiveMembers::communicator)
+    if (m_is_given_up || call.is_inside_call || call.has_failed())
         return;
-    m_step.meets = communicator;
-    m_step.number = m_calls[{communicator, rank}]++;
-    const auto root = call.state.integer("rootRank");
-    m_step.awaited = awaited_by(rank, call.facts, root);
-    m_step.root = root.value_or(-1);
+    const std::optional<CollectiveObject> object = m_collective_objects.of(call);
+    if (!object || !object->communicator)
+        return;
+    const Meeting meeting{*object, m_calls[{*object, call.trace.rank}]++};
+    m_step.joins = meeting;
+    if (!may_await_all(call.facts, call.state))
+        return;
+    if (call.facts.progress == CallProgress::blocking)
+        m_step.meetings.push_back(meeting);
+    else if (const auto rid = call.state.integer("rid"); rid && call.facts.progress == CallProgress::starts)
+        m_joined[{call.trace.rank, *rid}] = meeting;
 }
 
 void BufferingCheck::complete_requests(const State& call, std::int64_t rank)
@@ -78,6 +75,8 @@ void BufferingCheck::complete_requests(const State& call, std::int64_t rank)
     for (const Element& child : call.children) {
         if (child.name != "For" || child.find("cancelled"))
             continue;
+        if (const auto joined = m_joined.extract({rank, child.integer("rid").value_or(-1)}))
+            m_step.meetings.push_back(joined.mapped());
         for (const bool is_send : {false, true})
             if (const auto open = m_open.extract(End{rank, -1, child.integer("rid").value_or(-1), is_send}))
                 m_step.waits_for.push_back(open.value());
@@ -95,7 +94,7 @@ void BufferingCheck::leave(const Call& call)
     if (call.facts.completes == WhichRequests::one || call.facts.completes == WhichRequests::all)
         if (call.facts.progress == CallProgress::waits)
             complete_requests(call.state, call.trace.rank);
-    if (m_step.begins.empty() && m_step.waits_for.empty() && !m_step.meets)
+    if (m_step.begins.empty() && m_step.waits_for.empty() && m_step.meetings.empty() && !m_step.joins)
         return;
     m_step.place = place_of(m_findings.objects(), call);
     m_step.call = call.state.name;
@@ -142,14 +141,15 @@ void BufferingCheck::reach(std::int64_t rank, Process& process)
     process.is_in_first = true;
     const Step& step = process.steps.front();
     m_posted.insert(step.begins.begin(), step.begins.end());
-    if (!step.meets)
+    if (!step.joins)
         return;
-    Meetings& meetings = m_meetings[step.meets];
+    const CollectiveObject& object = step.joins->object;
+    Meetings& meetings = m_meetings[object];
     const auto place = static_cast<std::size_t>(meetings.reached[rank]++ - meetings.complete);
     if (place >= meetings.arrived.size())
         meetings.arrived.resize(place + 1);
     ++meetings.arrived[place];
-    while (!meetings.arrived.empty() && meetings.arrived.front() >= step.meets->members.size()) {
+    while (!meetings.arrived.empty() && meetings.arrived.front() >= object.communicator->members.size()) {
         meetings.arrived.pop_front();
         ++meetings.complete;
     }
@@ -160,7 +160,7 @@ bool BufferingCheck::advance(std::int64_t rank, Process& process, bool is_all_kn
     reach(rank, process);
     const Step& step = process.steps.front();
     if (!std::ranges::all_of(step.waits_for, [&](const End& end) { return is_posted(end, is_all_known); }) ||
-        !have_reached(step))
+        !std::ranges::all_of(step.meetings, [&](const Meeting& meeting) { return is_complete(meeting); }))
         return false;
     for (const End& end : step.waits_for)
         if (const auto other = m_others.extract(end))
@@ -178,27 +178,20 @@ bool BufferingCheck::is_posted(const End& end, bool is_all_known) const
     return other == m_others.end() ? is_all_known : m_posted.contains(other->second);
 }
 
-bool BufferingCheck::has_reached(const Step& step, std::int64_t member) const
+bool BufferingCheck::has_reached(const Meeting& meeting, std::int64_t member) const
 {
-    const auto meetings = m_meetings.find(step.meets);
+    const auto meetings = m_meetings.find(meeting.object);
     if (meetings == m_meetings.end())
         return false;
     const auto reached = meetings->second.reached.find(member);
-    return reached != meetings->second.reached.end() && reached->second > step.number;
+    return reached != meetings->second.reached.end() && reached->second > meeting.number;
 }
 
-/// Whether those have that it waits for.
-bool BufferingCheck::have_reached(const Step& step) const
+/// Whether all members have reached it.
+bool BufferingCheck::is_complete(const Meeting& meeting) const
 {
-    switch (step.awaited) {
-    case Awaited::root:
-        return has_reached(step, step.root);
-    case Awaited::all:
-        return m_meetings.at(step.meets).complete > step.number;
-    case Awaited::nobody:
-        break;
-    }
-    return true;
+    return m_collective_objects.is_ambiguous(meeting.object) ||
+           m_meetings.at(meeting.object).complete > meeting.number;
 }
 
 Wait BufferingCheck::wait_of(const Step& step) const
@@ -207,15 +200,14 @@ Wait BufferingCheck::wait_of(const Step& step) const
     for (const End& end : step.waits_for)
         if (!is_posted(end, true))
             wait.conditions.push_back({Condition::Of::all, {m_others.at(end).rank}});
-    Condition members;
-    if (step.awaited == Awaited::root && !has_reached(step, step.root))
-        members.ranks.insert(step.root);
-    if (step.awaited == Awaited::all)
-        for (const Communicator::Member& member : step.meets->members)
-            if (!has_reached(step, member.global))
+    for (const Meeting& meeting : step.meetings) {
+        Condition members;
+        for (const Communicator::Member& member : meeting.object.communicator->members)
+            if (!is_complete(meeting) && !has_reached(meeting, member.global))
                 members.ranks.insert(member.global);
-    if (!members.ranks.empty())
-        wait.conditions.push_back(std::move(members));
+        if (!members.ranks.empty())
+            wait.conditions.push_back(std::move(members));
+    }
     return wait;
 }
 
@@ -246,8 +238,9 @@ void BufferingCheck::report(const Circle& circle)
         std::set<std::int64_t> awaited;
         for (const Condition& condition : wait_of(step).conditions)
             awaited.insert(condition.ranks.begin(), condition.ranks.end());
-        text += (text.empty() ? "without buffers rank " : ", rank ") + std::to_string(rank) +
-                " would wait in " + step.call + at(step.place.site) + " for " + ranks_text(awaited);
+        text += (text.empty() ? "if sends and collective calls waited for the others, rank " : ", rank ") +
+                std::to_string(rank) + " would wait in " + step.call + at(step.place.site) + " for " +
+                ranks_text(awaited);
     }
     if (shown > most_shown)
         text += ", and " + std::to_string(shown - most_shown) + " more";
@@ -262,6 +255,7 @@ void BufferingCheck::give_up()
     m_posted.clear();
     m_unmatched.clear();
     m_open.clear();
+    m_joined.clear();
 }
 
 } // namespace hdtrace

@@ -13,19 +13,24 @@
 
 #include "hdtrace/checking/findings.h"
 #include "hdtrace/checking/wait_graph.h"
+#include "hdtrace/matching/collective_objects.h"
 
 namespace hdtrace {
 
 /// Lets the processes make their calls a second time, with the same messages, as if every standard send
-/// waited for its receive. If they wait for each other then, the program is right only as long as messages
-/// are buffered. Calls that complete any or some of their requests do not wait in it.
+/// waited for its receive, and every collective call for all members. If they wait for each other then, the
+/// program is right only as long as messages are buffered and members go on early. Calls that complete any or
+/// some of their requests do not wait in it.
 ///
 /// Memory grows with how far processes get apart in this; where that is too far, nothing is said. Programs
 /// with several threads in a process are left out.
 class BufferingCheck : public EventVisitor {
   public:
     /// @p findings must outlive it.
-    explicit BufferingCheck(Findings& findings) : m_findings(findings) {}
+    explicit BufferingCheck(Findings& findings)
+        : m_findings(findings), m_collective_objects(findings.objects())
+    {
+    }
 
     void started(const Call& call, const Operation& operation) override;
     void joined(const Call& call) override;
@@ -54,9 +59,12 @@ class BufferingCheck : public EventVisitor {
         }
     };
     using Ends = std::unordered_set<End, EndHash>;
-    /// Whom a member of a collective operation waits for.
-    enum class Awaited : std::uint8_t { nobody, root, all };
-    /// How far the members of a communicator are with its collective operations in the second run.
+    /// A collective operation: the one with this number on the object.
+    struct Meeting {
+        CollectiveObject object;
+        std::int64_t number = 0;
+    };
+    /// How far the members are with the collective operations on an object in the second run.
     struct Meetings {
         std::unordered_map<std::int64_t, std::int64_t> reached; ///< operations, by rank
         std::deque<std::size_t> arrived; ///< how many members have reached an operation, from the first on
@@ -66,21 +74,18 @@ class BufferingCheck : public EventVisitor {
     struct Step {
         CallPlace place;
         std::string call;
-        std::vector<End> begins;             ///< posted when the step is reached
-        std::vector<End> waits_for;          ///< whose other ends must be posted before it is left
-        const Communicator* meets = nullptr; ///< a collective operation
-        std::int64_t number = 0;             ///< which one
-        Awaited awaited = Awaited::nobody;
-        std::int64_t root = -1; ///< if it is awaited
+        std::vector<End> begins;            ///< posted when the step is reached
+        std::vector<End> waits_for;         ///< whose other ends must be posted before it is left
+        std::optional<Meeting> joins = {};  ///< when the step is reached
+        std::vector<Meeting> meetings = {}; ///< that all members must have joined before it is left
     };
     struct Process {
         std::deque<Step> steps;
         bool is_in_first = false; ///< what the first step begins is posted
         std::int64_t thread = -1; ///< the only one
     };
-    using MemberId = std::pair<const Communicator*, std::int64_t>; // and the rank
+    using MemberId = std::pair<CollectiveObject, std::int64_t>; // and the rank
 
-    static Awaited awaited_by(std::int64_t rank, const CallFacts& facts, std::optional<std::int64_t> root);
     static End end_of(std::int64_t rank, const MessageEnd& end, bool is_send);
     void add_end(const Operation& operation, bool is_send);
     void complete_requests(const State& call, std::int64_t rank);
@@ -88,13 +93,14 @@ class BufferingCheck : public EventVisitor {
     bool advance(std::int64_t rank, Process& process, bool is_all_known);
     void reach(std::int64_t rank, Process& process);
     bool is_posted(const End& end, bool is_all_known) const;
-    bool has_reached(const Step& step, std::int64_t member) const;
-    bool have_reached(const Step& step) const;
+    bool has_reached(const Meeting& meeting, std::int64_t member) const;
+    bool is_complete(const Meeting& meeting) const;
     Wait wait_of(const Step& step) const;
     void report(const Circle& circle);
     void give_up();
 
     Findings& m_findings;
+    CollectiveObjects m_collective_objects;
     std::map<std::int64_t, Process> m_processes;
     Step m_step;                                    ///< of the call that is being read
     Ends m_open;                                    ///< of requests that were started and not completed
@@ -102,8 +108,9 @@ class BufferingCheck : public EventVisitor {
     std::unordered_map<End, End, EndHash> m_others; ///< the other end of each
     Ends m_posted;                                  ///< in the second run
     std::map<MemberId, std::int64_t> m_calls;       ///< collective ones
-    std::unordered_map<const Communicator*, Meetings> m_meetings;
-    std::size_t m_steps = 0; ///< in all processes
+    std::map<CollectiveObject, Meetings> m_meetings;
+    std::map<std::pair<std::int64_t, std::int64_t>, Meeting> m_joined; ///< not complete, by rank and request
+    std::size_t m_steps = 0;                                           ///< in all processes
     std::size_t m_steps_until_advance = 0;
     bool m_is_given_up = false;
 };

@@ -66,31 +66,11 @@ void CausalOrder::completed(const Call&, const Completion& completion)
     }
 }
 
-/// What all members of a collective call have in common; null if it is not known.
-const void* CausalOrder::group_of(const Call& call)
-{
-    const std::int64_t rank = call.trace.rank;
-    switch (call.facts.members) {
-    case CollectiveMembers::communicator:
-        return m_objects.communicator(rank, call.state);
-    case CollectiveMembers::window:
-        return m_objects.window(rank, call.state);
-    case CollectiveMembers::file: {
-        const ProjectFile* file = m_objects.file(rank, call.state);
-        const auto opened = m_opened.find({rank, file});
-        return opened == m_opened.end() ? nullptr : &*m_file_groups.insert({file, opened->second}).first;
-    }
-    default:
-        return nullptr;
-    }
-}
-
 /// The meeting of all members' calls with the same number.
-std::size_t CausalOrder::meeting_of(const Call& call)
+std::size_t CausalOrder::meeting_of(std::int64_t rank, const CollectiveObject& object)
 {
-    const void* group = group_of(call);
-    const std::int64_t number = m_numbers[{call.trace.rank, group}]++;
-    const auto [place, is_new] = m_numbered.try_emplace({group, number}, m_meetings.size());
+    const std::int64_t number = m_numbers[{rank, object}]++;
+    const auto [place, is_new] = m_numbered.try_emplace({object, number}, m_meetings.size());
     if (is_new)
         m_meetings.emplace_back();
     return place->second;
@@ -98,9 +78,12 @@ std::size_t CausalOrder::meeting_of(const Call& call)
 
 void CausalOrder::joined(const Call& call)
 {
-    if (call.is_inside_call || is_full() || !group_of(call))
+    if (call.is_inside_call || is_full())
         return;
-    const std::size_t meeting = meeting_of(call);
+    const std::optional<CollectiveObject> object = m_collective_objects.of(call);
+    if (!object)
+        return;
+    const std::size_t meeting = meeting_of(call.trace.rank, *object);
     if (tells(call))
         tell(step(call.trace.rank), meeting);
     if (hears(call) && !call.state.is_unfinished())
@@ -110,9 +93,6 @@ void CausalOrder::joined(const Call& call)
 /// Of a call that blocks.
 void CausalOrder::leave(const Call& call)
 {
-    if (call.facts.makes == ObjectKind::file && !call.is_inside_call && !call.has_failed())
-        m_opened[{call.trace.rank, m_objects.file(call.trace.rank, call.state)}] =
-            m_objects.communicator(call.trace.rank, call.state);
     if (call.is_inside_call || !m_joined)
         return;
     if (call.facts.progress == CallProgress::blocking)

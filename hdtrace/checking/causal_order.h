@@ -6,12 +6,12 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "hdtrace/format/objects.h"
+#include "hdtrace/matching/collective_objects.h"
 #include "hdtrace/matching/messages.h"
 #include "hdtrace/matching/walk.h"
 
@@ -34,7 +34,7 @@ class CausalOrder : public EventVisitor {
     static constexpr std::size_t most_steps = 4'000'000;
 
     /// @p objects must outlive it.
-    explicit CausalOrder(const ObjectTable& objects) : m_objects(objects) {}
+    explicit CausalOrder(const ObjectTable& objects) : m_collective_objects(objects) {}
 
     void started(const Call& call, const Operation& operation) override;
     void completed(const Call& call, const Completion& completion) override;
@@ -85,23 +85,19 @@ class CausalOrder : public EventVisitor {
     };
 
     static Key key_of(const Operation& operation);
-    const void* group_of(const Call& call);
-    std::size_t meeting_of(const Call& call);
+    std::size_t meeting_of(std::int64_t rank, const CollectiveObject& object);
     void tell(Moment moment, std::size_t meeting);
     void hear(Moment moment, std::size_t meeting);
     bool advance(std::int64_t rank, bool is_forced);
     void keep_clock(std::int64_t rank, std::uint32_t until);
 
-    const ObjectTable& m_objects;
+    CollectiveObjects m_collective_objects;
     std::map<std::int64_t, Process> m_processes;
     std::map<Key, Span> m_operations;         ///< that send or receive
     std::map<Key, std::size_t> m_collectives; ///< that are not complete
-    /// The members of a file are those of the communicator with which a process opened it.
-    std::map<std::pair<std::int64_t, const ProjectFile*>, const Communicator*> m_opened; ///< by rank
-    std::set<std::pair<const ProjectFile*, const Communicator*>> m_file_groups;
-    std::optional<std::size_t> m_joined; ///< by the call that the walk is in
-    std::map<std::pair<std::int64_t, const void*>, std::int64_t> m_numbers; ///< of collective calls of a rank
-    std::map<std::pair<const void*, std::int64_t>, std::size_t> m_numbered;
+    std::optional<std::size_t> m_joined;      ///< by the call that the walk is in
+    std::map<std::pair<std::int64_t, CollectiveObject>, std::int64_t> m_numbers; ///< of calls of a rank
+    std::map<std::pair<CollectiveObject, std::int64_t>, std::size_t> m_numbered;
     std::deque<Meeting> m_meetings;
     std::map<Moment, std::vector<std::uint32_t>> m_kept;
     std::size_t m_steps = 0;

@@ -32,7 +32,11 @@ void OpenEnds::add_rest(const Message& message)
 void OpenEnds::add_in_progress(const TraceFile& trace, const State& call, const CallFacts& facts)
 {
     const Communicator* communicator = m_objects.communicator(trace.rank, call);
-    const std::int64_t to = value_or(call, "toRank", proc_null), from = value_or(call, "fromRank", proc_null);
+    const bool found_nothing =
+        call.find("flag") != nullptr; // of a probe: what it asked for is called otherwise
+    const std::int64_t to = value_or(call, "toRank", proc_null);
+    const std::int64_t from = value_or(call, found_nothing ? "source" : "fromRank", proc_null);
+    const std::int64_t tag = value_or(call, found_nothing ? "tag" : "fromTag", any_tag);
     const bool receives = facts.receives == ReceiveKind::posted || facts.probes != ProbeKind::none;
     MessageEnd end{.thread = trace.thread,
                    .time = call.time,
@@ -51,7 +55,7 @@ void OpenEnds::add_in_progress(const TraceFile& trace, const State& call, const 
         end.tid = value_or(call, "recvtid", -1);
         end.count = value_or(call, "recvCount", -1);
     }
-    m_receives.push_back({communicator, from, trace.rank, value_or(call, "fromTag", any_tag), end});
+    m_receives.push_back({communicator, from, trace.rank, tag, end});
 }
 
 void OpenEnds::match()

@@ -33,7 +33,7 @@ class OpenEnds {
 
     /// What MessageMatcher found no other end for.
     void add_rest(const Message& message);
-    /// What a blocking call that has not ended sends and receives.
+    /// What a blocking call that has not ended sends and receives, or a probe that found nothing asked for.
     void add_in_progress(const TraceFile& trace, const State& call, const CallFacts& facts);
 
     /// Receives get, in the order in which they began, the first message that fits (MPI 4.1, 3.5).

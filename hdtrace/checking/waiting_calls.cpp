@@ -8,11 +8,6 @@
 namespace hdtrace {
 namespace {
 
-bool is_collective_of_communicator(const Call& call)
-{
-    return call.facts.members == CollectiveMembers::communicator && !call.is_inside_call;
-}
-
 /// From whom a receive from any source may get something.
 std::set<std::int64_t> others_in(const Communicator& communicator, std::int64_t rank)
 {
@@ -25,6 +20,26 @@ std::set<std::int64_t> others_in(const Communicator& communicator, std::int64_t 
             others.insert(member.global);
     }
     return others;
+}
+
+constexpr std::int64_t fewest_polls = 100; // fewer may come before something else than MPI takes long
+
+bool is_poll(const CallFacts& facts)
+{
+    return facts.progress == CallProgress::tests ||
+           (facts.probes != ProbeKind::none && facts.progress != CallProgress::blocking);
+}
+
+/// Whether it found out that nothing has happened.
+bool is_in_vain(const State& poll)
+{
+    return std::ranges::any_of(poll.children, [](const Element& child) { return child.name == "Pending"; }) ||
+           poll.integer("flag") == 0;
+}
+
+bool is_same_question(const State& one, const State& other)
+{
+    return one.name == other.name && one.attributes == other.attributes && one.children == other.children;
 }
 
 Wait only(Condition condition)
@@ -43,18 +58,46 @@ void WaitingCalls::leave(const Call& call)
         m_with_threads.insert(rank);
     if (call.facts.life == LifeCycle::ends)
         (call.state.is_unfinished() ? m_finalizing : m_ended).insert(rank);
+    m_last_end = std::max(m_last_end, call.state.end);
+    if (is_poll(call.facts) && (call.state.is_unfinished() || is_in_vain(call.state)))
+        note_poll(call);
+    else if (call.facts.progress != CallProgress::query)
+        m_polling.erase(rank);
     if (call.state.is_unfinished())
-        m_unfinished[rank] = {call.trace, call.state, &call.facts};
+        m_unfinished[rank] = {call.trace, call.state, &call.facts, m_collective_objects.of(call)};
+}
+
+void WaitingCalls::note_poll(const Call& call)
+{
+    Polling& polling = m_polling[call.trace.rank];
+    if (polling.count++ == 0)
+        polling.begin = call.state.time;
+    polling.end = call.state.end;
+    const auto is_same = [&](const Unfinished& known) { return is_same_question(known.state, call.state); };
+    if (!call.state.is_unfinished() && std::ranges::none_of(polling.questions, is_same))
+        polling.questions.push_back({call.trace, call.state, &call.facts});
+}
+
+/// Of those who ask several questions in turn it is not known which answer they would go on with.
+void WaitingCalls::take_polls_as_waiting()
+{
+    for (const auto& [rank, polling] : m_polling) {
+        const bool is_until_end = m_last_end - polling.end <= polling.end - polling.begin;
+        if (polling.count >= fewest_polls && polling.questions.size() == 1 && is_until_end)
+            m_unfinished[rank] = polling.questions.front();
+    }
 }
 
 void WaitingCalls::joined(const Call& call)
 {
-    const Communicator* communicator = m_objects.communicator(call.trace.rank, call.state);
-    if (!is_collective_of_communicator(call) || !communicator)
+    if (call.is_inside_call)
         return;
-    const std::int64_t number = m_calls[{communicator, call.trace.rank}]++;
+    const std::optional<CollectiveObject> object = m_collective_objects.of(call);
+    if (!object)
+        return;
+    const std::int64_t number = m_calls[{*object, call.trace.rank}]++;
     if (const auto rid = call.state.integer("rid"))
-        m_collectives[{call.trace.rank, *rid}] = {communicator, number};
+        m_collectives[{call.trace.rank, *rid}] = {*object, number};
 }
 
 void WaitingCalls::completed(const Call& call, const Completion& completion)
@@ -64,13 +107,13 @@ void WaitingCalls::completed(const Call& call, const Completion& completion)
 
 std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_count)
 {
+    take_polls_as_waiting();
     for (const auto& [rank, call] : m_unfinished) {
         if (m_left_out.contains(rank))
             continue;
         m_open.add_in_progress(call.trace, call.state, *call.facts);
-        const Communicator* communicator = m_objects.communicator(rank, call.state);
-        if (communicator && call.facts->members == CollectiveMembers::communicator)
-            ++m_calls[{communicator, rank}];
+        if (call.object)
+            ++m_calls[{*call.object, rank}];
     }
     m_open.match();
     std::map<std::int64_t, WaitingCall> waiting;
@@ -87,15 +130,12 @@ Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, std::int64
     const CallFacts& facts = *call.facts;
     if (facts.life == LifeCycle::ends)
         return only(finalized_by_all(process_count));
-    if (facts.progress == CallProgress::waits)
+    if (facts.progress == CallProgress::waits || facts.progress == CallProgress::tests)
         return wait_for_requests(rank, call);
-    if (facts.progress != CallProgress::blocking)
+    if (facts.progress != CallProgress::blocking && facts.probes == ProbeKind::none)
         return {};
-    if (facts.members == CollectiveMembers::communicator) {
-        const Communicator* communicator = m_objects.communicator(rank, call.state);
-        return communicator ? only(condition_of(rank, Place{communicator, calls_of(*communicator, rank) - 1}))
-                            : Wait();
-    }
+    if (call.object)
+        return only(condition_of(rank, Place{*call.object, calls_of(*call.object, rank) - 1}));
     Wait wait;
     if (const OpenEnd* send = m_open.send_of(rank, OpenEnd::in_progress))
         wait.conditions.push_back(condition_of(*send, true));
@@ -142,10 +182,12 @@ Condition WaitingCalls::condition_of(const OpenEnd& end, bool is_send) const
 /// All members that have not called it.
 Condition WaitingCalls::condition_of(std::int64_t rank, const Place& place) const
 {
-    const auto& [communicator, number] = place;
+    const auto& [object, number] = place;
     Condition condition;
-    for (const Communicator::Member& member : communicator->members)
-        if (member.global != rank && calls_of(*communicator, member.global) <= number)
+    if (!object.communicator || m_collective_objects.is_ambiguous(object))
+        return condition;
+    for (const Communicator::Member& member : object.communicator->members)
+        if (member.global != rank && calls_of(object, member.global) <= number)
             condition.ranks.insert(member.global);
     return condition;
 }
@@ -159,9 +201,9 @@ Condition WaitingCalls::finalized_by_all(std::int64_t process_count) const
     return condition;
 }
 
-std::int64_t WaitingCalls::calls_of(const Communicator& communicator, std::int64_t rank) const
+std::int64_t WaitingCalls::calls_of(const CollectiveObject& object, std::int64_t rank) const
 {
-    const auto found = m_calls.find({&communicator, rank});
+    const auto found = m_calls.find({object, rank});
     return found == m_calls.end() ? 0 : found->second;
 }
 

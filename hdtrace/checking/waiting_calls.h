@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -12,6 +13,7 @@
 #include "hdtrace/checking/open_ends.h"
 #include "hdtrace/checking/wait_graph.h"
 #include "hdtrace/format/objects.h"
+#include "hdtrace/matching/collective_objects.h"
 #include "hdtrace/matching/events.h"
 #include "hdtrace/matching/messages.h"
 
@@ -27,13 +29,17 @@ struct WaitingCall {
 };
 
 /// Follows all calls of a program, also those that have not ended, and tells at the end who waits for whom.
-/// What it cannot know for certain it takes as fulfilled: calls that wait for windows and files, and
-/// processes with several threads, of which another one may go on. Memory grows with the operations in
+/// A process that only asks, again and again until the end, whether something has happened, waits for it,
+/// too. What it cannot know for certain it takes as fulfilled: epochs of windows, and processes with several
+/// threads, of which another one may go on. Memory grows with the operations in
 /// flight, the communicators and the processes. For one thread at a time.
 class WaitingCalls : public EventVisitor {
   public:
     /// @p objects must outlive it.
-    explicit WaitingCalls(const ObjectTable& objects) : m_objects(objects), m_open(objects) {}
+    explicit WaitingCalls(const ObjectTable& objects)
+        : m_objects(objects), m_collective_objects(objects), m_open(objects)
+    {
+    }
 
     void leave(const Call& call) override;
     void joined(const Call& call) override;
@@ -57,21 +63,34 @@ class WaitingCalls : public EventVisitor {
         TraceFile trace;
         State state;
         const CallFacts* facts = nullptr;
+        std::optional<CollectiveObject> object = {}; ///< if the call is collective
     };
-    using RequestId = std::pair<std::int64_t, std::int64_t>;       // rank and rid
-    using MemberId = std::pair<const Communicator*, std::int64_t>; // and rank
-    using Place = std::pair<const Communicator*, std::int64_t>;    // of a collective operation: its number
+    /// Calls of a process, one behind the other, that found that nothing has happened.
+    struct Polling {
+        std::vector<Unfinished> questions; ///< those that differ
+        std::int64_t count = 0;
+        std::int64_t begin = 0; ///< nanoseconds since the epoch
+        std::int64_t end = 0;
+    };
+    using RequestId = std::pair<std::int64_t, std::int64_t>;    // rank and rid
+    using MemberId = std::pair<CollectiveObject, std::int64_t>; // and rank
+    using Place = std::pair<CollectiveObject, std::int64_t>;    // of a collective operation: its number
 
+    void note_poll(const Call& call);
+    void take_polls_as_waiting();
     Wait wait_of(std::int64_t rank, const Unfinished& call, std::int64_t process_count) const;
     Wait wait_for_requests(std::int64_t rank, const Unfinished& call) const;
     Condition condition_of(std::int64_t rank, std::int64_t rid) const;
     Condition condition_of(const OpenEnd& end, bool is_send) const;
     Condition condition_of(std::int64_t rank, const Place& place) const;
     Condition finalized_by_all(std::int64_t process_count) const;
-    std::int64_t calls_of(const Communicator& communicator, std::int64_t rank) const;
+    std::int64_t calls_of(const CollectiveObject& object, std::int64_t rank) const;
 
     const ObjectTable& m_objects;
+    CollectiveObjects m_collective_objects;
     std::map<std::int64_t, Unfinished> m_unfinished;          ///< by rank: of its only thread
+    std::map<std::int64_t, Polling> m_polling;                ///< by rank
+    std::int64_t m_last_end = 0;                              ///< of all calls
     std::unordered_map<std::int64_t, std::int64_t> m_threads; ///< by rank: the first that called something
     std::set<std::int64_t> m_with_threads;                    ///< processes of which several did
     std::map<MemberId, std::int64_t> m_calls;                 ///< collective ones that began

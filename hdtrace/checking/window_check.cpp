@@ -75,7 +75,10 @@ void WindowCheck::access(const Call& call, Epochs& epochs)
     if (target == -2) // nobody
         return;
     if (epochs.locked.contains(target) || epochs.locked_all)
-        return;
+        return access_locked(target, epochs);
+    if (call.facts.progress == CallProgress::starts)
+        return report(FindingKind::epoch_missing, call,
+                      "accesses rank " + std::to_string(target) + ", which is not locked");
     if (epochs.started) {
         if (!epochs.targets.empty() && !epochs.targets.contains(target))
             report(FindingKind::epoch_missing, call,
@@ -91,6 +94,13 @@ void WindowCheck::access(const Call& call, Epochs& epochs)
     }
     epochs.has_access_since_fence = true;
     epochs.last_access = place_of(m_findings.objects(), call);
+}
+
+/// If a fence comes behind it, too, the two enclose an epoch (MPI 4.1, 12.5.1).
+void WindowCheck::access_locked(std::int64_t target, Epochs& epochs)
+{
+    if (epochs.may_last && !epochs.lock_inside)
+        epochs.lock_inside = epochs.locked_all ? *epochs.locked_all : epochs.locked.at(target);
 }
 
 void WindowCheck::synchronise(const Call& call, Epochs& epochs)
@@ -140,7 +150,12 @@ void WindowCheck::fence(const Call& call, Epochs& epochs)
         excluded(*epochs.started, "Win_start");
     else if (epochs.posted)
         excluded(*epochs.posted, "Win_post");
-    epochs.has_fence = !asserts(call.state, "NOSUCCEED");
+    else if (epochs.lock_inside && !asserts(call.state, "NOPRECEDE"))
+        m_findings.report(FindingKind::epoch_opened_twice, *epochs.lock_inside,
+                          "the lock" + at(epochs.lock_inside->site) +
+                              " begins an epoch between two fences that enclose its accesses");
+    epochs.lock_inside.reset();
+    epochs.may_last = epochs.has_fence = !asserts(call.state, "NOSUCCEED");
     epochs.has_access_since_fence = false;
 }
 
@@ -172,7 +187,11 @@ void WindowCheck::lock(const Call& call, Epochs& epochs)
         twice(target ? epochs.locked.at(*target) : epochs.locked.begin()->second);
     else if (epochs.started)
         twice(*epochs.started);
-    epochs.has_fence = false;
+    else if (epochs.has_access_since_fence)
+        report(FindingKind::epoch_opened_twice, call,
+               "begins an epoch, but no Win_fence completes the access" + at(epochs.last_access.site),
+               epochs.last_access.site);
+    epochs.has_fence = epochs.has_access_since_fence = false;
     if (target)
         epochs.locked.insert_or_assign(*target, place);
     else

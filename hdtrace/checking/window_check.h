@@ -27,6 +27,8 @@ class WindowCheck : public EventVisitor {
         bool has_fence = false;                   ///< the last fence began an epoch
         bool has_access_since_fence = false;      ///< and that no other fence has completed
         CallPlace last_access;                    ///< where that is
+        bool may_last = false;                    ///< the epoch that the last fence began, until another one
+        std::optional<CallPlace> lock_inside;     ///< with an access, since that fence
         std::map<std::int64_t, CallPlace> locked; ///< by target
         std::optional<CallPlace> locked_all;
         std::optional<CallPlace> started; ///< an access epoch for a group
@@ -34,6 +36,7 @@ class WindowCheck : public EventVisitor {
         std::set<std::int64_t> targets;   ///< of that access epoch
     };
 
+    void access_locked(std::int64_t target, Epochs& epochs);
     void access(const Call& call, Epochs& epochs);
     void synchronise(const Call& call, Epochs& epochs);
     void fence(const Call& call, Epochs& epochs);

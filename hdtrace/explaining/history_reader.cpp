@@ -28,10 +28,9 @@ HistoryReader::HistoryReader(std::shared_ptr<const OpenedProject> project, TimeI
     : m_project(std::move(project)), m_interval(interval),
       m_states(m_project->traces, all_of(m_project->project)), m_epochs(m_project->objects),
       m_messages(m_project->objects, [this](const Message& message) { add_message(message); }),
-      m_collectives(m_project->objects, [this](const Collective& collective) { add_collective(collective); }),
-      m_joined(m_project->project, m_project->objects,
-               [this](const JoinedCalls::Joined& joined) { add_joined(joined); })
+      m_collectives(m_project->objects, [this](const Collective& collective) { add_collective(collective); })
 {
+    m_collectives.follow_objects();
     for (const TraceFile& trace : m_project->traces) {
         const auto number = static_cast<std::uint32_t>(m_history.timelines.size());
         if (m_timelines.try_emplace({trace.rank, trace.thread}, number).second)
@@ -255,17 +254,6 @@ void HistoryReader::add_collective(const Collective& collective)
         add_member(gathering, call.rank, call.thread, call.start);
     }
     add_gathering(std::move(gathering), communicator);
-}
-
-void HistoryReader::add_joined(const JoinedCalls::Joined& joined)
-{
-    const auto kind = wait_kind_of(*joined.facts);
-    if (!kind || is_intercommunicator(*joined.communicator))
-        return;
-    Gathering gathering{*kind, position_in(m_project->project.communicators, *joined.communicator), -1, {}};
-    for (const JoinedCalls::Member& member : joined.members)
-        add_member(gathering, member.rank, member.thread, member.start);
-    add_gathering(std::move(gathering), *joined.communicator);
 }
 
 // All processes of a world begin and end MPI together.

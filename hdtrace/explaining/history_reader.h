@@ -13,7 +13,6 @@
 #include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/explaining/clocks.h"
 #include "hdtrace/explaining/history.h"
-#include "hdtrace/explaining/joined_calls.h"
 #include "hdtrace/explaining/read_ahead.h"
 #include "hdtrace/explaining/window_epochs.h"
 #include "hdtrace/matching/collectives.h"
@@ -63,7 +62,6 @@ class HistoryReader : EventVisitor {
 
     void add_message(const Message& message);
     void add_collective(const Collective& collective);
-    void add_joined(const JoinedCalls::Joined& joined);
     void add_member(Gathering& gathering, std::int64_t rank, std::int64_t thread, std::int64_t start);
     void add_gathering(Gathering gathering, const Communicator& communicator);
     void add_synchronous(const SynchronousSend& send);
@@ -93,8 +91,7 @@ class HistoryReader : EventVisitor {
     WindowEpochs m_epochs;
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
-    JoinedCalls m_joined;
-    EventWalk m_walk{this, &m_messages, &m_collectives, &m_joined};
+    EventWalk m_walk{this, &m_messages, &m_collectives};
     std::vector<HostClock> m_clocks;
     bool m_at_end = false;
 };

@@ -15,51 +15,16 @@ std::shared_ptr<const CollectiveArguments> arguments_of(const State& call)
 
 CollectiveMatcher::CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
                                      std::set<std::int64_t> absent)
-    : m_objects(objects), m_on_collective(std::move(on_collective)), m_absent(std::move(absent))
+    : m_objects(objects), m_collective_objects(objects), m_on_collective(std::move(on_collective)),
+      m_absent(std::move(absent))
 {
 }
 
-void CollectiveMatcher::note_made(const Call& call, const Communicator* communicator)
+bool CollectiveMatcher::is_followed(const CollectiveObject& object) const
 {
-    const std::int64_t rank = call.trace.rank;
-    if (call.has_failed() || call.state.is_unfinished())
-        return;
-    if (call.facts.makes == ObjectKind::window)
-        m_windows.try_emplace(m_objects.window(rank, call.state), communicator);
-    if (call.facts.makes != ObjectKind::file)
-        return;
-    const ProjectFile* file = m_objects.file(rank, call.state);
-    if (!m_opened.try_emplace({rank, file}, communicator).second)
-        m_ambiguous.insert(file);
-}
-
-/// Nothing if the members are not known.
-std::optional<CollectiveMatcher::Scope> CollectiveMatcher::scope_of(const Call& call)
-{
-    const std::int64_t rank = call.trace.rank;
-    if (call.facts.members == CollectiveMembers::communicator) {
-        const Communicator* communicator = m_objects.communicator(rank, call.state);
-        if (m_follows_objects)
-            note_made(call, communicator);
-        return communicator ? std::optional(Scope{communicator}) : std::nullopt;
-    }
-    if (m_follows_objects && call.facts.members == CollectiveMembers::file) {
-        const ProjectFile* file = m_objects.file(rank, call.state);
-        const auto opened = m_opened.find({rank, file});
-        if (opened == m_opened.end() || !opened->second)
-            return std::nullopt;
-        const Scope scope{opened->second, file};
-        if (call.facts.frees == ObjectKind::file)
-            m_opened.erase(opened);
-        return m_ambiguous.contains(file) ? std::nullopt : std::optional(scope);
-    }
-    if (m_follows_objects && call.facts.members == CollectiveMembers::window) {
-        const Window* window = m_objects.window(rank, call.state);
-        const auto made = m_windows.find(window);
-        if (window && made != m_windows.end() && made->second)
-            return Scope{made->second, nullptr, window};
-    }
-    return std::nullopt;
+    const bool is_communicator = !object.file && !object.window;
+    return object.communicator &&
+           (is_communicator || (m_follows_objects && !m_collective_objects.is_ambiguous(object)));
 }
 
 void CollectiveMatcher::joined(const Call& call)
@@ -68,8 +33,9 @@ void CollectiveMatcher::joined(const Call& call)
         return;
     const State& state = call.state;
     const std::int64_t rank = call.trace.rank;
-    if (const std::optional<Scope> scope = scope_of(call))
-        add_call(*scope,
+    const std::optional<CollectiveObject> object = m_collective_objects.of(call);
+    if (object && is_followed(*object))
+        add_call(*object,
                  {rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
                   volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed(),
                   m_objects.call_site(rank, state), m_keeps_arguments ? arguments_of(state) : nullptr});
@@ -81,16 +47,16 @@ std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) cons
                                  [&](const auto& member) { return !m_absent.contains(member.global); });
 }
 
-void CollectiveMatcher::add_call(const Scope& scope, CollectiveCall call)
+void CollectiveMatcher::add_call(const CollectiveObject& object, CollectiveCall call)
 {
-    const auto [found, is_new] = m_sequences.try_emplace(scope);
+    const auto [found, is_new] = m_sequences.try_emplace(object);
     Sequence& sequence = found->second;
     if (is_new)
-        sequence.callers = callers_of(*scope.communicator);
+        sequence.callers = callers_of(*object.communicator);
     const std::int64_t number = sequence.calls_of[call.rank]++;
     const std::size_t place = static_cast<std::size_t>(number - sequence.done);
     if (place == sequence.open.size())
-        sequence.open.push_back({scope.communicator, scope.file, scope.window, number, {}});
+        sequence.open.push_back({object, number, {}});
     sequence.open[place].calls.push_back(std::move(call));
     while (sequence.is_complete()) {
         if (!remove_misfit(sequence))
@@ -156,8 +122,8 @@ bool CollectiveMatcher::is_excused(Sequence& sequence, const Collective& collect
 
 void CollectiveMatcher::finish()
 {
-    for (auto& [scope, sequence] : m_sequences) { // in the order of the project
-        if (m_ambiguous.contains(scope.file))
+    for (auto& [object, sequence] : m_sequences) { // in the order of the project
+        if (m_collective_objects.is_ambiguous(object))
             continue;
         while (!sequence.open.empty()) {
             if (remove_misfit(sequence))

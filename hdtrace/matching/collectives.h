@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "hdtrace/format/objects.h"
+#include "hdtrace/matching/collective_objects.h"
 #include "hdtrace/matching/volumes.h"
 #include "hdtrace/matching/walk.h"
 
@@ -40,11 +41,8 @@ struct CollectiveCall {
     std::shared_ptr<const CollectiveArguments> arguments = nullptr; ///< only if they are asked for
 };
 
-struct Collective {
-    const Communicator* communicator = nullptr;
-    const ProjectFile* file = nullptr; ///< that was opened with the communicator, if it is an operation on it
-    const Window* window = nullptr;    ///< likewise
-    std::int64_t number = 0;           ///< of the operation on this communicator, file or window, from 0
+struct Collective : CollectiveObject {
+    std::int64_t number = 0;           ///< of the operation on this object, from 0
     std::vector<CollectiveCall> calls; ///< in the order of time; some are missing if not all members called
 };
 
@@ -75,14 +73,6 @@ class CollectiveMatcher : public EventVisitor {
     void finish();
 
   private:
-    /// What operations follow each other on.
-    struct Scope {
-        const Communicator* communicator = nullptr;
-        const ProjectFile* file = nullptr;
-        const Window* window = nullptr;
-
-        auto operator<=>(const Scope&) const = default;
-    };
     struct Sequence {
         std::size_t callers = 0; ///< members that are waited for
         std::deque<Collective> open;
@@ -94,9 +84,8 @@ class CollectiveMatcher : public EventVisitor {
         bool is_complete() const { return !open.empty() && open.front().calls.size() >= callers; }
     };
 
-    std::optional<Scope> scope_of(const Call& call);
-    void note_made(const Call& call, const Communicator* communicator);
-    void add_call(const Scope& scope, CollectiveCall call);
+    bool is_followed(const CollectiveObject& object) const;
+    void add_call(const CollectiveObject& object, CollectiveCall call);
     void hand_out_first(Sequence& sequence);
     static bool remove_misfit(Sequence& sequence);
     static void remove_first_call(Sequence& sequence, std::int64_t rank);
@@ -104,14 +93,12 @@ class CollectiveMatcher : public EventVisitor {
     std::size_t callers_of(const Communicator& communicator) const;
 
     const ObjectTable& m_objects;
+    CollectiveObjects m_collective_objects;
     OnCollective m_on_collective;
     std::set<std::int64_t> m_absent;
     bool m_keeps_arguments = false;
     bool m_follows_objects = false;
-    std::map<Scope, Sequence> m_sequences;
-    std::map<std::pair<std::int64_t, const ProjectFile*>, const Communicator*> m_opened; ///< by rank
-    std::map<const Window*, const Communicator*> m_windows;
-    std::set<const ProjectFile*> m_ambiguous; ///< of which a process has opened several at once
+    std::map<CollectiveObject, Sequence> m_sequences;
 };
 
 } // namespace hdtrace

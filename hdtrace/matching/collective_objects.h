@@ -1,0 +1,50 @@
+// collective_objects.h - whose members a collective call is made by.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "hdtrace/format/objects.h"
+#include "hdtrace/matching/events.h"
+
+namespace hdtrace {
+
+/// Collective calls on it follow each other in the same order in all members (MPI 4.1, 6.1, 12.1, 14.1).
+struct CollectiveObject {
+    const Communicator* communicator = nullptr; ///< of the members; null if it is not known
+    const ProjectFile* file = nullptr; ///< that was opened with the communicator, if the call names one
+    const Window* window = nullptr;    ///< likewise
+
+    auto operator<=>(const CollectiveObject&) const = default;
+};
+
+/// Knows which communicators files were opened with and windows were made of. Memory grows with the number of
+/// files and windows. For one thread at a time.
+class CollectiveObjects {
+  public:
+    /// @p objects must outlive it.
+    explicit CollectiveObjects(const ObjectTable& objects) : m_objects(objects) {}
+
+    /// Of a collective call. It has to be asked once for each of them, in the order of the process: calls
+    /// that open files and make windows are how it knows. Nothing if the object is not known.
+    std::optional<CollectiveObject> of(const Call& call);
+
+    /// A process has opened this file several times at once: of its calls it is not known which of them they
+    /// mean.
+    bool is_ambiguous(const CollectiveObject& object) const { return m_ambiguous.contains(object.file); }
+
+  private:
+    void note_made(const Call& call, const Communicator* communicator);
+    std::optional<CollectiveObject> of_file(const Call& call);
+    std::optional<CollectiveObject> of_window(const Call& call) const;
+
+    const ObjectTable& m_objects;
+    std::map<std::pair<std::int64_t, const ProjectFile*>, const Communicator*> m_opened; ///< by rank
+    std::map<const Window*, const Communicator*> m_windows;
+    std::set<const ProjectFile*> m_ambiguous;
+};
+
+} // namespace hdtrace
