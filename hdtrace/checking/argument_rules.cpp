@@ -159,10 +159,44 @@ Wrong uncommitted_type(const Call& call, const ArgumentContext& context)
     bool found = false;
     for (const std::string_view name : {"tid", "recvtid", "targetTid"})
         found = found || is_uncommitted(call.state, name);
+    for (const std::string_view name : {"etid", "filetid"})
+        found = found || (call.facts.file == FileAccess::view && is_uncommitted(call.state, name));
     for (const Element& child : call.state.children)
         found = found || ((child.name == "Send" || child.name == "Recv") && is_uncommitted(child, "tid"));
     return found ? Wrong({FindingKind::invalid_datatype, "uses a datatype that was not committed"})
                  : std::nullopt;
+}
+
+/// In bytes or elementary types of a file.
+Wrong negative_offset(const Call& call, const ArgumentContext&)
+{
+    const bool names_place =
+        call.facts.file == FileAccess::view || call.facts.pointer == FilePointer::explicit_offset;
+    const bool names_size = call.state.name == "File_set_size" || call.state.name == "File_preallocate";
+    for (const std::string_view name : {"etOffset", "offset", "size"}) {
+        const auto value = call.state.integer(name);
+        if (value && *value < 0 && (name == "size" ? names_size : names_place))
+            return WrongArgument{FindingKind::invalid_argument, "was given a negative " + said(name, *value)};
+    }
+    return std::nullopt;
+}
+
+/// The tracer tells it of programs that are checked: a buffer at address 0, of which bytes are used.
+Wrong null_buffer(const Call& call, const ArgumentContext&)
+{
+    const auto has_peer = [&](std::string_view name) {
+        return call.state.integer(name).value_or(proc_null) > proc_null;
+    };
+    const bool is_file = call.facts.file == FileAccess::read || call.facts.file == FileAccess::write;
+    const bool is_access =
+        call.facts.access != WindowAccess::none && (has_peer("toRank") || has_peer("fromRank"));
+    const bool sends = call.facts.sends != SendMode::none && has_peer("toRank");
+    const bool receives = call.facts.receives == ReceiveKind::posted && has_peer("fromRank");
+    for (const auto& [name, is_used] : {std::pair("reads", is_file || is_access || sends),
+                                        std::pair("writes", is_file || is_access || receives)})
+        if (const std::string* list = call.state.find(name); is_used && list && list->starts_with("0:"))
+            return WrongArgument{FindingKind::invalid_buffer, "was given a null pointer as its buffer"};
+    return std::nullopt;
 }
 
 Wrong wrong_tag(const Call& call, const ArgumentContext& context)
@@ -282,10 +316,10 @@ Wrong wrong_request(const Call& call, const ArgumentContext&)
 }
 
 using Rule = Wrong (*)(const Call&, const ArgumentContext&);
-constexpr Rule rules[] = {unknown_object, null_object,   null_type_of_data, unknown_constant,
-                          negative_count, negative_size, uncommitted_type,  wrong_tag,
-                          wrong_rank,     wrong_target,  wrong_root,        wrong_operation,
-                          wrong_request,  wrong_group};
+constexpr Rule rules[] = {unknown_object,   null_object,     null_type_of_data, unknown_constant,
+                          negative_count,   negative_size,   negative_offset,   null_buffer,
+                          uncommitted_type, wrong_tag,       wrong_rank,        wrong_target,
+                          wrong_root,       wrong_operation, wrong_request,     wrong_group};
 
 } // namespace
 
@@ -338,6 +372,8 @@ std::optional<std::int64_t> ArgumentContext::largest_tag(std::int64_t rank) cons
 
 std::optional<WrongArgument> find_wrong_argument(const Call& call, const ArgumentContext& context)
 {
+    if (call.state.find("outside")) // nobody looked at its arguments
+        return std::nullopt;
     for (const Rule rule : rules)
         if (Wrong wrong = rule(call, context))
             return wrong;

@@ -174,6 +174,8 @@ BufferCheck::Range BufferCheck::range_of(std::int64_t rank, std::string_view ite
     Range range;
     if (at < 0 || at > most_bytes || count <= 0 || count > most_bytes)
         return range;
+    if (type < 0 && at == 0) // a null pointer is no memory
+        return range;
     if (type < 0) {
         range.begin = at;
         range.end = at + count;

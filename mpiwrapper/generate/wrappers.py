@@ -231,13 +231,13 @@ class Wrapper:
 
     def hide_own_handler(self):
         told = self.function.of_kind("ERRHANDLER", direction="out")
-        if not told or not self.function.of_kind("COMM", "WIN"):
+        if not told or not self.function.of_kind("COMM", "WIN", "FILE"):
             return []
         return ["if (call.succeeded())", f"    hide_own_handler({told[0].name});"]
 
     def keep_own_handler(self):
         given = self.function.of_kind("ERRHANDLER", direction="in")
-        for kind, name in (("COMM", "comm"), ("WIN", "window")):
+        for kind, name in (("COMM", "comm"), ("WIN", "window"), ("FILE", "file")):
             for owner in self.function.of_kind(kind) if given else ():
                 value = f"*{owner.name}" if owner.direction == "out" else owner.name
                 return ["if (call.succeeded())", f"    keep_own_{name}_handler({value}, {given[0].name});"]

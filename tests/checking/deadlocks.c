@@ -11,6 +11,7 @@ enum { LARGE = 1 << 22 };
 static int rank, size, buffer[LARGE];
 static MPI_Request requests[4];
 static MPI_Comm duplicate;
+static MPI_Win window;
 
 static void compute(void)
 {
@@ -145,7 +146,41 @@ static void one_outside(void)
     receive(rank == 0 ? 1 : 0, 0);
 }
 
+static void fence_and_receive(void)
+{
+    rank == 0 ? receive(1, 0) : (void)MPI_Win_fence(0, window);
+}
+
+static void poll_for_message(int count)
+{
+    for (int i = 0, flag = 0; i < count && !flag; ++i) {
+        MPI_Iprobe(before(), 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        usleep(1000);
+    }
+}
+
+static void polls(void)
+{
+    poll_for_message(1000000);
+}
+
+static void polls_for_requests(void)
+{
+    start_receive(0, before());
+    start_receive(1, next());
+    for (int flag = 0; !flag;) {
+        MPI_Testall(2, requests, &flag, MPI_STATUSES_IGNORE);
+        usleep(1000);
+    }
+}
+
 /* --- these can go on --- */
+
+static void polls_and_computes(void)
+{
+    poll_for_message(200);
+    compute();
+}
 
 static void one_computes(void)
 {
@@ -184,12 +219,31 @@ static const struct {
     {                                                                                                        \
 #name, name                                                                                          \
     }
-    WAY(receive_first),    WAY(send_first),           WAY(large_sends),         WAY(from_any),
-    WAY(wait_for_all),     WAY(wait_for_any),         WAY(wait_for_send),       WAY(probe),
-    WAY(other_tag),        WAY(other_communicator),   WAY(barrier_and_receive), WAY(two_orders),
-    WAY(wait_for_barrier), WAY(finalize_and_receive), WAY(from_oneself),        WAY(one_outside),
-    WAY(one_computes),     WAY(any_may_come),         WAY(one_of_two_may_come), WAY(barrier_without_one),
+    WAY(receive_first),
+    WAY(send_first),
+    WAY(large_sends),
+    WAY(from_any),
+    WAY(wait_for_all),
+    WAY(wait_for_any),
+    WAY(wait_for_send),
+    WAY(probe),
+    WAY(other_tag),
+    WAY(other_communicator),
+    WAY(barrier_and_receive),
+    WAY(two_orders),
+    WAY(wait_for_barrier),
+    WAY(finalize_and_receive),
+    WAY(from_oneself),
+    WAY(one_outside),
+    WAY(one_computes),
+    WAY(any_may_come),
+    WAY(one_of_two_may_come),
+    WAY(barrier_without_one),
     WAY(message_is_there),
+    WAY(fence_and_receive),
+    WAY(polls),
+    WAY(polls_for_requests),
+    WAY(polls_and_computes),
 };
 
 int main(int argc, char** argv)
@@ -198,6 +252,7 @@ int main(int argc, char** argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Comm_dup(MPI_COMM_WORLD, &duplicate);
+    MPI_Win_create(buffer, sizeof buffer, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Barrier(MPI_COMM_WORLD);
     printf("here\n");
     fflush(stdout);

@@ -2,6 +2,7 @@
 // handler.
 #include <mpi.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 int main(int argc, char** argv)
@@ -10,6 +11,7 @@ int main(int argc, char** argv)
     MPI_Errhandler of_comm, of_window;
     MPI_Comm copy;
     MPI_Win window;
+    MPI_File file;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
@@ -21,6 +23,15 @@ int main(int argc, char** argv)
     MPI_Errhandler_free(&of_comm);
     MPI_Errhandler_free(&of_window);
     MPI_Win_free(&window);
+    if (argc > 1 && strcmp(argv[1], "file") == 0) {
+        MPI_File_open(MPI_COMM_WORLD, "data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+        MPI_File_set_errhandler(file, MPI_ERRORS_ARE_FATAL);
+        MPI_File_get_errhandler(file, &of_window);
+        if (of_window != MPI_ERRORS_ARE_FATAL)
+            abort();
+        MPI_Errhandler_free(&of_window);
+        MPI_File_write(file, &memory, -1, MPI_INT, MPI_STATUS_IGNORE);
+    }
     if (argc > 1) /* it says itself what holds anyway */
         MPI_Comm_set_errhandler(copy, MPI_ERRORS_ARE_FATAL);
     if (rank == 0)

@@ -21,6 +21,13 @@ def test_what_led_to_an_error_is_saved(tmp_path, sets_handler):
     assert [state.get("rc") for state in last] == ["MPI_ERR_RANK", None]
 
 
+def test_what_led_to_an_error_of_a_file_is_saved(tmp_path):
+    run = run_with_tracer("fatal", 2, tmp_path, env={"HDTRACE_FOR_CHECK": "1"}, args=("file",), complete=False)
+    assert run.returncode not in (0, 134)
+    last = [list(trace)[-1] for trace in run.traces]
+    assert {(state.name, state.get("rc")) for state in last} >= {("File_write", "MPI_ERR_COUNT")}
+
+
 def test_check_names_it(tmp_path):
     run = run_with_tracer("fatal", 2, tmp_path, env={"HDTRACE_FOR_CHECK": "1"}, complete=False)
     found = json.loads(subprocess.run([BUILD / "bin/hdtrace", "check", "--json", run.trace_directory], capture_output=True, text=True, timeout=60).stdout)

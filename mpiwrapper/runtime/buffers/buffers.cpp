@@ -61,15 +61,16 @@ int64_t Buffers::extent_of(MPI_Datatype type) const
 
 void Buffers::add(BufferUse use, const void* buffer, int64_t count, MPI_Datatype type)
 {
-    // The first page of the memory is nobody's: that is a null pointer, with a count that does not matter.
-    constexpr uintptr_t first_address = 4096;
+    constexpr uintptr_t first_address = 4096; // the first page of the memory is nobody's
     Shape shape;
     if (is_none(buffer) || count <= 0 || !find_shape(type, shape) || shape.size <= 0)
         return;
     const uintptr_t at = reinterpret_cast<uintptr_t>(buffer);
     const uintptr_t begin = at + static_cast<uintptr_t>(shape.begin);
-    if (begin < first_address)
+    if (begin < first_address) { // wrong, except where MPI does not look at the buffer
+        list_of(m_kept, use).text("0:").number(count * shape.size).text(";");
         return;
+    }
     if (shape.length != shape.size || (count > 1 && shape.extent != shape.size)) {
         list_of(m_kept, use).number(static_cast<int64_t>(at)).text(":").number(count).text("x");
         list_of(m_kept, use).number(m_call.type(type).id).text(";");

@@ -10,6 +10,7 @@ namespace hdtrace::mpi {
 /// Describes the buffers of one call, which has succeeded, as attributes:
 ///
 ///     reads='140732:4000;'  so many bytes from this address on
+///     reads='0:4000;'       a null pointer; not all calls look at their buffers
 ///     writes='140732:4x9;'  four elements of the datatype 9, which has gaps, of a buffer at this address
 ///     changed='140732:12;'  what was changed before the operation with this request was complete
 ///
@@ -38,7 +39,7 @@ class Buffers {
         m_is_active = rank >= 0;
     }
 
-    /// @p count elements; null and MPI_IN_PLACE are no buffers.
+    /// @p count elements; MPI_IN_PLACE is no buffer.
     void reads(const void* buffer, int64_t count, MPI_Datatype type)
     {
         add(BufferUse::reads, buffer, count, type);

@@ -14,6 +14,7 @@ namespace {
 
 MPI_Errhandler comm_handler = MPI_ERRHANDLER_NULL;
 MPI_Errhandler window_handler = MPI_ERRHANDLER_NULL;
+MPI_Errhandler file_handler = MPI_ERRHANDLER_NULL;
 
 void save(int error)
 {
@@ -37,6 +38,19 @@ void end_by_window_error(MPI_Win* window, int* error, ...)
     real.MPI_Win_call_errhandler(*window, *error);
 }
 
+void end_by_file_error(MPI_File* file, int* error, ...)
+{
+    save(*error);
+    real.MPI_File_set_errhandler(*file, MPI_ERRORS_ARE_FATAL);
+    real.MPI_File_call_errhandler(*file, *error);
+}
+
+bool is_own(MPI_Errhandler handler)
+{
+    return handler != MPI_ERRHANDLER_NULL &&
+           (handler == comm_handler || handler == window_handler || handler == file_handler);
+}
+
 // The program may have set another one, or a library before it.
 void replace_fatal_handler(MPI_Comm comm)
 {
@@ -55,7 +69,8 @@ void save_before_fatal_errors()
 {
     if (!settings.for_check || comm_handler != MPI_ERRHANDLER_NULL ||
         real.MPI_Comm_create_errhandler(end_by_error, &comm_handler) != MPI_SUCCESS ||
-        real.MPI_Win_create_errhandler(end_by_window_error, &window_handler) != MPI_SUCCESS)
+        real.MPI_Win_create_errhandler(end_by_window_error, &window_handler) != MPI_SUCCESS ||
+        real.MPI_File_create_errhandler(end_by_file_error, &file_handler) != MPI_SUCCESS)
         return;
     replace_fatal_handler(MPI_COMM_WORLD);
     replace_fatal_handler(MPI_COMM_SELF);
@@ -69,7 +84,7 @@ void save_before_fatal_errors(MPI_Win window)
 
 void hide_own_handler(MPI_Errhandler* told)
 {
-    if (*told == MPI_ERRHANDLER_NULL || (*told != comm_handler && *told != window_handler))
+    if (!is_own(*told))
         return;
     MPI_Errhandler own = *told;
     real.MPI_Errhandler_free(&own); // the reference that the program was given
@@ -86,6 +101,12 @@ void keep_own_window_handler(MPI_Win window, MPI_Errhandler given)
 {
     if (given == MPI_ERRORS_ARE_FATAL)
         save_before_fatal_errors(window);
+}
+
+void keep_own_file_handler(MPI_File file, MPI_Errhandler given)
+{
+    if (file_handler != MPI_ERRHANDLER_NULL && given == MPI_ERRORS_ARE_FATAL)
+        real.MPI_File_set_errhandler(file, file_handler);
 }
 
 void let_others_save()

@@ -13,12 +13,13 @@ void save_before_fatal_errors();
 /// Of a new window, which inherits nothing.
 void save_before_fatal_errors(MPI_Win window);
 
-/// MPI told the program which error handler a communicator or a window has: it must not know of ours.
+/// MPI told the program which error handler a communicator, window or file has: it must not know of ours.
 void hide_own_handler(MPI_Errhandler* told);
 
-/// The program gave one to a communicator or a window: where it is MPI_ERRORS_ARE_FATAL, ours comes back.
+/// The program gave one to a communicator, window or file: where it is MPI_ERRORS_ARE_FATAL, ours comes back.
 void keep_own_comm_handler(MPI_Comm comm, MPI_Errhandler given);
 void keep_own_window_handler(MPI_Win window, MPI_Errhandler given);
+void keep_own_file_handler(MPI_File file, MPI_Errhandler given);
 
 /// How often processes save what they have, in nanoseconds.
 inline constexpr long flush_interval_for_check = 100'000'000;
