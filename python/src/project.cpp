@@ -216,6 +216,12 @@ void bind_project(py::module_& module)
                 return shared_site(project, project->objects.call_site(rank, state));
             },
             py::arg("rank"), py::arg("state"))
+        .def(
+            "call_site",
+            [](const ProjectPointer& project, std::int64_t rank, std::int64_t number) {
+                return shared_site(project, project->objects.call_site(rank, number));
+            },
+            py::arg("rank"), py::arg("number"))
         .def_property_readonly("path",
                                [](const OpenedProject& project) { return file_text(project.project.path); })
         .def_property_readonly(

@@ -13,16 +13,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .._hdtrace import printable
+from ..live import LiveRun
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .launchers import UnknownOption, launcher_of, programs_in
 from .output import Progress, UsageError, beside_this, message, seconds, table
+from .stuck import Watch, stuck_lines
 
 _NOT_FOUND, _NOT_EXECUTABLE, _BY_SIGNAL = 127, 126, 128  # exit codes as shells give them
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # which the program gets, too
 _MOST_CALLS = 5_000_000  # that are counted for the summary, in some seconds
 _ROWS = 5
+_LOOK_EVERY = 1.0  # seconds
 _LAUNCHER = "hdtrace-run"
 
 
@@ -69,7 +72,20 @@ def _chosen_folder(path: str) -> Path:
     return folder
 
 
-def _run(command: list[str]) -> int:
+def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end_stuck: bool) -> int:
+    while True:
+        try:
+            return child.wait(_LOOK_EVERY if watch else None)
+        except subprocess.TimeoutExpired:
+            found = watch.look() if watch else None
+        if found:
+            _say(f"hdtrace: {line}" for line in stuck_lines(found))
+            if end_stuck and found.is_forever:
+                message("the run is ended, since it cannot go on")
+                child.terminate()
+
+
+def _run(command: list[str], watch: Watch | None, end_stuck: bool) -> int:
     """The exit code of the program. It has the terminal; signals that only we get are handed on."""
     try:
         child = subprocess.Popen(command)
@@ -80,7 +96,7 @@ def _run(command: list[str]) -> int:
         signal.signal(number, lambda number, _: child.send_signal(number))
     for number in _FROM_TERMINAL:
         signal.signal(number, signal.SIG_IGN)
-    code = child.wait()
+    code = _wait(child, watch, end_stuck)
     for number in (*_FORWARDED, *_FROM_TERMINAL):
         signal.signal(number, signal.SIG_DFL)
     return code if code >= 0 else _BY_SIGNAL - code
@@ -146,12 +162,15 @@ def run(arguments: Namespace) -> int:
         words = words[1:]
     if not words:
         raise UsageError("record: which program? For example: hdtrace record mpirun -n 4 ./app")
+    if arguments.end_stuck and not arguments.stuck_seconds:
+        raise UsageError("record: --end-stuck needs --stuck-seconds, which tells when to look")
     places = _programs(words)  # before anything is made
     name = os.path.basename(words[places[0]])
     folder = _chosen_folder(arguments.output) if arguments.output else _new_folder(name)
     for_check = ["--for-check", "--all-functions=2"] if arguments.check else []  # groups and the like are made and freed by local queries
     tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), *for_check, *getattr(arguments, 'tracer', []), "--"]
-    code = _run(_traced(words, places, tracer))
+    watch = Watch(LiveRun(folder), arguments.stuck_seconds) if arguments.stuck_seconds else None
+    code = _run(_traced(words, places, tracer), watch, arguments.end_stuck)
     if not any(folder.glob("*.info")):
         _say_that_nothing_was_recorded(name, code)
         if not any(folder.iterdir()):

@@ -97,6 +97,14 @@ def parse_interval(text: str) -> tuple[int | None, int | None]:
     return nanoseconds(begin), nanoseconds(end)
 
 
+def parse_seconds(text: str) -> float:
+    """Of a clock, at least a tenth."""
+    value = float(text)
+    if not 0.1 <= value <= 1e9:
+        raise ValueError(text)
+    return value
+
+
 _PROJECT = Argument(
     "PROJECT",
     "a .proj file, whose traces are beside it; or a directory or .info and .trc files, which are merged in memory",
@@ -133,6 +141,9 @@ COMMANDS = (
         (
             Argument("--output", "the folder of the trace; it has to be new or empty [PROGRAM-TIME.hdtrace]", "FOLDER", short="-o"),
             Argument("--check", "record local queries, too, and then look for what is wrong, as hdtrace check does"),
+            Argument("--stuck-seconds", "say who waits for whom, and where, once calls have lasted so long and processes can never go on, or none has moved",
+                     "SECONDS", parse_seconds),
+            Argument("--end-stuck", "end the run then, if processes wait for each other for ever"),
             Argument("--quiet", "say nothing when all is well"),
             *_TRACER,
             Argument("COMMAND-LINE", "mpirun -n 4 ./app, or ./app alone", is_rest=True),
@@ -226,6 +237,21 @@ COMMANDS = (
             _JSON,
         ),
         "check",
+    ),
+    Command(
+        "watch",
+        "show what the processes of a run are doing now",
+        "FOLDER is where a run is being traced to. Each line has processes that are in the same call, or outside of MPI, for how long, and where they "
+        "called it; it is as old as HDTRACE_FLUSH_SECONDS says, a second if nothing else was asked for. Below stands who waits for whom, where processes "
+        "can never go on or none has moved. Ends when all processes have called MPI_Finalize. Compressed traces cannot be watched.",
+        (
+            Argument("FOLDER", "the folder of the trace"),
+            Argument("--every", "look so often [1]", "SECONDS", parse_seconds, default=1.0),
+            Argument("--stuck-seconds", "how long calls last before they are looked into [10]", "SECONDS", parse_seconds, default=10.0),
+            Argument("--once", "look once"),
+            Argument("--json", "look once, and write JSON, for programs"),
+        ),
+        "watch",
     ),
     Command(
         "merge",

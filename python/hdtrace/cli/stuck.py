@@ -1,0 +1,92 @@
+"""Which processes of a run have waited too long, and whether they can ever go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..live import Activity, LiveRun, now
+from ..streams import STATES_BETWEEN_PAUSES
+from .output import duration
+
+_SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Stuck:
+    """lines: who waits for whom; is_forever: they can never go on"""
+
+    lines: list[str]
+    is_forever: bool
+
+
+def rank_list(ranks: Sequence[int]) -> str:
+    """0..3,7"""
+    parts: list[list[int]] = []
+    for rank in sorted(set(ranks)):
+        if parts and rank == parts[-1][1] + 1:
+            parts[-1][1] = rank
+        else:
+            parts.append([rank, rank])
+    return ",".join(str(first) if first == last else f"{first}..{last}" for first, last in parts)
+
+
+def waiting_lines(activities: Sequence[Activity], time: int) -> list[str]:
+    """What they are in, those who are in the same together."""
+    groups: dict[tuple[str, str, str], list[Activity]] = {}
+    for activity in activities:
+        groups.setdefault((activity.state, activity.call, activity.site), []).append(activity)
+    lines = []
+    for (state, call, site), members in groups.items():
+        ranks = rank_list([member.rank for member in members])
+        is_one = len({member.rank for member in members}) == 1
+        what = {"inside": "in", "polls": "polling", "computes": "computing since", "ended": "ended"}[state]
+        waited = duration(time - max(member.since for member in members))
+        lines.append(f"rank{'' if is_one else 's'} {ranks} {what} {call or 'no call yet'}{f' at {site}' if site else ''} for {waited}")
+    return lines
+
+
+def stuck_lines(stuck: Stuck | None) -> list[str]:
+    """For people; none if nothing is stuck."""
+    if stuck is None:
+        return []
+    return ["these processes can never go on:" if stuck.is_forever else "no process has moved:", *(f"  {line}" for line in stuck.lines)]
+
+
+class Watch:
+    """Looks at a run from time to time. now: what was found last, until processes move again."""
+
+    def __init__(self, run: LiveRun, seconds: float) -> None:
+        self._run = run
+        self._longest = int(seconds * _SECOND)
+        self.now: Stuck | None = None
+        self._told: frozenset[tuple[int, int, int]] = frozenset()  # rank, thread and begin of calls
+
+    def look(self) -> Stuck | None:
+        """Something that was not told yet."""
+        time = now()
+        activities = self._run.look()
+        too_long = [one for one in activities if one.waits and time - one.since >= self._longest]
+        calls = frozenset((one.rank, one.thread, one.since) for one in too_long)
+        if not self._told <= calls:
+            self._told, self.now = frozenset(), None
+        if calls <= self._told:
+            return None
+        if deadlocks := self._deadlocks():
+            self.now = Stuck(deadlocks, is_forever=True)
+        elif all(one in too_long or one.state == "ended" for one in activities):
+            self.now = Stuck(waiting_lines(activities, time), is_forever=False)
+        else:
+            return None  # others go on; perhaps they will not, later
+        self._told = calls
+        return self.now
+
+    def _deadlocks(self) -> list[str]:
+        try:
+            checker = self._run.project().checker()
+            found = []
+            while not checker.at_end:
+                found += checker.read(STATES_BETWEEN_PAUSES)
+        except (ValueError, RuntimeError, OSError):  # what is being written just now
+            return []
+        return [line for finding in found if finding.kind == "deadlock" for line in finding.text.split("; ")]

@@ -1,0 +1,61 @@
+"""hdtrace watch"""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from .._hdtrace import printable
+from ..live import Activity, LiveRun, now
+from .output import UsageError, duration, print_json, table
+from .stuck import Watch, rank_list, stuck_lines
+
+_CLEAR = "\x1b[H\x1b[2J"
+_WHAT = {"inside": "in", "polls": "polls", "computes": "computes since", "ended": "ended after"}
+_MOST_ROWS = 40
+
+
+def _rows(activities: Sequence[Activity], until: int) -> Iterable[list[object]]:
+    """Those who are in the same call, together; who has waited longest comes first."""
+    groups: dict[tuple[str, str, str], list[Activity]] = {}
+    for one in activities:
+        groups.setdefault((one.state, one.call, one.site), []).append(one)
+    for (state, call, site), members in sorted(groups.items(), key=lambda group: min(one.since for one in group[1])):
+        longest, shortest = (duration(max(0, until - since)) for since in (min(one.since for one in members), max(one.since for one in members)))
+        yield [rank_list([one.rank for one in members]), _WHAT[state], longest if longest == shortest else f"{shortest} to {longest}", call or "(nothing yet)", site]
+
+
+def _view(run: LiveRun) -> str:
+    activities = run.look()
+    rows = list(_rows(activities, now()))
+    ranks = {one.rank for one in activities}
+    waiting = {one.rank for one in activities if one.waits}
+    head = f"{run.folder}: {len(ranks)} processes, {len(waiting)} inside MPI, at {time.strftime('%H:%M:%S')}\n"
+    more = f"and {len(rows) - _MOST_ROWS} more rows\n" if len(rows) > _MOST_ROWS else ""
+    return head + table(["ranks", "what", "for", "call", "where"], rows[:_MOST_ROWS]) + more
+
+
+def _has_ended(activities: Sequence[Activity]) -> bool:
+    return bool(activities) and all(one.state == "ended" for one in activities)
+
+
+def run(arguments: Namespace) -> int:
+    folder = Path(arguments.folder)
+    if not folder.is_dir():
+        raise UsageError(f"watch: {folder} is no folder with the traces of a run")
+    live = LiveRun(folder)
+    if arguments.json:
+        print_json([asdict(one) for one in live.look()])
+        return 0
+    watch = Watch(live, arguments.stuck_seconds)
+    clear = _CLEAR if sys.stdout.isatty() and not arguments.once else ""
+    while True:
+        watch.look()
+        print(clear + _view(live) + "".join(f"{printable(line)}\n" for line in stuck_lines(watch.now)), flush=True)
+        if arguments.once or _has_ended(live.look()):
+            return 0
+        time.sleep(arguments.every)

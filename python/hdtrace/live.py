@@ -1,0 +1,171 @@
+"""What the processes of a run do now: the ends of traces that are being written."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+import warnings
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from .project import MergeWarning, Project
+
+_TAIL = 1 << 16  # bytes at the end of a trace that are looked at
+_TRACE = re.compile(r"_(\d+)_(\d+)\.trc(\.\d)?$")
+_START = re.compile(rb"timeAdjustment='(\d+)'")
+_DIFFERS = re.compile(rb" (?:time|end|unfinished)='[^']*'")
+_HIDDEN = ("time", "end", "site", "unfinished", "reads", "writes", "wtime", "flag")  # of little use to people here
+_NANOSECONDS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Activity:
+    """What a thread is doing, as far as its trace tells.
+
+    rank, thread: whose it is
+    call: the call that it is in, or was in last, with its arguments; empty before the first one
+    since: when it began; of one that has returned, when that was, in nanoseconds since the epoch
+    state: "inside" the call, "polls" (the call has found nothing for some time, again and again), "computes" outside of MPI, or "ended"
+    site: where it was called, such as "main (app.c:7)"; empty if that is not known
+    """
+
+    rank: int
+    thread: int
+    call: str
+    since: int
+    state: str
+    site: str = ""
+
+    @property
+    def waits(self) -> bool:
+        """For something that others have to do, perhaps."""
+        return self.state in ("inside", "polls")
+
+
+def _words(element: ElementTree.Element) -> str:
+    arguments = [f"{name}={value}" for name, value in element.attrib.items() if name not in _HIDDEN]
+    pending = [child.get("rid", "") for child in element if child.tag == "Pending"]
+    return " ".join([element.tag, *arguments, *([f"rid={','.join(pending)}"] if pending else [])])
+
+
+def _found_nothing(element: ElementTree.Element) -> bool:
+    return element.get("flag") == "0" or (element.get("unfinished") is None and element.find("Pending") is not None)
+
+
+class _Tail:
+    """The end of one trace."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._origin: int | None = None
+        self._poll: tuple[bytes, int] | None = None  # what it asks, and since when
+
+    def _read(self) -> list[bytes]:
+        """Whole lines with calls; a line may be missing that is being written."""
+        with open(self.path, "rb") as file:
+            if self._origin is None:
+                start = _START.search(file.read(4096))
+                self._origin = int(start[1]) * _NANOSECONDS if start else None
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - _TAIL))
+            lines = file.read().split(b"\n")
+        whole = lines[1:] if size > _TAIL else lines
+        return [line for line in whole if line.startswith(b"<") and line.endswith(b">") and not line.startswith((b"<?", b"<Program", b"</Program", b"<Event"))]
+
+    def _time(self, line: bytes, name: str) -> int:
+        found = re.search(rf" {name}='(\d+)\.(\d+)'".encode(), line)
+        return (self._origin or 0) + int(found[1]) * _NANOSECONDS + int(found[2]) if found else 0
+
+    def look(self, rank: int, thread: int) -> tuple[Activity, str] | None:
+        """And the number of its site. Nothing if the end is being written just now."""
+        lines = self._read()
+        if not lines:
+            return Activity(rank, thread, "", self._origin or 0, "computes"), ""
+        try:
+            last = ElementTree.fromstring(lines[-1])
+        except ElementTree.ParseError:
+            return None
+        state, since = "computes", self._time(lines[-1], "end")
+        if last.get("unfinished") is not None:
+            state, since = "inside", self._time(lines[-1], "time")
+        elif last.tag == "Finalize":
+            state = "ended"
+        asked_since = self._polls_since(lines, last)
+        if asked_since is not None:
+            state, since = "polls", asked_since
+        return Activity(rank, thread, _words(last), since, state), last.get("site", "")
+
+    def _polls_since(self, lines: list[bytes], last: ElementTree.Element) -> int | None:
+        """When it began to ask what it asks still; nothing if it does not ask again and again. Before the first line of all that
+        was looked at it may have asked the same, and did if it had asked it the last time."""
+        question = _DIFFERS.sub(b"", lines[-1])
+        same = 0
+        while same < len(lines) and _DIFFERS.sub(b"", lines[-1 - same]) == question:
+            same += 1
+        if not _found_nothing(last) or same < 2:
+            self._poll = None
+            return None
+        began = self._time(lines[-same], "time")
+        if self._poll and self._poll[0] == question and same == len(lines):
+            began = self._poll[1]
+        self._poll = question, began
+        return began
+
+
+class LiveRun:
+    """A run that is being traced into a folder. What each process does is as old as HDTRACE_FLUSH_SECONDS. Compressed traces tell nothing."""
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        self._tails: dict[Path, _Tail] = {}
+        self._sites: dict[tuple[int, str], str] = {}
+
+    def project(self) -> Project:
+        """As far as it is written."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MergeWarning)
+            return Project(self.folder)
+
+    def _newest(self) -> Iterator[tuple[int, int, Path]]:
+        """Of traces in segments, the one that is written to."""
+        newest: dict[tuple[int, int, str], tuple[int, Path]] = {}
+        for path in self.folder.iterdir():
+            found = _TRACE.search(path.name)
+            if found and path.stat().st_size > 0:
+                key = int(found[1]), int(found[2]), path.name[: found.start()]
+                newest[key] = max(newest.get(key, (0, path)), (path.stat().st_mtime_ns, path))
+        for (rank, thread, _), (_, path) in sorted(newest.items()):
+            yield rank, thread, path
+
+    def look(self) -> list[Activity]:
+        """By rank and thread."""
+        found = []
+        for rank, thread, path in self._newest():
+            seen = self._tails.setdefault(path, _Tail(path)).look(rank, thread)
+            if seen:
+                activity, site = seen
+                found.append(Activity(**{**vars(activity), "site": self._site(rank, site)}))
+        return found
+
+    def _site(self, rank: int, number: str) -> str:
+        if not number or not number.isdigit():
+            return ""
+        if (rank, number) not in self._sites:
+            self._learn_site(rank, number)
+        return self._sites.get((rank, number), "")
+
+    def _learn_site(self, rank: int, number: str) -> None:
+        try:
+            site = self.project()._project.call_site(rank, int(number))
+        except (ValueError, RuntimeError, OSError):  # its description is being written
+            return
+        if site is not None:
+            self._sites[rank, number] = str(site)
+
+
+def now() -> int:
+    """In nanoseconds since the epoch."""
+    return time.time_ns()

@@ -1,0 +1,112 @@
+"""What a run is doing, and that it can never go on, while it lasts."""
+import json
+import subprocess
+import time
+from contextlib import contextmanager
+
+import pytest
+from conftest import BUILD, MPIRUN, compile_text, run
+
+HDTRACE = BUILD / "bin/hdtrace"
+USAGE = 2
+
+PROGRAM = """
+#include <mpi.h>
+#include <string.h>
+#include <unistd.h>
+static int rank, value;
+static void receive(int from) { MPI_Recv(&value, 1, MPI_INT, from, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (strcmp(argv[1], "circle") == 0)
+        receive(1 - rank);
+    if (strcmp(argv[1], "late") == 0) {
+        if (rank == 1)
+            receive(0);
+        sleep(4); /* seconds: longer than calls are permitted to last */
+        if (rank == 0)
+            MPI_Send(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD);
+    }
+    for (int found = 0; strcmp(argv[1], "polls") == 0 && rank == 0 && !found; usleep(1000))
+        MPI_Iprobe(1, 7, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+    while (strcmp(argv[1], "polls") == 0)
+        pause();
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    return compile_text("mpicc", tmp_path_factory.mktemp("watched") / "watched", PROGRAM, "-g", "-O1")
+
+
+@contextmanager
+def running(program, way, folder):
+    """Once its processes have written something."""
+    with subprocess.Popen([HDTRACE, "record", "--quiet", "-o", folder, MPIRUN, "-n", "2", program, way], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        try:
+            yield
+        finally:
+            child.terminate()
+
+
+def look(folder, wanted):
+    """What the processes do once they do it: rank -> what."""
+    for _ in range(200):
+        if folder.is_dir():
+            found = {one["rank"]: one for one in json.loads(run(HDTRACE, "watch", "--json", folder).stdout)}
+            if {rank: one["state"] for rank, one in found.items()} == wanted:
+                return found
+        time.sleep(0.2)
+    raise AssertionError(found)
+
+
+def test_calls_in_progress(program, tmp_path):
+    folder = tmp_path / "trace"
+    with running(program, "circle", folder):
+        found = look(folder, {0: "inside", 1: "inside"})
+        assert found[0]["call"].startswith("Recv fromRank=1 fromTag=7") and "watched.c:6" in found[0]["site"]
+        time.sleep(1)
+        text = run(HDTRACE, "watch", "--once", "--stuck-seconds", "0.5", folder).stdout
+    assert "2 processes, 2 inside MPI" in text and "can never go on" in text
+    assert "rank 0 waits in Recv fromRank=1" in text and "rank 1 waits in Recv fromRank=0" in text
+
+
+def test_polls_and_computation(program, tmp_path):
+    folder = tmp_path / "trace"
+    with running(program, "polls", folder):
+        found = look(folder, {0: "polls", 1: "computes"})
+        assert found[0]["call"].startswith("Iprobe source=1 tag=7") and found[1]["call"].startswith("Barrier")
+        first, second = (look(folder, {0: "polls", 1: "computes"})[0]["since"] for _ in range(2))
+        assert 0 < first and 0 < second
+
+
+def test_a_run_that_can_never_go_on_is_ended(program, tmp_path):
+    result = run(HDTRACE, "record", "--stuck-seconds", "1", "--end-stuck", "-o", tmp_path / "trace", MPIRUN, "-n", "2", program, "circle")
+    assert result.returncode != 0
+    assert "rank 0 waits in Recv fromRank=1 fromTag=7" in result.stderr and "watched.c:6" in result.stderr and "the run is ended" in result.stderr
+    assert list((tmp_path / "trace").glob("*.proj"))
+
+
+def test_a_run_that_only_waits_goes_on(program, tmp_path):
+    result = run(HDTRACE, "record", "--stuck-seconds", "1", "--end-stuck", "-o", tmp_path / "trace", MPIRUN, "-n", "2", program, "late")
+    assert result.returncode == 0 and "go on" not in result.stderr and "has moved" not in result.stderr
+
+
+def test_the_view_ends_with_the_run(program, tmp_path):
+    folder = tmp_path / "trace"
+    assert run(HDTRACE, "record", "--quiet", "-o", folder, MPIRUN, "-n", "2", program, "none").returncode == 0
+    assert "ended after" in run(HDTRACE, "watch", folder).stdout
+
+
+@pytest.mark.parametrize("words, text", [
+    (["watch", "/nowhere/at/all"], "no folder with the traces of a run"), (["watch", "--every", "0", "."], "'0' is not SECONDS"),
+    (["record", "--end-stuck", "true"], "--end-stuck needs --stuck-seconds")])
+def test_wrong_usage(words, text):
+    result = run(HDTRACE, *words)
+    assert result.returncode == USAGE and text in result.stderr
