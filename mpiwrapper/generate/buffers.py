@@ -128,7 +128,10 @@ def _length(function, counts):
 
 
 def _condition(function, buffer):
-    """When MPI looks at the buffer of a call that has a root."""
+    """When MPI looks at the buffer: not of everybody in a call that has a root, and not if the other end is nobody."""
     is_read = buffer.direction == "in"
     sides = {"one-to-all": ("is_root", "is_leaf"), "all-to-one": ("is_leaf", "is_root")}.get(function.meaning.collective)
-    return f"rooted.{sides[0 if is_read else 1]}" if sides else ""
+    if sides:
+        return f"rooted.{sides[0 if is_read else 1]}"
+    peer = function.of_kind("TARGET") or function.of_kind("DEST" if is_read else "SOURCE")
+    return f"{peer[0].name} != MPI_PROC_NULL" if peer else ""

@@ -26,7 +26,8 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
     };
     if (call.wants_buffers())
         call.keep_buffers([=](Buffers& buffers) {
-            buffers.writes(buf, count, datatype);
+            if (source != MPI_PROC_NULL)
+                buffers.writes(buf, count, datatype);
         });
     call.begin(set_arguments);
     const int rc = call.end(real.MPI_Irecv(buf, count, datatype, source, tag, comm, request));

@@ -25,7 +25,8 @@ extern "C" HDT_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, 
     };
     if (call.wants_buffers())
         call.keep_buffers([=](Buffers& buffers) {
-            buffers.writes(buf, count, datatype);
+            if (source != MPI_PROC_NULL)
+                buffers.writes(buf, count, datatype);
         });
     call.begin(set_arguments);
     const int rc = call.end(real.MPI_Recv(buf, count, datatype, source, tag, comm, used_status.get()));

@@ -25,7 +25,8 @@ extern "C" HDT_EXPORT int MPI_Send(const void *buf, int count, MPI_Datatype data
     };
     if (call.wants_buffers())
         call.keep_buffers([=](Buffers& buffers) {
-            buffers.reads(buf, count, datatype);
+            if (dest != MPI_PROC_NULL)
+                buffers.reads(buf, count, datatype);
         });
     call.begin(set_arguments);
     const int rc = call.end(real.MPI_Send(buf, count, datatype, dest, tag, comm));

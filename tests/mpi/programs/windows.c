@@ -7,7 +7,7 @@ static MPI_Group neighbours_of_access, neighbours_of_exposure;
 
 static void access_all_ways(void)
 {
-    int value = 3, result, compare = 0;
+    int value = 3, result, swapped, compare = 0;
     MPI_Put(&value, 1, MPI_INT, right, 0, 1, MPI_INT, window);
     MPI_Win_flush(right, window);
     MPI_Get(&result, 1, MPI_INT, right, 0, 1, MPI_INT, window);
@@ -18,7 +18,7 @@ static void access_all_ways(void)
     MPI_Get_accumulate(&value, 1, MPI_INT, &result, 1, MPI_INT, right, 1, 1, MPI_INT, MPI_SUM, window);
     MPI_Win_flush_local_all(window);
     MPI_Fetch_and_op(&value, &result, MPI_INT, right, 2, MPI_SUM, window);
-    MPI_Compare_and_swap(&value, &compare, &result, MPI_INT, right, 3, window);
+    MPI_Compare_and_swap(&value, &compare, &swapped, MPI_INT, right, 3, window);
     MPI_Win_flush(right, window);
 }
 
