@@ -20,6 +20,7 @@ struct KindFacts {
     std::string_view means;
     std::string_view what_to_do;
     Severity severity;
+    bool needs_check; ///< only runs that were recorded for checking (HDTRACE_FOR_CHECK) can show it
 };
 
 /// In the order of the enumeration, which is that of the output.

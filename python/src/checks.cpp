@@ -99,6 +99,7 @@ void bind_checks(py::module_& module)
         .def_readonly("title", &KindFacts::title)
         .def_readonly("means", &KindFacts::means)
         .def_readonly("what_to_do", &KindFacts::what_to_do)
+        .def_readonly("needs_check", &KindFacts::needs_check)
         .def_property_readonly("severity", [](const KindFacts& kind) { return name_of(kind.severity); });
     module.def("finding_kinds", [] { return std::vector(all_kinds().begin(), all_kinds().end()); });
     py::class_<OwnedFinding>(module, "Finding")

@@ -15,7 +15,7 @@ from .._hdtrace import find_problems, finding_kinds, printable
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .check_choice import Choice
-from .output import Progress, print_json, site_fields
+from .output import Progress, message, print_json, site_fields
 from .sarif import sarif
 
 KINDS = {kind.name: kind for kind in finding_kinds()}  # in the order of the output
@@ -122,9 +122,18 @@ def _by_kind(findings: Iterable[Finding]) -> Iterable[list[Finding]]:
     return kinds.values()
 
 
+def _say_what_cannot_be_found(project: Project, only: list[str], left_out: list[str]) -> None:
+    """Of the kinds that are asked for. Old traces do not tell how they were recorded."""
+    setting = project.run.settings.get("HDTRACE_FOR_CHECK")
+    kinds = [kind.name for kind in KINDS.values() if kind.needs_check and kind.name in (only or KINDS) and kind.name not in left_out]
+    if setting and setting.value == "0" and kinds:
+        message(f"the run was not recorded with 'hdtrace record --check', so nothing is known of {', '.join(kinds)}")
+
+
 def run(arguments: Namespace) -> int:
     choice = Choice(arguments.only, getattr(arguments, "not"), arguments.suppress, tuple(KINDS))
-    findings = [finding for finding in find(Project(*arguments.project), schemas=not arguments.no_schemas) if choice.has(finding)]
+    project = Project(*arguments.project)
+    findings = [finding for finding in find(project, schemas=not arguments.no_schemas) if choice.has(finding)]
     if arguments.json:
         print_json([asdict(finding) for finding in findings])
     elif arguments.sarif:
@@ -132,4 +141,5 @@ def run(arguments: Namespace) -> int:
     else:
         for line in findings if arguments.all else summary(findings, arguments.limit):
             print(printable(str(line)))
+        _say_what_cannot_be_found(project, arguments.only, getattr(arguments, "not"))
     return 1 if any(finding.is_error or arguments.strict for finding in findings) else 0
