@@ -85,8 +85,8 @@ Checker::Checker(std::shared_ptr<const OpenedProject> project)
 std::vector<Finding> Checker::read(std::size_t calls)
 {
     for (; calls > 0 && !m_at_end; --calls) {
-        if (const State* call = m_calls.next())
-            m_walk.add(m_calls.trace(), *call);
+        if (const ReadAhead::Item* call = m_calls.next())
+            m_walk.add(*call->trace, call->state);
         else
             finish();
     }

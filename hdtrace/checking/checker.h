@@ -22,7 +22,7 @@
 #include "hdtrace/checking/waiting_calls.h"
 #include "hdtrace/checking/window_check.h"
 #include "hdtrace/format/left_out.h"
-#include "hdtrace/format/merged_traces.h"
+#include "hdtrace/format/read_ahead.h"
 #include "hdtrace/matching/collectives.h"
 #include "hdtrace/matching/messages.h"
 
@@ -53,7 +53,7 @@ class Checker : EventVisitor {
     std::shared_ptr<const OpenedProject> m_project;
     LeftOut m_left_out;
     Findings m_findings;
-    MergedTraces m_calls;
+    ReadAhead m_calls;
     Endings m_endings{m_findings};
     ReferenceCheck m_references{m_findings};
     ArgumentCheck m_arguments{m_findings, m_endings};

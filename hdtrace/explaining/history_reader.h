@@ -13,8 +13,8 @@
 #include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/explaining/clocks.h"
 #include "hdtrace/explaining/history.h"
-#include "hdtrace/explaining/read_ahead.h"
 #include "hdtrace/explaining/window_epochs.h"
+#include "hdtrace/format/read_ahead.h"
 #include "hdtrace/matching/collectives.h"
 #include "hdtrace/matching/messages.h"
 

@@ -24,6 +24,7 @@ def test_buffers_are_described(run):
         (column,) = {state["tid"] for state in trace if state.name == "Send"}
         assert told == {
             ("Irecv", "writes", "32;"), ("Isend", "reads", "32;"), ("Send_init", "reads", "32;"), ("Put", "reads", "4;"),
+            ("Recv", "writes", "32;"),
             ("Irecv", "writes", f"1x{column};"), ("Send", "reads", f"1x{column};"), ("Alltoall", "reads", "32;"), ("Alltoall", "writes", "32;")}
 
 

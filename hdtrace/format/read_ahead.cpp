@@ -1,4 +1,4 @@
-#include "hdtrace/explaining/read_ahead.h"
+#include "hdtrace/format/read_ahead.h"
 
 #include <utility>
 
