@@ -309,7 +309,8 @@ Wrong wrong_request(const Call& call, const ArgumentContext&)
         return WrongArgument{FindingKind::invalid_request, "starts a request that is not a persistent one"};
     // What waits for nothing returns at once, if MPI takes it.
     if (call.facts.progress == CallProgress::waits && !has_any && call.state.is_unfinished())
-        return WrongArgument{FindingKind::invalid_request, "waits for a request that does not exist"};
+        return WrongArgument{FindingKind::invalid_request,
+                             "waits for a request that does not exist or was not started"};
     if (call.facts.progress == CallProgress::releases && call.state.integer("rid").value_or(-1) < 0)
         return WrongArgument{FindingKind::invalid_request, "frees a request that does not exist"};
     return std::nullopt;

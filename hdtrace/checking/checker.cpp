@@ -142,6 +142,9 @@ void Checker::check_waiting()
 {
     for (const std::int64_t rank : m_arguments.refused())
         m_waiting.leave_out(rank);
+    for (const RunProcess& process : m_project->project.run.processes)
+        for (const FatalSignal& signal : process.signals)
+            m_waiting.lasted_until(signal.time);
     const auto waiting = m_waiting.find(static_cast<std::int64_t>(m_project->project.process_count));
     for (const Deadlock& deadlock : find_deadlocks(waiting, m_waiting.ended())) {
         m_findings.report(FindingKind::deadlock,

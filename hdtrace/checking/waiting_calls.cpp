@@ -58,7 +58,8 @@ void WaitingCalls::leave(const Call& call)
         m_with_threads.insert(rank);
     if (call.facts.life == LifeCycle::ends)
         (call.state.is_unfinished() ? m_finalizing : m_ended).insert(rank);
-    m_last_end = std::max(m_last_end, call.state.end);
+    if (call.state.is_unfinished() && !is_poll(call.facts))
+        lasted_until(call.state.end);
     if (is_poll(call.facts) && (call.state.is_unfinished() || is_in_vain(call.state)))
         note_poll(call);
     else if (call.facts.progress != CallProgress::query)
@@ -82,7 +83,7 @@ void WaitingCalls::note_poll(const Call& call)
 void WaitingCalls::take_polls_as_waiting()
 {
     for (const auto& [rank, polling] : m_polling) {
-        const bool is_until_end = m_last_end - polling.end <= polling.end - polling.begin;
+        const bool is_until_end = m_end > 0 && m_end - polling.end <= polling.end - polling.begin;
         if (polling.count >= fewest_polls && polling.questions.size() == 1 && is_until_end)
             m_unfinished[rank] = polling.questions.front();
     }
@@ -95,9 +96,23 @@ void WaitingCalls::joined(const Call& call)
     const std::optional<CollectiveObject> object = m_collective_objects.of(call);
     if (!object)
         return;
-    const std::int64_t number = m_calls[{*object, call.trace.rank}]++;
+    const Sequence sequence{*object};
+    const std::int64_t number = m_calls[{sequence, call.trace.rank}]++;
+    auto& by_request = call.facts.progress == CallProgress::prepares ? m_prepared : m_collectives;
     if (const auto rid = call.state.integer("rid"))
-        m_collectives[{call.trace.rank, *rid}] = {*object, number};
+        by_request[{call.trace.rank, *rid}] = {sequence, number};
+}
+
+/// Of a persistent request.
+void WaitingCalls::started(const Call& call, const Operation& operation)
+{
+    if (call.is_inside_call || operation.rid < 0 || operation.facts->progress != CallProgress::prepares)
+        return;
+    const auto prepared = m_prepared.find({operation.rank, operation.call->integer("rid").value_or(-1)});
+    if (prepared == m_prepared.end())
+        return;
+    const Sequence starts{prepared->second.first.object, prepared->second.second};
+    m_collectives[{operation.rank, operation.rid}] = {starts, m_calls[{starts, operation.rank}]++};
 }
 
 void WaitingCalls::completed(const Call& call, const Completion& completion)
@@ -113,7 +128,7 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
             continue;
         m_open.add_in_progress(call.trace, call.state, *call.facts);
         if (call.object)
-            ++m_calls[{*call.object, rank}];
+            ++m_calls[{Sequence{*call.object}, rank}];
     }
     m_open.match();
     std::map<std::int64_t, WaitingCall> waiting;
@@ -135,7 +150,7 @@ Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, std::int64
     if (facts.progress != CallProgress::blocking && facts.probes == ProbeKind::none)
         return {};
     if (call.object)
-        return only(condition_of(rank, Place{*call.object, calls_of(*call.object, rank) - 1}));
+        return only(condition_of(rank, Place{{*call.object}, calls_of({*call.object}, rank) - 1}));
     Wait wait;
     if (const OpenEnd* send = m_open.send_of(rank, OpenEnd::in_progress))
         wait.conditions.push_back(condition_of(*send, true));
@@ -182,12 +197,13 @@ Condition WaitingCalls::condition_of(const OpenEnd& end, bool is_send) const
 /// All members that have not called it.
 Condition WaitingCalls::condition_of(std::int64_t rank, const Place& place) const
 {
-    const auto& [object, number] = place;
+    const auto& [sequence, number] = place;
+    const CollectiveObject& object = sequence.object;
     Condition condition;
     if (!object.communicator || m_collective_objects.is_ambiguous(object))
         return condition;
     for (const Communicator::Member& member : object.communicator->members)
-        if (member.global != rank && calls_of(object, member.global) <= number)
+        if (member.global != rank && calls_of(sequence, member.global) <= number)
             condition.ranks.insert(member.global);
     return condition;
 }
@@ -201,9 +217,9 @@ Condition WaitingCalls::finalized_by_all(std::int64_t process_count) const
     return condition;
 }
 
-std::int64_t WaitingCalls::calls_of(const CollectiveObject& object, std::int64_t rank) const
+std::int64_t WaitingCalls::calls_of(const Sequence& sequence, std::int64_t rank) const
 {
-    const auto found = m_calls.find({object, rank});
+    const auto found = m_calls.find({sequence, rank});
     return found == m_calls.end() ? 0 : found->second;
 }
 

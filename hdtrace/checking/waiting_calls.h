@@ -1,6 +1,7 @@
 // waiting_calls.h - what the calls in which processes were when the trace ended were waiting for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -29,10 +30,10 @@ struct WaitingCall {
 };
 
 /// Follows all calls of a program, also those that have not ended, and tells at the end who waits for whom.
-/// A process that only asks, again and again until the end, whether something has happened, waits for it,
-/// too. What it cannot know for certain it takes as fulfilled: epochs of windows, and processes with several
-/// threads, of which another one may go on. Memory grows with the operations in
-/// flight, the communicators and the processes. For one thread at a time.
+/// A process that only asks, again and again until the run is ended, whether something has happened, waits
+/// for it, too. What it cannot know for certain it takes as fulfilled: epochs of windows, and processes with
+/// several threads, of which another one may go on. Memory grows with the operations in flight, the
+/// communicators and the processes. For one thread at a time.
 class WaitingCalls : public EventVisitor {
   public:
     /// @p objects must outlive it.
@@ -43,12 +44,15 @@ class WaitingCalls : public EventVisitor {
 
     void leave(const Call& call) override;
     void joined(const Call& call) override;
+    void started(const Call& call, const Operation& operation) override;
     void completed(const Call& call, const Completion& completion) override;
 
     /// What MessageMatcher found no other end for.
     void add_rest(const Message& message) { m_open.add_rest(message); }
     /// The process can never go on for another reason: it waits for nobody.
     void leave_out(std::int64_t rank) { m_left_out.insert(rank); }
+    /// The run was not over then, in nanoseconds since the epoch.
+    void lasted_until(std::int64_t time) { m_end = std::max(m_end, time); }
     /// What is left over, once find() was called.
     const OpenEnds& open_ends() const { return m_open; }
 
@@ -72,9 +76,17 @@ class WaitingCalls : public EventVisitor {
         std::int64_t begin = 0; ///< nanoseconds since the epoch
         std::int64_t end = 0;
     };
-    using RequestId = std::pair<std::int64_t, std::int64_t>;    // rank and rid
-    using MemberId = std::pair<CollectiveObject, std::int64_t>; // and rank
-    using Place = std::pair<CollectiveObject, std::int64_t>;    // of a collective operation: its number
+    /// Collective operations that follow each other, in the same order in all members.
+    struct Sequence {
+        CollectiveObject object;
+        std::int64_t prepared =
+            -1; ///< the starts of this one, which was prepared; -1: the calls on the object
+
+        auto operator<=>(const Sequence&) const = default;
+    };
+    using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
+    using MemberId = std::pair<Sequence, std::int64_t>;      // and rank
+    using Place = std::pair<Sequence, std::int64_t>;         // of an operation: its number
 
     void note_poll(const Call& call);
     void take_polls_as_waiting();
@@ -84,17 +96,18 @@ class WaitingCalls : public EventVisitor {
     Condition condition_of(const OpenEnd& end, bool is_send) const;
     Condition condition_of(std::int64_t rank, const Place& place) const;
     Condition finalized_by_all(std::int64_t process_count) const;
-    std::int64_t calls_of(const CollectiveObject& object, std::int64_t rank) const;
+    std::int64_t calls_of(const Sequence& sequence, std::int64_t rank) const;
 
     const ObjectTable& m_objects;
     CollectiveObjects m_collective_objects;
     std::map<std::int64_t, Unfinished> m_unfinished;          ///< by rank: of its only thread
     std::map<std::int64_t, Polling> m_polling;                ///< by rank
-    std::int64_t m_last_end = 0;                              ///< of all calls
+    std::int64_t m_end = 0;                                   ///< of the run, as far as it is known
     std::unordered_map<std::int64_t, std::int64_t> m_threads; ///< by rank: the first that called something
     std::set<std::int64_t> m_with_threads;                    ///< processes of which several did
     std::map<MemberId, std::int64_t> m_calls;                 ///< collective ones that began
     std::map<RequestId, Place> m_collectives;                 ///< those that have requests
+    std::map<RequestId, Place> m_prepared;                    ///< by the persistent request
     OpenEnds m_open;
     std::set<std::int64_t> m_left_out;
     std::set<std::int64_t> m_ended;

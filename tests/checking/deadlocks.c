@@ -174,6 +174,18 @@ static void polls_for_requests(void)
     }
 }
 
+static void persistent_barrier(void)
+{
+#if MPI_VERSION >= 4
+    MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    if (rank == 0) {
+        receive(1, 0);
+    }
+    MPI_Start(&requests[0]);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+#endif
+}
+
 /* --- these can go on --- */
 
 static void polls_and_computes(void)
@@ -244,6 +256,7 @@ static const struct {
     WAY(polls),
     WAY(polls_for_requests),
     WAY(polls_and_computes),
+    WAY(persistent_barrier),
 };
 
 int main(int argc, char** argv)

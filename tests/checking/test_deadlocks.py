@@ -18,7 +18,7 @@ STUCK = {
     "receive_first": ALL, "send_first": ALL, "large_sends": ALL, "from_any": ALL, "wait_for_all": ALL, "wait_for_any": ALL, "wait_for_send": ALL,
     "probe": ALL, "other_tag": Expected({0, 1}), "other_communicator": Expected({0, 1}), "barrier_and_receive": Expected({0, 1}, {2}),
     "two_orders": ALL, "wait_for_barrier": Expected({0, 1}, {2}), "finalize_and_receive": Expected({0, 1}, {2}), "from_oneself": Expected({0}),
-    "one_outside": Expected({0, 1}, {2}), "fence_and_receive": Expected({0, 1}, {2}), "polls": ALL, "polls_for_requests": ALL,
+    "one_outside": Expected({0, 1}, {2}), "fence_and_receive": Expected({0, 1}, {2}), "polls": ALL, "persistent_barrier": Expected({0, 1}, {2}), "polls_for_requests": ALL,
 }
 CAN_GO_ON = ["one_computes", "any_may_come", "one_of_two_may_come", "barrier_without_one", "message_is_there", "polls_and_computes"]
 
@@ -48,6 +48,8 @@ def deadlocks(directory):
 
 @pytest.mark.parametrize("way", STUCK)
 def test_who_waits_for_whom(tmp_path, way):
+    if way == "persistent_barrier" and SETTINGS["mpi"] == "Open MPI":
+        pytest.skip("Open MPI 4 has no persistent collective operations")
     run_until_it_hangs(way, tmp_path)
     (finding,) = deadlocks(tmp_path)
     parts = finding["text"].split("; ")

@@ -294,6 +294,6 @@ def test_statistics_and_checks_read_them(run_traced):
     for command in ("stats", "check", "info"):
         result = subprocess.run([MERGER.with_name("hdtrace"), command, project], capture_output=True, text=True)
         said = f"hdtrace: {project}: 2 calls are left out, as was asked for: Barrier (2)\n"  # by MPI_Pcontrol
-        assert (result.returncode, result.stderr) == (0, said), result
+        assert result.returncode == 0 and result.stderr.startswith(said), result
         assert command != "stats" or re.search(r"^solver:smooth <&> +4 ", result.stdout, re.MULTILINE), result.stdout
     assert hdtrace.open(project)
