@@ -44,6 +44,16 @@ def test_large_worlds(run, process):
         ("app", "0", "0"), ("app-world2", "8", "8")]
 
 
+def test_a_first_process_that_was_killed_before_it_told_its_world(run, process):
+    process(1, 1, 3)
+    process(1, 2, 3)
+    run.info(0, header=False)
+    run.trace(0)
+    project = run.merge(".").project
+    assert [(world.get("uid"), world.get("size")) for world in project.iter("World")] in ([], [("W", "3")])
+    assert len(members(project, "WORLD")) == 3
+
+
 def test_ten_worlds_are_in_the_order_of_their_numbers(run, process):
     process(1, 0, 1, "".join(comm(i, f"W/{i}@children", "0->0;", f"-{3 + i}->0;", "side='first'") for i in range(2, 12)))
     for world in range(2, 12):
