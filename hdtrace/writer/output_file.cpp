@@ -16,13 +16,13 @@ namespace hdtrace {
 namespace {
 
 // Other threads that write, too, have descriptors for a moment each: where there are few, one comes free
-// soon.
+// soon, on a busy machine a little later.
 template <typename Open> int open_when_possible(Open open)
 {
-    constexpr int most_tries = 20;
-    constexpr timespec pause = {0, 1'000'000};
+    constexpr long first_pause = 1'000'000, longest_pause = 256 * first_pause; // nanoseconds
     int descriptor = open();
-    for (int i = 1; descriptor < 0 && errno == EMFILE && i < most_tries; ++i) {
+    for (timespec pause = {0, first_pause};
+         descriptor < 0 && errno == EMFILE && pause.tv_nsec <= longest_pause; pause.tv_nsec *= 2) {
         nanosleep(&pause, nullptr);
         descriptor = open();
     }
