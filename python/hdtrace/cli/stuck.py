@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import monotonic
 
 from ..live import Activity, LiveRun, now
 from ..streams import STATES_BETWEEN_PAUSES
@@ -59,6 +60,8 @@ class Watch:
     def __init__(self, run: LiveRun, seconds: float) -> None:
         self._run = run
         self._longest = int(seconds * _SECOND)
+        self._looked_into: frozenset[tuple[int, int, int]] = frozenset()
+        self._next_look = 0.0  # of a clock
         self.now: Stuck | None = None
         self._told: frozenset[tuple[int, int, int]] = frozenset()  # rank, thread and begin of calls
 
@@ -72,16 +75,20 @@ class Watch:
             self._told, self.now = frozenset(), None
         if calls <= self._told:
             return None
-        if deadlocks := self._deadlocks():
+        if deadlocks := self._deadlocks(calls):
             self.now = Stuck(deadlocks, is_forever=True)
-        elif all(one in too_long or one.state == "ended" for one in activities):
+        elif calls <= self._looked_into and all(one in too_long or one.state == "ended" for one in activities):
             self.now = Stuck(waiting_lines(activities, time), is_forever=False)
         else:
             return None  # others go on; perhaps they will not, later
         self._told = calls
         return self.now
 
-    def _deadlocks(self) -> list[str]:
+    def _deadlocks(self, calls: frozenset[tuple[int, int, int]]) -> list[str]:
+        """All traces are read for it, so only if other calls have lasted too long than the last time, and for a tenth of the time at most."""
+        begin = monotonic()
+        if calls <= self._looked_into or begin < self._next_look:
+            return []
         try:
             checker = self._run.project().checker()
             found = []
@@ -89,4 +96,6 @@ class Watch:
                 found += checker.read(STATES_BETWEEN_PAUSES)
         except (ValueError, RuntimeError, OSError):  # what is being written just now
             return []
+        self._looked_into = calls
+        self._next_look = monotonic() + 9 * (monotonic() - begin)
         return [line for finding in found if finding.kind == "deadlock" for line in finding.text.split("; ")]
