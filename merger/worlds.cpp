@@ -82,7 +82,8 @@ std::vector<InfoInput> by_world(std::vector<InfoInput> inputs)
 void WorldSequence::enter(const ProcessInfo& info)
 {
     const bool is_told = info.process && !info.process->world.empty();
-    if (is_told && !m_worlds.empty() && !m_firsts.back()) // the processes before it were killed before they told
+    if (is_told && !m_worlds.empty() &&
+        !m_firsts.back()) // the processes before it were killed before they told
         m_worlds.back().uid = info.process->world;
     if (m_worlds.empty() || (is_told && info.process->world != current().uid)) {
         const std::int64_t first =
