@@ -1,8 +1,7 @@
 #include "hdtrace/checking/window_check.h"
 
-#include <sstream>
-
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/matching/rank_list.h"
 
 namespace hdtrace {
 namespace {
@@ -13,25 +12,11 @@ bool asserts(const State& call, std::string_view what)
     return assertion && assertion->find(what) != std::string::npos;
 }
 
-/// The ranks of a list such as "0;2..5;".
-std::set<std::int64_t> ranks_in(const std::string* list)
+/// Those of other worlds are not known by their numbers.
+std::set<std::int64_t> targets_in(const State& call, std::size_t process_count)
 {
-    std::set<std::int64_t> ranks;
-    if (!list)
-        return ranks;
-    std::istringstream text(*list);
-    for (std::string part; std::getline(text, part, ';');) {
-        std::istringstream range(part);
-        std::int64_t first = 0, last = 0;
-        if (!(range >> first))
-            continue;
-        last = first;
-        if (const auto dots = part.find(".."); dots != std::string::npos)
-            std::istringstream(part.substr(dots + 2)) >> last;
-        for (; first <= last; ++first)
-            ranks.insert(first);
-    }
-    return ranks;
+    const std::vector<std::int64_t> ranks = ranks_in(call, static_cast<std::int64_t>(process_count));
+    return {ranks.begin(), ranks.end()};
 }
 
 std::int64_t target_of(const State& call)
@@ -80,7 +65,7 @@ void WindowCheck::access(const Call& call, Epochs& epochs)
         return report(FindingKind::epoch_missing, call,
                       "accesses rank " + std::to_string(target) + ", which is not locked");
     if (epochs.started) {
-        if (!epochs.targets.empty() && !epochs.targets.contains(target))
+        if (target >= 0 && !epochs.targets.empty() && !epochs.targets.contains(target))
             report(FindingKind::epoch_missing, call,
                    "accesses rank " + std::to_string(target) + ", which is not in the group of Win_start" +
                        at(epochs.started->site),
@@ -110,7 +95,7 @@ void WindowCheck::synchronise(const Call& call, Epochs& epochs)
         return fence(call, epochs);
     case WindowSynchronisation::start:
         open(call, epochs.started, "an access epoch for a group");
-        epochs.targets = ranks_in(call.state.find("ranks"));
+        epochs.targets = targets_in(call.state, m_findings.project().project.process_count);
         return;
     case WindowSynchronisation::complete:
         return end(call, epochs.started, "Win_start");

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
-#include <sstream>
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/matching/rank_list.h"
 
 namespace hdtrace {
 namespace {
 
 constexpr std::string_view no_op = "MPI_NO_OP";
 constexpr std::size_t most_pairs = 200'000;
-constexpr std::size_t most_ranks = 1'000'000; // of a list that a damaged trace has
 
 bool only_reads(WindowAccess kind, const std::string& op)
 {
@@ -23,22 +22,6 @@ bool only_reads(WindowAccess kind, const std::string& op)
 bool is_atomic(WindowAccess kind)
 {
     return kind != WindowAccess::put && kind != WindowAccess::get;
-}
-
-/// The ranks of a list such as "0;2..5;".
-std::vector<std::int64_t> ranks_in(const std::string* list)
-{
-    std::vector<std::int64_t> ranks;
-    std::istringstream text(list ? *list : "");
-    for (std::string part; std::getline(text, part, ';');) {
-        const auto dots = part.find("..");
-        const std::int64_t first = std::strtoll(part.c_str(), nullptr, 10);
-        const std::int64_t last =
-            dots == std::string::npos ? first : std::strtoll(part.c_str() + dots + 2, nullptr, 10);
-        for (std::int64_t rank = first; rank <= last && ranks.size() < most_ranks; ++rank)
-            ranks.push_back(rank);
-    }
-    return ranks;
 }
 
 const Window::Member* member_of(const Window& window, std::int64_t rank)
@@ -138,14 +121,15 @@ void WindowConflicts::synchronise(const Call& call, const Window& window)
 void WindowConflicts::expose(const Call& call, const Window& window, Epochs& epochs)
 {
     const std::int64_t rank = call.trace.rank;
+    const auto process_count = static_cast<std::int64_t>(m_findings.project().project.process_count);
     switch (call.facts.synchronisation) {
     case WindowSynchronisation::post:
-        epochs.posted = ranks_in(call.state.find("ranks"));
+        epochs.posted = ranks_in(call.state, process_count);
         for (const std::int64_t origin : epochs.posted)
             m_exposures[{&window, origin, rank}].posted.push_back(m_order.step(rank));
         return;
     case WindowSynchronisation::start:
-        epochs.started = ranks_in(call.state.find("ranks"));
+        epochs.started = ranks_in(call.state, process_count);
         epochs.has_started = true;
         return;
     case WindowSynchronisation::complete:

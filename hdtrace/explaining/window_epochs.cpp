@@ -9,11 +9,10 @@ namespace {
 
 std::vector<std::int64_t> group_of(const Call& call, const Window& window)
 {
-    const std::string* const ranks = call.state.find("ranks");
     std::int64_t behind = 0;
     for (const Window::Member& member : window.members)
         behind = std::max(behind, member.global + 1);
-    return ranks ? ranks_in(*ranks, behind) : std::vector<std::int64_t>();
+    return ranks_in(call.state, behind);
 }
 
 } // namespace

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hdtrace/format/element.h"
+
 namespace hdtrace {
 
 /// Those below @p count, and not more than so many: files may hold any numbers.
@@ -30,6 +32,13 @@ inline std::vector<std::int64_t> ranks_in(std::string_view list, std::int64_t co
         list.remove_prefix(std::min(list.size(), std::size_t{1}));
     }
     return ranks;
+}
+
+/// Of the group that a call names; none if it names none.
+inline std::vector<std::int64_t> ranks_in(const Element& call, std::int64_t count)
+{
+    const std::string* list = call.find("ranks");
+    return list ? ranks_in(std::string_view(*list), count) : std::vector<std::int64_t>();
 }
 
 } // namespace hdtrace
