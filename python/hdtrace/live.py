@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import time
 import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -164,8 +163,3 @@ class LiveRun:
             return
         if site is not None:
             self._sites[rank, number] = str(site)
-
-
-def now() -> int:
-    """In nanoseconds since the epoch."""
-    return time.time_ns()

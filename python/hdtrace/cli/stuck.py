@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from time import monotonic
+from time import monotonic, time_ns
 
-from ..live import Activity, LiveRun, now
+from ..live import Activity, LiveRun
 from ..streams import STATES_BETWEEN_PAUSES
 from .output import duration
 
@@ -55,20 +55,21 @@ def stuck_lines(stuck: Stuck | None) -> list[str]:
 
 
 class Watch:
-    """Looks at a run from time to time. now: what was found last, until processes move again."""
+    """Looks at a run from time to time. activities: what was seen last; now: what was found last, until processes move again."""
 
     def __init__(self, run: LiveRun, seconds: float) -> None:
         self._run = run
         self._longest = int(seconds * _SECOND)
         self._looked_into: frozenset[tuple[int, int, int]] = frozenset()
         self._next_look = 0.0  # of a clock
+        self.activities: list[Activity] = []
         self.now: Stuck | None = None
         self._told: frozenset[tuple[int, int, int]] = frozenset()  # rank, thread and begin of calls
 
     def look(self) -> Stuck | None:
         """Something that was not told yet."""
-        time = now()
-        activities = self._run.look()
+        time = time_ns()
+        activities = self.activities = self._run.look()
         too_long = [one for one in activities if one.waits and time - one.since >= self._longest]
         calls = frozenset((one.rank, one.thread, one.since) for one in too_long)
         if not self._told <= calls:

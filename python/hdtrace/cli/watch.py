@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from .._hdtrace import printable
-from ..live import Activity, LiveRun, now
+from ..live import Activity, LiveRun
 from .output import UsageError, duration, print_json, table
 from .stuck import Watch, rank_list, stuck_lines
 
@@ -29,12 +29,11 @@ def _rows(activities: Sequence[Activity], until: int) -> Iterable[list[object]]:
         yield [rank_list([one.rank for one in members]), _WHAT[state], longest if longest == shortest else f"{shortest} to {longest}", call or "(nothing yet)", site]
 
 
-def _view(run: LiveRun) -> str:
-    activities = run.look()
-    rows = list(_rows(activities, now()))
+def _view(folder: Path, activities: Sequence[Activity]) -> str:
+    rows = list(_rows(activities, time.time_ns()))
     ranks = {one.rank for one in activities}
     waiting = {one.rank for one in activities if one.waits}
-    head = f"{run.folder}: {len(ranks)} processes, {len(waiting)} inside MPI, at {time.strftime('%H:%M:%S')}\n"
+    head = f"{folder}: {len(ranks)} processes, {len(waiting)} inside MPI, at {time.strftime('%H:%M:%S')}\n"
     more = f"and {len(rows) - _MOST_ROWS} more rows\n" if len(rows) > _MOST_ROWS else ""
     return head + table(["ranks", "what", "for", "call", "where"], rows[:_MOST_ROWS]) + more
 
@@ -55,7 +54,7 @@ def run(arguments: Namespace) -> int:
     clear = _CLEAR if sys.stdout.isatty() and not arguments.once else ""
     while True:
         watch.look()
-        print(clear + _view(live) + "".join(f"{printable(line)}\n" for line in stuck_lines(watch.now)), flush=True)
-        if arguments.once or _has_ended(live.look()):
+        print(clear + _view(folder, watch.activities) + "".join(f"{printable(line)}\n" for line in stuck_lines(watch.now)), flush=True)
+        if arguments.once or _has_ended(watch.activities):
             return 0
         time.sleep(arguments.every)
