@@ -117,7 +117,7 @@ class TraceAudit {
         }
     }
 
-    void check_reference(Object object, const std::string& value)
+    void check_reference(Object object, std::string_view value)
     {
         std::int64_t id = 0;
         const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), id);

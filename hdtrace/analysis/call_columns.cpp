@@ -69,7 +69,7 @@ void CallTable::add_row(const Call& call)
     const ObjectTable& objects = m_project->objects;
     const Project& project = m_project->project;
     const Partners partners = partners_of(state);
-    const std::string* error = state.find("rc");
+    const auto error = state.find("rc");
 
     m_columns.rank.values.push_back(static_cast<std::int32_t>(trace.rank));
     m_columns.thread.values.push_back(static_cast<std::int32_t>(trace.thread));

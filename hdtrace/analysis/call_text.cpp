@@ -46,7 +46,9 @@ void append_escaped(std::string& text, std::string_view value)
 void append_attributes(std::string& text, const Element& element)
 {
     for (const Attribute& attribute : element.attributes) {
-        text += " " + attribute.name + "='";
+        text += ' ';
+        text += attribute.name;
+        text += "='";
         append_escaped(text, attribute.value);
         text += "'";
     }
@@ -100,7 +102,9 @@ void append_words(std::string& text, const Element& element,
     for (const Attribute& attribute : element.attributes) {
         if (std::ranges::find(left_out, attribute.name) != left_out.end())
             continue;
-        text += " " + attribute.name + "=";
+        text += ' ';
+        text += attribute.name;
+        text += '=';
         append_escaped(text, attribute.value);
     }
 }
@@ -115,8 +119,8 @@ void append_child(std::string& text, const Element& child)
 // "begin solve site=3", "count residual value=0.5"; others are marks.
 void append_event(std::string& text, const State& event)
 {
-    const std::string* const kind = event.find("kind");
-    const std::string* const name = event.find("name");
+    const auto kind = event.find("kind");
+    const auto name = event.find("name");
     append_escaped(text, kind ? *kind : "mark");
     text += " ";
     append_escaped(text, name ? *name : "");

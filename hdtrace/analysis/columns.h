@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,17 +38,22 @@ struct Texts {
 /// Gives each text that it has not seen before the next number.
 class TextIndex {
   public:
-    std::int32_t code_of(const std::string& text)
+    std::int32_t code_of(std::string_view text)
     {
-        const auto [found, is_new] = m_codes.try_emplace(text, static_cast<std::int32_t>(m_texts.size()));
-        if (is_new)
-            m_texts.push_back(text);
-        return found->second;
+        if (const auto known = m_codes.find(text); known != m_codes.end())
+            return known->second;
+        m_texts.emplace_back(text);
+        return m_codes.try_emplace(m_texts.back(), static_cast<std::int32_t>(m_texts.size() - 1))
+            .first->second;
     }
     const std::vector<std::string>& texts() const { return m_texts; }
 
   private:
-    std::unordered_map<std::string, std::int32_t> m_codes;
+    struct Hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+
+    std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> m_codes;
     std::vector<std::string> m_texts;
 };
 

@@ -17,9 +17,9 @@ bool CounterTable::read(std::size_t states)
 void CounterTable::add_row(const State& event)
 {
     const TraceFile& trace = m_events.trace();
-    const std::string* const name = event.find("name");
+    const auto name = event.find("name");
     const Element* const definition = name ? m_definitions.find(*name) : nullptr;
-    const std::string* const unit = definition ? definition->find("unit") : nullptr;
+    const auto unit = definition ? definition->find("unit") : std::nullopt;
 
     m_columns.rank.values.push_back(static_cast<std::int32_t>(trace.rank));
     m_columns.thread.values.push_back(static_cast<std::int32_t>(trace.thread));

@@ -9,7 +9,7 @@ namespace {
 
 bool says(const Element* definition, std::string_view key, std::string_view value)
 {
-    const std::string* const found = definition ? definition->find(key) : nullptr;
+    const auto found = definition ? definition->find(key) : std::nullopt;
     return found && *found == value;
 }
 
@@ -53,13 +53,13 @@ bool CounterSum::has_sum() const
 
 void CounterSums::add(const TraceFile& trace, const State& event)
 {
-    const std::string* const name = event.find("name");
+    const auto name = event.find("name");
     if (!name)
         return;
     const Element* const definition = m_definitions.find(*name);
     const bool is_of_thread = says(definition, "scope", "thread");
     const auto thread = is_of_thread ? std::optional(trace.thread) : std::nullopt;
-    CounterSum& sum = m_sums[{*name, trace.rank, thread}];
+    CounterSum& sum = m_sums[{std::string(*name), trace.rank, thread}];
     add_to(sum, {counter_value(event), counter_integer(event)});
     sum.name = *name;
     sum.definition = definition;

@@ -18,7 +18,7 @@ void MarkTable::add_row(const State& event)
 {
     const TraceFile& trace = m_events.trace();
     const auto code_of = [&event](TextIndex& index, std::string_view key) {
-        const std::string* const text = event.find(key);
+        const auto text = event.find(key);
         return text ? index.code_of(*text) : -1;
     };
     m_columns.rank.values.push_back(static_cast<std::int32_t>(trace.rank));

@@ -13,11 +13,6 @@ constexpr CallFacts all_calls[] = {
 #include "hdtrace/calls/facts.inc"
 };
 
-struct Reference {
-    std::string_view attribute;
-    ObjectKind kind;
-};
-
 constexpr Reference references[] = {
 #define HDT_REFERENCE(attribute, kind) {attribute, kind},
 #include "hdtrace/calls/facts.inc"
@@ -119,6 +114,11 @@ std::optional<CallClass> find_class(std::string_view name)
 std::string_view object_name(ObjectKind kind)
 {
     return objects[static_cast<std::size_t>(kind)];
+}
+
+std::span<const Reference> all_references()
+{
+    return references;
 }
 
 std::optional<ObjectKind> find_reference(std::string_view attribute)

@@ -25,7 +25,16 @@ std::string_view class_name(CallClass call_class);
 /// The class that is so called.
 std::optional<CallClass> find_class(std::string_view name);
 
-/// What an attribute of a call or of its child elements names by its id: of "peerCid" a communicator.
+/// What an attribute of a call or of its child elements names by its id.
+struct Reference {
+    std::string_view attribute; ///< "peerCid"
+    ObjectKind kind;            ///< a communicator
+};
+
+/// All of them. They live forever.
+std::span<const Reference> all_references();
+
+/// What an attribute names, if it is one of them.
 std::optional<ObjectKind> find_reference(std::string_view attribute);
 
 /// The attributes of a call that hold ranks of processes in MPI_COMM_WORLD, or lists of them; those that

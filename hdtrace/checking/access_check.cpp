@@ -56,7 +56,7 @@ void AccessCheck::check_data(const Call& call)
 {
     const TypedData target = m_signatures.data(call.trace.rank, call.state, "targetCount", "targetTid");
     TypedData origin = m_signatures.data(call.trace.rank, call.state, "count", "tid");
-    const std::string* op = call.state.find("op");
+    const auto op = call.state.find("op");
     if (call.facts.access == WindowAccess::get_accumulate && op && *op == "MPI_NO_OP")
         origin = m_signatures.data(call.trace.rank, call.state, "recvCount", "recvtid");
     if (!target.signature || !origin.signature)

@@ -43,7 +43,7 @@ constexpr ErrorClass error_classes[] = {
     {"MPI_ERR_RMA_RANGE", FindingKind::invalid_argument},
 };
 
-FindingKind kind_of(const std::string& error)
+FindingKind kind_of(std::string_view error)
 {
     const auto found = std::ranges::find(error_classes, error, &ErrorClass::name);
     return found == std::end(error_classes) ? FindingKind::call_failed : found->kind;
@@ -86,7 +86,7 @@ void ArgumentCheck::leave(const Call& call)
 void ArgumentCheck::report_failed(const Call& call, std::optional<WrongArgument> wrong)
 {
     const CallPlace place = place_of(m_findings.objects(), call);
-    const std::string& error = *call.state.find("rc");
+    const std::string error = call.state.text("rc");
     const bool says_more = error != "MPI_ERR_ARG" && error != "MPI_ERR_OTHER";
     if (wrong && says_more && wrong->kind != kind_of(error) && !call.state.is_unfinished())
         wrong.reset(); // it failed for another reason

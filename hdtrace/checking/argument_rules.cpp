@@ -33,9 +33,9 @@ bool has_arguments(const State& call)
     });
 }
 
-std::string said(std::string_view name, std::int64_t value)
+std::string said(const AttributeName& name, std::int64_t value)
 {
-    return std::string(name) + "=" + std::to_string(value);
+    return std::string(name.text()) + "=" + std::to_string(value);
 }
 
 /// The tracer has not seen the communicator or the datatype before, or it does not exist any more.
@@ -58,11 +58,11 @@ Wrong unknown_object(const Call& call, const ArgumentContext& context)
 Wrong null_object(const Call& call, const ArgumentContext&)
 {
     struct Null {
-        std::string_view attribute;
+        AttributeName attribute;
         FindingKind kind;
         std::string_view name;
     };
-    constexpr Null nulls[] = {
+    static constexpr Null nulls[] = {
         {"cid", FindingKind::invalid_communicator, "MPI_COMM_NULL"},
         {"peerCid", FindingKind::invalid_communicator, "MPI_COMM_NULL"},
         {"tid", FindingKind::invalid_datatype, "MPI_DATATYPE_NULL or a datatype that does not exist"},
@@ -77,7 +77,7 @@ Wrong null_object(const Call& call, const ArgumentContext&)
     if (!is_refused(call))
         return std::nullopt;
     for (const Null& null : nulls) {
-        const bool is_made = null.attribute == call.facts.made_id;
+        const bool is_made = null.attribute.text() == call.facts.made_id;
         if (!is_made && call.state.integer(null.attribute) == -1)
             return WrongArgument{null.kind, "was given " + std::string(null.name)};
     }
@@ -88,11 +88,12 @@ Wrong null_object(const Call& call, const ArgumentContext&)
 Wrong null_type_of_data(const Call& call, const ArgumentContext&)
 {
     struct Data {
-        std::string_view count, tid;
+        AttributeName count, tid;
     };
+    static constexpr Data all_data[] = {{"count", "tid"}, {"recvCount", "recvtid"}};
     if (!communicates(call.facts))
         return std::nullopt;
-    for (const auto& [count, tid] : {Data{"count", "tid"}, Data{"recvCount", "recvtid"}})
+    for (const auto& [count, tid] : all_data)
         if (call.state.integer(count).value_or(0) > 0 && call.state.integer(tid) == -1)
             return WrongArgument{FindingKind::invalid_datatype, "was given MPI_DATATYPE_NULL"};
     return std::nullopt;
@@ -103,12 +104,13 @@ Wrong unknown_constant(const Call& call, const ArgumentContext&)
 {
     if (!is_refused(call))
         return std::nullopt;
-    for (const std::string_view name : {"assert", "lockType", "whence", "amode", "splitType"})
-        if (const std::string* value = call.state.find(name);
+    static constexpr AttributeName names[] = {"assert", "lockType", "whence", "amode", "splitType"};
+    for (const AttributeName& name : names)
+        if (const auto value = call.state.find(name);
             value && *value != "0" && value->find_first_of("0123456789") != std::string::npos)
             return WrongArgument{FindingKind::invalid_argument,
-                                 "was given a constant that MPI does not know, " + std::string(name) + "=" +
-                                     *value};
+                                 "was given a constant that MPI does not know, " + std::string(name.text()) +
+                                     "=" + std::string(*value)};
     return std::nullopt;
 }
 
@@ -126,7 +128,8 @@ Wrong negative_count(const Call& call, const ArgumentContext&)
 {
     if (!communicates(call.facts))
         return std::nullopt;
-    for (const std::string_view name : {"count", "recvCount", "targetCount"})
+    static constexpr AttributeName counts[] = {"count", "recvCount", "targetCount"};
+    for (const AttributeName& name : counts)
         if (const auto count = call.state.integer(name); count && *count < 0)
             return WrongArgument{FindingKind::invalid_count,
                                  "was given a negative count, " + said(name, *count)};
@@ -152,14 +155,16 @@ Wrong uncommitted_type(const Call& call, const ArgumentContext& context)
 {
     if (!communicates(call.facts))
         return std::nullopt;
-    const auto is_uncommitted = [&](const Element& element, std::string_view name) {
+    const auto is_uncommitted = [&](const Element& element, const AttributeName& name) {
         const auto tid = element.integer(name);
         return tid && context.is_uncommitted(call.trace.rank, *tid);
     };
+    static constexpr AttributeName of_data[] = {"tid", "recvtid", "targetTid"},
+                                   of_view[] = {"etid", "filetid"};
     bool found = false;
-    for (const std::string_view name : {"tid", "recvtid", "targetTid"})
+    for (const AttributeName& name : of_data)
         found = found || is_uncommitted(call.state, name);
-    for (const std::string_view name : {"etid", "filetid"})
+    for (const AttributeName& name : of_view)
         found = found || (call.facts.file == FileAccess::view && is_uncommitted(call.state, name));
     for (const Element& child : call.state.children)
         found = found || ((child.name == "Send" || child.name == "Recv") && is_uncommitted(child, "tid"));
@@ -173,9 +178,10 @@ Wrong negative_offset(const Call& call, const ArgumentContext&)
     const bool names_place =
         call.facts.file == FileAccess::view || call.facts.pointer == FilePointer::explicit_offset;
     const bool names_size = call.state.name == "File_set_size" || call.state.name == "File_preallocate";
-    for (const std::string_view name : {"etOffset", "offset", "size"}) {
+    static constexpr AttributeName names[] = {"etOffset", "offset", "size"};
+    for (const AttributeName& name : names) {
         const auto value = call.state.integer(name);
-        if (value && *value < 0 && (name == "size" ? names_size : names_place))
+        if (value && *value < 0 && (name.text() == "size" ? names_size : names_place))
             return WrongArgument{FindingKind::invalid_argument, "was given a negative " + said(name, *value)};
     }
     return std::nullopt;
@@ -184,7 +190,7 @@ Wrong negative_offset(const Call& call, const ArgumentContext&)
 /// The tracer tells it of programs that are checked: a buffer at address 0, of which bytes are used.
 Wrong null_buffer(const Call& call, const ArgumentContext&)
 {
-    const auto has_peer = [&](std::string_view name) {
+    const auto has_peer = [&](const AttributeName& name) {
         return call.state.integer(name).value_or(proc_null) > proc_null;
     };
     const bool is_file = call.facts.file == FileAccess::read || call.facts.file == FileAccess::write;
@@ -192,9 +198,9 @@ Wrong null_buffer(const Call& call, const ArgumentContext&)
         call.facts.access != WindowAccess::none && (has_peer("toRank") || has_peer("fromRank"));
     const bool sends = call.facts.sends != SendMode::none && has_peer("toRank");
     const bool receives = call.facts.receives == ReceiveKind::posted && has_peer("fromRank");
-    for (const auto& [name, is_used] : {std::pair("reads", is_file || is_access || sends),
-                                        std::pair("writes", is_file || is_access || receives)})
-        if (const std::string* list = call.state.find(name); is_used && list && list->starts_with("0:"))
+    for (const auto& [name, is_used] : {std::pair(AttributeName("reads"), is_file || is_access || sends),
+                                        std::pair(AttributeName("writes"), is_file || is_access || receives)})
+        if (const auto list = call.state.find(name); is_used && list && list->starts_with("0:"))
             return WrongArgument{FindingKind::invalid_buffer, "was given a null pointer as its buffer"};
     return std::nullopt;
 }
@@ -288,7 +294,7 @@ Wrong wrong_root(const Call& call, const ArgumentContext& context)
 
 Wrong wrong_operation(const Call& call, const ArgumentContext& context)
 {
-    const std::string* op = call.state.find("op");
+    const auto op = call.state.find("op");
     if (!op ||
         !(call.facts.reduces || call.facts.access != WindowAccess::none || call.state.name == "Reduce_local"))
         return std::nullopt;
@@ -331,7 +337,7 @@ void ArgumentContext::leave(const Call& call)
         return;
     if (call.state.name == "Type_commit")
         m_uncommitted.erase({rank, call.state.integer("tid").value_or(-1)});
-    const std::string* key = call.state.name == "Comm_get_attr" ? call.state.find("comm_keyval") : nullptr;
+    const auto key = call.state.name == "Comm_get_attr" ? call.state.find("comm_keyval") : std::nullopt;
     const auto value = call.state.integer("value");
     if (key && value && *key == "MPI_TAG_UB")
         m_largest_tag[rank] = *value;

@@ -51,10 +51,10 @@ bool overlaps_itself(std::vector<std::pair<std::int64_t, std::int64_t>> pieces)
 }
 
 /// Of a list such as "140732:4000;140768:4x9;".
-std::vector<std::string_view> items_of(const State& call, std::string_view attribute)
+std::vector<std::string_view> items_of(const State& call, const AttributeName& attribute)
 {
     std::vector<std::string_view> items;
-    const std::string* list = call.find(attribute);
+    const auto list = call.find(attribute);
     for (std::string_view rest = list ? std::string_view(*list) : std::string_view(); !rest.empty();) {
         const auto end = rest.find(';');
         items.push_back(rest.substr(0, end));

@@ -28,9 +28,9 @@ CallPlace place_of(const CollectiveCall& call)
     return {call.rank, call.thread, call.line, call.site};
 }
 
-const std::string* argument(const CollectiveCall& call, std::string_view name)
+std::optional<std::string_view> argument(const CollectiveCall& call, const AttributeName& name)
 {
-    return call.arguments ? call.arguments->call.find(name) : nullptr;
+    return call.arguments ? call.arguments->call.find(name) : std::nullopt;
 }
 
 // The ranks that did not call.
@@ -95,12 +95,12 @@ bool CollectiveCheck::check_call(const Collective& collective, const CollectiveC
                call_text(model));
         return false;
     }
-    const std::string* const op = argument(call, "op");
-    const std::string* const other = argument(model, "op");
+    const auto op = argument(call, "op");
+    const auto other = argument(model, "op");
     if (op && other && *op != *other) {
         report(FindingKind::collective_operation_mismatch, collective, call, model,
-               " is " + call.name + " with " + *op + at(call.site),
-               model.name + " with " + *other + at(model.site));
+               " is " + call.name + " with " + std::string(*op) + at(call.site),
+               model.name + " with " + std::string(*other) + at(model.site));
         return false;
     }
     return true;

@@ -16,14 +16,15 @@ struct Part {
 
 /// Which attributes or child elements tell it.
 struct Side {
-    std::string_view count, tid, size, children;
+    AttributeName count, tid, size;
+    std::string_view children;
 };
 constexpr Side given{"count", "tid", "size", "Send"};
 constexpr Side taken{"recvCount", "recvtid", "recvSize", "Recv"};
 
 bool is_in_place(const CollectiveCall& call)
 {
-    return call.arguments->call.find("inPlace") != nullptr;
+    return call.arguments->call.has("inPlace");
 }
 
 class Comparison {
@@ -73,7 +74,7 @@ class Comparison {
         });
         if (root == m_calls.end())
             return;
-        const bool gives = of_root.count == given.count;
+        const bool gives = of_root.count.text() == given.count.text();
         for (const CollectiveCall& call : m_calls)
             if (&call != &*root || !is_in_place(call))
                 compare(call, plain(call, of_others), *root, part(*root, of_root, call.rank),
@@ -105,7 +106,8 @@ class Comparison {
     /// The part for one member, which may stand in a list.
     Part part(const CollectiveCall& call, const Side& side, std::int64_t rank)
     {
-        const bool is_list = side.count == given.count ? m_facts.lists_sends : m_facts.lists_receives;
+        const bool is_list =
+            side.count.text() == given.count.text() ? m_facts.lists_sends : m_facts.lists_receives;
         if (!is_list)
             return plain(call, side);
         const Element* const child = child_of(call, side, rank);

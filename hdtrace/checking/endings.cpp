@@ -11,8 +11,8 @@ namespace {
 // The tracer tells it: the beginning of MPI may be missing for other reasons.
 bool is_before_init(const State& state)
 {
-    const std::string* const side = state.find("outside");
-    return side != nullptr && *side == "before";
+    const auto side = state.find("outside");
+    return side && *side == "before";
 }
 
 // Launchers and batch systems end processes so.

@@ -37,7 +37,7 @@ std::optional<std::int64_t> room_of(const ObjectTable& objects, std::int64_t ran
     const Datatype* datatype = objects.datatype(rank, receive.tid);
     if (!datatype || datatype->combiner == "DARRAY" || receive.count < 0)
         return std::nullopt;
-    const auto size = Element{datatype->combiner, datatype->attributes}.integer("size");
+    const auto size = datatype->attributes.integer("size");
     return size && *size >= 0 ? std::optional(saturated_product(*size, receive.count)) : std::nullopt;
 }
 

@@ -15,7 +15,7 @@ constexpr std::size_t most_candidates = 200'000;
 constexpr std::size_t most_messages_ahead = 8;
 
 /// What a receive or probe asked for; of one that blocks the plain attribute is what it got.
-std::int64_t asked(const Element& call, std::string_view posted, std::string_view plain)
+std::int64_t asked(const Element& call, const AttributeName& posted, const AttributeName& plain)
 {
     return call.integer(posted).value_or(call.integer(plain).value_or(any));
 }

@@ -46,11 +46,11 @@ std::string key_of(const Call& call, std::int64_t id)
 {
     if (id >= 0)
         return std::to_string(id);
-    if (const std::string* handle = call.state.find("handle"))
-        return *handle;
+    if (const auto handle = call.state.find("handle"))
+        return std::string(*handle);
     for (const std::string_view name : {"comm_keyval", "type_keyval", "win_keyval", "keyval"})
-        if (const std::string* keyval = call.state.find(name))
-            return (name == "keyval" ? "comm_keyval" : std::string(name)) + *keyval;
+        if (const auto keyval = call.state.find(name))
+            return (name == "keyval" ? "comm_keyval" : std::string(name)).append(*keyval);
     return {};
 }
 
@@ -59,7 +59,7 @@ std::string key_of(const Call& call, std::int64_t id)
 LeftOutCalls::LeftOutCalls(const Run& run)
 {
     for (const RunFact& fact : run.facts) {
-        const std::string* name = fact.fact.name == "Calls" ? fact.fact.find("name") : nullptr;
+        const auto name = fact.fact.name == "Calls" ? fact.fact.find("name") : std::nullopt;
         if (!name || fact.fact.integer("ignored").value_or(0) == 0)
             continue;
         for (const RunFact::Ranks& ranks : fact.ranks)
@@ -92,7 +92,7 @@ bool ObjectCheck::must_be_freed(std::int64_t rank, ObjectKind kind, const Call& 
         return datatype && datatype->combiner != "NAMED" && !datatype->combiner.starts_with("F90_");
     }
     case ObjectKind::group: {
-        const std::string* members = call.state.find("newgroup");
+        const auto members = call.state.find("newgroup");
         return !members || !members->empty(); // the empty one is MPI's own
     }
     default:

@@ -11,7 +11,7 @@ namespace {
 using Mailbox = std::pair<const Communicator*, std::int64_t>; // and the rank that receives
 using SourceAndTag = std::pair<std::int64_t, std::int64_t>;
 
-std::int64_t value_or(const Element& element, std::string_view name, std::int64_t otherwise)
+std::int64_t value_or(const Element& element, const AttributeName& name, std::int64_t otherwise)
 {
     return element.integer(name).value_or(otherwise);
 }
@@ -32,8 +32,7 @@ void OpenEnds::add_rest(const Message& message)
 void OpenEnds::add_in_progress(const TraceFile& trace, const State& call, const CallFacts& facts)
 {
     const Communicator* communicator = m_objects.communicator(trace.rank, call);
-    const bool found_nothing =
-        call.find("flag") != nullptr; // of a probe: what it asked for is called otherwise
+    const bool found_nothing = call.has("flag"); // of a probe: what it asked for is called otherwise
     const std::int64_t to = value_or(call, "toRank", proc_null);
     const std::int64_t from = value_or(call, found_nothing ? "source" : "fromRank", proc_null);
     const std::int64_t tag = value_or(call, found_nothing ? "tag" : "fromTag", any_tag);

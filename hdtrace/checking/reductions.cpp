@@ -37,25 +37,24 @@ bool is_floating(std::string_view type)
 
 } // namespace
 
-std::optional<std::string> why_not_defined(const std::string& op, const Datatype* datatype, bool is_one_sided)
+std::optional<std::string> why_not_defined(std::string_view op, const Datatype* datatype, bool is_one_sided)
 {
     if (op == "MPI_OP_NULL")
         return "was given MPI_OP_NULL";
     if (is_one_sided && op == "USER")
         return "was given an operation of the program's own, which one-sided communication cannot use";
     if (!is_one_sided && is_any_of(op, {"MPI_REPLACE", "MPI_NO_OP"}))
-        return "was given " + op + ", which only one-sided communication can use";
+        return "was given " + std::string(op) + ", which only one-sided communication can use";
     if (op == "USER" || is_one_sided || !datatype)
         return std::nullopt;
-    const auto of_type = [&](const std::string& type) {
-        return "uses " + op + ", which is not defined for " + type;
+    const auto of_type = [&](std::string_view type) {
+        return "uses " + std::string(op) + ", which is not defined for " + std::string(type);
     };
     if (datatype->combiner != "NAMED")
         return datatype->combiner.starts_with("F90_") || datatype->combiner == "DUP"
                    ? std::nullopt
                    : std::optional(of_type("a datatype of the program's own"));
-    const Element named{datatype->combiner, datatype->attributes};
-    const std::string* const name = named.find("name");
+    const auto name = datatype->attributes.value("name");
     if (!name)
         return std::nullopt;
     const bool is_location = is_any_of(op, {"MPI_MINLOC", "MPI_MAXLOC"});

@@ -10,7 +10,6 @@ namespace hdtrace {
 
 /// Why @p op cannot be used for the datatype; nothing if it can, or if that is not known. @p is_one_sided: by
 /// MPI_Accumulate and the like. @p datatype may be null.
-std::optional<std::string> why_not_defined(const std::string& op, const Datatype* datatype,
-                                           bool is_one_sided);
+std::optional<std::string> why_not_defined(std::string_view op, const Datatype* datatype, bool is_one_sided);
 
 } // namespace hdtrace

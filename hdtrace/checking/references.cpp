@@ -36,23 +36,40 @@ void ReferenceCheck::leave(const Call& call)
         check(call, child);
 }
 
+std::vector<ReferenceCheck::Name> ReferenceCheck::names()
+{
+    std::vector<Name> names;
+    for (const Reference& reference : all_references())
+        names.push_back({reference.attribute, reference.kind});
+    return names;
+}
+
 void ReferenceCheck::check(const Call& call, const Element& element)
 {
-    const std::int64_t rank = call.trace.rank;
-    for (const Attribute& attribute : element.attributes) {
-        const std::optional<ObjectKind> kind = find_reference(attribute.name);
-        if (!kind)
+    const AttributeList& attributes = element.attributes;
+    if (!attributes.may_have(m_bits))
+        return;
+    for (const Name& name : m_names) {
+        if (!attributes.may_have(name.attribute.bits()))
             continue;
-        const auto id = element.integer(attribute.name);
-        if (id && *id != null_object && !is_described(m_findings.objects(), *kind, rank, *id) &&
-            m_unknown.emplace(rank, *kind, *id).second) {
-            const CallPlace place = place_of(m_findings.objects(), call);
-            m_findings.report(FindingKind::reference, place,
-                              call.state.name + at(place.site) + " names " + attribute.name + "='" +
-                                  attribute.value + "', but the project has no such " +
-                                  std::string(object_name(*kind)) + " of rank " + std::to_string(rank));
-        }
+        const auto found = attributes.find_exactly(name.attribute);
+        const auto id = found ? attributes.number(*found) : std::nullopt;
+        if (id && *id != null_object)
+            check(call, name, attributes[*found], *id);
     }
+}
+
+void ReferenceCheck::check(const Call& call, const Name& name, const Attribute& attribute, std::int64_t id)
+{
+    const std::int64_t rank = call.trace.rank;
+    if (is_described(m_findings.objects(), name.kind, rank, id) ||
+        !m_unknown.emplace(rank, name.kind, id).second)
+        return;
+    const CallPlace place = place_of(m_findings.objects(), call);
+    m_findings.report(FindingKind::reference, place,
+                      call.state.name + at(place.site) + " names " + std::string(attribute.name) + "='" +
+                          std::string(attribute.value) + "', but the project has no such " +
+                          std::string(object_name(name.kind)) + " of rank " + std::to_string(rank));
 }
 
 } // namespace hdtrace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include "hdtrace/checking/findings.h"
 
@@ -17,9 +18,24 @@ class ReferenceCheck : public EventVisitor {
     void leave(const Call& call) override;
 
   private:
+    /// An attribute that names an object.
+    struct Name {
+        AttributeName attribute;
+        ObjectKind kind;
+    };
+
+    static std::vector<Name> names();
     void check(const Call& call, const Element& element);
+    void check(const Call& call, const Name& name, const Attribute& attribute, std::int64_t id);
 
     Findings& m_findings;
+    const std::vector<Name> m_names = names();
+    const std::uint64_t m_bits = [this] {
+        std::uint64_t bits = 0;
+        for (const Name& name : m_names)
+            bits |= name.attribute.bits();
+        return bits;
+    }();
     std::set<std::tuple<std::int64_t, ObjectKind, std::int64_t>> m_unknown; ///< rank, kind, id: told once
 };
 

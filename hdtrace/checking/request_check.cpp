@@ -23,8 +23,8 @@ std::vector<std::int64_t> partitions_of(const State& call, std::int64_t most)
     if (low && high)
         for (std::int64_t i = *low; i <= std::min(*high, most); ++i)
             partitions.push_back(i);
-    else if (const std::string* list = call.find("partitions"))
-        for (std::istringstream text(*list); text.good();)
+    else if (const auto list = call.find("partitions"))
+        for (std::istringstream text{std::string(*list)}; text.good();)
             if (std::string number; std::getline(text, number, ';') && !number.empty())
                 partitions.push_back(Element{"", {{"partition", number}}}.integer("partition").value_or(-1));
     return partitions;

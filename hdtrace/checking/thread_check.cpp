@@ -24,7 +24,7 @@ ThreadCheck::ThreadCheck(Findings& findings) : m_findings(findings)
 
 void ThreadCheck::add(const RunFact& program)
 {
-    const std::string* provided = program.fact.find("threadLevel");
+    const auto provided = program.fact.find("threadLevel");
     if (!provided)
         return;
     const bool is_for_one = *provided == "MPI_THREAD_SINGLE" || *provided == "MPI_THREAD_FUNNELED";
@@ -33,7 +33,8 @@ void ThreadCheck::add(const RunFact& program)
     const auto count = static_cast<std::int64_t>(m_findings.project().project.process_count);
     for (const auto& [first, last] : program.ranks)
         for (std::int64_t rank = first; rank <= last && rank < count; ++rank)
-            m_processes[rank] = {.is_for_one_thread = is_for_one, .provided = *provided, .last = {}};
+            m_processes[rank] = {
+                .is_for_one_thread = is_for_one, .provided = std::string(*provided), .last = {}};
 }
 
 void ThreadCheck::enter(const Call& call)

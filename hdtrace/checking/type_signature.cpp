@@ -93,15 +93,16 @@ bool append(TypeSignature& signature, const TypeSignature& part, std::int64_t co
 }
 
 /// How many elements of its old type a type has; nothing if that is not known.
-std::optional<std::int64_t> copies_of(const Datatype& datatype, const Element& type)
+std::optional<std::int64_t> copies_of(const Datatype& datatype)
 {
     const std::string_view combiner = datatype.combiner;
-    const auto sum = [&](std::string_view name) {
+    const auto sum = [&](const AttributeName& name) {
         std::int64_t all = 0;
         for (const Element& row : datatype.rows)
             all = saturated_sum(all, row.integer(name).value_or(0));
         return all;
     };
+    const AttributeList& type = datatype.attributes;
     const std::int64_t count = type.integer("count").value_or(0);
     if (combiner == "DUP" || combiner == "RESIZED")
         return 1;
@@ -180,8 +181,8 @@ const TypeSignature* TypeSignatures::find(std::int64_t rank, std::int64_t tid)
 
 std::optional<TypeSignature> TypeSignatures::make(std::int64_t rank, const Datatype& datatype)
 {
-    const Element type{datatype.combiner, datatype.attributes};
-    const std::string* name = type.find("name");
+    const AttributeList& type = datatype.attributes;
+    const auto name = type.value("name");
     if (datatype.combiner == "NAMED")
         return name ? std::optional(predefined(*name, type.integer("size").value_or(0))) : std::nullopt;
     TypeSignature signature;
@@ -193,15 +194,15 @@ std::optional<TypeSignature> TypeSignatures::make(std::int64_t rank, const Datat
         }
         return signature;
     }
-    const std::optional<std::int64_t> count = copies_of(datatype, type);
+    const std::optional<std::int64_t> count = copies_of(datatype);
     const TypeSignature* old = find(rank, type.integer("oldType").value_or(-1));
     if (!count || !old || !append(signature, *old, *count))
         return std::nullopt;
     return signature;
 }
 
-TypedData TypeSignatures::data(std::int64_t rank, const Element& element, std::string_view count,
-                               std::string_view tid)
+TypedData TypeSignatures::data(std::int64_t rank, const Element& element, const AttributeName& count,
+                               const AttributeName& tid)
 {
     const auto id = element.integer(tid);
     return {element.integer(count).value_or(-1), id ? find(rank, *id) : nullptr};

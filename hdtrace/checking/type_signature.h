@@ -36,7 +36,8 @@ class TypeSignatures {
     const TypeSignature* find(std::int64_t rank, std::int64_t tid);
 
     /// What @p element says in two attributes.
-    TypedData data(std::int64_t rank, const Element& element, std::string_view count, std::string_view tid);
+    TypedData data(std::int64_t rank, const Element& element, const AttributeName& count,
+                   const AttributeName& tid);
 
   private:
     std::optional<TypeSignature> make(std::int64_t rank, const Datatype& datatype);

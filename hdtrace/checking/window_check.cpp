@@ -8,7 +8,7 @@ namespace {
 
 bool asserts(const State& call, std::string_view what)
 {
-    const std::string* assertion = call.find("assert");
+    const auto assertion = call.find("assert");
     return assertion && assertion->find(what) != std::string::npos;
 }
 

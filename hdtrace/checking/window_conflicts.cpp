@@ -54,7 +54,7 @@ void WindowConflicts::access(const Call& call, const Window& window, std::int64_
     Epochs& epochs = m_epochs[{&window, rank}];
     Access access;
     access.kind = call.facts.access;
-    if (const std::string* op = call.state.find("op"))
+    if (const auto op = call.state.find("op"))
         access.op = *op;
     set_range(call, window, target, access);
     if (access.begin >= access.end)
@@ -102,7 +102,7 @@ void WindowConflicts::synchronise(const Call& call, const Window& window)
     const std::int64_t target = call.state.integer("toRank").value_or(-1);
     switch (call.facts.synchronisation) {
     case WindowSynchronisation::lock:
-        if (const std::string* type = call.state.find("lockType"))
+        if (const auto type = call.state.find("lockType"))
             epochs.locked[target] = *type == "MPI_LOCK_EXCLUSIVE";
         return;
     case WindowSynchronisation::fence:

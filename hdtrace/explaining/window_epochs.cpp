@@ -61,7 +61,7 @@ void WindowEpochs::add(const Call& call, StepId step)
 void WindowEpochs::add_lock(const Call& call, const Window* window, StepId step)
 {
     const auto target = call.state.integer("toRank");
-    const std::string* const type = call.state.find("lockType");
+    const auto type = call.state.find("lockType");
     if (!target || !type) // of all targets, which is shared
         return;
     std::vector<Lock>& locks = m_locks[{window, *target}];

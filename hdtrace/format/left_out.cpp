@@ -27,8 +27,8 @@ bool is_told_by_all(const Run& run, std::int64_t process_count)
 // A rule that takes calls away that did something.
 bool is_for_deeds(const RunFact& rule)
 {
-    const std::string* const record = rule.fact.find("record");
-    return record == nullptr || (*record != "all" && *record != "success");
+    const auto record = rule.fact.find("record");
+    return !record || (*record != "all" && *record != "success");
 }
 
 bool is_poll(const CallFacts& facts)
@@ -76,8 +76,7 @@ LeftOut::LeftOut(const Project& project)
 
 void LeftOut::add(const RunFact& calls, bool only_empty_polls)
 {
-    const std::string* const found = calls.fact.find("name");
-    const std::string name = found != nullptr ? *found : "";
+    const std::string name = calls.fact.text("name");
     const CallFacts& facts = facts_of(name);
     const std::int64_t count = calls.fact.integer("ignored").value_or(0);
     if (count <= 0 || facts.call_class == CallClass::query || facts.progress == CallProgress::query)
@@ -88,17 +87,18 @@ void LeftOut::add(const RunFact& calls, bool only_empty_polls)
 
 void LeftOut::add_bound(const RunFact& bound)
 {
-    const std::string* const name = bound.fact.find("name");
-    const std::string* const value = bound.fact.find("value");
-    if (name == nullptr || value == nullptr)
+    const auto name = bound.fact.find("name");
+    const auto value = bound.fact.find("value");
+    if (!name || !value)
         return;
     const std::int64_t count = process_count(bound);
     const std::string processes = std::to_string(count) + (count == 1 ? " process" : " processes");
     if (*name == "limit")
         m_bounds.push_back("the recording of " + processes +
-                           " ended when the traces had the size that is the limit, " + *value + " bytes");
+                           " ended when the traces had the size that is the limit, " + std::string(*value) +
+                           " bytes");
     else if (*name == "keep-last")
-        m_bounds.push_back("of " + processes + " only the last " + *value + " are kept");
+        m_bounds.push_back("of " + processes + " only the last " + std::string(*value) + " are kept");
 }
 
 std::string LeftOut::text() const

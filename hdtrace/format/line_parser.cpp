@@ -1,5 +1,6 @@
 #include "hdtrace/format/line_parser.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -38,6 +39,9 @@ constexpr std::array<std::uint8_t, 256> make_character_kinds()
 
 constexpr auto character_kinds = make_character_kinds();
 
+constexpr NameKey time_key = key_of_name("time");
+constexpr NameKey end_key = key_of_name("end");
+
 bool is(std::uint8_t kind, char c)
 {
     return character_kinds[static_cast<unsigned char>(c)] & kind;
@@ -70,43 +74,27 @@ constexpr std::pair<std::string_view, char> references[] = {
     {"&quot;", '"'}, {"&#10;", '\n'}, {"&#13;", '\r'}, {"&#9;", '\t'},
 };
 
-// A bit that names of different attributes seldom share.
-std::uint64_t bit_of(std::string_view name)
+bool is_reserved(std::string_view name)
 {
-    return std::uint64_t{1} << ((name.front() * 31 + name.back() * 7 + name.size()) % 64);
+    return name == "Event" || name == "Nested" || name == "Program";
 }
 
-bool has(const std::vector<Attribute>& attributes, std::size_t count, std::string_view name)
+bool is_valid_child(const Element& child)
 {
-    for (std::size_t i = 0; i < count; ++i)
-        if (attributes[i].name == name)
-            return true;
-    return false;
+    return !is_reserved(child.name) && !child.attributes.find_exactly("time") &&
+           !child.attributes.find_exactly("end");
 }
 
-// Copies @p size bytes, at most 16 and at least as many as a Word has, in two words that may overlap.
-template <class Word> void copy_words(char* target, const char* source, std::size_t size)
+bool is_valid_event(const State& event)
 {
-    Word first, last;
-    std::memcpy(&first, source, sizeof(Word));
-    std::memcpy(&last, source + size - sizeof(Word), sizeof(Word));
-    std::memcpy(target, &first, sizeof(Word));
-    std::memcpy(target + size - sizeof(Word), &last, sizeof(Word));
-}
-
-// Most texts replace one of the same length; std::string would take more time for them than all else here.
-void assign(std::string& target, std::string_view text)
-{
-    const std::size_t size = text.size();
-    if (target.size() != size || size > 2 * sizeof(std::uint64_t))
-        target.assign(text);
-    else if (size >= sizeof(std::uint64_t))
-        copy_words<std::uint64_t>(target.data(), text.data(), size);
-    else if (size >= sizeof(std::uint32_t))
-        copy_words<std::uint32_t>(target.data(), text.data(), size);
-    else
-        for (std::size_t i = 0; i < size; ++i)
-            target[i] = text[i];
+    bool has_name = false, is_end = false;
+    for (const Attribute& attribute : event.attributes) {
+        if (attribute.name == "end")
+            return false;
+        has_name = has_name || attribute.name == "name";
+        is_end = is_end || (attribute.name == "kind" && attribute.value == "end");
+    }
+    return has_name && event.nested.empty() && (is_end || event.children.empty());
 }
 
 // Of a time that can be read: six to nine digits behind the point, and no sign.
@@ -172,23 +160,19 @@ inline bool LineParser::skip_blanks()
     return std::exchange(m_next, next) != next;
 }
 
-// Goes to what cannot stand in a value as it is; whether that is its end.
-inline bool LineParser::skip_plain(char quote)
+// Where in a value stands what cannot stand there as it is, such as its end. The line feed is before @p end.
+inline const char* end_of_plain(const char* next, const char* end, char quote)
 {
-    const char* next = m_next;
     if constexpr (std::endian::native == std::endian::little) {
-        for (std::uint64_t bytes; m_end - next >= std::ptrdiff_t{sizeof bytes}; next += sizeof bytes) {
+        for (std::uint64_t bytes; end - next >= std::ptrdiff_t{sizeof bytes}; next += sizeof bytes) {
             std::memcpy(&bytes, next, sizeof bytes);
-            if (const std::uint64_t special = special_bytes(bytes, quote)) {
-                next += std::countr_zero(special) / 8;
-                break;
-            }
+            if (const std::uint64_t special = special_bytes(bytes, quote))
+                return next + std::countr_zero(special) / 8;
         }
     }
     while (is(plain, *next) || ((*next == '\'' || *next == '"') && *next != quote))
         ++next;
-    m_next = next;
-    return *next == quote;
+    return next;
 }
 
 bool LineParser::parse(std::string_view line, std::int64_t number, State& state)
@@ -239,7 +223,7 @@ bool LineParser::parse_state(State& state)
     const std::string_view name = parse_name();
     if (name.empty() || name == "Nested")
         return false;
-    assign(state.name, name);
+    state.name.assign(name);
     state.line = m_number;
     state.is_event = name == "Event";
     if (!parse_attributes(state.attributes, &state))
@@ -270,17 +254,19 @@ bool LineParser::parse_child(Element& child)
     const std::string_view name = parse_name();
     if (name.empty())
         return false;
-    assign(child.name, name);
+    child.name.assign(name);
     if (!parse_attributes(child.attributes, nullptr))
         return false;
     return skip("/>") || (skip("></") && skip(name) && skip(">"));
 }
 
-// Those of a state lose its times, which it gets.
-bool LineParser::parse_attributes(std::vector<Attribute>& attributes, State* state)
+// Those of a state lose its times, which it gets. Names and values are copied in one piece, unless some have
+// other characters than the line.
+bool LineParser::parse_attributes(AttributeList& attributes, State* state)
 {
-    std::size_t count = 0;
-    std::uint64_t names = 0;
+    attributes.clear();
+    const char* const begin = m_next;
+    bool is_one_piece = true;
     bool has_time = !state;
     const bool wants_end = state && !state->is_event;
     bool has_end = !wants_end;
@@ -289,29 +275,35 @@ bool LineParser::parse_attributes(std::vector<Attribute>& attributes, State* sta
         std::string_view value;
         if (name.starts_with("xmlns") || !parse_value(value))
             return false;
-        if (state && name == "time") {
+        const NameKey key = key_of_name(name);
+        if (state && key == time_key) {
             if (std::exchange(has_time, true) || !to_time(value, state->time))
                 return false;
             continue;
         }
-        if (wants_end && name == "end") {
+        if (wants_end && key == end_key) {
             if (std::exchange(has_end, true) || !to_time(value, state->end))
                 return false;
             continue;
         }
-        const std::uint64_t bit = bit_of(name);
-        if ((names & bit) && has(attributes, count, name))
+        if (attributes.may_have_key(key) || attributes.size() == most_attributes)
             return false;
-        names |= bit;
-        if (count == most_attributes)
-            return false;
-        Attribute& attribute = count < attributes.size() ? attributes[count] : attributes.emplace_back();
-        assign(attribute.name, name);
-        assign(attribute.value, value);
-        ++count;
+        if (is_one_piece && value.data() != m_decoded.data()) {
+            attributes.add({.key = key,
+                            .name = static_cast<std::uint32_t>(name.data() - begin),
+                            .name_size = static_cast<std::uint32_t>(name.size()),
+                            .value = static_cast<std::uint32_t>(value.data() - begin),
+                            .value_size = static_cast<std::uint32_t>(value.size())},
+                           value);
+            continue;
+        }
+        if (std::exchange(is_one_piece, false))
+            attributes.m_text.assign(begin, name.data());
+        attributes.push_back(name, value);
     }
-    attributes.resize(count);
-    m_items += 4 + count; // with the times, and <Nested> around it
+    if (is_one_piece)
+        attributes.m_text.assign(begin, m_next);
+    m_items += 4 + attributes.size(); // with the times, and <Nested> around it
     if (m_items > m_most_items)
         return false;
     if (state && state->is_event)
@@ -321,6 +313,15 @@ bool LineParser::parse_attributes(std::vector<Attribute>& attributes, State* sta
 
 bool LineParser::parse_value(std::string_view& value)
 {
+    if (m_next[0] == '=' && m_next[1] == '\'') { // as our writer writes it
+        const char* const begin = m_next + 2;
+        const char* const end = end_of_plain(begin, m_end, '\'');
+        if (*end == '\'') {
+            value = {begin, static_cast<std::size_t>(end - begin)};
+            m_next = end + 1;
+            return value.size() <= longest_value;
+        }
+    }
     skip_blanks();
     if (!skip("="))
         return false;
@@ -330,7 +331,10 @@ bool LineParser::parse_value(std::string_view& value)
         return false;
     const char* begin = ++m_next;
     bool has_references = false;
-    while (!skip_plain(quote)) {
+    for (;;) {
+        m_next = end_of_plain(m_next, m_end, quote);
+        if (*m_next == quote)
+            break;
         if (!std::exchange(has_references, true))
             m_decoded.clear();
         m_decoded.append(begin, m_next);
@@ -360,6 +364,13 @@ bool LineParser::to_time(std::string_view seconds, std::int64_t& time)
     m_is_exact = m_is_exact && has_all_digits(seconds);
     const auto relative = parse_time(seconds);
     return relative && !__builtin_add_overflow(*relative, m_time_adjustment, &time);
+}
+
+bool is_valid_entry(const State& entry)
+{
+    return (entry.is_event ? is_valid_event(entry) : !is_reserved(entry.name)) &&
+           std::ranges::all_of(entry.children, is_valid_child) &&
+           std::ranges::all_of(entry.nested, is_valid_entry);
 }
 
 } // namespace hdtrace::detail

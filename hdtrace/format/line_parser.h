@@ -34,9 +34,8 @@ class LineParser {
     bool parse_state(State& state);
     bool parse_children(std::vector<Element>& children, std::string_view owner);
     bool parse_child(Element& child);
-    bool parse_attributes(std::vector<Attribute>& attributes, State* state);
+    bool parse_attributes(AttributeList& attributes, State* state);
     bool parse_value(std::string_view& value);
-    bool skip_plain(char quote);
     bool decode_reference();
     bool to_time(std::string_view seconds, std::int64_t& time);
     std::string_view parse_name();
@@ -54,5 +53,8 @@ class LineParser {
     std::vector<Element> m_spare_children; ///< whose memory is used again
     std::vector<State> m_spare_states;
 };
+
+/// Whether what LineParser read, and found exact, is as the schema says.
+bool is_valid_entry(const State& entry);
 
 } // namespace hdtrace::detail

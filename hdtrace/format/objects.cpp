@@ -44,7 +44,7 @@ const Object* ObjectTable::find(const Index<Object>& index, std::int64_t rank, s
 
 template <class Object>
 const Object* ObjectTable::find_named(const Index<Object>& index, std::int64_t rank, const Element& call,
-                                      std::string_view attribute)
+                                      const AttributeName& attribute)
 {
     const auto id = call.integer(attribute);
     return id ? find(index, rank, *id) : nullptr;
@@ -71,23 +71,25 @@ const Window* ObjectTable::window(std::int64_t rank, std::int64_t wid) const
 }
 
 const Communicator* ObjectTable::communicator(std::int64_t rank, const Element& call,
-                                              std::string_view attribute) const
+                                              const AttributeName& attribute) const
 {
     return find_named(m_communicators, rank, call, attribute);
 }
 
-const ProjectFile* ObjectTable::file(std::int64_t rank, const Element& call, std::string_view attribute) const
+const ProjectFile* ObjectTable::file(std::int64_t rank, const Element& call,
+                                     const AttributeName& attribute) const
 {
     return find_named(m_files, rank, call, attribute);
 }
 
 const Datatype* ObjectTable::datatype(std::int64_t rank, const Element& call,
-                                      std::string_view attribute) const
+                                      const AttributeName& attribute) const
 {
     return find_named(m_datatypes, rank, call, attribute);
 }
 
-const Window* ObjectTable::window(std::int64_t rank, const Element& call, std::string_view attribute) const
+const Window* ObjectTable::window(std::int64_t rank, const Element& call,
+                                  const AttributeName& attribute) const
 {
     return find_named(m_windows, rank, call, attribute);
 }

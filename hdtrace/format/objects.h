@@ -28,11 +28,13 @@ class ObjectTable {
     /// The objects that a call of process @p rank names in `cid`, `fid`, `tid`, `wid` or the older spellings
     /// of these; other attributes, such as `newcid` or `etid`, by their name.
     const Communicator* communicator(std::int64_t rank, const Element& call,
-                                     std::string_view attribute = "cid") const;
-    const ProjectFile* file(std::int64_t rank, const Element& call, std::string_view attribute = "fid") const;
+                                     const AttributeName& attribute = "cid") const;
+    const ProjectFile* file(std::int64_t rank, const Element& call,
+                            const AttributeName& attribute = "fid") const;
     const Datatype* datatype(std::int64_t rank, const Element& call,
-                             std::string_view attribute = "tid") const;
-    const Window* window(std::int64_t rank, const Element& call, std::string_view attribute = "wid") const;
+                             const AttributeName& attribute = "tid") const;
+    const Window* window(std::int64_t rank, const Element& call,
+                         const AttributeName& attribute = "wid") const;
     /// Where process @p rank made a call, by its `site`.
     const CallSite* call_site(std::int64_t rank, const Element& call) const;
 
@@ -56,7 +58,7 @@ class ObjectTable {
     static const Object* find(const Index<Object>& index, std::int64_t rank, std::int64_t id);
     template <class Object>
     static const Object* find_named(const Index<Object>& index, std::int64_t rank, const Element& call,
-                                    std::string_view attribute);
+                                    const AttributeName& attribute);
 
     Index<Communicator> m_communicators;
     Index<ProjectFile> m_files;

@@ -45,8 +45,8 @@ ProjectFile read_file(XmlReader& xml, const Element& element)
             file.from = optional_number(xml, child, "from");
             file.initial_size = parse_size(xml, read_text(xml));
         } else if (child.name == "Distribution") {
-            const std::string* name = child.find("class");
-            file.distribution_class = name ? *name : text_of(child, "implementation");
+            const auto name = child.find("class");
+            file.distribution_class = name ? std::string(*name) : text_of(child, "implementation");
             for_each_child(xml, [&](const Element& grandchild) {
                 if (grandchild.name == "ChunkSize")
                     file.chunk_size = read_text(xml);
@@ -111,8 +111,8 @@ RankDatatypes read_rank_datatypes(XmlReader& xml, const Element& element)
 
 void read_levels(XmlReader& xml, const Element& level, std::vector<std::string>& levels)
 {
-    const std::string* name = level.find("name");
-    levels.push_back(name ? *name : text_of(level, "type"));
+    const auto name = level.find("name");
+    levels.push_back(name ? std::string(*name) : text_of(level, "type"));
     for_each_child(xml, [&](const Element& child) {
         if (child.name == "Level")
             read_levels(xml, child, levels);

@@ -64,9 +64,9 @@ struct Window {
 
 struct Datatype {
     std::int64_t id = 0;
-    std::string combiner;              ///< "VECTOR" for MPI_COMBINER_VECTOR
-    std::vector<Attribute> attributes; ///< all of them, with id and name
-    std::vector<Element> rows;         ///< `BLOCK`, `Type`, `Dimension`, ...
+    std::string combiner;      ///< "VECTOR" for MPI_COMBINER_VECTOR
+    AttributeList attributes;  ///< all of them, with id and name
+    std::vector<Element> rows; ///< `BLOCK`, `Type`, `Dimension`, ...
 };
 
 /// The datatypes of one process, components before their users.

@@ -27,8 +27,7 @@ std::string read_text(XmlReader& xml)
 
 std::string text_of(const Element& element, std::string_view name)
 {
-    const std::string* value = element.find(name);
-    return value ? *value : std::string();
+    return element.text(name);
 }
 
 std::int64_t parse_number(const XmlReader& xml, const std::string& text)
@@ -43,10 +42,10 @@ std::int64_t parse_number(const XmlReader& xml, const std::string& text)
 std::optional<std::int64_t> optional_number(const XmlReader& xml, const Element& element,
                                             std::string_view name)
 {
-    const std::string* value = element.find(name);
+    const auto value = element.find(name);
     if (!value)
         return {};
-    return parse_number(xml, *value);
+    return parse_number(xml, std::string(*value));
 }
 
 std::int64_t number(const XmlReader& xml, const Element& element, std::string_view name)

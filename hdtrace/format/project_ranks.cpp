@@ -54,21 +54,20 @@ void ProjectRanks::translate(State& state) const
 
 void ProjectRanks::translate_call(State& call) const
 {
-    const std::span<const std::string_view> of_call = rank_attributes_of(call.name);
-    for (Attribute& attribute : call.attributes) {
-        if (std::ranges::find(of_call, attribute.name) != of_call.end())
-            attribute.value = translated(attribute.value);
-    }
-    for (Element& child : call.children) {
-        for (Attribute& attribute : child.attributes) {
-            if (std::ranges::find(ranks_of_children, attribute.name) != std::end(ranks_of_children))
-                attribute.value = translated(attribute.value);
-        }
-    }
+    translate(call.attributes, rank_attributes_of(call.name));
+    for (Element& child : call.children)
+        translate(child.attributes, ranks_of_children);
+}
+
+void ProjectRanks::translate(AttributeList& attributes, std::span<const std::string_view> names) const
+{
+    for (std::size_t i = 0; i < attributes.size(); ++i)
+        if (std::ranges::find(names, attributes[i].name) != names.end())
+            attributes.set_value(i, translated(attributes[i].value));
 }
 
 // One rank or a list of ranks.
-std::string ProjectRanks::translated(const std::string& ranks) const
+std::string ProjectRanks::translated(std::string_view ranks) const
 {
     std::string text;
     for (std::string_view rest = ranks; !rest.empty();) {

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hdtrace/format/proj_reader.h"
@@ -27,7 +29,8 @@ class ProjectRanks {
 
   private:
     void translate_call(State& call) const;
-    std::string translated(const std::string& ranks) const;
+    void translate(AttributeList& attributes, std::span<const std::string_view> names) const;
+    std::string translated(std::string_view ranks) const;
 
     std::int64_t m_first = 0;
     std::vector<ForeignRanks::Run> m_foreign;

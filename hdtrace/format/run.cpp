@@ -5,13 +5,12 @@ namespace hdtrace {
 FactsByName::FactsByName(const Run& run, std::string_view kind)
 {
     for (const RunFact& fact : run.facts) {
-        const std::string* const name = fact.fact.name == kind ? fact.fact.find("name") : nullptr;
-        if (name)
-            m_facts.try_emplace(*name, &fact.fact);
+        if (fact.fact.name == kind && fact.fact.has("name"))
+            m_facts.try_emplace(fact.fact.text("name"), &fact.fact);
     }
 }
 
-const Element* FactsByName::find(const std::string& name) const
+const Element* FactsByName::find(std::string_view name) const
 {
     const auto found = m_facts.find(name);
     return found == m_facts.end() ? nullptr : found->second;

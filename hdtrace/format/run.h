@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -67,10 +68,10 @@ class FactsByName {
     FactsByName(const Run& run, std::string_view kind);
 
     /// Null if it tells nothing.
-    const Element* find(const std::string& name) const;
+    const Element* find(std::string_view name) const;
 
   private:
-    std::map<std::string, const Element*> m_facts;
+    std::map<std::string, const Element*, std::less<>> m_facts;
 };
 
 } // namespace hdtrace

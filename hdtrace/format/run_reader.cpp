@@ -10,12 +10,12 @@ namespace {
 /// Nanoseconds of a time in seconds; nothing if there is none.
 std::optional<std::int64_t> optional_time(const XmlReader& xml, const Element& element, std::string_view name)
 {
-    const std::string* const value = element.find(name);
+    const auto value = element.find(name);
     if (!value)
         return {};
     const auto time = parse_time(*value);
     if (!time)
-        xml.fail("'" + *value + "' is not a time in seconds");
+        xml.fail("'" + std::string(*value) + "' is not a time in seconds");
     return time;
 }
 

@@ -19,7 +19,11 @@ struct State : Element {
 
     /// Whether the process ended inside this state: `end` is when it was last seen there, and other
     /// attributes are missing.
-    bool is_unfinished() const;
+    bool is_unfinished() const
+    {
+        const auto unfinished = find("unfinished");
+        return unfinished && *unfinished == "1";
+    }
 
     bool operator==(const State&) const = default;
 };

@@ -75,6 +75,8 @@ class TraceStream {
     /// What a trace that was cut off lacks, e.g. "</Program>". Empty if it lacks nothing, or before its end
     /// was seen, which an interval may prevent.
     const std::string& missing() const { return m_reader.missing(); }
+    /// As TrcReader has it.
+    bool has_only_plain_lines() const { return m_reader.has_only_plain_lines(); }
 
   private:
     TraceFile m_trace;

@@ -167,6 +167,7 @@ struct TrcReader::Reading {
     std::int64_t lines_read = 0;
     bool knows_lines = true; ///< whether lines_read counts from the beginning
     std::int64_t earliest_end = std::numeric_limits<std::int64_t>::min();
+    bool has_odd_lines = false; ///< for which the schema has to be asked
     bool at_end = false;
     std::string missing;
     std::int64_t whole_lines = 0;
@@ -209,6 +210,7 @@ void TrcReader::Reading::read_rest(std::string first)
 {
     count_lines(lines.position() - static_cast<std::int64_t>(first.size()));
     parser.reset();
+    has_odd_lines = true;
     rest.emplace(beginning, lines_read, std::move(first), lines);
     xml = std::make_unique<detail::XmlStates>(path, *rest);
     xml->read_root();
@@ -239,10 +241,12 @@ bool TrcReader::Reading::next_in_lines(State& state)
         const bool is_empty = line == "\n";
         if (!is_empty && parser->parse(line, knows_lines ? lines_read + 1 : 0, state)) {
             ++lines_read;
+            has_odd_lines = has_odd_lines || !parser->is_exact() || !detail::is_valid_entry(state);
             return true;
         }
         if (without_blanks_behind(line) == closing)
             return finish(line, state);
+        has_odd_lines = has_odd_lines || !is_blank(line);
         if (!is_blank(line) && (++odd_lines_read > most_odd_lines || !read_odd_line(line))) {
             read_rest(std::string(line));
             return xml->next(state);
@@ -369,8 +373,8 @@ void TrcReader::Reading::count_lines(std::int64_t position)
 
 Owner TrcReader::Reading::owner() const
 {
-    const std::string* rank = root.find("rank");
-    const std::string* thread = root.find("thread");
+    const auto rank = root.find("rank");
+    const auto thread = root.find("thread");
     return rank && thread ? Owner{parse_int(*rank), parse_int(*thread)} : owner_by_name(path);
 }
 
@@ -402,6 +406,7 @@ void TrcReader::go_on()
 {
     if (m_missing.empty())
         m_missing = m_reading->missing;
+    m_has_odd_lines = m_has_odd_lines || m_reading->has_odd_lines;
     m_lines_before += m_reading->lines_read + 1; // the last line is no state's
     m_reading = begin(m_later.back(), m_options);
     m_reading->seek(m_begin);
@@ -412,7 +417,7 @@ TrcReader::~TrcReader() = default;
 TrcReader::TrcReader(TrcReader&&) noexcept = default;
 TrcReader& TrcReader::operator=(TrcReader&&) noexcept = default;
 
-const std::vector<Attribute>& TrcReader::attributes() const
+const AttributeList& TrcReader::attributes() const
 {
     return m_reading->root.attributes;
 }
@@ -481,6 +486,11 @@ bool TrcReader::complete() const
 const std::string& TrcReader::missing() const
 {
     return m_missing.empty() ? m_reading->missing : m_missing;
+}
+
+bool TrcReader::has_only_plain_lines() const
+{
+    return !m_has_odd_lines && !m_reading->has_odd_lines;
 }
 
 std::int64_t TrcReader::whole_lines() const

@@ -34,7 +34,7 @@ class TrcReader {
     TrcReader& operator=(TrcReader&&) noexcept;
 
     /// The root's attributes. A trace that was cut off in its first line has none.
-    const std::vector<Attribute>& attributes() const;
+    const AttributeList& attributes() const;
     /// Nanoseconds since the epoch, already added to all times; 0 in traces with absolute times.
     std::int64_t time_adjustment() const;
     /// From the root, or from the file's name for traces that do not say.
@@ -56,6 +56,9 @@ class TrcReader {
     bool complete() const;
     /// What a trace that was cut off lacks, e.g. "the end of line 7 and </Program>"; else empty.
     const std::string& missing() const;
+    /// Whether all lines that were read until now are as our writer writes them, and certainly as the schema
+    /// says if the root is.
+    bool has_only_plain_lines() const;
     /// Whether it is in several files, its segments. Its lines are counted through all of them.
     bool has_segments() const { return m_has_segments; }
     /// How many lines of a trace that was cut off hold all that next() returned and nothing that is not
@@ -75,7 +78,8 @@ class TrcReader {
     std::vector<std::string> m_later; ///< the segments behind, the last one first
     std::int64_t m_begin;             ///< as seek() was told
     std::int64_t m_lines_before = 0;
-    std::string m_missing; ///< of the segments before
+    std::string m_missing;        ///< of the segments before
+    bool m_has_odd_lines = false; ///< likewise
 };
 
 } // namespace hdtrace

@@ -199,12 +199,12 @@ void XmlReader::count_attributes()
     count_items(static_cast<std::size_t>(std::max(0, xmlTextReaderAttributeCount(m_reader.get()))));
 }
 
-void XmlReader::read_attributes(std::vector<Attribute>& attributes)
+void XmlReader::read_attributes(AttributeList& attributes)
 {
     count_attributes();
     attributes.clear();
     while (xmlTextReaderMoveToNextAttribute(m_reader.get()) == 1)
-        attributes.push_back({std::string(name()), std::string(text())});
+        attributes.push_back(name(), text());
     xmlTextReaderMoveToElement(m_reader.get());
 }
 

@@ -59,7 +59,7 @@ class XmlReader {
 
     std::string_view name() const;
     /// Throws ReadError if there are too many, as next() does for elements.
-    void read_attributes(std::vector<Attribute>& attributes);
+    void read_attributes(AttributeList& attributes);
     /// For those that are held in memory by other means.
     void count_attributes();
     bool is_empty() const { return xmlTextReaderIsEmptyElement(m_reader.get()) == 1; }

@@ -9,13 +9,13 @@
 namespace hdtrace::detail {
 namespace {
 
-std::optional<std::string> take(std::vector<Attribute>& attributes, std::string_view name)
+std::optional<std::string> take(AttributeList& attributes, std::string_view name)
 {
-    const auto found = std::ranges::find(attributes, name, &Attribute::name);
-    if (found == attributes.end())
+    const auto found = attributes.find_exactly(name);
+    if (!found)
         return {};
-    std::string value = std::move(found->value);
-    attributes.erase(found);
+    std::string value(attributes[*found].value);
+    attributes.erase(*found);
     return value;
 }
 
@@ -28,10 +28,10 @@ void XmlStates::read_root()
     if (m_root.name != "Program")
         m_xml.fail("this is no trace: its root is <" + m_root.name + ">, not <Program>");
     m_xml.read_attributes(m_root.attributes);
-    if (const std::string* seconds = m_root.find("timeAdjustment")) {
+    if (const auto seconds = m_root.find("timeAdjustment")) {
         const auto time = parse_time(*seconds);
         if (!time)
-            m_xml.fail("timeAdjustment='" + *seconds + "' is not a time in seconds");
+            m_xml.fail("timeAdjustment='" + std::string(*seconds) + "' is not a time in seconds");
         m_time_adjustment = *time;
     }
     if (m_xml.is_empty())

@@ -24,7 +24,7 @@ struct Call {
     /// Of a region itself: the path that ends with it. 0: it is none.
     std::int32_t own_region = 0;
 
-    bool has_failed() const { return state.find("rc") != nullptr; }
+    bool has_failed() const { return state.has("rc"); }
 };
 
 /// Something that takes time and perhaps outlasts the call that starts it: a blocking call itself, what a

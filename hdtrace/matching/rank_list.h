@@ -37,7 +37,7 @@ inline std::vector<std::int64_t> ranks_in(std::string_view list, std::int64_t co
 /// Of the group that a call names; none if it names none.
 inline std::vector<std::int64_t> ranks_in(const Element& call, std::int64_t count)
 {
-    const std::string* list = call.find("ranks");
+    const auto list = call.find("ranks");
     return list ? ranks_in(std::string_view(*list), count) : std::vector<std::int64_t>();
 }
 

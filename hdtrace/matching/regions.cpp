@@ -8,15 +8,9 @@
 namespace hdtrace {
 namespace {
 
-std::string name_of(const State& event)
-{
-    const std::string* name = event.find("name");
-    return name ? *name : std::string();
-}
-
 template <class Number> std::optional<Number> value_of(const State& event)
 {
-    const std::string* const text = event.find("value");
+    const auto text = event.find("value");
     if (!text)
         return std::nullopt;
     Number number{};
@@ -52,7 +46,7 @@ const OpenRegions::Region& OpenRegions::begin(const TraceFile& trace, const Stat
 {
     std::vector<Region>& regions = m_open[{trace.rank, trace.thread}];
     const std::int32_t around = regions.empty() ? RegionPaths::outside : regions.back().path;
-    Region region{name_of(event), event.time, event.line, around, 0};
+    Region region{event.text("name"), event.time, event.line, around, 0};
     region.path = m_paths.inside(around, region.name);
     return regions.emplace_back(std::move(region));
 }
@@ -60,7 +54,7 @@ const OpenRegions::Region& OpenRegions::begin(const TraceFile& trace, const Stat
 OpenRegions::Region OpenRegions::end(const TraceFile& trace, const State& event)
 {
     std::vector<Region>& regions = m_open[{trace.rank, trace.thread}];
-    std::string name = name_of(event);
+    std::string name = event.text("name");
     const auto found = std::ranges::find(regions.rbegin(), regions.rend(), name, &Region::name);
     if (found == regions.rend()) {
         const std::int32_t around = path(trace);
@@ -113,7 +107,7 @@ std::int32_t OpenRegions::path(const TraceFile& trace) const
 
 EventKind event_kind(const State& event)
 {
-    const std::string* kind = event.find("kind");
+    const auto kind = event.find("kind");
     if (!kind)
         return EventKind::mark;
     return *kind == "begin"   ? EventKind::begin

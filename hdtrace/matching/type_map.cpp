@@ -26,11 +26,11 @@ std::int64_t product(std::int64_t a, std::int64_t b)
     return checked(Wide{a} * b);
 }
 
-std::int64_t integer(const Element& element, std::string_view name)
+std::int64_t integer(const Element& element, const AttributeName& name)
 {
     const std::optional<std::int64_t> value = element.integer(name);
     if (!value)
-        throw DatatypeError("a datatype lacks " + std::string(name));
+        throw DatatypeError("a datatype lacks " + std::string(name.text()));
     return *value;
 }
 
@@ -39,10 +39,10 @@ Element without_rows(const Datatype& datatype)
     return {datatype.combiner, datatype.attributes};
 }
 
-std::string_view text(const Element& element, std::string_view name)
+std::string_view text(const Element& element, const AttributeName& name)
 {
-    const std::string* value = element.find(name);
-    return value == nullptr ? std::string_view() : std::string_view(*value);
+    const auto value = element.find(name);
+    return value.value_or("");
 }
 
 /// Pairs of a number and an int are laid out like a struct of C; all other predefined types are one piece.

@@ -9,7 +9,7 @@
 namespace hdtrace {
 namespace {
 
-std::optional<std::int64_t> bytes_in(const Element& element, std::string_view attribute)
+std::optional<std::int64_t> bytes_in(const Element& element, const AttributeName& attribute)
 {
     const auto bytes = element.integer(attribute);
     return bytes ? std::optional(std::max<std::int64_t>(*bytes, 0)) : std::nullopt;
@@ -61,7 +61,7 @@ class CollectiveVolume {
   public:
     CollectiveVolume(const ObjectTable& objects, const Call& call)
         : m_facts(call.facts), m_call(call.state), m_rank(call.trace.rank),
-          m_in_place(call.state.find("inPlace") != nullptr), m_root(call.state.integer("rootRank"))
+          m_in_place(call.state.has("inPlace")), m_root(call.state.integer("rootRank"))
     {
         if (m_facts.scatters || m_facts.gathers)
             m_partners = partner_count(objects.communicator(m_rank, m_call), m_rank);
@@ -154,7 +154,7 @@ class CollectiveVolume {
     std::int64_t m_sent = 0, m_received = 0; ///< as the attributes tell
 };
 
-std::int64_t message_size(const State& call, std::string_view peer, std::string_view size)
+std::int64_t message_size(const State& call, const AttributeName& peer, const AttributeName& size)
 {
     return call.integer(peer) == proc_null ? 0 : bytes_in(call, size).value_or(0);
 }

@@ -6,7 +6,7 @@ namespace {
 // Calls that failed did nothing, except those that got more than there was room for.
 bool did_something(const State& state)
 {
-    const std::string* error = state.find("rc");
+    const auto error = state.find("rc");
     return !state.is_unfinished() && (!error || *error == "MPI_ERR_TRUNCATE");
 }
 

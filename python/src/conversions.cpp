@@ -36,11 +36,11 @@ py::list missing_texts(const std::vector<MissingEnd>& ends)
     return texts;
 }
 
-py::dict to_dict(const std::vector<Attribute>& attributes)
+py::dict to_dict(const AttributeList& attributes)
 {
     py::dict dict;
     for (const Attribute& attribute : attributes)
-        dict[py::str(attribute.name)] = attribute.value;
+        dict[py::str(attribute.name)] = py::str(attribute.value);
     return dict;
 }
 

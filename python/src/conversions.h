@@ -19,7 +19,7 @@ pybind11::object file_text(const std::string& text);
 std::string file_bytes(const pybind11::str& text);
 pybind11::list file_texts(const std::vector<std::string>& texts);
 pybind11::list missing_texts(const std::vector<MissingEnd>& ends);
-pybind11::dict to_dict(const std::vector<Attribute>& attributes);
+pybind11::dict to_dict(const AttributeList& attributes);
 
 /// The names of all values of an enumeration, which count from 0.
 template <class Name, std::size_t count> pybind11::tuple names_of(std::string_view (*name_of)(Name))

@@ -175,11 +175,13 @@ void bind_project(py::module_& module)
         });
 
     using FindCommunicator =
-        const Communicator* (ObjectTable::*)(std::int64_t, const Element&, std::string_view) const;
+        const Communicator* (ObjectTable::*)(std::int64_t, const Element&, const AttributeName&) const;
     using FindFile =
-        const ProjectFile* (ObjectTable::*)(std::int64_t, const Element&, std::string_view) const;
-    using FindType = const Datatype* (ObjectTable::*)(std::int64_t, const Element&, std::string_view) const;
-    using FindWindow = const Window* (ObjectTable::*)(std::int64_t, const Element&, std::string_view) const;
+        const ProjectFile* (ObjectTable::*)(std::int64_t, const Element&, const AttributeName&) const;
+    using FindType =
+        const Datatype* (ObjectTable::*)(std::int64_t, const Element&, const AttributeName&) const;
+    using FindWindow =
+        const Window* (ObjectTable::*)(std::int64_t, const Element&, const AttributeName&) const;
     const auto field = [](auto member) {
         return [member](const OpenedProject& project) -> const auto&
         {

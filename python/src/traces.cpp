@@ -22,17 +22,17 @@ namespace {
 
 using Path = std::filesystem::path;
 
-const std::string& value_of(const Element& element, const std::string& name)
+py::str value_of(const Element& element, const std::string& name)
 {
-    const std::string* value = element.find(name);
+    const auto value = element.find(name);
     if (!value)
         throw py::key_error(name);
-    return *value;
+    return py::str(*value);
 }
 
 py::object value_or(const Element& element, const std::string& name, const py::object& otherwise)
 {
-    const std::string* value = element.find(name);
+    const auto value = element.find(name);
     return value ? py::str(*value) : otherwise;
 }
 
@@ -40,7 +40,10 @@ std::string element_text(const Element& element)
 {
     std::string text = "<" + element.name;
     for (const Attribute& attribute : element.attributes)
-        text += " " + attribute.name + "=" + std::string(py::repr(py::str(attribute.value)));
+        text.append(" ")
+            .append(attribute.name)
+            .append("=")
+            .append(std::string(py::repr(py::str(attribute.value))));
     return text + ">";
 }
 
@@ -57,7 +60,7 @@ void bind_elements(py::module_& module)
                                [](const Element& element) { return to_dict(element.attributes); })
         .def("__getitem__", &value_of)
         .def("__contains__",
-             [](const Element& element, const std::string& name) { return element.find(name) != nullptr; })
+             [](const Element& element, const std::string& name) { return element.has(name); })
         .def("get", &value_or, py::arg("name"), py::arg("default") = py::none())
         .def("__eq__", [](const Element& left, const Element& right) { return left == right; })
         .def("__repr__", &element_text);

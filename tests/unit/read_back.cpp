@@ -13,7 +13,7 @@ ReadBack read_back(const std::string& path, std::int64_t begin)
     ReadBack found;
     for (const Attribute& attribute : reader.attributes())
         if (attribute.name == "before")
-            found.before = std::stoll(attribute.value);
+            found.before = std::stoll(std::string(attribute.value));
     State state;
     while (reader.next(state)) {
         found.times.push_back(state.time - base);

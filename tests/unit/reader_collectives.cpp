@@ -35,15 +35,15 @@ State on_world(std::string name)
 State on_object(std::string name)
 {
     State state = on_world(std::move(name));
-    state.attributes.push_back({"fid", "5"});
-    state.attributes.push_back({"wid", "7"});
+    state.attributes.push_back("fid", "5");
+    state.attributes.push_back("wid", "7");
     return state;
 }
 
 State failed(std::string name)
 {
     State state = on_world(std::move(name));
-    state.attributes.push_back({"rc", "MPI_ERR_OTHER"});
+    state.attributes.push_back("rc", "MPI_ERR_OTHER");
     return state;
 }
 

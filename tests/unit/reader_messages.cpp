@@ -24,7 +24,7 @@ State call(const std::string& text, std::int64_t line)
         if (equals == word.npos)
             element = &state.children.emplace_back(Element{word, {}});
         else
-            element->attributes.push_back({word.substr(0, equals), word.substr(equals + 1)});
+            element->attributes.push_back(word.substr(0, equals), word.substr(equals + 1));
     }
     return state;
 }

@@ -148,7 +148,7 @@ TEST(ProjReader, ReadsDatatypes)
     const Datatype& type = project.datatypes[0].types.at(1);
     EXPECT_EQ(type.id, 1);
     EXPECT_EQ(type.combiner, "STRUCT");
-    EXPECT_EQ(type.attributes.at(1), (Attribute{"name", "pair"}));
+    EXPECT_EQ(type.attributes[1], (Attribute{"name", "pair"}));
     EXPECT_EQ(type.rows,
               (std::vector<Element>{{"Type", {{"id", "0"}, {"displacement", "0"}, {"blocklen", "1"}}}}));
 }

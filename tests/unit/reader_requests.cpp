@@ -7,7 +7,7 @@ namespace {
 
 const TraceFile trace{"", 3, 1, {}};
 
-State call(std::string name, std::vector<Attribute> attributes, std::vector<Element> children = {})
+State call(std::string name, AttributeList attributes, std::vector<Element> children = {})
 {
     State state;
     state.name = std::move(name);
@@ -16,7 +16,7 @@ State call(std::string name, std::vector<Attribute> attributes, std::vector<Elem
     return state;
 }
 
-Element child(std::string name, std::vector<Attribute> attributes)
+Element child(std::string name, AttributeList attributes)
 {
     return {std::move(name), std::move(attributes)};
 }

@@ -87,7 +87,7 @@ TEST(TrcReader, YieldsStatesInOrder)
 TEST(TrcReader, KeepsTheOrderOfAttributes)
 {
     const Outcome trace = read_lines("<Send size='8' count='2' tid='0' time='1' end='2' toRank='1' />\n");
-    const std::vector<Attribute> attributes = {{"size", "8"}, {"count", "2"}, {"tid", "0"}, {"toRank", "1"}};
+    const AttributeList attributes = {{"size", "8"}, {"count", "2"}, {"tid", "0"}, {"toRank", "1"}};
     EXPECT_EQ(trace.states.at(0).attributes, attributes);
 }
 

@@ -36,8 +36,55 @@ TEST(Element, FindsOtherSpellings)
     EXPECT_EQ(*old.find("cid"), "5");
     EXPECT_EQ(*old.find("rootRank"), "6");
     EXPECT_EQ(*old.find("file"), "2");
-    EXPECT_EQ(old.find("etid"), nullptr);
-    EXPECT_EQ(old.find(""), nullptr);
+    EXPECT_FALSE(old.has("etid"));
+    EXPECT_FALSE(old.has(""));
+}
+
+TEST(AttributeList, TellsLongNamesApart)
+{
+    const AttributeList list{{"targetCount1", "a"}, {"targetCount2", "b"}, {"", "c"}, {"12345678", "d"}};
+    EXPECT_EQ(list.value("targetCount1"), "a");
+    EXPECT_EQ(list.value("targetCount2"), "b");
+    EXPECT_EQ(list.value(std::string_view("")), "c");
+    EXPECT_EQ(list.value("12345678"), "d");
+    EXPECT_FALSE(list.value("targetCount3"));
+    EXPECT_FALSE(list.value("1234567"));
+    // What the compiler and what the program makes of a name is the same.
+    for (const Attribute& attribute : list)
+        EXPECT_EQ(list.value(attribute.name), attribute.value);
+    const AttributeName literals[] = {"rid", "size", "recvCount"};
+    for (const AttributeName& literal : literals) {
+        const std::string text(literal.text());
+        EXPECT_EQ(AttributeName(text).key(), literal.key());
+        EXPECT_EQ(AttributeName(text).bits(), literal.bits());
+    }
+}
+
+TEST(AttributeList, KnowsNumbers)
+{
+    AttributeList list;
+    for (const char* value : {"0", "-7", "9223372036854775807", "-9223372036854775808", "9223372036854775808",
+                              "", "-", "+1", "1 ", "0x1", "123456789012345678", "000000000000000000000"})
+        list.push_back("n", value);
+    const std::vector<std::optional<std::int64_t>> expected = {
+        0, -7, INT64_MAX, INT64_MIN, {}, {}, {}, {}, {}, {}, 123456789012345678, 0};
+    for (std::size_t i = 0; i < list.size(); ++i)
+        EXPECT_EQ(list.number(i), expected[i]) << list[i].value;
+}
+
+TEST(AttributeList, ChangesAndIsCopied)
+{
+    AttributeList list{{"a", "1"}, {"b", "2"}, {"c", "3"}};
+    const AttributeList before = list;
+    list.set_value(1, "20");
+    EXPECT_EQ(list.integer("b"), 20);
+    list.erase(0);
+    EXPECT_EQ(list, (AttributeList{{"b", "20"}, {"c", "3"}}));
+    EXPECT_FALSE(list.value("a"));
+    EXPECT_EQ(before, (AttributeList{{"a", "1"}, {"b", "2"}, {"c", "3"}}));
+    list.clear();
+    EXPECT_TRUE(list.empty());
+    EXPECT_FALSE(list.may_have(AttributeName("b").bits()));
 }
 
 TEST(Element, PrefersTheVeryName)

@@ -21,13 +21,13 @@ Project three_processes()
     return project;
 }
 
-State call(std::string name, std::vector<Attribute> attributes, std::vector<Element> children = {})
+State call(std::string name, AttributeList attributes, std::vector<Element> children = {})
 {
     State state;
     state.name = std::move(name);
     state.attributes = std::move(attributes);
     if (!state.find("cid"))
-        state.attributes.push_back({"cid", "0"});
+        state.attributes.push_back("cid", "0");
     state.children = std::move(children);
     return state;
 }

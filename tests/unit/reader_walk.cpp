@@ -61,7 +61,7 @@ class Recorder : public EventVisitor {
 
 const TraceFile trace{"", 0, 0, {}};
 
-State state(std::string name, std::vector<Attribute> attributes = {}, std::vector<Element> children = {})
+State state(std::string name, AttributeList attributes = {}, std::vector<Element> children = {})
 {
     State made;
     made.name = std::move(name);
@@ -176,7 +176,7 @@ TEST(EventWalk, MakesRegionsOfMarks)
     const State& step = recorder.left[2];
     EXPECT_EQ(step.time, 10);
     EXPECT_EQ(step.end, 50);
-    EXPECT_EQ(step.attributes, (std::vector<Attribute>{{"number", "3"}}));
+    EXPECT_EQ(step.attributes, (AttributeList{{"number", "3"}}));
     EXPECT_EQ(step.children, (std::vector<Element>{{"Result", {{"value", "1"}}}}));
 }
 

@@ -65,7 +65,7 @@ TEST(Worlds, RanksInTracesAreThoseOfTheWorld)
     EXPECT_EQ(ProjectRanks(project, 4).rank(-5), -4) << "of others the numbers mean something else";
 }
 
-State state(std::string name, std::vector<Attribute> attributes, std::vector<Element> children = {})
+State state(std::string name, AttributeList attributes, std::vector<Element> children = {})
 {
     State made;
     made.name = std::move(name);

@@ -69,7 +69,7 @@ Logs::value_type* AccessLog::log_of(const Call& call) const
 // `wtime` is what MPI_Wtime said when the call returned.
 void AccessLog::note_clock(const Call& call)
 {
-    const std::string* wtime = call.state.find("wtime");
+    const auto wtime = call.state.find("wtime");
     const std::optional<std::int64_t> nanoseconds = wtime ? parse_time(*wtime) : std::nullopt;
     if (nanoseconds)
         m_wtime_zero.try_emplace(call.trace.rank, saturated_distance(call.state.end, *nanoseconds));
@@ -78,9 +78,9 @@ void AccessLog::note_clock(const Call& call)
 void AccessLog::set_view(View& view, std::int64_t rank, const State& call)
 {
     const MappedType* type = m_types.find(rank, call.integer("filetid").value_or(-1));
-    const std::string* representation = call.find("representation");
+    const auto representation = call.find("representation");
     view = {type ? std::optional(FileView(call.integer("offset").value_or(0), *type)) : std::nullopt,
-            representation == nullptr || *representation == "native" || *representation == "NATIVE"};
+            !representation || *representation == "native" || *representation == "NATIVE"};
 }
 
 void AccessLog::start(Logs::value_type& log, const Operation& operation)

@@ -47,8 +47,7 @@ constexpr Validity validities[] = {
 
 std::string value_in(const Element* fact, std::string_view key)
 {
-    const std::string* const value = fact ? fact->find(key) : nullptr;
-    return value ? *value : std::string();
+    return fact ? fact->text(key) : std::string();
 }
 
 OTF2_MetricMode mode_of(const Element* counter)

@@ -10,16 +10,10 @@ namespace {
 /// The group of a mark, empty if it has none, and its name in it.
 std::pair<std::string, std::string> parts_of(const std::string& name, const Element* fact)
 {
-    const std::string* const group = fact ? fact->find("class") : nullptr;
-    if (!group || group->empty() || !name.starts_with(*group + ":"))
+    const std::string group = fact ? fact->text("class") : std::string();
+    if (group.empty() || !name.starts_with(group + ":"))
         return {"", name};
-    return {*group, name.substr(group->size() + 1)};
-}
-
-std::string text_in(const State& event, std::string_view key)
-{
-    const std::string* const text = event.find(key);
-    return text ? *text : std::string();
+    return {group, name.substr(group.size() + 1)};
 }
 
 } // namespace
@@ -41,10 +35,9 @@ void Markers::write(const State& event, OTF2_LocationRef location)
         m_writer = OTF2_Archive_GetMarkerWriter(m_archive);
     if (m_writer == nullptr)
         throw ConvertError("the library of OTF2 cannot write markers");
-    const OTF2_MarkerRef ref = defined(text_in(event, "name"));
+    const OTF2_MarkerRef ref = defined(event.text("name"));
     check(OTF2_MarkerWriter_WriteMarker(m_writer, static_cast<OTF2_TimeStamp>(event.time), 0, ref,
-                                        OTF2_MARKER_SCOPE_LOCATION, location,
-                                        text_in(event, "text").c_str()));
+                                        OTF2_MARKER_SCOPE_LOCATION, location, event.text("text").c_str()));
 }
 
 void Markers::close()

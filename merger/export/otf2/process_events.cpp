@@ -103,10 +103,10 @@ OTF2_IoOperationFlag flags_of(const Operation& operation)
 
 OTF2_IoAccessMode access_mode(const Element& call)
 {
-    const std::string* amode = call.find("amode");
-    if (amode != nullptr && amode->find("RDONLY") != std::string::npos)
+    const auto amode = call.find("amode");
+    if (amode && amode->find("RDONLY") != std::string::npos)
         return OTF2_IO_ACCESS_MODE_READ_ONLY;
-    if (amode != nullptr && amode->find("WRONLY") != std::string::npos)
+    if (amode && amode->find("WRONLY") != std::string::npos)
         return OTF2_IO_ACCESS_MODE_WRITE_ONLY;
     return OTF2_IO_ACCESS_MODE_READ_WRITE;
 }
@@ -206,10 +206,10 @@ void ProcessEvents::mark(const Call& call)
 
 void ProcessEvents::count(const State& event)
 {
-    const std::string* const name = event.find("name");
+    const auto name = event.find("name");
     if (!name)
         return m_account.dropped("values of counters without a name");
-    const Definitions::Metric metric = m_definitions.metric(*name, m_location);
+    const Definitions::Metric metric = m_definitions.metric(std::string(*name), m_location);
     OTF2_MetricValue value;
     if (metric.type == OTF2_TYPE_DOUBLE) {
         value.floating_point = counter_value(event);

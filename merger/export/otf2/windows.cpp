@@ -83,7 +83,7 @@ std::uint64_t bytes(const Element& call, std::string_view name)
 
 bool names_target(const Element& call)
 {
-    return call.find("toRank") != nullptr || call.find("fromRank") != nullptr;
+    return call.has("toRank") || call.has("fromRank");
 }
 
 std::int64_t target_rank(const Element& call)
@@ -99,7 +99,7 @@ OTF2_RmaAtomicType atomic_type(const Element& call, WindowAccess access)
     case WindowAccess::compare_and_swap:
         return OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP;
     case WindowAccess::fetch_and_op: // for some of its operations OTF2 has own names
-        if (const std::string* operation = call.find("op")) {
+        if (const auto operation = call.find("op")) {
             if (*operation == "MPI_SUM")
                 return OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ADD;
             if (*operation == "MPI_REPLACE")
@@ -113,13 +113,13 @@ OTF2_RmaAtomicType atomic_type(const Element& call, WindowAccess access)
 
 OTF2_LockType lock_type(const Element& call)
 {
-    const std::string* type = call.find("lockType");
-    return type != nullptr && *type == "MPI_LOCK_EXCLUSIVE" ? OTF2_LOCK_EXCLUSIVE : OTF2_LOCK_SHARED;
+    const auto type = call.find("lockType");
+    return type && *type == "MPI_LOCK_EXCLUSIVE" ? OTF2_LOCK_EXCLUSIVE : OTF2_LOCK_SHARED;
 }
 
 std::vector<std::uint64_t> ranks_of(const Element& call, std::uint64_t count)
 {
-    const std::string* const list = call.find("ranks");
+    const auto list = call.find("ranks");
     const auto ranks = ranks_in(list ? *list : std::string(), static_cast<std::int64_t>(count));
     return {ranks.begin(), ranks.end()};
 }
