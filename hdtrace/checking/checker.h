@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "hdtrace/analysis/opened_project.h"
@@ -40,6 +41,8 @@ class Checker : EventVisitor {
     /// What so many calls show; at the end also what was never answered. Throws ReadError.
     std::vector<Finding> read(std::size_t calls);
     bool at_end() const { return m_at_end; }
+    /// The traces that may be other than their schema says behind their root. Known at the end.
+    std::vector<std::string> doubtful_traces() const { return m_calls.with_odd_lines(); }
     /// To which the sites of findings belong.
     const std::shared_ptr<const OpenedProject>& project() const { return m_project; }
 

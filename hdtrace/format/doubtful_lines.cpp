@@ -14,38 +14,6 @@ constexpr int most_odd_lines = 1000;
 // libxml2 refuses texts of more than ten million bytes.
 constexpr std::size_t most_skipped = 1 << 16;
 
-bool is_reserved(std::string_view name)
-{
-    return name == "Event" || name == "Nested" || name == "Program";
-}
-
-bool is_valid_child(const Element& child)
-{
-    return !is_reserved(child.name) && std::ranges::none_of(child.attributes, [](const Attribute& attribute) {
-        return attribute.name == "time" || attribute.name == "end";
-    });
-}
-
-bool is_valid_event(const State& event)
-{
-    bool has_name = false, is_end = false;
-    for (const Attribute& attribute : event.attributes) {
-        if (attribute.name == "end")
-            return false;
-        has_name = has_name || attribute.name == "name";
-        is_end = is_end || (attribute.name == "kind" && attribute.value == "end");
-    }
-    return has_name && event.nested.empty() && (is_end || event.children.empty());
-}
-
-// The parser has seen to the rest.
-bool is_valid_entry(const State& entry)
-{
-    return (entry.is_event ? is_valid_event(entry) : !is_reserved(entry.name)) &&
-           std::ranges::all_of(entry.children, is_valid_child) &&
-           std::ranges::all_of(entry.nested, is_valid_entry);
-}
-
 } // namespace
 
 DoubtfulLines::DoubtfulLines(WholeLines& lines, IsValidAlone is_valid_alone)

@@ -24,6 +24,9 @@ class DoubtfulLines : public ByteSource {
     /// @p lines must outlive this.
     DoubtfulLines(WholeLines& lines, IsValidAlone is_valid_alone);
 
+    /// Whether the root has its usual place and is as the schema says.
+    bool has_valid_root() const { return m_parser.has_value(); }
+
     std::size_t read(char* target, std::size_t size) override;
     int error() const override { return m_lines.error(); }
     std::string refusal() const override { return m_lines.refusal(); }

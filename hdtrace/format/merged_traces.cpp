@@ -88,6 +88,15 @@ const TraceFile& MergedTraces::trace() const
     return m_merging->streams[m_merging->current].states.trace();
 }
 
+std::vector<std::string> MergedTraces::with_odd_lines() const
+{
+    std::vector<std::string> paths;
+    for (const Stream& stream : m_merging->streams)
+        if (!stream.states.has_only_plain_lines())
+            paths.push_back(stream.states.trace().path);
+    return paths;
+}
+
 const std::vector<MissingEnd>& MergedTraces::missing() const
 {
     return m_merging->missing;

@@ -49,6 +49,8 @@ class MergedTraces {
 
     /// What the traces lack that were cut off. Known at the end.
     const std::vector<MissingEnd>& missing() const;
+    /// The traces that have other lines than TrcReader::has_only_plain_lines() means. Known at the end.
+    std::vector<std::string> with_odd_lines() const;
 
   private:
     struct Merging;

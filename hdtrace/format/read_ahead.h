@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -34,6 +35,7 @@ class ReadAhead {
 
     /// Known at the end.
     const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
+    std::vector<std::string> with_odd_lines() const { return m_states.with_odd_lines(); }
 
   private:
     struct Batch {

@@ -446,13 +446,15 @@ bool is_valid_trace(std::string_view text, std::size_t most_items)
     return problems.take().empty();
 }
 
-void validate_trace(const std::string& path, Problems& problems)
+void validate_trace(const std::string& path, Validate what, Problems& problems)
 {
     detail::WholeLines lines(path, std::string(detail::closing));
     detail::DoubtfulLines doubtful(lines, [&](const std::string& beginning, std::string_view line) {
         return is_valid_trace(beginning + std::string(line) + std::string(detail::closing),
                               lines.most_items());
     });
+    if (what == Validate::root && doubtful.has_valid_root())
+        return;
     XmlReader xml(path, doubtful);
     TraceValidator validator(xml, problems);
     try {
@@ -478,12 +480,12 @@ std::string to_string(const Problem& problem)
     return ReadError(problem.file, problem.line, problem.column, problem.text).what();
 }
 
-std::vector<Problem> validate(const std::string& path)
+std::vector<Problem> validate(const std::string& path, Validate what)
 {
     Problems problems(path);
     try {
         if (detail::plain_name(path).ends_with(".trc"))
-            validate_trace(path, problems);
+            validate_trace(path, what, problems);
         else if (path.ends_with(".proj"))
             validate_project(path, problems);
         else

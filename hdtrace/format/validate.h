@@ -25,10 +25,16 @@ struct Problem {
 /// "file:line:column: text"
 std::string to_string(const Problem& problem);
 
+/// How much of a file has to be looked at.
+enum class Validate {
+    all,
+    root, ///< of a trace, since TrcReader::has_only_plain_lines() was true at its end
+};
+
 /// What is wrong with a trace (.trc) or a project (.proj); nothing if all is well.
 /// After many problems the rest is left out, and so is what follows where the structure of a project is
 /// wrong. The schema is chosen by the file's suffix. A trace that was cut off is not valid. Reads in bounded
 /// memory, and in time that grows with the file's size. Throws OpenError. May be called by any thread.
-std::vector<Problem> validate(const std::string& path);
+std::vector<Problem> validate(const std::string& path, Validate what = Validate::all);
 
 } // namespace hdtrace

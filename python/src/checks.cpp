@@ -39,10 +39,10 @@ std::string_view kind_name(Problem::Kind kind)
     return "no-schema";
 }
 
-std::vector<Problem> find_problems(const Path& path)
+std::vector<Problem> find_problems(const Path& path, bool only_root)
 {
     const Unlocked unlocked;
-    return validate(path.string());
+    return validate(path.string(), only_root ? Validate::root : Validate::all);
 }
 
 // Closes a trace that was cut off. Answers its file, which may be a compressed one, and what it lacked; empty
@@ -83,7 +83,7 @@ void bind_problems(py::module_& module)
         .def("__str__", [](const Problem& problem) { return file_text(to_string(problem)); })
         .def("__repr__",
              [](const Problem& problem) { return file_text("<Problem " + to_string(problem) + ">"); });
-    module.def("find_problems", &find_problems, py::arg("path"));
+    module.def("find_problems", &find_problems, py::arg("path"), py::arg("only_root") = false);
     module.def("repair", &repair, py::arg("path"));
 }
 
@@ -118,7 +118,9 @@ void bind_checks(py::module_& module)
     py::class_<Checker>(module, "Checker")
         .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>())
         .def("read", &read_findings, py::arg("calls"))
-        .def_property_readonly("at_end", &Checker::at_end);
+        .def_property_readonly("at_end", &Checker::at_end)
+        .def_property_readonly("doubtful_traces",
+                               [](const Checker& checker) { return file_texts(checker.doubtful_traces()); });
     bind_problems(module);
 }
 

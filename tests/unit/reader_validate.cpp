@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "hdtrace/format/errors.h"
+#include "hdtrace/format/trc_reader.h"
 #include "hdtrace/format/validate.h"
 #include "tests/unit/reader_support.h"
 
@@ -21,12 +22,27 @@ Problems problems_of(const std::string& name, const std::string& text)
     return problems;
 }
 
+// What a reader of a trace says of it at the end, without the schema.
+bool has_only_plain_lines(const std::string& trace)
+{
+    const TemporaryFile file("app_host_0_0.trc", trace);
+    try {
+        TrcReader reader(file.path());
+        for (State state; reader.next(state);) {
+        }
+        return reader.has_only_plain_lines();
+    } catch (const ReadError&) {
+        return false;
+    }
+}
+
 // With a comment before the root the schema is asked about every line, and has to say the same.
 Problems problems_of_lines(const std::string& lines)
 {
     const std::string trace =
         "<Program timeAdjustment='1' version='1' rank='0' thread='0'>\n" + lines + "</Program>\n";
     const Problems problems = problems_of("app_host_0_0.trc", trace);
+    EXPECT_TRUE(problems.empty() || !has_only_plain_lines(trace)) << lines;
     constexpr std::size_t takes_seconds = 100'000;
     if (lines.size() < takes_seconds) {
         EXPECT_EQ(problems, problems_of("app_host_0_0.trc", "<!----> " + trace)) << lines;
@@ -49,6 +65,19 @@ Problems problems_of_types(const std::string& types)
 }
 
 constexpr const char* whole_state = "<A cid='0' time='0.000000000' end='12.000000001' />\n";
+
+TEST(ValidateTrace, AsksOnlyForTheRootIfAllLinesArePlain)
+{
+    const std::string root = "<Program timeAdjustment='1' version='1' rank='0' thread='0'>\n";
+    const std::string wrong_root = "<Program rank='zero' version='1' thread='0'>\n";
+    EXPECT_TRUE(has_only_plain_lines(root + whole_state + "</Program>\n"));
+    for (const char* odd :
+         {"<A time='0.0' end='1.0' />\n", "<A time='0.000000000' end='1.000000000' ><B end='1'/></A>\n",
+          "<!----><A time='0.000000000' end='1.000000000' />\n"})
+        EXPECT_FALSE(has_only_plain_lines(root + odd + "</Program>\n")) << odd;
+    const TemporaryFile file("app_host_0_0.trc", wrong_root + whole_state + "</Program>\n");
+    EXPECT_FALSE(validate(file.path(), Validate::root).empty());
+}
 
 TEST(ValidateTrace, AcceptsWhatTheFormatAllows)
 {

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any
 
-from .._hdtrace import find_problems, finding_kinds, printable
+from .._hdtrace import Checker, find_problems, finding_kinds, printable
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .check_choice import Choice
@@ -45,9 +45,9 @@ class Finding:
         return self.severity == "error"
 
 
-def _against_schema(path: str) -> list[Finding]:
+def _against_schema(path: str, only_root: bool) -> list[Finding]:
     try:
-        problems = find_problems(path)
+        problems = find_problems(path, only_root)
     except FileNotFoundError:
         return []  # which is also found when the traces are read
     return [
@@ -57,8 +57,7 @@ def _against_schema(path: str) -> list[Finding]:
     ]
 
 
-def _across_traces(project: Project) -> Iterator[Finding]:
-    checker = project.checker()
+def _across_traces(checker: Checker) -> Iterator[Finding]:
     with Progress("checking") as progress:
         while not checker.at_end:
             findings = checker.read(STATES_BETWEEN_PAUSES)
@@ -74,14 +73,16 @@ _MOST_TRACES = 10  # of one kind
 
 def find(project: Project, schemas: bool = True) -> list[Finding]:
     """All that is wrong: what explains most comes first, what follows of another finding last."""
-    paths = (project.path, *project.trace_paths) if schemas else ()
-    pool = ThreadPoolExecutor(os.cpu_count())
-    try:
-        of_files = pool.map(_against_schema, paths)  # meanwhile
-        across = list(_across_traces(project))
-        findings = [*chain.from_iterable(of_files), *across]
-    finally:
-        pool.shutdown(cancel_futures=True)
+    checker = project.checker()
+    findings = list(_across_traces(checker))
+    if schemas:
+        plain = set(project.trace_paths) - set(checker.doubtful_traces)
+        paths = (project.path, *project.trace_paths)
+        pool = ThreadPoolExecutor(os.cpu_count())
+        try:
+            findings += chain.from_iterable(pool.map(_against_schema, paths, [path in plain for path in paths]))
+        finally:
+            pool.shutdown(cancel_futures=True)
     return sorted(findings, key=lambda finding: (finding.because is not None, _ORDER[finding.kind]))
 
 
