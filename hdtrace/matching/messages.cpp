@@ -20,7 +20,7 @@ void set_data(MessageEnd& end, const Element& call, const CallFacts& facts, bool
 {
     if (facts.partitioned)
         return;
-    const bool has_own = is_receive && call.find("recvtid") != nullptr;
+    const bool has_own = is_receive && call.has("recvtid");
     end.tid = call.integer(has_own ? "recvtid" : "tid").value_or(-1);
     end.count = call.integer(has_own ? "recvCount" : "count").value_or(-1);
 }
@@ -82,8 +82,10 @@ struct Channel {
     std::deque<ReceivePointer> receives;
 };
 
+using Channels = std::map<ChannelKey, Channel>;
+
 struct Mailbox {
-    std::map<ChannelKey, Channel> channels;
+    Channels channels;
     /// Receives whose place is not known yet, and those behind them that have to wait for it; as they were
     /// started.
     std::vector<ReceivePointer> open;
@@ -101,7 +103,7 @@ struct PendingReceive {
 // A receive that got a message which it has no room for, and it is known which one.
 bool was_too_small(const Completion& completion, const Receive& receive)
 {
-    const std::string* error = completion.what->find("rc");
+    const auto error = completion.what->find("rc");
     return error && *error == "MPI_ERR_TRUNCATE" && receive.is_resolved();
 }
 
@@ -136,7 +138,10 @@ struct MessageMatcher::Matching {
     /// After @p receive became resolved or was over.
     void update(const MailboxKey& key, const Receive& receive);
     void place_open(const MailboxKey& key, Mailbox& mailbox);
-    void advance(const MailboxKey& key, const ChannelKey& channel_key);
+    /// The channel, which is made if it does not exist.
+    Channels::iterator channel_of(Mailbox& mailbox, const ChannelKey& key);
+    /// Reports messages whose receive is over, and removes the channel if nothing is left in it.
+    void advance(const MailboxKey& key, Mailbox& mailbox, Channels::iterator channel);
     void report(const MailboxKey& key, const ChannelKey& channel, std::optional<MessageEnd> send,
                 std::optional<MessageEnd> receive) const;
     /// What has no other end.
@@ -147,6 +152,7 @@ struct MessageMatcher::Matching {
     std::map<MailboxKey, Mailbox> mailboxes;
     std::map<RequestId, PendingReceive> pending;
     std::map<ProbedKey, std::deque<ReceivePointer>> probed;
+    std::vector<Channels::node_type> spare_channels; ///< empty ones, whose memory is used again
 };
 
 void MessageMatcher::Matching::start(const Operation& operation)
@@ -245,8 +251,10 @@ void MessageMatcher::Matching::send(const Operation& operation)
         return;
     const MailboxKey key{space_of(operation.rank, call, *operation.facts), *destination};
     const ChannelKey channel{operation.rank, call.integer("toTag").value_or(any)};
-    mailboxes[key].channels[channel].sends.push_back(end_of(objects, operation, false));
-    advance(key, channel);
+    Mailbox& mailbox = mailboxes[key];
+    const auto sent_in = channel_of(mailbox, channel);
+    sent_in->second.sends.push_back(end_of(objects, operation, false));
+    advance(key, mailbox, sent_in);
 }
 
 ReceivePointer MessageMatcher::Matching::receive(const MailboxKey& key, const Element& call,
@@ -296,10 +304,10 @@ void MessageMatcher::Matching::cancel_send(const Operation& operation)
 void MessageMatcher::Matching::update(const MailboxKey& key, const Receive& receive)
 {
     Mailbox& mailbox = mailboxes[key];
-    const ChannelKey channel{receive.source, receive.tag};
     place_open(key, mailbox);
-    if (mailbox.channels.contains(channel))
-        advance(key, channel);
+    const auto channel = mailbox.channels.find({receive.source, receive.tag});
+    if (channel != mailbox.channels.end())
+        advance(key, mailbox, channel);
 }
 
 void MessageMatcher::Matching::place_open(const MailboxKey& key, Mailbox& mailbox)
@@ -315,17 +323,29 @@ void MessageMatcher::Matching::place_open(const MailboxKey& key, Mailbox& mailbo
             still_open.push_back(std::move(receive));
             continue;
         }
-        const ChannelKey channel{receive->source, receive->tag};
-        mailbox.channels[channel].receives.push_back(std::move(receive));
-        advance(key, channel);
+        const auto channel = channel_of(mailbox, {receive->source, receive->tag});
+        channel->second.receives.push_back(std::move(receive));
+        advance(key, mailbox, channel);
     }
     mailbox.open = std::move(still_open);
 }
 
-void MessageMatcher::Matching::advance(const MailboxKey& key, const ChannelKey& channel_key)
+Channels::iterator MessageMatcher::Matching::channel_of(Mailbox& mailbox, const ChannelKey& key)
 {
-    Mailbox& mailbox = mailboxes[key];
-    Channel& channel = mailbox.channels[channel_key];
+    const auto place = mailbox.channels.lower_bound(key);
+    if (place != mailbox.channels.end() && place->first == key)
+        return place;
+    if (spare_channels.empty())
+        return mailbox.channels.emplace_hint(place, key, Channel());
+    Channels::node_type spare = std::move(spare_channels.back());
+    spare_channels.pop_back();
+    spare.key() = key;
+    return mailbox.channels.insert(place, std::move(spare));
+}
+
+void MessageMatcher::Matching::advance(const MailboxKey& key, Mailbox& mailbox, Channels::iterator place)
+{
+    auto& [channel_key, channel] = *place;
     while (!channel.receives.empty()) {
         const Receive& receive = *channel.receives.front();
         if (!receive.is_cancelled) {
@@ -336,8 +356,13 @@ void MessageMatcher::Matching::advance(const MailboxKey& key, const ChannelKey& 
         }
         channel.receives.pop_front();
     }
-    if (channel.receives.empty() && channel.sends.empty())
-        mailbox.channels.erase(channel_key);
+    constexpr std::size_t most_spare_channels = 256;
+    if (!channel.receives.empty() || !channel.sends.empty())
+        return;
+    if (spare_channels.size() < most_spare_channels)
+        spare_channels.push_back(mailbox.channels.extract(place));
+    else
+        mailbox.channels.erase(place);
 }
 
 void MessageMatcher::Matching::report(const MailboxKey& key, const ChannelKey& channel,
