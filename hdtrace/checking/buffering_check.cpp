@@ -18,6 +18,13 @@ bool may_await_all(const CallFacts& facts, const State& call)
     return facts.collective != CollectiveKind::neighbourhood;
 }
 
+/// Whether a call waits for each request that it completes.
+bool waits_for_all(const Call& call)
+{
+    return call.nesting == 0 && call.facts.progress == CallProgress::waits &&
+           (call.facts.completes == WhichRequests::one || call.facts.completes == WhichRequests::all);
+}
+
 constexpr std::size_t most_steps = 1'000'000;
 constexpr std::size_t steps_between_advances = 4096;
 
@@ -44,13 +51,25 @@ void BufferingCheck::add_end(const Operation& operation, bool is_send)
 {
     const End end{operation.rank, operation.rid < 0 ? operation.line : -1, operation.rid, is_send};
     m_step.begins.push_back(end);
-    m_unmatched.insert(end);
+    EndState& state = m_ends[end];
+    state.has_begun = true;
     if (is_send && operation.facts->sends == SendMode::buffered)
-        return;
-    if (operation.rid < 0)
+        state.is_done = true;
+    else if (operation.rid < 0)
         m_step.waits_for.push_back(end);
     else
-        m_open.insert(end);
+        state.is_open = true;
+}
+
+/// leave() sees to what calls wait for.
+void BufferingCheck::completed(const Call& call, const Completion& completion)
+{
+    if (m_is_given_up || completion.rid < 0 ||
+        (waits_for_all(call) && completion.outcome != Outcome::cancelled))
+        return;
+    m_joined.erase({call.trace.rank, completion.rid});
+    for (const bool is_send : {false, true})
+        set_done({call.trace.rank, -1, completion.rid, is_send});
 }
 
 void BufferingCheck::joined(const Call& call)
@@ -77,9 +96,11 @@ void BufferingCheck::complete_requests(const State& call, std::int64_t rank)
             continue;
         if (const auto joined = m_joined.extract({rank, child.integer("rid").value_or(-1)}))
             m_step.meetings.push_back(joined.mapped());
-        for (const bool is_send : {false, true})
-            if (const auto open = m_open.extract(End{rank, -1, child.integer("rid").value_or(-1), is_send}))
-                m_step.waits_for.push_back(open.value());
+        for (const bool is_send : {false, true}) {
+            const auto open = m_ends.find({rank, -1, child.integer("rid").value_or(-1), is_send});
+            if (open != m_ends.end() && std::exchange(open->second.is_open, false))
+                m_step.waits_for.push_back(open->first);
+        }
     }
 }
 
@@ -91,14 +112,18 @@ void BufferingCheck::leave(const Call& call)
     if (process.thread >= 0 && process.thread != call.trace.thread)
         return give_up();
     process.thread = call.trace.thread;
-    if (call.facts.completes == WhichRequests::one || call.facts.completes == WhichRequests::all)
-        if (call.facts.progress == CallProgress::waits)
-            complete_requests(call.state, call.trace.rank);
+    if (waits_for_all(call))
+        complete_requests(call.state, call.trace.rank);
     if (m_step.begins.empty() && m_step.waits_for.empty() && m_step.meetings.empty() && !m_step.joins)
         return;
     m_step.place = place_of(m_findings.objects(), call);
     m_step.call = call.state.name;
-    process.steps.push_back(std::exchange(m_step, {}));
+    process.steps.push_back(std::move(m_step));
+    m_step = {};
+    if (!m_spare_steps.empty()) {
+        m_step = std::move(m_spare_steps.back());
+        m_spare_steps.pop_back();
+    }
     if (++m_steps > most_steps)
         return give_up();
     if (++m_steps_until_advance == steps_between_advances) {
@@ -114,14 +139,59 @@ void BufferingCheck::add(const Message& message)
         return;
     const End send = end_of(message.source, *message.send, true);
     const End receive = end_of(message.destination, *message.receive, false);
-    const bool knows_send = m_unmatched.erase(send) > 0;
-    const bool knows_receive = m_unmatched.erase(receive) > 0;
-    if (!knows_send || !knows_receive) {
-        m_posted.insert(send);
-        m_posted.insert(receive);
+    EndState& sent = m_ends[send];
+    EndState& received = m_ends[receive];
+    const bool are_known = sent.has_begun && received.has_begun;
+    for (EndState* state : {&sent, &received}) {
+        state->is_posted = state->is_posted || !are_known;
+        state->is_done = state->is_done || !state->has_begun;
     }
-    m_others[send] = receive;
-    m_others[receive] = send;
+    sent.other = receive;
+    received.other = send;
+    forget_if_over(m_ends.find(send));
+}
+
+void BufferingCheck::post(const End& end)
+{
+    const auto found = m_ends.find(end);
+    if (found == m_ends.end())
+        return;
+    found->second.is_posted = true;
+    forget_if_over(found);
+}
+
+void BufferingCheck::set_done(const End& end)
+{
+    const auto found = m_ends.find(end);
+    if (found == m_ends.end())
+        return;
+    found->second.is_open = false;
+    found->second.is_done = true;
+    forget_if_over(found);
+}
+
+void BufferingCheck::forget_if_over(Ends::iterator end)
+{
+    const EndState& state = end->second;
+    if (!state.other || !state.is_done || !state.is_posted)
+        return;
+    const auto other = m_ends.find(*state.other);
+    if (other == m_ends.end() || !other->second.is_done || !other->second.is_posted)
+        return;
+    m_ends.erase(other);
+    m_ends.erase(end);
+}
+
+void BufferingCheck::keep_memory_of(Step& step)
+{
+    constexpr std::size_t most_spare_steps = 4096;
+    if (m_spare_steps.size() == most_spare_steps)
+        return;
+    step.begins.clear();
+    step.waits_for.clear();
+    step.meetings.clear();
+    step.joins.reset();
+    m_spare_steps.push_back(std::move(step));
 }
 
 void BufferingCheck::advance(bool is_all_known)
@@ -140,7 +210,7 @@ void BufferingCheck::reach(std::int64_t rank, Process& process)
         return;
     process.is_in_first = true;
     const Step& step = process.steps.front();
-    m_posted.insert(step.begins.begin(), step.begins.end());
+    std::ranges::for_each(step.begins, [this](const End& end) { post(end); });
     if (!step.joins)
         return;
     const CollectiveObject& object = step.joins->object;
@@ -158,13 +228,12 @@ void BufferingCheck::reach(std::int64_t rank, Process& process)
 bool BufferingCheck::advance(std::int64_t rank, Process& process, bool is_all_known)
 {
     reach(rank, process);
-    const Step& step = process.steps.front();
+    Step& step = process.steps.front();
     if (!std::ranges::all_of(step.waits_for, [&](const End& end) { return is_posted(end, is_all_known); }) ||
         !std::ranges::all_of(step.meetings, [&](const Meeting& meeting) { return is_complete(meeting); }))
         return false;
-    for (const End& end : step.waits_for)
-        if (const auto other = m_others.extract(end))
-            m_posted.erase(other.mapped());
+    std::ranges::for_each(step.waits_for, [this](const End& end) { set_done(end); });
+    keep_memory_of(step);
     process.steps.pop_front();
     process.is_in_first = false;
     --m_steps;
@@ -174,8 +243,11 @@ bool BufferingCheck::advance(std::int64_t rank, Process& process, bool is_all_kn
 /// Whether the other end is; one that is never known is none of this check's.
 bool BufferingCheck::is_posted(const End& end, bool is_all_known) const
 {
-    const auto other = m_others.find(end);
-    return other == m_others.end() ? is_all_known : m_posted.contains(other->second);
+    const auto found = m_ends.find(end);
+    if (found == m_ends.end() || !found->second.other)
+        return is_all_known;
+    const auto other = m_ends.find(*found->second.other);
+    return other != m_ends.end() && other->second.is_posted;
 }
 
 bool BufferingCheck::has_reached(const Meeting& meeting, std::int64_t member) const
@@ -199,7 +271,7 @@ Wait BufferingCheck::wait_of(const Step& step) const
     Wait wait;
     for (const End& end : step.waits_for)
         if (!is_posted(end, true))
-            wait.conditions.push_back({Condition::Of::all, {m_others.at(end).rank}});
+            wait.conditions.push_back({Condition::Of::all, {m_ends.at(end).other->rank}});
     for (const Meeting& meeting : step.meetings) {
         Condition members;
         for (const Communicator::Member& member : meeting.object.communicator->members)
@@ -251,10 +323,8 @@ void BufferingCheck::give_up()
 {
     m_is_given_up = true;
     m_processes.clear();
-    m_others.clear();
-    m_posted.clear();
-    m_unmatched.clear();
-    m_open.clear();
+    m_ends.clear();
+    m_spare_steps.clear();
     m_joined.clear();
 }
 

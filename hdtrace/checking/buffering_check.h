@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -33,6 +32,7 @@ class BufferingCheck : public EventVisitor {
     }
 
     void started(const Call& call, const Operation& operation) override;
+    void completed(const Call& call, const Completion& completion) override;
     void joined(const Call& call) override;
     void leave(const Call& call) override;
     /// A message with both ends, after its two operations have started.
@@ -58,7 +58,15 @@ class BufferingCheck : public EventVisitor {
             return hash ^ (hash >> 32);
         }
     };
-    using Ends = std::unordered_set<End, EndHash>;
+    /// What is known of an end, as long as anybody may ask.
+    struct EndState {
+        std::optional<End> other; ///< if the message is known
+        bool has_begun = false;   ///< the operation was seen
+        bool is_open = false;     ///< its request has not been completed
+        bool is_posted = false;   ///< in the second run
+        bool is_done = false;     ///< nothing waits for its other end any more
+    };
+    using Ends = std::unordered_map<End, EndState, EndHash>;
     /// A collective operation: the one with this number on the object.
     struct Meeting {
         CollectiveObject object;
@@ -88,6 +96,11 @@ class BufferingCheck : public EventVisitor {
 
     static End end_of(std::int64_t rank, const MessageEnd& end, bool is_send);
     void add_end(const Operation& operation, bool is_send);
+    void post(const End& end);
+    void set_done(const End& end);
+    /// Both ends of a message for which nobody waits any more.
+    void forget_if_over(Ends::iterator end);
+    void keep_memory_of(Step& step);
     void complete_requests(const State& call, std::int64_t rank);
     void advance(bool is_all_known);
     bool advance(std::int64_t rank, Process& process, bool is_all_known);
@@ -102,12 +115,10 @@ class BufferingCheck : public EventVisitor {
     Findings& m_findings;
     CollectiveObjects m_collective_objects;
     std::map<std::int64_t, Process> m_processes;
-    Step m_step;                                    ///< of the call that is being read
-    Ends m_open;                                    ///< of requests that were started and not completed
-    Ends m_unmatched;                               ///< begun, and the other end is not known
-    std::unordered_map<End, End, EndHash> m_others; ///< the other end of each
-    Ends m_posted;                                  ///< in the second run
-    std::map<MemberId, std::int64_t> m_calls;       ///< collective ones
+    Step m_step;                     ///< of the call that is being read
+    std::vector<Step> m_spare_steps; ///< whose memory is used again
+    Ends m_ends;
+    std::map<MemberId, std::int64_t> m_calls; ///< collective ones
     std::map<CollectiveObject, Meetings> m_meetings;
     std::map<std::pair<std::int64_t, std::int64_t>, Meeting> m_joined; ///< not complete, by rank and request
     std::size_t m_steps = 0;                                           ///< in all processes

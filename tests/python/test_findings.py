@@ -1,9 +1,13 @@
 """What hdtrace check finds in traces of a few lines, and what it does not find in those beside them."""
 
+import subprocess
+import sys
+
 import pytest
 
 import hdtrace
 from projects_of_lines import write_project
+from support.sanitizers import with_own_memory
 
 TYPES = (
     '<NAMED id="0" name="MPI_INT" size="4" lb="0" extent="4"/><NAMED id="1" name="MPI_FLOAT" size="4" lb="0" extent="4"/>'
@@ -193,6 +197,38 @@ def test_what_only_goes_on_by_buffering(kinds):
     barrier = call("Barrier", "cid='0'")
     assert kinds(send(1) + barrier, barrier + receive(0)) == ["buffering-required"]
     assert kinds(call("Bsend", "size='4' count='1' tid='0' toRank='1' toTag='7' cid='0'") + barrier, barrier + receive(0)) == []
+
+
+def growth_of_memory(path):
+    """KiB that the check of a project takes."""
+    script = (
+        "import hdtrace, re, sys\n"
+        "from pathlib import Path\n"
+        "peak = lambda: int(re.search(r'VmHWM:\\s+([0-9]+) kB', Path('/proc/self/status').read_text())[1])\n"
+        "checker = hdtrace.open(sys.argv[1]).checker()\n"
+        "assert not checker.read(1000)\n"
+        "before = peak()\n"
+        "while not checker.at_end:\n"
+        "    assert not checker.read(10_000)\n"
+        "print(peak() - before)\n")
+    return int(subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, check=True).stdout)
+
+
+@with_own_memory
+@pytest.mark.parametrize("completion", ["Waitall", "Waitany", "Testany"])
+def test_memory_does_not_grow_with_messages_that_are_over(tmp_path, completion):
+    def step(rid):
+        requests = [f"rid='{rid}'", f"<For rid='{rid}' />"]
+        sender = send(1, name="Isend", more=requests[0]) + call(completion, children=requests[1])
+        receiver = call("Irecv", "fromRank='0' fromTag='7' cid='0' size='4' count='1' tid='0' " + requests[0]) + call(
+            completion, children=f"<For rid='{rid}' fromRank='0' fromTag='7' size='4' />")
+        return sender, receiver
+
+    begin = call("Init")
+    steps = [step(rid) for rid in range(100_000)]
+    ends = [call("Finalize"), call("Finalize")]
+    path = write_project(tmp_path, *(begin + "".join(lines) + end for lines, end in zip(zip(*steps), ends)))
+    assert growth_of_memory(path) < 8 * 1024
 
 
 def test_endings(kinds):
