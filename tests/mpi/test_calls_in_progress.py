@@ -18,6 +18,9 @@ PROGRAMS = [name for name in SETTINGS["names"] if name not in NOT_COMPARED] + SE
 
 ASKED = {"fromRank", "fromTag"}  # what was asked for, until it is known what came
 
+# Handles that nobody knew are looked up when the call has ended: MPI_File_get_view may answer with copies, which io_views asks about.
+UNKNOWN = {("io_views", "Type_get_envelope"): {"tid"}}
+
 
 def states_in(line):
     """All states of a line, the inner ones first."""
@@ -88,6 +91,7 @@ def test_all_that_a_call_is_given_is_told(run_traced, look_inside):
     for name in PROGRAMS:
         for seen, ended in seen_and_ended(run_traced(name, 2, env={**look_inside, "HDTRACE_ALL_FUNCTIONS": "2"})):
             looked_at.add(ended.tag)
-            missing[ended.tag] |= expected.get(ended.tag, set()) & ended.attrib.keys() - seen.attrib.keys()
+            told = seen.attrib.keys() | UNKNOWN.get((name, ended.tag), set())
+            missing[ended.tag] |= expected.get(ended.tag, set()) & ended.attrib.keys() - told
     assert {call: names for call, names in missing.items() if names} == {}
     assert len(looked_at) > 200

@@ -121,9 +121,15 @@ def compare_accounts(log, trace):
     return judge.equal_count
 
 
+@pytest.fixture(scope="module")
+def may_ask(run_untraced):
+    """Whether MPI_Request_get_status leaves a persistent receive as it is: requests are damaged by it in MPICH 4.2, traced or not."""
+    return int(run_untraced("identity_asked_persistent", 1).returncode == 0)
+
+
 @pytest.mark.parametrize("seed", range(20))
-def test_the_trace_knows_what_each_call_completed(run_traced, seed):
-    run = run_traced("identity_requests", 2 + seed % 3, args=(seed, ROUNDS))
+def test_the_trace_knows_what_each_call_completed(run_traced, may_ask, seed):
+    run = run_traced("identity_requests", 2 + seed % 3, args=(seed, ROUNDS, may_ask))
     assert sum(compare_accounts(run.directory / f"log-{trace.rank}", trace) for trace in run) > 0
 
 
