@@ -1,4 +1,5 @@
-/* Asks whether persistent receives are complete before it waits for them: MPICH 4.2 loses their status then, or aborts. */
+/* Asks whether persistent receives are complete before it waits for them: MPICH 4.2 loses their status then,
+ * or aborts. */
 #include "../programs/check.h"
 
 int main(int argc, char** argv)
