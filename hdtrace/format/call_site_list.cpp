@@ -48,7 +48,7 @@ class CallSiteReader {
     {
         check_id(m_xml, element, m_objects.size());
         m_objects.push_back(
-            std::make_shared<ObjectFile>(ObjectFile{text_of(element, "path"), text_of(element, "buildId")}));
+            std::make_shared<ObjectFile>(ObjectFile{element.text("path"), element.text("buildId")}));
     }
 
     void read_place(const Element& element)
@@ -61,7 +61,7 @@ class CallSiteReader {
         for_each_child(m_xml, [&](const Element& child) {
             if (child.name == "Function")
                 place.functions.push_back(
-                    {text_of(child, "name"), text_of(child, "file"), optional_number(m_xml, child, "line")});
+                    {child.text("name"), child.text("file"), optional_number(m_xml, child, "line")});
             m_xml.skip();
         });
         m_places.push_back(std::make_shared<CodePlace>(std::move(place)));
@@ -71,7 +71,7 @@ class CallSiteReader {
     {
         check_id(m_xml, element, m_project.call_sites.size());
         CallSite site;
-        const std::string places = text_of(element, "places");
+        const std::string places = element.text("places");
         for (std::string_view rest = places; !rest.empty();)
             site.places.push_back(item_at(m_xml, m_places, take_number(m_xml, rest, ";"), "place"));
         if (site.places.empty())
@@ -83,7 +83,7 @@ class CallSiteReader {
     {
         SiteIds ids;
         std::int64_t last = -1;
-        const std::string map = text_of(element, "map");
+        const std::string map = element.text("map");
         for (std::string_view rest = map; !rest.empty();) {
             const auto [id, last_id] = take_range(m_xml, rest, "=");
             const auto [site, last_site] = take_range(m_xml, rest, ";");

@@ -39,14 +39,14 @@ std::int64_t parse_size(const XmlReader& xml, const std::string& text)
 ProjectFile read_file(XmlReader& xml, const Element& element)
 {
     ProjectFile file;
-    file.name = text_of(element, "name");
+    file.name = element.text("name");
     for_each_child(xml, [&](const Element& child) {
         if (child.name == "InitialSize") {
             file.from = optional_number(xml, child, "from");
             file.initial_size = parse_size(xml, read_text(xml));
         } else if (child.name == "Distribution") {
             const auto name = child.find("class");
-            file.distribution_class = name ? std::string(*name) : text_of(child, "implementation");
+            file.distribution_class = name ? std::string(*name) : child.text("implementation");
             for_each_child(xml, [&](const Element& grandchild) {
                 if (grandchild.name == "ChunkSize")
                     file.chunk_size = read_text(xml);
@@ -67,7 +67,7 @@ ProjectFile read_file(XmlReader& xml, const Element& element)
 
 Communicator read_communicator(XmlReader& xml, const Element& element)
 {
-    Communicator communicator{text_of(element, "name"), text_of(element, "uid"), {}};
+    Communicator communicator{element.text("name"), element.text("uid"), {}};
     for_each_child(xml, [&](const Element& child) {
         if (child.name == "Rank")
             communicator.members.push_back({number(xml, child, "global"), number(xml, child, "local"),
@@ -80,7 +80,7 @@ Communicator read_communicator(XmlReader& xml, const Element& element)
 
 Window read_window(XmlReader& xml, const Element& element)
 {
-    Window window{text_of(element, "name"), text_of(element, "uid"), text_of(element, "communicator"), {}};
+    Window window{element.text("name"), element.text("uid"), element.text("communicator"), {}};
     for_each_child(xml, [&](const Element& child) {
         if (child.name == "Rank")
             window.members.push_back({number(xml, child, "global"), number(xml, child, "local"),
@@ -112,7 +112,7 @@ RankDatatypes read_rank_datatypes(XmlReader& xml, const Element& element)
 void read_levels(XmlReader& xml, const Element& level, std::vector<std::string>& levels)
 {
     const auto name = level.find("name");
-    levels.push_back(name ? std::string(*name) : text_of(level, "type"));
+    levels.push_back(name ? std::string(*name) : level.text("type"));
     for_each_child(xml, [&](const Element& child) {
         if (child.name == "Level")
             read_levels(xml, child, levels);
@@ -126,7 +126,7 @@ void read_levels(XmlReader& xml, const Element& level, std::vector<std::string>&
 void read_leaves(XmlReader& xml, const Element& node, std::string_view label, std::vector<std::string>& path,
                  std::size_t size, Leaves& leaves)
 {
-    path.push_back(text_of(node, label));
+    path.push_back(node.text(label));
     size += 1 + path.back().size();
     if (size > longest_file_name)
         xml.fail("the name of the trace of this <" + node.name + "> would be longer than " +
@@ -262,7 +262,7 @@ Project read_from(const std::string& path, detail::ByteSource& source)
         xml.fail("this is no project: its root is <" + root.name + ">, not <Application>");
     Project project;
     project.path = path;
-    project.name = text_of(root, "name");
+    project.name = root.text("name");
     const auto process_count = optional_number(xml, root, "processCount");
     for_each_child(xml, [&](const Element& section) { read_section(xml, section, project); });
     xml.next();

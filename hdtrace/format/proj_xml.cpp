@@ -25,11 +25,6 @@ std::string read_text(XmlReader& xml)
     return text;
 }
 
-std::string text_of(const Element& element, std::string_view name)
-{
-    return element.text(name);
-}
-
 std::int64_t parse_number(const XmlReader& xml, const std::string& text)
 {
     std::int64_t number = 0;

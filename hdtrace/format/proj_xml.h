@@ -26,9 +26,6 @@ template <class Handle> void for_each_child(XmlReader& xml, Handle handle)
 /// The text of the current element.
 std::string read_text(XmlReader& xml);
 
-/// Empty if there is no such attribute.
-std::string text_of(const Element& element, std::string_view name);
-
 /// Those that are no numbers, and missing ones unless they are optional, are errors.
 std::int64_t parse_number(const XmlReader& xml, const std::string& text);
 std::optional<std::int64_t> optional_number(const XmlReader& xml, const Element& element,

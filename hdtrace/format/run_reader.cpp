@@ -57,8 +57,7 @@ class ProcessReader {
                                                time_of(m_xml, child, "user"),
                                                time_of(m_xml, child, "system")});
             else if (child.name == "Signal")
-                m_process.signals.push_back({text_of(child, "name"),
-                                             since_epoch(time_of(m_xml, child, "time")),
+                m_process.signals.push_back({child.text("name"), since_epoch(time_of(m_xml, child, "time")),
                                              child.integer("thread")});
             else if (child.name == "Thread")
                 read_thread(child);
@@ -72,7 +71,7 @@ class ProcessReader {
     {
         RunThread thread{number(m_xml, element, "number"), number(m_xml, element, "tid"),
                          since_epoch(time_of(m_xml, element, "begin")), optional_time(m_xml, element, "end"),
-                         text_of(element, "name")};
+                         element.text("name")};
         if (thread.end)
             thread.end = since_epoch(*thread.end);
         m_process.threads.push_back(std::move(thread));

@@ -10,7 +10,7 @@ namespace {
 
 ProcessFiles read_files(XmlReader& xml, const Element& element)
 {
-    ProcessFiles files{text_of(element, "base"), number(xml, element, "first"), number(xml, element, "last")};
+    ProcessFiles files{element.text("base"), number(xml, element, "first"), number(xml, element, "last")};
     if (files.base.find('/') != std::string::npos)
         xml.fail("'" + files.base + "' is part of a file's name and must not hold '/'");
     xml.skip();
@@ -20,7 +20,7 @@ ProcessFiles read_files(XmlReader& xml, const Element& element)
 // Worlds come in the order of their ranks.
 World read_world(XmlReader& xml, const Element& element, std::int64_t first)
 {
-    World world{text_of(element, "uid"), number(xml, element, "first"), number(xml, element, "size"), {}};
+    World world{element.text("uid"), number(xml, element, "first"), number(xml, element, "size"), {}};
     std::int64_t end = 0;
     if (world.first < first || world.size < 0 || __builtin_add_overflow(world.first, world.size, &end))
         xml.fail("the ranks of the world '" + world.uid + "' do not fit");
@@ -36,7 +36,7 @@ World read_world(XmlReader& xml, const Element& element, std::int64_t first)
 ForeignRanks read_foreign(XmlReader& xml, const Element& element)
 {
     ForeignRanks ranks{{}, number(xml, element, "first"), number(xml, element, "last")};
-    const std::string map = text_of(element, "map");
+    const std::string map = element.text("map");
     std::int64_t next = INT64_MIN;
     for (std::string_view rest = map; !rest.empty();) {
         const auto [number, last_number] = take_range(xml, rest, "=", take_integer);

@@ -38,7 +38,7 @@ inline std::vector<std::int64_t> ranks_in(std::string_view list, std::int64_t co
 inline std::vector<std::int64_t> ranks_in(const Element& call, std::int64_t count)
 {
     const auto list = call.find("ranks");
-    return list ? ranks_in(std::string_view(*list), count) : std::vector<std::int64_t>();
+    return list ? ranks_in(*list, count) : std::vector<std::int64_t>();
 }
 
 } // namespace hdtrace

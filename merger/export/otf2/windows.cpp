@@ -119,8 +119,7 @@ OTF2_LockType lock_type(const Element& call)
 
 std::vector<std::uint64_t> ranks_of(const Element& call, std::uint64_t count)
 {
-    const auto list = call.find("ranks");
-    const auto ranks = ranks_in(list ? *list : std::string(), static_cast<std::int64_t>(count));
+    const auto ranks = ranks_in(call, static_cast<std::int64_t>(count));
     return {ranks.begin(), ranks.end()};
 }
 
