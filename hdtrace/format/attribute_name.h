@@ -59,10 +59,15 @@ constexpr NameKey key_of_name(std::string_view name)
     return key;
 }
 
-/// One of 64 bits, which different names seldom share.
+/// One of 64, which different names seldom share.
+constexpr unsigned slot_of_key(NameKey key)
+{
+    return static_cast<unsigned>((key * 0x9e3779b97f4a7c15) >> 58);
+}
+
 constexpr std::uint64_t bit_of_key(NameKey key)
 {
-    return std::uint64_t{1} << ((key * 0x9e3779b97f4a7c15) >> 58);
+    return std::uint64_t{1} << slot_of_key(key);
 }
 
 constexpr std::uint64_t bits_of(const Spellings& spellings)
@@ -81,14 +86,14 @@ struct SpelledName {
     int row = no_spellings; ///< of the table
 };
 
-/// By the number of the bit of the key; a few names share theirs.
+/// By the slot of the key; a few names share theirs.
 inline constexpr auto spelled_names = [] {
     std::array<std::array<SpelledName, 4>, 64> names{};
     for (std::size_t row = 0; row < std::size(same_meaning); ++row)
         for (std::size_t i = 0; i < same_meaning[row].size(); ++i)
             if (!same_meaning[row][i].empty()) {
                 const NameKey key = key_of_name(same_meaning[row][i]);
-                auto& sharing = names[std::countr_zero(bit_of_key(key))];
+                auto& sharing = names[slot_of_key(key)];
                 std::size_t free = 0;
                 while (sharing.at(free).row != no_spellings) // too many share it if this does not compile
                     ++free;
@@ -100,7 +105,7 @@ inline constexpr auto spelled_names = [] {
 /// Its row in the table; no_spellings for most names.
 constexpr int spellings_of(NameKey key)
 {
-    for (const SpelledName& name : spelled_names[std::countr_zero(bit_of_key(key))])
+    for (const SpelledName& name : spelled_names[slot_of_key(key)])
         if (name.row == no_spellings || name.key == key)
             return name.row;
     return no_spellings;

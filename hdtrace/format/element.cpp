@@ -37,31 +37,13 @@ AttributeList::AttributeList(std::initializer_list<Attribute> attributes)
         push_back(attribute.name, attribute.value);
 }
 
-std::optional<std::size_t> AttributeList::find(const AttributeName& name) const
+std::optional<std::size_t> AttributeList::find_spelling(const detail::Spellings& spellings) const
 {
-    auto found = find_exactly(name);
-    if (!found && name.spellings())
-        for (const std::string_view spelling : *name.spellings())
-            if (!found && !spelling.empty())
-                found = find_key(detail::key_of_name(spelling), spelling);
+    std::optional<std::size_t> found;
+    for (const std::string_view spelling : spellings)
+        if (!found && !spelling.empty())
+            found = find_key(detail::key_of_name(spelling), spelling);
     return found;
-}
-
-std::optional<std::size_t> AttributeList::find_key(detail::NameKey key, std::string_view name) const
-{
-    const std::size_t count = m_places.size();
-    for (std::size_t i = 0; i < count; ++i) {
-        const Place& place = m_places[i];
-        if (place.key == key && (!(key & detail::not_exact) || text(place.name, place.name_size) == name))
-            return i;
-    }
-    return {};
-}
-
-bool AttributeList::may_have_key(detail::NameKey key) const
-{
-    return may_have(detail::bit_of_key(key)) &&
-           std::ranges::any_of(m_places, [&](const Place& place) { return place.key == key; });
 }
 
 std::uint32_t AttributeList::append(std::string_view text)
@@ -75,49 +57,53 @@ std::uint32_t AttributeList::append(std::string_view text)
 
 void AttributeList::push_back(std::string_view name, std::string_view value)
 {
-    Place place;
-    place.key = detail::key_of_name(name);
-    place.name = append(name);
-    place.name_size = static_cast<std::uint32_t>(name.size());
-    place.value = append(value);
-    place.value_size = static_cast<std::uint32_t>(value.size());
-    add(place, value);
+    m_values.push_back(value_of(append(value), value));
+    add_name(name);
 }
 
-// The value is given because the text may still have to be copied.
-void AttributeList::add(const Place& place, std::string_view value)
+void AttributeList::add_name(std::string_view name)
 {
-    Place& added = m_places.emplace_back(place);
-    m_names |= detail::bit_of_key(place.key);
-    set_number(added, value);
+    if (!m_own_names)
+        if (const detail::NameList* const longer = m_names->with(name)) {
+            m_names = longer;
+            return;
+        }
+    if (!m_own_names || m_own_names.use_count() > 1) // a copy of this list has it, too
+        m_own_names = std::make_shared<detail::NameList>(names());
+    m_own_names->add(name);
 }
 
 void AttributeList::set_value(std::size_t position, std::string_view value)
 {
-    Place& place = m_places[position];
-    place.value = append(value);
-    place.value_size = static_cast<std::uint32_t>(value.size());
-    set_number(place, value);
+    m_values[position] = value_of(append(value), value);
 }
 
-void AttributeList::set_number(Place& place, std::string_view value)
+AttributeList::Value AttributeList::value_of(std::uint32_t begin, std::string_view text)
 {
-    const auto number = number_in(value);
-    place.is_number = number.has_value();
-    place.number = number.value_or(0);
+    const auto number = number_in(text);
+    return {.begin = begin,
+            .size = static_cast<std::uint32_t>(text.size()),
+            .number = number.value_or(0),
+            .is_number = number.has_value()};
 }
 
-// The bit of its name stays, which others may have, too.
 void AttributeList::erase(std::size_t position)
 {
-    m_places.erase(m_places.begin() + static_cast<std::ptrdiff_t>(position));
+    const detail::NameList before = names();
+    m_names = &detail::NameList::empty();
+    m_own_names.reset();
+    for (std::size_t i = 0; i < before.size(); ++i)
+        if (i != position)
+            add_name(before[i]);
+    m_values.erase(m_values.begin() + static_cast<std::ptrdiff_t>(position));
 }
 
 void AttributeList::clear()
 {
     m_text.clear();
-    m_places.clear();
-    m_names = 0;
+    m_values.clear();
+    m_names = &detail::NameList::empty();
+    m_own_names.reset();
 }
 
 bool AttributeList::operator==(const AttributeList& other) const

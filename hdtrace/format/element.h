@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hdtrace/format/attribute_name.h"
+#include "hdtrace/format/name_list.h"
 
 namespace hdtrace {
 
@@ -35,20 +37,20 @@ class AttributeList {
     AttributeList() = default;
     AttributeList(std::initializer_list<Attribute> attributes);
 
-    bool empty() const { return m_places.empty(); }
-    std::size_t size() const { return m_places.size(); }
-    Attribute operator[](std::size_t position) const
-    {
-        const Place& place = m_places[position];
-        return {text(place.name, place.name_size), text(place.value, place.value_size)};
-    }
+    bool empty() const { return m_values.empty(); }
+    std::size_t size() const { return m_values.size(); }
+    Attribute operator[](std::size_t position) const { return {names()[position], value_at(position)}; }
     Iterator begin() const;
     Iterator end() const;
 
     /// Whether it perhaps has an attribute of which AttributeName::bits() are these.
-    bool may_have(std::uint64_t bits) const { return (m_names & bits) != 0; }
+    bool may_have(std::uint64_t bits) const { return (names().bits() & bits) != 0; }
     /// Where the attribute is that AttributeName finds: with this very name, else with another spelling.
-    std::optional<std::size_t> find(const AttributeName& name) const;
+    std::optional<std::size_t> find(const AttributeName& name) const
+    {
+        const auto found = find_exactly(name);
+        return found || !name.spellings() ? found : find_spelling(*name.spellings());
+    }
     /// The same without other spellings.
     std::optional<std::size_t> find_exactly(const AttributeName& name) const
     {
@@ -59,7 +61,7 @@ class AttributeList {
     std::optional<std::string_view> value(const AttributeName& name) const
     {
         const auto found = may_have(name.bits()) ? find(name) : std::nullopt;
-        return found ? std::optional((*this)[*found].value) : std::nullopt;
+        return found ? std::optional(value_at(*found)) : std::nullopt;
     }
     std::optional<std::int64_t> integer(const AttributeName& name) const
     {
@@ -69,8 +71,8 @@ class AttributeList {
     /// The value as a number, if it is a 64-bit number.
     std::optional<std::int64_t> number(std::size_t position) const
     {
-        const Place& place = m_places[position];
-        return place.is_number ? std::optional(place.number) : std::nullopt;
+        const Value& value = m_values[position];
+        return value.is_number ? std::optional(value.number) : std::nullopt;
     }
 
     /// Throws std::length_error beyond four gigabytes.
@@ -85,29 +87,33 @@ class AttributeList {
   private:
     friend class detail::LineParser;
 
-    /// Of an attribute in the text.
-    struct Place {
-        detail::NameKey key = 0;
-        std::uint32_t name = 0, name_size = 0;
-        std::uint32_t value = 0, value_size = 0;
+    /// Its place in the text, and what number it is.
+    struct Value {
+        std::uint32_t begin = 0, size = 0;
         std::int64_t number = 0;
         bool is_number = false;
     };
 
-    std::string_view text(std::uint32_t begin, std::uint32_t size) const
+    const detail::NameList& names() const { return m_own_names ? *m_own_names : *m_names; }
+    std::string_view value_at(std::size_t position) const
     {
-        return {m_text.data() + begin, size};
+        const Value& value = m_values[position];
+        return {m_text.data() + value.begin, value.size};
     }
-    std::optional<std::size_t> find_key(detail::NameKey key, std::string_view name) const;
-    /// Right if it says no.
-    bool may_have_key(detail::NameKey key) const;
+    std::optional<std::size_t> find_key(detail::NameKey key, std::string_view name) const
+    {
+        const auto position = names().find(key, name);
+        return position == detail::NameList::none ? std::nullopt : std::optional<std::size_t>(position);
+    }
+    std::optional<std::size_t> find_spelling(const detail::Spellings& spellings) const;
+    void add_name(std::string_view name);
     std::uint32_t append(std::string_view text);
-    void add(const Place& place, std::string_view value);
-    static void set_number(Place& place, std::string_view value);
+    static Value value_of(std::uint32_t begin, std::string_view text);
 
-    std::string m_text; ///< with all names and values
-    std::vector<Place> m_places;
-    std::uint64_t m_names = 0; ///< bits of all keys
+    std::string m_text; ///< with all values
+    std::vector<Value> m_values;
+    const detail::NameList* m_names = &detail::NameList::empty();
+    std::shared_ptr<detail::NameList> m_own_names; ///< if they cannot be shared
 };
 
 class AttributeList::Iterator {

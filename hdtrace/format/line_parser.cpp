@@ -15,7 +15,7 @@ namespace {
 constexpr int most_depth = 100;
 constexpr std::size_t longest_name = 1000;
 constexpr std::size_t most_attributes = 900;
-constexpr std::size_t longest_value = 1'000'000;
+constexpr std::ptrdiff_t longest_value = 1'000'000;
 
 enum : std::uint8_t { name_start = 1, name_part = 2, plain = 4 };
 
@@ -38,9 +38,6 @@ constexpr std::array<std::uint8_t, 256> make_character_kinds()
 }
 
 constexpr auto character_kinds = make_character_kinds();
-
-constexpr NameKey time_key = key_of_name("time");
-constexpr NameKey end_key = key_of_name("end");
 
 bool is(std::uint8_t kind, char c)
 {
@@ -226,7 +223,7 @@ bool LineParser::parse_state(State& state)
     state.name.assign(name);
     state.line = m_number;
     state.is_event = name == "Event";
-    if (!parse_attributes(state.attributes, &state))
+    if (!parse_attributes(state.attributes, name, &state))
         return false;
     return parse_children(state.children, name);
 }
@@ -255,60 +252,100 @@ bool LineParser::parse_child(Element& child)
     if (name.empty())
         return false;
     child.name.assign(name);
-    if (!parse_attributes(child.attributes, nullptr))
+    if (!parse_attributes(child.attributes, name, nullptr))
         return false;
     return skip("/>") || (skip("></") && skip(name) && skip(">"));
 }
 
-// Those of a state lose its times, which it gets. Names and values are copied in one piece, unless some have
-// other characters than the line.
-bool LineParser::parse_attributes(AttributeList& attributes, State* state)
+/// The attributes of an element while they are read.
+struct LineParser::Reading {
+    AttributeList& list;
+    State* state;             ///< that gets the times, which the list does not get; may be null
+    const char* begin;        ///< in the line
+    const NameList* expected; ///< null once there was another name
+    bool is_one_piece = true; ///< the list gets its text in one piece: the values are as they are in the line
+    bool has_time = false, has_end = false;
+};
+
+bool LineParser::parse_attributes(AttributeList& attributes, std::string_view owner, State* state)
 {
+    const NameList*& expected = m_expected[slot_of_key(key_of_name(owner))];
+    Reading reading{.list = attributes, .state = state, .begin = m_next, .expected = expected};
     attributes.clear();
-    const char* const begin = m_next;
-    bool is_one_piece = true;
-    bool has_time = !state;
-    const bool wants_end = state && !state->is_event;
-    bool has_end = !wants_end;
-    while (skip_blanks() && is(name_start, *m_next)) {
-        const std::string_view name = parse_name();
-        std::string_view value;
-        if (name.starts_with("xmlns") || !parse_value(value))
+    while (skip_blanks() && is(name_start, *m_next))
+        if (!parse_expected(reading) && !parse_attribute(reading))
             return false;
-        const NameKey key = key_of_name(name);
-        if (state && key == time_key) {
-            if (std::exchange(has_time, true) || !to_time(value, state->time))
-                return false;
-            continue;
-        }
-        if (wants_end && key == end_key) {
-            if (std::exchange(has_end, true) || !to_time(value, state->end))
-                return false;
-            continue;
-        }
-        if (attributes.may_have_key(key) || attributes.size() == most_attributes)
-            return false;
-        if (is_one_piece && value.data() != m_decoded.data()) {
-            attributes.add({.key = key,
-                            .name = static_cast<std::uint32_t>(name.data() - begin),
-                            .name_size = static_cast<std::uint32_t>(name.size()),
-                            .value = static_cast<std::uint32_t>(value.data() - begin),
-                            .value_size = static_cast<std::uint32_t>(value.size())},
-                           value);
-            continue;
-        }
-        if (std::exchange(is_one_piece, false))
-            attributes.m_text.assign(begin, name.data());
-        attributes.push_back(name, value);
-    }
-    if (is_one_piece)
-        attributes.m_text.assign(begin, m_next);
+    if (reading.expected)
+        attributes.m_names = &expected->first(attributes.size());
+    else if (!attributes.m_own_names)
+        expected = attributes.m_names;
+    if (reading.is_one_piece)
+        attributes.m_text.assign(reading.begin, m_next);
     m_items += 4 + attributes.size(); // with the times, and <Nested> around it
     if (m_items > m_most_items)
         return false;
     if (state && state->is_event)
         state->end = state->time;
-    return has_time && has_end;
+    return !state || (reading.has_time && (reading.has_end || state->is_event));
+}
+
+// As most are: the name that is expected next, and a value as our writer writes it.
+inline bool LineParser::parse_expected(Reading& reading)
+{
+    const std::size_t position = reading.list.size();
+    if (!reading.expected || position == reading.expected->size() ||
+        !reading.expected->is_start_of(m_next, m_end - m_next, position))
+        return false;
+    const char* const begin = m_next + reading.expected->start_size(position);
+    const char* const end = end_of_plain(begin, m_end, '\'');
+    if (*end != '\'' || end - begin > longest_value)
+        return false;
+    add_value(reading, {begin, end}, m_next);
+    m_next = end + 1;
+    return true;
+}
+
+bool LineParser::parse_attribute(Reading& reading)
+{
+    const std::string_view name = parse_name();
+    std::string_view value;
+    if (name.starts_with("xmlns") || !parse_value(value))
+        return false;
+    if (reading.state && name == "time")
+        return !std::exchange(reading.has_time, true) && to_time(value, reading.state->time);
+    if (reading.state && name == "end" && !reading.state->is_event)
+        return !std::exchange(reading.has_end, true) && to_time(value, reading.state->end);
+    if (!add_name(reading, name))
+        return false;
+    add_value(reading, value, name.data());
+    return true;
+}
+
+bool LineParser::add_name(Reading& reading, std::string_view name)
+{
+    AttributeList& list = reading.list;
+    if (const NameList* const expected = reading.expected) {
+        if (list.size() < expected->size() && (*expected)[list.size()] == name)
+            return true;
+        list.m_names = &expected->first(list.size());
+        reading.expected = nullptr;
+    }
+    if (list.find_key(key_of_name(name), name) || list.size() == most_attributes)
+        return false;
+    list.add_name(name);
+    return true;
+}
+
+inline void LineParser::add_value(Reading& reading, std::string_view value, const char* name)
+{
+    AttributeList& list = reading.list;
+    if (reading.is_one_piece && value.data() == m_decoded.data()) {
+        list.m_text.assign(reading.begin, name);
+        reading.is_one_piece = false;
+    }
+    const std::size_t begin =
+        reading.is_one_piece ? static_cast<std::size_t>(value.data() - reading.begin) : list.append(value);
+    list.m_values.push_back(AttributeList::value_of(static_cast<std::uint32_t>(begin), value));
 }
 
 bool LineParser::parse_value(std::string_view& value)
@@ -319,7 +356,7 @@ bool LineParser::parse_value(std::string_view& value)
         if (*end == '\'') {
             value = {begin, static_cast<std::size_t>(end - begin)};
             m_next = end + 1;
-            return value.size() <= longest_value;
+            return std::ssize(value) <= longest_value;
         }
     }
     skip_blanks();
@@ -346,7 +383,7 @@ bool LineParser::parse_value(std::string_view& value)
     if (has_references)
         value = m_decoded.append(value);
     ++m_next;
-    return value.size() <= longest_value;
+    return std::ssize(value) <= longest_value;
 }
 
 bool LineParser::decode_reference()

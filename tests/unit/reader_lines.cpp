@@ -165,6 +165,35 @@ TEST(Lines, AreReadAsLibxml2ReadsThemAtAnyEnd)
         expect_same("<Program>\n" + good + end);
 }
 
+// The names of the line before are those that are expected.
+TEST(Lines, AreReadAsLibxml2ReadsThemAfterAnyOtherLine)
+{
+    const std::string attributes[] = {
+        "a='1'",
+        "a='1' b='2'",
+        "a='1' c='2'",
+        "b='1' a='2'",
+        "a='1' b='2' c='3'",
+        "",
+        "a = '1' b='2'",
+        "a='1' b=\"2\" c='3'",
+        "a='1&lt;' b='2' c='3'",
+        "a='1' b='2&gt;' c='3'",
+        "a='1' b='2' a='3'",
+        "ab='1' b='2'",
+        "a='1' ab='2'",
+        "a='1' aNameThatIsLong='2' b='3'",
+        "a='1' time='7' b='2'",
+        "a='1' b='2",
+        "a='1' b='",
+    };
+    for (const std::string& before : attributes)
+        for (const std::string& after : attributes)
+            expect_same("<Program>\n<A " + before + " time='1' end='2' ><B " + before + " /></A>\n<A " +
+                        after + " time='1' end='2' ><B " + after + " /><B " + before + " /></A>\n" + good +
+                        "</Program>\n");
+}
+
 TEST(Lines, HaveTheirErrorsAtTheirPlaceInLargeTraces)
 {
     std::string text = "<Program>\n";

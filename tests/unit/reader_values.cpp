@@ -87,6 +87,50 @@ TEST(AttributeList, ChangesAndIsCopied)
     EXPECT_FALSE(list.may_have(AttributeName("b").bits()));
 }
 
+// Of these some cannot be shared: too many, and too long names.
+TEST(AttributeList, KeepsNamesThatNoOtherHas)
+{
+    AttributeList list{{"a", "1"}, {std::string(5000, 'n'), "2"}};
+    for (int i = 0; i < 300; ++i)
+        list.push_back("name" + std::to_string(i), std::to_string(i));
+    const AttributeList copy = list;
+    list.push_back("more", "7");
+    EXPECT_EQ(list.size(), 303U);
+    EXPECT_EQ(copy.size(), 302U);
+    EXPECT_FALSE(copy.value("more"));
+    EXPECT_EQ(list.integer("more"), 7);
+    EXPECT_EQ(list.value(std::string(5000, 'n')), "2");
+    EXPECT_EQ(copy.integer("name299"), 299);
+    list.erase(1);
+    EXPECT_FALSE(list.value(std::string(5000, 'n')));
+    EXPECT_EQ(list[301], (Attribute{"more", "7"}));
+    AttributeList moved = std::move(list);
+    list = copy;
+    EXPECT_EQ(moved[301].name, "more");
+    EXPECT_EQ(list, copy);
+}
+
+TEST(AttributeList, SharesNames)
+{
+    const auto name_in = [](const AttributeList& list) { return list[1].name.data(); };
+    const AttributeList list{{"a", "1"}, {"b", "2"}}, other{{"a", "3"}, {"b", "4"}, {"c", "5"}};
+    const AttributeList same{{"a", "1"}, {"b", "2"}};
+    EXPECT_EQ(name_in(list), name_in(same));
+    EXPECT_EQ(other[1], (Attribute{"b", "4"}));
+}
+
+// What a foreign file can do to all others.
+TEST(AttributeList, BoundsWhatIsShared)
+{
+    for (int i = 0; i < 100'000; ++i) {
+        const std::string name = "bound" + std::to_string(i);
+        const AttributeList list{{name, "1"}};
+        ASSERT_EQ(list.integer(name), 1);
+    }
+    const AttributeList ours{{"a", "1"}, {"b", "2"}};
+    EXPECT_EQ(ours.integer("b"), 2);
+}
+
 TEST(Element, PrefersTheVeryName)
 {
     const Element element{"Scatter", {{"root", "1"}, {"rootRank", "2"}}};

@@ -1,0 +1,91 @@
+#include "hdtrace/format/name_list.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace hdtrace::detail {
+namespace {
+
+// More than the elements of a format need, and little memory even if a file has only nonsense.
+constexpr std::size_t most_shared_lists = 20'000;
+constexpr std::size_t most_shared_names = 64;
+constexpr std::size_t longest_shared_name = 64;
+
+/// All but the empty one, by the list without the last name, and that name.
+struct SharedLists {
+    std::mutex mutex;
+    std::map<std::pair<const NameList*, std::string>, std::unique_ptr<NameList>> lists;
+};
+
+SharedLists& shared_lists()
+{
+    static auto& lists = *new SharedLists; // also for what runs at the end of the program
+    return lists;
+}
+
+} // namespace
+
+const NameList& NameList::empty()
+{
+    static const auto& list = *new NameList;
+    return list;
+}
+
+NameList::Start::Start(std::string_view name)
+{
+    const std::string text = std::string(name) + "='";
+    if (text.size() > sizeof words)
+        return;
+    char mask[sizeof masks] = {};
+    std::memset(mask, 0xff, text.size());
+    std::memcpy(masks, mask, sizeof masks);
+    words[0] = words[1] = 0;
+    std::memcpy(words, text.data(), text.size());
+}
+
+const NameList& NameList::first(std::size_t count) const
+{
+    const NameList* list = this;
+    while (list->size() > count)
+        list = list->m_shorter ? list->m_shorter : &empty();
+    return *list;
+}
+
+const NameList* NameList::with(std::string_view name) const
+{
+    const NameList* const last = m_last_with.load(std::memory_order_acquire);
+    if (last && (*last)[size()] == name)
+        return last;
+    if (size() == most_shared_names || name.size() > longest_shared_name)
+        return nullptr;
+    SharedLists& shared = shared_lists();
+    const std::lock_guard lock(shared.mutex);
+    std::pair key(this, std::string(name));
+    auto found = shared.lists.find(key);
+    if (found == shared.lists.end()) {
+        if (shared.lists.size() == most_shared_lists)
+            return nullptr;
+        auto longer = std::make_unique<NameList>(*this);
+        longer->add(name);
+        longer->m_shorter = this;
+        found = shared.lists.emplace(std::move(key), std::move(longer)).first;
+    }
+    m_last_with.store(found->second.get(), std::memory_order_release);
+    return found->second.get();
+}
+
+void NameList::add(std::string_view name)
+{
+    const NameKey key = key_of_name(name);
+    const auto position = static_cast<Position>(m_names.size());
+    m_names.push_back({.key = key, .text = std::string(name), .start = Start(name)});
+    m_bits |= bit_of_key(key);
+    Position* next = &m_first[slot_of_key(key)];
+    while (*next != none) // the first of equal names is found
+        next = &m_names[*next].next_in_slot;
+    *next = position;
+}
+
+} // namespace hdtrace::detail

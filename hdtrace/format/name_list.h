@@ -1,0 +1,90 @@
+// name_list.h - the names of the attributes of elements.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hdtrace/format/attribute_name.h"
+
+namespace hdtrace::detail {
+
+/// Names in their order. Nearly all elements of a trace have the names of one before, so lists are shared:
+/// the same names are the same object. A shared list lives as long as the program and never changes; any
+/// number of threads may use it.
+class NameList {
+  public:
+    using Position = std::uint32_t;
+    static constexpr Position none = ~Position{0};
+
+    NameList() { m_first.fill(none); }
+    /// One of its own, which may change, with the names of @p other.
+    NameList(const NameList& other) : m_names(other.m_names), m_first(other.m_first), m_bits(other.m_bits) {}
+    NameList& operator=(const NameList&) = delete;
+
+    /// The shared list without names.
+    static const NameList& empty();
+
+    std::size_t size() const { return m_names.size(); }
+    std::string_view operator[](std::size_t position) const { return m_names[position].text; }
+    /// Of all names: see AttributeName::bits().
+    std::uint64_t bits() const { return m_bits; }
+    Position find(NameKey key, std::string_view name) const
+    {
+        for (Position i = m_first[slot_of_key(key)]; i != none; i = m_names[i].next_in_slot)
+            if (m_names[i].key == key && (!(key & not_exact) || m_names[i].text == name))
+                return i;
+        return none;
+    }
+
+    /// Whether @p text, of which @p room bytes may be read, begins with the name at @p position and `='`. It
+    /// does not if that is long.
+    bool is_start_of(const char* text, std::size_t room, std::size_t position) const
+    {
+        return room >= sizeof Start::words && m_names[position].start.is_start_of(text);
+    }
+    /// Of the name at @p position with the `='` behind it.
+    std::size_t start_size(std::size_t position) const { return m_names[position].text.size() + 2; }
+
+    /// The shared list of the first @p count names of this shared list.
+    const NameList& first(std::size_t count) const;
+    /// The shared list with one more name. Null if it cannot be shared: there are too many, or too long
+    /// names.
+    const NameList* with(std::string_view name) const;
+    /// Of a list that is not shared.
+    void add(std::string_view name);
+
+  private:
+    /// The name and `='` as two words, to be compared at once.
+    struct Start {
+        std::uint64_t words[2] = {1, 1}, masks[2] = {}; ///< no text begins so
+
+        Start() = default;
+        explicit Start(std::string_view name);
+        bool is_start_of(const char* text) const
+        {
+            std::uint64_t read[2];
+            std::memcpy(read, text, sizeof read);
+            return (((read[0] & masks[0]) ^ words[0]) | ((read[1] & masks[1]) ^ words[1])) == 0;
+        }
+    };
+    struct Name {
+        NameKey key = 0;
+        Position next_in_slot = none;
+        std::string text;
+        Start start;
+    };
+
+    std::vector<Name> m_names;
+    std::array<Position, 64> m_first; ///< by the slot of the key
+    std::uint64_t m_bits = 0;
+    const NameList* m_shorter = nullptr; ///< of a shared list, without the last name
+    mutable std::atomic<const NameList*> m_last_with = nullptr;
+};
+
+} // namespace hdtrace::detail
