@@ -1,6 +1,7 @@
 #include "hdtrace/checking/argument_rules.h"
 
 #include <algorithm>
+#include <bit>
 #include <string_view>
 
 #include "hdtrace/calls/special_ranks.h"
@@ -74,8 +75,6 @@ Wrong null_object(const Call& call, const ArgumentContext&)
         {"wid", FindingKind::invalid_window, "MPI_WIN_NULL or a window that does not exist"},
         {"fid", FindingKind::invalid_file, "MPI_FILE_NULL or a file that is not open"},
     };
-    if (!is_refused(call))
-        return std::nullopt;
     for (const Null& null : nulls) {
         const bool is_made = null.attribute.text() == call.facts.made_id;
         if (!is_made && call.state.integer(null.attribute) == -1)
@@ -91,8 +90,6 @@ Wrong null_type_of_data(const Call& call, const ArgumentContext&)
         AttributeName count, tid;
     };
     static constexpr Data all_data[] = {{"count", "tid"}, {"recvCount", "recvtid"}};
-    if (!communicates(call.facts))
-        return std::nullopt;
     for (const auto& [count, tid] : all_data)
         if (call.state.integer(count).value_or(0) > 0 && call.state.integer(tid) == -1)
             return WrongArgument{FindingKind::invalid_datatype, "was given MPI_DATATYPE_NULL"};
@@ -102,8 +99,6 @@ Wrong null_type_of_data(const Call& call, const ArgumentContext&)
 /// What stands as a number in the trace is none of the constants.
 Wrong unknown_constant(const Call& call, const ArgumentContext&)
 {
-    if (!is_refused(call))
-        return std::nullopt;
     static constexpr AttributeName names[] = {"assert", "lockType", "whence", "amode", "splitType"};
     for (const AttributeName& name : names)
         if (const auto value = call.state.find(name);
@@ -126,8 +121,6 @@ Wrong wrong_group(const Call& call, const ArgumentContext&)
 
 Wrong negative_count(const Call& call, const ArgumentContext&)
 {
-    if (!communicates(call.facts))
-        return std::nullopt;
     static constexpr AttributeName counts[] = {"count", "recvCount", "targetCount"};
     for (const AttributeName& name : counts)
         if (const auto count = call.state.integer(name); count && *count < 0)
@@ -143,8 +136,6 @@ Wrong negative_count(const Call& call, const ArgumentContext&)
 
 Wrong negative_size(const Call& call, const ArgumentContext&)
 {
-    if (call.facts.makes != ObjectKind::window && !call.state.name.starts_with("Buffer_attach"))
-        return std::nullopt;
     const auto size = call.state.integer("size");
     return size && *size < 0
                ? Wrong({FindingKind::invalid_count, "was given a negative size, " + said("size", *size)})
@@ -153,7 +144,7 @@ Wrong negative_size(const Call& call, const ArgumentContext&)
 
 Wrong uncommitted_type(const Call& call, const ArgumentContext& context)
 {
-    if (!communicates(call.facts))
+    if (!context.has_uncommitted())
         return std::nullopt;
     const auto is_uncommitted = [&](const Element& element, const AttributeName& name) {
         const auto tid = element.integer(name);
@@ -193,13 +184,16 @@ Wrong null_buffer(const Call& call, const ArgumentContext&)
     const auto has_peer = [&](const AttributeName& name) {
         return call.state.integer(name).value_or(proc_null) > proc_null;
     };
+    static constexpr AttributeName reads = "reads", writes = "writes";
+    if (!call.state.attributes.may_have(reads.bits() | writes.bits()))
+        return std::nullopt;
     const bool is_file = call.facts.file == FileAccess::read || call.facts.file == FileAccess::write;
     const bool is_access =
         call.facts.access != WindowAccess::none && (has_peer("toRank") || has_peer("fromRank"));
     const bool sends = call.facts.sends != SendMode::none && has_peer("toRank");
     const bool receives = call.facts.receives == ReceiveKind::posted && has_peer("fromRank");
-    for (const auto& [name, is_used] : {std::pair(AttributeName("reads"), is_file || is_access || sends),
-                                        std::pair(AttributeName("writes"), is_file || is_access || receives)})
+    for (const auto& [name, is_used] : {std::pair(reads, is_file || is_access || sends),
+                                        std::pair(writes, is_file || is_access || receives)})
         if (const auto list = call.state.find(name); is_used && list && list->starts_with("0:"))
             return WrongArgument{FindingKind::invalid_buffer, "was given a null pointer as its buffer"};
     return std::nullopt;
@@ -268,13 +262,11 @@ Wrong wrong_rank(const Call& call, const ArgumentContext& context)
 Wrong wrong_target(const Call& call, const ArgumentContext& context)
 {
     const Window* window = context.project().objects.window(call.trace.rank, call.state);
-    if (!window || (call.facts.access == WindowAccess::none &&
-                    call.facts.synchronisation == WindowSynchronisation::none))
+    if (!window)
         return std::nullopt;
     const auto to = call.state.integer("toRank");
     const auto target = to ? to : call.state.integer("fromRank");
-    if (!target || *target == proc_null ||
-        std::ranges::find(window->members, *target, &Window::Member::global) != window->members.end())
+    if (!target || *target == proc_null || context.has_member(*window, *target))
         return std::nullopt;
     return WrongArgument{FindingKind::invalid_rank,
                          "accesses rank " + std::to_string(*target) + ", which the window does not have"};
@@ -284,8 +276,8 @@ Wrong wrong_root(const Call& call, const ArgumentContext& context)
 {
     const Communicator* communicator = context.project().objects.communicator(call.trace.rank, call.state);
     const auto root = call.state.integer("rootRank");
-    if (!communicator || !root || !call.facts.has_root ||
-        may_have_others(context.project().project, *communicator) || context.has_member(*communicator, *root))
+    if (!communicator || !root || may_have_others(context.project().project, *communicator) ||
+        context.has_member(*communicator, *root))
         return std::nullopt;
     return WrongArgument{FindingKind::invalid_root, "names root " + std::to_string(*root) + ", which " +
                                                         context.project().label_of(*communicator) +
@@ -306,7 +298,7 @@ Wrong wrong_operation(const Call& call, const ArgumentContext& context)
 
 Wrong wrong_request(const Call& call, const ArgumentContext&)
 {
-    if (!is_refused(call) || call.facts.call_class == CallClass::other)
+    if (call.facts.call_class == CallClass::other)
         return std::nullopt;
     const bool has_any = std::ranges::any_of(call.state.children, [](const Element& child) {
         return child.name == "Pending" || child.name == "For" || child.name == "Start";
@@ -322,11 +314,75 @@ Wrong wrong_request(const Call& call, const ArgumentContext&)
     return std::nullopt;
 }
 
-using Rule = Wrong (*)(const Call&, const ArgumentContext&);
-constexpr Rule rules[] = {unknown_object,   null_object,     null_type_of_data, unknown_constant,
-                          negative_count,   negative_size,   negative_offset,   null_buffer,
-                          uncommitted_type, wrong_tag,       wrong_rank,        wrong_target,
-                          wrong_root,       wrong_operation, wrong_request,     wrong_group};
+/// Whether a rule can find something wrong with calls of a function.
+using Concerns = bool (*)(const CallFacts&);
+
+bool all_calls(const CallFacts&)
+{
+    return true;
+}
+
+bool names_peers(const CallFacts& facts)
+{
+    return facts.sends != SendMode::none || facts.receives != ReceiveKind::none ||
+           facts.probes != ProbeKind::none;
+}
+
+bool uses_window(const CallFacts& facts)
+{
+    return facts.access != WindowAccess::none || facts.synchronisation != WindowSynchronisation::none;
+}
+
+bool has_root(const CallFacts& facts)
+{
+    return facts.has_root;
+}
+
+/// Also Reduce_local, which is no collective call.
+bool has_operation(const CallFacts& facts)
+{
+    return facts.reduces || facts.access != WindowAccess::none || facts.call_class == CallClass::collective;
+}
+
+bool uses_file(const CallFacts& facts)
+{
+    return facts.call_class == CallClass::file;
+}
+
+bool uses_datatypes(const CallFacts& facts)
+{
+    return communicates(facts) || facts.file == FileAccess::view;
+}
+
+bool is_given_size(const CallFacts& facts)
+{
+    return facts.makes == ObjectKind::window || facts.name.starts_with("Buffer_attach");
+}
+
+struct Rule {
+    Wrong (*find)(const Call&, const ArgumentContext&);
+    Concerns concerns;
+    bool is_for_refused = false; ///< only
+};
+/// In the order in which they are looked at.
+constexpr Rule rules[] = {
+    {unknown_object, communicates, true},
+    {null_object, all_calls, true},
+    {null_type_of_data, communicates},
+    {unknown_constant, all_calls, true},
+    {negative_count, communicates},
+    {negative_size, is_given_size},
+    {negative_offset, uses_file},
+    {null_buffer, communicates},
+    {uncommitted_type, uses_datatypes},
+    {wrong_tag, names_peers},
+    {wrong_rank, names_peers},
+    {wrong_target, uses_window},
+    {wrong_root, has_root},
+    {wrong_operation, has_operation},
+    {wrong_request, all_calls, true},
+    {wrong_group, all_calls, true},
+};
 
 } // namespace
 
@@ -362,13 +418,16 @@ void ArgumentContext::freed(const Call& call, ObjectKind kind, std::int64_t)
     m_freed.emplace(call.trace.rank, kind);
 }
 
-bool ArgumentContext::has_member(const Communicator& communicator, std::int64_t rank) const
+/// As bits.
+std::uint32_t ArgumentContext::rules_of(const CallFacts& facts, bool is_refused) const
 {
-    const auto [found, is_new] = m_members.try_emplace(&communicator);
-    if (is_new)
-        for (const Communicator::Member& member : communicator.members)
-            found->second.insert(member.global);
-    return found->second.contains(rank);
+    const auto [found, is_new] = m_rules.try_emplace(&facts);
+    for (std::size_t i = 0; is_new && i < std::size(rules); ++i)
+        if (rules[i].concerns(facts)) {
+            found->second.if_refused |= std::uint32_t{1} << i;
+            found->second.always |= rules[i].is_for_refused ? 0 : std::uint32_t{1} << i;
+        }
+    return is_refused ? found->second.if_refused : found->second.always;
 }
 
 std::optional<std::int64_t> ArgumentContext::largest_tag(std::int64_t rank) const
@@ -381,8 +440,8 @@ std::optional<WrongArgument> find_wrong_argument(const Call& call, const Argumen
 {
     if (call.state.find("outside")) // nobody looked at its arguments
         return std::nullopt;
-    for (const Rule rule : rules)
-        if (Wrong wrong = rule(call, context))
+    for (std::uint32_t left = context.rules_of(call.facts, is_refused(call)); left != 0; left &= left - 1)
+        if (Wrong wrong = rules[std::countr_zero(left)].find(call, context))
             return wrong;
     return std::nullopt;
 }

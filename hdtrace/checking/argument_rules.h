@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
+#include <vector>
 
 #include "hdtrace/checking/findings.h"
 
@@ -29,20 +31,41 @@ class ArgumentContext : public EventVisitor {
     void freed(const Call& call, ObjectKind kind, std::int64_t id) override;
 
     const OpenedProject& project() const { return m_project; }
-    bool has_member(const Communicator& communicator, std::int64_t rank) const;
+    bool has_member(const Communicator& communicator, std::int64_t rank) const
+    {
+        return is_among(communicator.members, rank);
+    }
+    bool has_member(const Window& window, std::int64_t rank) const { return is_among(window.members, rank); }
     /// The process made it and did not commit it.
     bool is_uncommitted(std::int64_t rank, std::int64_t tid) const
     {
         return m_uncommitted.contains({rank, tid});
     }
+    bool has_uncommitted() const { return !m_uncommitted.empty(); }
+    /// Which rules concern a function, as bits.
+    std::uint32_t rules_of(const CallFacts& facts, bool is_refused) const;
     bool has_freed(std::int64_t rank, ObjectKind kind) const { return m_freed.contains({rank, kind}); }
     /// MPI_TAG_UB, if the process asked for it.
     std::optional<std::int64_t> largest_tag(std::int64_t rank) const;
 
   private:
+    template <class Member> bool is_among(const std::vector<Member>& members, std::int64_t rank) const
+    {
+        const auto [found, is_new] = m_members.try_emplace(&members);
+        for (std::size_t i = 0; is_new && i < members.size(); ++i)
+            found->second.insert(members[i].global);
+        return found->second.contains(rank);
+    }
+
+    struct RuleSet {
+        std::uint32_t always = 0;
+        std::uint32_t if_refused = 0; ///< those and others
+    };
+
     const OpenedProject& m_project;
-    mutable std::unordered_map<const Communicator*, std::set<std::int64_t>> m_members;
-    std::set<std::pair<std::int64_t, std::int64_t>> m_uncommitted; ///< rank and tid
+    mutable std::unordered_map<const CallFacts*, RuleSet> m_rules;
+    mutable std::unordered_map<const void*, std::unordered_set<std::int64_t>> m_members; ///< by their list
+    std::set<std::pair<std::int64_t, std::int64_t>> m_uncommitted;                       ///< rank and tid
     std::set<std::pair<std::int64_t, ObjectKind>> m_freed;
     std::map<std::int64_t, std::int64_t> m_largest_tag; ///< by rank
 };
