@@ -7,13 +7,13 @@ namespace hdtrace {
 CallPlace place_of(const ObjectTable& objects, const Call& call)
 {
     return {call.trace.rank, call.trace.thread, call.state.line,
-            objects.call_site(call.trace.rank, call.state)};
+            SiteOfCall(objects, call.trace.rank, call.state.integer("site").value_or(-1))};
 }
 
 CallPlace place_of(const ObjectTable& objects, const Operation& operation)
 {
     return {operation.rank, operation.thread, operation.line,
-            objects.call_site(operation.rank, operation.site)};
+            SiteOfCall(objects, operation.rank, operation.site)};
 }
 
 void Findings::report(FindingKind kind, const CallPlace& place, std::string text, const CallSite* other_site,

@@ -24,12 +24,32 @@ struct Finding {
     const CallSite* other_site = nullptr; ///< of the call that it differs from
 };
 
+/// A call site, or none, that is looked up when somebody asks: nothing is told of most places.
+class SiteOfCall {
+  public:
+    SiteOfCall() = default;
+    // NOLINTNEXTLINE(google-explicit-constructor): who knows the site gives it
+    SiteOfCall(const CallSite* site) : m_site(site) {}
+    /// @p objects must outlive it.
+    SiteOfCall(const ObjectTable& objects, std::int64_t rank, std::int64_t number)
+        : m_objects(&objects), m_rank(rank), m_number(number)
+    {
+    }
+    // NOLINTNEXTLINE(google-explicit-constructor): it stands for the site
+    operator const CallSite*() const { return m_objects ? m_objects->call_site(m_rank, m_number) : m_site; }
+
+  private:
+    const CallSite* m_site = nullptr;
+    const ObjectTable* m_objects = nullptr;
+    std::int64_t m_rank = 0, m_number = -1;
+};
+
 /// Where a call is.
 struct CallPlace {
     std::int64_t rank = 0;
     std::int64_t thread = 0;
     std::int64_t line = 0;
-    const CallSite* site = nullptr;
+    SiteOfCall site = {};
 };
 
 CallPlace place_of(const ObjectTable& objects, const Call& call);
