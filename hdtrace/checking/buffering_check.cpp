@@ -26,7 +26,7 @@ bool waits_for_all(const Call& call)
 }
 
 constexpr std::size_t most_steps = 1'000'000;
-constexpr std::size_t steps_between_advances = 4096;
+constexpr std::size_t fewest_steps_between_advances = 256;
 
 } // namespace
 
@@ -47,16 +47,56 @@ void BufferingCheck::started(const Call& call, const Operation& operation)
         add_end(operation, false);
 }
 
+void BufferingCheck::Step::clear()
+{
+    begins.clear();
+    waits_for.clear();
+    joins.reset();
+    meetings.clear();
+}
+
+void BufferingCheck::Steps::push(Step& step)
+{
+    if (m_end == m_steps.size() && m_first > m_steps.size() / 2) {
+        std::rotate(m_steps.begin(), m_steps.begin() + static_cast<std::ptrdiff_t>(m_first), m_steps.end());
+        m_end -= m_first;
+        m_first = 0;
+    }
+    if (m_end == m_steps.size())
+        m_steps.emplace_back();
+    std::swap(m_steps[m_end++], step);
+}
+
+void BufferingCheck::Steps::pop()
+{
+    m_steps[m_first++].clear();
+    if (empty())
+        m_first = m_end = 0;
+}
+
+BufferingCheck::EndState& BufferingCheck::state_of(const End& end)
+{
+    EndState& state = m_ends[end];
+    state.end = end;
+    return state;
+}
+
+void BufferingCheck::add_to(std::vector<EndState*>& ends, EndState& end)
+{
+    ends.push_back(&end);
+    ++end.steps;
+}
+
 void BufferingCheck::add_end(const Operation& operation, bool is_send)
 {
-    const End end{operation.rank, operation.rid < 0 ? operation.line : -1, operation.rid, is_send};
-    m_step.begins.push_back(end);
-    EndState& state = m_ends[end];
+    EndState& state =
+        state_of({operation.rank, operation.rid < 0 ? operation.line : -1, operation.rid, is_send});
+    add_to(m_step.begins, state);
     state.has_begun = true;
     if (is_send && operation.facts->sends == SendMode::buffered)
         state.is_done = true;
     else if (operation.rid < 0)
-        m_step.waits_for.push_back(end);
+        add_to(m_step.waits_for, state);
     else
         state.is_open = true;
 }
@@ -69,7 +109,11 @@ void BufferingCheck::completed(const Call& call, const Completion& completion)
         return;
     m_joined.erase({call.trace.rank, completion.rid});
     for (const bool is_send : {false, true})
-        set_done({call.trace.rank, -1, completion.rid, is_send});
+        if (const auto found = m_ends.find({call.trace.rank, -1, completion.rid, is_send});
+            found != m_ends.end()) {
+            found->second.is_open = false;
+            set_done(found->second);
+        }
 }
 
 void BufferingCheck::joined(const Call& call)
@@ -79,7 +123,9 @@ void BufferingCheck::joined(const Call& call)
     const std::optional<CollectiveObject> object = m_collective_objects.of(call);
     if (!object || !object->communicator)
         return;
-    const Meeting meeting{*object, m_calls[{*object, call.trace.rank}]++};
+    Meetings& meetings = m_meetings[*object];
+    meetings.object = *object;
+    const Meeting meeting{&meetings, meetings.called[call.trace.rank]++};
     m_step.joins = meeting;
     if (!may_await_all(call.facts, call.state))
         return;
@@ -94,12 +140,14 @@ void BufferingCheck::complete_requests(const State& call, std::int64_t rank)
     for (const Element& child : call.children) {
         if (child.name != "For" || child.find("cancelled"))
             continue;
-        if (const auto joined = m_joined.extract({rank, child.integer("rid").value_or(-1)}))
-            m_step.meetings.push_back(joined.mapped());
+        const std::int64_t rid = child.integer("rid").value_or(-1);
+        if (!m_joined.empty())
+            if (const auto joined = m_joined.extract({rank, rid}))
+                m_step.meetings.push_back(joined.mapped());
         for (const bool is_send : {false, true}) {
-            const auto open = m_ends.find({rank, -1, child.integer("rid").value_or(-1), is_send});
+            const auto open = m_ends.find({rank, -1, rid, is_send});
             if (open != m_ends.end() && std::exchange(open->second.is_open, false))
-                m_step.waits_for.push_back(open->first);
+                add_to(m_step.waits_for, open->second);
         }
     }
 }
@@ -114,19 +162,14 @@ void BufferingCheck::leave(const Call& call)
     process.thread = call.trace.thread;
     if (waits_for_all(call))
         complete_requests(call.state, call.trace.rank);
-    if (m_step.begins.empty() && m_step.waits_for.empty() && m_step.meetings.empty() && !m_step.joins)
+    if (m_step.is_empty())
         return;
     m_step.place = place_of(m_findings.objects(), call);
     m_step.call = call.state.name;
-    process.steps.push_back(std::move(m_step));
-    m_step = {};
-    if (!m_spare_steps.empty()) {
-        m_step = std::move(m_spare_steps.back());
-        m_spare_steps.pop_back();
-    }
+    process.steps.push(m_step);
     if (++m_steps > most_steps)
         return give_up();
-    if (++m_steps_until_advance == steps_between_advances) {
+    if (++m_steps_until_advance >= std::max(fewest_steps_between_advances, m_processes.size())) {
         m_steps_until_advance = 0;
         advance(false);
     }
@@ -137,61 +180,42 @@ void BufferingCheck::add(const Message& message)
 {
     if (m_is_given_up)
         return;
-    const End send = end_of(message.source, *message.send, true);
-    const End receive = end_of(message.destination, *message.receive, false);
-    EndState& sent = m_ends[send];
-    EndState& received = m_ends[receive];
+    EndState& sent = state_of(end_of(message.source, *message.send, true));
+    EndState& received = state_of(end_of(message.destination, *message.receive, false));
     const bool are_known = sent.has_begun && received.has_begun;
     for (EndState* state : {&sent, &received}) {
         state->is_posted = state->is_posted || !are_known;
         state->is_done = state->is_done || !state->has_begun;
+        if (state->other) // traces that are damaged say so twice
+            state->other->other = nullptr;
     }
-    sent.other = receive;
-    received.other = send;
-    forget_if_over(m_ends.find(send));
+    sent.other = &received;
+    received.other = &sent;
+    forget_if_over(sent);
 }
 
-void BufferingCheck::post(const End& end)
+void BufferingCheck::post(EndState& end)
 {
-    const auto found = m_ends.find(end);
-    if (found == m_ends.end())
-        return;
-    found->second.is_posted = true;
-    forget_if_over(found);
+    end.is_posted = true;
+    --end.steps;
+    forget_if_over(end);
 }
 
-void BufferingCheck::set_done(const End& end)
+void BufferingCheck::set_done(EndState& end)
 {
-    const auto found = m_ends.find(end);
-    if (found == m_ends.end())
-        return;
-    found->second.is_open = false;
-    found->second.is_done = true;
-    forget_if_over(found);
+    end.is_done = true;
+    forget_if_over(end);
 }
 
-void BufferingCheck::forget_if_over(Ends::iterator end)
+void BufferingCheck::forget_if_over(EndState& end)
 {
-    const EndState& state = end->second;
-    if (!state.other || !state.is_done || !state.is_posted)
+    const auto is_over = [](const EndState& state) {
+        return state.is_done && state.is_posted && state.steps == 0;
+    };
+    if (!end.other || !is_over(end) || !is_over(*end.other))
         return;
-    const auto other = m_ends.find(*state.other);
-    if (other == m_ends.end() || !other->second.is_done || !other->second.is_posted)
-        return;
-    m_ends.erase(other);
-    m_ends.erase(end);
-}
-
-void BufferingCheck::keep_memory_of(Step& step)
-{
-    constexpr std::size_t most_spare_steps = 4096;
-    if (m_spare_steps.size() == most_spare_steps)
-        return;
-    step.begins.clear();
-    step.waits_for.clear();
-    step.meetings.clear();
-    step.joins.reset();
-    m_spare_steps.push_back(std::move(step));
+    m_ends.erase(End(end.other->end));
+    m_ends.erase(End(end.end));
 }
 
 void BufferingCheck::advance(bool is_all_known)
@@ -209,17 +233,19 @@ void BufferingCheck::reach(std::int64_t rank, Process& process)
     if (process.is_in_first)
         return;
     process.is_in_first = true;
-    const Step& step = process.steps.front();
-    std::ranges::for_each(step.begins, [this](const End& end) { post(end); });
+    Step& step = process.steps.front();
+    for (EndState* const end : step.begins)
+        post(*end);
+    step.begins.clear();
     if (!step.joins)
         return;
-    const CollectiveObject& object = step.joins->object;
-    Meetings& meetings = m_meetings[object];
+    Meetings& meetings = *step.joins->meetings;
     const auto place = static_cast<std::size_t>(meetings.reached[rank]++ - meetings.complete);
     if (place >= meetings.arrived.size())
         meetings.arrived.resize(place + 1);
     ++meetings.arrived[place];
-    while (!meetings.arrived.empty() && meetings.arrived.front() >= object.communicator->members.size()) {
+    while (!meetings.arrived.empty() &&
+           meetings.arrived.front() >= meetings.object.communicator->members.size()) {
         meetings.arrived.pop_front();
         ++meetings.complete;
     }
@@ -228,53 +254,49 @@ void BufferingCheck::reach(std::int64_t rank, Process& process)
 bool BufferingCheck::advance(std::int64_t rank, Process& process, bool is_all_known)
 {
     reach(rank, process);
-    Step& step = process.steps.front();
-    if (!std::ranges::all_of(step.waits_for, [&](const End& end) { return is_posted(end, is_all_known); }) ||
+    const Step& step = process.steps.front();
+    if (!std::ranges::all_of(step.waits_for,
+                             [&](const EndState* end) { return is_posted(*end, is_all_known); }) ||
         !std::ranges::all_of(step.meetings, [&](const Meeting& meeting) { return is_complete(meeting); }))
         return false;
-    std::ranges::for_each(step.waits_for, [this](const End& end) { set_done(end); });
-    keep_memory_of(step);
-    process.steps.pop_front();
+    for (EndState* const end : step.waits_for) {
+        --end->steps;
+        set_done(*end);
+    }
+    process.steps.pop();
     process.is_in_first = false;
     --m_steps;
     return true;
 }
 
 /// Whether the other end is; one that is never known is none of this check's.
-bool BufferingCheck::is_posted(const End& end, bool is_all_known) const
+bool BufferingCheck::is_posted(const EndState& end, bool is_all_known)
 {
-    const auto found = m_ends.find(end);
-    if (found == m_ends.end() || !found->second.other)
-        return is_all_known;
-    const auto other = m_ends.find(*found->second.other);
-    return other != m_ends.end() && other->second.is_posted;
+    return end.other ? end.other->is_posted : is_all_known;
 }
 
-bool BufferingCheck::has_reached(const Meeting& meeting, std::int64_t member) const
+bool BufferingCheck::has_reached(const Meeting& meeting, std::int64_t member)
 {
-    const auto meetings = m_meetings.find(meeting.object);
-    if (meetings == m_meetings.end())
-        return false;
-    const auto reached = meetings->second.reached.find(member);
-    return reached != meetings->second.reached.end() && reached->second > meeting.number;
+    const auto reached = meeting.meetings->reached.find(member);
+    return reached != meeting.meetings->reached.end() && reached->second > meeting.number;
 }
 
 /// Whether all members have reached it.
 bool BufferingCheck::is_complete(const Meeting& meeting) const
 {
-    return m_collective_objects.is_ambiguous(meeting.object) ||
-           m_meetings.at(meeting.object).complete > meeting.number;
+    return m_collective_objects.is_ambiguous(meeting.meetings->object) ||
+           meeting.meetings->complete > meeting.number;
 }
 
 Wait BufferingCheck::wait_of(const Step& step) const
 {
     Wait wait;
-    for (const End& end : step.waits_for)
-        if (!is_posted(end, true))
-            wait.conditions.push_back({Condition::Of::all, {m_ends.at(end).other->rank}});
+    for (const EndState* const end : step.waits_for)
+        if (!is_posted(*end, true))
+            wait.conditions.push_back({Condition::Of::all, {end->other->end.rank}});
     for (const Meeting& meeting : step.meetings) {
         Condition members;
-        for (const Communicator::Member& member : meeting.object.communicator->members)
+        for (const Communicator::Member& member : meeting.meetings->object.communicator->members)
             if (!is_complete(meeting) && !has_reached(meeting, member.global))
                 members.ranks.insert(member.global);
         if (!members.ranks.empty())
@@ -322,10 +344,11 @@ void BufferingCheck::report(const Circle& circle)
 void BufferingCheck::give_up()
 {
     m_is_given_up = true;
+    m_step.clear();
     m_processes.clear();
     m_ends.clear();
-    m_spare_steps.clear();
     m_joined.clear();
+    m_meetings.clear();
 }
 
 } // namespace hdtrace

@@ -60,53 +60,73 @@ class BufferingCheck : public EventVisitor {
     };
     /// What is known of an end, as long as anybody may ask.
     struct EndState {
-        std::optional<End> other; ///< if the message is known
-        bool has_begun = false;   ///< the operation was seen
-        bool is_open = false;     ///< its request has not been completed
-        bool is_posted = false;   ///< in the second run
-        bool is_done = false;     ///< nothing waits for its other end any more
+        End end;
+        EndState* other = nullptr; ///< of the message, if it is known; which names this one, too
+        std::size_t steps = 0;     ///< that name it and are not over
+        bool has_begun = false;    ///< the operation was seen
+        bool is_open = false;      ///< its request has not been completed
+        bool is_posted = false;    ///< in the second run
+        bool is_done = false;      ///< nothing waits for its other end any more
     };
-    using Ends = std::unordered_map<End, EndState, EndHash>;
-    /// A collective operation: the one with this number on the object.
-    struct Meeting {
-        CollectiveObject object;
-        std::int64_t number = 0;
-    };
-    /// How far the members are with the collective operations on an object in the second run.
+    /// How far the members are with the collective operations on an object.
     struct Meetings {
-        std::unordered_map<std::int64_t, std::int64_t> reached; ///< operations, by rank
+        CollectiveObject object;
+        std::unordered_map<std::int64_t, std::int64_t> called;  ///< operations, by rank
+        std::unordered_map<std::int64_t, std::int64_t> reached; ///< likewise in the second run
         std::deque<std::size_t> arrived; ///< how many members have reached an operation, from the first on
         std::int64_t complete = 0;       ///< that all members have reached, which are not in `arrived`
+    };
+    /// A collective operation: the one with this number.
+    struct Meeting {
+        Meetings* meetings = nullptr;
+        std::int64_t number = 0;
     };
     /// What a process does, one behind the other.
     struct Step {
         CallPlace place;
         std::string call;
-        std::vector<End> begins;            ///< posted when the step is reached
-        std::vector<End> waits_for;         ///< whose other ends must be posted before it is left
+        std::vector<EndState*> begins;      ///< posted when the step is reached
+        std::vector<EndState*> waits_for;   ///< whose other ends must be posted before it is left
         std::optional<Meeting> joins = {};  ///< when the step is reached
         std::vector<Meeting> meetings = {}; ///< that all members must have joined before it is left
+
+        bool is_empty() const { return begins.empty() && waits_for.empty() && meetings.empty() && !joins; }
+        void clear();
+    };
+    /// First in, first out. Uses the memory of steps again.
+    class Steps {
+      public:
+        bool empty() const { return m_first == m_end; }
+        Step& front() { return m_steps[m_first]; }
+        const Step& front() const { return m_steps[m_first]; }
+        /// Takes what is in @p step, which is empty then.
+        void push(Step& step);
+        void pop();
+
+      private:
+        std::vector<Step> m_steps; ///< of which those from the first to before the end are in it
+        std::size_t m_first = 0, m_end = 0;
     };
     struct Process {
-        std::deque<Step> steps;
+        Steps steps;
         bool is_in_first = false; ///< what the first step begins is posted
         std::int64_t thread = -1; ///< the only one
     };
-    using MemberId = std::pair<CollectiveObject, std::int64_t>; // and the rank
 
     static End end_of(std::int64_t rank, const MessageEnd& end, bool is_send);
     void add_end(const Operation& operation, bool is_send);
-    void post(const End& end);
-    void set_done(const End& end);
+    EndState& state_of(const End& end);
+    static void add_to(std::vector<EndState*>& ends, EndState& end);
+    void post(EndState& end);
+    void set_done(EndState& end);
     /// Both ends of a message for which nobody waits any more.
-    void forget_if_over(Ends::iterator end);
-    void keep_memory_of(Step& step);
+    void forget_if_over(EndState& end);
     void complete_requests(const State& call, std::int64_t rank);
     void advance(bool is_all_known);
     bool advance(std::int64_t rank, Process& process, bool is_all_known);
     void reach(std::int64_t rank, Process& process);
-    bool is_posted(const End& end, bool is_all_known) const;
-    bool has_reached(const Meeting& meeting, std::int64_t member) const;
+    static bool is_posted(const EndState& end, bool is_all_known);
+    static bool has_reached(const Meeting& meeting, std::int64_t member);
     bool is_complete(const Meeting& meeting) const;
     Wait wait_of(const Step& step) const;
     void report(const Circle& circle);
@@ -114,11 +134,9 @@ class BufferingCheck : public EventVisitor {
 
     Findings& m_findings;
     CollectiveObjects m_collective_objects;
-    std::map<std::int64_t, Process> m_processes;
-    Step m_step;                     ///< of the call that is being read
-    std::vector<Step> m_spare_steps; ///< whose memory is used again
-    Ends m_ends;
-    std::map<MemberId, std::int64_t> m_calls; ///< collective ones
+    std::unordered_map<std::int64_t, Process> m_processes; ///< by rank
+    Step m_step;                                           ///< of the call that is being read
+    std::unordered_map<End, EndState, EndHash> m_ends;
     std::map<CollectiveObject, Meetings> m_meetings;
     std::map<std::pair<std::int64_t, std::int64_t>, Meeting> m_joined; ///< not complete, by rank and request
     std::size_t m_steps = 0;                                           ///< in all processes
