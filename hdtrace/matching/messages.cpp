@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstdint>
 #include <deque>
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/matching/spare_nodes.h"
 
 namespace hdtrace {
 namespace {
@@ -54,6 +57,22 @@ struct MailboxKey {
     auto operator<=>(const MailboxKey&) const = default;
 };
 
+std::size_t combine(std::size_t hash, std::size_t part)
+{
+    constexpr std::size_t spread = 0x9e3779b97f4a7c15; // 2^64 divided by the golden ratio
+    hash = (hash ^ part) * spread;
+    return hash ^ (hash >> 32);
+}
+
+struct MailboxHash {
+    std::size_t operator()(const MailboxKey& key) const
+    {
+        const auto space = reinterpret_cast<std::uintptr_t>(key.space.communicator) + key.space.partitioned;
+        return combine(combine(space, static_cast<std::size_t>(key.space.cid)),
+                       static_cast<std::size_t>(key.destination));
+    }
+};
+
 // The messages among which the order holds.
 struct ChannelKey {
     std::int64_t source = 0;
@@ -94,9 +113,12 @@ struct Mailbox {
     std::size_t doubtful = 0;
 };
 
+// Keys and values stay where they are.
+using Mailboxes = std::unordered_map<MailboxKey, Mailbox, MailboxHash>;
+
 // A receive in flight and where it belongs.
 struct PendingReceive {
-    MailboxKey mailbox;
+    Mailboxes::value_type* mailbox = nullptr;
     ReceivePointer receive;
 };
 
@@ -108,6 +130,15 @@ bool was_too_small(const Completion& completion, const Receive& receive)
 }
 
 using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
+
+struct RequestHash {
+    std::size_t operator()(const RequestId& id) const
+    {
+        return combine(static_cast<std::size_t>(id.first), static_cast<std::size_t>(id.second));
+    }
+};
+
+using PendingReceives = std::unordered_map<RequestId, PendingReceive, RequestHash>;
 
 // What a probe took and no receive has fetched.
 using ProbedKey = std::pair<MailboxKey, ChannelKey>;
@@ -125,19 +156,23 @@ struct MessageMatcher::Matching {
     void take_probe(const Call& call);
     // A blocking receive, from its beginning to its end.
     void take_receive(const Operation& operation);
-    // The receive that an operation starts; null if nothing can be received.
-    ReceivePointer post(const Operation& operation);
+    // The receive that an operation starts, if anything can be received.
+    PendingReceive post(const Operation& operation);
 
     Space space_of(std::int64_t rank, const Element& call, const CallFacts& facts) const;
     void send(const Operation& operation);
-    ReceivePointer receive(const MailboxKey& key, const Element& call, const MessageEnd& end);
+    ReceivePointer receive(Mailboxes::value_type& mailbox, const Element& call, const MessageEnd& end);
     ReceivePointer fetch_probed(const MailboxKey& key, const Element& call, const MessageEnd& end);
+    Mailboxes::value_type& mailbox_at(const MailboxKey& key) { return *mailboxes.try_emplace(key).first; }
     /// Where a send goes.
-    MailboxKey mailbox_of(const Operation& send) const;
+    MailboxKey key_of(const Operation& send) const;
     void cancel_send(const Operation& operation);
     /// After @p receive became resolved or was over.
-    void update(const MailboxKey& key, const Receive& receive);
+    void update(Mailboxes::value_type& mailbox, const Receive& receive);
+    void forget(ReceivePointer receive);
     void place_open(const MailboxKey& key, Mailbox& mailbox);
+    /// A receive of which it is known what it gets.
+    void place(const MailboxKey& key, Mailbox& mailbox, ReceivePointer receive);
     /// The channel, which is made if it does not exist.
     Channels::iterator channel_of(Mailbox& mailbox, const ChannelKey& key);
     /// Reports messages whose receive is over, and removes the channel if nothing is left in it.
@@ -149,10 +184,12 @@ struct MessageMatcher::Matching {
 
     const ObjectTable& objects;
     OnMessage on_message;
-    std::map<MailboxKey, Mailbox> mailboxes;
-    std::map<RequestId, PendingReceive> pending;
+    Mailboxes mailboxes;
+    PendingReceives pending;
     std::map<ProbedKey, std::deque<ReceivePointer>> probed;
-    std::vector<Channels::node_type> spare_channels; ///< empty ones, whose memory is used again
+    detail::SpareNodes<PendingReceives> spare_pending;
+    detail::SpareNodes<Channels> spare_channels; ///< empty ones
+    std::vector<ReceivePointer> spare_receives;
 };
 
 void MessageMatcher::Matching::start(const Operation& operation)
@@ -161,9 +198,13 @@ void MessageMatcher::Matching::start(const Operation& operation)
         send(operation);
     if (operation.facts->receives == ReceiveKind::none || operation.rid < 0)
         return;
-    if (const ReceivePointer posted = post(operation))
-        pending[{operation.rank, operation.rid}] = {
-            {space_of(operation.rank, *operation.call, *operation.facts), operation.rank}, posted};
+    PendingReceive posted = post(operation);
+    if (!posted.receive)
+        return;
+    PendingReceives::node_type node = spare_pending.take({operation.rank, operation.rid});
+    node.mapped() = std::move(posted);
+    if (auto known = pending.insert(std::move(node)); !known.inserted) // only in a damaged trace
+        std::swap(known.position->second, known.node.mapped());
 }
 
 Space MessageMatcher::Matching::space_of(std::int64_t rank, const Element& call, const CallFacts& facts) const
@@ -173,22 +214,32 @@ Space MessageMatcher::Matching::space_of(std::int64_t rank, const Element& call,
     return {nullptr, call.integer("cid").value_or(-1), facts.partitioned};
 }
 
-ReceivePointer MessageMatcher::Matching::post(const Operation& operation)
+PendingReceive MessageMatcher::Matching::post(const Operation& operation)
 {
     const CallFacts& facts = *operation.facts;
-    const MailboxKey key{space_of(operation.rank, *operation.call, facts), operation.rank};
+    Mailboxes::value_type& mailbox =
+        mailbox_at({space_of(operation.rank, *operation.call, facts), operation.rank});
     const MessageEnd end = end_of(objects, operation, true);
-    return facts.receives == ReceiveKind::probed ? fetch_probed(key, *operation.call, end)
-                                                 : receive(key, *operation.call, end);
+    return {&mailbox, facts.receives == ReceiveKind::probed
+                          ? fetch_probed(mailbox.first, *operation.call, end)
+                          : receive(mailbox, *operation.call, end)};
 }
 
 void MessageMatcher::Matching::take_receive(const Operation& operation)
 {
-    const ReceivePointer taken = post(operation);
-    if (!taken)
+    PendingReceive taken = post(operation);
+    if (!taken.receive)
         return;
-    taken->is_over = true;
-    update({space_of(operation.rank, *operation.call, *operation.facts), operation.rank}, *taken);
+    taken.receive->is_over = true;
+    update(*taken.mailbox, *taken.receive);
+    forget(std::move(taken.receive));
+}
+
+void MessageMatcher::Matching::forget(ReceivePointer receive)
+{
+    constexpr std::size_t most_spare_receives = 1024;
+    if (receive.use_count() == 1 && spare_receives.size() < most_spare_receives)
+        spare_receives.push_back(std::move(receive));
 }
 
 void MessageMatcher::Matching::take_probe(const Call& call)
@@ -198,7 +249,8 @@ void MessageMatcher::Matching::take_probe(const Call& call)
     const auto tag = state.integer("fromTag");
     if (call.has_failed() || state.integer("flag") == 0 || !source || !tag)
         return;
-    const MailboxKey key{space_of(call.trace.rank, state, call.facts), call.trace.rank};
+    Mailboxes::value_type& mailbox =
+        mailbox_at({space_of(call.trace.rank, state, call.facts), call.trace.rank});
     const MessageEnd end{call.trace.thread,
                          state.time,
                          state.end,
@@ -206,8 +258,8 @@ void MessageMatcher::Matching::take_probe(const Call& call)
                          state.integer("size").value_or(0),
                          -1,
                          objects.call_site(call.trace.rank, state)};
-    if (const ReceivePointer taken = receive(key, state, end))
-        probed[{key, {*source, *tag}}].push_back(taken);
+    if (const ReceivePointer taken = receive(mailbox, state, end))
+        probed[{mailbox.first, {*source, *tag}}].push_back(taken);
 }
 
 void MessageMatcher::Matching::complete(const Completion& completion)
@@ -217,19 +269,19 @@ void MessageMatcher::Matching::complete(const Completion& completion)
     const Operation& operation = *completion.operation;
     if (operation.rid < 0 && operation.facts->receives != ReceiveKind::none)
         return take_receive(operation);
-    const auto found = pending.extract({operation.rank, operation.rid});
+    PendingReceives::node_type found = pending.extract({operation.rank, operation.rid});
     if (!found) {
         if (completion.outcome == Outcome::cancelled)
             cancel_send(operation);
         else if (completion.outcome == Outcome::perhaps_cancelled || completion.outcome == Outcome::failed)
-            ++mailboxes[mailbox_of(operation)].doubtful;
+            ++mailboxes[key_of(operation)].doubtful;
         return;
     }
-    const auto& [key, taken] = found.mapped();
+    auto& [mailbox, taken] = found.mapped();
     // MPI libraries can cancel every receive that has got no message yet, but few sends.
     const bool is_doubtful = completion.outcome == Outcome::perhaps_cancelled ||
                              (completion.outcome == Outcome::failed && !was_too_small(completion, *taken));
-    mailboxes[key].doubtful += is_doubtful ? 1 : 0;
+    mailbox->second.doubtful += is_doubtful ? 1 : 0;
     if (completion.outcome == Outcome::failed)
         taken->end.size = 0;
     if (completion.outcome == Outcome::completed) {
@@ -240,7 +292,9 @@ void MessageMatcher::Matching::complete(const Completion& completion)
     taken->end.end = completion.end;
     taken->is_over = true;
     taken->is_cancelled = completion.outcome == Outcome::cancelled || is_doubtful;
-    update(key, *taken);
+    update(*mailbox, *taken);
+    forget(std::move(taken));
+    spare_pending.add(std::move(found));
 }
 
 void MessageMatcher::Matching::send(const Operation& operation)
@@ -249,25 +303,30 @@ void MessageMatcher::Matching::send(const Operation& operation)
     const auto destination = call.integer("toRank");
     if (!destination || *destination <= proc_null)
         return;
-    const MailboxKey key{space_of(operation.rank, call, *operation.facts), *destination};
     const ChannelKey channel{operation.rank, call.integer("toTag").value_or(any)};
-    Mailbox& mailbox = mailboxes[key];
+    auto& [key, mailbox] = mailbox_at({space_of(operation.rank, call, *operation.facts), *destination});
     const auto sent_in = channel_of(mailbox, channel);
     sent_in->second.sends.push_back(end_of(objects, operation, false));
     advance(key, mailbox, sent_in);
 }
 
-ReceivePointer MessageMatcher::Matching::receive(const MailboxKey& key, const Element& call,
+ReceivePointer MessageMatcher::Matching::receive(Mailboxes::value_type& mailbox, const Element& call,
                                                  const MessageEnd& end)
 {
     const auto source = call.integer("fromRank");
     if (!source || *source <= proc_null)
         return nullptr;
-    auto taken =
-        std::make_shared<Receive>(Receive{*source, call.integer("fromTag").value_or(any), end, false, false});
-    Mailbox& mailbox = mailboxes[key];
-    mailbox.open.push_back(taken);
-    place_open(key, mailbox);
+    if (spare_receives.empty())
+        spare_receives.push_back(std::make_shared<Receive>());
+    ReceivePointer taken = std::move(spare_receives.back());
+    spare_receives.pop_back();
+    *taken = {*source, call.integer("fromTag").value_or(any), end, false, false};
+    if (mailbox.second.open.empty() && taken->is_resolved()) {
+        place(mailbox.first, mailbox.second, taken);
+    } else {
+        mailbox.second.open.push_back(taken);
+        place_open(mailbox.first, mailbox.second);
+    }
     return taken;
 }
 
@@ -286,14 +345,14 @@ ReceivePointer MessageMatcher::Matching::fetch_probed(const MailboxKey& key, con
     return taken;
 }
 
-MailboxKey MessageMatcher::Matching::mailbox_of(const Operation& send) const
+MailboxKey MessageMatcher::Matching::key_of(const Operation& send) const
 {
     return {space_of(send.rank, *send.call, *send.facts), send.call->integer("toRank").value_or(proc_null)};
 }
 
 void MessageMatcher::Matching::cancel_send(const Operation& operation)
 {
-    const auto found = mailboxes.find(mailbox_of(operation));
+    const auto found = mailboxes.find(key_of(operation));
     if (found == mailboxes.end())
         return;
     for (auto& [key, channel] : found->second.channels)
@@ -301,9 +360,9 @@ void MessageMatcher::Matching::cancel_send(const Operation& operation)
             std::erase_if(channel.sends, [&](const MessageEnd& end) { return end.rid == operation.rid; });
 }
 
-void MessageMatcher::Matching::update(const MailboxKey& key, const Receive& receive)
+void MessageMatcher::Matching::update(Mailboxes::value_type& of_process, const Receive& receive)
 {
-    Mailbox& mailbox = mailboxes[key];
+    auto& [key, mailbox] = of_process;
     place_open(key, mailbox);
     const auto channel = mailbox.channels.find({receive.source, receive.tag});
     if (channel != mailbox.channels.end())
@@ -312,6 +371,8 @@ void MessageMatcher::Matching::update(const MailboxKey& key, const Receive& rece
 
 void MessageMatcher::Matching::place_open(const MailboxKey& key, Mailbox& mailbox)
 {
+    if (mailbox.open.empty())
+        return;
     std::vector<ReceivePointer> still_open;
     for (ReceivePointer& receive : mailbox.open) {
         if (receive->is_cancelled)
@@ -323,11 +384,16 @@ void MessageMatcher::Matching::place_open(const MailboxKey& key, Mailbox& mailbo
             still_open.push_back(std::move(receive));
             continue;
         }
-        const auto channel = channel_of(mailbox, {receive->source, receive->tag});
-        channel->second.receives.push_back(std::move(receive));
-        advance(key, mailbox, channel);
+        place(key, mailbox, std::move(receive));
     }
     mailbox.open = std::move(still_open);
+}
+
+void MessageMatcher::Matching::place(const MailboxKey& key, Mailbox& mailbox, ReceivePointer receive)
+{
+    const auto channel = channel_of(mailbox, {receive->source, receive->tag});
+    channel->second.receives.push_back(std::move(receive));
+    advance(key, mailbox, channel);
 }
 
 Channels::iterator MessageMatcher::Matching::channel_of(Mailbox& mailbox, const ChannelKey& key)
@@ -335,12 +401,7 @@ Channels::iterator MessageMatcher::Matching::channel_of(Mailbox& mailbox, const 
     const auto place = mailbox.channels.lower_bound(key);
     if (place != mailbox.channels.end() && place->first == key)
         return place;
-    if (spare_channels.empty())
-        return mailbox.channels.emplace_hint(place, key, Channel());
-    Channels::node_type spare = std::move(spare_channels.back());
-    spare_channels.pop_back();
-    spare.key() = key;
-    return mailbox.channels.insert(place, std::move(spare));
+    return mailbox.channels.insert(place, spare_channels.take(key));
 }
 
 void MessageMatcher::Matching::advance(const MailboxKey& key, Mailbox& mailbox, Channels::iterator place)
@@ -356,13 +417,8 @@ void MessageMatcher::Matching::advance(const MailboxKey& key, Mailbox& mailbox, 
         }
         channel.receives.pop_front();
     }
-    constexpr std::size_t most_spare_channels = 256;
-    if (!channel.receives.empty() || !channel.sends.empty())
-        return;
-    if (spare_channels.size() < most_spare_channels)
-        spare_channels.push_back(mailbox.channels.extract(place));
-    else
-        mailbox.channels.erase(place);
+    if (channel.receives.empty() && channel.sends.empty())
+        spare_channels.add(mailbox.channels.extract(place));
 }
 
 void MessageMatcher::Matching::report(const MailboxKey& key, const ChannelKey& channel,
@@ -420,8 +476,11 @@ void MessageMatcher::leave(const Call& call)
 
 void MessageMatcher::finish()
 {
-    for (auto& [key, mailbox] : m_matching->mailboxes)
-        m_matching->report_rest(key, mailbox);
+    std::map<MailboxKey, const Mailbox*> in_order;
+    for (const auto& [key, mailbox] : m_matching->mailboxes)
+        in_order.emplace(key, &mailbox);
+    for (const auto& [key, mailbox] : in_order)
+        m_matching->report_rest(key, *mailbox);
     m_matching->mailboxes.clear();
     m_matching->pending.clear();
     m_matching->probed.clear();

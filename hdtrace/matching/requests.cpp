@@ -13,13 +13,6 @@ std::int64_t rid_of(const Element& element)
     return element.integer("rid").value_or(unknown_rid);
 }
 
-/// An operation that outlives the call that started it, with a copy of what that call says.
-struct Kept {
-    Element call;
-    std::vector<Element> children;
-    Operation operation;
-};
-
 Outcome outcome_of(const Element& completed)
 {
     return completed.find("cancelled") ? Outcome::cancelled
@@ -27,10 +20,11 @@ Outcome outcome_of(const Element& completed)
                                        : Outcome::completed;
 }
 
-Operation operation_of(const TraceFile& trace, const State& call, std::int64_t rid)
+Operation operation_of(const TraceFile& trace, const State& call, std::int64_t rid, const CallFacts& facts)
 {
     return {.rank = trace.rank,
             .rid = rid,
+            .facts = &facts,
             .thread = trace.thread,
             .time = call.time,
             .end = call.end,
@@ -38,24 +32,28 @@ Operation operation_of(const TraceFile& trace, const State& call, std::int64_t r
             .site = call.integer("site").value_or(-1)};
 }
 
-/// @p what is done; it is copied.
-OperationPointer keep(Operation operation, const Element& what, const CallFacts& facts,
-                      const std::vector<Element>* children)
-{
-    auto kept = std::make_shared<Kept>();
-    kept->call = what;
-    kept->operation = operation;
-    kept->operation.call = &kept->call;
-    kept->operation.facts = &facts;
-    if (children) {
-        if (facts.lists_sends || facts.lists_receives)
-            kept->children = *children;
-        kept->operation.children = &kept->children;
-    }
-    return {kept, &kept->operation};
-}
-
 } // namespace
+
+/// An operation that outlives the call that started it, with a copy of what that call says.
+struct RequestTable::Kept {
+    Element call;
+    std::vector<Element> children;
+    Operation operation;
+
+    /// @p what is done, as the facts in @p done say.
+    void keep(const Operation& done, const Element& what, const std::vector<Element>* of_what)
+    {
+        operation = done;
+        call = what;
+        operation.call = &call;
+        const bool lists_data = operation.facts->lists_sends || operation.facts->lists_receives;
+        if (of_what && lists_data)
+            children = *of_what;
+        else
+            children.clear();
+        operation.children = of_what ? &children : nullptr;
+    }
+};
 
 const std::vector<OperationPointer>& RequestTable::begin(const TraceFile& trace, const State& call,
                                                          const CallFacts& facts)
@@ -76,7 +74,8 @@ const std::vector<Completion>& RequestTable::end(const TraceFile& trace, const S
                                                  const CallFacts& facts)
 {
     m_completed.clear();
-    m_ended.clear();
+    for (; !m_ended.empty(); m_ended.pop_back())
+        m_spare.add(std::move(m_ended.back()));
     for (const Element& child : call.children)
         if (child.name == "For")
             complete(trace, call, rid_of(child), child, outcome_of(child));
@@ -95,13 +94,12 @@ void RequestTable::start(const TraceFile& trace, const State& call, const CallFa
     Process& process = m_processes[trace.rank];
     if (process.pending.contains(rid)) // it is inside the call that started it
         return;
-    OperationPointer operation = keep(operation_of(trace, call, rid), call, facts, &call.children);
-    if (facts.progress == CallProgress::prepares) {
-        process.persistent[rid] = {std::move(operation), unknown_rid};
-        return;
-    }
-    process.pending[rid] = operation;
-    m_started.push_back(std::move(operation));
+    const Operation operation = operation_of(trace, call, rid, facts);
+    if (facts.progress != CallProgress::prepares)
+        return add_pending(process, rid, operation, call, &call.children);
+    Persistent& persistent = process.persistent[rid];
+    persistent = {std::make_shared<Kept>()};
+    persistent.made->keep(operation, call, &call.children);
 }
 
 void RequestTable::start_persistent(const TraceFile& trace, const State& call, const Element& start)
@@ -110,15 +108,25 @@ void RequestTable::start_persistent(const TraceFile& trace, const State& call, c
     if (rid == unknown_rid)
         return;
     Process& process = m_processes[trace.rank];
+    process.pending.erase(rid);
     const auto persistent = process.persistent.find(start.integer("initRid").value_or(unknown_rid));
-    const bool is_known = persistent != process.persistent.end();
-    if (is_known)
-        persistent->second.last_started = rid;
-    const Operation operation = operation_of(trace, call, rid);
-    const OperationPointer& kept = process.pending[rid] =
-        is_known ? keep(operation, *persistent->second.made->call, *persistent->second.made->facts, nullptr)
-                 : keep(operation, start, facts_of(start.name), nullptr);
-    m_started.push_back(kept);
+    if (persistent == process.persistent.end())
+        return add_pending(process, rid, operation_of(trace, call, rid, facts_of(start.name)), start,
+                           nullptr);
+    persistent->second.last_started = rid;
+    const Operation& made = persistent->second.made->operation;
+    add_pending(process, rid, operation_of(trace, call, rid, *made.facts), *made.call, nullptr);
+}
+
+void RequestTable::add_pending(Process& process, std::int64_t rid, const Operation& operation,
+                               const Element& what, const std::vector<Element>* children)
+{
+    Pending::node_type node = m_spare.take(rid);
+    if (node.mapped().use_count() != 1) // it is new, or somebody still looks at the operation
+        node.mapped() = std::make_shared<Kept>();
+    node.mapped()->keep(operation, what, children);
+    const std::shared_ptr<Kept>& kept = process.pending.insert(std::move(node)).position->second;
+    m_started.emplace_back(kept, &kept->operation);
 }
 
 void RequestTable::cancel(const TraceFile& trace, const State& call)
@@ -151,8 +159,8 @@ void RequestTable::complete(const TraceFile& trace, const State& call, std::int6
     Process& process = m_processes[trace.rank];
     process.cancelled.erase(rid);
     if (auto pending = process.pending.extract(rid)) {
-        m_ended.push_back(std::move(pending.mapped()));
-        completion.operation = m_ended.back().get();
+        completion.operation = &pending.mapped()->operation;
+        m_ended.push_back(std::move(pending));
     }
 }
 
@@ -160,8 +168,8 @@ std::vector<OperationPointer> RequestTable::pending() const
 {
     std::vector<OperationPointer> operations;
     for (const auto& [rank, process] : m_processes)
-        for (const auto& [rid, operation] : process.pending)
-            operations.push_back(operation);
+        for (const auto& [rid, kept] : process.pending)
+            operations.emplace_back(kept, &kept->operation);
     std::ranges::sort(operations, {}, [](const OperationPointer& operation) {
         return std::pair(operation->rank, operation->rid);
     });

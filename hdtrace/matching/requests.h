@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hdtrace/matching/events.h"
+#include "hdtrace/matching/spare_nodes.h"
 
 namespace hdtrace {
 
@@ -25,18 +26,22 @@ class RequestTable {
     std::vector<OperationPointer> pending() const;
 
   private:
+    struct Kept;
+    using Pending = std::unordered_map<std::int64_t, std::shared_ptr<Kept>>; // by rid
     struct Persistent {
-        OperationPointer made; ///< what a start starts
+        std::shared_ptr<Kept> made; ///< what a start starts
         std::int64_t last_started = -1;
     };
     struct Process {
-        std::unordered_map<std::int64_t, OperationPointer> pending;
+        Pending pending;
         std::unordered_map<std::int64_t, Persistent> persistent; ///< by the rid of the request
         std::unordered_set<std::int64_t> cancelled;              ///< of those that are pending
     };
 
     void start(const TraceFile& trace, const State& call, const CallFacts& facts);
     void start_persistent(const TraceFile& trace, const State& call, const Element& start);
+    void add_pending(Process& process, std::int64_t rid, const Operation& operation, const Element& what,
+                     const std::vector<Element>* children);
     void cancel(const TraceFile& trace, const State& call);
     void release(const TraceFile& trace, const State& call);
     void complete(const TraceFile& trace, const State& call, std::int64_t rid, const Element& what,
@@ -45,7 +50,8 @@ class RequestTable {
     std::unordered_map<std::int64_t, Process> m_processes;
     std::vector<OperationPointer> m_started;
     std::vector<Completion> m_completed;
-    std::vector<OperationPointer> m_ended; ///< what m_completed points to
+    std::vector<Pending::node_type> m_ended; ///< what m_completed points to
+    detail::SpareNodes<Pending> m_spare;
 };
 
 } // namespace hdtrace
