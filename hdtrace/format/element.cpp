@@ -108,7 +108,13 @@ void AttributeList::clear()
 
 bool AttributeList::operator==(const AttributeList& other) const
 {
-    return std::ranges::equal(*this, other);
+    const bool share_names = !m_own_names && !other.m_own_names;
+    if (share_names ? m_names != other.m_names : size() != other.size())
+        return false;
+    for (std::size_t i = 0; i < size(); ++i)
+        if (value_at(i) != other.value_at(i) || (!share_names && names()[i] != other.names()[i]))
+            return false;
+    return true;
 }
 
 } // namespace hdtrace

@@ -6,8 +6,14 @@
 namespace hdtrace {
 namespace {
 
-std::shared_ptr<const CollectiveArguments> arguments_of(const State& call)
+using ArgumentsPointer = std::shared_ptr<const CollectiveArguments>;
+
+/// Those of the call before, if they are the same, as they mostly are.
+ArgumentsPointer arguments_of(const State& call, const std::vector<CollectiveCall>& before)
 {
+    const ArgumentsPointer last = before.empty() ? nullptr : before.back().arguments;
+    if (last && last->call == call && last->children == call.children)
+        return last;
     return std::make_shared<CollectiveArguments>(CollectiveArguments{call, call.children});
 }
 
@@ -34,11 +40,18 @@ void CollectiveMatcher::joined(const Call& call)
     const State& state = call.state;
     const std::int64_t rank = call.trace.rank;
     const std::optional<CollectiveObject> object = m_collective_objects.of(call);
-    if (object && is_followed(*object))
-        add_call(*object,
-                 {rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
-                  volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed(),
-                  m_objects.call_site(rank, state), m_keeps_arguments ? arguments_of(state) : nullptr});
+    if (!object || !is_followed(*object))
+        return;
+    Sequence& sequence = sequence_of(*object);
+    std::vector<CollectiveCall>& calls = calls_of_next(sequence, rank);
+    calls.push_back({rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
+                     volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed(),
+                     m_objects.call_site(rank, state),
+                     m_keeps_arguments ? arguments_of(state, calls) : nullptr});
+    while (sequence.is_complete()) {
+        if (!remove_misfit(sequence))
+            hand_out_first(sequence);
+    }
 }
 
 std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) const
@@ -47,21 +60,26 @@ std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) cons
                                  [&](const auto& member) { return !m_absent.contains(member.global); });
 }
 
-void CollectiveMatcher::add_call(const CollectiveObject& object, CollectiveCall call)
+CollectiveMatcher::Sequence& CollectiveMatcher::sequence_of(const CollectiveObject& object)
 {
     const auto [found, is_new] = m_sequences.try_emplace(object);
-    Sequence& sequence = found->second;
-    if (is_new)
-        sequence.callers = callers_of(*object.communicator);
-    const std::int64_t number = sequence.calls_of[call.rank]++;
-    const std::size_t place = static_cast<std::size_t>(number - sequence.done);
-    if (place == sequence.open.size())
-        sequence.open.push_back({object, number, {}});
-    sequence.open[place].calls.push_back(std::move(call));
-    while (sequence.is_complete()) {
-        if (!remove_misfit(sequence))
-            hand_out_first(sequence);
+    if (is_new) {
+        found->second.object = object;
+        found->second.callers = callers_of(*object.communicator);
     }
+    return found->second;
+}
+
+/// Of the operation that a process takes part in next.
+std::vector<CollectiveCall>& CollectiveMatcher::calls_of_next(Sequence& sequence, std::int64_t rank)
+{
+    const std::int64_t number = sequence.calls_of[rank]++;
+    const std::size_t place = static_cast<std::size_t>(number - sequence.done);
+    if (place == sequence.open.size()) {
+        sequence.open.push_back({sequence.object, number, std::move(sequence.spare)});
+        sequence.spare = {};
+    }
+    return sequence.open[place].calls;
 }
 
 void CollectiveMatcher::hand_out_first(Sequence& sequence)
@@ -71,6 +89,8 @@ void CollectiveMatcher::hand_out_first(Sequence& sequence)
     for (const CollectiveCall& call : collective.calls)
         sequence.failed_of[call.rank] += call.has_failed ? 1 : 0;
     m_on_collective(collective);
+    sequence.spare = std::move(collective.calls);
+    sequence.spare.clear();
     sequence.open.pop_front();
 }
 

@@ -74,8 +74,10 @@ class CollectiveMatcher : public EventVisitor {
 
   private:
     struct Sequence {
+        CollectiveObject object;
         std::size_t callers = 0; ///< members that are waited for
         std::deque<Collective> open;
+        std::vector<CollectiveCall> spare; ///< empty, whose memory is used again
         std::int64_t done = 0;
         std::unordered_map<std::int64_t, std::int64_t> calls_of; ///< how many a process made
         /// How many that failed there took part: others may have taken part in the second tries.
@@ -85,7 +87,8 @@ class CollectiveMatcher : public EventVisitor {
     };
 
     bool is_followed(const CollectiveObject& object) const;
-    void add_call(const CollectiveObject& object, CollectiveCall call);
+    Sequence& sequence_of(const CollectiveObject& object);
+    static std::vector<CollectiveCall>& calls_of_next(Sequence& sequence, std::int64_t rank);
     void hand_out_first(Sequence& sequence);
     static bool remove_misfit(Sequence& sequence);
     static void remove_first_call(Sequence& sequence, std::int64_t rank);
