@@ -20,6 +20,32 @@ def test_what_has_to_pass_is_the_readme_s_test_command():
     assert "/scripts/test" in (SOURCE / ".ci/run").read_text()
 
 
+@pytest.mark.parametrize("script, arguments", [
+    ("test", ["--help"]), ("test", ["-h"]), ("test", ["--system", "--help"]), ("test", ["--arm64", "--help"]), ("test", ["--packages", "--help"]),
+    ("demo", ["--help"]), ("setup", ["--help"]), ("package", ["--help"]), ("fuzz", ["--help"]), ("benchmark", ["--help"]),
+    ("benchmark-analysis", ["--help"]), ("benchmark-reader", ["--help"])])
+def test_help_does_nothing_else(tmp_path, script, arguments):
+    """Nothing is installed, built or made: the tools that would are replaced, and fail."""
+    for name in ("apt-get", "cmake", "ctest", "mkdir", "mktemp", "debootstrap"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {name} >>{tmp_path}/log; exit 1\n")
+        (tmp_path / name).chmod(0o755)
+    result = run(SOURCE / "scripts" / script, *arguments, env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert (result.returncode, result.stderr) == (0, "")
+    assert re.match(rf"usage: (scripts/)?{script} ", result.stdout)
+    assert not (tmp_path / "log").exists()
+
+
+def test_the_help_of_test_names_what_it_does_besides():
+    text = run_well(SOURCE / "scripts/test", "--help")
+    for option in re.findall(r"^scripts/test (--\w+)", (SOURCE / "CONTRIBUTING.md").read_text(), re.MULTILINE):
+        assert re.search(rf"^  {option} ", text, re.MULTILINE)
+
+
+def test_the_demo_wants_a_number_of_processes():
+    result = run(SOURCE / "scripts/demo", "four")
+    assert result.returncode == 2 and "not a number of processes: four" in result.stderr
+
+
 def test_benchmark_compares_tracers():
     """Times of so few calls say nothing; that there is a trace of them does."""
     results = json.loads(run_well(SOURCE / "scripts/benchmark", "--build", os.path.relpath(BUILD), "--json", "--repetitions", "1", "--scale", "0.001",
