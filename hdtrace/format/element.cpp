@@ -1,9 +1,9 @@
 #include "hdtrace/format/element.h"
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace hdtrace {
 namespace {
@@ -58,19 +58,7 @@ std::uint32_t AttributeList::append(std::string_view text)
 void AttributeList::push_back(std::string_view name, std::string_view value)
 {
     m_values.push_back(value_of(append(value), value));
-    add_name(name);
-}
-
-void AttributeList::add_name(std::string_view name)
-{
-    if (!m_own_names)
-        if (const detail::NameList* const longer = m_names->with(name)) {
-            m_names = longer;
-            return;
-        }
-    if (!m_own_names || m_own_names.use_count() > 1) // a copy of this list has it, too
-        m_own_names = std::make_shared<detail::NameList>(names());
-    m_own_names->add(name);
+    m_names.add(name);
 }
 
 void AttributeList::set_value(std::size_t position, std::string_view value)
@@ -89,12 +77,11 @@ AttributeList::Value AttributeList::value_of(std::uint32_t begin, std::string_vi
 
 void AttributeList::erase(std::size_t position)
 {
-    const detail::NameList before = names();
-    m_names = &detail::NameList::empty();
-    m_own_names.reset();
-    for (std::size_t i = 0; i < before.size(); ++i)
+    detail::ElementNames left;
+    for (std::size_t i = 0; i < size(); ++i)
         if (i != position)
-            add_name(before[i]);
+            left.add((*m_names)[i]);
+    m_names = std::move(left);
     m_values.erase(m_values.begin() + static_cast<std::ptrdiff_t>(position));
 }
 
@@ -102,17 +89,16 @@ void AttributeList::clear()
 {
     m_text.clear();
     m_values.clear();
-    m_names = &detail::NameList::empty();
-    m_own_names.reset();
+    m_names.set(detail::NameList::empty());
 }
 
 bool AttributeList::operator==(const AttributeList& other) const
 {
-    const bool share_names = !m_own_names && !other.m_own_names;
-    if (share_names ? m_names != other.m_names : size() != other.size())
+    const bool are_shared = m_names->is_shared() && other.m_names->is_shared();
+    if (are_shared ? &*m_names != &*other.m_names : size() != other.size())
         return false;
     for (std::size_t i = 0; i < size(); ++i)
-        if (value_at(i) != other.value_at(i) || (!share_names && names()[i] != other.names()[i]))
+        if (value_at(i) != other.value_at(i) || (!are_shared && (*m_names)[i] != (*other.m_names)[i]))
             return false;
     return true;
 }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,12 +38,12 @@ class AttributeList {
 
     bool empty() const { return m_values.empty(); }
     std::size_t size() const { return m_values.size(); }
-    Attribute operator[](std::size_t position) const { return {names()[position], value_at(position)}; }
+    Attribute operator[](std::size_t position) const { return {(*m_names)[position], value_at(position)}; }
     Iterator begin() const;
     Iterator end() const;
 
     /// Whether it perhaps has an attribute of which AttributeName::bits() are these.
-    bool may_have(std::uint64_t bits) const { return (names().bits() & bits) != 0; }
+    bool may_have(std::uint64_t bits) const { return (m_names->bits() & bits) != 0; }
     /// Where the attribute is that AttributeName finds: with this very name, else with another spelling.
     std::optional<std::size_t> find(const AttributeName& name) const
     {
@@ -94,7 +93,6 @@ class AttributeList {
         bool is_number = false;
     };
 
-    const detail::NameList& names() const { return m_own_names ? *m_own_names : *m_names; }
     std::string_view value_at(std::size_t position) const
     {
         const Value& value = m_values[position];
@@ -102,18 +100,16 @@ class AttributeList {
     }
     std::optional<std::size_t> find_key(detail::NameKey key, std::string_view name) const
     {
-        const auto position = names().find(key, name);
+        const auto position = m_names->find(key, name);
         return position == detail::NameList::none ? std::nullopt : std::optional<std::size_t>(position);
     }
     std::optional<std::size_t> find_spelling(const detail::Spellings& spellings) const;
-    void add_name(std::string_view name);
     std::uint32_t append(std::string_view text);
     static Value value_of(std::uint32_t begin, std::string_view text);
 
     std::string m_text; ///< with all values
     std::vector<Value> m_values;
-    const detail::NameList* m_names = &detail::NameList::empty();
-    std::shared_ptr<detail::NameList> m_own_names; ///< if they cannot be shared
+    detail::ElementNames m_names;
 };
 
 class AttributeList::Iterator {

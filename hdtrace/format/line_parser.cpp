@@ -276,9 +276,9 @@ bool LineParser::parse_attributes(AttributeList& attributes, std::string_view ow
         if (!parse_expected(reading) && !parse_attribute(reading))
             return false;
     if (reading.expected)
-        attributes.m_names = &expected->first(attributes.size());
-    else if (!attributes.m_own_names)
-        expected = attributes.m_names;
+        attributes.m_names.set(expected->first(attributes.size()));
+    else if (attributes.m_names->is_shared())
+        expected = &*attributes.m_names;
     if (reading.is_one_piece)
         attributes.m_text.assign(reading.begin, m_next);
     m_items += 4 + attributes.size(); // with the times, and <Nested> around it
@@ -327,12 +327,12 @@ bool LineParser::add_name(Reading& reading, std::string_view name)
     if (const NameList* const expected = reading.expected) {
         if (list.size() < expected->size() && (*expected)[list.size()] == name)
             return true;
-        list.m_names = &expected->first(list.size());
+        list.m_names.set(expected->first(list.size()));
         reading.expected = nullptr;
     }
     if (list.find_key(key_of_name(name), name) || list.size() == most_attributes)
         return false;
-    list.add_name(name);
+    list.m_names.add(name);
     return true;
 }
 

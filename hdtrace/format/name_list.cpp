@@ -29,8 +29,12 @@ SharedLists& shared_lists()
 
 const NameList& NameList::empty()
 {
-    static const auto& list = *new NameList;
-    return list;
+    static const NameList* const list = [] {
+        auto* const made = new NameList;
+        made->m_is_shared = true;
+        return made;
+    }();
+    return *list;
 }
 
 NameList::Start::Start(std::string_view name)
@@ -70,6 +74,7 @@ const NameList* NameList::with(std::string_view name) const
         auto longer = std::make_unique<NameList>(*this);
         longer->add(name);
         longer->m_shorter = this;
+        longer->m_is_shared = true;
         found = shared.lists.emplace(std::move(key), std::move(longer)).first;
     }
     m_last_with.store(found->second.get(), std::memory_order_release);
@@ -86,6 +91,24 @@ void NameList::add(std::string_view name)
     while (*next != none) // the first of equal names is found
         next = &m_names[*next].next_in_slot;
     *next = position;
+}
+
+void ElementNames::set(const NameList& shared)
+{
+    if (!m_list->is_shared())
+        delete m_list;
+    m_list = &shared;
+}
+
+void ElementNames::add(std::string_view name)
+{
+    if (const NameList* const longer = m_list->is_shared() ? m_list->with(name) : nullptr)
+        return set(*longer);
+    auto own = m_list->is_shared() ? std::make_unique<NameList>(*m_list) : nullptr;
+    NameList& list = own ? *own : const_cast<NameList&>(*m_list); // which is only this element's
+    list.add(name);
+    if (own)
+        m_list = own.release();
 }
 
 } // namespace hdtrace::detail
