@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
+import struct
 import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -18,6 +20,7 @@ _START = re.compile(rb"timeAdjustment='(\d+)'")
 _DIFFERS = re.compile(rb" (?:time|end|unfinished)='[^']*'")
 _HIDDEN = ("time", "end", "site", "unfinished", "reads", "writes", "wtime", "flag")  # of little use to people here
 _NANOSECONDS = 1_000_000_000
+_LOCK = "@hhqqi0q"  # struct flock on 64-bit systems: type, whence, start, length, process
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,22 @@ class Activity:
     def waits(self) -> bool:
         """For something that others have to do, perhaps."""
         return self.state in ("inside", "polls")
+
+
+def unfinished_processes(folder: str | os.PathLike[str]) -> list[tuple[str, int]]:
+    """The .info files in a folder whose processes still write to it, and these processes, as far as locks tell: -1 is one of another host."""
+    found = []
+    for path in sorted(Path(folder).glob("*.info")):
+        try:
+            with open(path, "rb") as file:
+                # Only asked for: a process that begins must not meet a lock of ours.
+                answer = fcntl.fcntl(file, fcntl.F_GETLK, struct.pack(_LOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+        except OSError:
+            continue
+        kind, _, _, _, process = struct.unpack(_LOCK, answer)
+        if kind != fcntl.F_UNLCK:
+            found.append((path.name, process if process > 0 else -1))
+    return found
 
 
 def _words(element: ElementTree.Element) -> str:

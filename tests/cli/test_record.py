@@ -2,6 +2,7 @@
 import os
 import pty
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -183,6 +184,30 @@ def wait_for(condition):
             return
         time.sleep(0.1)
     raise TimeoutError
+
+
+@pytest.mark.parametrize("is_complete", [True, False])
+def test_a_process_is_left_behind(tmp_path, victim, is_complete):
+    """As MPICH 4.2's launcher leaves those that are busy when another one fails."""
+    launcher = tmp_path / "mpirun"
+    launcher.write_text(f"""#!/bin/sh
+        [ $1 != --version ] || {{ echo 'mpirun (Open MPI) 4.1.4'; exit; }}
+        shift 2
+        "$@" >out 2>&1 &
+        echo $! >process
+        until grep -q waiting out; do sleep 0.01; done
+        {'(while kill -0 $$; do sleep 0.01; done; kill $!) >/dev/null 2>&1 &' if is_complete else ''}""")
+    launcher.chmod(0o755)
+    result = record("-o", tmp_path / "run", launcher, "-n", "1", victim, "wait", cwd=tmp_path)
+    process = int((tmp_path / "process").read_text())
+    if not is_complete:
+        os.kill(process, signal.SIGKILL)
+    told = rf"processes of the run that have not ended: {process}. The project has what they have written until now. When they have ended: (.*)"
+    assert result.returncode == 0 and (tmp_path / "run/victim.proj").exists()
+    later = re.search(told, result.stderr)
+    assert (later is None) == is_complete
+    if later:
+        assert run(BUILD / "bin/hdtrace", *shlex.split(later[1])[1:]).returncode == 0
 
 
 def test_signals_reach_the_program(tmp_path, victim):

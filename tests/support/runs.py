@@ -3,12 +3,14 @@ import json
 import os
 import re
 import subprocess
+import time
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 import hdtrace
 import pytest
+from hdtrace.live import unfinished_processes
 
 from .calls import ThreadTrace
 from .checks import check_files, check_traces, info_of
@@ -153,6 +155,7 @@ def run_with_tracer(name, ranks, directory, env=None, args=(), mpirun=(), comple
     run = _run([*_mpirun(ranks, mpirun), LAUNCHER, program(name), *args], ranks, directory, env)
     if complete:
         assert (run.returncode, run.stderr) == (0, ""), f"exit code {run.returncode}\n{run.stdout}\n{run.stderr}"
+    _wait_for_ends(trace_directory)
     run.paths = tuple(sorted(path for path in trace_directory.glob("*.trc") if complete or info_of(path).stat().st_size > 0))
     run.merger_warns = merger_warns
     run.leaves_out = leaves_out
@@ -183,6 +186,14 @@ def merge(output, *inputs):
 
 def _mpirun(ranks, options):
     return [SOURCE / "scripts/mpirun", *options, "-n", str(ranks)]
+
+
+def _wait_for_ends(trace_directory):
+    """MPICH 4.2's launcher ends when a process fails, and the others may still write to their traces."""
+    latest = time.monotonic() + TIMEOUT
+    while left := unfinished_processes(trace_directory):
+        assert time.monotonic() < latest, f"still running: {left}"
+        time.sleep(0.01)
 
 
 def _run(command, ranks, directory, env):

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from .._hdtrace import printable
-from ..live import LiveRun
+from ..live import LiveRun, unfinished_processes
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .launchers import UnknownOption, launcher_of, programs_in
@@ -26,6 +26,7 @@ _FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # which the program gets, too
 _MOST_CALLS = 5_000_000  # that are counted for the summary, in some seconds
 _ROWS = 5
 _LOOK_EVERY = 1.0  # seconds
+_LONGEST_END = 3.0  # seconds until processes have ended after the launcher has
 _LAUNCHER = "hdtrace-run"
 
 
@@ -108,10 +109,29 @@ def _base(info: Path) -> tuple[int, str]:
     return int(rank), program
 
 
+def _project_in(folder: Path) -> Path:
+    _, name = min(map(_base, folder.glob("*.info")))
+    return folder / f"{name}.proj"
+
+
+def _wait_for_ends(folder: Path) -> None:
+    """Some launchers end before the processes do, or leave some behind: MPICH 4.2's does when another one failed."""
+    latest = time.monotonic() + _LONGEST_END
+    while left := unfinished_processes(folder):
+        if time.monotonic() < latest:
+            time.sleep(0.05)
+            continue
+        processes = ", ".join(str(process) if process >= 0 else "one on another host" for _, process in left)
+        message(
+            f"processes of the run that have not ended: {processes}. The project has what they have written until now. "
+            f"When they have ended: {shlex.join(['hdtrace', 'merge', '--overwrite', '-o', str(_project_in(folder)), str(folder)])}"
+        )
+        return
+
+
 def _merge(folder: Path, quiet: bool) -> bool:
     """Whether there is a project now."""
-    _, name = min(map(_base, folder.glob("*.info")))
-    command = [beside_this("project-merger"), *(["--quiet"] if quiet else []), "-o", folder / f"{name}.proj", folder]
+    command = [beside_this("project-merger"), *(["--quiet"] if quiet else []), "-o", _project_in(folder), folder]
     return subprocess.run(command, stdout=sys.stderr, stdin=subprocess.DEVNULL).returncode == 0
 
 
@@ -176,6 +196,7 @@ def run(arguments: Namespace) -> int:
         if not any(folder.iterdir()):
             folder.rmdir()
         return code
+    _wait_for_ends(folder)
     if _merge(folder, arguments.quiet) and not arguments.quiet:
         _say(["", *_summary(folder, code), *_what_next(folder)])
     if arguments.check:
