@@ -112,7 +112,9 @@ void BufferCheck::started(const Call& call, const Operation& operation)
     if (operation.rid < 0 || call.is_inside_call || call.has_failed())
         return;
     Process& process = m_processes[operation.rank];
-    const auto prepared = process.prepared.find(persistent_request(call.state, operation.rid));
+    const auto prepared = process.prepared.empty()
+                              ? process.prepared.end()
+                              : process.prepared.find(persistent_request(call.state, operation.rid));
     std::vector<Range> ranges = prepared != process.prepared.end() ? prepared->second : ranges_of(call);
     if (ranges.empty())
         return;
@@ -156,9 +158,12 @@ void BufferCheck::leave(const Call& call)
 
 std::vector<BufferCheck::Range> BufferCheck::ranges_of(const Call& call)
 {
+    static constexpr AttributeName reads = "reads", writes = "writes";
     std::vector<Range> ranges;
+    if (!call.state.attributes.may_have(reads.bits() | writes.bits()))
+        return ranges;
     for (const bool is_written : {false, true})
-        for (const std::string_view item : items_of(call.state, is_written ? "writes" : "reads"))
+        for (const std::string_view item : items_of(call.state, is_written ? writes : reads))
             if (Range range = range_of(call.trace.rank, item); range.begin < range.end) {
                 range.is_written = is_written;
                 ranges.push_back(std::move(range));

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -70,7 +71,7 @@ class BufferCheck : public EventVisitor {
 
     Findings& m_findings;
     TypeMaps m_types;
-    std::map<std::int64_t, Process> m_processes; ///< by rank
+    std::unordered_map<std::int64_t, Process> m_processes; ///< by rank
     std::set<std::pair<const CallSite*, const CallSite*>> m_told;
 };
 

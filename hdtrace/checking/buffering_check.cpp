@@ -55,6 +55,16 @@ void BufferingCheck::Step::clear()
     meetings.clear();
 }
 
+void BufferingCheck::Step::swap(Step& other)
+{
+    std::swap(place, other.place);
+    call.swap(other.call);
+    begins.swap(other.begins);
+    waits_for.swap(other.waits_for);
+    std::swap(joins, other.joins);
+    meetings.swap(other.meetings);
+}
+
 void BufferingCheck::Steps::push(Step& step)
 {
     if (m_end == m_steps.size() && m_first > m_steps.size() / 2) {
@@ -64,7 +74,7 @@ void BufferingCheck::Steps::push(Step& step)
     }
     if (m_end == m_steps.size())
         m_steps.emplace_back();
-    std::swap(m_steps[m_end++], step);
+    m_steps[m_end++].swap(step);
 }
 
 void BufferingCheck::Steps::pop()

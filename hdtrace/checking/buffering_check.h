@@ -92,6 +92,7 @@ class BufferingCheck : public EventVisitor {
 
         bool is_empty() const { return begins.empty() && waits_for.empty() && meetings.empty() && !joins; }
         void clear();
+        void swap(Step& other);
     };
     /// First in, first out. Uses the memory of steps again.
     class Steps {

@@ -1,5 +1,6 @@
 #include "hdtrace/checking/references.h"
 
+#include <bit>
 #include <optional>
 
 #include "hdtrace/analysis/call_text.h"
@@ -36,27 +37,34 @@ void ReferenceCheck::leave(const Call& call)
         check(call, child);
 }
 
-std::vector<ReferenceCheck::Name> ReferenceCheck::names()
+ReferenceCheck::Names ReferenceCheck::names()
 {
-    std::vector<Name> names;
-    for (const Reference& reference : all_references())
-        names.push_back({reference.attribute, reference.kind});
+    Names names;
+    for (const Reference& reference : all_references()) {
+        const AttributeName name(reference.attribute);
+        names[detail::slot_of_key(name.key())].push_back({name, reference.kind});
+    }
     return names;
+}
+
+std::uint64_t ReferenceCheck::bits_of(const Names& names)
+{
+    std::uint64_t bits = 0;
+    for (std::size_t slot = 0; slot < names.size(); ++slot)
+        bits |= names[slot].empty() ? 0 : std::uint64_t{1} << slot;
+    return bits;
 }
 
 void ReferenceCheck::check(const Call& call, const Element& element)
 {
     const AttributeList& attributes = element.attributes;
-    if (!attributes.may_have(m_bits))
-        return;
-    for (const Name& name : m_names) {
-        if (!attributes.may_have(name.attribute.bits()))
-            continue;
-        const auto found = attributes.find_exactly(name.attribute);
-        const auto id = found ? attributes.number(*found) : std::nullopt;
-        if (id && *id != null_object)
-            check(call, name, attributes[*found], *id);
-    }
+    for (std::uint64_t slots = attributes.name_bits() & m_bits; slots != 0; slots &= slots - 1)
+        for (const Name& name : m_names[std::countr_zero(slots)]) {
+            const auto found = attributes.find_exactly(name.attribute);
+            const auto id = found ? attributes.number(*found) : std::nullopt;
+            if (id && *id != null_object)
+                check(call, name, attributes[*found], *id);
+        }
 }
 
 void ReferenceCheck::check(const Call& call, const Name& name, const Attribute& attribute, std::int64_t id)

@@ -1,6 +1,7 @@
 // references.h - that calls name objects which the project describes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <set>
 #include <tuple>
@@ -24,18 +25,17 @@ class ReferenceCheck : public EventVisitor {
         ObjectKind kind;
     };
 
-    static std::vector<Name> names();
+    /// By the slot of the key.
+    using Names = std::array<std::vector<Name>, 64>;
+
+    static Names names();
+    static std::uint64_t bits_of(const Names& names);
     void check(const Call& call, const Element& element);
     void check(const Call& call, const Name& name, const Attribute& attribute, std::int64_t id);
 
     Findings& m_findings;
-    const std::vector<Name> m_names = names();
-    const std::uint64_t m_bits = [this] {
-        std::uint64_t bits = 0;
-        for (const Name& name : m_names)
-            bits |= name.attribute.bits();
-        return bits;
-    }();
+    const Names m_names = names();
+    const std::uint64_t m_bits = bits_of(m_names);
     std::set<std::tuple<std::int64_t, ObjectKind, std::int64_t>> m_unknown; ///< rank, kind, id: told once
 };
 

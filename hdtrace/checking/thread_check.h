@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "hdtrace/checking/findings.h"
@@ -44,7 +45,7 @@ class ThreadCheck : public EventVisitor {
     void report(const CallPlace& place, std::string text, const CallSite* other_site);
 
     Findings& m_findings;
-    std::map<std::int64_t, Process> m_processes;                             ///< by rank
+    std::unordered_map<std::int64_t, Process> m_processes;                   ///< by rank
     std::map<std::pair<std::int64_t, std::int64_t>, LastCall> m_collectives; ///< by rank and communicator
     std::set<std::pair<std::int64_t, const CallSite*>> m_told;
 };

@@ -43,7 +43,9 @@ class AttributeList {
     Iterator end() const;
 
     /// Whether it perhaps has an attribute of which AttributeName::bits() are these.
-    bool may_have(std::uint64_t bits) const { return (m_names->bits() & bits) != 0; }
+    bool may_have(std::uint64_t bits) const { return (name_bits() & bits) != 0; }
+    /// A bit for each name, which a few share.
+    std::uint64_t name_bits() const { return m_names->bits(); }
     /// Where the attribute is that AttributeName finds: with this very name, else with another spelling.
     std::optional<std::size_t> find(const AttributeName& name) const
     {

@@ -69,31 +69,56 @@ struct Completion {
 /// Gets the events of a walk. Of each call: enter(), what it starts, the calls inside it, what it completes,
 /// leave(). What belongs to the walk is gone when the function returns. An operation of a call that failed is
 /// none, but a receive of a message that was too large (`MPI_ERR_TRUNCATE`) is one.
+///
+/// A function that is not overridden says so when it is called first, and is not called again: walks have
+/// many visitors, and most of them want few of the events.
 class EventVisitor {
   public:
+    /// The functions below, as bits.
+    enum class Event : std::uint16_t {
+        enter = 1,
+        leave = 2,
+        mark = 4,
+        started = 8,
+        completed = 16,
+        sent = 32,
+        received = 64,
+        joined = 128,
+        accessed = 256,
+        made = 512,
+        freed = 1024,
+    };
+
     virtual ~EventVisitor() = default;
 
     /// A call or a region of the program's own begins. Of a region only name and time are known.
-    virtual void enter(const Call&) {}
-    virtual void leave(const Call&) {}
+    virtual void enter(const Call&) { ignore(Event::enter); }
+    virtual void leave(const Call&) { ignore(Event::leave); }
     /// A moment that the program marked, or the value of a counter.
-    virtual void mark(const Call&) {}
+    virtual void mark(const Call&) { ignore(Event::mark); }
 
-    virtual void started(const Call&, const Operation&) {}
-    virtual void completed(const Call&, const Completion&) {}
+    virtual void started(const Call&, const Operation&) { ignore(Event::started); }
+    virtual void completed(const Call&, const Completion&) { ignore(Event::completed); }
 
     /// Of an operation that has started: it sends a message.
-    virtual void sent(const Call&, const Operation&) {}
+    virtual void sent(const Call&, const Operation&) { ignore(Event::sent); }
     /// Of an operation that has completed: it received a message, as completion.what tells.
-    virtual void received(const Call&, const Completion&) {}
+    virtual void received(const Call&, const Completion&) { ignore(Event::received); }
     /// Of a call that has begun: all members of `facts.members` make it, also if it failed here.
-    virtual void joined(const Call&) {}
+    virtual void joined(const Call&) { ignore(Event::joined); }
     /// Of an operation that has started: it reads or writes a file.
-    virtual void accessed(const Call&, const Operation&) {}
+    virtual void accessed(const Call&, const Operation&) { ignore(Event::accessed); }
 
     /// The call, which has ended, made or freed an object; @p id is -1 if the call does not say which one.
-    virtual void made(const Call&, ObjectKind, std::int64_t /*id*/) {}
-    virtual void freed(const Call&, ObjectKind, std::int64_t /*id*/) {}
+    virtual void made(const Call&, ObjectKind, std::int64_t /*id*/) { ignore(Event::made); }
+    virtual void freed(const Call&, ObjectKind, std::int64_t /*id*/) { ignore(Event::freed); }
+
+    bool wants(Event event) const { return !(m_ignored & static_cast<std::uint16_t>(event)); }
+
+  private:
+    void ignore(Event event) { m_ignored |= static_cast<std::uint16_t>(event); }
+
+    std::uint16_t m_ignored = 0;
 };
 
 } // namespace hdtrace

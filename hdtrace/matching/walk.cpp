@@ -100,7 +100,8 @@ Call EventWalk::call_of(const TraceFile& trace, const State& state) const
 void EventWalk::begin(const Call& call)
 {
     for (EventVisitor* visitor : m_visitors)
-        visitor->enter(call);
+        if (visitor->wants(EventVisitor::Event::enter))
+            visitor->enter(call);
     if (m_follow == Follow::operations)
         begin_operations(call);
 }
@@ -113,7 +114,8 @@ void EventWalk::begin_operations(const Call& call)
         start(call, operation_of(call));
     if (call.facts.collective != CollectiveKind::none && !call.state.is_unfinished())
         for (EventVisitor* visitor : m_visitors)
-            visitor->joined(call);
+            if (visitor->wants(EventVisitor::Event::joined))
+                visitor->joined(call);
 }
 
 void EventWalk::end(const Call& call)
@@ -137,7 +139,8 @@ void EventWalk::end(const Call& call)
     if (m_follow == Follow::operations)
         end_operations(call);
     for (EventVisitor* visitor : m_visitors)
-        visitor->leave(call);
+        if (visitor->wants(EventVisitor::Event::leave))
+            visitor->leave(call);
 }
 
 void EventWalk::end_operations(const Call& call)
@@ -160,11 +163,14 @@ void EventWalk::end_operations(const Call& call)
 
 void EventWalk::start(const Call& call, const Operation& operation)
 {
+    const bool sends = operation.facts->sends != SendMode::none;
+    const bool accesses = accesses_file(*operation.facts);
     for (EventVisitor* visitor : m_visitors) {
-        visitor->started(call, operation);
-        if (operation.facts->sends != SendMode::none)
+        if (visitor->wants(EventVisitor::Event::started))
+            visitor->started(call, operation);
+        if (sends && visitor->wants(EventVisitor::Event::sent))
             visitor->sent(call, operation);
-        if (accesses_file(*operation.facts))
+        if (accesses && visitor->wants(EventVisitor::Event::accessed))
             visitor->accessed(call, operation);
     }
 }
@@ -174,8 +180,9 @@ void EventWalk::complete(const Call& call, const Completion& completion)
     const bool received = completion.operation && completion.outcome == Outcome::completed &&
                           completion.operation->facts->receives != ReceiveKind::none;
     for (EventVisitor* visitor : m_visitors) {
-        visitor->completed(call, completion);
-        if (received)
+        if (visitor->wants(EventVisitor::Event::completed))
+            visitor->completed(call, completion);
+        if (received && visitor->wants(EventVisitor::Event::received))
             visitor->received(call, completion);
     }
 }
