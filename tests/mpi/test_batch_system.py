@@ -10,13 +10,17 @@ from support.slurm import Cluster, why_not
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 RANKS = 2
-SRUN = ["srun", f"--mpi={'pmix' if SETTINGS['mpi'] == 'Open MPI' else 'pmi2'}", "-n", RANKS, "-O"]
+PLUGIN = "pmix" if SETTINGS["mpi"] == "Open MPI" else "pmi2"
+SRUN = ["srun", f"--mpi={PLUGIN}", "-n", RANKS, "-O"]
 MPIRUN = ["env", f"MPIEXEC={SETTINGS['mpiexec']}", SOURCE / "scripts/mpirun", "-n", RANKS]
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     with Cluster(tmp_path_factory.mktemp("cluster")) as running:
+        listed = running.run("srun", "--mpi=list")
+        if PLUGIN not in (listed.stdout + listed.stderr).split():
+            pytest.skip(f"this Slurm cannot start programs with {SETTINGS['mpi']}: it has no --mpi={PLUGIN}")
         yield running
 
 

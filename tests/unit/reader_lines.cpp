@@ -134,10 +134,18 @@ const std::string lines[] = {
     "<A",
 };
 
+// Whether libxml2 tells of a text behind which nothing follows depends on how much it was given at once.
+bool is_told_by_chance(const std::string& line)
+{
+    return line == "<![CDATA[ ]]>";
+}
+
 TEST(Lines, AreReadAsLibxml2ReadsThem)
 {
     for (const std::string& line : lines) {
         expect_same("<Program timeAdjustment='10'>\n" + good + line + "\n" + good + "</Program>\n");
+        if (is_told_by_chance(line))
+            continue;
         expect_same("<?xml version='1.0' encoding='UTF-8'?>\n<Program rank='1'>\n" + line + "\n");
         expect_same("<Program>\n" + good + line);
     }
