@@ -9,6 +9,14 @@
 namespace hdtrace {
 namespace {
 
+constexpr AttributeName reads = "reads", writes = "writes", changed = "changed";
+
+/// Only calls of programs that are recorded to be checked do.
+bool names_memory(const State& call)
+{
+    return call.attributes.may_have(reads.bits() | writes.bits() | changed.bits());
+}
+
 /// An access to a window that has no request.
 bool is_open_access(const CallFacts& facts)
 {
@@ -83,7 +91,7 @@ std::string uses(bool is_written)
 
 void BufferCheck::enter(const Call& call)
 {
-    if (call.is_inside_call || call.has_failed() || call.state.is_unfinished())
+    if (!names_memory(call.state) || call.is_inside_call || call.has_failed() || call.state.is_unfinished())
         return;
     Process& process = m_processes[call.trace.rank];
     report_changes(process, call);
@@ -111,10 +119,10 @@ void BufferCheck::started(const Call& call, const Operation& operation)
 {
     if (operation.rid < 0 || call.is_inside_call || call.has_failed())
         return;
+    if (m_processes.empty() && !names_memory(call.state))
+        return;
     Process& process = m_processes[operation.rank];
-    const auto prepared = process.prepared.empty()
-                              ? process.prepared.end()
-                              : process.prepared.find(persistent_request(call.state, operation.rid));
+    const auto prepared = process.prepared.find(persistent_request(call.state, operation.rid));
     std::vector<Range> ranges = prepared != process.prepared.end() ? prepared->second : ranges_of(call);
     if (ranges.empty())
         return;
@@ -134,6 +142,8 @@ void BufferCheck::started(const Call& call, const Operation& operation)
 
 void BufferCheck::completed(const Call& call, const Completion& completion)
 {
+    if (m_processes.empty())
+        return;
     Process& process = m_processes[call.trace.rank];
     if (const auto found = process.by_rid.find(completion.rid); found != process.by_rid.end())
         remove(process, found->second);
@@ -158,10 +168,7 @@ void BufferCheck::leave(const Call& call)
 
 std::vector<BufferCheck::Range> BufferCheck::ranges_of(const Call& call)
 {
-    static constexpr AttributeName reads = "reads", writes = "writes";
     std::vector<Range> ranges;
-    if (!call.state.attributes.may_have(reads.bits() | writes.bits()))
-        return ranges;
     for (const bool is_written : {false, true})
         for (const std::string_view item : items_of(call.state, is_written ? writes : reads))
             if (Range range = range_of(call.trace.rank, item); range.begin < range.end) {
@@ -295,7 +302,7 @@ const BufferCheck::User* BufferCheck::user_of(const Process& process, std::int64
 /// Another call that writes there is found as what it is.
 void BufferCheck::report_changes(Process& process, const Call& call)
 {
-    for (std::string_view item : items_of(call.state, "changed")) {
+    for (std::string_view item : items_of(call.state, changed)) {
         const std::int64_t begin = take_number(item), rid = take_number(item);
         const User* user = user_of(process, begin, rid);
         if (!user || user->has_conflict)

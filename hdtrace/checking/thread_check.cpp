@@ -15,11 +15,22 @@ std::string who(const Call& call, const CallPlace& place)
 
 } // namespace
 
-ThreadCheck::ThreadCheck(Findings& findings) : m_findings(findings)
+ThreadCheck::ThreadCheck(Findings& findings)
+    : m_findings(findings), m_with_threads(with_threads(findings.project().traces))
 {
     for (const RunFact& fact : findings.project().project.run.facts)
         if (fact.fact.name == "Program")
             add(fact);
+}
+
+std::set<std::int64_t> ThreadCheck::with_threads(const std::vector<TraceFile>& traces)
+{
+    std::unordered_map<std::int64_t, std::int64_t> threads;
+    std::set<std::int64_t> ranks;
+    for (const TraceFile& trace : traces)
+        if (threads.try_emplace(trace.rank, trace.thread).first->second != trace.thread)
+            ranks.insert(trace.rank);
+    return ranks;
 }
 
 void ThreadCheck::add(const RunFact& program)
@@ -39,7 +50,8 @@ void ThreadCheck::add(const RunFact& program)
 
 void ThreadCheck::enter(const Call& call)
 {
-    if (call.nesting > 0 || call.is_inside_call || call.facts.call_class == CallClass::other)
+    if (call.nesting > 0 || call.is_inside_call || call.facts.call_class == CallClass::other ||
+        !m_with_threads.contains(call.trace.rank))
         return;
     if (const auto found = m_processes.find(call.trace.rank); found != m_processes.end())
         check_level(found->second, call);

@@ -37,6 +37,7 @@ class ThreadCheck : public EventVisitor {
         LastCall last;
     };
 
+    static std::set<std::int64_t> with_threads(const std::vector<TraceFile>& traces);
     void add(const RunFact& program);
     void check_level(Process& process, const Call& call);
     void check_collective(const Call& call);
@@ -45,7 +46,8 @@ class ThreadCheck : public EventVisitor {
     void report(const CallPlace& place, std::string text, const CallSite* other_site);
 
     Findings& m_findings;
-    std::unordered_map<std::int64_t, Process> m_processes;                   ///< by rank
+    const std::set<std::int64_t> m_with_threads;           ///< processes of which several threads have traces
+    std::unordered_map<std::int64_t, Process> m_processes; ///< by rank
     std::map<std::pair<std::int64_t, std::int64_t>, LastCall> m_collectives; ///< by rank and communicator
     std::set<std::pair<std::int64_t, const CallSite*>> m_told;
 };

@@ -172,6 +172,39 @@ inline const char* end_of_plain(const char* next, const char* end, char quote)
     return next;
 }
 
+// Behind the digits, and a sign before them, of a number that certainly fits; @p text itself if they are
+// more.
+inline const char* end_of_number(const char* text, std::int64_t& number)
+{
+    constexpr std::ptrdiff_t most_digits = 18;
+    const bool is_negative = *text == '-';
+    const char* const digits = text + (is_negative ? 1 : 0);
+    const char* next = digits;
+    std::uint64_t value = 0;
+    for (; static_cast<unsigned char>(*next - '0') < 10; ++next)
+        value = value * 10 + static_cast<std::uint64_t>(*next - '0');
+    if (next == digits || next - digits > most_digits)
+        return text;
+    number = is_negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
+    return next;
+}
+
+// Where the quote behind "2.785230997" is; null if it is anything else, or if it is long.
+inline const char* end_of_seconds(const char* text, const char* end, std::int64_t& nanoseconds)
+{
+    constexpr std::ptrdiff_t most_digits = 9, digits_behind = 9;
+    std::int64_t seconds = 0, fraction = 0;
+    const char* const point = end_of_number(text, seconds);
+    if (*text == '-' || point == text || point - text > most_digits || *point != '.' ||
+        end - point < digits_behind + 2)
+        return nullptr;
+    const char* const quote = end_of_number(point + 1, fraction);
+    if (point[1] == '-' || quote - point != digits_behind + 1 || *quote != '\'')
+        return nullptr;
+    nanoseconds = seconds * 1'000'000'000 + fraction;
+    return quote;
+}
+
 bool LineParser::parse(std::string_view line, std::int64_t number, State& state)
 {
     if (!line.ends_with('\n'))
@@ -273,7 +306,7 @@ bool LineParser::parse_attributes(AttributeList& attributes, std::string_view ow
     Reading reading{.list = attributes, .state = state, .begin = m_next, .expected = expected};
     attributes.clear();
     while (skip_blanks() && is(name_start, *m_next))
-        if (!parse_expected(reading) && !parse_attribute(reading))
+        if (!parse_expected(reading) && !parse_usual_time(reading) && !parse_attribute(reading))
             return false;
     if (reading.expected)
         attributes.m_names.set(expected->first(attributes.size()));
@@ -297,11 +330,38 @@ inline bool LineParser::parse_expected(Reading& reading)
         !reading.expected->is_start_of(m_next, m_end - m_next, position))
         return false;
     const char* const begin = m_next + reading.expected->start_size(position);
-    const char* const end = end_of_plain(begin, m_end, '\'');
-    if (*end != '\'' || end - begin > longest_value)
-        return false;
-    add_value(reading, {begin, end}, m_next);
+    AttributeList::Value value;
+    const char* end = end_of_number(begin, value.number);
+    value.is_number = *end == '\'' && end != begin;
+    if (!value.is_number) {
+        end = end_of_plain(begin, m_end, '\'');
+        if (*end != '\'' || end - begin > longest_value)
+            return false;
+        value = AttributeList::value_of(0, {begin, end});
+    }
+    add_value(reading, {begin, end}, value);
     m_next = end + 1;
+    return true;
+}
+
+// As our writer writes them: seconds with all their digits.
+inline bool LineParser::parse_usual_time(Reading& reading)
+{
+    constexpr std::string_view time = "time='", end = "end='";
+    if (!reading.state)
+        return false;
+    const char* const before = m_next;
+    const bool is_time = !reading.has_time && skip(time);
+    const bool is_end = !is_time && !reading.has_end && !reading.state->is_event && skip(end);
+    std::int64_t nanoseconds = 0;
+    const char* const behind = is_time || is_end ? end_of_seconds(m_next, m_end, nanoseconds) : nullptr;
+    std::int64_t& moment = is_time ? reading.state->time : reading.state->end;
+    if (!behind || __builtin_add_overflow(nanoseconds, m_time_adjustment, &moment)) {
+        m_next = before;
+        return false;
+    }
+    (is_time ? reading.has_time : reading.has_end) = true;
+    m_next = behind + 1;
     return true;
 }
 
@@ -343,9 +403,16 @@ inline void LineParser::add_value(Reading& reading, std::string_view value, cons
         list.m_text.assign(reading.begin, name);
         reading.is_one_piece = false;
     }
-    const std::size_t begin =
-        reading.is_one_piece ? static_cast<std::size_t>(value.data() - reading.begin) : list.append(value);
-    list.m_values.push_back(AttributeList::value_of(static_cast<std::uint32_t>(begin), value));
+    add_value(reading, value, AttributeList::value_of(0, value));
+}
+
+inline void LineParser::add_value(Reading& reading, std::string_view text, AttributeList::Value value) const
+{
+    AttributeList& list = reading.list;
+    value.begin =
+        reading.is_one_piece ? static_cast<std::uint32_t>(text.data() - reading.begin) : list.append(text);
+    value.size = static_cast<std::uint32_t>(text.size());
+    list.m_values.push_back(value);
 }
 
 bool LineParser::parse_value(std::string_view& value)

@@ -40,9 +40,11 @@ class LineParser {
     bool parse_child(Element& child);
     bool parse_attributes(AttributeList& attributes, std::string_view owner, State* state);
     bool parse_expected(Reading& reading);
+    bool parse_usual_time(Reading& reading);
     bool parse_attribute(Reading& reading);
     static bool add_name(Reading& reading, std::string_view name);
     void add_value(Reading& reading, std::string_view value, const char* name);
+    void add_value(Reading& reading, std::string_view text, AttributeList::Value value) const;
     bool parse_value(std::string_view& value);
     bool decode_reference();
     bool to_time(std::string_view seconds, std::int64_t& time);
