@@ -1,7 +1,9 @@
 // events.h - what happens in a program, as the walk over its traces tells it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -114,6 +116,10 @@ class EventVisitor {
     virtual void freed(const Call&, ObjectKind, std::int64_t /*id*/) { ignore(Event::freed); }
 
     bool wants(Event event) const { return !(m_ignored & static_cast<std::uint16_t>(event)); }
+    bool wants_any(std::initializer_list<Event> events) const
+    {
+        return std::ranges::any_of(events, [this](Event event) { return wants(event); });
+    }
 
   private:
     void ignore(Event event) { m_ignored |= static_cast<std::uint16_t>(event); }

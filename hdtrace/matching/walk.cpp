@@ -97,9 +97,25 @@ Call EventWalk::call_of(const TraceFile& trace, const State& state) const
             .region = m_regions.path(trace)};
 }
 
+void EventWalk::leave_out_uninterested()
+{
+    using Event = EventVisitor::Event;
+    const auto keep = [](Visitors& visitors, std::initializer_list<Event> events) {
+        std::erase_if(visitors, [&](const EventVisitor* visitor) { return !visitor->wants_any(events); });
+    };
+    keep(m_entering, {Event::enter});
+    keep(m_leaving, {Event::leave});
+    keep(m_joining, {Event::joined});
+    keep(m_starting, {Event::started, Event::sent, Event::accessed});
+    keep(m_completing, {Event::completed, Event::received});
+}
+
 void EventWalk::begin(const Call& call)
 {
-    for (EventVisitor* visitor : m_visitors)
+    constexpr std::uint64_t calls_between = 1024;
+    if (++m_calls % calls_between == 0)
+        leave_out_uninterested();
+    for (EventVisitor* visitor : m_entering)
         if (visitor->wants(EventVisitor::Event::enter))
             visitor->enter(call);
     if (m_follow == Follow::operations)
@@ -113,7 +129,7 @@ void EventWalk::begin_operations(const Call& call)
     if (is_operation(call.facts) && did_something(call.state))
         start(call, operation_of(call));
     if (call.facts.collective != CollectiveKind::none && !call.state.is_unfinished())
-        for (EventVisitor* visitor : m_visitors)
+        for (EventVisitor* visitor : m_joining)
             if (visitor->wants(EventVisitor::Event::joined))
                 visitor->joined(call);
 }
@@ -138,7 +154,7 @@ void EventWalk::end(const Call& call)
     }
     if (m_follow == Follow::operations)
         end_operations(call);
-    for (EventVisitor* visitor : m_visitors)
+    for (EventVisitor* visitor : m_leaving)
         if (visitor->wants(EventVisitor::Event::leave))
             visitor->leave(call);
 }
@@ -165,7 +181,7 @@ void EventWalk::start(const Call& call, const Operation& operation)
 {
     const bool sends = operation.facts->sends != SendMode::none;
     const bool accesses = accesses_file(*operation.facts);
-    for (EventVisitor* visitor : m_visitors) {
+    for (EventVisitor* visitor : m_starting) {
         if (visitor->wants(EventVisitor::Event::started))
             visitor->started(call, operation);
         if (sends && visitor->wants(EventVisitor::Event::sent))
@@ -179,7 +195,7 @@ void EventWalk::complete(const Call& call, const Completion& completion)
 {
     const bool received = completion.operation && completion.outcome == Outcome::completed &&
                           completion.operation->facts->receives != ReceiveKind::none;
-    for (EventVisitor* visitor : m_visitors) {
+    for (EventVisitor* visitor : m_completing) {
         if (visitor->wants(EventVisitor::Event::completed))
             visitor->completed(call, completion);
         if (received && visitor->wants(EventVisitor::Event::received))

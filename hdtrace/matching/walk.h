@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <vector>
 
@@ -29,7 +30,8 @@ class EventWalk {
 
     /// The visitors must outlive the walk.
     explicit EventWalk(std::initializer_list<EventVisitor*> visitors, Follow follow = Follow::operations)
-        : m_visitors(visitors), m_follow(follow)
+        : m_visitors(visitors), m_entering(visitors), m_leaving(visitors), m_joining(visitors),
+          m_starting(visitors), m_completing(visitors), m_follow(follow)
     {
     }
 
@@ -51,6 +53,9 @@ class EventWalk {
     const RegionPaths& regions() const { return m_regions.paths(); }
 
   private:
+    using Visitors = std::vector<EventVisitor*>;
+
+    void leave_out_uninterested();
     Call call_of(const TraceFile& trace, const State& state) const;
     void begin(const Call& call);
     void end(const Call& call);
@@ -63,7 +68,10 @@ class EventWalk {
     void start(const Call& call, const Operation& operation);
     void complete(const Call& call, const Completion& completion);
 
-    std::vector<EventVisitor*> m_visitors;
+    Visitors m_visitors;
+    /// Those that may want one of the events there. Most want few.
+    Visitors m_entering, m_leaving, m_joining, m_starting, m_completing;
+    std::uint64_t m_calls = 0;
     Follow m_follow;
     RequestTable m_requests;
     OpenRegions m_regions;
