@@ -1,6 +1,7 @@
 """What a project tells of the run, as objects and as `hdtrace info` shows it."""
 
 import json
+import re
 import shlex
 import subprocess
 
@@ -67,6 +68,13 @@ def test_an_older_project_tells_nothing(tmp_path):
     assert (run_of_older.user, run_of_older.uid, run_of_older.facts, run_of_older.processes) == (None, None, [], [])
     result = run("info", "--settings", path)
     assert (result.returncode, result.stdout) == (ERROR, "") and "does not tell the settings of its run" in result.stderr
+
+
+def test_the_library_s_first_line_is_enough(tmp_path):
+    path = write(tmp_path, '<Library version="MPICH Version:      5.0.2&#10;MPICH Device:       ch4:ucx" tracer="0.2.0"><Ranks first="0" last="0"/></Library>')
+    assert hdtrace.open(path).run.library.endswith("ch4:ucx")
+    (line,) = (line for line in run("info", path).stdout.splitlines() if line.startswith("MPI library"))
+    assert re.split("  +", line) == ["MPI library", "MPICH Version: 5.0.2", "0"]
 
 
 def told(*arguments):

@@ -50,6 +50,12 @@ def _user(fact: RunFact) -> str:
     return " ".join([fact.values.get("name", ""), f"({fact.values.get('uid', '')})"]).strip()
 
 
+def _library(fact: RunFact) -> str:
+    """Its name and number: MPICH's text goes on with many lines about how it was built."""
+    first, *_ = fact.values.get("version", "").splitlines() or [""]
+    return " ".join(first.split())
+
+
 def _place(fact: RunFact) -> str:
     values = fact.values
     details = " ".join(f"{key} {values[key]}" for key in ("device", "port", "guid", "pattern") if values.get(key))
@@ -73,7 +79,7 @@ _SHOWN = (
     ("command", "Command", lambda fact: _value(fact, "line")),
     ("program", "Program", lambda fact: _value(fact, "path")),
     ("directory", "Directory", lambda fact: _value(fact, "path")),
-    ("MPI library", "Library", lambda fact: _value(fact, "version")),
+    ("MPI library", "Library", _library),
     ("tracer", "Library", lambda fact: fact.values.get("tracer", "")),
     ("place", "Place", _place),
 )
