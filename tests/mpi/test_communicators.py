@@ -178,7 +178,7 @@ def test_processes_of_another_world_have_numbers_below_minus_4(run_traced, ranks
 def test_started_processes_have_traces_of_their_own(tmp_path):
     need_several_programs()
     env = {"HDTRACE_DIRECTORY": str(tmp_path)}
-    run = run_untraced("spawn", 2, tmp_path, env, mpirun=("-x", f"LD_PRELOAD={preload(WRAPPER)['LD_PRELOAD']}"))
+    run = run_untraced("spawn", 2, tmp_path, env | preload(WRAPPER), mpirun=("-x", "LD_PRELOAD"))  # what -x sets does not reach all children
     assert (run.returncode, run.stderr) == (0, "")
     traces = {path.name: read_traces((path,), 2) for path in tmp_path.glob("*.trc")}
     worlds = {name.rsplit("_", 3)[0] for name in traces}
