@@ -132,6 +132,8 @@ REFUSED = {
     "assertion": (call("Win_fence", "wid='0' assert='268435456'", unfinished=True), "invalid-argument"),
     "group": (call("Win_post", "wid='0' assert='0'", unfinished=True), "invalid-group"),
     "not committed": (call("Type_contiguous", "oldTid='0' tid='2'") + send(0, tid=2, size=8) + call("Type_free", "tid='2'"), "invalid-datatype"),
+    "view of what is not committed": (call("Type_contiguous", "oldTid='0' tid='2'") + call("File_set_view", "fid='0' offset='0' etid='0' filetid='2'")
+                                      + call("Type_free", "tid='2'"), "invalid-datatype"),
     "freed": (call("Type_free", "tid='2'") + call("Send", unfinished=True), "invalid-datatype"),
 }
 
@@ -197,6 +199,13 @@ def test_what_only_goes_on_by_buffering(kinds):
     barrier = call("Barrier", "cid='0'")
     assert kinds(send(1) + barrier, barrier + receive(0)) == ["buffering-required"]
     assert kinds(call("Bsend", "size='4' count='1' tid='0' toRank='1' toTag='7' cid='0'") + barrier, barrier + receive(0)) == []
+
+
+@pytest.mark.parametrize("count", [100, 255, 256, 1000])
+def test_what_only_goes_on_by_buffering_behind_many_messages(kinds, count):
+    one, other = send(1) * count + receive(1) * 2 * count, receive(0) * count + send(0) * 2 * count
+    assert kinds(one, other) == []
+    assert kinds(one + send(1) + receive(1), other + send(0) + receive(0)) == ["buffering-required"]
 
 
 def growth_of_memory(path):
