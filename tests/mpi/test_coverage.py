@@ -4,7 +4,7 @@ import sys
 import pytest
 from appendix_a import ATTRIBUTES, SPLIT_ENDS
 from support.calls import Call, show
-from support.runs import SETTINGS, SOURCE, starts_several_programs
+from support.runs import SETTINGS, SOURCE, only_with_program, starts_several_programs
 
 sys.path.append(str(SOURCE / "mpiwrapper"))
 from generate import header, tables  # noqa: E402
@@ -75,6 +75,14 @@ def test_constants_of_mpi_are_the_same_whatever_the_library(run_traced):
         assert (asked["comm_keyval"], of_window["win_keyval"]) == ("MPI_TAG_UB", "MPI_WIN_SIZE")
         assert freed["comm_keyval"] == made["comm_keyval"] and int(made["comm_keyval"]) != 0
     assert "integers='6;-1;'" in next(run.trace_directory.glob("*_0_0.info")).read_text()
+
+
+@only_with_program("abi")
+def test_the_binary_interface(run_traced):
+    for trace in run_traced("abi", 2, {"HDTRACE_ALL_FUNCTIONS": "2"}):
+        version, booleans = (trace.only(Call(f"Abi_get_{what}")) for what in ("version", "fortran_booleans"))
+        assert int(version["major"]) >= -1 and int(version["minor"]) >= -1  # -1: not the standard one
+        assert (booleans["logicalSize"], booleans["isSet"]) in (("4", "0"), ("4", "1"))
 
 
 def test_answers_are_recorded_as_far_as_they_go(run_traced):
