@@ -89,6 +89,19 @@ static void freed_predefined_types(void)
     SAY(MPI_Type_free(&type));
 }
 
+/* Where nobody wants statuses, Open MPI 6.0 may call it a success that a receive failed, and keep its
+ * request: that depends on when the message came. */
+static int wait_for_what_was_not_told(int ec, MPI_Request requests[2])
+{
+    for (int i = 0; i < 2; ++i) {
+        if (ec == MPI_SUCCESS && requests[i] != MPI_REQUEST_NULL &&
+            MPI_Wait(&requests[i], MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+            ec = MPI_ERR_IN_STATUS;
+        }
+    }
+    return ec;
+}
+
 static void truncate_messages(MPI_Comm comm)
 {
     int sent[4] = {0}, received[2];
@@ -102,6 +115,7 @@ static void truncate_messages(MPI_Comm comm)
         MPI_Irecv(received, 2, MPI_INT, left, 5, comm, &requests[0]);
         MPI_Isend(sent, 4, MPI_INT, right, 5, comm, &requests[1]);
         ec = MPI_Waitall(2, requests, ignore ? MPI_STATUSES_IGNORE : statuses);
+        ec = wait_for_what_was_not_told(ec, requests);
         say("waited for a message that did not fit: %d, null %d %d", class_of(ec),
             requests[0] == MPI_REQUEST_NULL, requests[1] == MPI_REQUEST_NULL);
         if (!ignore) {
