@@ -67,7 +67,9 @@ bool is_told_by_one(FindingKind kind)
 
 Checker::Checker(std::shared_ptr<const OpenedProject> project)
     : m_project(std::move(project)), m_left_out(m_project->project), m_findings(*m_project),
-      m_calls(existing(m_project->traces), all_states()),
+      m_references(m_project->objects),
+      m_calls(existing(m_project->traces), all_states(),
+              [this](const TraceFile& trace, const State& state) { m_references.check(trace, state); }),
       m_messages(m_project->objects, [this](const Message& message) { check_message(message); }),
       m_collectives(
           m_project->objects, [this](const Collective& collective) { m_collective_check.check(collective); },
@@ -132,6 +134,7 @@ void Checker::finish()
     m_buffering.finish();
     m_windows.finish();
     m_objects.finish();
+    m_references.report(m_findings);
     if (m_race_signs.any())
         find_races(m_findings);
     m_endings.finish();

@@ -56,9 +56,9 @@ class Checker : EventVisitor {
     std::shared_ptr<const OpenedProject> m_project;
     LeftOut m_left_out;
     Findings m_findings;
+    ReferenceCheck m_references; ///< in the thread that reads
     ReadAhead m_calls;
     Endings m_endings{m_findings};
-    ReferenceCheck m_references{m_findings};
     ArgumentCheck m_arguments{m_findings, m_endings};
     WindowCheck m_windows{m_findings, m_endings};
     RequestCheck m_requests{m_findings, m_endings};
@@ -73,9 +73,9 @@ class Checker : EventVisitor {
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
     WaitingCalls m_waiting;
-    EventWalk m_walk{&m_endings,     &m_references, &m_arguments,  &m_windows,   &m_requests,
-                     &m_objects,     &m_threads,    &m_buffers,    &m_buffering, &m_messages,
-                     &m_collectives, &m_waiting,    &m_race_signs, &m_accesses,  this};
+    EventWalk m_walk{&m_endings, &m_arguments,  &m_windows,   &m_requests, &m_objects,
+                     &m_threads, &m_buffers,    &m_buffering, &m_messages, &m_collectives,
+                     &m_waiting, &m_race_signs, &m_accesses,  this};
     bool m_at_end = false;
 };
 

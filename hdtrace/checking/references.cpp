@@ -10,31 +10,35 @@ namespace {
 
 constexpr std::int64_t null_object = -1;
 
-bool is_described(const ObjectTable& objects, ObjectKind kind, std::int64_t rank, std::int64_t id)
+} // namespace
+
+bool ReferenceCheck::is_described(ObjectKind kind, std::int64_t rank, std::int64_t id) const
 {
     switch (kind) {
     case ObjectKind::communicator:
-        return objects.communicator(rank, id) != nullptr;
+        return m_objects.communicator(rank, id) != nullptr;
     case ObjectKind::datatype:
-        return objects.datatype(rank, id) != nullptr;
+        return m_objects.datatype(rank, id) != nullptr;
     case ObjectKind::file:
-        return objects.file(rank, id) != nullptr;
+        return m_objects.file(rank, id) != nullptr;
     case ObjectKind::window:
-        return objects.window(rank, id) != nullptr;
+        return m_objects.window(rank, id) != nullptr;
     default:
         return true; // others have no ids
     }
 }
 
-} // namespace
-
-void ReferenceCheck::leave(const Call& call)
+void ReferenceCheck::check(const TraceFile& trace, const State& state)
 {
-    if (call.state.is_unfinished())
+    if (state.is_event)
         return;
-    check(call, call.state);
-    for (const Element& child : call.state.children)
-        check(call, child);
+    for (const State& nested : state.nested)
+        check(trace, nested);
+    if (state.is_unfinished())
+        return;
+    check(trace, state, state);
+    for (const Element& child : state.children)
+        check(trace, state, child);
 }
 
 ReferenceCheck::Names ReferenceCheck::names()
@@ -55,29 +59,33 @@ std::uint64_t ReferenceCheck::bits_of(const Names& names)
     return bits;
 }
 
-void ReferenceCheck::check(const Call& call, const Element& element)
+void ReferenceCheck::check(const TraceFile& trace, const State& state, const Element& element)
 {
     const AttributeList& attributes = element.attributes;
     for (std::uint64_t slots = attributes.name_bits() & m_bits; slots != 0; slots &= slots - 1)
-        for (const Name& name : m_names[std::countr_zero(slots)]) {
-            const auto found = attributes.find_exactly(name.attribute);
+        for (const auto& [name, kind] : m_names[std::countr_zero(slots)]) {
+            const auto found = attributes.find_exactly(name);
             const auto id = found ? attributes.number(*found) : std::nullopt;
-            if (id && *id != null_object)
-                check(call, name, attributes[*found], *id);
+            if (!id || *id == null_object || is_described(kind, trace.rank, *id))
+                continue;
+            const SiteOfCall site(m_objects, trace.rank, state.integer("site").value_or(-1));
+            m_unknown.try_emplace({trace.rank, kind, *id},
+                                  Unknown{{trace.rank, trace.thread, state.line, site},
+                                          state.name,
+                                          std::string(attributes[*found].name),
+                                          std::string(attributes[*found].value)});
         }
 }
 
-void ReferenceCheck::check(const Call& call, const Name& name, const Attribute& attribute, std::int64_t id)
+void ReferenceCheck::report(Findings& findings) const
 {
-    const std::int64_t rank = call.trace.rank;
-    if (is_described(m_findings.objects(), name.kind, rank, id) ||
-        !m_unknown.emplace(rank, name.kind, id).second)
-        return;
-    const CallPlace place = place_of(m_findings.objects(), call);
-    m_findings.report(FindingKind::reference, place,
-                      call.state.name + at(place.site) + " names " + std::string(attribute.name) + "='" +
-                          std::string(attribute.value) + "', but the project has no such " +
-                          std::string(object_name(name.kind)) + " of rank " + std::to_string(rank));
+    for (const auto& [object, named] : m_unknown) {
+        const auto& [rank, kind, id] = object;
+        findings.report(FindingKind::reference, named.place,
+                        named.call + at(named.place.site) + " names " + named.attribute + "='" + named.value +
+                            "', but the project has no such " + std::string(object_name(kind)) + " of rank " +
+                            std::to_string(rank));
+    }
 }
 
 } // namespace hdtrace

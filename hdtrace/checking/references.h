@@ -3,7 +3,8 @@
 
 #include <array>
 #include <cstdint>
-#include <set>
+#include <map>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -11,12 +12,17 @@
 
 namespace hdtrace {
 
-class ReferenceCheck : public EventVisitor {
+/// Needs nothing but one call at a time: check() may run in another thread than the rest. What the program
+/// tells of its own regions and moments has names of its own.
+class ReferenceCheck {
   public:
-    /// @p findings must outlive it.
-    explicit ReferenceCheck(Findings& findings) : m_findings(findings) {}
+    /// @p objects must outlive it.
+    explicit ReferenceCheck(const ObjectTable& objects) : m_objects(objects) {}
 
-    void leave(const Call& call) override;
+    /// A state with those in it.
+    void check(const TraceFile& trace, const State& state);
+    /// Once all are checked.
+    void report(Findings& findings) const;
 
   private:
     /// An attribute that names an object.
@@ -30,13 +36,21 @@ class ReferenceCheck : public EventVisitor {
 
     static Names names();
     static std::uint64_t bits_of(const Names& names);
-    void check(const Call& call, const Element& element);
-    void check(const Call& call, const Name& name, const Attribute& attribute, std::int64_t id);
+    void check(const TraceFile& trace, const State& state, const Element& element);
+    bool is_described(ObjectKind kind, std::int64_t rank, std::int64_t id) const;
 
-    Findings& m_findings;
+    /// The first call that names an object that is not described.
+    struct Unknown {
+        CallPlace place;
+        std::string call;
+        std::string attribute, value;
+    };
+    using ObjectId = std::tuple<std::int64_t, ObjectKind, std::int64_t>; // rank, kind, id
+
+    const ObjectTable& m_objects;
     const Names m_names = names();
     const std::uint64_t m_bits = bits_of(m_names);
-    std::set<std::tuple<std::int64_t, ObjectKind, std::int64_t>> m_unknown; ///< rank, kind, id: told once
+    std::map<ObjectId, Unknown> m_unknown;
 };
 
 } // namespace hdtrace

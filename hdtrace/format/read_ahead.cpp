@@ -10,8 +10,8 @@ constexpr std::size_t batches = 4;
 
 } // namespace
 
-ReadAhead::ReadAhead(std::vector<TraceFile> traces, const Selection& selection)
-    : m_states(std::move(traces), selection), m_empty(batches)
+ReadAhead::ReadAhead(std::vector<TraceFile> traces, const Selection& selection, Look look)
+    : m_states(std::move(traces), selection), m_look(std::move(look)), m_empty(batches)
 {
     m_reader = std::thread([this] { read(); });
 }
@@ -53,6 +53,8 @@ void ReadAhead::fill(Batch& batch)
             Item& item = batch.items[batch.size++];
             item.trace = &m_states.trace();
             std::swap(item.state, *state); // both sides use memory again
+            if (m_look)
+                m_look(*item.trace, item.state);
         }
     } catch (...) {
         batch.error = std::current_exception();

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -23,8 +24,12 @@ class ReadAhead {
         State state;
     };
 
-    /// Throws OpenError, ReadError.
-    ReadAhead(std::vector<TraceFile> traces, const Selection& selection);
+    /// Looks at a state of the top level in the thread that reads.
+    using Look = std::function<void(const TraceFile&, const State&)>;
+
+    /// @p look gets each state that was read, some of them before they are asked for. Throws OpenError,
+    /// ReadError.
+    ReadAhead(std::vector<TraceFile> traces, const Selection& selection, Look look = {});
     ~ReadAhead();
     ReadAhead(const ReadAhead&) = delete;
     ReadAhead& operator=(const ReadAhead&) = delete;
@@ -52,6 +57,7 @@ class ReadAhead {
     void put_batch(std::deque<Batch>& to, Batch batch);
 
     MergedTraces m_states;
+    Look m_look;
     std::mutex m_mutex;
     std::condition_variable m_changed;
     std::deque<Batch> m_empty, m_full;
