@@ -220,9 +220,11 @@ def test_packed_data(run_traced):
 @only_with_program("mpi41")
 @RING
 def test_flushes_of_buffers_are_operations(run_traced, ranks):
-    for trace in run_traced("mpi41", ranks):
+    run = run_traced("mpi41", ranks)
+    for trace in run:
         rids = [trace.value(Call(f"{name}_iflush{rest}"), "rid") for name, rest in (("Buffer", ""), ("Comm", "_buffer"), ("Session", "_buffer"))]
-        assert len(set(rids)) == 3 and Call("Waitall", [For(rid=rid) for rid in rids], count=3) in trace
+        waited_for = [] if "nothing to wait for" in run.stdout else rids
+        assert len(set(rids)) == 3 and Call("Waitall", [For(rid=rid) for rid in waited_for], count=3) in trace
 
 
 @only_with_program("large_counts")

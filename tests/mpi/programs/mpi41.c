@@ -32,6 +32,9 @@ static void buffers(void)
     MPI_Buffer_iflush(&requests[0]);
     MPI_Comm_iflush_buffer(comm, &requests[1]);
     MPI_Session_iflush_buffer(session, &requests[2]);
+    if (rank == 0 && requests[0] == MPI_REQUEST_NULL) {
+        puts("nothing to wait for"); /* Open MPI 6.0 */
+    }
     MPI_Waitall(LENGTH(requests), requests, MPI_STATUSES_IGNORE);
     MPI_Session_detach_buffer(session, &given, &length);
     MPI_Comm_detach_buffer(comm, &given, &length);
