@@ -34,18 +34,25 @@ ALL_TO_ALL = {"Barrier", "Allgather", "Allgatherv", "Allreduce", "Alltoall", "Al
 ONE_TO_ALL, ALL_TO_ONE = {"Bcast", "Scatter", "Scatterv"}, {"Gather", "Gatherv", "Reduce"}
 
 
+def environment(profiles):
+    """What has the components count, and write it to these files."""
+    return {
+        "OMPI_MCA_pml": "ob1,monitoring", "OMPI_MCA_pml_monitoring_enable": "2", "OMPI_MCA_pml_monitoring_enable_output": "3",
+        "OMPI_MCA_pml_monitoring_filename": str(profiles),
+        # By a ring, and not by operations that would be counted, too.
+        "OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allgatherv_algorithm": "3"}
+
+
 @pytest.fixture(scope="module")
-def monitored(run_traced, tmp_path_factory):
+def monitored(run_traced, run_untraced, tmp_path_factory):
     """monitored(program, ranks) -> its opened project, and for each rank what the components wrote."""
     directory = tmp_path_factory.mktemp("profiles")
+    if "mca_common_monitoring" in run_untraced("send_modes", 2, environment(directory / "untraced")).stderr:
+        pytest.skip("the components crash at the begin, also untraced")  # Open MPI 6.0.0rc2
 
     def run_monitored(name, ranks):
         profiles = directory / f"{name}-{ranks}"
-        run = run_traced(name, ranks, {
-            "OMPI_MCA_pml": "ob1,monitoring", "OMPI_MCA_pml_monitoring_enable": "2", "OMPI_MCA_pml_monitoring_enable_output": "3",
-            "OMPI_MCA_pml_monitoring_filename": str(profiles),
-            # By a ring, and not by operations that would be counted, too.
-            "OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allgatherv_algorithm": "3"})
+        run = run_traced(name, ranks, environment(profiles))
         assert run.project
         (project,) = run.trace_directory.glob("*.proj")
         return hdtrace.open(project), [Path(f"{profiles}.{rank}.prof").read_text() for rank in range(ranks)]
