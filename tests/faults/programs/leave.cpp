@@ -34,11 +34,12 @@ static void fail()
     CHECK(!"the call came back");
 }
 
-// Where the next calls are on the stack may look as if they were inside.
+// Where the next calls are on the stack may look as if they were inside, until all there is written over.
 static void make_calls_deeper(int depth)
 {
-    char room[100];
-    memset(room, depth, sizeof room);
+    volatile char room[100]; // else a compiler sees that nobody needs it
+    for (volatile char& byte : room)
+        byte = static_cast<char>(depth);
     if (depth == 0)
         make_calls(2);
     else
