@@ -90,7 +90,9 @@ void ArgumentCheck::report_failed(const Call& call, std::optional<WrongArgument>
     const bool says_more = error != "MPI_ERR_ARG" && error != "MPI_ERR_OTHER";
     if (wrong && says_more && wrong->kind != kind_of(error) && !call.state.is_unfinished())
         wrong.reset(); // it failed for another reason
-    const FindingKind kind = wrong ? wrong->kind : kind_of(error);
+    FindingKind kind = kind_of(error);
+    if (wrong) // not in one expression: GCC 16 takes its kind for uninitialised
+        kind = wrong->kind;
     const std::string text =
         (wrong ? sentence_about(call, *wrong) + ", and" : call.state.name + at(place.site)) +
         " failed with " + error;
