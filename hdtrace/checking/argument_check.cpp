@@ -88,10 +88,10 @@ void ArgumentCheck::report_failed(const Call& call, std::optional<WrongArgument>
     const CallPlace place = place_of(m_findings.objects(), call);
     const std::string error = call.state.text("rc");
     const bool says_more = error != "MPI_ERR_ARG" && error != "MPI_ERR_OTHER";
-    if (wrong && says_more && wrong->kind != kind_of(error) && !call.state.is_unfinished())
-        wrong.reset(); // it failed for another reason
     FindingKind kind = kind_of(error);
-    if (wrong) // not in one expression: GCC 16 takes its kind for uninitialised
+    if (wrong && says_more && wrong->kind != kind && !call.state.is_unfinished())
+        wrong.reset(); // it failed for another reason
+    if (wrong)
         kind = wrong->kind;
     const std::string text =
         (wrong ? sentence_about(call, *wrong) + ", and" : call.state.name + at(place.site)) +

@@ -116,8 +116,7 @@ void EventWalk::begin(const Call& call)
     if (++m_calls % calls_between == 0)
         leave_out_uninterested();
     for (EventVisitor* visitor : m_entering)
-        if (visitor->wants(EventVisitor::Event::enter))
-            visitor->enter(call);
+        visitor->enter(call);
     if (m_follow == Follow::operations)
         begin_operations(call);
 }
@@ -130,8 +129,7 @@ void EventWalk::begin_operations(const Call& call)
         start(call, operation_of(call));
     if (call.facts.collective != CollectiveKind::none && !call.state.is_unfinished())
         for (EventVisitor* visitor : m_joining)
-            if (visitor->wants(EventVisitor::Event::joined))
-                visitor->joined(call);
+            visitor->joined(call);
 }
 
 void EventWalk::end(const Call& call)
@@ -155,8 +153,7 @@ void EventWalk::end(const Call& call)
     if (m_follow == Follow::operations)
         end_operations(call);
     for (EventVisitor* visitor : m_leaving)
-        if (visitor->wants(EventVisitor::Event::leave))
-            visitor->leave(call);
+        visitor->leave(call);
 }
 
 void EventWalk::end_operations(const Call& call)
