@@ -1,5 +1,6 @@
 // The fast reader of lines and libxml2 read the same.
 #include <gtest/gtest.h>
+#include <libxml/xmlversion.h>
 
 #include <sys/stat.h>
 
@@ -134,10 +135,10 @@ const std::string lines[] = {
     "<A",
 };
 
-// Whether libxml2 tells of a text behind which nothing follows depends on how much it was given at once.
+// Whether libxml2 2.15 tells of a text behind which nothing follows depends on how much it was given at once.
 bool is_told_by_chance(const std::string& line)
 {
-    return line == "<![CDATA[ ]]>";
+    return LIBXML_VERSION >= 21500 && line == "<![CDATA[ ]]>";
 }
 
 TEST(Lines, AreReadAsLibxml2ReadsThem)

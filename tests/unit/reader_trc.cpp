@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <libxml/xmlversion.h>
 
 #include "hdtrace/format/interruption.h"
 #include "hdtrace/format/trc_reader.h"
@@ -242,9 +243,8 @@ TEST(TrcReader, NamesThePlaceOfSyntaxErrors)
     EXPECT_EQ(error_of_lines(good + "<B a='a & b' />\n"), "3:10: xmlParseEntityRef: no name");
     EXPECT_EQ(error_of("<Program>\n</Program>\n<Program>\n"),
               "3:1: Extra content at the end of the document");
-    const std::string no_tag = error_of("hello\n"); // newer releases of libxml2 say it more clearly
-    EXPECT_TRUE(no_tag == "1:1: Document is empty" || no_tag == "1:1: Start tag expected, '<' not found")
-        << no_tag;
+    EXPECT_EQ(error_of("hello\n"),
+              LIBXML_VERSION < 21500 ? "1:1: Document is empty" : "1:1: Start tag expected, '<' not found");
 }
 
 TEST(TrcReader, YieldsWhatStandsBeforeAnErrorAndRepeatsIt)
