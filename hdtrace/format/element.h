@@ -85,6 +85,9 @@ class AttributeList {
 
     bool operator==(const AttributeList& other) const;
 
+    /// It is looked at soon.
+    void prefetch() const { __builtin_prefetch(m_values.data()); }
+
   private:
     friend class detail::LineParser;
 

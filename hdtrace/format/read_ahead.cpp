@@ -5,8 +5,10 @@
 namespace hdtrace {
 namespace {
 
-constexpr std::size_t states_of_batch = 1024;
-constexpr std::size_t batches = 4;
+// Together they fit into a processor's own cache.
+constexpr std::size_t states_of_batch = 256;
+constexpr std::size_t batches = 8;
+constexpr std::size_t worth_waking = batches / 2; ///< to wake a thread takes as long as to read some states
 
 } // namespace
 
@@ -29,13 +31,17 @@ ReadAhead::~ReadAhead()
 // The only one that runs in the other thread, with what it calls.
 void ReadAhead::read()
 {
+    std::deque<Batch> empty;
     for (bool is_last = false; !is_last;) {
-        std::optional<Batch> batch = take_batch(m_empty);
-        if (!batch)
+        if (empty.empty())
+            empty = take_empty();
+        if (empty.empty())
             return;
-        fill(*batch);
-        is_last = batch->is_last;
-        put_batch(m_full, std::move(*batch));
+        Batch batch = std::move(empty.front());
+        empty.pop_front();
+        fill(batch);
+        is_last = batch.is_last;
+        put_full(std::move(batch));
     }
 }
 
@@ -62,24 +68,57 @@ void ReadAhead::fill(Batch& batch)
     }
 }
 
-std::optional<ReadAhead::Batch> ReadAhead::take_batch(std::deque<Batch>& from)
+std::deque<ReadAhead::Batch> ReadAhead::take_empty()
 {
     std::unique_lock lock(m_mutex);
-    m_changed.wait(lock, [&] { return !from.empty() || m_is_abandoned; });
-    if (m_is_abandoned)
-        return {};
-    Batch batch = std::move(from.front());
-    from.pop_front();
+    m_changed.wait(lock, [&] { return m_empty.size() >= worth_waking || m_is_abandoned; });
+    return m_is_abandoned ? std::deque<Batch>() : std::exchange(m_empty, {});
+}
+
+void ReadAhead::put_empty(Batch batch)
+{
+    bool is_enough = false;
+    {
+        const std::lock_guard lock(m_mutex);
+        m_empty.push_back(std::move(batch));
+        is_enough = m_empty.size() == worth_waking;
+    }
+    if (is_enough)
+        m_changed.notify_all();
+}
+
+ReadAhead::Batch ReadAhead::take_full()
+{
+    std::unique_lock lock(m_mutex);
+    m_changed.wait(lock, [&] { return !m_full.empty(); });
+    Batch batch = std::move(m_full.front());
+    m_full.pop_front();
     return batch;
 }
 
-void ReadAhead::put_batch(std::deque<Batch>& to, Batch batch)
+void ReadAhead::put_full(Batch batch)
 {
     {
         const std::lock_guard lock(m_mutex);
-        to.push_back(std::move(batch));
+        m_full.push_back(std::move(batch));
     }
     m_changed.notify_all();
+}
+
+void ReadAhead::prefetch(std::size_t position) const
+{
+    const std::vector<Item>& items = m_current.items;
+    for (const Element& child : items[position].state.children)
+        child.attributes.prefetch();
+    if (position + 1 < m_current.size) {
+        const State& next = items[position + 1].state;
+        next.attributes.prefetch();
+        for (const Element& child : next.children)
+            __builtin_prefetch(&child);
+    }
+    if (position + 2 < m_current.size)
+        for (std::size_t line = 0; line < sizeof(Item); line += 64)
+            __builtin_prefetch(reinterpret_cast<const char*>(&items[position + 2]) + line);
 }
 
 const ReadAhead::Item* ReadAhead::next()
@@ -90,10 +129,11 @@ const ReadAhead::Item* ReadAhead::next()
         if (m_current.is_last)
             return nullptr;
         if (!m_current.items.empty())
-            put_batch(m_empty, std::move(m_current));
-        m_current = *take_batch(m_full); // nobody abandons what is asked
+            put_empty(std::move(m_current));
+        m_current = take_full();
         m_handed_out = 0;
     }
+    prefetch(m_handed_out);
     return &m_current.items[m_handed_out++];
 }
 

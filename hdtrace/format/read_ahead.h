@@ -7,7 +7,6 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -50,11 +49,15 @@ class ReadAhead {
         std::exception_ptr error; ///< behind them
     };
 
+    /// Gets what the other thread has written, and this one soon reads.
+    void prefetch(std::size_t position) const;
     void read();
     void fill(Batch& batch);
-    /// Nothing if nobody wants more.
-    std::optional<Batch> take_batch(std::deque<Batch>& from);
-    void put_batch(std::deque<Batch>& to, Batch batch);
+    /// Several, or none if nobody wants more.
+    std::deque<Batch> take_empty();
+    void put_empty(Batch batch);
+    Batch take_full();
+    void put_full(Batch batch);
 
     MergedTraces m_states;
     Look m_look;
