@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parent
-BUILD = Path(os.environ.get("HDTRACE_BUILD", TESTS.parent / "build/dev"))
+BUILD = Path(os.environ.get("TESTED_BUILD", TESTS.parent / "build/dev"))
 sys.path[:0] = [str(TESTS), str(BUILD / "python")]
 pytest.register_assert_rewrite("support")
 

@@ -3,6 +3,7 @@
 // A compiled program and not a script, because shells do not hand on the environment as it was (dash drops
 // exported functions and every name that is not its own, bash changes PWD and SHLVL).
 
+#include "hdtrace/settings/environment.h"
 #include "hdtrace/settings/settings.h"
 #include "mpiwrapper/launcher/explain.h"
 #include "mpiwrapper/launcher/job.h"
@@ -87,7 +88,7 @@ void set_variable(const Argument& argument)
 /// So that the run can tell where its settings came from.
 void tell_options()
 {
-    unsetenv(hdtrace::mpi::options_variable); // of another hdtrace-run before
+    unsetenv(hdtrace::options_variable); // of another hdtrace-run before
     if (values_of_options.empty()) {
         return;
     }
@@ -95,7 +96,7 @@ void tell_options()
     for (const auto& [variable, ignored] : values_of_options) {
         names += variable + ' ';
     }
-    setenv(hdtrace::mpi::options_variable, names.c_str(), 1);
+    setenv(hdtrace::options_variable, names.c_str(), 1);
 }
 
 std::string joined(const std::vector<std::string>& words)
@@ -203,21 +204,31 @@ hdtrace::Settings settings_in_force()
     return settings;
 }
 
-/// Wrong values count as not set; they are taken away, so that nobody complains of them again.
+void say_wrong(const hdtrace::WrongVariable& variable)
+{
+    std::cerr << "hdtrace-run: " << std::string_view(variable.name.text, variable.name.length) << "='"
+              << variable.value << "' is ignored: ";
+    if (variable.expected != nullptr) {
+        std::cerr << "expected " << variable.expected;
+    } else {
+        std::cerr << "there is no such setting";
+    }
+    if (variable.nearest != nullptr) {
+        std::cerr << "; did you mean " << variable.nearest << '?';
+    }
+    std::cerr << '\n';
+}
+
+/// Wrong values count as not set.
 void refuse_wrong_variables()
 {
-    constexpr int warnings = 1;
-    const bool is_said = settings_in_force().verbosity >= warnings;
+    if (hdtrace::mpi::is_first_rank()) {
+        hdtrace::find_wrong_variables(say_wrong);
+    }
     for (const hdtrace::Option& option : hdtrace::options()) {
-        const char* const value = hdtrace::wrong_value_in_environment(option);
-        if (value == nullptr) {
-            continue;
+        if (hdtrace::wrong_value_in_environment(option) != nullptr) {
+            unsetenv(option.variable);
         }
-        if (is_said) {
-            std::cerr << "hdtrace-run: " << option.variable << "='" << value << "' is ignored: expected "
-                      << option.expected << '\n';
-        }
-        unsetenv(option.variable);
     }
 }
 
@@ -331,7 +342,8 @@ void preload(const std::string& library)
     const char* others = std::getenv("LD_PRELOAD");
     const std::string list = others != nullptr && *others != '\0' ? others + (":" + library) : library;
     setenv("LD_PRELOAD", list.c_str(), 1);
-    setenv("HDTRACE_PID", std::to_string(getpid()).c_str(), 1); // the tracer sleeps in all other processes
+    setenv(hdtrace::process_variable, std::to_string(getpid()).c_str(),
+           1); // the tracer sleeps in all other processes
 }
 
 int print_library(const char* name)

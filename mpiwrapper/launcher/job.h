@@ -18,10 +18,6 @@ bool is_first_of_program(int rank);
 /// True in one process on each host, or in all if the launcher does not tell which process that is.
 bool is_first_on_host();
 
-/// In this variable hdtrace-run names the variables of settings that its options have set, each with a blank
-/// behind it.
-inline constexpr const char* options_variable = "HDTRACE_OPTIONS";
-
 /// PMIx's name of what was started together: a run, or what a process has spawned. Null without PMIx.
 const char* pmix_namespace();
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("HDTRACE_BUILD", SOURCE / "build/dev"))
+BUILD = Path(os.environ.get("TESTED_BUILD", SOURCE / "build/dev"))
 MPIRUN = SOURCE / "scripts/mpirun"
 PROGRAMS = Path(__file__).parent / "programs"
 

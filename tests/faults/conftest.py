@@ -25,7 +25,7 @@ UCX = {"UCX_MEM_EVENTS": "no"}
 
 def pytest_sessionstart():
     if WRAPPER is None:
-        pytest.exit(f"hdtrace is not built in {BUILD}; HDTRACE_BUILD may name another folder", returncode=1)
+        pytest.exit(f"hdtrace is not built in {BUILD}; TESTED_BUILD may name another folder", returncode=1)
 
 
 class Victim:

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from support.sanitizers import HAS_ADDRESS_SANITIZER
 
-MERGER = os.environ["HDTRACE_PROJECT_MERGER"]
+MERGER = os.environ["TESTED_MERGER"]
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = SOURCE / "hdtrace/schemas/hdtrace-proj.rng"
 EPOCH = 1240424724

@@ -10,7 +10,7 @@ import pytest
 import many_processes
 from conftest import MERGER, SOURCE, snapshot
 
-BUILD = pathlib.Path(os.environ["HDTRACE_BUILD"])
+BUILD = pathlib.Path(os.environ["TESTED_BUILD"])
 LAUNCHER = json.loads((BUILD / "tests/mpi/settings.json").read_text())["mpiexec"]
 RANKS = [1, 2, 3]
 

@@ -7,7 +7,7 @@ from support.runs import run_with_tracer
 
 def pytest_sessionstart():
     if WRAPPER is None:
-        pytest.exit(f"hdtrace is not built in {BUILD}; HDTRACE_BUILD may name another folder", returncode=1)
+        pytest.exit(f"hdtrace is not built in {BUILD}; TESTED_BUILD may name another folder", returncode=1)
 
 
 def _cached(run, tmp_path_factory):

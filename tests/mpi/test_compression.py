@@ -119,8 +119,8 @@ def test_tools_take_it(run, method):
 
 
 def test_a_method_that_is_not_known(tmp_path):
-    traced = Traced(tmp_path, "lzma", "many_calls", 0, 1, HDTRACE_VERBOSITY="1")
-    assert traced.result.stderr == ("hdtrace-run: HDTRACE_COMPRESS='lzma' is ignored: expected none, zstd or gzip\n")
+    traced = Traced(tmp_path, "lzma", "many_calls", 0, 1)
+    assert traced.result.stderr == "hdtrace-run: HDTRACE_COMPRESS='lzma' is ignored: expected none, zstd or gzip\n"
     assert len(list(traced.folder.glob("*.trc"))) == 1
 
 
@@ -156,7 +156,6 @@ def test_gzip_opens_elsewhere(run):
     subprocess.run(["xmllint", "--noout", "-"], input=decompressed, check=True)
 
 
-@pytest.mark.parametrize("value", ["", "lzma"])
-def test_other_methods_are_ignored(tmp_path, value):
-    traced = Traced(tmp_path, "none", "many_calls", 0, 1, HDTRACE_COMPRESS=value)
+def test_an_empty_value_counts_as_none(tmp_path):
+    traced = Traced(tmp_path, "none", "many_calls", 0, 1, HDTRACE_COMPRESS="")
     assert traced.result.stderr == "" and len(traced.paths) == 1

@@ -6,7 +6,7 @@ import tomllib
 import hdtrace
 import pytest
 from support.calls import Call
-from support.runs import LAUNCHER, SOURCE, TIMEOUT, WRAPPER, only_with, preload, ranks, romio
+from support.runs import LAUNCHER, SOURCE, TIMEOUT, WRAPPER, only_with, preload, ranks, romio, run_untraced, run_with_tracer
 
 TABLE = tomllib.loads((SOURCE / "hdtrace/options.toml").read_text())
 
@@ -108,10 +108,9 @@ wrong_values = pytest.mark.parametrize("key, value, expected", WRONG_VALUES, ids
 
 
 def run_in(environment, *command):
-    """A command with only these settings, and warnings."""
+    """A command with only these settings."""
     clean = {name: text for name, text in os.environ.items() if not name.startswith("HDTRACE_")}
-    return subprocess.run(list(map(str, command)), env={**clean, "HDTRACE_VERBOSITY": "1", **environment}, capture_output=True, text=True,
-                          timeout=TIMEOUT)
+    return subprocess.run(list(map(str, command)), env={**clean, **environment}, capture_output=True, text=True, timeout=TIMEOUT)
 
 
 def test_each_setting_that_can_be_wrong_is_wrong_here():
@@ -126,25 +125,47 @@ def test_a_wrong_option_is_refused(key, value, expected):
     assert result.stderr == f"hdtrace-run: --{name}: '{value}' is not {expected}\nTry 'hdtrace-run --help'.\n"
 
 
+UNKNOWN = [("HDTRACE_BUFFERSIZE", "HDTRACE_BUFFER_SIZE"), ("HDTRACE_compress", "HDTRACE_COMPRESS"), ("HDTRACE_WHATEVER", None)]
+
+
 def warning(key, value, expected):
-    # Where the verbosity is wrong, nothing but what is lost is said.
-    return "" if key == "VERBOSITY" else f"HDTRACE_{key}='{value}' is ignored: expected {expected}\n"
+    return f"HDTRACE_{key}='{value}' is ignored: expected {expected}\n"
+
+
+def warning_of_unknown(name, nearest):
+    return f"{name}='1' is ignored: there is no such setting" + (f"; did you mean {nearest}?\n" if nearest else "\n")
+
+
+def said_in_run(ranks, directory, environment):
+    """What a program's run says on standard error; it leaves a trace."""
+    run = run_untraced("init_null", ranks, directory, {**environment, "HDTRACE_DIRECTORY": str(directory)})
+    assert run.returncode == 0 and len(list(directory.glob("*.trc"))) == ranks
+    return run.stderr
 
 
 @wrong_values
 def test_a_wrong_variable_is_refused_by_the_launcher(key, value, expected):
     """Once: the tracer does not see it."""
     result = run_in({f"HDTRACE_{key}": value}, LAUNCHER, "sh", "-c", f"echo ${{HDTRACE_{key}-not set}}")
-    assert (result.returncode, result.stdout) == (0, "not set\n")
-    said = warning(key, value, expected)
-    assert result.stderr == (said and f"hdtrace-run: {said}")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "not set\n", f"hdtrace-run: {warning(key, value, expected)}")
 
 
 @wrong_values
-def test_a_wrong_variable_is_refused_by_the_runtime(key, value, expected):
-    result = run_in({f"HDTRACE_{key}": value, **preload(WRAPPER)}, "true")
-    said = warning(key, value, expected)
-    assert (result.returncode, result.stderr) == (0, said and f"hdtrace: {said}")
+def test_a_wrong_variable_is_refused_by_the_runtime(tmp_path, key, value, expected):
+    said = said_in_run(1, tmp_path, {f"HDTRACE_{key}": value, **preload(WRAPPER)})
+    assert said == f"hdtrace: {warning(key, value, expected)}"
+
+
+@pytest.mark.parametrize("name, nearest", UNKNOWN)
+def test_a_variable_that_is_no_setting_is_named(tmp_path, name, nearest):
+    """Once in a run, by hdtrace-run or, if there is none, by the tracer."""
+    said = warning_of_unknown(name, nearest)
+    assert said_in_run(2, tmp_path, {name: "1", **preload(WRAPPER)}) == f"hdtrace: {said}"
+    assert run_with_tracer("init_null", 2, tmp_path, {name: "1"}, complete=False).stderr == f"hdtrace-run: {said}"
+
+
+def test_programs_that_do_not_use_mpi_hear_nothing():
+    assert run_in({"HDTRACE_BUFFERSIZE": "1", "HDTRACE_NESTED": "yes", **preload(WRAPPER)}, "true").stderr == ""
 
 
 @wrong_values

@@ -46,7 +46,7 @@ def opened(run):
 def run_in_gdb(path, ranks, directory, calls, args=()):
     """Traces a program inside gdb. Returns the run, and [(function, thread, frames), ...] of each rank."""
     environment = {**os.environ, "MPIEXEC": SETTINGS["mpiexec"], "HDTRACE_DIRECTORY": str(directory / "trace"), **DEPTH,
-                   "HDTRACE_TEST_CALLS": " ".join(calls), "HDTRACE_TEST_STACKS": str(directory / "stacks-"), "HDTRACE_TEST_LAUNCHER": str(LAUNCHER)}
+                   "STACKS_CALLS": " ".join(calls), "STACKS_FILES": str(directory / "stacks-"), "STACKS_LAUNCHER": str(LAUNCHER)}
     gdb = ["gdb", "-q", "-batch", "-iex", "set debuginfod enabled off", "-nx", "-x", TESTS / "support/stacks_of_calls.py", "--args"]
     command = [SOURCE / "scripts/mpirun", "-n", str(ranks), *gdb, path, *args]
     result = subprocess.run([str(word) for word in command], cwd=directory, env=environment, capture_output=True, text=True, timeout=300,

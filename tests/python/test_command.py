@@ -15,7 +15,7 @@ from hdtrace.cli.table import COMMANDS
 from projects_of_lines import write_project
 from test_calls import RECEIVER, REGIONS, SENDER
 
-BUILD = Path(os.environ.get("HDTRACE_BUILD", Path(__file__).resolve().parents[2] / "build/dev"))
+BUILD = Path(os.environ.get("TESTED_BUILD", Path(__file__).resolve().parents[2] / "build/dev"))
 COMMAND = BUILD / "bin/hdtrace"
 BARRIER = "<Barrier cid='0' time='1.000000000' end='2.000000000' />\n"
 FINE, ERROR, USAGE = 0, 1, 2

@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/objects/communicators.h"
 
 #include "fake_mpi.h"
+#include "hdtrace/settings/environment.h"
 #include "mpiwrapper/runtime/objects/neighbors.h"
 #include "mpiwrapper/runtime/objects/new_communicators.h"
 #include "no_memory.h"
@@ -220,7 +221,7 @@ TEST(Uids, of_parents_and_children_are_equal)
         return uids_of_both_worlds(mpi, {0, 1}, {7, 8}, Side::first);
     });
     const Texts children = on_each_rank(2, [](FakeMpi& mpi, int) {
-        setenv(parent_variable, "W/1@children", 1);
+        setenv(hdtrace::parent_variable, "W/1@children", 1);
         return uids_of_both_worlds(mpi, {0, 1}, {7, 8}, Side::second);
     });
     expect_equal_on_all_and_different({parents[0], parents[1], children[0], children[1]}, 4);
@@ -231,7 +232,7 @@ TEST(Uids, of_parts_of_an_inter_communicator_of_two_worlds)
 {
     const auto split = [](FakeMpi& mpi, int rank) {
         const MPI_Comm between = mpi.make_comm({0, 1}, {7, 8});
-        if (getenv(parent_variable) == nullptr)
+        if (getenv(hdtrace::parent_variable) == nullptr)
             created_by_spawn(MPI_COMM_WORLD, between, "spawn");
         else
             created_by_parents(between, "parent");
@@ -243,7 +244,7 @@ TEST(Uids, of_parts_of_an_inter_communicator_of_two_worlds)
     };
     const Texts parents = on_each_rank(2, split);
     const Texts children = on_each_rank(2, [&](FakeMpi& mpi, int rank) {
-        setenv(parent_variable, "W/1@children", 1);
+        setenv(hdtrace::parent_variable, "W/1@children", 1);
         return split(mpi, rank);
     });
     const std::vector<Texts> ours = by_word(parents), theirs = by_word(children);

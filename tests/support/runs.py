@@ -18,7 +18,7 @@ from .laws import check_analysis
 from .project import Project
 
 SOURCE = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("HDTRACE_BUILD", SOURCE / "build/dev"))
+BUILD = Path(os.environ.get("TESTED_BUILD", SOURCE / "build/dev"))
 LAUNCHER = BUILD / "bin/hdtrace-run"
 MERGER = BUILD / "bin/project-merger"
 LIBRARIES = next((path.parent for path in BUILD.glob("lib/**/libhdTrace.a")), None)
@@ -198,7 +198,6 @@ def _wait_for_ends(trace_directory):
 
 def _run(command, ranks, directory, env):
     environment = {**os.environ, "MPIEXEC": SETTINGS["mpiexec"], **(env or {})}
-    environment.pop("HDTRACE_BUILD", None)  # the tests' own; Open MPI 5 has little room for spawned processes' variables
     result = subprocess.run([str(word) for word in command], cwd=directory, env=environment, timeout=TIMEOUT,
                             stdin=subprocess.DEVNULL, capture_output=True, text=True)
     return Run(directory, ranks, result.stdout, result.stderr, result.returncode)

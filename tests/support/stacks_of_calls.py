@@ -1,6 +1,6 @@
 """Runs inside gdb: writes the stack of MPI calls that a program makes, from Init on, one JSON list a line.
 
-HDTRACE_TEST_CALLS: the functions, HDTRACE_TEST_STACKS: what the files' names begin with, HDTRACE_TEST_LAUNCHER: what runs the program.
+STACKS_CALLS: the functions, STACKS_FILES: what the files' names begin with, STACKS_LAUNCHER: what runs the program.
 """
 import json
 import os
@@ -80,9 +80,9 @@ def functions_of_wrapper():
 
 
 rank = os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", "0"))
-OUTPUT = open(f"{os.environ['HDTRACE_TEST_STACKS']}{rank}", "w")
+OUTPUT = open(f"{os.environ['STACKS_FILES']}{rank}", "w")
 for setting in ("breakpoint pending on", "backtrace past-main on", "pagination off", "confirm off",
-                f"exec-wrapper {os.environ['HDTRACE_TEST_LAUNCHER']}"):
+                f"exec-wrapper {os.environ['STACKS_LAUNCHER']}"):
     gdb.execute(f"set {setting}")
 gdb.execute("handle all nostop noprint pass")
 first = [gdb.Breakpoint(f"MPI_{name}") for name in ("Init", "Init_thread")]
@@ -92,6 +92,6 @@ for breakpoint in first:
     breakpoint.delete()
 gdb.execute("set auto-solib-add off")  # of what is loaded from now on nothing makes these calls
 addresses = functions_of_wrapper()
-for name in os.environ["HDTRACE_TEST_CALLS"].split():
+for name in os.environ["STACKS_CALLS"].split():
     Call(f"MPI_{name}", addresses[f"MPI_{name}"])
 gdb.execute("continue")

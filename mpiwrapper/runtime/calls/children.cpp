@@ -1,6 +1,6 @@
 #include "mpiwrapper/runtime/calls/children.h"
 
-#include "mpiwrapper/launcher/job.h"
+#include "hdtrace/settings/environment.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/new_communicators.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
@@ -49,11 +49,8 @@ bool begins_with(const char* text, const char* beginning)
 // Only what tracing them needs: MPI's hints have little room.
 bool is_for_children(const char* variable)
 {
-    constexpr const char* own_variables[] = {"HDTRACE_PID", options_variable, parent_variable};
-    for (const char* const own : own_variables)
-        if (begins_with(variable, own))
-            return false;
-    return (begins_with(variable, "HDTRACE_") || begins_with(variable, "LD_PRELOAD=")) &&
+    return !is_internal_variable(variable) &&
+           (begins_with(variable, "HDTRACE_") || begins_with(variable, "LD_PRELOAD=")) &&
            strchr(variable, '\n') == nullptr;
 }
 

@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/objects/new_communicators.h"
 
+#include "hdtrace/settings/environment.h"
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/communicators.h"

@@ -28,10 +28,9 @@ void created_through_port(MPI_Comm parent, int root, const char* port, MPI_Comm 
 void created_by_join(MPI_Comm made, const char* word);
 /// Asked for by a process that was started by others.
 void created_by_parents(MPI_Comm made, const char* word);
-/// Between parents and the processes that they have started, which are told the uid in their environment if
+/// Between parents and the processes that they have started, which are told the uid in parent_variable if
 /// they are traced.
 void created_by_spawn(MPI_Comm parent, MPI_Comm made, const char* word);
-inline constexpr const char* parent_variable = "HDTRACE_PARENT";
 /// The uid of that communicator, of which @p number is the number of the creation on its parent.
 void add_uid_of_children(TextBuffer& uid, const Comm& parent, int number);
 

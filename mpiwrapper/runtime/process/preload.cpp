@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/process/preload.h"
 
+#include "hdtrace/settings/environment.h"
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/process/settings.h"
 
@@ -13,7 +14,7 @@ namespace hdtrace::mpi {
 
 bool is_meant_for_another_process()
 {
-    const char* const meant = secure_getenv("HDTRACE_PID");
+    const char* const meant = secure_getenv(process_variable);
     return meant != nullptr && !settings.follow && atol(meant) != getpid();
 }
 

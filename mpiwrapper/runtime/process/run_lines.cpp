@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/process/run_lines.h"
 
+#include "hdtrace/settings/environment.h"
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/process/config_file.h"
@@ -23,8 +24,6 @@ constexpr size_t longest_value = 4096;
 
 // Whose variables are recorded: MPI libraries, launchers, OpenMP, and ourselves.
 constexpr const char* prefixes[] = {"OMPI_", "PMIX_", "PMI_", "SLURM_", "MPICH_", "OMP_", "HDTRACE_"};
-// Only for the process, or told elsewhere.
-constexpr const char* own_variables[] = {"HDTRACE_PID", options_variable};
 // A variable with one of these in its name keeps its value to itself. URI: where daemons of the run listen.
 constexpr const char* secret_words[] = {
     "AUTH", "CERT", "COOKIE", "CRED", "JWT",   "KEY", "PASS",
@@ -90,11 +89,8 @@ void append_quoted(TextBuffer& out, const char* text)
 
 bool is_wanted(const char* variable)
 {
-    for (const char* const own : own_variables) {
-        const size_t length = strlen(own);
-        if (strncmp(variable, own, length) == 0 && variable[length] == '=')
-            return false;
-    }
+    if (is_internal_variable(variable))
+        return false; // only for the process, or told elsewhere
     for (const char* const prefix : prefixes) {
         if (strncmp(variable, prefix, strlen(prefix)) == 0)
             return true;

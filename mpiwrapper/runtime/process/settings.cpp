@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/process/settings.h"
 
+#include "hdtrace/settings/environment.h"
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/process/config_file.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
@@ -56,16 +57,17 @@ void note_origin(const Option& option)
         set_by_launcher |= bit_of(option);
 }
 
-void refuse_wrong_value(const Option& option)
+void say_wrong(const WrongVariable& variable)
 {
-    const char* const value = wrong_value_in_environment(option);
-    if (value != nullptr)
-        Diagnostic(warnings)
-            .text(option.variable)
-            .text("='")
-            .text(value)
-            .text("' is ignored: expected ")
-            .text(option.expected);
+    Diagnostic line(incomplete_trace);
+    line.bytes(variable.name.text, variable.name.length).text("='").text(variable.value);
+    line.text("' is ignored: ");
+    if (variable.expected != nullptr)
+        line.text("expected ").text(variable.expected);
+    else
+        line.text("there is no such setting");
+    if (variable.nearest != nullptr)
+        line.text("; did you mean ").text(variable.nearest).text("?");
 }
 
 } // namespace
@@ -79,9 +81,16 @@ void read_settings()
         copy_text(option);
         note_origin(option);
     }
-    verbosity = settings.verbosity; // what follows may have something to say
-    for (const Option& option : options())
-        refuse_wrong_value(option);
+    verbosity = settings.verbosity;
+}
+
+void say_wrong_variables()
+{
+    // By hdtrace-run, or in the processes that have started these.
+    const bool has_been_said =
+        secure_getenv(process_variable) != nullptr || secure_getenv(parent_variable) != nullptr;
+    if (is_first_rank() && !has_been_said)
+        find_wrong_variables(say_wrong);
 }
 
 Origin origin_of(const Option& option)

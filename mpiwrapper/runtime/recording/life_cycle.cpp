@@ -103,6 +103,7 @@ bool open_trace(std::optional<int> thread_level)
         set_state(State::off);
         return false;
     }
+    say_wrong_variables();
     describe_process(thread_level);
     describe_run();
     describe_cpu_time();
