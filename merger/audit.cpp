@@ -13,16 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Directories that are the same compare equal, however they are spelled.
-std::string canonical_directory(std::string_view path)
-{
-    const std::string_view directory = directory_of(path);
-    std::error_code ignored;
-    return fs::weakly_canonical(directory.empty() ? "." : directory, ignored).string();
-}
-
-/// Readers look for the traces beside the project, under its name; where there are several worlds, it tells
-/// the names.
+/// Where a project does not tell where its traces are, readers look beside it, under its name.
 void check_output_name(const MergedProject& project, const std::string& output, Report& report)
 {
     const std::string stem = fs::path(output).stem().string();
@@ -111,7 +102,8 @@ void read_traces(const MergedProject& project, const AuditOptions& options, Inpu
 void audit(const MergedProject& project, const std::string& output, const AuditOptions& options,
            InputReader& reader, Report& report)
 {
-    check_output_name(project, output, report);
+    if (options.for_original_tools || !project.levels.has_ranks)
+        check_output_name(project, output, report);
     if (options.read_traces)
         read_traces(project, options, reader, report);
     else

@@ -6,6 +6,7 @@
 #include "merger/inputs.h"
 #include "merger/merged_project.h"
 #include "merger/project_writer.h"
+#include "merger/runs.h"
 #include "merger/worlds.h"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ class Errors : public Report {
   private:
     void take(const Diagnostic& error)
     {
-        m_text += (m_text.empty() ? "" : "\n") + error.place + ": " + error.text;
+        m_text += (m_text.empty() ? "" : "; ") + error.place + ": " + error.text;
     }
 
     Report& m_report;
@@ -165,8 +166,13 @@ Project merge(const std::vector<std::string>& paths, Report& report)
 {
     check_existence(paths);
     Errors errors(report);
-    const std::vector<InfoInput> inputs = by_world(find_inputs(paths, errors));
+    const Runs runs = by_run(find_inputs(paths, errors));
     errors.throw_any();
+    if (runs.all.size() > 1)
+        throw MergeError("the traces are of " + std::to_string(runs.all.size()) + " runs: " + list_of(runs) +
+                         "; 'hdtrace merge' makes a project of each");
+    warn_of_remains(runs, errors);
+    const std::vector<InfoInput> inputs = by_world(runs.all.front());
     InputReader reader;
     MergedProject merged = unify(inputs, reader, errors);
     check_members(merged, errors);
@@ -176,7 +182,9 @@ Project merge(const std::vector<std::string>& paths, Report& report)
     audit(merged, path, {.read_traces = false, .close_traces = false}, reader, errors);
     add_source_places(merged.call_sites, default_debug_directory, errors);
     const MemoryFile file;
-    write_project(merged, {}, file.descriptor());
+    ProjectOptions options;
+    options.path = path;
+    write_project(merged, options, file.descriptor());
     return read_project_text(path, file.text());
 }
 

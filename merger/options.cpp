@@ -26,8 +26,6 @@ Compat compat_of(const std::string& name)
 /// Throws UsageError.
 void check(const Options& options)
 {
-    if (options.output.empty())
-        throw tools::UsageError("the output is missing: -o FILE.proj");
     if (options.inputs.empty())
         throw tools::UsageError("there is no input: name .info files, the program, or a directory");
     if (!is_size(options.project.chunk_size))
@@ -51,7 +49,9 @@ tools::Request<Options> parse_options(int argc, char** argv)
         "Unifies the objects of all processes of a traced program into one project.\n\n"
         "INPUT is an .info or .trc file, a directory with such files, or their names up to\n"
         "the first '_', which is the program.");
-    parser.add_text("output", 'o', options.output, "FILE", "Write the project to FILE");
+    parser.add_text(
+        "output", 'o', options.output, "FILE",
+        "Write the project to FILE (default: beside the traces, with their name; one for each run)");
     parser.add_text("description", 'd', options.project.description, "TEXT", "What the run was about");
     parser.add_text(
         "distribution-class", 0, options.project.distribution_class, "CLASS",
@@ -76,6 +76,7 @@ tools::Request<Options> parse_options(int argc, char** argv)
     options.project.compat = compat_of(compat);
     options.audit.read_traces = !no_audit;
     options.audit.close_traces = !no_repair;
+    options.audit.for_original_tools = options.project.compat == Compat::piosimhd;
     options.find_sources = !no_sources;
     check(options);
     return options;

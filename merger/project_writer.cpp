@@ -2,20 +2,50 @@
 
 #include "merger/label_tree.h"
 #include "merger/run_writer.h"
+#include "merger/trace_name.h"
 #include "merger/xml_writer.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <optional>
 #include <stdexcept>
 
 namespace hdtrace::merger {
+
+namespace fs = std::filesystem;
 
 namespace {
 
 constexpr int version = 1;
 
+/// Leads from the project to other directories. Asked again and again for the same ones.
+class WayToDirectories {
+  public:
+    explicit WayToDirectories(const std::string& project) : m_begin(canonical_directory(project)) {}
+
+    /// Empty if it is the project's own.
+    const std::string& to(const std::string& directory)
+    {
+        if (!m_way || directory != m_directory) {
+            const std::string way =
+                fs::path(canonical_directory(directory)).lexically_relative(m_begin).string();
+            m_way = way == "." ? "" : way;
+            m_directory = directory;
+        }
+        return *m_way;
+    }
+
+  private:
+    std::string m_begin;
+    std::string m_directory;
+    std::optional<std::string> m_way;
+};
+
 class ProjectWriter {
   public:
     ProjectWriter(const MergedProject& project, const ProjectOptions& options, int file)
-        : m_project(project), m_options(options), m_xml(file)
+        : m_project(project), m_options(options), m_ways(options.path), m_xml(file)
     {
     }
 
@@ -108,13 +138,29 @@ class ProjectWriter {
         }
     }
 
-    /// Nothing if there is one: then ranks are what they are in the traces.
+    /// Whether the project's own name tells where all traces are.
+    bool names_tell_files()
+    {
+        const std::string stem = fs::path(m_options.path).stem().string();
+        return std::ranges::all_of(m_project.processes, [&](const MergedProcess& process) {
+            return process.name.base == stem && m_ways.to(process.name.directory).empty();
+        });
+    }
+
+    /// With one, ranks are what they are in the traces, and nothing is written but where these are.
     void write_worlds()
     {
-        if (!m_project.has_worlds())
-            return;
-        m_xml.start("WorldList");
         auto process = m_project.processes.begin();
+        if (!m_project.has_worlds()) {
+            if (m_options.compat != Compat::none || !m_project.levels.has_ranks || names_tell_files())
+                return;
+            m_xml.start("WorldList");
+            while (process != m_project.processes.end())
+                write_files_of_processes(process, std::numeric_limits<std::int64_t>::max());
+            m_xml.end();
+            return;
+        }
+        m_xml.start("WorldList");
         for (const World& world : m_project.worlds) {
             m_xml.start("World");
             m_xml.attribute("uid", world.uid);
@@ -135,10 +181,12 @@ class ProjectWriter {
         const MergedProcess& first = *process;
         std::int64_t last = first.rank;
         for (; process != m_project.processes.end() && process->rank < end &&
-               process->name.base == first.name.base;
+               process->name.base == first.name.base && process->name.directory == first.name.directory;
              ++process)
             last = process->rank;
         m_xml.start("Files");
+        if (const std::string& directory = m_ways.to(first.name.directory); !directory.empty())
+            m_xml.attribute("directory", directory);
         m_xml.attribute("base", first.name.base);
         m_xml.attribute("first", first.rank);
         m_xml.attribute("last", last);
@@ -432,6 +480,7 @@ class ProjectWriter {
 
     const MergedProject& m_project;
     const ProjectOptions& m_options;
+    WayToDirectories m_ways;
     XmlWriter m_xml;
 };
 

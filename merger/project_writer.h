@@ -9,6 +9,7 @@
 namespace hdtrace::merger {
 
 struct ProjectOptions {
+    std::string path; ///< where the project will be
     std::string description;
     /// For the simulator; the trace does not know how files are distributed over servers.
     std::string distribution_class = "de.hd.pvs.piosim.model.inputOutput.distribution.SimpleStripe";

@@ -32,6 +32,8 @@ std::string_view plural(Topic topic)
         return "cut-off traces";
     case Topic::datatypes_without_contents:
         return "datatypes without contents";
+    case Topic::left_out_files:
+        return "files that were left out";
     case Topic::lost_states:
         return "lost states";
     case Topic::missing_info_files:

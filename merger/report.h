@@ -36,6 +36,7 @@ enum class Topic {
     cut_off_lines,
     cut_off_traces,
     datatypes_without_contents,
+    left_out_files,
     lost_states,
     missing_info_files,
     missing_processes,

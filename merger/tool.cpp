@@ -12,11 +12,14 @@
 #include "merger/merged_project.h"
 #include "merger/options.h"
 #include "merger/project_writer.h"
+#include "merger/runs.h"
+#include "merger/worlds.h"
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -58,23 +61,22 @@ template <class Predicate> bool any_input(const MergedProject& project, Predicat
 }
 
 /// Reports why the output must not or cannot be written, before much time is spent.
-void check_output(const Options& options, const MergedProject& project, Report& report)
+void check_output(const std::string& output, bool overwrite, const MergedProject& project, Report& report)
 {
-    const std::string directory(directory_of(options.output));
+    const std::string directory(directory_of(output));
     if (access(directory.empty() ? "." : directory.c_str(), W_OK) != 0) {
-        report.error(options.output, std::strerror(errno));
+        report.error(output, std::strerror(errno));
         return;
     }
     std::error_code ignored;
-    if (!fs::exists(fs::symlink_status(options.output, ignored)))
+    if (!fs::exists(fs::symlink_status(output, ignored)))
         return;
-    if (!fs::is_regular_file(options.output, ignored))
-        report.error(options.output, "this is not a regular file and will not be replaced");
-    else if (any_input(project,
-                       [&](const std::string& input) { return is_same_file(options.output, input); }))
-        report.error(options.output, "this is a trace and will not be replaced");
-    else if (!options.overwrite)
-        report.error(options.output, "the file exists; --overwrite replaces it");
+    if (!fs::is_regular_file(output, ignored))
+        report.error(output, "this is not a regular file and will not be replaced");
+    else if (any_input(project, [&](const std::string& input) { return is_same_file(output, input); }))
+        report.error(output, "this is a trace and will not be replaced");
+    else if (!overwrite)
+        report.error(output, "the file exists; --overwrite replaces it");
 }
 
 /// Whoever may not read the traces may not read what they are made into.
@@ -88,48 +90,82 @@ void keep_private(const std::string& output, const MergedProject& project)
     permissions.restrict_umask();
 }
 
-void write_output(const Options& options, const MergedProject& project, Report& report)
+void write_output(const ProjectOptions& options, const MergedProject& project, Report& report)
 {
     try {
-        tools::OutputFile output(options.output);
-        write_project(project, options.project, output.descriptor());
+        tools::OutputFile output(options.path);
+        write_project(project, options, output.descriptor());
         output.commit();
     } catch (const std::system_error& error) {
-        report.error(options.output, error.code().message());
+        report.error(options.path, error.code().message());
     } catch (const std::invalid_argument& error) {
-        report.error(options.output, error.what());
+        report.error(options.path, error.what());
     }
 }
 
-void check_size(const Options& options, const MergedProject& project, Report& report)
+void check_size(const std::string& output, bool is_large, const MergedProject& project, Report& report)
 {
     const std::int64_t count = project.undescribed_members();
-    if (count > most_undescribed_members && !options.large)
-        report.error(options.output, "the communicators and windows would have " + std::to_string(count) +
-                                         " members that no file describes; --large writes them nevertheless");
+    if (count > most_undescribed_members && !is_large)
+        report.error(output, "the communicators and windows would have " + std::to_string(count) +
+                                 " members that no file describes; --large writes them nevertheless");
+}
+
+/// Beside the traces, with their name; of several runs with the same name each gets another one.
+std::string usual_output(const MergedProject& project, std::set<std::string>& taken)
+{
+    const TraceName& first = project.processes.front().name;
+    const std::string stem = first.directory + first.base;
+    std::string output = stem + ".proj";
+    for (int number = 2; !taken.insert(output).second; ++number)
+        output = stem + "-" + std::to_string(number) + ".proj";
+    return output;
 }
 
 /// Each stage needs the one before to be without errors.
-void merge(const Options& options, InputReader& reader, Report& report)
+void merge_run(const std::vector<InfoInput>& inputs, const Options& options, std::set<std::string>& outputs,
+               InputReader& reader, Report& report)
 {
-    const std::vector<InfoInput> inputs = by_world(find_inputs(options.inputs, report));
-    if (report.has_errors())
-        return;
     MergedProject project = unify(inputs, reader, report);
-    check_output(options, project, report);
-    if (project.has_worlds() && options.project.compat == Compat::piosimhd)
-        report.error(options.output, "the original tools know one MPI_COMM_WORLD only, but here are " +
-                                         std::to_string(project.worlds.size()) +
-                                         ": merge each world by itself");
-    check_size(options, project, report);
     if (report.has_errors())
         return;
-    audit(project, options.output, options.audit, reader, report);
+    const std::string output = options.output.empty() ? usual_output(project, outputs) : options.output;
+    check_output(output, options.overwrite, project, report);
+    if (project.has_worlds() && options.project.compat == Compat::piosimhd)
+        report.error(output, "the original tools know one MPI_COMM_WORLD only, but here are " +
+                                 std::to_string(project.worlds.size()) + ": merge each world by itself");
+    check_size(output, options.large, project, report);
+    if (report.has_errors())
+        return;
+    audit(project, output, options.audit, reader, report);
     if (options.find_sources && options.project.compat == Compat::none)
         add_source_places(project.call_sites, options.debug_directory, report);
     report.progress("writing", 0, 0);
-    keep_private(options.output, project);
-    write_output(options, project, report);
+    keep_private(output, project);
+    ProjectOptions project_options = options.project;
+    project_options.path = output;
+    write_output(project_options, project, report);
+    if (options.output.empty() && !report.has_errors())
+        std::printf("%s\n", tools::printable(output).c_str());
+}
+
+void merge(const Options& options, InputReader& reader, Report& report)
+{
+    const std::vector<InfoInput> inputs = find_inputs(options.inputs, report);
+    if (report.has_errors())
+        return;
+    const Runs runs = by_run(inputs);
+    if (runs.all.size() > 1 && !options.output.empty())
+        report.error(options.output, "the inputs are of " + std::to_string(runs.all.size()) +
+                                         " runs: " + list_of(runs) +
+                                         "; without -o each run gets a project beside its traces");
+    warn_of_remains(runs, report);
+    std::set<std::string> outputs;
+    for (const std::vector<InfoInput>& run : runs.all) {
+        if (report.has_errors())
+            return;
+        merge_run(by_world(run), options, outputs, reader, report);
+    }
 }
 
 tools::ExitCode run(const Options& options, InputReader& reader)

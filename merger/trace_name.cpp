@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 namespace hdtrace::merger {
 
@@ -63,6 +64,14 @@ std::string file_label(std::string_view name)
     if (label.starts_with('-'))
         label[0] = 'x';
     return label;
+}
+
+std::string canonical_directory(std::string_view path)
+{
+    namespace fs = std::filesystem;
+    const std::string_view directory = directory_of(path);
+    std::error_code ignored;
+    return fs::weakly_canonical(directory.empty() ? "." : directory, ignored).string();
 }
 
 } // namespace hdtrace::merger

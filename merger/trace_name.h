@@ -35,5 +35,8 @@ std::string file_label(std::string_view name);
 
 /// Everything up to and with the last '/'.
 std::string_view directory_of(std::string_view path);
+/// The same without links, dots and slash: directories that are the same compare equal, however they are
+/// spelled.
+std::string canonical_directory(std::string_view path);
 
 } // namespace hdtrace::merger

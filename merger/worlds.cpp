@@ -2,6 +2,7 @@
 
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/info.h"
+#include "merger/runs.h"
 #include "merger/trace_name.h"
 
 #include <algorithm>
@@ -39,15 +40,6 @@ std::string world_of(const std::string& info)
 bool world_less(const std::string& a, const std::string& b)
 {
     return strverscmp(a.c_str(), b.c_str()) < 0;
-}
-
-/// What the launcher's names of all jobs that one command has started have in common.
-std::string launch_of(const std::string& run)
-{
-    constexpr std::int64_t jobs = std::int64_t{1} << 16;
-    if (const auto number = label_number(run)) // of Open MPI 4, launch and job in one
-        return std::to_string(*number / jobs);
-    return run.substr(0, run.find('@')); // of Open MPI 5 and others: LAUNCH@JOB
 }
 
 } // namespace

@@ -236,21 +236,25 @@ std::string trace_path(const std::filesystem::path& prefix, const std::vector<st
     return path + ".trc";
 }
 
-// The names have the ranks in the worlds. Without a rank in one there is no such trace.
-std::string trace_path_in_world(const Project& project, const std::filesystem::path& folder,
-                                std::vector<std::string> labels)
+// The last of those that begin with this rank or before; null if there is none.
+template <class Item> const Item* find_before(const std::vector<Item>& items, std::int64_t rank)
+{
+    const auto behind = std::ranges::upper_bound(items, rank, {}, &Item::first);
+    return behind == items.begin() ? nullptr : &*std::prev(behind);
+}
+
+// Where the project tells it. The names have the ranks in the worlds.
+std::string told_trace_path(const Project& project, const std::filesystem::path& folder,
+                            std::vector<std::string> labels)
 {
     const auto level = std::ranges::find(project.levels, "Rank") - project.levels.begin();
     const auto rank = level < std::ssize(labels) ? label_number(labels[level]) : std::nullopt;
-    for (const World& world : project.worlds) {
-        for (const ProcessFiles& files : world.files) {
-            if (!rank || *rank < files.first || *rank > files.last)
-                continue;
-            labels[level] = std::to_string(*rank - world.first);
-            return trace_path(folder / files.base, labels);
-        }
-    }
-    return trace_path(folder / as_in_file_names(project.name), labels);
+    const ProcessFiles* const files = rank ? find_before(project.trace_files, *rank) : nullptr;
+    if (!files || *rank > files->last) // there is no such trace
+        return trace_path(folder / as_in_file_names(project.name), labels);
+    if (const World* const world = find_before(project.worlds, *rank))
+        labels[level] = std::to_string(*rank - world->first);
+    return trace_path((folder / files->directory / files->base).lexically_normal(), labels);
 }
 
 Project read_from(const std::string& path, detail::ByteSource& source)
@@ -279,9 +283,9 @@ std::vector<std::string> Project::trace_paths() const
     if (leaves.empty())
         return paths;
     const fs::path folder = fs::path(path).parent_path();
-    if (!worlds.empty()) {
+    if (!trace_files.empty()) {
         for (const auto& labels : leaves)
-            paths.push_back(trace_path_in_world(*this, folder, labels));
+            paths.push_back(told_trace_path(*this, folder, labels));
         return paths;
     }
     const fs::path after_file = folder / fs::path(path).stem();

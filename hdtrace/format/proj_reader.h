@@ -93,9 +93,10 @@ struct SiteIds {
     std::vector<Ranks> ranks;
 };
 
-/// What the names of the traces of some processes begin with.
+/// Where the traces of some processes are.
 struct ProcessFiles {
-    std::string base;
+    std::string directory;  ///< relative to the project's, or absolute
+    std::string base;       ///< what their names begin with
     std::int64_t first = 0; ///< rank in the project
     std::int64_t last = 0;
 };
@@ -105,7 +106,6 @@ struct World {
     std::string uid;
     std::int64_t first = 0; ///< rank in the project of its rank 0
     std::int64_t size = 0;
-    std::vector<ProcessFiles> files;
 };
 
 /// Which ranks in the project the numbers in some processes' traces stand for that are less than
@@ -139,10 +139,11 @@ struct Project {
     std::vector<SiteIds> site_ids;
     std::vector<World> worlds; ///< in the order of their ranks; none if all processes are of one
     std::vector<ForeignRanks> foreign_ranks;
+    std::vector<ProcessFiles> trace_files; ///< in the order of their ranks; none if the names tell
     Run run;
 
-    /// Where the traces of the leaves are: beside the project, named after its file, or else after the
-    /// program. Where there are several worlds, they say what the names begin with.
+    /// Where the traces of the leaves are: as trace_files says; without it beside the project, named after
+    /// its file, or else after the program.
     std::vector<std::string> trace_paths() const;
 };
 

@@ -1,5 +1,6 @@
 #include "hdtrace/format/world_list.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -10,7 +11,8 @@ namespace {
 
 ProcessFiles read_files(XmlReader& xml, const Element& element)
 {
-    ProcessFiles files{element.text("base"), number(xml, element, "first"), number(xml, element, "last")};
+    ProcessFiles files{element.text("directory"), element.text("base"), number(xml, element, "first"),
+                       number(xml, element, "last")};
     if (files.base.find('/') != std::string::npos)
         xml.fail("'" + files.base + "' is part of a file's name and must not hold '/'");
     xml.skip();
@@ -18,15 +20,15 @@ ProcessFiles read_files(XmlReader& xml, const Element& element)
 }
 
 // Worlds come in the order of their ranks.
-World read_world(XmlReader& xml, const Element& element, std::int64_t first)
+World read_world(XmlReader& xml, const Element& element, std::int64_t first, std::vector<ProcessFiles>& files)
 {
-    World world{element.text("uid"), number(xml, element, "first"), number(xml, element, "size"), {}};
+    World world{element.text("uid"), number(xml, element, "first"), number(xml, element, "size")};
     std::int64_t end = 0;
     if (world.first < first || world.size < 0 || __builtin_add_overflow(world.first, world.size, &end))
         xml.fail("the ranks of the world '" + world.uid + "' do not fit");
     for_each_child(xml, [&](const Element& child) {
         if (child.name == "Files")
-            world.files.push_back(read_files(xml, child));
+            files.push_back(read_files(xml, child));
         else
             xml.skip();
     });
@@ -60,13 +62,17 @@ void read_worlds(XmlReader& xml, Project& project)
     std::int64_t first = 0;
     for_each_child(xml, [&](const Element& child) {
         if (child.name == "World") {
-            const World& world = project.worlds.emplace_back(read_world(xml, child, first));
+            const World& world =
+                project.worlds.emplace_back(read_world(xml, child, first, project.trace_files));
             first = world.first + world.size;
-        } else if (child.name == "Foreign")
+        } else if (child.name == "Files") {
+            project.trace_files.push_back(read_files(xml, child));
+        } else if (child.name == "Foreign") {
             project.foreign_ranks.push_back(read_foreign(xml, child));
-        else
+        } else
             xml.skip();
     });
+    std::ranges::stable_sort(project.trace_files, {}, &ProcessFiles::first);
 }
 
 } // namespace hdtrace::detail

@@ -19,8 +19,7 @@ def call(*arguments, **options):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ([], "-o FILE.proj"),
-        (["app.info"], "-o FILE.proj"),
+        ([], "there is no input"),
         (["-o", "x.proj"], "there is no input"),
         (["-o"], "-o"),
         (["-o", "x.proj", "app", "--unknown"], "--unknown"),

@@ -137,7 +137,7 @@ def test_worlds_of_two_runs(traces, tmp_path):
     result = subprocess.run([MERGER, "-o", tmp_path / "x.proj", *traces.glob("worlds_*.info"), *other.glob("worlds-world2_*.info")],
                             capture_output=True, text=True, check=False)
     assert result.returncode == 1
-    assert "worlds-world2_" in result.stderr and "merge the files of each run by themselves" in result.stderr
+    assert "worlds-world2_" in result.stderr and "the inputs are of 2 runs" in result.stderr
     assert not (tmp_path / "x.proj").exists()
 
 
