@@ -1,0 +1,118 @@
+// JSON in the trace-event format, which Perfetto, speedscope and chrome://tracing open.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/tools/output_file.h"
+#include "merger/export/chrome/timeline.h"
+#include "merger/export/format.h"
+
+namespace hdtrace::exporter {
+
+using chrome::Timeline;
+using chrome::TraceEvents;
+using chrome::Track;
+using chrome::track_of;
+
+namespace {
+
+/// Where levels of the program's own take the place of ranks, each trace is a process.
+std::vector<TraceFile> numbered_traces(const Project& project)
+{
+    std::vector<TraceFile> traces = traces_of(project);
+    std::int64_t next = project.process_count;
+    for (TraceFile& trace : traces)
+        if (trace.rank < 0)
+            trace.rank = next++;
+    return traces;
+}
+
+void write_name(TraceEvents& events, std::string_view what, const Track& track, std::string_view name,
+                std::string_view order, std::int64_t place)
+{
+    events.begin("M", what, track).open_object("args").text("name", name).close_object().end();
+    events.begin("M", order, track).open_object("args").number("sort_index", place).close_object().end();
+}
+
+std::string process_name(const Project& project, const TraceFile& trace)
+{
+    const bool is_rank = trace.rank < project.process_count;
+    std::string name = is_rank ? "Rank " + std::to_string(trace.rank) : "Process";
+    if (!trace.labels.empty()) {
+        name += " (";
+        for (std::size_t i = 0; i < (is_rank ? 1 : trace.labels.size()); ++i)
+            name += (i > 0 ? " " : "") + trace.labels[i];
+        name += ")";
+    }
+    return name;
+}
+
+/// The names that the system has for threads, by rank and number.
+std::map<std::pair<std::int64_t, std::int64_t>, std::string> thread_names(const Project& project)
+{
+    std::map<std::pair<std::int64_t, std::int64_t>, std::string> names;
+    for (const RunProcess& process : project.run.processes)
+        for (const RunThread& thread : process.threads)
+            if (!thread.name.empty())
+                names[{process.rank, thread.number}] = thread.name;
+    return names;
+}
+
+void write_names(TraceEvents& events, const Project& project, const std::vector<TraceFile>& traces)
+{
+    const auto names = thread_names(project);
+    std::set<std::int64_t> named;
+    for (const TraceFile& trace : traces) {
+        const Track track = track_of(trace);
+        if (named.insert(trace.rank).second)
+            write_name(events, "process_name", track, process_name(project, trace), "process_sort_index",
+                       trace.rank);
+        const auto name = names.find({trace.rank, trace.thread});
+        write_name(events, "thread_name", track,
+                   "Thread " + std::to_string(trace.thread) +
+                       (name == names.end() ? "" : " (" + name->second + ")"),
+                   "thread_sort_index", trace.thread);
+    }
+    for (std::int64_t rank = 0; rank < project.process_count; ++rank)
+        if (!named.contains(rank))
+            write_name(events, "process_name", {rank + 1, 1}, "Rank " + std::to_string(rank) + " (no trace)",
+                       "process_sort_index", rank);
+}
+
+void convert_to_chrome(const Project& project, const Options& options, Account& account)
+{
+    const ObjectTable objects(project);
+    const std::vector<TraceFile> traces = numbered_traces(project);
+    Selection all;
+    all.unfinished = true;
+    MergedTraces calls(traces, all);
+    const State* call = calls.next(); // the first one of all
+    tools::OutputFile file(options.output);
+    TraceEvents events([&](std::string_view text) { file.write(text); }, call ? call->time : 0);
+    write_names(events, project, traces);
+    Timeline timeline(project, objects, events, account);
+    MessageMatcher messages(objects, [&](const Message& message) { timeline.draw(message); });
+    EventWalk walk({&timeline, &messages});
+    for (; call != nullptr; call = calls.next())
+        walk.add(calls.trace(), *call);
+    messages.finish();
+    timeline.finish();
+    events.finish();
+    file.commit();
+}
+
+} // namespace
+
+Format chrome_format()
+{
+    return {"chrome",
+            "a file of JSON in the trace-event format, for Perfetto and speedscope",
+            convert_to_chrome,
+            {}};
+}
+
+} // namespace hdtrace::exporter
