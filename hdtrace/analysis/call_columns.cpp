@@ -37,7 +37,8 @@ Partners partners_of(const State& state)
 
 CallTable::CallTable(std::shared_ptr<const OpenedProject> project, Selection selection)
     : m_project(std::move(project)), m_rows(selection),
-      m_states(m_project->traces, with_regions(m_project->project, without_names(std::move(selection))))
+      m_states(m_project->existing_traces(),
+               with_regions(m_project->project, without_names(std::move(selection))))
 {
 }
 

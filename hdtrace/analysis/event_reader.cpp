@@ -6,7 +6,8 @@ namespace hdtrace {
 
 EventReader::EventReader(std::shared_ptr<const OpenedProject> project, Selection selection, EventKind kind)
     : m_project(std::move(project)), m_interval(selection.interval), m_kind(kind),
-      m_states(m_project->traces, with_regions(m_project->project, without_names(std::move(selection))))
+      m_states(m_project->existing_traces(),
+               with_regions(m_project->project, without_names(std::move(selection))))
 {
 }
 

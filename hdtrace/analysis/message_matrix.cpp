@@ -7,7 +7,7 @@ namespace hdtrace {
 
 MessageMatrix::MessageMatrix(std::shared_ptr<const OpenedProject> project, Selection selection)
     : m_project(std::move(project)), m_rows(selection),
-      m_states(m_project->traces, without_names(std::move(selection)))
+      m_states(m_project->existing_traces(), without_names(std::move(selection)))
 {
 }
 

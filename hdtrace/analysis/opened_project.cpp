@@ -1,8 +1,14 @@
 #include "hdtrace/analysis/opened_project.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
+
+#include "hdtrace/format/compressed.h"
 
 namespace hdtrace {
 namespace {
@@ -13,6 +19,12 @@ template <class Object> std::vector<std::string> labels_of(const std::vector<Obj
     for (const Object& object : objects)
         names.push_back(object.name);
     return unique_labels(names);
+}
+
+bool exists(const TraceFile& trace)
+{
+    std::error_code ignored;
+    return std::filesystem::exists(detail::existing_name(trace.path), ignored);
 }
 
 } // namespace
@@ -56,6 +68,20 @@ OpenedProject::OpenedProject(Project opened)
 {
     for (const TraceFile& trace : traces)
         m_paths.try_emplace({trace.rank, trace.thread}, trace.path);
+}
+
+std::vector<TraceFile> OpenedProject::existing_traces() const
+{
+    std::vector<TraceFile> existing;
+    std::ranges::copy_if(traces, std::back_inserter(existing), exists);
+    return existing;
+}
+
+std::vector<TraceFile> OpenedProject::missing_traces() const
+{
+    std::vector<TraceFile> missing;
+    std::ranges::copy_if(traces, std::back_inserter(missing), std::not_fn(exists));
+    return missing;
 }
 
 const std::string& OpenedProject::path_of(std::int64_t rank, std::int64_t thread) const

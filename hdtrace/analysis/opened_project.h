@@ -22,6 +22,9 @@ struct OpenedProject {
     OpenedProject(const OpenedProject&) = delete;
     OpenedProject& operator=(const OpenedProject&) = delete;
 
+    /// Of which the files are there now, and the others.
+    std::vector<TraceFile> existing_traces() const;
+    std::vector<TraceFile> missing_traces() const;
     /// Where a trace is, for messages; the project itself if it has no such trace.
     const std::string& path_of(std::int64_t rank, std::int64_t thread) const;
     const std::string& label_of(const Communicator& communicator) const;

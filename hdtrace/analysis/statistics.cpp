@@ -77,12 +77,6 @@ std::string peer_label(std::int64_t rank)
     return rank == any_rank ? "any" : rank == other_world ? "another world" : std::to_string(rank);
 }
 
-bool sends_or_receives(CallClass call_class)
-{
-    return call_class == CallClass::point_to_point || call_class == CallClass::collective ||
-           call_class == CallClass::one_sided;
-}
-
 // "64..127": the sizes whose highest bit is the same.
 std::string sizes_with_width(std::int64_t width)
 {
@@ -131,7 +125,8 @@ std::size_t Statistics::KeysHash::operator()(const Keys& keys) const
 Statistics::Statistics(std::shared_ptr<const OpenedProject> project, Selection selection,
                        std::vector<Groupings> tables)
     : m_project(std::move(project)), m_rows(selection),
-      m_states(m_project->traces, with_regions(m_project->project, without_names(std::move(selection))))
+      m_states(m_project->existing_traces(),
+               with_regions(m_project->project, without_names(std::move(selection))))
 {
     if (tables.empty())
         for (std::size_t i = 0; i < grouping_count; ++i)
@@ -250,12 +245,12 @@ Statistics::Key Statistics::key_of(Grouping grouping, const Call& call)
     case Grouping::size:
         break;
     }
-    return size_key(call);
+    return size_key();
 }
 
-Statistics::Key Statistics::size_key(const Call& call) const
+Statistics::Key Statistics::size_key() const
 {
-    if (!m_volume || !sends_or_receives(call.facts.call_class))
+    if (!m_volume)
         return {};
     return std::bit_width(static_cast<std::uint64_t>(std::max(m_volume->sent, m_volume->received)));
 }

@@ -105,7 +105,7 @@ class Statistics : EventVisitor {
     void count_in(Table& table, const Call& call, const Totals& one);
     std::int64_t exclusive_time(const Call& call, std::int64_t time);
     Key key_of(Grouping grouping, const Call& call);
-    Key size_key(const Call& call) const;
+    Key size_key() const;
     std::string label_of(Grouping grouping, std::int64_t key) const;
 
     std::shared_ptr<const OpenedProject> m_project;

@@ -8,7 +8,7 @@
 namespace hdtrace {
 namespace {
 
-constexpr CallFacts all_calls[] = {
+constexpr CallFacts calls[] = {
 #define HDT_CALL(...) CallFacts{__VA_ARGS__},
 #include "hdtrace/calls/facts.inc"
 };
@@ -53,7 +53,7 @@ using CallIndex = std::unordered_map<std::string_view, const CallFacts*>;
 CallIndex index_of_calls()
 {
     CallIndex index;
-    for (const CallFacts& facts : all_calls)
+    for (const CallFacts& facts : calls)
         index.emplace(facts.name, &facts);
     return index;
 }
@@ -82,8 +82,8 @@ ReferenceIndex index_of_references()
 
 const CallFacts* find_call(std::string_view name)
 {
-    static const CallIndex calls = index_of_calls();
-    if (const auto found = calls.find(name); found != calls.end())
+    static const CallIndex index = index_of_calls();
+    if (const auto found = index.find(name); found != index.end())
         return found->second;
     constexpr std::string_view large = "_c";
     return name.ends_with(large) ? find_call(name.substr(0, name.size() - large.size())) : nullptr;
@@ -93,6 +93,11 @@ const CallFacts& facts_of(std::string_view name)
 {
     const CallFacts* facts = find_call(name);
     return facts ? *facts : name == event.name ? event : no_call;
+}
+
+std::span<const CallFacts> all_calls()
+{
+    return calls;
 }
 
 CallClass class_of(std::string_view name)

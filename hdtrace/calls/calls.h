@@ -16,6 +16,9 @@ const CallFacts* find_call(std::string_view name);
 /// The same; states that are no calls have facts that say nothing, with the class `event` or `other`.
 const CallFacts& facts_of(std::string_view name);
 
+/// All calls that are known, without those with large counts.
+std::span<const CallFacts> all_calls();
+
 /// The class of a state by its name.
 CallClass class_of(std::string_view name);
 

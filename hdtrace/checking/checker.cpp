@@ -1,13 +1,10 @@
 #include "hdtrace/checking/checker.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <functional>
 #include <set>
 #include <utility>
 
 #include "hdtrace/checking/deadlocks.h"
-#include "hdtrace/format/compressed.h"
 
 namespace hdtrace {
 namespace {
@@ -20,26 +17,13 @@ Selection all_states()
     return selection;
 }
 
-bool exists(const TraceFile& trace)
-{
-    return std::filesystem::exists(detail::existing_name(trace.path));
-}
-
-std::vector<TraceFile> existing(std::vector<TraceFile> traces)
-{
-    std::erase_if(traces, std::not_fn(exists));
-    return traces;
-}
-
-std::set<std::int64_t> ranks_without_traces(const std::vector<TraceFile>& traces)
+std::set<std::int64_t> ranks_without_traces(const OpenedProject& project)
 {
     std::set<std::int64_t> ranks;
-    for (const TraceFile& trace : traces)
-        if (!exists(trace))
-            ranks.insert(trace.rank);
-    for (const TraceFile& trace : traces)
-        if (exists(trace))
-            ranks.erase(trace.rank);
+    for (const TraceFile& trace : project.missing_traces())
+        ranks.insert(trace.rank);
+    for (const TraceFile& trace : project.existing_traces())
+        ranks.erase(trace.rank);
     return ranks;
 }
 
@@ -68,20 +52,18 @@ bool is_told_by_one(FindingKind kind)
 Checker::Checker(std::shared_ptr<const OpenedProject> project)
     : m_project(std::move(project)), m_left_out(m_project->project), m_findings(*m_project),
       m_references(m_project->objects),
-      m_calls(existing(m_project->traces), all_states(),
+      m_calls(m_project->existing_traces(), all_states(),
               [this](const TraceFile& trace, const State& state) { m_references.check(trace, state); }),
       m_messages(m_project->objects, [this](const Message& message) { check_message(message); }),
       m_collectives(
           m_project->objects, [this](const Collective& collective) { m_collective_check.check(collective); },
-          ranks_without_traces(m_project->traces)),
+          ranks_without_traces(*m_project)),
       m_waiting(m_project->objects)
 {
     m_collectives.keep_arguments();
     m_collectives.follow_objects();
-    for (const TraceFile& trace : m_project->traces)
-        if (!exists(trace))
-            m_endings.report_trace(FindingKind::missing, trace.rank, trace.path, 0,
-                                   "the trace does not exist");
+    for (const TraceFile& trace : m_project->missing_traces())
+        m_endings.report_trace(FindingKind::missing, trace.rank, trace.path, 0, "the trace does not exist");
 }
 
 std::vector<Finding> Checker::read(std::size_t calls)

@@ -41,6 +41,8 @@ class Checker : EventVisitor {
     /// What so many calls show; at the end also what was never answered. Throws ReadError.
     std::vector<Finding> read(std::size_t calls);
     bool at_end() const { return m_at_end; }
+    /// How many were looked at, with those inside others.
+    std::uint64_t calls() const { return m_walk.calls(); }
     /// The traces that may be other than their schema says behind their root. Known at the end.
     std::vector<std::string> doubtful_traces() const { return m_calls.with_odd_lines(); }
     /// To which the sites of findings belong.

@@ -1,25 +1,15 @@
 #include "hdtrace/checking/races.h"
 
-#include <filesystem>
 #include <limits>
 #include <vector>
 
 #include "hdtrace/checking/file_conflicts.h"
 #include "hdtrace/checking/message_races.h"
 #include "hdtrace/checking/window_conflicts.h"
-#include "hdtrace/format/compressed.h"
 #include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
 namespace {
-
-std::vector<TraceFile> existing(std::vector<TraceFile> traces)
-{
-    std::erase_if(traces, [](const TraceFile& trace) {
-        return !std::filesystem::exists(detail::existing_name(trace.path));
-    });
-    return traces;
-}
 
 Selection all_states()
 {
@@ -84,7 +74,7 @@ void find_races(Findings& findings)
             order.add(message);
     });
     EventWalk walk({&windows, &files, &order, &messages, &matcher});
-    MergedTraces calls(existing(findings.project().traces), all_states());
+    MergedTraces calls(findings.project().existing_traces(), all_states());
     walk.add_all(calls);
     matcher.finish();
     if (order.is_full())

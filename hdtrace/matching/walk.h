@@ -47,6 +47,8 @@ class EventWalk {
     /// All states that are left. Throws ReadError.
     void add_all(MergedTraces& states);
 
+    /// How many were handed out.
+    std::uint64_t calls() const { return m_calls; }
     /// The operations in flight.
     const RequestTable& requests() const { return m_requests; }
     /// What Call::region and Call::own_region mean.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,6 +19,9 @@ from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, on
 if TYPE_CHECKING:
     import numpy
     import pandas
+
+
+_MISSING = "this trace is missing"
 
 
 class MergeWarning(UserWarning):
@@ -56,9 +60,9 @@ class Project(Closing):
 
     def __init__(self, *paths: str | os.PathLike[str]) -> None:
         project, texts = read_project(list(paths))
-        for text in texts:
-            warnings.warn(text, MergeWarning, stacklevel=2)
         self._project = project
+        for text in (*texts, *self._missing_traces(texts)):
+            warnings.warn(text, MergeWarning, stacklevel=2)
         self._closed = False
         self.path: str = project.path
         self.name: str = project.name
@@ -77,12 +81,25 @@ class Project(Closing):
         self.trace_paths: list[str] = project.trace_paths
         self.threads: list[Thread] = project.threads
 
+    def _missing_traces(self, said: list[str]) -> Iterator[str]:
+        """In words, but only a few; none if merging has told of them."""
+        most = 20
+        missing = [] if any(_MISSING in text for text in said) else [thread.path for thread in self.missing_traces]
+        yield from (f"{path}: {_MISSING}" for path in missing[:most])
+        if rest := len(missing[most:]):
+            yield f"{self.path}: {rest} more traces are missing"
+
     @cached_property
     def datatypes(self) -> dict[int, dict[int, Datatype]]:
         datatypes: dict[int, dict[int, Datatype]] = {}
         for of_rank in self._project.datatypes:
             datatypes.setdefault(of_rank.rank, {}).update({datatype.id: datatype for datatype in of_rank.types})
         return datatypes
+
+    @cached_property
+    def missing_traces(self) -> list[Thread]:
+        """Those of which there is no file; what they had is in no call, message or sum."""
+        return self._project.missing_traces
 
     @cached_property
     def run(self) -> Run:
@@ -122,7 +139,7 @@ class Project(Closing):
         interval: calls that are at least partly in it, (begin, end) in nanoseconds since the epoch; None is open
         unfinished: also the calls in which a process ended, which have no attributes
         """
-        self._check_open()
+        self._check_readable()
         begin, end = interval
         selection = select(
             ranks=one_or_more(rank),
@@ -151,7 +168,7 @@ class Project(Closing):
         interval: Interval = (None, None),
     ) -> Counters:
         """The values of the program's counters that fit everything that is given, as columns."""
-        self._check_open()
+        self._check_readable()
         begin, end = interval
         return Counters(self._project, select(ranks=one_or_more(rank), threads=one_or_more(thread), begin=begin, end=end))
 
@@ -163,7 +180,7 @@ class Project(Closing):
         interval: Interval = (None, None),
     ) -> Marks:
         """What the program marked, as far as it fits everything that is given, as columns."""
-        self._check_open()
+        self._check_readable()
         begin, end = interval
         return Marks(self._project, select(ranks=one_or_more(rank), threads=one_or_more(thread), begin=begin, end=end))
 
@@ -217,6 +234,11 @@ class Project(Closing):
     def _check_open(self) -> None:
         if self._closed:
             raise ValueError(f"{self.path}: the project is closed")
+
+    def _check_readable(self) -> None:
+        self._check_open()
+        if self.threads and len(self.missing_traces) == len(self.threads):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.threads[0].path)
 
     def __repr__(self) -> str:
         return f"Project({self.path!r})"

@@ -1,8 +1,12 @@
 // The calls of a project. They are read in steps, between which Python may stop it.
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -28,7 +32,7 @@ class CallReader {
     /// Regions are known to read() only.
     CallReader(ProjectPointer project, Selection selection, bool regions)
         : m_project(std::move(project)), m_wanted(selection),
-          m_states(m_project->traces,
+          m_states(m_project->existing_traces(),
                    regions ? with_regions(m_project->project, std::move(selection)) : std::move(selection))
     {
     }
@@ -174,6 +178,13 @@ void bind_calls(py::module_& module)
         .def(py::init<ProjectPointer, Selection>(), py::arg("project"), py::arg("selection"),
              py::call_guard<Unlocked>());
     constexpr std::size_t class_count = static_cast<std::size_t>(CallClass::other) + 1;
+    module.def(
+        "is_call", [](std::string_view name) { return find_call(name) != nullptr; }, py::arg("name"));
+    module.def("all_calls", [] {
+        std::vector<std::string_view> names;
+        std::ranges::transform(all_calls(), std::back_inserter(names), &CallFacts::name);
+        return names;
+    });
     module.attr("CALL_CLASSES") = names_of<CallClass, class_count>(class_name);
 }
 

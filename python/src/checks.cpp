@@ -119,6 +119,7 @@ void bind_checks(py::module_& module)
         .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>())
         .def("read", &read_findings, py::arg("calls"))
         .def_property_readonly("at_end", &Checker::at_end)
+        .def_property_readonly("calls", &Checker::calls)
         .def_property_readonly("doubtful_traces",
                                [](const Checker& checker) { return file_texts(checker.doubtful_traces()); });
     bind_problems(module);

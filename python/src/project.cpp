@@ -230,6 +230,7 @@ void bind_project(py::module_& module)
             "trace_paths",
             [](const OpenedProject& project) { return file_texts(project.project.trace_paths()); })
         .def_readonly("threads", &OpenedProject::traces)
+        .def_property_readonly("missing_traces", &OpenedProject::missing_traces)
         .def_readonly("communicator_labels", &OpenedProject::communicator_labels)
         .def_property_readonly("file_labels",
                                [](const OpenedProject& project) { return file_texts(project.file_labels); })

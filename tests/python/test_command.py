@@ -76,7 +76,7 @@ Type_size          1  0.100000  100 ms   2.9    100 ms  100 ms   100 ms
     ("communicator", {"WORLD": 4}),
     ("communicator-size", {"2": 4}),
     ("file", {"/data/out": 1}),
-    ("size", {"8..15": 2}),
+    ("size", {"8..15": 2, "16..31": 1}),
 ])
 def test_stats_by(project, by, calls):
     (groups,) = json.loads(run_well("stats", project, "--by", by, "--json"))["by"].values()
@@ -207,7 +207,7 @@ def test_stats_by_counter_of_a_part_of_the_run(counters):
 
     assert values("--rank", "0", "--interval", "1..5") == {("copied", 0): 2, ("rate", 0): 1, ("cells", 0): 1, ("undefined", 0): 1}
     assert values("--rank", "1", "--call", "Send") == {("copied", 1): 2, ("rate", 1): 3}
-    assert values("--thread", "1") == {}
+    assert run("stats", counters, "--thread", "1").returncode == USAGE
 
 
 def test_marks_and_counters_are_no_calls(tmp_path):
@@ -345,7 +345,7 @@ def test_check_names_the_cause_first(tmp_path):
 
     second.unlink()
     result = run("check", project)
-    assert (result.returncode, result.stderr) == (ERROR, "")
+    assert (result.returncode, result.stderr) == (ERROR, f"hdtrace: {second}: this trace is missing\n")
     assert result.stdout.splitlines()[0] == f"{second}: missing: the trace does not exist"
     assert result.stdout.splitlines()[1:] == [
         f"  {first}:5: collective-missing: operation 0 on WORLD, Barrier, was not called by rank 1",
@@ -406,7 +406,14 @@ def test_check_shows_few_of_many_traces(tmp_path):
     [call("Comm_split", 1, "cid='0' newcid='-1' color='1' key='0'")],
 ])
 def test_check_finds_nothing(tmp_path, traces):
-    assert run_well("check", write_project(tmp_path, *traces)) == ""
+    assert run_well("check", write_project(tmp_path, *traces)).startswith("app: nothing wrong was found; ")
+
+
+@pytest.mark.parametrize("traces, checked", [
+    ([BARRIER], "1 call of 1 process was checked"), ([BARRIER * 2, BARRIER * 2], "4 calls of 2 processes were checked")])
+def test_check_says_what_it_has_checked(tmp_path, traces, checked):
+    assert run_well("check", write_project(tmp_path, *traces)) == f"app: nothing wrong was found; {checked}\n"
+    assert json.loads(run_well("check", tmp_path / "app.proj", "--json")) == []
 
 
 def test_warnings_count_if_asked(tmp_path):
@@ -423,7 +430,7 @@ def test_findings_are_chosen(tmp_path):
     kinds = {finding["kind"] for finding in json.loads(run("check", "--json", project).stdout)}
     assert kinds == {"message-not-received", "request-not-completed"}
     assert len(run("check", "--only", "request-not-completed", project).stdout.splitlines()) == 1
-    assert run_well("check", "--not", "request-not-completed,message-not-received", project) == ""
+    assert "nothing of what was asked for was found" in run_well("check", "--not", "request-not-completed,message-not-received", project)
     assert run("check", "--only", "nothing", project).returncode == USAGE
 
 
@@ -433,7 +440,7 @@ def test_findings_are_suppressed(tmp_path):
     file.write_text("# known\nrequest-*\n\nmessage-not-received main\n")
     assert "message-not-received" in run("check", "--suppress", file, project).stdout  # it is not known to be in main
     file.write_text("request-*\nmessage-not-received *  # wherever\n")
-    assert run_well("check", "--suppress", file, project) == ""
+    assert "nothing of what was asked for was found" in run_well("check", "--suppress", file, project)
     file.write_text("message-not-received\nnothing\n")
     result = run("check", "--suppress", file, project)
     assert result.returncode == USAGE and f"{file}:2: there is no kind of findings 'nothing'" in result.stderr
@@ -453,8 +460,9 @@ def test_sarif(tmp_path):
 
 def test_a_real_run(heat):
     result = run("check", heat)
-    assert (result.returncode, result.stdout) == (0, "") and "nothing is known of buffer-conflict, buffer-modified, outside-mpi, " in result.stderr
-    assert run_well("check", "--only", "deadlock,message-race", heat) == ""
+    assert (result.returncode, result.stdout) == (0, "06-heat: nothing wrong was found; 836 calls of 4 processes were checked\n")
+    assert "nothing is known of buffer-conflict, buffer-modified, outside-mpi, " in result.stderr
+    assert "nothing of what was asked for was found" in run_well("check", "--only", "deadlock,message-race", heat)
     stats = json.loads(run_well("stats", heat, "--by", "class", "--by", "call", "--json"))
     assert stats["by"]["class"]["process"]["calls"] == stats["by"]["call"]["Init"]["calls"] + stats["by"]["call"]["Finalize"]["calls"]
     dumped = run_well("dump", heat).splitlines()
@@ -465,7 +473,7 @@ def test_a_real_run(heat):
 @pytest.mark.parametrize("program", ["persistent", "nonblocking_collectives", "intercommunicators", "windows"])
 def test_real_runs_have_no_findings(trace_program, program):
     result = run("check", trace_program(program))
-    assert (result.returncode, result.stdout) == (0, "")
+    assert result.returncode == 0 and result.stdout.startswith(f"{program}: nothing wrong was found; ")
 
 
 def test_warns_of_traces_that_were_cut_off(tmp_path):
@@ -496,7 +504,7 @@ def test_repair_of_a_compressed_trace(tmp_path):
     Path(trace).unlink()
     assert run("check", project).stdout.endswith("</Program> is missing: the trace was cut off\n")
     assert run_well("repair", project) == f"{compressed}: </Program> was missing; closed, the original is {compressed}.orig\n"
-    assert run_well("check", project) == ""
+    assert run_well("check", project) == "app: nothing wrong was found; 1 call of 1 process was checked\n"
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o444], ids=oct)
@@ -516,8 +524,45 @@ def test_repair_goes_on_after_errors(tmp_path):
     first, second = hdtrace.open(project).trace_paths
     Path(first).unlink()
     result = run("repair", project)
-    assert (result.returncode, result.stderr) == (ERROR, f"hdtrace: {first}: No such file or directory\n")
+    assert (result.returncode, result.stderr) == (
+        ERROR, f"hdtrace: {first}: this trace is missing\nhdtrace: {first}: No such file or directory\n")
     assert result.stdout.startswith(f"{second}: ")
+
+
+def test_what_is_there_is_read_if_traces_are_missing(tmp_path):
+    project = write_project(tmp_path, BARRIER, BARRIER * 2, BARRIER)
+    first, second, third = hdtrace.open(project).trace_paths
+    Path(first).unlink()
+    result = run("stats", project)
+    assert (result.returncode, result.stderr) == (FINE, f"hdtrace: {first}: this trace is missing\n")
+    assert result.stdout.startswith("app: 2 of 3 processes, 3 calls in ")
+    assert len(run("dump", project).stdout.splitlines()) == 3
+    with pytest.warns(hdtrace.MergeWarning, match="this trace is missing"), hdtrace.open(project) as opened:
+        assert [thread.path for thread in opened.missing_traces] == [first]
+        assert opened.to_columns()["rank"].tolist() == [1, 1, 2]
+    for path in (second, third):
+        Path(path).unlink()
+    result = run("stats", project)
+    assert result.returncode == ERROR and result.stderr.endswith(f"hdtrace: {first}: No such file or directory\n")
+
+
+@pytest.mark.parametrize("options, message", [
+    (["--call", "Allredcue"], "--call: nothing is called 'Allredcue' here; did you mean Allreduce?"),
+    (["--call", "Send,mpi_isend"], "--call: nothing is called 'mpi_isend' here; did you mean Isend?"),
+    (["--call", "Send,step 1"], "--call: nothing is called 'step 1' here"),
+    (["--rank", "9"], "--rank: there is no process 9, only 0 to 1"),
+    (["--thread", "3..5"], "--thread: there is no thread 3, only 0"),
+])
+@pytest.mark.parametrize("command", ["stats", "dump"])
+def test_what_is_not_there_cannot_be_chosen(project, command, options, message):
+    result = run(command, project, *options)
+    assert (result.returncode, result.stdout, result.stderr) == (USAGE, "", f"hdtrace: {message}\n")
+
+
+def test_calls_are_chosen_by_their_names(tmp_path):
+    """With and without MPI_, also those that the program does not make; its own states, too."""
+    project = write_project(tmp_path, BARRIER + "<step time='3.000000000' end='4.000000000' />\n")
+    assert [len(run_well("dump", project, "--call", names).splitlines()) for names in ("MPI_Barrier", "step", "Send", "step,Barrier")] == [1, 1, 0, 2]
 
 
 def test_repair_names_each_file_once(tmp_path):

@@ -15,7 +15,7 @@ from .._hdtrace import Checker, find_problems, finding_kinds, printable
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .check_choice import Choice
-from .output import Progress, message, print_json, site_fields
+from .output import Progress, count_of_processes, counted, message, print_json, site_fields
 from .sarif import sarif
 
 KINDS = {kind.name: kind for kind in finding_kinds()}  # in the order of the output
@@ -71,9 +71,8 @@ _NOT_WHOLE = ("killed-by-signal", "missing", "cut-off", "no-finalize", "aborted"
 _MOST_TRACES = 10  # of one kind
 
 
-def find(project: Project, schemas: bool = True) -> list[Finding]:
+def find(project: Project, checker: Checker, schemas: bool = True) -> list[Finding]:
     """All that is wrong: what explains most comes first, what follows of another finding last."""
-    checker = project.checker()
     findings = list(_across_traces(checker))
     if schemas:
         plain = set(project.trace_paths) - set(checker.doubtful_traces)
@@ -134,7 +133,8 @@ def _say_what_cannot_be_found(project: Project, only: list[str], left_out: list[
 def run(arguments: Namespace) -> int:
     choice = Choice(arguments.only, getattr(arguments, "not"), arguments.suppress, tuple(KINDS))
     project = Project(*arguments.project)
-    findings = [finding for finding in find(project, schemas=not arguments.no_schemas) if choice.has(finding)]
+    checker = project.checker()
+    findings = [finding for finding in find(project, checker, schemas=not arguments.no_schemas) if choice.has(finding)]
     if arguments.json:
         print_json([asdict(finding) for finding in findings])
     elif arguments.sarif:
@@ -142,5 +142,8 @@ def run(arguments: Namespace) -> int:
     else:
         for line in findings if arguments.all else summary(findings, arguments.limit):
             print(printable(str(line)))
+        if not findings:
+            what = "nothing of what was asked for was found" if choice.is_partial else "nothing wrong was found"
+            print(f"{printable(project.name)}: {what}; {counted(checker.calls, 'call')} of {count_of_processes(project)} {'was' if checker.calls == 1 else 'were'} checked")
         _say_what_cannot_be_found(project, arguments.only, getattr(arguments, "not"))
     return 1 if any(finding.is_error or arguments.strict for finding in findings) else 0

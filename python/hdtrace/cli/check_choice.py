@@ -48,6 +48,11 @@ class Choice:
         self.left_out = tuple(left_out or ())
         self.suppressed = [one for path in suppressions or () for one in _read(path, kinds)]
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether there may be findings that it leaves out."""
+        return bool(self.only or self.left_out or self.suppressed)
+
     def has(self, finding: Finding) -> bool:
         kind = finding.kind
         if (self.only and kind not in self.only) or kind in self.left_out:

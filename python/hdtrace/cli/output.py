@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from .._hdtrace import CallSite, printable
+from ..project import Project
 
 
 class UsageError(Exception):
@@ -31,6 +32,19 @@ def message(text: str) -> None:
 def reason(error: OSError) -> str:
     """What went wrong with which file."""
     return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else str(error.strerror or error)
+
+
+def counted(count: int, what: str, plural: str = "s") -> str:
+    return f"{count:,} {what}{'' if count == 1 else plural}"
+
+
+def count_of_processes(project: Project) -> str:
+    """4 processes; those without a trace are not counted."""
+    there, missing = {thread.path: thread.rank for thread in project.threads}, 0
+    if project.missing_traces:
+        lost = {there.pop(thread.path) for thread in project.missing_traces}
+        missing = len(lost - set(there.values()))
+    return f"{project.process_count - missing} of {counted(project.process_count, 'process', 'es')}" if missing else counted(project.process_count, "process", "es")
 
 
 def warn_of_missing(missing: Iterable[str]) -> None:

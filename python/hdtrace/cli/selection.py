@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
+from .._hdtrace import all_calls, is_call
 from ..project import Project
 from ..streams import Interval
+from .output import UsageError
 from .table import LARGEST
+
+_PREFIX = "MPI_"
 
 
 def absolute_interval(project: Project, arguments: Namespace) -> Interval:
@@ -20,12 +26,36 @@ def absolute_interval(project: Project, arguments: Namespace) -> Interval:
     return absolute(begin), absolute(end)
 
 
+def _did_you_mean(name: str, names: Iterable[str]) -> str:
+    spellings = {known.lower(): known for known in names}
+    near = get_close_matches(name.lower(), spellings, n=1)
+    return f"; did you mean {spellings[near[0]]}?" if near else ""
+
+
+def _call_names(project: Project, names: Sequence[str]) -> list[str]:
+    """With or without MPI_. Other names than those of MPI's functions must be in the traces: of regions, or of the program's own states."""
+    wanted = [name.removeprefix(_PREFIX) if is_call(name.removeprefix(_PREFIX)) else name for name in names]
+    for name in wanted:
+        if not is_call(name) and next(iter(project.calls(name=name, unfinished=True)), None) is None:
+            raise UsageError(f"--call: nothing is called '{name}' here{_did_you_mean(name.removeprefix(_PREFIX), all_calls())}")
+    return wanted
+
+
+def _check_number(option: str, what: str, wanted: Sequence[int], known: Iterable[int]) -> None:
+    there = sorted(set(known))
+    if wanted and there and not set(there).intersection(wanted):
+        known_ones = f"{there[0]} to {there[-1]}" if len(there) > 1 else there[0]
+        raise UsageError(f"{option}: there is no {what} {wanted[0]}, only {known_ones}")
+
+
 def filters(project: Project, arguments: Namespace) -> dict[str, Any]:
-    """The arguments of Project.calls()."""
+    """The arguments of Project.calls(). Raises UsageError for what is not in the project."""
+    _check_number("--rank", "process", arguments.rank, (thread.rank for thread in project.threads))
+    _check_number("--thread", "thread", arguments.thread, (thread.thread for thread in project.threads))
     return {
         "rank": arguments.rank,
         "thread": arguments.thread,
-        "name": arguments.call,
+        "name": _call_names(project, arguments.call),
         "call_class": getattr(arguments, "class"),
         "interval": absolute_interval(project, arguments),
     }

@@ -12,7 +12,7 @@ from .._hdtrace import MessageMatrix, Statistics, Totals, printable
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .counters import counter_table, describe_counters
-from .output import Progress, UsageError, duration, print_json, seconds, table, warn_of_missing
+from .output import Progress, UsageError, count_of_processes, duration, print_json, seconds, table, warn_of_missing
 from .selection import filters
 from .table import COUNTER
 
@@ -123,7 +123,7 @@ def _show_matrix(project: Project, matrix: MessageMatrix, arguments: Namespace) 
     if arguments.csv:
         csv.writer(sys.stdout, lineterminator="\n").writerows([heads, *rows])
     else:
-        print(f"{printable(project.name)}: {project.process_count} processes, {what} of point-to-point communication\n")
+        print(f"{printable(project.name)}: {count_of_processes(project)}, {what} of point-to-point communication\n")
         print(table(heads, rows, heads), end="")
 
 
@@ -135,7 +135,7 @@ def _show_tables(project: Project, statistics: Statistics, tables: list[list[str
     elif arguments.csv:
         _write_csv(tables[0], statistics)
     else:
-        counts = f"{project.process_count} processes, {statistics.totals.calls} calls"
+        counts = f"{count_of_processes(project)}, {statistics.totals.calls} calls"
         print(f"{printable(project.name)}: {counts} in {seconds(time)} seconds\n")
         print("\n".join(_table(by, statistics) for by in tables), end="")
 

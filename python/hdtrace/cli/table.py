@@ -122,7 +122,7 @@ _INTERVAL = Argument(
 _FILTERS = (
     Argument("--rank", "calls of these processes, e.g. 0,8..15", "RANKS", parse_numbers, is_list=True),
     Argument("--thread", "calls of these threads of each process", "THREADS", parse_numbers, is_list=True),
-    Argument("--call", "calls of these names, e.g. Send,Isend", "NAMES", is_list=True),
+    Argument("--call", "calls of these names, e.g. Send,Isend; with or without MPI_", "NAMES", is_list=True),
     Argument("--class", "calls of these classes", "CLASSES", is_list=True, choices=CALL_CLASSES),
     _INTERVAL,
 )
