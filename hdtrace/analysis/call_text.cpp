@@ -4,9 +4,11 @@
 #include <cinttypes>
 #include <cstdio>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 
+#include "hdtrace/calls/calls.h"
 #include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
@@ -96,23 +98,75 @@ void append_xml(std::string& text, const State& state, const std::string& owner)
     text += "</" + state.name + ">";
 }
 
-void append_words(std::string& text, const Element& element,
+/// What a number of a process's object is called; empty if the project does not tell.
+class ObjectNames {
+  public:
+    ObjectNames(const OpenedProject& project, std::int64_t rank) : m_project(&project), m_rank(rank) {}
+    /// Knows none.
+    ObjectNames() = default;
+
+    std::string operator()(std::string_view attribute, std::optional<std::int64_t> id) const
+    {
+        const auto kind = m_project && id ? find_reference(attribute) : std::nullopt;
+        if (!kind)
+            return {};
+        const ObjectTable& objects = m_project->objects;
+        switch (*kind) {
+        case ObjectKind::communicator:
+            return label_in(m_project->project.communicators, m_project->communicator_labels,
+                            objects.communicator(m_rank, *id));
+        case ObjectKind::file:
+            return label_in(m_project->project.files, m_project->file_labels, objects.file(m_rank, *id));
+        case ObjectKind::window:
+            return label_in(m_project->project.windows, m_project->window_labels,
+                            objects.window(m_rank, *id));
+        case ObjectKind::datatype:
+            return name_of(objects.datatype(m_rank, *id));
+        default:
+            return {};
+        }
+    }
+
+  private:
+    template <class Object>
+    static std::string label_in(const std::vector<Object>& list, const std::vector<std::string>& labels,
+                                const Object* object)
+    {
+        return object ? labels[position_in(list, *object)] : std::string();
+    }
+    // Only predefined types have a name of their own.
+    static std::string name_of(const Datatype* type)
+    {
+        if (!type)
+            return {};
+        const auto name = type->attributes.value("name");
+        return name && !name->empty() ? std::string(*name)
+                                      : std::to_string(type->id) + "(" + type->combiner + ")";
+    }
+
+    const OpenedProject* m_project = nullptr;
+    std::int64_t m_rank = -1;
+};
+
+void append_words(std::string& text, const Element& element, const ObjectNames& names = {},
                   std::initializer_list<std::string_view> left_out = {})
 {
-    for (const Attribute& attribute : element.attributes) {
+    for (std::size_t i = 0; i < element.attributes.size(); ++i) {
+        const Attribute attribute = element.attributes[i];
         if (std::ranges::find(left_out, attribute.name) != left_out.end())
             continue;
+        const std::string name = names(attribute.name, element.attributes.number(i));
         text += ' ';
         text += attribute.name;
         text += '=';
-        append_escaped(text, attribute.value);
+        append_escaped(text, name.empty() ? attribute.value : name);
     }
 }
 
-void append_child(std::string& text, const Element& child)
+void append_child(std::string& text, const Element& child, const ObjectNames& names = {})
 {
     text += " (" + child.name;
-    append_words(text, child);
+    append_words(text, child, names);
     text += ")";
 }
 
@@ -124,12 +178,12 @@ void append_event(std::string& text, const State& event)
     append_escaped(text, kind ? *kind : "mark");
     text += " ";
     append_escaped(text, name ? *name : "");
-    append_words(text, event, {"name", "kind"});
+    append_words(text, event, {}, {"name", "kind"});
 }
 
 // What all lines of a state have in common.
 struct Lines {
-    const ObjectTable& objects;
+    const OpenedProject& project;
     std::int64_t rank;
     std::string owner;
     std::int64_t origin;
@@ -137,6 +191,8 @@ struct Lines {
 
 void append_lines(std::string& text, const Lines& lines, const State& state, int depth)
 {
+    const ObjectNames names(lines.project, lines.rank);
+    const CallSite* const site = lines.project.objects.call_site(lines.rank, state);
     for (const State& nested : state.nested)
         append_lines(text, lines, nested, depth + 1);
     text += seconds(saturated_distance(state.time, lines.origin)) + " " +
@@ -146,11 +202,14 @@ void append_lines(std::string& text, const Lines& lines, const State& state, int
         append_event(text, state);
     } else {
         text += state.name;
-        append_words(text, state);
+        if (site)
+            append_words(text, state, names, {"site"});
+        else
+            append_words(text, state, names);
     }
     for (const Element& child : state.children)
-        append_child(text, child);
-    if (const CallSite* site = lines.objects.call_site(lines.rank, state)) {
+        append_child(text, child, names);
+    if (site) {
         text += " at ";
         std::string place = to_string(*site);
         std::ranges::replace(place, '\n', ' ');
@@ -193,7 +252,7 @@ std::string call_words(const State& state)
 {
     constexpr std::size_t most_children = 5;
     std::string text = state.name;
-    append_words(text, state, {"site", "unfinished"});
+    append_words(text, state, {}, {"site", "unfinished"});
     const std::size_t count = std::min(most_children, state.children.size());
     for (const Element& child : std::span(state.children).first(count))
         append_child(text, child);
@@ -202,11 +261,11 @@ std::string call_words(const State& state)
     return text;
 }
 
-std::string text_lines(const ObjectTable& objects, const TraceFile& trace, const State& state,
+std::string text_lines(const OpenedProject& project, const TraceFile& trace, const State& state,
                        std::int64_t origin)
 {
     std::string text;
-    append_lines(text, {objects, trace.rank, owner_name(trace), origin}, state, 0);
+    append_lines(text, {project, trace.rank, owner_name(trace), origin}, state, 0);
     return text;
 }
 

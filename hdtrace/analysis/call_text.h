@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "hdtrace/format/objects.h"
-#include "hdtrace/format/traces.h"
+#include "hdtrace/analysis/opened_project.h"
 
 namespace hdtrace {
 
@@ -19,9 +18,9 @@ std::string call_words(const State& state);
 /// " at main (main.c:7)"; nothing if it is not known.
 std::string at(const CallSite* site);
 
-/// A line for people, with the time in seconds after @p origin, how long it took, whose it is and where it
-/// was called; what is nested in it on lines before it, indented.
-std::string text_lines(const ObjectTable& objects, const TraceFile& trace, const State& state,
+/// A line for people, with the time in seconds after @p origin, how long it took, whose it is, the names of
+/// the objects that it was given, and where it was called; what is nested in it on lines before it, indented.
+std::string text_lines(const OpenedProject& project, const TraceFile& trace, const State& state,
                        std::int64_t origin);
 
 } // namespace hdtrace

@@ -63,7 +63,7 @@ class CallReader {
     py::str read_lines(std::size_t states, std::int64_t origin)
     {
         return read_text(states, [&](const State& state) {
-            return tools::printable_lines(text_lines(m_project->objects, m_states.trace(), state, origin));
+            return tools::printable_lines(text_lines(*m_project, m_states.trace(), state, origin));
         });
     }
 

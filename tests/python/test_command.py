@@ -225,19 +225,19 @@ def test_stats_of_some_calls(project):
 
 def test_dump(project):
     assert run_well("dump", project, "--rank", "1", "--interval", "..2") == """\
-0.000000000 0.250000000 1.0 Irecv fromRank=-1 fromTag=7 cid=0 rid=3 size=8 tid=0
-0.700000000 0.100000000 1.0   Type_size tid=0
+0.000000000 0.250000000 1.0 Irecv fromRank=-1 fromTag=7 cid=WORLD rid=3 size=8 tid=MPI_INT
+0.700000000 0.100000000 1.0   Type_size tid=MPI_INT
 0.600000000 0.900000000 1.0 Wait (For rid=3 fromRank=0 fromTag=7 size=8)
 """
-    assert run_well("dump", project, "--class", "file").split()[3:5] == ["File_write_at", "fid=0"]
+    assert run_well("dump", project, "--class", "file").split()[3:5] == ["File_write_at", "fid=/data/out"]
     assert "Recv" in run_well("dump", project, "--unfinished", "--interval", "4..")
 
 
 def test_dumped_events(tmp_path):
     dumped = run_well("dump", write_project(tmp_path, REGIONS))
     assert [line.split(" ", 3)[3] for line in dumped.splitlines()] == [
-        "begin solve", "begin n:exchange", "Barrier cid=0", "count residual value=0.5", "mark converged text=at last", "end n:exchange",
-        "Send size=8 toRank=1 toTag=7 cid=0", "end solve", "Barrier cid=0"]
+        "begin solve", "begin n:exchange", "Barrier cid=WORLD", "count residual value=0.5", "mark converged text=at last", "end n:exchange",
+        "Send size=8 toRank=1 toTag=7 cid=WORLD", "end solve", "Barrier cid=WORLD"]
     lines = [json.loads(line) for line in run_well("dump", tmp_path / "app.proj", "--json").splitlines()]
     assert [line["region"] for line in lines if line["name"] in ("Barrier", "Send")] == ["solve/n:exchange", "solve", ""]
 
