@@ -5,12 +5,29 @@
 #include "merger/info_values.h"
 
 #include <algorithm>
+#include <fcntl.h>
 #include <new>
 #include <set>
+#include <unistd.h>
 
 namespace hdtrace::merger {
 
 namespace {
+
+// The tracer's locks end with the process. Only asked for: a process that begins must not meet a lock of
+// ours.
+bool is_being_written(std::string_view path)
+{
+    const int descriptor = open(std::string(path).c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
+        return false;
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    lock.l_whence = SEEK_SET;
+    const bool is_answered = fcntl(descriptor, F_GETLK, &lock) == 0;
+    close(descriptor);
+    return is_answered && lock.l_type != F_UNLCK;
+}
 
 constexpr std::int64_t newest_version = 1;
 constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
@@ -303,6 +320,11 @@ class InfoLoader {
     {
         if (!m_tells_its_end)
             return;
+        if (is_being_written(m_path)) {
+            m_report.warn(Topic::sudden_ends, {m_path, m_process_line},
+                          "the process is still running: its last calls are not here yet");
+            return;
+        }
         std::set<std::int64_t> threads(m_info.threads.begin(), m_info.threads.end());
         threads.insert(0);
         for (const std::int64_t thread : threads) {

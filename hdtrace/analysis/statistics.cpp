@@ -107,6 +107,12 @@ void unite_equal(std::vector<Group>& groups)
     groups = std::move(united);
 }
 
+Selection with_unfinished(Selection selection)
+{
+    selection.unfinished = true;
+    return selection;
+}
+
 } // namespace
 
 std::string_view grouping_name(Grouping grouping)
@@ -124,9 +130,10 @@ std::size_t Statistics::KeysHash::operator()(const Keys& keys) const
 
 Statistics::Statistics(std::shared_ptr<const OpenedProject> project, Selection selection,
                        std::vector<Groupings> tables)
-    : m_project(std::move(project)), m_rows(selection),
+    : m_project(std::move(project)), m_rows(with_unfinished(selection)),
+      m_counts_unfinished(selection.unfinished),
       m_states(m_project->existing_traces(),
-               with_regions(m_project->project, without_names(std::move(selection))))
+               with_regions(m_project->project, with_unfinished(without_names(std::move(selection)))))
 {
     if (tables.empty())
         for (std::size_t i = 0; i < grouping_count; ++i)
@@ -175,8 +182,13 @@ void Statistics::count(const Call& call)
     const std::int64_t exclusive = exclusive_time(call, time);
     if (!m_rows.wants(state))
         return;
-    m_begin = m_totals.calls == 0 ? state.time : std::min(m_begin, state.time);
-    m_end = m_totals.calls == 0 ? state.end : std::max(m_end, state.end);
+    m_begin = m_is_any ? std::min(m_begin, state.time) : state.time;
+    m_end = m_is_any ? std::max(m_end, state.end) : state.end;
+    m_is_any = true;
+    if (state.is_unfinished() && !m_counts_unfinished) {
+        ++m_unfinished;
+        return;
+    }
     const Totals one = {.calls = 1,
                         .time = time,
                         .exclusive = exclusive,

@@ -83,7 +83,9 @@ class Statistics : EventVisitor {
     const Totals& totals() const { return m_totals; }
     /// Of the selected threads and time, whichever calls are selected.
     std::vector<CounterSum> counters() const { return m_counters.sums(); }
-    /// When the first state began and the last one ended; equal if there was none.
+    /// Calls in which a process ended, or still is; they are in no sum, unless they were selected.
+    std::int64_t unfinished() const { return m_unfinished; }
+    /// When the first state began and the last one ended, also of unfinished ones; equal if there was none.
     std::int64_t begin() const { return m_begin; }
     std::int64_t end() const { return m_end; }
     const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
@@ -109,7 +111,8 @@ class Statistics : EventVisitor {
     std::string label_of(Grouping grouping, std::int64_t key) const;
 
     std::shared_ptr<const OpenedProject> m_project;
-    Selection m_rows; ///< what is counted of the states of a trace
+    Selection m_rows; ///< what is looked at of the states of a trace
+    bool m_counts_unfinished;
     MergedTraces m_states;
     Volumes m_volumes{m_project->objects};
     EventWalk m_walk{{this}, EventWalk::Follow::calls};
@@ -125,7 +128,9 @@ class Statistics : EventVisitor {
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> m_inside;
     CounterSums m_counters{m_project->project.run};
     Totals m_totals;
+    bool m_is_any = false;
     std::int64_t m_begin = 0, m_end = 0;
+    std::int64_t m_unfinished = 0;
 };
 
 } // namespace hdtrace

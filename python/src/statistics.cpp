@@ -123,6 +123,7 @@ void bind_statistics(py::module_& module)
         .def("groups", &groups_of, py::arg("by"))
         .def_property_readonly("counters", &Statistics::counters)
         .def_property_readonly("totals", &Statistics::totals)
+        .def_property_readonly("unfinished", &Statistics::unfinished)
         .def_property_readonly("begin", &Statistics::begin)
         .def_property_readonly("end", &Statistics::end)
         .def_property_readonly("missing",

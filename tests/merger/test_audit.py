@@ -1,3 +1,4 @@
+import fcntl
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -91,6 +92,14 @@ def test_process_that_did_not_end_properly(run):
         "app_node01_0_0.info:1: warning: the process was ended from outside or by a fault: "
         "the last calls of thread 1 may be missing in its trace"
     )
+
+
+def test_process_that_is_still_running(run):
+    name = run.process(0, "End thread=0 states=10 dropped=0\nThread number=1\n", size=1, keys="pid=7")
+    run.trace(0, thread=1)
+    with open(run.folder / name, "r+") as info:
+        fcntl.lockf(info, fcntl.LOCK_EX)
+        assert warn(run) == f"{name}:1: warning: the process is still running: its last calls are not here yet"
 
 
 class TestOutputName:

@@ -113,7 +113,7 @@ def test_columns(write):
 def test_dump(write):
     path = write(*TRACES)
     lines = run("dump", path, "--rank", "0").stdout.splitlines()
-    assert lines[1].endswith(f" size=8 site=0 at {HALO}")
+    assert lines[1].endswith(f" size=8 at {HALO}")
     assert [line.endswith(" at app+0x1f") for line in lines] == [False, False, True, True, False]
     calls = [json.loads(line) for line in run("dump", path, "--rank", "0", "--json").stdout.splitlines()]
     assert "site" not in calls[0]

@@ -56,7 +56,7 @@ MPI_INT   NAMED        4       4             2
 
 def test_stats(project):
     assert run_well("stats", project) == """\
-app: 2 processes, 7 calls in 4.000000 seconds
+app: 2 processes, 7 calls in 5.500000 seconds; 1 call had not ended, and is in no sum
 
 call           calls   seconds     own     %  shortest    mean  longest  bytes
 Barrier            2  1.500000  1.50 s  44.1    500 ms  750 ms   1.00 s
@@ -527,6 +527,13 @@ def test_repair_goes_on_after_errors(tmp_path):
     assert (result.returncode, result.stderr) == (
         ERROR, f"hdtrace: {first}: this trace is missing\nhdtrace: {first}: No such file or directory\n")
     assert result.stdout.startswith(f"{second}: ")
+
+
+def test_a_run_lasts_until_its_unfinished_calls_end(tmp_path):
+    """They count in no sum, but a hang of ten seconds is no run of a millisecond."""
+    project = write_project(tmp_path, BARRIER + "<Recv time='2.500000000' end='11.000000000' unfinished='1' />\n", BARRIER)
+    assert run_well("stats", project).startswith("app: 2 processes, 2 calls in 10.000000 seconds; 1 call had not ended, and is in no sum\n")
+    assert json.loads(run_well("stats", project, "--json"))["duration"] == 10
 
 
 def test_what_is_there_is_read_if_traces_are_missing(tmp_path):

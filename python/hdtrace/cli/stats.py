@@ -12,7 +12,7 @@ from .._hdtrace import MessageMatrix, Statistics, Totals, printable
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .counters import counter_table, describe_counters
-from .output import Progress, UsageError, count_of_processes, duration, print_json, seconds, table, warn_of_missing
+from .output import Progress, UsageError, count_of_processes, counted, duration, print_json, seconds, table, warn_of_missing
 from .selection import filters
 from .table import COUNTER
 
@@ -136,7 +136,8 @@ def _show_tables(project: Project, statistics: Statistics, tables: list[list[str
         _write_csv(tables[0], statistics)
     else:
         counts = f"{count_of_processes(project)}, {statistics.totals.calls} calls"
-        print(f"{printable(project.name)}: {counts} in {seconds(time)} seconds\n")
+        open_calls = f"; {counted(statistics.unfinished, 'call')} had not ended, and {'is' if statistics.unfinished == 1 else 'are'} in no sum" if statistics.unfinished else ""
+        print(f"{printable(project.name)}: {counts} in {seconds(time)} seconds{open_calls}\n")
         print("\n".join(_table(by, statistics) for by in tables), end="")
 
 
