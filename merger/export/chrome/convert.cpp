@@ -1,15 +1,14 @@
 // JSON in the trace-event format, which Perfetto, speedscope and chrome://tracing open.
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "hdtrace/tools/output_file.h"
 #include "merger/export/chrome/timeline.h"
 #include "merger/export/format.h"
+#include "merger/export/processes.h"
 
 namespace hdtrace::exporter {
 
@@ -19,17 +18,6 @@ using chrome::Track;
 using chrome::track_of;
 
 namespace {
-
-/// Where levels of the program's own take the place of ranks, each trace is a process.
-std::vector<TraceFile> numbered_traces(const Project& project)
-{
-    std::vector<TraceFile> traces = traces_of(project);
-    std::int64_t next = project.process_count;
-    for (TraceFile& trace : traces)
-        if (trace.rank < 0)
-            trace.rank = next++;
-    return traces;
-}
 
 void write_name(TraceEvents& events, std::string_view what, const Track& track, std::string_view name,
                 std::string_view order, std::int64_t place)
@@ -49,17 +37,6 @@ std::string process_name(const Project& project, const TraceFile& trace)
         name += ")";
     }
     return name;
-}
-
-/// The names that the system has for threads, by rank and number.
-std::map<std::pair<std::int64_t, std::int64_t>, std::string> thread_names(const Project& project)
-{
-    std::map<std::pair<std::int64_t, std::int64_t>, std::string> names;
-    for (const RunProcess& process : project.run.processes)
-        for (const RunThread& thread : process.threads)
-            if (!thread.name.empty())
-                names[{process.rank, thread.number}] = thread.name;
-    return names;
 }
 
 void write_names(TraceEvents& events, const Project& project, const std::vector<TraceFile>& traces)

@@ -1,0 +1,404 @@
+#include "merger/export/tables/fill.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/format/merged_traces.h"
+#include "hdtrace/format/objects.h"
+#include "hdtrace/matching/collectives.h"
+#include "hdtrace/matching/messages.h"
+#include "hdtrace/matching/volumes.h"
+#include "merger/export/processes.h"
+
+namespace hdtrace::exporter::tables {
+namespace {
+
+using Row = std::initializer_list<Value>;
+
+void add(RowSink& sink, Which table, Row row)
+{
+    sink.add(table, std::span(row.begin(), row.size()));
+}
+
+Value optional(std::optional<std::int64_t> number)
+{
+    return number ? Value(*number) : Value();
+}
+
+Value optional(std::optional<std::string_view> text)
+{
+    return text ? Value(*text) : Value();
+}
+
+/// Its place in the list that it is in.
+template <class Object> Value number_of(const std::vector<Object>& all, const Object* object)
+{
+    return object ? Value(static_cast<std::int64_t>(object - all.data())) : Value();
+}
+
+template <class Object> std::int64_t number_in(const std::vector<Object>& all, const Object& object)
+{
+    return &object - all.data();
+}
+
+std::string_view outcome_name(Outcome outcome)
+{
+    switch (outcome) {
+    case Outcome::completed:
+        return "completed";
+    case Outcome::cancelled:
+        return "cancelled";
+    case Outcome::failed:
+        return "failed";
+    case Outcome::freed:
+        return "freed";
+    case Outcome::perhaps_cancelled:
+        return "perhaps cancelled";
+    }
+    return {};
+}
+
+// --- objects ---
+
+void add_description(RowSink& sink)
+{
+    for (const Table& table : tables())
+        for (const Column& column : table.columns)
+            add(sink, Which::columns,
+                {table.name, column.name, type_name(column.type), column.refers_to, column.description});
+}
+
+void add_processes(const Project& project, const std::vector<TraceFile>& traces, RowSink& sink)
+{
+    std::map<std::int64_t, std::string> hosts;
+    for (const TraceFile& trace : traces) {
+        std::string& host = hosts.try_emplace(trace.rank).first->second;
+        const std::size_t levels = trace.rank < project.process_count ? 1 : trace.labels.size();
+        if (host.empty())
+            for (std::size_t i = 0; i < std::min(levels, trace.labels.size()); ++i)
+                host += (i > 0 ? " " : "") + trace.labels[i];
+    }
+    std::set<std::int64_t> traced;
+    for (const TraceFile& trace : traces)
+        traced.insert(trace.rank);
+    for (std::int64_t rank = 0; rank < project.process_count; ++rank)
+        hosts.try_emplace(rank);
+    for (const auto& [rank, host] : hosts)
+        add(sink, Which::processes,
+            {rank, host.empty() ? Value() : Value(host), std::int64_t{traced.contains(rank)}});
+    const auto names = thread_names(project);
+    for (const TraceFile& trace : traces) {
+        const auto name = names.find({trace.rank, trace.thread});
+        add(sink, Which::threads,
+            {trace.rank, trace.thread, name == names.end() ? Value() : Value(name->second)});
+    }
+}
+
+void add_communicators(const Project& project, RowSink& sink)
+{
+    for (const Communicator& communicator : project.communicators) {
+        const std::int64_t number = number_in(project.communicators, communicator);
+        add(sink, Which::communicators,
+            {number, communicator.name, communicator.uid, std::ssize(communicator.members)});
+        for (const Communicator::Member& member : communicator.members)
+            add(sink, Which::members,
+                {number, member.global, member.local, optional(member.group), optional(member.cid)});
+    }
+}
+
+void add_datatypes(const Project& project, RowSink& sink)
+{
+    std::set<std::pair<std::int64_t, std::int64_t>> known;
+    for (const RankDatatypes& of_rank : project.datatypes)
+        for (const Datatype& type : of_rank.types)
+            if (known.insert({of_rank.rank, type.id}).second)
+                add(sink, Which::datatypes,
+                    {of_rank.rank, type.id, type.combiner, optional(type.attributes.value("name")),
+                     optional(type.attributes.integer("size")), optional(type.attributes.integer("extent"))});
+}
+
+void add_objects(const Project& project, const std::vector<TraceFile>& traces, RowSink& sink)
+{
+    add_description(sink);
+    add(sink, Which::run, {"name", project.name});
+    add(sink, Which::run, {"processes", std::to_string(project.process_count)});
+    add(sink, Which::run, {"description", project.description});
+    add_processes(project, traces, sink);
+    add_communicators(project, sink);
+    for (const ProjectFile& file : project.files)
+        add(sink, Which::files, {number_in(project.files, file), file.name, optional(file.initial_size)});
+    for (const Window& window : project.windows)
+        add(sink, Which::windows, {number_in(project.windows, window), window.name, window.uid});
+    add_datatypes(project, sink);
+    for (const CallSite& site : project.call_sites) {
+        const SourceFunction* const function = site.function();
+        const std::string stack = stack_text(site);
+        add(sink, Which::sites,
+            {number_in(project.call_sites, site), function ? Value(function->name) : Value(),
+             function ? Value(function->file) : Value(), function ? optional(function->line) : Value(),
+             stack});
+    }
+}
+
+// --- what happens ---
+
+/// Visits the calls of all processes in the order of time, before the matchers.
+class Rows : public EventVisitor {
+  public:
+    Rows(const Project& project, const ObjectTable& objects, RowSink& sink, Account& account)
+        : m_project(project), m_objects(objects), m_sink(sink), m_account(account), m_volumes(objects)
+    {
+    }
+
+    /// Whose paths calls have.
+    void set_regions(const RegionPaths& regions) { m_regions = &regions; }
+
+    void enter(const Call& call) override;
+    void leave(const Call& call) override;
+    void mark(const Call& event) override;
+    void started(const Call& call, const Operation& operation) override;
+    void completed(const Call& call, const Completion& completion) override;
+    void joined(const Call& call) override;
+
+    void add_message(const Message& message);
+    void add_collective(const Collective& collective);
+    void finish();
+
+  private:
+    /// rank, thread, line and begin of a call; and its request, if it is an end of a message.
+    using Place = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+    struct PendingRequest {
+        std::int64_t call;
+        std::string name;
+        std::int64_t start;
+    };
+    struct Use {
+        std::int64_t call;
+        int count; ///< how often it will be asked for
+    };
+
+    std::vector<std::int64_t>& open_calls(const Call& call)
+    {
+        return m_open[{call.trace.rank, call.trace.thread}];
+    }
+    Value taken(std::map<Place, Use>& places, const Place& place);
+    Value call_of(std::int64_t rank, const std::optional<MessageEnd>& end);
+    Value communicator_number(const Communicator* communicator) const
+    {
+        return number_of(m_project.communicators, communicator);
+    }
+    void add_call(const Call& call, std::int64_t number, const Value& parent);
+
+    const Project& m_project;
+    const ObjectTable& m_objects;
+    RowSink& m_sink;
+    Account& m_account;
+    Volumes m_volumes;
+    const RegionPaths* m_regions = nullptr;
+    std::int64_t m_calls = 0, m_messages = 0, m_collectives = 0;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> m_open; ///< by thread
+    std::map<std::pair<std::int64_t, std::int64_t>, PendingRequest> m_requests;        ///< by rank and rid
+    std::map<Place, Use> m_message_ends, m_joined;
+};
+
+void Rows::enter(const Call& call)
+{
+    if (call.own_region == RegionPaths::outside)
+        open_calls(call).push_back(m_calls++);
+}
+
+void Rows::leave(const Call& call)
+{
+    std::vector<std::int64_t>& open = open_calls(call);
+    std::int64_t number = m_calls;
+    if (call.own_region == RegionPaths::outside) {
+        number = open.back();
+        open.pop_back();
+    } else {
+        ++m_calls; // there may be no beginning
+    }
+    add_call(call, number, open.empty() ? Value() : Value(open.back()));
+    if (!call.is_inside_call)
+        m_account.exact();
+}
+
+void Rows::add_call(const Call& call, std::int64_t number, const Value& parent)
+{
+    const State& state = call.state;
+    const std::int64_t rank = call.trace.rank;
+    const auto volume = m_volumes.of(call);
+    const Volume moved = volume.value_or(Volume());
+    const std::string region = m_regions->text(call.region);
+    const bool is_region = call.own_region != RegionPaths::outside;
+    add(m_sink, Which::calls,
+        {number,
+         rank,
+         call.trace.thread,
+         parent,
+         std::int64_t{call.depth},
+         std::int64_t{is_region},
+         state.name,
+         class_name(call.facts.call_class),
+         state.time,
+         state.end,
+         bytes_of(call, volume),
+         moved.sent,
+         moved.received,
+         optional(state.integer("toRank")),
+         optional(state.integer("toTag")),
+         optional(state.integer("fromRank")),
+         optional(state.integer("fromTag")),
+         optional(state.integer("rootRank")),
+         communicator_number(m_objects.communicator(rank, state)),
+         number_of(m_project.files, m_objects.file(rank, state)),
+         number_of(m_project.windows, m_objects.window(rank, state)),
+         optional(state.integer("offset")),
+         optional(state.integer("rid")),
+         optional(state.find("rc")),
+         std::int64_t{state.is_unfinished()},
+         number_of(m_project.call_sites, m_objects.call_site(rank, state)),
+         region.empty() ? Value() : Value(region),
+         state.line});
+}
+
+void Rows::mark(const Call& event)
+{
+    const State& state = event.state;
+    const auto name = optional(state.find("name"));
+    if (event_kind(state) == EventKind::count) {
+        const double value = counter_value(state);
+        add(m_sink, Which::counters,
+            {event.trace.rank, event.trace.thread, state.time, name,
+             std::isfinite(value) ? Value(value) : Value()});
+    } else {
+        add(m_sink, Which::marks,
+            {event.trace.rank, event.trace.thread, state.time, name, optional(state.find("text"))});
+    }
+    m_account.exact();
+}
+
+void Rows::started(const Call& call, const Operation& operation)
+{
+    const std::int64_t number = open_calls(call).back();
+    if (operation.rid >= 0)
+        m_requests.insert_or_assign({operation.rank, operation.rid},
+                                    PendingRequest{number, operation.call->name, call.state.time});
+    const bool sends = operation.facts->sends != SendMode::none &&
+                       operation.call->integer("toRank").value_or(proc_null) != proc_null;
+    const bool receives = operation.facts->receives != ReceiveKind::none &&
+                          operation.call->integer("fromRank").value_or(proc_null) != proc_null;
+    if (sends || receives)
+        m_message_ends[{operation.rank, operation.thread, operation.line, operation.time, operation.rid}] = {
+            number, sends + receives};
+}
+
+void Rows::completed(const Call& call, const Completion& completion)
+{
+    if (completion.rid < 0)
+        return;
+    const std::int64_t rank = call.trace.rank;
+    const auto request = m_requests.extract({rank, completion.rid});
+    if (!request) // its start is not in the trace
+        return add(m_sink, Which::requests,
+                   {rank,
+                    completion.rid,
+                    {},
+                    {},
+                    open_calls(call).back(),
+                    outcome_name(completion.outcome),
+                    {},
+                    completion.end});
+    const PendingRequest& start = request.mapped();
+    add(m_sink, Which::requests,
+        {rank, completion.rid, start.name, start.call, open_calls(call).back(),
+         outcome_name(completion.outcome), start.start, completion.end});
+}
+
+void Rows::joined(const Call& call)
+{
+    if (!call.is_inside_call && call.facts.members == CollectiveMembers::communicator)
+        m_joined[{call.trace.rank, call.trace.thread, call.state.line, call.state.time, -1}] = {
+            open_calls(call).back(), 1};
+}
+
+Value Rows::taken(std::map<Place, Use>& places, const Place& place)
+{
+    const auto found = places.find(place);
+    if (found == places.end())
+        return {};
+    const std::int64_t call = found->second.call;
+    if (--found->second.count == 0)
+        places.erase(found);
+    return call;
+}
+
+Value Rows::call_of(std::int64_t rank, const std::optional<MessageEnd>& end)
+{
+    return end ? taken(m_message_ends, {rank, end->thread, end->line, end->time, end->rid}) : Value();
+}
+
+void Rows::add_message(const Message& message)
+{
+    const auto value = [](const std::optional<MessageEnd>& end, std::int64_t MessageEnd::*what) {
+        return end ? Value((*end).*what) : Value();
+    };
+    const auto& [communicator, source, destination, tag, send, receive] = message;
+    add(m_sink, Which::messages,
+        {m_messages++, communicator_number(communicator), source, destination, tag, call_of(source, send),
+         call_of(destination, receive), value(send, &MessageEnd::size), value(receive, &MessageEnd::size),
+         value(send, &MessageEnd::time), value(send, &MessageEnd::end), value(receive, &MessageEnd::time),
+         value(receive, &MessageEnd::end)});
+}
+
+void Rows::add_collective(const Collective& collective)
+{
+    if (collective.calls.empty())
+        return;
+    const std::int64_t number = m_collectives++;
+    add(m_sink, Which::collectives,
+        {number, communicator_number(collective.communicator), collective.number,
+         collective.calls.front().name});
+    for (const CollectiveCall& call : collective.calls)
+        add(m_sink, Which::collective_calls,
+            {number, taken(m_joined, {call.rank, call.thread, call.line, call.start, -1}), call.rank});
+}
+
+void Rows::finish()
+{
+    for (const auto& [place, start] : m_requests)
+        add(m_sink, Which::requests,
+            {place.first, place.second, start.name, start.call, {}, "pending", start.start, {}});
+}
+
+} // namespace
+
+void fill(const Project& project, RowSink& sink, Account& account)
+{
+    const ObjectTable objects(project);
+    const std::vector<TraceFile> traces = numbered_traces(project);
+    add_objects(project, traces, sink);
+    Selection all;
+    all.unfinished = true;
+    MergedTraces calls(traces, all);
+    Rows rows(project, objects, sink, account);
+    MessageMatcher messages(objects, [&](const Message& message) { rows.add_message(message); });
+    CollectiveMatcher collectives(objects,
+                                  [&](const Collective& collective) { rows.add_collective(collective); });
+    EventWalk walk({&rows, &messages, &collectives});
+    rows.set_regions(walk.regions());
+    walk.add_all(calls);
+    messages.finish();
+    collectives.finish();
+    rows.finish();
+}
+
+} // namespace hdtrace::exporter::tables
