@@ -29,7 +29,11 @@ class SiteIndex {
   public:
     void add_row(SiteColumns& columns, const OpenedProject& project, std::int64_t rank, const State& state)
     {
-        const CallSite* const site = project.objects.call_site(rank, state);
+        add_row(columns, project, project.objects.call_site(rank, state));
+    }
+    /// @p site is null if it is not known.
+    void add_row(SiteColumns& columns, const OpenedProject& project, const CallSite* site)
+    {
         const SourceFunction* const function = site ? site->function() : nullptr;
         columns.site.push(site ? std::optional<std::int64_t>(position_in(project.project.call_sites, *site))
                                : std::nullopt);

@@ -14,7 +14,7 @@ from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFi
 from .analysis import Analysis
 from .closing import Closing
 from .run import Run
-from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, one_or_more, select
+from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, Requests, one_or_more, select
 
 if TYPE_CHECKING:
     import numpy
@@ -188,6 +188,11 @@ class Project(Closing):
         """The messages between processes with both their ends."""
         self._check_open()
         return Messages(self._project)
+
+    def requests(self) -> Requests:
+        """What did not block, as columns: a row for each operation, with the call that started it and the one that completed it."""
+        self._check_readable()
+        return Requests(self._project)
 
     def collectives(self) -> Collectives:
         """The collective operations with the calls of all members."""

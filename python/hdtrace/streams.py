@@ -18,6 +18,7 @@ from ._hdtrace import (
     MessageMatrix,
     MessageReader,
     MessageTable,
+    RequestTable,
     Selection,
     Statistics,
 )
@@ -197,6 +198,17 @@ class Messages(_Tabular):
 
     def _table(self) -> MessageTable:
         return MessageTable(self._project)
+
+
+class Requests(_Tabular):
+    """What did not block: each operation with the call that started it and the one that completed it, as columns."""
+
+    def __init__(self, project: _Project) -> None:
+        super().__init__()
+        self._project = project
+
+    def _table(self) -> RequestTable:
+        return RequestTable(self._project)
 
 
 class Collectives(_Tabular):

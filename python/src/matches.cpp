@@ -9,6 +9,7 @@
 #include "hdtrace/analysis/collective_columns.h"
 #include "hdtrace/analysis/match_reader.h"
 #include "hdtrace/analysis/message_columns.h"
+#include "hdtrace/analysis/request_columns.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
 #include "python/src/shared_types.h"
@@ -135,6 +136,8 @@ void bind_matches(py::module_& module)
 {
     bind_messages(module);
     bind_collectives(module);
+    bind_table<RequestRows>(module, "RequestTable")
+        .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>());
 }
 
 } // namespace hdtrace

@@ -273,3 +273,38 @@ def test_regions_of_the_program_are_rows_around_their_calls(tmp_path):
         calls = project.to_dataframe()
     assert calls[["name", "class", "depth", "bytes"]].values.tolist() == [["Barrier", "collective", 1, 0], ["Step", "other", 0, 3]]
     assert (calls["end"] - calls["start"]).tolist() == [SECOND // 10, SECOND]
+
+
+def call(name, second, attributes, children=""):
+    return f"<{name} {attributes} time='{second}.000000000' end='{second}.500000000' >{children}</{name}>\n"
+
+
+def rows_of(table):
+    columns = table.to_columns()
+    return [{name: column[i] for name, column in columns.items()} for i in range(len(columns["rank"]))]
+
+
+def test_requests(tmp_path):
+    """A message of half the size that the receive has room for, from any source; a persistent send that is started twice, the second time in vain."""
+    receiver = (call("Irecv", 1, "fromRank='-1' fromTag='-1' cid='0' rid='5' size='64' count='16' tid='0'")
+                + call("Wait", 3, "", "<For rid='5' fromRank='1' fromTag='9' size='32' />"))
+    sender = (call("Send_init", 1, "toRank='0' toTag='9' cid='0' rid='7' size='32' count='8' tid='0'")
+              + call("Start", 2, "rid='8' initRid='7'") + call("Wait", 3, "", "<For rid='8' />") + call("Start", 4, "rid='9' initRid='7'"))
+    first, second, third = rows_of(hdtrace.open(write_project(tmp_path, receiver, sender)).requests())
+    assert [(row["rank"], row["name"], row["request"]) for row in (first, second, third)] == [(0, "Irecv", 5), (1, "Send_init", 8), (1, "Send_init", 9)]
+    assert (first["posted_bytes"], first["bytes"], first["peer"], first["tag"], first["completed_by"]) == (64, 32, 1, 9, "Wait")
+    assert (second["posted_bytes"], second["bytes"], second["peer"], second["outcome"], second["communicator"]) == (32, 32, 0, "completed", "WORLD")
+    assert third["outcome"] is None and third["completed_by"] is None and third["wait_start"] is numpy.ma.masked and third["bytes"] is numpy.ma.masked
+    assert [first[time] - first["start"] for time in ("started", "wait_start", "completed")] == [500_000_000, 2_000_000_000, 2_500_000_000]
+
+
+def test_requests_of_a_run(heat):
+    """Each edge is sent and received in one round, and nothing is left."""
+    with hdtrace.open(heat) as project:
+        requests = project.requests().to_dataframe()
+        messages = project.messages().to_dataframe()
+    assert set(requests.outcome) == {"completed"} and set(requests.completed_by) == {"Waitall"}
+    assert (requests.wait_start >= requests.started).all() and (requests.completed >= requests.wait_start).all()
+    received = requests[(requests.name == "Irecv") & (requests.peer >= 0)]
+    assert received.bytes.sum() == messages.receive_bytes.sum() and len(received) == len(messages)
+    assert requests[requests.peer < 0].bytes.sum() == 0 < requests[requests.peer < 0].posted_bytes.sum()

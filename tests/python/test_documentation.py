@@ -28,12 +28,16 @@ def write(rank):
     return call("File_write_at", 4.5, 4.75, f"fid='0' offset='{rank * 300}' size='{(rank + 1) * 100}'")
 
 
+def hidden(rank):
+    return call("Ibarrier", 2.8, 2.81, f"cid='0' rid='{rank}'") + call("Wait", 2.95, 2.99, "", f"<For rid='{rank}' />")
+
+
 TO = "size='1000' count='250' tid='0' toRank='{}' toTag='7' cid='0'"
 RECEIVE = "fromRank='0' fromTag='7' size='1000' cid='0' count='250' tid='0'"
 RUN = [
-    call("Send", 1.5, 2.0, TO.format(1)) + call("Send", 2.0, 2.25, TO.format(2)) + write(0) + collectives(3.0, 5.0),
-    call("Recv", 1.0, 2.0, RECEIVE) + write(1) + collectives(3.5, 5.0),
-    call("Recv", 2.5, 2.75, RECEIVE) + write(2) + collectives(3.0, 6.5),
+    call("Send", 1.5, 2.0, TO.format(1)) + call("Send", 2.0, 2.25, TO.format(2)) + write(0) + hidden(0) + collectives(3.0, 5.0),
+    call("Recv", 1.0, 2.0, RECEIVE) + write(1) + hidden(1) + collectives(3.5, 5.0),
+    call("Recv", 2.5, 2.75, RECEIVE) + write(2) + hidden(2) + collectives(3.0, 6.5),
 ]
 
 
@@ -61,7 +65,7 @@ def test_example(project, program, output):
 def test_columns_are_as_described(project):
     opened = hdtrace.open(project)
     page = PAGE.read_text()
-    for kind, stream in (("calls", opened), ("collectives", opened.collectives())):
+    for kind, stream in (("calls", opened), ("requests", opened.requests()), ("collectives", opened.collectives())):
         described = re.search(rf"^\| {kind} \| `([^`]*)`", page, re.MULTILINE)[1].split()
         assert described == list(stream.to_columns())
     common, ends = re.search(r"^\| messages \| `([^`]*)`.*?: `([^`]*)`", page, re.MULTILINE).groups()
