@@ -54,6 +54,7 @@ PYBIND11_MODULE(_hdtrace, module)
     bind_matches(module);
     bind_statistics(module);
     bind_checks(module);
+    bind_reports(module); // before what hands them out
     bind_explanations(module);
     bind_writer(module);
     bind_printable(module);

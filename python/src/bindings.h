@@ -14,6 +14,7 @@ void bind_matches(pybind11::module_& module);
 void bind_statistics(pybind11::module_& module);
 void bind_checks(pybind11::module_& module);
 void bind_explanations(pybind11::module_& module);
+void bind_reports(pybind11::module_& module);
 void bind_writer(pybind11::module_& module);
 
 } // namespace hdtrace

@@ -16,6 +16,7 @@
 #include "hdtrace/explaining/history_reader.h"
 #include "hdtrace/explaining/time_use.h"
 #include "hdtrace/explaining/wait_states.h"
+#include "hdtrace/report/timeline.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
 #include "python/src/shared_types.h"
@@ -172,6 +173,14 @@ class Explanation {
     }
     std::int64_t reversed_messages() const { return count_reversed(history()); }
 
+    /// All of it over time.
+    std::unique_ptr<report::TimelineReader> timeline() const
+    {
+        const Explained& all = explained();
+        return std::make_unique<report::TimelineReader>(m_reader.project(), history(), all.waits, all.path,
+                                                        m_reader.clocks());
+    }
+
     py::list causes() const
     {
         py::list rows;
@@ -303,6 +312,7 @@ void bind_explanations(py::module_& module)
         .def("critical_path", &Explanation::critical_path)
         .def("efficiencies", &Explanation::efficiencies)
         .def("causes", &Explanation::causes)
+        .def("timeline", &Explanation::timeline, py::keep_alive<0, 1>(), py::call_guard<Unlocked>())
         .def("clocks", &Explanation::clocks)
         .def("reversed_messages", &Explanation::reversed_messages);
 }

@@ -1,0 +1,36 @@
+// packed.h - numbers as few bytes, as the page's reader of them (python/page/src/data/packed.js) expects
+// them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace hdtrace::report {
+
+/// Seven bits in a byte, the low ones first; the eighth says that more follow. Negative numbers alternate
+/// with positive ones: 0, -1, 1, -2, ...
+class Packed {
+  public:
+    void add(std::uint64_t number);
+    void add_signed(std::int64_t number)
+    {
+        add(static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63));
+    }
+    void add_byte(std::uint8_t byte) { m_bytes += static_cast<char>(byte); }
+    /// Its eight bytes.
+    void add_double(double number);
+    /// Its size in bytes, then these.
+    void add_all(const Packed& other);
+
+    const std::string& bytes() const { return m_bytes; }
+    bool empty() const { return m_bytes.empty(); }
+    void clear() { m_bytes.clear(); }
+
+  private:
+    std::string m_bytes;
+};
+
+/// A stream of zlib. Throws std::bad_alloc.
+std::string compressed(const std::string& bytes);
+
+} // namespace hdtrace::report

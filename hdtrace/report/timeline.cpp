@@ -1,0 +1,234 @@
+#include "hdtrace/report/timeline.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "hdtrace/report/overlays.h"
+#include "hdtrace/report/packed.h"
+
+namespace hdtrace::report {
+namespace {
+
+Selection all_of(const Project& project)
+{
+    Selection all;
+    all.unfinished = true;
+    all.events = true;
+    return with_regions(project, std::move(all));
+}
+
+// A page has a part for each pixel or so, as long as all lanes together stay small.
+std::size_t parts_for(std::size_t lanes)
+{
+    constexpr std::size_t most_of_all = 1 << 20;
+    std::size_t parts = 4096;
+    while (parts > 256 && parts * lanes > most_of_all)
+        parts /= 2;
+    return parts;
+}
+
+double number_in(std::string_view text)
+{
+    double number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+} // namespace
+
+TimelineReader::TimelineReader(std::shared_ptr<const OpenedProject> project, const History& history,
+                               const std::vector<WaitState>& waits, const std::vector<PathPart>& path,
+                               const std::vector<HostClock>& clocks)
+    : m_project(std::move(project)), m_history(history), m_waits(waits), m_path(path), m_clocks(clocks),
+      m_begin(history.begin()), m_duration(history.end() - history.begin()),
+      m_parts(parts_for(history.timelines.size())), m_threads(history.timelines.size()),
+      m_shares(history.timelines.size(), Shares(m_parts, m_duration)), m_lanes(history.timelines.size()),
+      m_phrases(*m_project), m_states(m_project->traces, all_of(m_project->project)),
+      m_messages(m_project->objects, [this](const Message& message) { add_message(message); })
+{
+    for (std::uint32_t i = 0; i < history.timelines.size(); ++i) {
+        m_lanes[i].rank = history.timelines[i].rank;
+        m_lanes[i].thread = history.timelines[i].thread;
+        m_numbers[{m_lanes[i].rank, m_lanes[i].thread}] = i;
+    }
+    add_hosts();
+}
+
+void TimelineReader::add_hosts()
+{
+    const std::vector<std::string>& levels = m_project->project.levels;
+    const auto level = static_cast<std::size_t>(std::ranges::find(levels, "Hostname") - levels.begin());
+    for (const TraceFile& trace : m_project->traces) {
+        const std::uint32_t number = *lane_of(trace.rank, trace.thread);
+        Lane& lane = m_lanes[number];
+        lane.host = level < trace.labels.size() ? trace.labels[level] : std::string();
+        const auto clock = std::ranges::find(m_clocks, lane.host, &HostClock::host);
+        m_threads[number].host = static_cast<std::uint32_t>(clock - m_clocks.begin());
+    }
+}
+
+const std::uint32_t* TimelineReader::lane_of(std::int64_t rank, std::int64_t thread) const
+{
+    const auto found = m_numbers.find({rank, thread});
+    return found == m_numbers.end() ? nullptr : &found->second;
+}
+
+// As the history has it, which was corrected only if there are several clocks.
+std::int64_t TimelineReader::time(const Thread& thread, std::int64_t time) const
+{
+    const bool is_corrected = m_clocks.size() > 1 && thread.host < m_clocks.size();
+    return (is_corrected ? m_clocks[thread.host].corrected(time) : time) - m_begin;
+}
+
+std::uint32_t TimelineReader::name_number(const std::string& name)
+{
+    const auto [found, is_new] = m_name_numbers.try_emplace(name, static_cast<std::uint32_t>(m_names.size()));
+    if (is_new)
+        m_names.push_back(name);
+    return found->second;
+}
+
+bool TimelineReader::read(std::size_t states)
+{
+    for (; states > 0; --states) {
+        const ReadAhead::Item* const item = m_states.next();
+        if (!item) {
+            finish();
+            return false;
+        }
+        m_walk.add(*item->trace, item->state);
+    }
+    return true;
+}
+
+void TimelineReader::enter(const Call& call)
+{
+    if (call.own_region != RegionPaths::outside)
+        return;
+    const std::uint32_t number = *lane_of(call.trace.rank, call.trace.thread);
+    Thread& thread = m_threads[number];
+    const CallSite* const site = m_project->objects.call_site(call.trace.rank, call.state);
+    const std::int32_t site_number = site ? position_in(m_project->project.call_sites, *site) + 1 : 0;
+    const auto [phrase, numbers] = m_phrases.say(call);
+    const std::int64_t begin = time(thread, call.state.time), end = time(thread, call.state.end);
+    thread.calls.add({begin, end, static_cast<std::uint32_t>(call.nesting), phrase,
+                      static_cast<std::uint32_t>(site_number)},
+                     numbers);
+    if (call.nesting == 0)
+        m_shares[number].add(static_cast<std::size_t>(call.facts.call_class), begin, end);
+}
+
+void TimelineReader::leave(const Call& call)
+{
+    if (call.own_region == RegionPaths::outside)
+        return;
+    Thread& thread = m_threads[*lane_of(call.trace.rank, call.trace.thread)];
+    thread.marks.push_back({time(thread, call.state.time), time(thread, call.state.end),
+                            name_number(call.state.name), static_cast<std::uint32_t>(call.depth), 0, 0});
+}
+
+void TimelineReader::mark(const Call& call)
+{
+    Thread& thread = m_threads[*lane_of(call.trace.rank, call.trace.thread)];
+    const auto value = call.state.find("value");
+    const std::int64_t when = time(thread, call.state.time);
+    thread.marks.push_back(
+        {when, when, name_number(call.state.text("name").empty() ? call.state.name : call.state.text("name")),
+         static_cast<std::uint32_t>(call.depth), value ? number_in(*value) : 0,
+         static_cast<char>(value ? 2 : 1)});
+}
+
+void TimelineReader::add_message(const Message& message)
+{
+    if (!message.send || !message.receive)
+        return;
+    const std::uint32_t* const lane = lane_of(message.destination, message.receive->thread);
+    if (lane && lane_of(message.source, message.send->thread))
+        m_threads[*lane].messages.push_back(message);
+}
+
+std::string TimelineReader::pack_messages(std::vector<Message>& messages) const
+{
+    std::ranges::sort(messages, {}, [](const Message& message) { return message.receive->end; });
+    Packed ends, durations, sources, sizes, tags, communicators;
+    std::int64_t last = 0;
+    for (const Message& message : messages) {
+        const std::uint32_t source = *lane_of(message.source, message.send->thread);
+        const Thread& receiver = m_threads[*lane_of(message.destination, message.receive->thread)];
+        const std::int64_t end = time(receiver, message.receive->end);
+        ends.add_signed(end - last);
+        durations.add_signed(end - time(m_threads[source], message.send->time));
+        sources.add(source);
+        sizes.add(static_cast<std::uint64_t>(std::max<std::int64_t>(message.receive->size, 0)));
+        tags.add_signed(message.tag);
+        const auto& all = m_project->project.communicators;
+        communicators.add(message.communicator
+                              ? static_cast<std::uint64_t>(position_in(all, *message.communicator)) + 1
+                              : 0);
+        last = end;
+    }
+    Packed result;
+    result.add(messages.size());
+    for (const Packed* const column : {&ends, &durations, &sources, &sizes, &tags, &communicators})
+        result.add_all(*column);
+    return compressed(result.bytes());
+}
+
+std::string TimelineReader::pack_marks(std::vector<Mark>& marks)
+{
+    std::ranges::stable_sort(marks, {}, &Mark::begin);
+    Packed result;
+    result.add(marks.size());
+    std::int64_t last = 0;
+    for (const Mark& mark : marks) {
+        result.add(static_cast<std::uint64_t>(mark.kind));
+        result.add_signed(mark.begin - last);
+        result.add(static_cast<std::uint64_t>(std::max<std::int64_t>(mark.end - mark.begin, 0)));
+        result.add(mark.name);
+        result.add(mark.depth);
+        result.add_double(mark.value);
+        last = mark.begin;
+    }
+    return compressed(result.bytes());
+}
+
+void TimelineReader::finish()
+{
+    m_messages.finish();
+    for_each_wait(m_history, m_waits, [&](const WaitState& wait, std::int64_t begin, std::int64_t end) {
+        m_shares[wait.call.timeline].add(Shares::waiting, begin - m_begin, end - m_begin);
+    });
+    for (std::size_t i = 0; i < m_lanes.size(); ++i) {
+        Thread& thread = m_threads[i];
+        Lane& lane = m_lanes[i];
+        lane.call_count = thread.calls.size();
+        lane.message_count = thread.messages.size();
+        lane.calls = compressed(thread.calls.finish().bytes());
+        lane.messages = pack_messages(thread.messages);
+        lane.regions = pack_marks(thread.marks);
+        lane.waits = compressed(pack_waits(m_history, m_waits, i).bytes());
+        thread.calls = {};
+        thread.marks = {};
+        thread.messages = {};
+    }
+}
+
+std::string TimelineReader::shares() const
+{
+    Packed all;
+    for (const Shares& shares : m_shares)
+        shares.pack(all);
+    return compressed(all.bytes());
+}
+
+std::string TimelineReader::path() const
+{
+    return compressed(pack_path(m_history, m_path).bytes());
+}
+
+std::string TimelineReader::gatherings(std::vector<std::string_view>& names) const
+{
+    return compressed(pack_gatherings(m_history, names).bytes());
+}
+
+} // namespace hdtrace::report

@@ -1,0 +1,115 @@
+// timeline.h - all that a picture of a run over time shows, packed for the page that draws it.
+//
+//     hdtrace::report::TimelineReader reader(project, history, waits, path, clocks);
+//     while (reader.read(1000)) {
+//     }
+//     reader.lanes(), reader.shares(), ...
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/analysis/opened_project.h"
+#include "hdtrace/explaining/clocks.h"
+#include "hdtrace/explaining/critical_path.h"
+#include "hdtrace/explaining/history.h"
+#include "hdtrace/explaining/wait_states.h"
+#include "hdtrace/format/read_ahead.h"
+#include "hdtrace/matching/messages.h"
+#include "hdtrace/matching/walk.h"
+#include "hdtrace/report/call_blocks.h"
+#include "hdtrace/report/phrases.h"
+#include "hdtrace/report/shares.h"
+
+namespace hdtrace::report {
+
+/// What a thread did. Texts are streams of zlib; python/page/src/data says what is in them.
+struct Lane {
+    std::int64_t rank = 0, thread = 0;
+    std::string host;
+    std::uint64_t call_count = 0, message_count = 0;
+    std::string calls;    ///< all of them, in blocks
+    std::string messages; ///< that it received
+    std::string waits;
+    std::string regions; ///< of the program's own, and marks and counters
+};
+
+/// Reads all traces of a project once more, beside what is known of them. Memory grows with what it packs:
+/// some ten bytes for each call. All that is given must outlive it.
+class TimelineReader : EventVisitor {
+  public:
+    /// Throws OpenError, ReadError.
+    TimelineReader(std::shared_ptr<const OpenedProject> project, const History& history,
+                   const std::vector<WaitState>& waits, const std::vector<PathPart>& path,
+                   const std::vector<HostClock>& clocks);
+    TimelineReader(const TimelineReader&) = delete;
+    TimelineReader& operator=(const TimelineReader&) = delete;
+
+    /// Reads up to so many states of the top level; false at the end. Throws ReadError.
+    bool read(std::size_t states);
+
+    std::int64_t duration() const { return m_duration; } ///< nanoseconds
+    std::size_t parts() const { return m_parts; }        ///< of the time of which shares are known
+
+    // At the end:
+
+    const std::vector<Lane>& lanes() const { return m_lanes; } ///< by rank and thread
+    std::string shares() const;                                ///< of each lane one after the other
+    std::string path() const;
+    std::string gatherings(std::vector<std::string_view>& names) const;
+    const std::vector<Phrase>& phrases() const { return m_phrases.all(); }
+    const std::vector<std::string>& names() const { return m_names; } ///< of regions and marks
+
+  private:
+    struct Mark {
+        std::int64_t begin = 0, end = 0;
+        std::uint32_t name = 0, depth = 0;
+        double value = 0; ///< of a counter
+        char kind = 0;    ///< 0 is a region, 1 a mark, 2 a value
+    };
+    /// What is collected for a lane while traces are read.
+    struct Thread {
+        std::uint32_t host = 0;
+        CallBlocks calls;
+        std::vector<Mark> marks;
+        std::vector<Message> messages;
+    };
+
+    void enter(const Call& call) override;
+    void leave(const Call& call) override;
+    void mark(const Call& call) override;
+
+    void add_message(const Message& message);
+    void add_hosts();
+    void finish();
+    std::int64_t time(const Thread& thread, std::int64_t time) const;
+    std::uint32_t name_number(const std::string& name);
+    std::string pack_messages(std::vector<Message>& messages) const;
+    static std::string pack_marks(std::vector<Mark>& marks);
+    const std::uint32_t* lane_of(std::int64_t rank, std::int64_t thread) const;
+
+    std::shared_ptr<const OpenedProject> m_project;
+    const History& m_history;
+    const std::vector<WaitState>& m_waits;
+    const std::vector<PathPart>& m_path;
+    const std::vector<HostClock>& m_clocks;
+    const std::int64_t m_begin, m_duration;
+    std::size_t m_parts;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> m_numbers; ///< of lanes by rank and thread
+    std::vector<Thread> m_threads;
+    std::vector<Shares> m_shares;
+    std::vector<Lane> m_lanes;
+    Phrases m_phrases;
+    std::vector<std::string> m_names;
+    std::map<std::string, std::uint32_t> m_name_numbers;
+    ReadAhead m_states;
+    MessageMatcher m_messages;
+    EventWalk m_walk{this, &m_messages};
+};
+
+} // namespace hdtrace::report
