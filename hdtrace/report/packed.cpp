@@ -32,8 +32,8 @@ std::string compressed(const std::string& bytes)
     uLongf size = compressBound(bytes.size());
     std::string result(size, '\0');
     const auto* const from = reinterpret_cast<const Bytef*>(bytes.data());
-    if (compress2(reinterpret_cast<Bytef*>(result.data()), &size, from, bytes.size(), Z_BEST_COMPRESSION) !=
-        Z_OK)
+    if (compress2(reinterpret_cast<Bytef*>(result.data()), &size, from, bytes.size(),
+                  Z_DEFAULT_COMPRESSION) != Z_OK)
         throw std::bad_alloc();
     result.resize(size);
     return result;

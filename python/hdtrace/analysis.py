@@ -57,6 +57,11 @@ class Analysis:
         while explanation.read(STATES_BETWEEN_PAUSES):
             if progress:
                 progress.add(STATES_BETWEEN_PAUSES)
+        return cls.of(project, explanation)
+
+    @classmethod
+    def of(cls, project: _Project, explanation: Explanation) -> Analysis:
+        """Of what has read everything."""
         return cls(
             seconds=explanation.seconds,
             processes=project.process_count,

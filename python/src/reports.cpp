@@ -45,6 +45,10 @@ py::tuple gatherings_of(const TimelineReader& reader)
 
 void bind_reports(py::module_& module)
 {
+    py::tuple wait_kinds(wait_kind_count);
+    for (std::size_t i = 0; i < wait_kind_count; ++i)
+        wait_kinds[i] = facts_of(static_cast<WaitKind>(i)).name;
+    module.attr("WAIT_KINDS") = wait_kinds;
     const auto bytes_of = [](std::string Lane::*member) {
         return [member](const Lane& lane) { return py::bytes(lane.*member); };
     };

@@ -215,6 +215,20 @@ COMMANDS = (
         "analyze",
     ),
     Command(
+        "report",
+        "write a page that shows a run: its summary, a timeline, where time went, messages, what is wrong",
+        "The page is one HTML file, for any browser of 2023 or later; it needs no network. Its figures are those of hdtrace analyze, check and stats. "
+        "The timeline has a lane for each thread, with its calls, messages, wait states and the critical path; it is zoomed, searched and "
+        "asked with mouse or keyboard. Where the file would become larger than --limit says, single calls of some threads are left out, those that are "
+        "least on the critical path; the page says of which.",
+        (
+            _PROJECT,
+            Argument("--output", "the page [report.html]", "FILE", short="-o", default="report.html"),
+            Argument("--limit", "how large the packed calls may be together, in megabytes [60]", "MEGABYTES", parse=int, default=60),
+        ),
+        "report",
+    ),
+    Command(
         "check",
         "look for what is wrong in a project and its traces",
         "Says what is wrong with the program, or works only by chance: processes that wait for each other for ever, collective calls, messages "

@@ -1,0 +1,156 @@
+// The calls of a thread, its wait states, its messages and its regions. All times are nanoseconds after the run's beginning.
+import { Packed, unpack } from "./packed.js";
+import { section } from "./sections.js";
+
+const MOST_UNPACKED = 4000; // blocks of a thousand calls, of all lanes together
+
+/** Unpacked blocks, the last used at the end. */
+const unpacked = new Map();
+
+function remember(block, content) {
+  unpacked.delete(block);
+  unpacked.set(block, content);
+  if (unpacked.size > MOST_UNPACKED) unpacked.delete(unpacked.keys().next().value);
+  return content;
+}
+
+function unpackBlock(bytes, block) {
+  const packed = new Packed(bytes, block.position);
+  const [gaps, durations, depths, phrases, sites, numbers] = Array.from({ length: 6 }, () => packed.column());
+  const size = block.count;
+  const content = {
+    size,
+    begin: new Float64Array(size),
+    end: new Float64Array(size),
+    depth: new Uint8Array(size),
+    phrase: new Uint32Array(size),
+    site: new Uint32Array(size),
+    numbers,
+  };
+  let last = block.begin;
+  for (let i = 0; i < size; i++) {
+    content.begin[i] = last + gaps.signed();
+    last = content.end[i] = content.begin[i] + durations.number();
+    content.depth[i] = depths.number();
+    content.phrase[i] = phrases.number();
+    content.site[i] = sites.number();
+  }
+  return content;
+}
+
+export class Lane {
+  constructor(number, [rank, thread, host, calls, messages, isDetailed]) {
+    Object.assign(this, { number, rank, thread, host, calls, messages, isDetailed });
+    this.blocks = null;
+    this.waits = this.marks = this.received = [];
+    this.shares = new Map();
+  }
+
+  get name() {
+    return this.thread ? `${this.rank}.${this.thread}` : `${this.rank}`;
+  }
+
+  /** Gets what is drawn when one looks close. */
+  load() {
+    this.loading ??= this.isDetailed ? this.#load() : Promise.resolve();
+    return this.loading;
+  }
+
+  async #load() {
+    const [calls, messages, waits, regions] = await Promise.all(
+      ["calls", "messages", "waits", "regions"].map((what) => unpack(section(`${what}-${this.number}`))),
+    );
+    this.#readMessages(new Packed(messages));
+    this.#readWaits(new Packed(waits));
+    this.#readMarks(new Packed(regions));
+    this.#readBlocks(calls);
+  }
+
+  #readBlocks(bytes) {
+    const packed = new Packed(bytes);
+    const count = packed.number();
+    const list = packed.column();
+    packed.number(); // the size of all blocks
+    let position = packed.position;
+    let begin = 0;
+    this.blocks = Array.from({ length: count }, () => {
+      begin += list.signed();
+      const block = { begin, end: begin + list.number(), count: list.number(), position };
+      position += list.number();
+      return block;
+    });
+    this.bytes = bytes;
+  }
+
+  #readMessages(packed) {
+    const count = packed.number();
+    const [ends, durations, sources, sizes, tags, communicators] = Array.from({ length: 6 }, () => packed.column());
+    let end = 0;
+    this.received = Array.from({ length: count }, () => {
+      end += ends.signed();
+      return {
+        end,
+        begin: end - durations.signed(),
+        from: sources.number(),
+        size: sizes.number(),
+        tag: tags.signed(),
+        communicator: communicators.number() - 1,
+      };
+    });
+    this.longestMessage = this.received.reduce((longest, one) => Math.max(longest, one.end - one.begin), 0);
+  }
+
+  #readWaits(packed) {
+    const count = packed.number();
+    const [kinds, begins, durations, causes] = Array.from({ length: 4 }, () => packed.column());
+    let begin = 0;
+    this.waits = Array.from({ length: count }, () => {
+      begin += begins.signed();
+      return { kind: kinds.number(), begin, end: begin + durations.number(), cause: causes.number() - 1 };
+    });
+  }
+
+  #readMarks(packed) {
+    let begin = 0;
+    this.marks = Array.from({ length: packed.number() }, () => {
+      const kind = packed.number();
+      begin += packed.signed();
+      return { kind, begin, end: begin + packed.number(), name: packed.number(), depth: packed.number(), value: packed.double() };
+    });
+  }
+
+  content(block) {
+    return remember(block, unpacked.get(block) ?? unpackBlock(this.bytes, block));
+  }
+
+  /** How many calls blocks have that are partly in this time. */
+  countIn(begin, end) {
+    let count = 0;
+    for (const block of this.blocks ?? []) if (block.end >= begin && block.begin <= end) count += block.count;
+    return count;
+  }
+
+  /** Calls `see(content, position, block)` for the calls that are partly in this time, by their beginnings. */
+  forEachIn(begin, end, see) {
+    for (const block of this.blocks ?? []) {
+      if (block.end < begin) continue;
+      if (block.begin > end) break;
+      const content = this.content(block);
+      for (let i = 0; i < content.size && content.begin[i] <= end; i++)
+        if (content.end[i] >= begin && see(content, i, block) === false) return;
+    }
+  }
+
+  /** The numbers that a call tells. */
+  numbersOf(content, position, phrases) {
+    const packed = new Packed(content.numbers.bytes, content.numbers.position);
+    const last = new Map();
+    for (let i = 0; ; i++) {
+      const phrase = content.phrase[i];
+      const before = last.get(phrase) ?? [];
+      const numbers = phrases[phrase].numbers.map((_, k) => (before[k] ?? 0) + packed.signed());
+      if (i === position) return numbers;
+      last.set(phrase, numbers);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// A run, as the document tells it.
+import { Lane } from "./lane.js";
+import { Packed, unpack } from "./packed.js";
+import { facts, section } from "./sections.js";
+
+const WAITING = 15; // as in hdtrace/report/shares.h
+
+function phraseOf([name, callClass, words, leftOut], classes) {
+  const all = words.map(([element, key, value, meaning]) => ({ element, key, value, meaning }));
+  return { name, callClass: classes.indexOf(callClass), words: all, numbers: all.filter((word) => word.value === null), leftOut };
+}
+
+export class Run {
+  constructor() {
+    Object.assign(this, facts());
+    this.lanes = this.lanes.map((lane, number) => new Lane(number, lane));
+    this.phrases = this.phrases.map((phrase) => phraseOf(phrase, this.classes));
+    this.path = [];
+    this.gatherings = [];
+    this.hosts = [...new Set(this.lanes.map((lane) => lane.host))];
+    this.order = this.hosts.flatMap((host) => this.lanes.filter((lane) => lane.host === host));
+    this.order.forEach((lane, row) => (lane.row = row));
+  }
+
+  get waiting() {
+    return WAITING;
+  }
+
+  /** What is seen from far away. */
+  async loadShares() {
+    const packed = new Packed(await unpack(section("shares")));
+    for (const lane of this.lanes)
+      for (let count = packed.number(); count > 0; count--) {
+        const kind = packed.number();
+        lane.shares.set(kind, packed.bytes.subarray(packed.position, packed.position + this.parts));
+        packed.position += this.parts;
+      }
+  }
+
+  async loadOverlays() {
+    const [path, gatherings] = await Promise.all(["path", "gatherings"].map((name) => unpack(section(name))));
+    this.#readPath(new Packed(path));
+    this.#readGatherings(new Packed(gatherings));
+  }
+
+  #readPath(packed) {
+    const count = packed.number();
+    const [lanes, begins, durations] = Array.from({ length: 3 }, () => packed.column());
+    let begin = 0;
+    this.path = Array.from({ length: count }, () => {
+      const lane = lanes.number();
+      begin += begins.signed();
+      return { lane: this.lanes[lane], begin, end: begin + durations.number() };
+    });
+  }
+
+  #readGatherings(packed) {
+    const count = packed.number();
+    const [kinds, calls, communicators, firsts, lasts, ends, latest] = Array.from({ length: 7 }, () => packed.column());
+    let begin = 0;
+    this.gatherings = Array.from({ length: count }, () => {
+      begin += firsts.signed();
+      const last = begin + lasts.number();
+      return {
+        kind: kinds.number(),
+        call: this.gathering_names[calls.number()],
+        communicator: communicators.number() - 1,
+        begin,
+        last,
+        end: last + ends.number(),
+        latest: this.lanes[latest.number()],
+      };
+    });
+  }
+
+  /** All attributes of a call: [name, value, what that names]. */
+  attributesOf(lane, content, position) {
+    const phrase = this.phrases[content.phrase[position]];
+    const numbers = lane.numbersOf(content, position, this.phrases);
+    return phrase.words.map((word) => [
+      word.element ? `${word.element}: ${word.key}` : word.key,
+      word.value ?? String(numbers.shift()),
+      word.meaning,
+    ]);
+  }
+
+  /** Where a call was made; null if it is not known. */
+  siteOf(content, position) {
+    return this.sites[content.site[position] - 1] ?? null;
+  }
+}

@@ -1,0 +1,83 @@
+// Who talks to whom, and which collective operations last longest.
+import { bytes, count, duration, element, seconds, place } from "../text.js";
+import { table } from "../table.js";
+
+const SIZE = 520;
+
+// Darker is more, by the logarithm.
+function drawMatrix(canvas, run, key) {
+  const context = canvas.getContext("2d");
+  const cell = SIZE / run.processes;
+  const most = Math.max(1, ...run.matrix.map((one) => one[key]));
+  canvas.width = canvas.height = SIZE;
+  for (const one of run.matrix) {
+    const part = Math.log1p(one[key]) / Math.log1p(most);
+    context.fillStyle = `hsl(205 90% ${92 - 70 * part}%)`;
+    context.fillRect(one.to * cell, one.from * cell, Math.max(cell - (cell > 4 ? 0.5 : 0), 1), Math.max(cell - (cell > 4 ? 0.5 : 0), 1));
+  }
+  return most;
+}
+
+function matrix(run) {
+  const canvas = element("canvas", { class: "matrix", role: "img", "aria-label": "Matrix of messages: rows send, columns receive" });
+  const words = element("p", { class: "note", role: "status" });
+  const say = (key) => {
+    const most = drawMatrix(canvas, run, key);
+    words.textContent = `Rows send, columns receive; rank 0 is at the top left. Darkest: ${key === "bytes" ? bytes(most) : `${count(most)} messages`}; the scale is logarithmic.`;
+  };
+  canvas.addEventListener("pointermove", (event) => {
+    const cell = canvas.getBoundingClientRect().width / run.processes;
+    const [to, from] = [Math.floor(event.offsetX / cell), Math.floor(event.offsetY / cell)];
+    const one = run.matrix.find((each) => each.from === from && each.to === to);
+    words.textContent = `Rank ${from} to rank ${to}: ${one ? `${count(one.messages)} messages, ${bytes(one.bytes)}` : "nothing"}`;
+  });
+  const choice = element("select", { "aria-label": "What the matrix shows", onchange: (event) => say(event.target.value) }, element("option", { value: "bytes" }, "bytes"), element("option", { value: "messages" }, "messages"));
+  say("bytes");
+  return element("div", {}, choice, element("div", { class: "scroll" }, canvas), words);
+}
+
+export function communication(run, show) {
+  const pairs = table(
+    [
+      { head: "from rank", value: (row) => row.from },
+      { head: "to rank", value: (row) => row.to },
+      { head: "messages", value: (row) => row.messages, text: (row) => count(row.messages) },
+      { head: "bytes", value: (row) => row.bytes, text: (row) => bytes(row.bytes) },
+    ],
+    [...run.matrix].sort((one, other) => other.bytes - one.bytes),
+    { caption: "pairs of ranks" },
+  );
+  const waits = table(
+    [
+      { head: "waiting", value: (row) => row.seconds, text: (row) => seconds(row.seconds) },
+      { head: "kind", value: (row) => row.kind },
+      { head: "of rank", value: (row) => row.rank },
+      { head: "in", value: place },
+      { head: "for rank", value: (row) => row.cause?.rank ?? "" },
+      { head: "which came to", value: (row) => (row.cause ? place(row.cause) : "") },
+      { head: "times", value: (row) => row.count },
+    ],
+    run.analysis.wait_states,
+    { caption: "wait states" },
+  );
+  const slowest = [...run.gatherings].sort((one, other) => other.end - other.begin - (one.end - one.begin)).slice(0, 100);
+  const collectives = table(
+    [
+      { head: "call", value: (row) => `MPI_${row.call}`, link: (row) => element("button", { class: "link", onclick: () => show(row.begin, row.end) }, `MPI_${row.call}`) },
+      { head: "communicator", value: (row) => run.communicators[row.communicator]?.name ?? "" },
+      { head: "begins", value: (row) => row.begin, text: (row) => duration(row.begin) },
+      { head: "from the first to the last member", value: (row) => row.last - row.begin, text: (row) => duration(row.last - row.begin) },
+      { head: "last came rank", value: (row) => row.latest.rank },
+      { head: "then until all had left", value: (row) => row.end - row.last, text: (row) => duration(row.end - row.last) },
+    ],
+    slowest,
+    { caption: "slowest collective operations" },
+  );
+  return element(
+    "div",
+    {},
+    element("section", {}, element("h2", {}, "Messages between processes"), run.matrix.length ? [matrix(run), pairs] : element("p", {}, "No process sent a message to another one.")),
+    element("section", {}, element("h2", {}, "Who waited for whom"), run.analysis.wait_states.length ? waits : element("p", {}, "No waiting was found.")),
+    element("section", {}, element("h2", {}, "Slowest collective operations"), slowest.length ? collectives : element("p", {}, "There was no collective operation of several processes.")),
+  );
+}

@@ -1,0 +1,93 @@
+// What a run was, and what costs it most.
+import { activityText, count, duration, element, percent, place, seconds } from "../text.js";
+import { colourOf, WAITING } from "../timeline/colours.js";
+
+const EFFICIENCIES = [
+  ["parallel", "parallel efficiency", "The part of all processes' time that is computation. The figures below multiply to it."],
+  ["load_balance", "load balance", "How equally computation is spread: its mean over its maximum."],
+  ["communication", "communication", "What communication leaves of the process that computes longest."],
+  ["serialisation", "serialisation", "What waiting for each other leaves, even in an ideal network."],
+  ["transfer", "transfer", "What moving the data leaves."],
+  ["io", "input and output", "What calls on files leave of the time."],
+];
+
+const ADVICE = {
+  computation: "Give this rank less to compute there, or overlap: start communication before it and complete it behind.",
+  call: "Look at why this rank spends longer in the call than others: more data, more calls, or a slower file or host.",
+};
+
+function bar(value, title) {
+  const fill = element("span", { class: value > 0.8 ? "good" : value > 0.6 ? "fair" : "poor" });
+  fill.style.width = `${Math.max(0, Math.min(1, value)) * 100}%`;
+  return element("span", { class: "bar", role: "img", "aria-label": `${title}: ${percent(value)}` }, fill);
+}
+
+function efficiencies(values) {
+  const rows = EFFICIENCIES.map(([key, name, help]) =>
+    element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, bar(values[key], name)), element("td", { class: "number" }, percent(values[key])), element("td", { class: "help" }, help)),
+  );
+  return element("table", { class: "efficiencies" }, element("tbody", {}, rows));
+}
+
+function whereTimeWent(run) {
+  const whole = run.analysis.time.rank.reduce((sum, row) => sum + row.seconds, 0);
+  const strip = element("div", { class: "strip", role: "img", "aria-label": "Where the time went" });
+  const list = element("ul", { class: "keys" });
+  for (const row of [...run.analysis.activities].sort((one, other) => other.seconds - one.seconds)) {
+    if (!(row.seconds > 0)) continue;
+    const colour = row.activity === "computation" ? "var(--computation)" : row.activity === "waiting" ? WAITING : colourOf(row.activity);
+    const swatch = element("span", { class: "swatch" });
+    swatch.style.background = colour;
+    list.append(element("li", {}, swatch, `${row.activity} `, element("b", {}, percent(row.seconds / whole)), ` ${seconds(row.seconds)}`));
+    if (row.activity === "waiting") continue; // it is a part of the calls
+    const part = element("span", { title: `${row.activity} ${percent(row.seconds / whole)}` });
+    part.style.width = `${(100 * row.seconds) / whole}%`;
+    part.style.background = colour;
+    strip.append(part);
+  }
+  return [strip, list, element("p", { class: "help" }, "The time of all processes together. Waiting is the part of the calls in which they could not go on.")];
+}
+
+function costliest(run, open) {
+  const causes = run.analysis.causes.slice(0, 5).map((row) =>
+    element(
+      "li",
+      {},
+      element("b", {}, seconds(row.seconds)),
+      ` lost by ${count(row.waiting_ranks)} waiting ${row.waiting_ranks === 1 ? "process" : "processes"}, because of rank ${row.rank}: `,
+      activityText(row),
+      element("p", { class: "help" }, ADVICE[row.activity]),
+      element("button", { class: "link", onclick: () => open(row) }, "Show in the timeline"),
+    ),
+  );
+  return causes.length ? element("ol", { class: "findings" }, causes) : element("p", {}, "No process was seen to wait for another one.");
+}
+
+function findings(run) {
+  const errors = run.findings.filter((finding) => finding.severity === "error").length;
+  const warnings = run.findings.length - errors;
+  if (!run.findings.length) return element("p", {}, "hdtrace check has nothing to say about this run.");
+  return element("p", {}, `hdtrace check found ${count(errors)} errors and ${count(warnings)} warnings: `, element("a", { href: "#checks" }, "see Checks"), ".");
+}
+
+function card(name, value) {
+  return element("div", { class: "card" }, element("span", {}, name), element("b", {}, value));
+}
+
+export function summary(run, open) {
+  const { analysis } = run;
+  const waits = [...analysis.wait_states].slice(0, 3);
+  return element(
+    "div",
+    {},
+    element("div", { class: "cards" }, card("time", duration(run.duration)), card("processes", count(run.processes)), card("hosts", count(run.hosts.length)), card("calls of MPI", count(run.call_count)), card("parallel efficiency", percent(analysis.efficiencies.parallel))),
+    element("section", {}, element("h2", {}, "Where the time went"), whereTimeWent(run)),
+    element("section", {}, element("h2", {}, "What costs most"), costliest(run, open), findings(run)),
+    element("section", {}, element("h2", {}, "Efficiencies"), efficiencies(analysis.efficiencies)),
+    waits.length
+      ? element("section", {}, element("h2", {}, "The longest waiting"), element("ul", {}, waits.map((row) => element("li", {}, element("b", {}, seconds(row.seconds)), ` ${row.kind} of rank ${row.rank} in ${place(row)}`, row.cause ? `, until rank ${row.cause.rank} came to ${place(row.cause)}` : ""))))
+      : null,
+    element("section", {}, element("h2", {}, "The run"), element("dl", { class: "run" }, run.about.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]))),
+    run.notes.length ? element("section", { class: "notes" }, element("h2", {}, "What this page does not show"), element("ul", {}, run.notes.map((note) => element("li", {}, note)))) : null,
+  );
+}

@@ -1,0 +1,29 @@
+// Where in the program the time went.
+import { element, percent, place, seconds, siteText } from "../text.js";
+import { table } from "../table.js";
+
+function times(whole) {
+  const time = (head, key) => ({ head, value: (row) => row[key], text: (row) => seconds(row[key]) });
+  return [
+    time("time", "seconds"),
+    { head: "share", value: (row) => row.seconds / whole, text: (row) => percent(row.seconds / whole) },
+    time("computation", "computation"),
+    time("in MPI", "mpi"),
+    time("waiting", "waiting"),
+    { head: "calls", value: (row) => row.calls },
+  ];
+}
+
+export function where(run, find) {
+  const { site, region, rank } = run.analysis.time;
+  const whole = rank.reduce((sum, row) => sum + row.seconds, 0);
+  const columns = times(whole);
+  const link = (row) => (row.site ? element("button", { class: "link", onclick: () => find(row.site.file ?? row.site.function ?? row.call) }, siteText(row.site)) : null);
+  return element(
+    "div",
+    {},
+    element("section", {}, element("h2", {}, "Places in the program"), element("p", { class: "help" }, "Each row is a call and where it is; its computation is the time from there to the next call. Click a head to sort, a place to see it in the timeline."), table([{ head: "call", value: (row) => place({ call: row.call }) }, { head: "place", value: (row) => siteText(row.site), link }, ...columns], site, { caption: "places in the program" })),
+    region.length > 1 ? element("section", {}, element("h2", {}, "Regions of the program"), table([{ head: "region", value: (row) => row.region || "(none)" }, ...columns], region, { caption: "regions" })) : null,
+    element("section", {}, element("h2", {}, "Ranks"), table([{ head: "rank", value: (row) => row.rank }, ...columns], rank, { caption: "ranks" })),
+  );
+}

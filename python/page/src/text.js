@@ -1,0 +1,61 @@
+// Texts and elements. Names out of a trace only ever become text nodes.
+
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
+    else if (value !== false && value !== null) made.setAttribute(key, value === true ? "" : value);
+  }
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined).map((child) => (child instanceof Node ? child : printable(child))));
+  return made;
+}
+
+/** Control characters and those that turn lines around are shown as what they are. */
+export function printable(text) {
+  return String(text).replace(
+    /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+
+export function duration(nanoseconds) {
+  const [factor, unit] = UNITS.find(([one]) => Math.abs(nanoseconds) >= one) ?? UNITS[3];
+  return `${Number((nanoseconds / factor).toPrecision(4))} ${unit}`;
+}
+
+/** With as many digits as steps between such times need. */
+export function timeText(nanoseconds, step) {
+  if (Math.abs(nanoseconds) < step / 2) return "0";
+  const [factor, unit] = UNITS.find(([one]) => Math.abs(nanoseconds) >= one) ?? UNITS[3];
+  return `${(nanoseconds / factor).toFixed(Math.max(0, Math.ceil(Math.log10(factor / step) - 1e-9)))} ${unit}`;
+}
+
+export const seconds = (value) => duration(value * 1e9);
+export const percent = (value) => `${(value * 100).toFixed(1)} %`;
+export const count = (value) => value.toLocaleString("en");
+
+export function bytes(value) {
+  const unit = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+  let power = 0;
+  for (; value >= 1024 && power < unit.length - 1; power++) value /= 1024;
+  return `${Number(value.toPrecision(4))} ${unit[power]}`;
+}
+
+/** "solve (solver.c:42)" of a site as analyses tell it. */
+export function place(row) {
+  const call = row.call ? `MPI_${row.call}` : row.region ? `region ${row.region}` : "the beginning";
+  return row.site ? `${call} at ${siteText(row.site)}` : call;
+}
+
+export function siteText(site) {
+  if (!site) return "";
+  const where = site.file ? `${site.file.split("/").pop()}${site.line ? `:${site.line}` : ""}` : "";
+  return site.function ? (where ? `${site.function} (${where})` : site.function) : where || "unknown";
+}
+
+export function activityText(row) {
+  if (row.activity === "call") return place(row);
+  return row.until ? `computation from ${place(row)} to ${place(row.until)}` : "before the first call";
+}

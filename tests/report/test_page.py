@@ -1,0 +1,97 @@
+"""The page around the timeline: its parts, hostile names, sizes of screens."""
+
+import re
+
+import hdtrace
+import pytest
+from projects_of_lines import write_project
+
+NAME = "&lt;/script&gt;&lt;script&gt;document.title=1&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;&quot;&apos;&#x202E;@script@"
+SHOWN = "</script><script>document.title=1</script><img src=x onerror=alert(1)>\"'"
+
+
+@pytest.mark.parametrize("part, words", [
+    ("summary", ["Where the time went", "What costs most", "Efficiencies", "processes"]),
+    ("where", ["MPI_Allreduce", "Ranks"]),
+    ("communication", ["Messages between processes", "Slowest collective operations"]),
+    ("checks", ["found"]),
+])
+def test_parts_are_shown(page, part, words):
+    page.ask(f"location.hash = '#{part}'")
+    page.frames()
+    text = page.ask(f"document.getElementById('panel-{part}').innerText")
+    assert all(word in text for word in words), text
+    assert page.ask("document.querySelectorAll('main > div:not([hidden])').length") == 1
+
+
+def test_figures_are_those_of_analyze(page, heat):
+    with hdtrace.open(heat) as project:
+        parallel = project.analyze().efficiencies["parallel"]
+    assert f"{parallel * 100:.1f} %" in page.ask("document.querySelector('.efficiencies').textContent")
+
+
+def test_tables_are_sorted_and_filtered(page):
+    page.ask("location.hash = '#where'")
+    page.frames()
+    calls = "[...document.querySelectorAll('#panel-where tbody')[0].rows].map(row => Number(row.lastChild.textContent))"
+    page.ask("[...document.querySelectorAll('#panel-where thead')[0].querySelectorAll('button')].at(-1).click()")
+    assert page.ask(calls) == sorted(page.ask(calls), reverse=True)
+
+
+def test_hostile_names_do_nothing(browser, make_report, tmp_path):
+    project = write_project(tmp_path, f"<Event name='{NAME}' time='0.5' />\n<Send size='4' name='{NAME}' cid='0' toRank='0' toTag='1' time='1' end='2' />\n")
+    project.write_text(project.read_text().replace('name="app"', f'name="{NAME}"').replace('name="WORLD"', f'name="{NAME}"'))
+    browser.said.clear()
+    browser.open(make_report(project), "#timeline")
+    assert browser.said == []
+    assert browser.ask("document.title").startswith(SHOWN)
+    assert browser.ask("document.querySelector('h1').textContent").startswith(SHOWN)
+    assert browser.ask("document.querySelectorAll('img').length") == 0
+    browser.ask("hdtrace.timeline.canvas.focus()")
+    browser.press("j")
+    assert SHOWN in browser.ask("hdtrace.timeline.details.textContent")
+    assert browser.said == []
+
+
+def test_nothing_else_may_run_in_the_page(page):
+    page.ask("document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.stranger = 1'}))")
+    assert page.ask("window.stranger === undefined")
+    assert any("Content Security Policy" in str(one) or "content-security-policy" in str(one).lower() for one in page.said)
+    page.said.clear()
+
+
+@pytest.mark.parametrize("part", ["summary", "timeline", "where", "communication", "checks"])
+def test_fits_on_a_telephone(page, part):
+    page.resize(390, 800)
+    page.ask(f"location.hash = '#{part}'")
+    page.frames()
+    assert page.ask("document.documentElement.scrollWidth") <= 390
+    page.resize(1280, 800)
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_text_can_be_read(page, is_dark):
+    """As WCAG 2 asks: 4.5 to 1."""
+    page.resize(1280, 800, is_dark)
+    colours = page.ask("(style => ['ink', 'quiet', 'link', 'error', 'warning', 'paper', 'ground'].map(name => style.getPropertyValue('--' + name).trim()))(getComputedStyle(document.documentElement))")
+    *texts, paper, ground = map(luminance, colours)
+    for text in texts:
+        for behind in (paper, ground):
+            assert (max(text, behind) + 0.05) / (min(text, behind) + 0.05) >= 4.5
+    page.resize(1280, 800)
+
+
+def luminance(colour):
+    digits = colour[1:] if len(colour) == 7 else "".join(digit * 2 for digit in colour[1:])
+    values = [int(part, 16) / 255 for part in re.findall("..", digits)]
+    red, green, blue = (value / 12.92 if value <= 0.03928 else ((value + 0.055) / 1.055) ** 2.4 for value in values)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_the_output_is_not_left_half(heat, tmp_path):
+    import subprocess
+
+    from support.runs import BUILD
+
+    run = subprocess.run([BUILD / "bin/hdtrace", "report", heat, "-o", tmp_path / "no" / "x.html"], capture_output=True, text=True)
+    assert run.returncode == 1 and "x.html" in run.stderr

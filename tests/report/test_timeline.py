@@ -1,0 +1,155 @@
+"""The timeline of a real run: what it shows, and what it does when it is used."""
+
+import hdtrace
+import pytest
+
+RUN = "hdtrace.run"
+TIMELINE = "hdtrace.timeline"
+LANE = f"{TIMELINE}.canvas.getBoundingClientRect()"
+
+
+@pytest.fixture(scope="module")
+def calls(heat):
+    with hdtrace.open(heat) as project:
+        return list(project.calls(unfinished=True)), project.start
+
+
+def middle_of(page, call, start):
+    """Zooms to a call of the trace; returns where it is on the screen."""
+    begin, end = call.time - start, max(call.end - start, call.time - start + 100)
+    page.ask(f"{TIMELINE}.view.show({begin - (end - begin)}, {end + (end - begin)}), {TIMELINE}.draw()")
+    return page.ask(f"""(() => {{ const lane = {RUN}.lanes.find(one => one.rank === {call.rank}); const box = {LANE};
+        return [box.x + {TIMELINE}.view.x({(begin + end) / 2}), box.y + {TIMELINE}.view.y(lane) + {TIMELINE}.view.laneHeight / 2]; }})()""")
+
+
+def test_has_a_lane_for_each_process_with_all_its_calls(page, calls):
+    all_calls, _ = calls
+    for rank in range(4):
+        of_rank = [call.name for call in all_calls if call.rank == rank]
+        shown = page.ask(f"""(() => {{ const names = []; {RUN}.lanes[{rank}].forEachIn(-Infinity, Infinity,
+            (content, i) => void (content.depth[i] || names.push({RUN}.phrases[content.phrase[i]].name))); return names; }})()""")
+        assert shown == of_rank
+    assert page.ask(f"{RUN}.lanes.length") == 4
+    assert page.ask(f"{TIMELINE}.drawing.drawn.lanes") == 4
+
+
+def test_times_are_those_of_the_trace(page, calls):
+    all_calls, start = calls
+    expected = [[call.time - start, call.end - start] for call in all_calls if call.rank == 2]
+    assert page.ask(f"""(() => {{ const times = []; {RUN}.lanes[2].forEachIn(-Infinity, Infinity,
+        (content, i) => void times.push([content.begin[i], content.end[i]])); return times; }})()""") == expected
+
+
+def test_attributes_are_those_of_the_trace(page, calls):
+    all_calls, _ = calls
+    expected = [[value for name, value in call.attributes.items() if name != "site"] for call in all_calls if call.rank == 1]
+    shown = page.ask(f"""(() => {{ const all = []; {RUN}.lanes[1].forEachIn(-Infinity, Infinity, (content, i) => void all.push(
+        {RUN}.attributesOf({RUN}.lanes[1], content, i).filter(one => !one[0].includes(':')).map(one => one[1]))); return all; }})()""")
+    assert shown == expected
+
+
+def test_draws_calls_in_the_colours_of_their_classes(page):
+    colours = page.ask(f"""(() => {{ const canvas = {TIMELINE}.canvas;
+        const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        const seen = new Set(); for (let i = 0; i < data.length; i += 4) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]); return [...seen]; }})()""")
+    assert 0x7F7F7F in colours  # Init
+    assert len(colours) > 4
+
+
+def test_pointing_at_a_call_tells_all_about_it(page, calls):
+    all_calls, start = calls
+    call = max((call for call in all_calls if call.name in ("Sendrecv", "Isend", "Send", "Irecv", "Recv")), key=lambda call: call.end - call.time)
+    page.mouse("mouseMoved", *middle_of(page, call, start))
+    assert page.ask(f"!{TIMELINE}.tip.hidden")
+    text = page.ask(f"{TIMELINE}.tip.textContent")
+    assert f"MPI_{call.name}" in text
+    assert f"rank {call.rank} " in text
+    assert "WORLD" in text or "CART" in text or "cid" in text
+    assert call.site is None or str(call.site) in text
+
+
+def test_finds_calls_and_goes_to_them(page, calls):
+    all_calls, _ = calls
+    page.ask(f"{TIMELINE}.search.focus()")
+    for key in "Allreduce":
+        page.press(key)
+    expected = sum(call.name == "Allreduce" for call in all_calls)
+    assert expected > 0
+    assert page.ask(f"{TIMELINE}.matches.textContent") == f"{expected:,} calls"
+    page.press("Enter")
+    assert "MPI_Allreduce" in page.ask(f"{TIMELINE}.details.textContent")
+
+
+def test_zooms_pans_and_fits_with_keys(page):
+    view = lambda: page.ask(f"[{TIMELINE}.view.begin, {TIMELINE}.view.end]")
+    page.ask(f"{TIMELINE}.canvas.focus()")
+    whole = view()
+    page.press("w", "w")
+    begin, end = view()
+    assert end - begin < (whole[1] - whole[0]) / 2 + 1
+    page.press("d")
+    assert view()[0] > begin
+    page.press("f")
+    assert view() == whole
+
+
+def test_zooms_with_the_wheel_where_the_mouse_is(page):
+    box = page.ask(f"(({{x, y}}) => [x, y])({LANE})")
+    x = 300
+    before = page.ask(f"{TIMELINE}.view.timeAt({x})")
+    page.mouse("mouseWheel", box[0] + x, box[1] + 40, deltaX=0, deltaY=-400)
+    assert page.ask(f"{TIMELINE}.view.timeAt({x})") == pytest.approx(before, rel=0.02)
+    assert page.ask(f"{TIMELINE}.view.end - {TIMELINE}.view.begin < {RUN}.duration * 0.7")
+
+
+def test_selected_time_has_its_statistics(page):
+    box = page.ask(f"(({{x, y, width}}) => [x, y, width])({LANE})")
+    page.drag((box[0] + 2, box[1] + 20), (box[0] + box[2] - 2, box[1] + 30), modifiers=8)
+    text = page.ask(f"{TIMELINE}.details.textContent")
+    assert "selected" in text and "Allreduce" in text
+    page.ask(f"{TIMELINE}.canvas.focus()")
+    page.press("Escape")
+    assert page.ask(f"{TIMELINE}.details.textContent") == ""
+
+
+def test_calls_are_reached_with_keys_only(page):
+    page.ask(f"{TIMELINE}.canvas.focus()")
+    page.press("j", "n")
+    first = page.ask(f"{TIMELINE}.details.textContent")
+    page.press("n")
+    assert first and page.ask(f"{TIMELINE}.details.textContent") != first
+
+
+def test_classes_and_layers_are_switched_off(page):
+    before = page.ask(f"{TIMELINE}.drawing.drawn.calls")
+    page.ask("document.querySelector('.legend input').click()")
+    page.frames()
+    assert 0 < page.ask(f"{TIMELINE}.drawing.drawn.calls") < before
+
+
+def test_messages_and_waits_are_those_of_the_analysis(page, heat):
+    with hdtrace.open(heat) as project:
+        messages = sum(message.send is not None and message.receive is not None for message in project.messages())
+        waits = sum(row["seconds"] for row in project.analyze().wait_states)
+    assert page.ask(f"{RUN}.lanes.reduce((sum, lane) => sum + lane.received.length, 0)") == messages > 0
+    assert page.ask(f"{RUN}.lanes.flatMap(lane => lane.waits).reduce((sum, one) => sum + one.end - one.begin, 0)") == pytest.approx(waits * 1e9)
+
+
+def test_a_link_leads_to_a_time(page, heat, make_report):
+    duration = page.ask(f"{RUN}.duration")
+    page.open(make_report(heat), f"#timeline&from={duration * 0.25e-9:.9f}&to={duration * 0.5e-9:.9f}")
+    assert page.ask(f"{TIMELINE}.view.end - {TIMELINE}.view.begin") == pytest.approx(duration / 4, rel=0.01)
+
+
+def test_says_what_a_limit_leaves_out(browser, heat, make_report, tmp_path):
+    import shutil
+
+    copy = shutil.copytree(heat.parent, tmp_path / "copy")
+    page = make_report(copy / heat.name, "--limit", "1")
+    assert page.stat().st_size < 2_000_000
+    from hdtrace.report.content import collect
+
+    with hdtrace.open(copy) as project:
+        content = collect(project, 4000)
+    assert any("--limit" in note for note in content.facts["notes"])
+    assert not all(lane[5] for lane in content.facts["lanes"])
