@@ -1,0 +1,88 @@
+// What happens in a program, as events of Paje.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <queue>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "hdtrace/format/objects.h"
+#include "hdtrace/matching/volumes.h"
+#include "hdtrace/matching/walk.h"
+#include "merger/export/account.h"
+#include "merger/export/paje/sorted_links.h"
+#include "merger/export/text_output.h"
+
+namespace hdtrace::exporter::paje {
+
+/// What Paje's readers take for a name: they know no escapes, and no empty texts.
+std::string name_of(std::string_view text);
+
+/// Visits the calls of all processes in the order of time, and writes with them the messages, in one order.
+/// Memory grows with what is under way.
+class Timeline : public EventVisitor {
+  public:
+    /// All must outlive this. @p links are sorted.
+    Timeline(const ObjectTable& objects, SortedLinks& links, TextOutput& output, Account& account)
+        : m_links(links), m_output(output), m_account(account), m_volumes(objects)
+    {
+    }
+
+    /// Defines the events and types; containers of threads and their variables follow.
+    void begin(const Project& project, const std::vector<TraceFile>& traces, std::int64_t origin);
+
+    void enter(const Call& call) override;
+    void leave(const Call& call) override;
+    void mark(const Call& event) override;
+    /// Ends what is open, and the containers.
+    void finish();
+
+  private:
+    using ThreadId = std::pair<std::int64_t, std::int64_t>; ///< rank and number
+    struct Open {
+        bool is_region;
+        std::string name;
+        std::string_view group;
+    };
+    struct Thread {
+        std::vector<Open> open; ///< the innermost last
+        std::int64_t last = 0;
+    };
+    struct Event {
+        std::int64_t time;
+        std::int64_t number; ///< in the order in which they are told
+        std::string text;    ///< behind the time
+        std::string_view code;
+        bool operator>(const Event& other) const
+        {
+            return std::pair(time, number) > std::pair(other.time, other.number);
+        }
+    };
+
+    void tell(std::string_view code, std::int64_t time, std::string text);
+    void push(const ThreadId& thread, const Open& open, std::int64_t time);
+    void pop(const ThreadId& thread, std::int64_t time);
+    bool leave(const ThreadId& thread, bool is_region, const std::string& name, std::int64_t time);
+    const std::string& value_of(const Open& open);
+    void write(std::string_view code, std::int64_t time, std::string_view text);
+    void write_links_until(std::int64_t time);
+    /// What is before this time is complete.
+    void write_before(std::int64_t time);
+
+    SortedLinks& m_links;
+    TextOutput& m_output;
+    Account& m_account;
+    Volumes m_volumes;
+    std::int64_t m_origin = 0, m_last = 0, m_events = 0;
+    std::map<ThreadId, Thread> m_threads;
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> m_waiting;
+    std::unordered_map<std::string, std::string> m_values; ///< what names of states are called in the file
+    std::vector<std::string> m_containers;                 ///< type and name, in the order of their making
+};
+
+} // namespace hdtrace::exporter::paje
