@@ -128,6 +128,7 @@ _FILTERS = (
 )
 
 _KINDS = tuple(kind.name for kind in finding_kinds())
+_PLOTS = ("timeline", "matrix", "sizes", "waits", "efficiency", "critical-path", "io-time", "io-size")
 _TRACER = tuple(Argument(name, help, value, is_for_tracer=True) for name, value, help in OPTIONS)
 
 COMMANDS = (
@@ -227,6 +228,19 @@ COMMANDS = (
             Argument("--limit", "how large the packed calls may be together, in megabytes [60]", "MEGABYTES", parse=int, default=60),
         ),
         "report",
+    ),
+    Command(
+        "plot",
+        "draw a figure of a run, for papers",
+        "The file is SVG, PDF or PNG, as its name ends. In an SVG all of a rank is a group with the name rank-N, which editors show as an object. "
+        "Needs matplotlib. timeline: calls over time; matrix: bytes between ranks; sizes: of messages; waits: wait states of each rank; "
+        "efficiency; critical-path: how long it is in each rank; io-time: offsets in files over time; io-size: sizes of accesses to files.",
+        (
+            _PROJECT,
+            Argument("--kind", "what is drawn [timeline]", "KIND", choices=_PLOTS, default="timeline"),
+            Argument("--output", "the figure [plot.svg]", "FILE", short="-o", default="plot.svg"),
+        ),
+        "plot",
     ),
     Command(
         "check",

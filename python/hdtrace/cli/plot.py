@@ -1,0 +1,29 @@
+"""hdtrace plot"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+from ..project import Project
+from .output import UsageError, message
+
+_FORMATS = (".svg", ".pdf", ".png")
+
+
+def run(arguments: Namespace) -> int:
+    if Path(arguments.output).suffix not in _FORMATS:
+        raise UsageError(f"--output {arguments.output}: the name has to end with {', '.join(_FORMATS)}")
+    try:
+        import matplotlib
+
+        from ..plot.kinds import KINDS
+    except ImportError as error:
+        message(f"{error}: 'hdtrace plot' needs matplotlib and numpy (python3-matplotlib)")
+        return 1
+    project = Project(*arguments.project)
+    # Text stays text, and the same run gives the same file.
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "hdtrace", "pdf.fonttype": 42}):
+        metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(Path(arguments.output).suffix)
+        KINDS[arguments.kind](project).savefig(arguments.output, dpi=200, metadata=metadata)
+    return 0

@@ -1,0 +1,1 @@
+"""Runs as figures for papers, with matplotlib."""

@@ -1,0 +1,200 @@
+"""The kinds of figures. Each is a function that draws a project, with figures that the analyses know."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+import numpy
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from .._hdtrace import MessageMatrix
+from ..streams import STATES_BETWEEN_PAUSES
+from . import colours
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..project import Project
+
+_MOST_FILES = 6
+_EFFICIENCIES = {
+    "parallel": "parallel",
+    "load_balance": "load balance",
+    "communication": "communication",
+    "serialisation": "serialisation",
+    "transfer": "transfer",
+    "io": "I/O",
+}
+
+Parts = list[tuple[float, float, str]]  # begin, length, colour
+
+
+def _rank_id(rank: int) -> str:
+    """Of the group that has all of a rank in an SVG."""
+    return f"rank-{rank}"
+
+
+def _figure(width: float = 8, height: float = 4.5) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots()
+
+
+def _height_of(ranks: int) -> float:
+    return min(9.0, 1.6 + 0.22 * max(ranks, 6))
+
+
+def _lanes(axes: Axes, of_ranks: Mapping[int, Parts], legend: Mapping[str, str]) -> None:
+    """A row for each rank."""
+    for rank, parts in sorted(of_ranks.items()):
+        bars = axes.broken_barh([(begin, length) for begin, length, _ in parts], (rank - 0.4, 0.8), facecolors=[colour for *_, colour in parts], linewidth=0)
+        bars.set_gid(_rank_id(rank))
+    axes.set_ylabel("rank")
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    if of_ranks:
+        axes.set_ylim(max(of_ranks) + 0.6, min(of_ranks) - 0.6)
+    if legend:
+        patches = [Patch(color=colour, label=name) for name, colour in legend.items()]
+        axes.legend(handles=patches, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False)
+
+
+def timeline(project: Project) -> Figure:
+    columns = project.to_columns()
+    is_top = columns["depth"] == 0
+    start = columns["start"][is_top].min() if is_top.any() else 0
+    rows: dict[int, Parts] = defaultdict(list)
+    names = set()
+    for rank, begin, end, name in zip(*(columns[key][is_top] for key in ("rank", "start", "end", "class"))):
+        rows[int(rank)].append(((begin - start) / 1e9, (end - begin) / 1e9, colours.OF_CLASSES.get(name, colours.OF_CLASSES["other"])))
+        names.add(name)
+    figure, axes = _figure(height=_height_of(len(rows)))
+    _lanes(axes, rows, {name: colour for name, colour in colours.OF_CLASSES.items() if name in names})
+    axes.autoscale_view(scaley=False)
+    axes.set_xlabel("time in s")
+    return figure
+
+
+def matrix(project: Project) -> Figure:
+    found: MessageMatrix = project.calls().message_matrix()
+    while found.read(STATES_BETWEEN_PAUSES):
+        pass
+    cells = numpy.full((project.process_count, project.process_count), numpy.nan)
+    for sender, peer, _, size in found.cells():
+        if 0 <= peer < project.process_count:
+            cells[sender, peer] = size
+    figure, axes = _figure(6, 5)
+    most = numpy.nanmax(cells) if not numpy.isnan(cells).all() else 1
+    image = axes.imshow(cells, cmap="cividis", norm=matplotlib.colors.LogNorm(1, max(most, 2)), interpolation="nearest")
+    figure.colorbar(image, label="bytes sent")
+    axes.set(xlabel="to rank", ylabel="from rank")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.get_major_locator().set_params(integer=True)
+    return figure
+
+
+def _sizes(values: Iterable[int], counted: str) -> Figure:
+    """How many there are of which size, by powers of two."""
+    known = numpy.asarray([value for value in values if value > 0])
+    figure, axes = _figure()
+    last = int(numpy.ceil(numpy.log2(known.max()))) + 1 if known.size else 1
+    axes.hist(known, bins=2.0 ** numpy.arange(0, last + 1), color=colours.OF_CLASSES["point-to-point"], edgecolor="white")
+    axes.set_xscale("log", base=2)
+    axes.set(xlabel="size in bytes", ylabel=counted)
+    return figure
+
+
+def sizes(project: Project) -> Figure:
+    columns = project.messages().to_columns()
+    return _sizes(columns["send_bytes"].compressed(), "messages")
+
+
+def waits(project: Project) -> Figure:
+    rows: dict[int, dict[str, float]] = {process.rank: {} for process in project.processes}
+    for row in project.analyze().wait_states:
+        of_rank = rows.setdefault(row["rank"], {})
+        of_rank[row["kind"]] = of_rank.get(row["kind"], 0) + row["seconds"]
+    legend = colours.for_each(sorted({kind for of_rank in rows.values() for kind in of_rank}))
+    lanes: dict[int, Parts] = {}
+    for rank, kinds in rows.items():
+        begin, lanes[rank] = 0.0, []
+        for kind, seconds in sorted(kinds.items()):
+            lanes[rank].append((begin, seconds, legend[kind]))
+            begin += seconds
+    figure, axes = _figure(height=_height_of(len(lanes)))
+    _lanes(axes, lanes, legend)
+    axes.autoscale_view(scaley=False)
+    axes.set_xlim(left=0)
+    axes.set_xlabel("waiting in s")
+    return figure
+
+
+def efficiency(project: Project) -> Figure:
+    values = project.analyze().efficiencies
+    figure, axes = _figure(7, 3.2)
+    bars = axes.barh(list(_EFFICIENCIES.values()), [100 * values[name] for name in _EFFICIENCIES], color=colours.OF_CLASSES["point-to-point"])
+    axes.bar_label(bars, fmt="%.1f", padding=3)
+    axes.invert_yaxis()
+    axes.set(xlim=(0, 110), xlabel="efficiency in %")
+    return figure
+
+
+def critical_path(project: Project) -> Figure:
+    ranks = {row["rank"]: row["seconds"] for row in project.analyze().critical_path["ranks"]}
+    lanes = {process.rank: [(0.0, ranks.get(process.rank, 0.0), colours.OF_CLASSES["collective"])] for process in project.processes}
+    figure, axes = _figure(height=_height_of(len(lanes)))
+    _lanes(axes, lanes, {"on the critical path": colours.OF_CLASSES["collective"]})
+    axes.autoscale_view(scaley=False)
+    axes.set_xlabel("time on the critical path in s")
+    return figure
+
+
+def _accesses(project: Project) -> dict[str, numpy.ndarray]:
+    """Calls that say where in which file they read or write."""
+    columns = project.calls(call_class="file").to_columns()
+    is_access = ~numpy.ma.getmaskarray(columns["offset"]) & (columns["bytes"] > 0) & numpy.array([file is not None for file in columns["file"]], dtype=bool)
+    return {name: column[is_access] for name, column in columns.items()}
+
+
+def io_time(project: Project) -> Figure:
+    columns = _accesses(project)
+    files, counts = numpy.unique(columns["file"].astype(str), return_counts=True)
+    files = files[numpy.argsort(-counts, kind="stable")][:_MOST_FILES]
+    ranks = [int(rank) for rank in numpy.unique(columns["rank"])]
+    of_ranks = matplotlib.colormaps["cividis"].resampled(max(len(ranks), 2))
+    figure = Figure(figsize=(8, 1 + 3.2 * max(len(files), 1)), layout="constrained")
+    for row, axes in enumerate(figure.subplots(max(len(files), 1), squeeze=False)[:, 0]):
+        axes.set(xlabel="time in s", ylabel="offset in bytes")
+        if row < len(files):
+            axes.set_title(str(files[row]), fontsize="small", loc="left", parse_math=False)
+        for number, rank in enumerate(ranks):
+            is_here = (columns["rank"] == rank) & (columns["file"] == files[row])
+            begin, end, offset, size = (numpy.asarray(columns[name][is_here]) for name in ("start", "end", "offset", "bytes"))
+            lines = numpy.stack([numpy.stack([(begin - project.start) / 1e9, offset], 1), numpy.stack([(end - project.start) / 1e9, offset + size], 1)], 1)
+            drawn = LineCollection(lines, colors=[of_ranks(number)], linewidths=1.5)
+            drawn.set_gid(_rank_id(rank) if row == 0 else f"{_rank_id(rank)}-file-{row}")
+            axes.add_collection(drawn)
+        axes.autoscale_view()
+    if ranks:
+        norm = matplotlib.colors.Normalize(ranks[0], max(ranks[-1], ranks[0] + 1))
+        figure.colorbar(matplotlib.cm.ScalarMappable(norm, "cividis"), ax=figure.axes, label="rank")
+    return figure
+
+
+def io_size(project: Project) -> Figure:
+    return _sizes(_accesses(project)["bytes"], "accesses to files")
+
+
+KINDS: dict[str, Callable[[Any], Figure]] = {
+    "timeline": timeline,
+    "matrix": matrix,
+    "sizes": sizes,
+    "waits": waits,
+    "efficiency": efficiency,
+    "critical-path": critical_path,
+    "io-time": io_time,
+    "io-size": io_size,
+}

@@ -1,0 +1,77 @@
+"""hdtrace plot."""
+
+import subprocess
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from projects_of_lines import write_project
+from support.runs import BUILD
+
+pytest.importorskip("matplotlib")
+from hdtrace.cli.table import _PLOTS  # noqa: E402
+from hdtrace.plot.kinds import KINDS  # noqa: E402
+
+
+def plot(project, kind, output):
+    return subprocess.run([BUILD / "bin/hdtrace", "plot", project, "--kind", kind, "-o", output], capture_output=True, text=True)
+
+
+def drawn(project, kind, tmp_path):
+    run = plot(project, kind, tmp_path / "x.svg")
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    tree = ElementTree.parse(tmp_path / "x.svg")
+    ids = [one.get("id") for one in tree.iter() if one.get("id")]
+    return ids, "".join(tree.getroot().itertext())
+
+
+@pytest.fixture
+def writers(tmp_path):
+    """Each rank writes 100 bytes behind the other one."""
+    lines = "<File_write_at fid='0' offset='{offset}' size='100' count='100' tid='0' time='{begin}' end='{end}' />\n"
+    return write_project(tmp_path, lines.format(offset=0, begin=1, end=2), lines.format(offset=100, begin=2, end=3))
+
+
+def test_the_command_knows_all_kinds():
+    assert set(_PLOTS) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind, words", [
+    ("timeline", ["time in s", "rank", "collective"]),
+    ("matrix", ["from rank", "to rank", "bytes sent"]),
+    ("sizes", ["size in bytes", "messages"]),
+    ("waits", ["waiting in s", "rank"]),
+    ("efficiency", ["efficiency in %", "load balance"]),
+    ("critical-path", ["critical path in s"]),
+])
+def test_axes_say_what_they_show(heat, tmp_path, kind, words):
+    _, text = drawn(heat, kind, tmp_path)
+    assert all(word in text for word in words), text
+
+
+@pytest.mark.parametrize("kind", ["timeline", "waits", "critical-path"])
+def test_a_rank_is_a_group(heat, tmp_path, kind):
+    ids, _ = drawn(heat, kind, tmp_path)
+    assert [one for one in ids if one.startswith("rank-")] == [f"rank-{rank}" for rank in range(4)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_may_lack_what_is_asked_for(tmp_path, kind):
+    drawn(write_project(tmp_path, "<Barrier cid='0' time='1' end='2' />\n"), kind, tmp_path)
+
+
+def test_accesses_of_files_are_drawn(writers, tmp_path):
+    ids, text = drawn(writers, "io-time", tmp_path)
+    assert {"rank-0", "rank-1"} <= set(ids)
+    assert "offset in bytes" in text and "/data/out" in text
+    assert "accesses to files" in drawn(writers, "io-size", tmp_path)[1]
+
+
+@pytest.mark.parametrize("name, begin", [("x.pdf", b"%PDF"), ("x.png", b"\x89PNG")])
+def test_other_formats(heat, tmp_path, name, begin):
+    assert plot(heat, "waits", tmp_path / name).returncode == 0
+    assert (tmp_path / name).read_bytes().startswith(begin)
+
+
+def test_unknown_format_is_refused(heat, tmp_path):
+    run = plot(heat, "waits", tmp_path / "x.doc")
+    assert run.returncode == 2 and ".svg" in run.stderr
