@@ -41,6 +41,9 @@ class Run:
         self.facts = facts
         self.processes = processes
 
+    def __repr__(self) -> str:
+        return f"<Run of {len(self.processes)} processes: {self.command or 'the command is not known'}>"
+
     def of_kind(self, kind: str) -> list[RunFact]:
         """The facts of a kind, by the lowest rank for which they hold."""
         return sorted((fact for fact in self.facts if fact.kind == kind), key=lambda fact: fact.ranks[0][0] if fact.ranks else 0)

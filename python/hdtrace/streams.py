@@ -70,8 +70,13 @@ class _Tabular:
     missing: what traces lack that were cut off, in words; known when all was read
     """
 
+    _project: _Project
+
     def __init__(self) -> None:
         self.missing: list[str] = []
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._project.path}>"
 
     def _table(self) -> _Table:
         raise NotImplementedError

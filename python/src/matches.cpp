@@ -72,7 +72,11 @@ void bind_messages(py::module_& module)
         .def_property_readonly(
             "request",
             [](const Owned<MessageEnd>& end) { return end.rid < 0 ? std::nullopt : std::optional(end.rid); })
-        .def_property_readonly("site", &site_of<MessageEnd>);
+        .def_property_readonly("site", &site_of<MessageEnd>)
+        .def("__repr__", [](const Owned<MessageEnd>& end) {
+            return "<MessageEnd: " + std::to_string(end.size) + " bytes, thread " +
+                   std::to_string(end.thread) + ", line " + std::to_string(end.line) + ">";
+        });
     using FoundMessage = Labelled<Message>;
     const auto end_of = [](std::optional<MessageEnd> Message::*member) {
         return [member](const FoundMessage& message) {
@@ -108,7 +112,11 @@ void bind_collectives(py::module_& module)
         .def_readonly("bytes", &CollectiveCall::bytes)
         .def_readonly("line", &CollectiveCall::line)
         .def_readonly("has_failed", &CollectiveCall::has_failed)
-        .def_property_readonly("site", &site_of<CollectiveCall>);
+        .def_property_readonly("site", &site_of<CollectiveCall>)
+        .def("__repr__", [](const Owned<CollectiveCall>& call) {
+            return "<" + call.name + " of rank " + std::to_string(call.rank) + ", thread " +
+                   std::to_string(call.thread) + ">";
+        });
     using FoundCollective = Labelled<Collective>;
     py::class_<FoundCollective>(module, "Collective")
         .def_readonly("communicator", &FoundCollective::label)

@@ -52,7 +52,9 @@ void bind_objects(py::module_& module)
         .def_readonly("from_rank", &ProjectFile::from)
         .def_readonly("distribution_class", &ProjectFile::distribution_class)
         .def_readonly("chunk_size", &ProjectFile::chunk_size)
-        .def_readonly("ranks", &ProjectFile::ranks);
+        .def_readonly("ranks", &ProjectFile::ranks)
+        .def("__repr__",
+             [](const ProjectFile& self) { return file_text("<ProjectFile " + self.name + ">"); });
 
     py::class_<Communicator> communicator(module, "Communicator");
     py::class_<Communicator::Member>(communicator, "Member")
@@ -62,7 +64,11 @@ void bind_objects(py::module_& module)
         .def_readonly("group", &Communicator::Member::group);
     communicator.def_readonly("name", &Communicator::name)
         .def_readonly("uid", &Communicator::uid)
-        .def_readonly("members", &Communicator::members);
+        .def_readonly("members", &Communicator::members)
+        .def("__repr__", [](const Communicator& self) {
+            return file_text("<Communicator " + self.name + " of " + std::to_string(self.members.size()) +
+                             ">");
+        });
 
     py::class_<Window> window(module, "Window");
     py::class_<Window::Member>(window, "Member")
@@ -74,18 +80,29 @@ void bind_objects(py::module_& module)
     window.def_readonly("name", &Window::name)
         .def_readonly("uid", &Window::uid)
         .def_readonly("communicator", &Window::communicator)
-        .def_readonly("members", &Window::members);
+        .def_readonly("members", &Window::members)
+        .def("__repr__", [](const Window& self) {
+            return file_text("<Window " + self.name + " of " + std::to_string(self.members.size()) + ">");
+        });
 
     py::class_<World>(module, "World")
         .def_readonly("uid", &World::uid)
         .def_readonly("first_rank", &World::first)
-        .def_readonly("size", &World::size);
+        .def_readonly("size", &World::size)
+        .def("__repr__", [](const World& self) {
+            return "<World " + self.uid + " of " + std::to_string(self.size) + ">";
+        });
 
     py::class_<Datatype>(module, "Datatype")
         .def_readonly("id", &Datatype::id)
         .def_readonly("combiner", &Datatype::combiner)
         .def_property_readonly("attributes", [](const Datatype& type) { return to_dict(type.attributes); })
-        .def_readonly("rows", &Datatype::rows);
+        .def_readonly("rows", &Datatype::rows)
+        .def("__repr__", [](const Datatype& self) {
+            const std::string name(self.attributes.value("name").value_or(""));
+            return file_text("<Datatype " + std::to_string(self.id) + " " +
+                             (name.empty() ? self.combiner : name) + ">");
+        });
     py::class_<RankDatatypes>(module, "RankDatatypes")
         .def_readonly("rank", &RankDatatypes::rank)
         .def_readonly("thread", &RankDatatypes::thread)

@@ -70,3 +70,14 @@ def test_errors(write, tmp_path):
         hdtrace.Project(write("bad.proj", PROJECT.replace(' fid="0"', "")))
     with pytest.raises(FileNotFoundError):
         hdtrace.Project(tmp_path / "none.proj")
+
+
+def test_objects_print_what_they_are(heat):
+    with hdtrace.open(heat) as project:
+        assert [repr(one) for one in project.communicators] == ["<Communicator WORLD of 4>", "<Communicator plate of 4>"]
+        assert "<Datatype 0 MPI_DOUBLE>" in map(repr, project.datatypes[0].values())
+        assert repr(project.run).startswith("<Run of 4 processes: ")
+        assert repr(project.messages()) == f"<Messages of {heat}>"
+        message = next(iter(project.messages()))
+        assert repr(message.send).startswith("<MessageEnd: 128 bytes, thread 0, line ")
+        assert repr(next(iter(project.collectives())).calls[0]) == "<Cart_create of rank 0, thread 0>"
