@@ -195,7 +195,9 @@ export class Drawing {
       const members = run.communicators[one.communicator]?.ranks;
       const from = Math.max(0, view.x(one.begin));
       const to = Math.min(view.width, view.x(one.end));
-      for (const lane of lanes) if (!members || members.includes(lane.rank)) context.fillRect(from, view.y(lane), Math.max(1, to - from), view.laneHeight);
+      const width = Math.max(1, to - from);
+      if (!members) context.fillRect(from, view.y(lanes[0]), width, lanes.length * view.laneHeight);
+      else for (const lane of lanes) if (members.includes(lane.rank)) context.fillRect(from, view.y(lane), width, view.laneHeight);
       this.drawn.bands++;
     }
     context.globalAlpha = 1;
