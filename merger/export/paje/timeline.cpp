@@ -214,16 +214,22 @@ void Timeline::mark(const Call& event)
                                                                   : "marks");
 }
 
+/// Damaged traces may go back in time, and what is left before it was entered is refused.
+std::int64_t Timeline::not_before_last(const ThreadId& thread, std::int64_t time)
+{
+    std::int64_t& last = m_threads.at(thread).last;
+    return last = std::max(last, time);
+}
+
 void Timeline::push(const ThreadId& thread, const Open& open, std::int64_t time)
 {
-    m_threads[thread].last = std::max(m_threads[thread].last, time);
-    tell(push_state, time, "CALL " + thread_alias(thread.first, thread.second) + " " + value_of(open));
+    tell(push_state, not_before_last(thread, time),
+         "CALL " + thread_alias(thread.first, thread.second) + " " + value_of(open));
 }
 
 void Timeline::pop(const ThreadId& thread, std::int64_t time)
 {
-    m_threads[thread].last = std::max(m_threads[thread].last, time);
-    tell(pop_state, time, "CALL " + thread_alias(thread.first, thread.second));
+    tell(pop_state, not_before_last(thread, time), "CALL " + thread_alias(thread.first, thread.second));
 }
 
 /// Defined before it is used: what waits is written later.

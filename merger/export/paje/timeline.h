@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <queue>
 #include <string>
@@ -50,8 +51,8 @@ class Timeline : public EventVisitor {
         std::string_view group;
     };
     struct Thread {
-        std::vector<Open> open; ///< the innermost last
-        std::int64_t last = 0;
+        std::vector<Open> open;                                       ///< the innermost last
+        std::int64_t last = std::numeric_limits<std::int64_t>::min(); ///< when its last event was
     };
     struct Event {
         std::int64_t time;
@@ -68,6 +69,7 @@ class Timeline : public EventVisitor {
     void push(const ThreadId& thread, const Open& open, std::int64_t time);
     void pop(const ThreadId& thread, std::int64_t time);
     bool leave(const ThreadId& thread, bool is_region, const std::string& name, std::int64_t time);
+    std::int64_t not_before_last(const ThreadId& thread, std::int64_t time);
     const std::string& value_of(const Open& open);
     void write(std::string_view code, std::int64_t time, std::string_view text);
     void write_links_until(std::int64_t time);

@@ -153,6 +153,12 @@ def test_an_arrow_that_goes_back_in_time_ends_where_it_begins(written):
     assert any("back in time" in note for note in conversion.notes)
 
 
+def test_calls_and_regions_that_go_back_in_time(written):
+    event = "<Event name='a' kind='{}' time='{}' />\n"
+    _, dumped = written({0: event.format("begin", "5.0") + event.format("end", "4.0") + BARRIER.format("3.0", "2.0") + "\n"})
+    assert "a" in {name for *_, name in states(dumped)}  # pj_dump leaves out a second one without length
+
+
 def test_messages_that_nobody_receives_have_no_arrow(written):
     conversion, dumped = written({0: "<Send toRank='1' toTag='1' size='4' count='1' tid='0' cid='0' time='1.0' end='2.0' />\n", 1: ""})
     assert "Link" not in dumped and len(conversion.notes) == 1
