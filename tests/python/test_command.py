@@ -61,9 +61,9 @@ app: 2 processes, 7 calls in 5.500000 seconds; 1 call had not ended, and is in n
 call           calls   seconds     own     %  shortest    mean  longest  bytes
 Barrier            2  1.500000  1.50 s  44.1    500 ms  750 ms   1.00 s
 Wait               1  0.900000  800 ms  23.5    900 ms  900 ms   900 ms
-Send               1  0.500000  500 ms  14.7    500 ms  500 ms   500 ms      8
-Irecv              1  0.250000  250 ms   7.4    250 ms  250 ms   250 ms      8
-File_write_at      1  0.250000  250 ms   7.4    250 ms  250 ms   250 ms     16
+Send               1  0.500000  500 ms  14.7    500 ms  500 ms   500 ms    8 B
+Irecv              1  0.250000  250 ms   7.4    250 ms  250 ms   250 ms    8 B
+File_write_at      1  0.250000  250 ms   7.4    250 ms  250 ms   250 ms   16 B
 Type_size          1  0.100000  100 ms   2.9    100 ms  100 ms   100 ms
 """
 
@@ -90,7 +90,7 @@ app: 2 processes, 6 calls in 2.500000 seconds
 
 region            calls   seconds     own     %  shortest    mean  longest  bytes  entered    inside
 (none)                2  1.500000  1.50 s  60.0    500 ms  750 ms   1.00 s
-solve                 1  0.200000  200 ms   8.0    200 ms  200 ms   200 ms      8        1  1.000000
+solve                 1  0.200000  200 ms   8.0    200 ms  200 ms   200 ms    8 B        1  1.000000
 solve/n:exchange      1  0.100000  100 ms   4.0    100 ms  100 ms   100 ms               1  0.300000
 """
     regions = json.loads(run_well("stats", project, "--by", "region", "--rank", "0", "--json"))["by"]["region"]

@@ -88,16 +88,26 @@ def seconds(nanoseconds: int) -> str:
     return f"{nanoseconds / 1e9:.6f}"
 
 
-_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
+_TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
+_SIZES = ((1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+def _in_units(value: float, units: Sequence[tuple[float, str]], smallest: str) -> str:
+    """In a unit that people read, with three digits."""
+    for factor, unit in units:
+        if value >= 0.9995 * factor:
+            scaled = value / factor
+            return f"{scaled:.{max(0, 2 - (scaled >= 9.995) - (scaled >= 99.95))}f} {unit}"
+    return f"{value:.0f} {smallest}"
 
 
 def duration(nanoseconds: float) -> str:
-    """In a unit that people read, with three digits."""
-    for factor, unit in _UNITS:
-        if nanoseconds >= 0.9995 * factor:
-            value = nanoseconds / factor
-            return f"{value:.{max(0, 2 - (value >= 9.995) - (value >= 99.95))}f} {unit}"
-    return f"{nanoseconds:.0f} ns"
+    return _in_units(nanoseconds, _TIMES, "ns")
+
+
+def size(count: int) -> str:
+    """Of bytes, in powers of ten."""
+    return _in_units(count, _SIZES, "B")
 
 
 class Progress:

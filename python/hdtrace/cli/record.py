@@ -17,7 +17,7 @@ from ..live import LiveRun, unfinished_processes
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .launchers import UnknownOption, launcher_of, programs_in
-from .output import Progress, UsageError, beside_this, message, seconds, table
+from .output import Progress, UsageError, beside_this, message, seconds, size, table
 from .stuck import Watch, stuck_lines
 
 _NOT_FOUND, _NOT_EXECUTABLE, _BY_SIGNAL = 127, 126, 128  # exit codes as shells give them
@@ -156,7 +156,7 @@ def _summary(folder: Path, code: int) -> list[str]:
             progress.add(STATES_BETWEEN_PAUSES)
     duration, totals = statistics.end - statistics.begin, statistics.totals
     groups = sorted(statistics.groups(["call"]), key=lambda group: -group[1].time)[:_ROWS]
-    rows = [[label, one.calls, seconds(one.time), seconds(one.longest), one.bytes or ""] for (label,), one in groups]
+    rows = [[label, one.calls, seconds(one.time), seconds(one.longest), size(one.bytes) if one.bytes else ""] for (label,), one in groups]
     heads = ["calls", "seconds", "longest", "bytes"]
     return [
         f"{head}, {totals.calls:,} calls in {seconds(duration)} seconds, exit code {code}",

@@ -12,7 +12,7 @@ from .._hdtrace import MessageMatrix, Statistics, Totals, printable
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .counters import counter_table, describe_counters
-from .output import Progress, UsageError, count_of_processes, counted, duration, print_json, seconds, table, warn_of_missing
+from .output import Progress, UsageError, count_of_processes, counted, duration, print_json, seconds, size, table, warn_of_missing
 from .selection import filters
 from .table import COUNTER
 
@@ -51,7 +51,7 @@ def _mean(totals: Totals) -> float:
 def _cells(totals: Totals, whole: Totals) -> list[int | str]:
     own, *times = [duration(time) if totals.calls else "" for time in (totals.exclusive, totals.shortest, _mean(totals), totals.longest)]
     share = f"{100 * totals.exclusive / whole.exclusive:.1f}" if whole.exclusive else ""
-    return [totals.calls, seconds(totals.time), own, share, *times, totals.bytes or ""]
+    return [totals.calls, seconds(totals.time), own, share, *times, size(totals.bytes) if totals.bytes else ""]
 
 
 def _region_cells(totals: Totals, whole: Totals) -> list[int | str]:
@@ -113,7 +113,7 @@ def _check(arguments: Namespace) -> None:
 
 def _show_matrix(project: Project, matrix: MessageMatrix, arguments: Namespace) -> None:
     what = arguments.matrix
-    cells = {(sender, peer): {"messages": messages, "bytes": size} for sender, peer, messages, size in matrix.cells()}
+    cells = {(sender, peer): {"messages": messages, "bytes": moved} for sender, peer, messages, moved in matrix.cells()}
     if arguments.json:
         print_json({"name": project.name, "matrix": [{"from": sender, "to": peer, **cell} for (sender, peer), cell in cells.items()]})
         return
