@@ -2,7 +2,7 @@
 import { timeText } from "../text.js";
 import { colourOf, pixelOf, WAITING } from "./colours.js";
 
-const MOST_CALLS = 100_000; // that are drawn one by one
+const MOST_CALLS = 30_000; // that are drawn one by one
 const MOST_ARROWS = 4_000;
 const MOST_BANDS = 400;
 
