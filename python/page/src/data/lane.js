@@ -123,10 +123,14 @@ export class Lane {
     return remember(block, unpacked.get(block) ?? unpackBlock(this.bytes, block));
   }
 
-  /** How many calls blocks have that are partly in this time. */
+  /** About how many calls there are in this time: those of a block are taken to be spread evenly. */
   countIn(begin, end) {
     let count = 0;
-    for (const block of this.blocks ?? []) if (block.end >= begin && block.begin <= end) count += block.count;
+    for (const block of this.blocks ?? []) {
+      if (block.end < begin || block.begin > end) continue;
+      const inside = Math.min(end, block.end) - Math.max(begin, block.begin);
+      count += block.count * (block.end > block.begin ? inside / (block.end - block.begin) : 1);
+    }
     return count;
   }
 
