@@ -22,6 +22,27 @@
 namespace hdtrace::exporter::tables {
 namespace {
 
+void append_attributes(std::string& arguments, const Element& element)
+{
+    for (const auto [name, value] : element.attributes) {
+        if (!arguments.empty())
+            arguments += ' ';
+        arguments.append(name).append("=").append(value);
+    }
+}
+
+std::string arguments_of(const State& state)
+{
+    std::string arguments;
+    append_attributes(arguments, state);
+    for (const Element& child : state.children) {
+        arguments += (arguments.empty() ? "(" : " (") + child.name;
+        append_attributes(arguments, child);
+        arguments += ')';
+    }
+    return arguments;
+}
+
 using Row = std::initializer_list<Value>;
 
 void add(RowSink& sink, Which table, Row row)
@@ -267,7 +288,8 @@ void Rows::add_call(const Call& call, std::int64_t number, const Value& parent)
          std::int64_t{state.is_unfinished()},
          number_of(m_project.call_sites, m_objects.call_site(rank, state)),
          region.empty() ? Value() : Value(region),
-         state.line});
+         state.line,
+         arguments_of(state)});
 }
 
 void Rows::mark(const Call& event)

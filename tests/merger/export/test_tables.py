@@ -227,3 +227,11 @@ def test_a_broken_trace_leaves_nothing_behind(run, tmp_path, to):
     result = call("--to", to, "-o", tmp_path / "output", tmp_path / "app.proj")
     assert result.returncode == 1 and trace.name in result.stderr
     assert not list(tmp_path.glob("*output*"))
+
+
+def test_all_that_a_trace_says_of_a_call(written):
+    """Also what has no column of its own."""
+    tables = written({0: "<Bcast cid='0' count='4' tid='0' rootRank='0' time='1.0' end='2.0' />\n"
+                         "<Waitall count='2' time='3.0' end='4.0' ><For rid='1' fromRank='0' /><For rid='2' /></Waitall>\n"})
+    assert {row["name"]: row["arguments"] for row in rows_of(tables, "calls")} == {
+        "Bcast": "cid=0 count=4 tid=0 rootRank=0", "Waitall": "count=2 (For rid=1 fromRank=0) (For rid=2)"}
