@@ -189,7 +189,7 @@ std::string list_of(const Runs& runs)
     for (std::size_t i = 0; i < std::min(runs.all.size(), most); ++i) {
         const InfoInput& first = runs.all[i].front();
         text += (i == 0 ? "" : ", ") + (first.info.empty() ? first.traces.front() : first.info) + " (" +
-                std::to_string(runs.all[i].size()) + " of its files)";
+                std::to_string(runs.all[i].size()) + (runs.all[i].size() == 1 ? " process)" : " processes)");
     }
     return text + (runs.all.size() > most ? ", ..." : "");
 }

@@ -88,7 +88,7 @@ def test_a_mixture_of_runs(start):
     first, second = (start("calls", launcher=(SOURCE / "scripts/mpirun", "-n", "2", "sh", "-c", '"$@"; exit', "sh")).wait() for _ in range(2))
     mixture = [next(victim.trace_directory.glob(f"*_{rank}_0.info")) for rank, victim in enumerate([first, second])]
     result = subprocess.run([MERGER, "-o", first.trace_directory / "mixed.proj", *mixture], capture_output=True, text=True)
-    assert result.returncode == 1 and "this is a process of the run '" in result.stderr
+    assert result.returncode == 1 and "the inputs are of 2 runs: " in result.stderr
     for victim in (first, second):
         assert merge(victim.trace_directory / "calls.proj", *victim.trace_directory.glob("*.info")) == []
 

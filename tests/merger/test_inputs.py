@@ -252,7 +252,7 @@ class TestRuns:
         for rank in range(2):
             self.process(run, rank, "a")
             self.process(run, rank, "another", base="app-2")
-        assert run.fail(".").startswith("app.proj: error: the inputs are of 2 runs: ./app-2_node01_0_0.info (2 of its files), ./app_node01_0_0.info (2 of")
+        assert run.fail(".").startswith("app.proj: error: the inputs are of 2 runs: ./app-2_node01_0_0.info (2 processes), ./app_node01_0_0.info (2 processes")
         with pytest.raises(ValueError, match="the traces are of 2 runs"):
             hdtrace.open(run.folder)
 

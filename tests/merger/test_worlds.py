@@ -119,7 +119,7 @@ class TestRefused:
     def test_another_launch(self, run, process):
         process(1, 0, 1, comm(1, "x", "0->0;-5->1;"))
         process(2, 0, 1, comm(1, "x", "0->1;-5->0;"), run_name=8 << 16)
-        assert "the inputs are of 2 runs: ./app-world2_node01_0_0.info (1 of its files), ./app_node01_0_0.info (1 of its files)" in run.fail(".")
+        assert "the inputs are of 2 runs: ./app-world2_node01_0_0.info (1 process), ./app_node01_0_0.info (1 process)" in run.fail(".")
 
     @pytest.mark.parametrize("mapping", ["-3->1;", "-5..2->1..8;", "-99999999999->1;", "-5..-9->1..5;", "--5->1;"])
     def test_numbers(self, run, process, mapping):
