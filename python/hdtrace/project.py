@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project
+from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project, restrict_umask
 from .analysis import Analysis
 from .closing import Closing
 from .run import Run
@@ -231,6 +231,10 @@ class Project(Closing):
     def call_site(self, rank: int, state: State) -> CallSite | None:
         """Where a process made a call that is nested in another; others have it as `call.site`."""
         return self._project.call_site(rank, state)
+
+    def keep_private(self, output: str | os.PathLike[str]) -> None:
+        """What this process makes from now on, such as the output, can be read by nobody who may not read the traces."""
+        restrict_umask(self._project, output)
 
     def close(self) -> None:
         """Reading calls is an error from now on. No file is open unless something is being read."""

@@ -10,7 +10,9 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "hdtrace/format/compressed.h"
 #include "hdtrace/format/left_out.h"
+#include "hdtrace/tools/permissions.h"
 #include "merger/open_project.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
@@ -260,6 +262,16 @@ void bind_project(py::module_& module)
              py::arg("attribute") = "tid", inside)
         .def("window_of", of_call<Window>(FindWindow(&ObjectTable::window)), py::arg("call"),
              py::arg("attribute") = "wid", inside);
+    module.def(
+        "restrict_umask",
+        [](const OpenedProject& project, const Path& output) {
+            tools::CommonPermissions permissions(output.string());
+            permissions.add(project.project.path);
+            for (const TraceFile& trace : project.traces)
+                permissions.add(detail::existing_name(trace.path));
+            permissions.restrict_umask();
+        },
+        py::arg("project"), py::arg("output"));
     module.def(
         "read_project",
         [](const std::vector<Path>& paths) {

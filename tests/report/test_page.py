@@ -95,3 +95,9 @@ def test_the_output_is_not_left_half(heat, tmp_path):
 
     run = subprocess.run([BUILD / "bin/hdtrace", "report", heat, "-o", tmp_path / "no" / "x.html"], capture_output=True, text=True)
     assert run.returncode == 1 and "x.html" in run.stderr
+
+
+def test_whoever_may_not_read_the_traces_may_not_read_the_page(heat, make_report):
+    """The tracer lets nobody else read a trace."""
+    assert [path.stat().st_mode & 0o077 for path in heat.parent.glob("*.trc")] == [0] * 4
+    assert make_report(heat).stat().st_mode & 0o777 == 0o600

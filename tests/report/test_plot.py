@@ -75,3 +75,8 @@ def test_other_formats(heat, tmp_path, name, begin):
 def test_unknown_format_is_refused(heat, tmp_path):
     run = plot(heat, "waits", tmp_path / "x.doc")
     assert run.returncode == 2 and ".svg" in run.stderr
+
+
+def test_whoever_may_not_read_the_traces_may_not_see_the_figure(heat, tmp_path):
+    assert plot(heat, "timeline", tmp_path / "x.svg").returncode == 0
+    assert (tmp_path / "x.svg").stat().st_mode & 0o777 == 0o600

@@ -25,5 +25,7 @@ def run(arguments: Namespace) -> int:
     # Text stays text, and the same run gives the same file.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "hdtrace", "pdf.fonttype": 42}):
         metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(Path(arguments.output).suffix)
-        KINDS[arguments.kind](project).savefig(arguments.output, dpi=200, metadata=metadata)
+        figure = KINDS[arguments.kind](project)
+        project.keep_private(arguments.output)
+        figure.savefig(arguments.output, dpi=200, metadata=metadata)
     return 0

@@ -32,5 +32,7 @@ def run(arguments: Namespace) -> int:
     if arguments.limit < 1:
         raise UsageError(f"--limit {arguments.limit}: at least 1")
     project = Project(*arguments.project)
-    _write(Path(arguments.output), html(collect(project, arguments.limit * 1_000_000)))
+    text = html(collect(project, arguments.limit * 1_000_000))
+    project.keep_private(arguments.output)
+    _write(Path(arguments.output), text)
     return 0
