@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 
-OF_CLASSES = {
-    "point-to-point": "#0072b2",
-    "completion": "#56b4e9",
-    "collective": "#e69f00",
-    "one-sided": "#cc79a7",
-    "file": "#009e73",
-    "communicator": "#f0e442",
-    "datatype": "#8a6fb0",
-    "process": "#7f7f7f",
-    "query": "#b0a8a0",
-    "event": "#444444",
-    "other": "#a3b18a",
-}
+OF_CLASSES: dict[str, str] = json.loads((Path(__file__).parents[1] / "report/page/colours.json").read_text())
 _SERIES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#444444")
 
 

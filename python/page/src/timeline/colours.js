@@ -1,18 +1,6 @@
-// A colour for each class of calls: those of Okabe and Ito, which colour-blind people can tell apart.
+// A colour for each class of calls: those of Okabe and Ito, which colour-blind people can tell apart. Figures have the same.
 
-const COLOURS = {
-  "point-to-point": "#0072b2",
-  completion: "#56b4e9",
-  collective: "#e69f00",
-  "one-sided": "#cc79a7",
-  file: "#009e73",
-  communicator: "#f0e442",
-  datatype: "#8a6fb0",
-  process: "#7f7f7f",
-  query: "#b0a8a0",
-  event: "#444444",
-  other: "#a3b18a",
-};
+import COLOURS from "../../colours.json";
 
 export const WAITING = "#d55e00";
 export const colourOf = (callClass) => COLOURS[callClass] ?? COLOURS.other;
