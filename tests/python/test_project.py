@@ -80,4 +80,4 @@ def test_objects_print_what_they_are(heat):
         assert repr(project.messages()) == f"<Messages of {heat}>"
         message = next(iter(project.messages()))
         assert repr(message.send).startswith("<MessageEnd: 128 bytes, thread 0, line ")
-        assert repr(next(iter(project.collectives())).calls[0]) == "<Cart_create of rank 0, thread 0>"
+        assert "<Cart_create of rank 0, thread 0>" in map(repr, next(iter(project.collectives())).calls)
