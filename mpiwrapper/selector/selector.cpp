@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 extern "C" __attribute__((visibility("default"))) const hdTracer* hdR_tracer(int version);
@@ -207,11 +208,37 @@ void choose_once(const void* caller)
     _exit(127);
 }
 
+void tell_if_unused()
+{
+    if (choice == Choice::open)
+        tell_of_missing_trace();
+}
+
+decltype(&::_exit) next_exit = nullptr;
+
+/// Ends the process without destructors, as shells do. It may be called in signal handlers.
+[[noreturn]] void end_at_once(int status)
+{
+    tell_if_unused();
+    if (next_exit != nullptr)
+        next_exit(status);
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+bool ends_at_once(const char* name)
+{
+    return strcmp(name, "_exit") == 0 || strcmp(name, "_Exit") == 0;
+}
+
 /// Functions of the C library are called in signal handlers, too, where nothing can be looked up.
 void prepare_functions_of_c_library()
 {
+    next_exit = reinterpret_cast<decltype(next_exit)>(dlsym(RTLD_NEXT, "_exit"));
     for (Stub& stub : Stubs()) {
-        if (!is_of_mpi(stub.name))
+        if (ends_at_once(stub.name))
+            stub.lead_to(reinterpret_cast<void*>(end_at_once));
+        else if (!is_of_mpi(stub.name))
             stub.lead_to(dlsym(RTLD_NEXT, stub.name));
     }
 }
@@ -225,6 +252,11 @@ __attribute__((constructor)) void loaded()
     prepare_functions_of_c_library();
     if (is_meant_for_another_process() || has_rights_of_others())
         run_untraced(nullptr, nullptr);
+}
+
+__attribute__((destructor)) void unloaded()
+{
+    tell_if_unused();
 }
 
 } // namespace

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BUILD, MPIRUN, PROGRAMS, SOURCE, compile_text, run, run_well, traces
+from support.runs import NO_TRACE
 
 REAL = BUILD / "bin/hdtrace-run"
 TABLE = tomllib.loads((SOURCE / "hdtrace/options.toml").read_text())
@@ -294,6 +295,7 @@ def test_scripts_have_the_rights_of_their_interpreter(everybodys):
 
 # ---- with the real library ----
 
+
 def test_an_mpi_program_is_traced(hello, tmp_path):
     assert run_well(MPIRUN, "-n", "2", REAL, hello, cwd=tmp_path) == "hello\n"
     host = re.sub("[^A-Za-z0-9.-]", "-", os.uname().nodename)
@@ -314,8 +316,26 @@ def test_a_program_without_mpi_is_left_alone(tmp_path):
 
 @pytest.mark.parametrize("options, traced", [([], False), (["--follow"], True)])
 def test_programs_that_the_program_starts(hello, tmp_path, options, traced):
-    run_well(MPIRUN, "-n", "1", REAL, *options, "sh", "-c", f"{hello}; true", cwd=tmp_path)
-    assert bool(traces(tmp_path)) == traced
+    result = run(MPIRUN, "-n", "1", REAL, *options, "sh", "-c", f"{hello}; true", cwd=tmp_path)
+    assert (result.returncode, bool(traces(tmp_path))) == (0, traced)
+    assert result.stderr == ("" if traced else f"hdtrace: sh {NO_TRACE}")
+
+
+@pytest.mark.parametrize("end", ["exit", "_exit"])
+def test_a_program_that_could_use_mpi_and_does_not(tmp_path, end):
+    program = compile_text("mpicc", tmp_path / "idle", f"""
+        #include <mpi.h>
+        #include <unistd.h>
+        #include <stdlib.h>
+        int main(int argc, char **argv)
+        {{
+            if (argc > 1)
+                MPI_Init(&argc, &argv);
+            {end}(0);
+        }}
+    """)
+    result = run(MPIRUN, "-n", "2", REAL, program, cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (0, f"hdtrace: idle {NO_TRACE}")
 
 
 def test_a_program_that_replaces_the_shell_is_traced(hello, tmp_path):

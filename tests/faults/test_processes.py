@@ -3,7 +3,7 @@ import subprocess
 
 import pytest
 from conftest import LIBRARY, PRELUDE, PROGRAMS, wait_for_trace
-from support.runs import LAUNCHER, MERGER, SOURCE, WRAPPER, merge, need_several_programs, only_with, preload
+from support.runs import LAUNCHER, MERGER, NO_TRACE, SOURCE, WRAPPER, merge, need_several_programs, only_with, preload
 
 WAYS = ["fork_exit", "fork__exit", "fork_signal", "fork_exec", "vfork__exit", "vfork_exec", "vfork_exec_fails", "vfork_signal",
         "spawn", "popen", "system"]
@@ -139,7 +139,7 @@ def test_processes_from_python(run):
 
 def test_a_program_without_mpi_leaves_no_files(run):
     victim = run("no_init")
-    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "0 0\n", "")
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "0 0\n", f"hdtrace: no_init {NO_TRACE}")
     assert not victim.trace_directory.exists()
 
 
@@ -178,5 +178,5 @@ def test_a_tool_is_a_library_of_the_program(run):
 def test_a_library_that_is_loaded_privately(run):
     victim = run("open_library", LIBRARY)
     alone = run("open_library", LIBRARY, traced=False)
-    assert (victim.returncode, victim.stdout, victim.stderr) == (alone.returncode, alone.stdout, alone.stderr)
+    assert (victim.returncode, victim.stdout, victim.stderr) == (alone.returncode, alone.stdout, f"{alone.stderr}hdtrace: open_library {NO_TRACE}")
     assert victim.stdout == "init 0\nfinalize 0\n"

@@ -2,6 +2,8 @@
 
 #include "hdtrace/settings/environment.h"
 #include "hdtrace/writer/text_buffer.h"
+#include "mpiwrapper/launcher/job.h"
+#include "mpiwrapper/runtime/process/diagnostic.h"
 #include "mpiwrapper/runtime/process/settings.h"
 
 #include <dlfcn.h>
@@ -16,6 +18,17 @@ bool is_meant_for_another_process()
 {
     const char* const meant = secure_getenv(process_variable);
     return meant != nullptr && !settings.follow && atol(meant) != getpid();
+}
+
+void tell_of_missing_trace()
+{
+    const char* const meant = secure_getenv(process_variable);
+    if (meant == nullptr || settings.follow || atol(meant) != getpid() || !is_first_rank())
+        return;
+    Diagnostic(incomplete_trace)
+        .text(program_invocation_short_name)
+        .text(" called no MPI function that could be traced, and leaves no trace"
+              " (hdtrace-run --follow traces what it starts, too)");
 }
 
 // Linkers export those of a program's functions that its libraries have as well. Other tools that programs

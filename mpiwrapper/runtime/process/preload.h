@@ -5,6 +5,9 @@ namespace hdtrace::mpi {
 
 /// hdtrace-run was started for another process, which started this one.
 bool is_meant_for_another_process();
+/// To be called when the process ends without a trace: tells its user, who asked hdtrace-run for one. Silent
+/// if hdtrace-run was not started for this process, and in all but the first of a run.
+void tell_of_missing_trace();
 /// The program was linked with a tracer, and this is another one, which was preloaded. Such a program need
 /// not export hdR_tracer.
 bool is_behind_program();

@@ -56,7 +56,7 @@ const NextFunctions& next_functions()
 
 [[noreturn]] void end_process(int status)
 {
-    stop();
+    stop_at_exit();
     next_functions()._exit(status);
     for (;;)
         syscall(SYS_exit_group, status);

@@ -228,7 +228,7 @@ __attribute__((constructor)) void loaded()
 
 __attribute__((destructor)) void unloaded()
 {
-    stop();
+    stop_at_exit();
 }
 
 } // namespace
@@ -363,6 +363,13 @@ void stop()
     describe_cpu_time();
     info_file().close();
     stop_flush_thread();
+}
+
+void stop_at_exit()
+{
+    if (current_state() == State::waiting)
+        tell_of_missing_trace();
+    stop();
 }
 
 } // namespace hdtrace::mpi

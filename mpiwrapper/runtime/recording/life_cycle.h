@@ -46,5 +46,7 @@ void save_before_signal(int signal);
 /// Closes all files. Nothing is recorded after it. Does nothing in a child of fork() or vfork(). Safe in
 /// signal handlers.
 void stop();
+/// The same when the process ends by itself: says so if there was nothing to record.
+void stop_at_exit();
 
 } // namespace hdtrace::mpi
