@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from archives import print_silently
 from conversions import convert
+from dumpi_files import read_trace
 from replays import simulate
 from support.runs import LAUNCHER, SETTINGS, merge, program, run_untraced
 
@@ -45,3 +46,15 @@ def test_replay(project, tmp_path):
     for (source, destination), count in MESSAGES.items():
         assert sum(n for (a, b, _), n in simulated.items() if (a, b) == (source, destination)) >= count
     assert sum(n for (a, b, size), n in simulated.items() if size == 1024) == 2
+
+
+def test_dumpi(project, tmp_path):
+    """A trace for each world, in which ranks are those of its communicators."""
+    conversion = convert(project, "dumpi", tmp_path / "dumpi")
+    assert conversion.notes == ["each MPI_COMM_WORLD is a trace of its own, with a metafile"]
+    traces = [read_trace(tmp_path / "dumpi", meta) for meta in (tmp_path / "dumpi").glob("*.meta")]
+    assert sorted(len(trace.processes) for trace in traces) == [1, 1, 1, 2, 2]
+    sent = Counter(record.name for trace in traces for process in trace.processes for record in process.calls("Send", "Isend", "Sendrecv"))
+    assert sent.total() == sum(MESSAGES.values())
+    parents = [record["parent"] for trace in traces for process in trace.processes for record in process.calls("Comm_get_parent")]
+    assert parents and all(number == 1 or number >= 4 for number in parents)
