@@ -41,6 +41,8 @@ foreach(id IN LISTS HDTRACE_MPI_IDS)
         install(TARGETS ${target}${suffix} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/${folder}"
             ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}/${folder}")
     endforeach()
+    set_target_properties(hdtrace-measure-${id} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${build_libdir}/${folder}")
+    install(TARGETS hdtrace-measure-${id} RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}/${folder}")
 endforeach()
 foreach(name libHDTraceMPIWrapper.so libHDTraceMPIWrapper.so.${PROJECT_VERSION_MAJOR} libHDTraceMPIWrapper.a)
     file(MAKE_DIRECTORY "${build_libdir}")

@@ -104,6 +104,8 @@ void convert_to_tit(const Project& project, const Options& options, Account& acc
     list.close();
     note_what_stops_the_replay(replay);
     note_worlds(project, account);
+    account.note(
+        "how long messages take is in the platform file: hdtrace calibrate writes one for this machine");
     directory.commit();
 }
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-import json
 import os
 import re
 import resource
 import shlex
 import shutil
-import signal
-import subprocess
 import tempfile
 import time
 from argparse import Namespace
@@ -21,19 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from .._hdtrace import printable
-from .launchers import UnknownOption, launcher_of, programs_in
-from .output import UsageError, beside_this, print_json
+from .installation import QUICK, Installation, Library, library_of_launcher, output_of, refuse_programs, reports_of
+from .output import beside_this, print_json
 
 FINE, NOTE, PROBLEM = "ok", "note", "problem"
 
-_QUICK, _RUN = 5, 30  # seconds after which a program is ended
+_RUN = 30  # seconds after which a program is ended
 _BLOCK, _SIZE, _LONGEST_WRITE = 1 << 18, 1 << 25, 2.0
 _DEAR_CALL = 400  # nanoseconds
 _LITTLE_SPACE = 1 << 30
 _SLOW_FOLDER = 50e6  # bytes per second
 _FEW_FILES, _LITTLE_MEMORY = 256, 1 << 30
 _SHARED = re.compile(r"nfs\d?|lustre|gpfs|beegfs|ceph|cifs|smb3|panfs|wekafs|pvfs2|orangefs|afs|9p|fuse\..+")
-_LIBRARY = re.compile(r"lib(mpi|mpich|mpi_abi|mpi_cray|mpi_gnu_\w+)\.so\.\d+")
 
 
 @dataclass(frozen=True)
@@ -47,73 +43,7 @@ class Finding:
     values: dict[str, Any] | None = None
 
 
-def _output(command: Sequence[str | Path], seconds: float, **environment: str) -> tuple[int | None, str, str]:
-    """Exit code (none if it had to be ended), standard output and error."""
-    try:
-        child = subprocess.Popen(
-            list(map(str, command)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
-            start_new_session=True, env={**os.environ, **environment},
-        )
-    except OSError as error:
-        return 127, "", f"{command[0]}: {error.strerror}"
-    try:
-        output, errors = child.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        return None, *child.communicate()
-    return child.returncode, output, errors
-
-
-def _reports(text: str) -> list[dict[str, Any]]:
-    """What processes of hdtrace-probe have written. Launchers may write between them."""
-    reports = []
-    for line in text.splitlines():
-        try:
-            report = json.loads(line[line.index("{"):])
-        except ValueError:
-            continue
-        if isinstance(report, dict) and "probe" in report:
-            reports.append(report)
-    return reports
-
-
-@dataclass(frozen=True)
-class Library:
-    """An MPI library: the name by which programs ask for it, what it says that it is, and its wrapper, if it has one."""
-
-    soname: str
-    version: str
-    wrapper: Path | None
-
-
-class Installation:
-    """The tracer's own files."""
-
-    def __init__(self) -> None:
-        self.launcher = beside_this("hdtrace-run")
-        _, output, _ = _output([self.launcher, "--print-library"], _QUICK)
-        self.selector = Path(output.strip() or "libHDTraceMPIWrapper-any.so")
-        self.folder = self.selector.parent
-        self.probe = self.folder / "hdtrace-probe"
-
-    def ask(self, library: str, **environment: str) -> dict[str, Any]:
-        """What one process of hdtrace-probe says of an MPI library."""
-        code, output, errors = _output([self.probe, library], _QUICK, **environment)
-        reports = _reports(output)
-        last = errors.strip().splitlines()[-1:] or ["it says nothing"]
-        return reports[0] if reports else {"error": last[0] if code is not None else f"no answer in {_QUICK} seconds"}
-
-
 # ---- MPI libraries ----
-
-
-def _names_of_libraries(installation: Installation) -> list[str]:
-    names = {path.parent.name for path in installation.folder.glob("*/libHDTraceMPIWrapper.so")}
-    _, cached, _ = _output([shutil.which("ldconfig") or "/sbin/ldconfig", "-p"], _QUICK)
-    names.update(word for word in cached.split() if _LIBRARY.fullmatch(word))
-    for folder in filter(None, os.environ.get("LD_LIBRARY_PATH", "").split(":")):
-        names.update(path.name for path in Path(folder).glob("libmpi*.so.*") if _LIBRARY.fullmatch(path.name))
-    return sorted(names)
 
 
 def _compilers() -> dict[str, str]:
@@ -122,7 +52,7 @@ def _compilers() -> dict[str, str]:
     for folder in os.environ.get("PATH", "").split(":"):
         for path in sorted(Path(folder or ".").glob("mpicc*")):
             if re.fullmatch(r"mpicc([._].+)?", path.name) and os.access(path, os.X_OK):
-                found.setdefault(path.name, _output([path, "-show"], _QUICK)[1])
+                found.setdefault(path.name, output_of([path, "-show"], QUICK)[1])
     return found
 
 
@@ -135,7 +65,7 @@ def _check_libraries(installation: Installation, found: list[Library]) -> Iterat
     """Adds to the list what can be used."""
     section = "MPI libraries"
     compilers: dict[str, str] | None = None
-    for soname in _names_of_libraries(installation):
+    for soname in installation.names_of_libraries():
         wrapper = installation.folder / soname / "libHDTraceMPIWrapper.so"
         report = installation.ask(soname)
         if "library" not in report:
@@ -164,43 +94,20 @@ def _check_libraries(installation: Installation, found: list[Library]) -> Iterat
 # ---- what a launcher's processes see ----
 
 
-def _library_of_launcher(words: Sequence[str], libraries: Sequence[Library]) -> Library | None:
-    """The one that belongs to it, as far as it is known, else the first."""
-    try:
-        launcher = launcher_of(words[0])
-    except UnknownOption:
-        launcher = None
-    for part, version in (("Open MPI", "Open MPI"), ("hydra", "MPICH")):
-        if launcher and part in launcher.name:
-            return next((library for library in libraries if library.version.startswith(version)), None)
-    return next(iter(libraries), None)
-
-
-def _refuse_programs(words: Sequence[str]) -> None:
-    """The program is ours."""
-    try:
-        launcher = launcher_of(words[0])
-        places = programs_in([*words, "hdtrace-probe"], launcher) if launcher else [len(words)]
-    except UnknownOption:
-        return
-    if places != [len(words)]:
-        raise UsageError("doctor: name the launcher and its options only, without a program: hdtrace doctor -- mpirun -n 2")
-
-
 def _check_launcher(installation: Installation, words: Sequence[str], libraries: Sequence[Library], folder: Path | None) -> Iterator[Finding]:
     section = "launcher"
     if not words:
         yield Finding(section, NOTE, "no launcher was tried", "name it with its options: hdtrace doctor -- mpirun -n 2")
         return
     shown = shlex.join(words)
-    library = _library_of_launcher(words, libraries)
+    library = library_of_launcher(words, libraries)
     if library is None or folder is None:
         lacks = "an MPI library with a wrapper" if library is None else "a folder"
         yield Finding(section, PROBLEM, f"{shown} was not tried: it lacks {lacks}", "see the other problems")
         return
     command = [*words, installation.launcher, "-d", folder, "--", installation.probe, library.soname, "run"]
-    code, output, errors = _output(command, _RUN, HDTRACE_DOCTOR="1")
-    reports = _reports(output)
+    code, output, errors = output_of(command, _RUN, HDTRACE_DOCTOR="1")
+    reports = reports_of(output)
     if not reports:
         last = (errors.strip().splitlines() or ["it says nothing"])[-1].strip()
         ended = f"ended with exit code {code}" if code is not None else f"took longer than {_RUN} seconds"
@@ -245,8 +152,8 @@ def _judge_processes(
 
 
 def _check_clock(installation: Installation) -> Iterator[Finding]:
-    code, output, errors = _output([installation.probe], _QUICK)
-    reports = _reports(output)
+    code, output, errors = output_of([installation.probe], QUICK)
+    reports = reports_of(output)
     if not reports:
         yield Finding("clock", PROBLEM, f"{installation.probe} does not run: {errors.strip() or code}", "install hdtrace anew, with all its files")
         return
@@ -339,7 +246,7 @@ def _can_load(library: str) -> bool:
 
 
 def _converts_to(form: str) -> bool:
-    return re.search(rf"\b{form}\b", _output([beside_this("hdtrace-convert"), "--help"], _QUICK)[1]) is not None
+    return re.search(rf"\b{form}\b", output_of([beside_this("hdtrace-convert"), "--help"], QUICK)[1]) is not None
 
 
 def _allows_perf_events() -> bool:
@@ -409,7 +316,7 @@ def run(arguments: Namespace) -> int:
     if words[:1] == ["--"]:
         words = words[1:]
     if words:
-        _refuse_programs(words)
+        refuse_programs(words, "doctor")
     findings: list[Finding] = []
     for finding in examine(Path(arguments.directory), words):
         if not arguments.json:

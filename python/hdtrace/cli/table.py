@@ -105,6 +105,22 @@ def parse_seconds(text: str) -> float:
     return value
 
 
+def parse_count(text: str) -> int:
+    """At least one."""
+    value = int(text)
+    if not 1 <= value <= LARGEST:
+        raise ValueError(text)
+    return value
+
+
+def parse_speed(text: str) -> float:
+    """Of a processor, in operations per second."""
+    value = float(text)
+    if not 1 <= value <= 1e30:
+        raise ValueError(text)
+    return value
+
+
 _PROJECT = Argument(
     "PROJECT",
     "a .proj file, whose traces are beside it; or a directory or .info and .trc files, which are merged in memory",
@@ -316,6 +332,23 @@ COMMANDS = (
             Argument("LAUNCHER", "mpirun -n 2", is_rest=True),
         ),
         "doctor",
+    ),
+    Command(
+        "calibrate",
+        "measure what messages cost here, and write it down as a platform for SimGrid",
+        "The processes that LAUNCHER starts, such as mpirun -n 2, exchange messages of growing sizes and make operations of all of them, under the tracer; it "
+        "takes some seconds. Messages are measured between two processes of a host and, if there are several hosts, between two hosts. The platform file gives "
+        "SimGrid what messages took, so that a replay (hdtrace convert --to tit) is of this machine; change it for another one. What is between the calls takes "
+        "as long as it took if --speed is the same as in the conversion. If SimGrid is installed, the measurement itself is replayed and compared. Put LAUNCHER "
+        "behind -- .",
+        (
+            Argument("--output", "the platform file [platform.xml]", "FILE", short="-o", default="platform.xml"),
+            Argument("--hosts", "how many computers the platform has [64, or as many as processes]", "COUNT", parse_count),
+            Argument("--speed", "how many operations a second a processor computes; as in the conversion [1e9]", "FLOPS", parse_speed, default=1e9),
+            _JSON,
+            Argument("LAUNCHER", "mpirun -n 2", is_rest=True),
+        ),
+        "calibrate",
     ),
     Command(
         "completion",

@@ -10,6 +10,10 @@ NOT_CONVERTED = {"abort", "exit_early", "raise", "spawn", *(["connect"] if SETTI
 PROGRAMS = [name for name in SETTINGS["names"] if name not in NOT_CONVERTED]
 
 
+# What to do next, which is told each time.
+ADVICE = {"tit": "how long messages take is in the platform file: hdtrace calibrate writes one for this machine"}
+
+
 @dataclass
 class Conversion:
     """What became of the calls, as the tool says it: {what: how many}."""
@@ -37,6 +41,8 @@ def convert(project, to, output, *arguments):
             continue
         count, what = text.split(" ", 1)
         getattr(conversion, category)[what] = int(count)
+    if to in ADVICE:
+        conversion.notes.remove(ADVICE[to])
     assert sums == (f"{conversion.exact} calls are exact, {sum(conversion.approximated.values())} approximated, "
                     f"{sum(conversion.dropped.values())} dropped")
     return conversion

@@ -1,0 +1,117 @@
+"""hdtrace calibrate: what is measured, and that SimGrid's replay on the platform takes what was measured."""
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from conftest import BUILD, MPIRUN, run, run_well
+from hdtrace.calibration import Sample, eager_limit, platform_of
+
+CALIBRATE = [BUILD / "bin/hdtrace", "calibrate"]
+replays = pytest.mark.skipif(not shutil.which("smpirun"), reason="SimGrid is not installed")
+
+SIZES = [0, 1, 4, 16, 64, 256, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576]
+EAGER = 4096
+
+
+def sample(size: int, latency: float, bandwidth: float) -> Sample:
+    """Of a network whose messages wait for the receiver when they are long."""
+    is_eager = size <= EAGER
+    one_way = latency + size / bandwidth + (0 if is_eager else 2 * latency)
+    return Sample(size, one_way, in_send=0.1 * latency if is_eager else one_way, in_isend=0.1 * latency, in_receive=0.2 * latency, is_eager=is_eager)
+
+
+def network(latency: float, bandwidth: float) -> list[Sample]:
+    return [sample(size, latency, bandwidth) for size in SIZES]
+
+
+SLOW, FAST = (20e-6, 1e8), (1e-6, 5e9)
+
+
+def replayed_one_way(folder: Path, platform: str, size: int, hosts: tuple[str, str]) -> float:
+    """What a message takes in a ping-pong that SimGrid replays."""
+    rounds = 100
+    (folder / "platform.xml").write_text(platform)
+    (folder / "hosts").write_text("\n".join(hosts))
+    for rank, calls in enumerate([("send", "recv"), ("recv", "send")]):
+        actions = [f"{rank} {call} {1 - rank} 0 {size} 6" for _ in range(rounds) for call in calls]
+        (folder / f"{rank}.txt").write_text("\n".join([f"{rank} init", *actions, f"{rank} finalize"]))
+    (folder / "replay.txt").write_text("".join(f"{folder}/{rank}.txt\n" for rank in (0, 1)))
+    command = ["smpirun", "-no-privatize", "-np", "2", "-platform", "platform.xml", "-hostfile", "hosts", "-replay", "replay.txt", "--log=smpi_replay.fmt:%.12r%e%m%n"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)
+    assert result.returncode == 0, result.stderr
+    (end,) = re.findall(r"^(\S+) Simulation time", result.stderr, re.MULTILINE)
+    return float(end) / (2 * rounds)
+
+
+@replays
+@pytest.mark.parametrize("size", [1, 100, 4096, 4097, 70000, 300000, 1048576, 5000000])
+def test_a_replayed_message_takes_what_was_measured(tmp_path, size):
+    """Also between the sizes that were measured, and above them."""
+    platform = platform_of(network(*FAST), []).xml(4, 1e9, "test")
+    expected = sample(size, *FAST).one_way
+    assert replayed_one_way(tmp_path, platform, size, ("node-0", "node-1")) == pytest.approx(expected, rel=0.02 if size != 4097 else 0.5)
+
+
+@replays
+def test_messages_inside_a_host_and_between_hosts(tmp_path):
+    platform = platform_of(network(*FAST), network(*SLOW), cores=2).xml(4, 1e9, "test")
+    for size in (256, 1048576):
+        assert replayed_one_way(tmp_path, platform, size, ("node-0", "node-1")) == pytest.approx(sample(size, *SLOW).one_way, rel=0.02)
+        inside = replayed_one_way(tmp_path, platform, size, ("node-0", "node-0"))
+        assert inside == pytest.approx(sample(size, *FAST).one_way, rel=0.5)
+
+
+def test_the_largest_size_that_needs_no_receiver():
+    assert eager_limit(network(*FAST)) == EAGER
+    assert eager_limit([]) == 0
+
+
+def test_measurements_that_fall_and_repeat_themselves_make_a_platform():
+    measured = [Sample(size, 1e-6 if size < 4096 else 5e-7, 1e-7, 1e-7, 2e-6, True) for size in SIZES]
+    factors = platform_of(measured, []).settings["smpi/bw-factor"]
+    assert all(0 < float(entry.split(":")[1]) <= 1 for entry in factors.split(";"))
+
+
+@pytest.mark.parametrize("launcher", [MPIRUN, "mpiexec.mpich"], ids=["Open MPI", "MPICH"])
+def test_calibrating_this_machine(tmp_path, launcher):
+    output = tmp_path / "machine.xml"
+    result = json.loads(run_well(*CALIBRATE, "-o", output, "--hosts", "5", "--json", "--", launcher, "-n", "2"))
+    assert result["platform"] == str(output) and result["messages"]["remote"] == []
+    measured = result["messages"]["local"]
+    assert [one["size"] for one in measured][:3] == [0, 1, 4] and measured[-1]["size"] == 4 << 20
+    assert all(one["one_way"] > 0 for one in measured)
+    if shutil.which("smpirun"):
+        assert {one["operation"] for one in result["operations"]} == {"Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Scatter", "Allgather", "Alltoall"}
+    root = ElementTree.parse(output).getroot()
+    assert root.find("cluster").attrib["radical"] == "0-4"
+    assert {prop.attrib["id"]: prop.attrib["value"] for prop in root.iter("prop")}["smpi/coll-selector"] in ("ompi", "mpich", "default")
+    assert list(tmp_path.iterdir()) == [output]
+
+
+def test_the_tables(tmp_path):
+    text = run_well(*CALIBRATE, "--", MPIRUN, "-n", "2", cwd=tmp_path)
+    assert "Messages between processes of a host" in text and text.endswith("Platform: platform.xml\n")
+
+
+@pytest.mark.parametrize("arguments, complaint", [
+    ([], "name the launcher"),
+    (["--", MPIRUN, "-n", "2", "./app"], "without a program"),
+    (["-o", "nowhere/p.xml", "--", MPIRUN, "-n", "2"], "there is no folder nowhere"),
+    (["--", MPIRUN, "-n", "1"], "two processes at least"),
+    (["--hosts", "0", "--", MPIRUN, "-n", "2"], "--hosts"),
+    (["--speed", "fast", "--", MPIRUN, "-n", "2"], "--speed"),
+], ids=str)
+def test_wrong_arguments(tmp_path, arguments, complaint):
+    result = run(*CALIBRATE, *arguments, cwd=tmp_path)
+    assert result.returncode == 2 and complaint in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_launcher_that_fails(tmp_path):
+    result = run(*CALIBRATE, "--", "false", "-n", "2", cwd=tmp_path)
+    assert result.returncode == 1 and "ended with exit code 1" in result.stderr
+    assert list(tmp_path.iterdir()) == []
