@@ -33,14 +33,14 @@ def assert_is_traced(program: Path, directory: Path):
 
 
 @pytest.mark.parametrize("file", [
-    "bin/hdtrace", "bin/hdtrace-convert", "bin/hdtrace-run", "bin/project-merger", "bin/project-merger-mpi", "include/hdTrace.h",
+    "bin/hdtrace", "bin/hdtrace-convert", "bin/hdtrace-import", "bin/hdtrace-run", "bin/project-merger", "bin/project-merger-mpi", "include/hdTrace.h",
     "include/hdRegion.h", "include/hdVT.h", "include/hdVTObjects.h", "include/hdVTClasses.h", "include/hdregion.f90",
     "libhdtrace-functions.so", "libhdtrace-kokkos.so", "libhdtrace-itt.so", "pkgconfig/hdtrace-region.pc",
     "libhdTrace.a", "libhdTrace.so", "libhdTraceReader.a", "libhdTraceReader.so", "libHDTraceMPIWrapper.a", "libHDTraceMPIWrapper.so",
     "pkgconfig/hdtrace.pc", "pkgconfig/hdtrace-reader.pc", "pkgconfig/hdtrace-mpi.pc", "pkgconfig/hdtrace-mpi-static.pc",
     "cmake/hdtrace/hdtrace-config.cmake", "cmake/hdtrace/hdtrace-config-version.cmake",
     "share/hdtrace/schemas/hdtrace-trc.rng", "share/hdtrace/schemas/hdtrace-proj.rng",
-    "share/man/man1/hdtrace.1", "share/man/man1/hdtrace-convert.1", "share/man/man1/hdtrace-run.1", "share/man/man1/project-merger.1",
+    "share/man/man1/hdtrace.1", "share/man/man1/hdtrace-convert.1", "share/man/man1/hdtrace-import.1", "share/man/man1/hdtrace-run.1", "share/man/man1/project-merger.1",
     "share/bash-completion/completions/hdtrace", "share/zsh/site-functions/_hdtrace", "share/fish/vendor_completions.d/hdtrace.fish",
     "share/doc/hdtrace/python.md", "share/doc/hdtrace/regions.md", "share/doc/hdtrace/counters.md", "share/doc/hdtrace/simulate.md", "share/doc/hdtrace/format.md", "share/doc/hdtrace/options.md",
     "share/doc/hdtrace/mpi.md", "share/doc/hdtrace/reliability.md", "share/doc/hdtrace/identity.md",

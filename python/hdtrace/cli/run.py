@@ -74,7 +74,13 @@ def _used(processes: list[RunProcess]) -> Iterator[str]:
         yield f"{seconds(user)} s user, {seconds(system)} s system from the begin of MPI to the end, of {len(ended)} process(es)"
 
 
+def _origin(fact: RunFact) -> str:
+    creator, times = fact.values.get("creator", ""), fact.values.get("times", "")
+    return fact.values.get("format", "") + (f", written by {creator}" if creator else "") + (f"; times: {times}" if times else "")
+
+
 _SHOWN = (
+    ("imported from", "Origin", _origin),
     ("user", "User", _user),
     ("command", "Command", lambda fact: _value(fact, "line")),
     ("program", "Program", lambda fact: _value(fact, "path")),

@@ -320,6 +320,12 @@ COMMANDS = (
         program="hdtrace-convert",
     ),
     Command(
+        "import",
+        "make a project of traces that another tool has written",
+        "This is hdtrace-import(1), with its arguments.",
+        program="hdtrace-import",
+    ),
+    Command(
         "doctor",
         "say what of hdtrace works on this machine, and what to do where it does not",
         "Which MPI libraries there are and whether each has a wrapper, whether the tracer reaches the processes that a launcher starts, the clock, what "

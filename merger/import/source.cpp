@@ -1,0 +1,70 @@
+#include "merger/import/source.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace hdtrace::importer {
+
+// The row of each folder.
+#define HDT_SOURCE(name) Source name##_source();
+#include "sources.inc"
+#undef HDT_SOURCE
+
+const std::vector<Source>& sources()
+{
+    static const std::vector<Source> all = {
+#define HDT_SOURCE(name) name##_source(),
+#include "sources.inc"
+#undef HDT_SOURCE
+    };
+    return all;
+}
+
+const Source* find_source(std::string_view name)
+{
+    const auto found = std::ranges::find(sources(), name, &Source::name);
+    return found == sources().end() ? nullptr : &*found;
+}
+
+namespace {
+
+std::string beginning_of(const std::string& path)
+{
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        return {};
+    std::ifstream file(path, std::ios::binary);
+    if (!file.is_open())
+        throw ImportError(path + ": " + std::strerror(errno));
+    std::string beginning(4096, '\0');
+    file.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+    beginning.resize(static_cast<std::size_t>(file.gcount()));
+    return beginning;
+}
+
+const Source& source_of(const std::string& path)
+{
+    const std::string beginning = beginning_of(path);
+    for (const Source& source : sources())
+        if (source.recognises(path, beginning))
+            return source;
+    throw ImportError(path + ": this is no trace of a format that can be imported");
+}
+
+} // namespace
+
+const Source& source_of(const std::vector<std::string>& files)
+{
+    const Source& source = source_of(files.front());
+    for (const std::string& file : files) {
+        if (const Source& other = source_of(file); other.name != source.name)
+            throw ImportError(file + ": this is " + std::string(other.name) + ", but " + files.front() +
+                              " is " + std::string(source.name));
+    }
+    return source;
+}
+
+} // namespace hdtrace::importer

@@ -1,0 +1,56 @@
+"""Calls hdtrace-import, and compares what it made with what was recorded."""
+import json
+import subprocess
+from collections import Counter
+
+import hdtrace
+from support.runs import BUILD
+
+CONVERT = BUILD / "bin/hdtrace-convert"
+HDTRACE = BUILD / "bin/hdtrace"
+IMPORT = BUILD / "bin/hdtrace-import"
+
+
+def call(*arguments, **options):
+    return subprocess.run([IMPORT, *map(str, arguments)], capture_output=True, text=True, check=False, **options)
+
+
+def import_well(output, *arguments):
+    """Must be done without a complaint; the lines that tell what became of the calls."""
+    result = call("-o", output, *arguments)
+    assert (result.returncode, result.stderr) == (0, ""), result.stderr
+    return result.stdout.splitlines()
+
+
+def states(project, rank, thread=0):
+    """The calls and events of a thread, as they stand in its trace."""
+    path, = project.parent.glob(f"{project.stem.replace('_', '-')}_*_{rank}_{thread}.trc")
+    return list(hdtrace.read_trace(path))
+
+
+def convert(project, to, output, *arguments):
+    subprocess.run([CONVERT, "--quiet", "--to", to, "-o", output, *arguments, project], check=True)
+    return output
+
+
+def findings(project):
+    """What hdtrace check says, by kind."""
+    result = subprocess.run([HDTRACE, "check", "--json", project], capture_output=True, text=True)
+    assert result.stderr == ""
+    return Counter(finding["kind"] for finding in json.loads(result.stdout))
+
+
+def works_with_everything(project):
+    """The commands that people use, without a complaint."""
+    for words in (["info"], ["stats"], ["stats", "--matrix", "bytes"], ["analyze"], ["dump"]):
+        result = subprocess.run([HDTRACE, *words, project], capture_output=True, text=True)
+        assert (result.returncode, result.stderr) == (0, ""), (words, result.stderr)
+
+
+def refused(tmp_path, *arguments):
+    """What is said about files that cannot be imported, of which nothing must stay."""
+    before = sorted(path.name for path in tmp_path.iterdir())
+    result = call("-o", tmp_path / "app.proj", *arguments)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    return result.stderr
