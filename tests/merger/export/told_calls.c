@@ -347,8 +347,13 @@ static void datatypes(void)
          rank, MPI_DISTRIBUTE_DFLT_DARG);
     MPI_Type_dup(MPI_INT, &copy);
     tell("Type_dup oldtype=INT newtype=copied");
-    MPI_Type_free(&copy);
-    tell("Type_free datatype=copied");
+    MPI_Datatype* made[] = {&row, &column, &far, &blocks, &places_only, &both, &part, &copy, &wide, &array};
+    const char* names[] = {"row3", "column", "far",    "blocks", "places",
+                           "both", "part",   "copied", "wide",   "array"};
+    for (int i = 0; i < LENGTH(made); ++i) {
+        MPI_Type_free(made[i]);
+        tell("Type_free datatype=%s", names[i]);
+    }
     tell("sizes row3=12 column=24 far=16 blocks=12 places=16 both=20 part=24 wide=4 array=8 INT=4 DOUBLE=8");
 }
 
