@@ -47,10 +47,14 @@ def emit_named_values(kinds, is_declared):
 
 def emit_wrapped_functions(functions):
     """One line for each function that has a wrapper: when it is recorded unless told, the class that rules know it by, whether it
-    may come before and after MPI."""
+    may come before and after MPI, and whether it frees an object."""
     rows = sorted((function.name, level_of(function), function.meaning) for function in functions)
-    return HEADER + "".join(f'HDT_WRAPPED({name}, {level}, "{meaning.call_class}", {str(meaning.anytime).lower()})\n'
-                            for name, level, meaning in rows)
+    return HEADER + "".join(
+        f'HDT_WRAPPED({name}, {level}, "{meaning.call_class}", {_flag(meaning.anytime)}, {_flag(meaning.frees != "none")})\n' for name, level, meaning in rows)
+
+
+def _flag(is_set):
+    return "true" if is_set else "false"
 
 
 def emit_absent_functions(names):

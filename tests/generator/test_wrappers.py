@@ -74,8 +74,8 @@ def test_a_hidden_function_is_declared_in_place_of_its_macro(api):
     files = generator.emit(api, {"MPI_Init": None}, set(), {"MPI_Address", "MPI_Unknown"})
     assert files["hidden_functions.inc"] == (
         f"{wrappers.HEADER}#undef MPI_Address\nextern \"C\" int MPI_Address(void *location, MPI_Aint *address);\n")
-    assert ('HDT_WRAPPED(MPI_Address, local_query, "datatype", false)\n'
-            'HDT_WRAPPED(MPI_Init, ordinary, "process", false)\n') in files["wrapped_functions.inc"]
+    assert ('HDT_WRAPPED(MPI_Address, local_query, "datatype", false, false)\n'
+            'HDT_WRAPPED(MPI_Init, ordinary, "process", false, false)\n') in files["wrapped_functions.inc"]
     assert "HDT_ABSENT(MPI_Send)\n" in files["absent_functions.inc"] and "MPI_Init)" not in files["absent_functions.inc"]
     assert "HDT_WRAPS(MPI_Address);" in files["wrappers_packing.cpp"]
 

@@ -42,6 +42,16 @@ void Call::find_lost_calls(Thread& thread, const void* here)
     }
 }
 
+bool Call::is_freed_in_callback(const Thread& thread, Function function)
+{
+    const bool is_recording = __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED) > 0;
+    if (!is_recording || !frees_an_object(function) || thread.call_count == 0 ||
+        !has(gate.recording_of(function), Recording::checked))
+        return false;
+    const void* const place = thread.calls[thread.call_count - 1].place;
+    return static_cast<const Call*>(place)->is_recorded();
+}
+
 void Call::note_ignored(Thread& thread, Function function, const void* frame)
 {
     const char* const side = side_of_outside_calls();

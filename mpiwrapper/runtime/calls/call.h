@@ -39,7 +39,8 @@ class Call {
         if (!HDT_LIKELY(thread->depth == 0))
             find_lost_calls(*thread, this);
         const bool is_to_be_recorded = thread->depth < __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED);
-        if (!HDT_LIKELY(is_to_be_recorded)) {
+        if (!HDT_LIKELY(is_to_be_recorded) &&
+            !(thread->depth > 0 && is_freed_in_callback(*thread, function))) {
             m_is_tracked = tracks == Tracks::communicators ||
                            (tracks == Tracks::operations &&
                             thread->depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
@@ -233,6 +234,9 @@ class Call {
     }
 
   private:
+    /// Functions that programs attach to objects free others; a check that does not see it takes these for
+    /// leaks.
+    static bool is_freed_in_callback(const Thread& thread, Function function);
     __attribute__((always_inline)) void put_common_attributes(Element& element)
     {
         if (!HDT_LIKELY(succeeded()))

@@ -5,7 +5,7 @@ namespace hdtrace::mpi {
 namespace {
 
 constexpr RuledFunction functions[] = {
-#define HDT_WRAPPED(name, level, call_class, anytime) {#name, call_class},
+#define HDT_WRAPPED(name, level, call_class, anytime, frees) {#name, call_class},
 #define HDT_ABSENT(name) {#name, nullptr},
 #include "wrapped_functions.inc"
 
@@ -15,13 +15,19 @@ constexpr RuledFunction functions[] = {
 };
 
 constexpr uint8_t levels[] = {
-#define HDT_WRAPPED(name, level, call_class, anytime) level,
+#define HDT_WRAPPED(name, level, call_class, anytime, frees) level,
 #include "wrapped_functions.inc"
 #undef HDT_WRAPPED
 };
 
 constexpr bool at_any_time[] = {
-#define HDT_WRAPPED(name, level, call_class, anytime) anytime,
+#define HDT_WRAPPED(name, level, call_class, anytime, frees) anytime,
+#include "wrapped_functions.inc"
+#undef HDT_WRAPPED
+};
+
+constexpr bool frees_objects[] = {
+#define HDT_WRAPPED(name, level, call_class, anytime, frees) frees,
 #include "wrapped_functions.inc"
 #undef HDT_WRAPPED
 };
@@ -36,6 +42,11 @@ Level level_of(Function function)
 bool may_come_at_any_time(Function function)
 {
     return at_any_time[static_cast<size_t>(function)];
+}
+
+bool frees_an_object(Function function)
+{
+    return frees_objects[static_cast<size_t>(function)];
 }
 
 std::span<const RuledFunction> ruled_functions()

@@ -9,7 +9,7 @@
 namespace hdtrace::mpi {
 
 enum class Function : uint16_t {
-#define HDT_WRAPPED(name, level, call_class, anytime) name,
+#define HDT_WRAPPED(name, level, call_class, anytime, frees) name,
 #include "wrapped_functions.inc"
 #undef HDT_WRAPPED
     count
@@ -27,6 +27,9 @@ Level level_of(Function function);
 
 /// It may come before MPI is initialised, and after it is finalised.
 bool may_come_at_any_time(Function function);
+
+/// The program must free what it makes.
+bool frees_an_object(Function function);
 
 /// For rules: those that have wrappers, by number, and behind them those that only other MPI libraries have.
 std::span<const RuledFunction> ruled_functions();
