@@ -1,0 +1,1 @@
+set(import_libraries hdtrace_dumpi)
