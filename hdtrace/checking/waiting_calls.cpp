@@ -58,7 +58,7 @@ void WaitingCalls::leave(const Call& call)
         m_with_threads.insert(rank);
     if (call.facts.life == LifeCycle::ends)
         (call.state.is_unfinished() ? m_finalizing : m_ended).insert(rank);
-    if (call.state.is_unfinished() && !is_poll(call.facts))
+    if (call.state.is_unfinished())
         lasted_until(call.state.end);
     if (is_poll(call.facts) && (call.state.is_unfinished() || is_in_vain(call.state)))
         note_poll(call);
