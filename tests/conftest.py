@@ -20,6 +20,13 @@ for launcher in ("OMPI_MCA_orte", "PRTE_MCA_prte"):
 os.environ.setdefault("OMPI_MCA_pml", "ob1")
 
 
+@pytest.fixture(scope="session")
+def folder_with_short_name():
+    """MPI's hints, which have room for 255 letters, tell children where their traces go."""
+    with tempfile.TemporaryDirectory(prefix="w", dir="/tmp") as folder:
+        yield Path(folder)
+
+
 def pytest_assertrepr_compare(op, left, right):
     if type(left).__name__ == "Call":
         return left.explain(op, right)

@@ -29,6 +29,7 @@ EVERY = sorted((source, to, tag) for tag, pairs in MESSAGES.items() for source, 
 
 
 def record(name, directory):
+    directory.mkdir(exist_ok=True)
     result = run(LAUNCHER, 2, directory, args=("--follow", "--directory", directory / "trace", program(name)))
     assert (result.returncode, result.stderr) == (0, "")
     return directory / "trace"
@@ -40,8 +41,8 @@ def findings(project):
 
 
 @pytest.fixture(scope="module")
-def traces(tmp_path_factory):
-    return record("worlds", tmp_path_factory.mktemp("worlds"))
+def traces(folder_with_short_name):
+    return record("worlds", folder_with_short_name / "1")
 
 
 @pytest.fixture(scope="module")
@@ -131,9 +132,9 @@ def test_one_world_alone_knows_no_rank_of_others(traces, tmp_path):
         assert findings(parents) == []
 
 
-def test_worlds_of_two_runs(traces, tmp_path):
+def test_worlds_of_two_runs(traces, folder_with_short_name, tmp_path):
     """Their communicators have the same names."""
-    other = record("worlds", tmp_path)
+    other = record("worlds", folder_with_short_name / "2")
     result = subprocess.run([MERGER, "-o", tmp_path / "x.proj", *traces.glob("worlds_*.info"), *other.glob("worlds-world2_*.info")],
                             capture_output=True, text=True, check=False)
     assert result.returncode == 1

@@ -56,9 +56,10 @@ def _compilers() -> dict[str, str]:
     return found
 
 
-def _compiler_for(soname: str, compilers: dict[str, str]) -> str:
+def _compiler_for(soname: str, compilers: dict[str, str]) -> str | None:
+    """None: nobody here makes programs for that library, though some may have been brought along."""
     name = soname.removeprefix("lib").split(".")[0]
-    return next((compiler for compiler, line in compilers.items() if f"-l{name}" in line.split()), "COMPILER")
+    return next((compiler for compiler, line in compilers.items() if f"-l{name}" in line.split()), None)
 
 
 def _check_libraries(installation: Installation, found: list[Library]) -> Iterator[Finding]:
@@ -76,8 +77,10 @@ def _check_libraries(installation: Installation, found: list[Library]) -> Iterat
         about = f"{soname} is {version} ({report['file']})"
         if not wrapper.exists():
             compilers = _compilers() if compilers is None else compilers
-            yield Finding(section, PROBLEM, f"{about} and has no wrapper: its programs run untraced",
-                          f"build hdtrace with cmake --preset release -DHDTRACE_MPI_COMPILERS={_compiler_for(soname, compilers)}")
+            compiler = _compiler_for(soname, compilers)
+            yield Finding(section, PROBLEM if compiler else NOTE, f"{about} and has no wrapper: its programs run untraced",
+                          f"build hdtrace with cmake --preset release -DHDTRACE_MPI_COMPILERS={compiler or 'COMPILER'}"
+                          + ("" if compiler else "; no MPI compiler in PATH links with that library"))
             continue
         traced = installation.ask(soname, LD_PRELOAD=str(wrapper), HDTRACE_PID="0")
         if traced.get("tracer") is None:

@@ -18,8 +18,8 @@ MESSAGES = Counter({(2, 3): 1, (3, 0): 2, (0, 1): 1, (1, 2): 2, (0, 2): 1, (1, 3
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    directory = tmp_path_factory.mktemp("worlds")
+def project(folder_with_short_name):
+    directory = folder_with_short_name
     result = run_untraced(LAUNCHER, 2, directory, args=("--follow", "--directory", directory, program("worlds")))
     assert (result.returncode, result.stderr) == (0, "")
     merge(directory / "worlds.proj", directory)
