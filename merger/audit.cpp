@@ -102,7 +102,7 @@ void read_traces(const MergedProject& project, const AuditOptions& options, Inpu
 void audit(const MergedProject& project, const std::string& output, const AuditOptions& options,
            InputReader& reader, Report& report)
 {
-    if (options.for_original_tools || !project.levels.has_ranks)
+    if (!project.levels.has_ranks)
         check_output_name(project, output, report);
     if (options.read_traces)
         read_traces(project, options, reader, report);

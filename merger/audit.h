@@ -13,7 +13,6 @@ class InputReader;
 struct AuditOptions {
     bool read_traces = true;
     bool close_traces = true; ///< those that are cut off; only if they are read
-    bool for_original_tools = false;
 };
 
 /// Warns about traces that readers of a project file at @p output will not find, and about lost states.

@@ -14,15 +14,6 @@ bool is_size(const std::string& text)
     return digits > 0 && (suffix.empty() || suffix == "K" || suffix == "M" || suffix == "G");
 }
 
-Compat compat_of(const std::string& name)
-{
-    if (name.empty())
-        return Compat::none;
-    if (name == "piosimhd")
-        return Compat::piosimhd;
-    throw tools::UsageError("--compat knows only piosimhd, not '" + name + "'");
-}
-
 /// Throws UsageError.
 void check(const Options& options)
 {
@@ -58,8 +49,7 @@ tools::Request<Options> parse_options(int argc, char** argv)
         "How the simulator distributes files over servers (default SimpleStripe, with its full name)");
     parser.add_text("chunk-size", 0, options.project.chunk_size, "SIZE",
                     "Size of the pieces in which it does so (default 64K)");
-    parser.add_text("compat", 0, compat, "PROGRAM",
-                    "Write only what another program can load: piosimhd, the original tools");
+    parser.add_text("compat", 0, compat, "PROGRAM", "Is now hdtrace convert --to piosimhd -o DIR PROJECT");
     parser.add_switch("overwrite", 0, options.overwrite, "Replace FILE if it is there");
     parser.add_switch("large", 0, options.large,
                       "Write more than a million members of communicators that no file describes");
@@ -73,10 +63,12 @@ tools::Request<Options> parse_options(int argc, char** argv)
     parser.add_inputs(options.inputs, "INPUT...");
     if (auto answer = parser.parse(argc, argv))
         return std::move(*answer);
-    options.project.compat = compat_of(compat);
+    if (!compat.empty())
+        throw tools::UsageError(
+            "--compat is gone: 'hdtrace convert --to piosimhd -o DIR PROJECT' writes what "
+            "the original tools load");
     options.audit.read_traces = !no_audit;
     options.audit.close_traces = !no_repair;
-    options.audit.for_original_tools = options.project.compat == Compat::piosimhd;
     options.find_sources = !no_sources;
     check(options);
     return options;

@@ -63,8 +63,7 @@ class ProjectWriter {
         write_windows();
         write_datatypes();
         write_call_sites();
-        if (m_options.compat == Compat::none)
-            write_run(m_project.run, m_xml);
+        write_run(m_project.run, m_xml);
         m_xml.end();
         m_xml.finish();
     }
@@ -152,7 +151,7 @@ class ProjectWriter {
     {
         auto process = m_project.processes.begin();
         if (!m_project.has_worlds()) {
-            if (m_options.compat != Compat::none || !m_project.levels.has_ranks || names_tell_files())
+            if (!m_project.levels.has_ranks || names_tell_files())
                 return;
             m_xml.start("WorldList");
             while (process != m_project.processes.end())
@@ -224,45 +223,27 @@ class ProjectWriter {
     void write_communicators()
     {
         m_xml.start("CommunicatorList");
-        FreshIds fresh_ids(m_project);
         for (const MergedCommunicator& communicator : m_project.communicators)
-            write_communicator(communicator, fresh_ids);
+            write_communicator(communicator);
         m_xml.end();
     }
 
-    /// Ids that no trace uses.
-    class FreshIds {
-      public:
-        explicit FreshIds(const MergedProject& project)
-        {
-            for (const MergedProcess& process : project.processes) {
-                if (!process.communicator_ids.empty())
-                    m_next[process.rank] = process.communicator_ids.back() + 1;
-            }
-        }
-        std::int64_t take(std::int64_t rank) { return m_next[rank]++; }
-
-      private:
-        std::map<std::int64_t, std::int64_t> m_next;
-    };
-
-    void write_communicator(const MergedCommunicator& communicator, FreshIds& fresh_ids)
+    void write_communicator(const MergedCommunicator& communicator)
     {
         m_xml.start("Communicator");
         m_xml.attribute("name", communicator.name);
         if (!communicator.uid.empty())
             m_xml.attribute("uid", communicator.uid);
         if (!communicator.is_inter)
-            write_members(communicator, communicator.map, "", fresh_ids);
+            write_members(communicator, communicator.map, "");
         else {
-            write_members(communicator, communicator.map, "0", fresh_ids);
-            write_members(communicator, communicator.remote, "1", fresh_ids);
+            write_members(communicator, communicator.map, "0");
+            write_members(communicator, communicator.remote, "1");
         }
         m_xml.end();
     }
 
-    void write_members(const MergedCommunicator& communicator, const RankMap& map, std::string_view group,
-                       FreshIds& fresh_ids)
+    void write_members(const MergedCommunicator& communicator, const RankMap& map, std::string_view group)
     {
         auto known = communicator.ids.begin();
         map.for_each([&](std::int64_t rank, std::int64_t local) {
@@ -273,8 +254,6 @@ class ProjectWriter {
             m_xml.attribute("local", local);
             if (known != communicator.ids.end() && known->first == rank)
                 m_xml.attribute("cid", known->second);
-            else if (m_options.compat == Compat::piosimhd) // which needs an id everywhere
-                m_xml.attribute("cid", fresh_ids.take(rank));
             if (!group.empty())
                 m_xml.attribute("group", group);
             m_xml.end();
@@ -323,25 +302,11 @@ class ProjectWriter {
             m_xml.start("Rank");
             m_xml.attribute("name", process.rank);
             m_xml.attribute("thread", process.first_thread());
-            write_process_datatypes(process);
+            for (const DescribedDatatype* datatype : process.datatypes)
+                write_datatype(*datatype);
             m_xml.end();
         }
         m_xml.end();
-    }
-
-    void write_process_datatypes(const MergedProcess& process)
-    {
-        if (m_options.compat == Compat::none) {
-            for (const DescribedDatatype* datatype : process.datatypes)
-                write_datatype(*datatype);
-            return;
-        }
-        try {
-            for (const DescribedDatatype& datatype : datatypes_for_piosimhd(process.datatypes))
-                write_datatype(datatype);
-        } catch (const std::invalid_argument& error) {
-            throw std::invalid_argument("rank " + std::to_string(process.rank) + ": " + error.what());
-        }
     }
 
     void write_datatype(const DescribedDatatype& datatype)
@@ -409,7 +374,7 @@ class ProjectWriter {
     void write_call_sites()
     {
         const MergedCallSites& call_sites = m_project.call_sites;
-        if (call_sites.sites.empty() || m_options.compat == Compat::piosimhd)
+        if (call_sites.sites.empty())
             return;
         m_xml.start("CallSiteList");
         for (std::size_t i = 0; i < call_sites.object_files.size(); ++i)

@@ -1,7 +1,6 @@
 // Writes a project as XML (docs/format.md).
 #pragma once
 
-#include "merger/compat.h"
 #include "merger/merged_project.h"
 
 #include <string>
@@ -14,7 +13,6 @@ struct ProjectOptions {
     /// For the simulator; the trace does not know how files are distributed over servers.
     std::string distribution_class = "de.hd.pvs.piosim.model.inputOutput.distribution.SimpleStripe";
     std::string chunk_size = "64K";
-    Compat compat = Compat::none;
 };
 
 /// Writes to @p file, which is not closed. Throws std::system_error if that fails, std::invalid_argument if

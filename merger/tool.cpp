@@ -131,14 +131,11 @@ void merge_run(const std::vector<InfoInput>& inputs, const Options& options, std
         return;
     const std::string output = options.output.empty() ? usual_output(project, outputs) : options.output;
     check_output(output, options.overwrite, project, report);
-    if (project.has_worlds() && options.project.compat == Compat::piosimhd)
-        report.error(output, "the original tools know one MPI_COMM_WORLD only, but here are " +
-                                 std::to_string(project.worlds.size()) + ": merge each world by itself");
     check_size(output, options.large, project, report);
     if (report.has_errors())
         return;
     audit(project, output, options.audit, reader, report);
-    if (options.find_sources && options.project.compat == Compat::none)
+    if (options.find_sources)
         add_source_places(project.call_sites, options.debug_directory, report);
     report.progress("writing", 0, 0);
     keep_private(output, project);

@@ -72,10 +72,9 @@ void check_project(const std::string& path, const MergedProject& project)
         std::abort();
 }
 
-void write_and_check(const MergedProject& project, Compat compat, const std::string& path)
+void write_and_check(const MergedProject& project, const std::string& path)
 {
     ProjectOptions options;
-    options.compat = compat;
     try {
         tools::OutputFile output(path);
         write_project(project, options, output.descriptor());
@@ -99,8 +98,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         return 0;
     const std::string path = folder.path_of("app.proj");
     audit(project, path, {.read_traces = false}, reader, report);
-    write_and_check(project, Compat::none, path);
-    write_and_check(project, Compat::piosimhd, path);
+    write_and_check(project, path);
     return 0;
 }
 

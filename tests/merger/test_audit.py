@@ -102,31 +102,6 @@ def test_process_that_is_still_running(run):
         assert warn(run) == f"{name}:1: warning: the process is still running: its last calls are not here yet"
 
 
-class TestOutputName:
-    """The original tools, and readers of traces that are of no MPI program, find traces by their names only."""
-
-    def test_other_name(self, run):
-        run.process(0, size=1)
-        assert warn(run, "app", "--compat=piosimhd", output="other.proj") == (
-            "other.proj: warning: readers will look for other_node01_0_0.trc: "
-            "to be found, the project has to be app.proj"
-        )
-
-    def test_other_folder(self, run):
-        run.process(0, size=1)
-        (run.folder / "out").mkdir()
-        assert "readers will look for out/app_node01_0_0.trc" in warn(run, "app", "--compat=piosimhd", output="out/app.proj")
-
-    def test_same_folder_in_another_spelling(self, run):
-        run.process(0, size=1)
-        run.merge_cleanly("app", "--compat=piosimhd", output=str(run.folder / "." / "app.proj"))
-
-    def test_processes_of_several_programs(self, run):
-        run.process(0, size=2)
-        run.process(1, size=2, base="worker")
-        assert "readers will look for app_node01_1_0.trc" in warn(run, "app", "worker", "--compat=piosimhd")
-
-
 class TestTraces:
     def test_described_objects(self, run):
         trace = (

@@ -65,12 +65,6 @@ def test_no_list_without_sites(run):
     assert merge(run) is None
 
 
-def test_original_tools_get_no_list(run):
-    write(run, described([1]))
-    result = run.merge_cleanly("app", "--compat=piosimhd")
-    assert result.project.find("CallSiteList") is None
-
-
 def test_processes_that_number_alike_share_a_line(run):
     write(run, *[described([1], [2], [3])] * 3)
     call_sites = merge(run)

@@ -23,7 +23,7 @@ def call(*arguments, **options):
         (["-o", "x.proj"], "there is no input"),
         (["-o"], "-o"),
         (["-o", "x.proj", "app", "--unknown"], "--unknown"),
-        (["-o", "x.proj", "app", "--compat=vampir"], "piosimhd"),
+        (["-o", "x.proj", "app", "--compat=piosimhd"], "hdtrace convert --to piosimhd"),
         (["-o", "x.proj", "app", "--chunk-size=many"], "--chunk-size"),
         (["-o", "x.proj", "app", "--chunk-size="], "--chunk-size"),
         (["-o", "x.proj", "app", "--distribution-class="], "--distribution-class"),

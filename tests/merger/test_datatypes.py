@@ -193,12 +193,6 @@ def test_contents_that_mpi_did_not_tell(run, combiner):
     assert list(result.datatype(2)) == []
 
 
-def test_contents_that_mpi_did_not_tell_become_bytes_in_piosimhd(run):
-    run.process(0, INT + datatype("VECTOR"), size=1)
-    result = run.merge("app", "--compat=piosimhd")
-    assert (result.datatype(2).tag, result.datatype(2).get("count")) == ("CONTIGUOUS", "8")
-
-
 def test_null_component(run):
     run.process(0, datatype("STRUCT", "1;1;", "0;", "-1;"), size=1)
     assert run.merge_cleanly().datatype(2).find("Type").get("id") == "-1"
@@ -248,50 +242,3 @@ def test_broken_lines(run, line, message):
     error = run.fail()
     assert error.startswith("app_node01_0_0.info:2:")
     assert message in error
-
-
-class TestPiosimhd:
-    """--compat=piosimhd: what the original tools load."""
-
-    def merge(self, run):
-        return run.merge_cleanly("app", "--compat=piosimhd")
-
-    def test_refused_types_become_bytes(self, run):
-        lines = INT + BYTE + datatype("DUP", "", "", "0;", name="n")
-        run.process(0, lines + datatype("VECTOR", "1;2;3;", "", "2;", id=3), size=1)
-        result = self.merge(run)
-        assert [element.get("id") for element in result.datatypes(0)] == ["1", "0", "2", "3"]
-        bytes_ = result.datatype(2)
-        assert bytes_.tag == "CONTIGUOUS"
-        assert bytes_.attrib == {
-            **{"id": "2", "name": "n", "count": "8", "oldType": "1"},
-            **{"size": "8", "lb": "0", "extent": "8"},
-        }
-        assert result.datatype(3).tag == "VECTOR"
-
-    def test_refused_names_become_bytes(self, run):
-        run.process(0, INT + INT.replace("'0'", "'5'").replace("MPI_INT", "MPI_SHORT").replace("size=4", "size=2"), size=1)
-        result = self.merge(run)
-        byte, integer, short = result.datatypes(0)
-        assert (byte.tag, byte.get("name"), byte.get("id")) == ("NAMED", "MPI_BYTE", "6")
-        assert integer.get("name") == "MPI_INT"
-        assert (short.tag, short.get("count"), short.get("oldType")) == ("CONTIGUOUS", "2", "6")
-
-    @pytest.mark.parametrize("combiner", ["CONTIGUOUS", "VECTOR", "STRUCT", "SUBARRAY", "HINDEXED", "HVECTOR", "INDEXED_BLOCK"])
-    def test_loadable_types_stay(self, run, combiner):
-        run.process(0, INT + BYTE + datatype(combiner, *CASES[combiner][0]), size=1)
-        assert self.merge(run).datatype(2).tag == combiner
-
-    def test_no_byte_where_it_is_not_needed(self, run):
-        run.process(0, INT, size=1)
-        assert len(self.merge(run).datatypes(0)) == 1
-
-    def test_size_must_be_known(self, run):
-        run.process(0, INT + datatype("DUP", "", "", "0;", measures=""), size=1)
-        assert "rank 0: datatype 2 (DUP ) cannot be replaced" in run.fail("app", "--compat=piosimhd")
-
-    def test_every_member_has_an_id_for_its_communicators(self, run):
-        world = "Comm map='0->0;1->1;' id=3 name='WORLD' uid='W'\n"
-        run.process(0, world + "Comm map='0->0;1->1;' id=4 name='x' uid='x'\n", size=2)
-        run.process(1, world + "Comm map='1->0;' id=0 name='SELF' uid='S1'\n", size=2)
-        assert self.merge(run).communicators()[1] == ("x", [(0, 0, 4), (1, 1, 4)])

@@ -44,8 +44,8 @@ def test_absurd_numbers(run, line, message):
 
 def test_ids_that_are_large_but_fit(run):
     run.info(0, "Type id='2147483648' combiner='MPI_COMBINER_F90_REAL' integers='6;30;' size=4\n" + WORLD.replace("id=0", "id=2147483648"), size=1)
-    result = run.merge("app", "--no-audit", "--compat=piosimhd", "--quiet", command=LITTLE_MEMORY)
-    assert [datatype.get("id") for datatype in result.datatypes(0)] == ["2147483649", "2147483648"]
+    result = run.merge("app", "--no-audit", "--quiet", command=LITTLE_MEMORY)
+    assert [datatype.get("id") for datatype in result.datatypes(0)] == ["2147483648"]
 
 
 def test_endless_line(run):

@@ -106,11 +106,6 @@ def test_threads_that_had_a_number_one_after_the_other(run):
         ("5", "1", "2", "a"), ("6", "3", "4", None), ("5", "5", "-", None)]
 
 
-def test_the_original_tools_get_nothing_of_it(run):
-    run.process(0, "Command line='a'\n", size=1)
-    assert run_of(run.merge_cleanly("app", "--compat=piosimhd")) is None
-
-
 @pytest.mark.parametrize("line, message", [
     ("Command", "a Command line needs line="),
     ("User name='a'", "a User line needs uid="),

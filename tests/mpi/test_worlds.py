@@ -140,8 +140,3 @@ def test_worlds_of_two_runs(traces, folder_with_short_name, tmp_path):
     assert result.returncode == 1
     assert "worlds-world2_" in result.stderr and "the inputs are of 2 runs" in result.stderr
     assert not (tmp_path / "x.proj").exists()
-
-
-def test_the_original_tools_know_one_world(traces, tmp_path):
-    result = subprocess.run([MERGER, "--compat", "piosimhd", "-o", tmp_path / "x.proj", traces], capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stderr.count("the original tools know one MPI_COMM_WORLD only, but here are 5")) == (1, 1)

@@ -10,7 +10,7 @@ NAMED = '<NAMED id="0" name="MPI_INT" size="4" lb="0" extent="4"/>'
 OPEN = "<File_open cid='0' name='/a' flags='1' fid='0' time='1' end='1' />\n"
 SET_VIEW = "<File_set_view fid='0' offset='{}' etid='0' filetid='{}' representation='native' time='2' end='2' />\n"
 READ = "<File_read fid='0' offset='{}' size='{}' time='3' end='4' />\n"
-FORMATS = ["chrome", "csv", "dumpi", "ioplot", "otf2", "paje", "sqlite", "tit"]
+FORMATS = ["chrome", "csv", "dumpi", "ioplot", "otf2", "paje", "piosimhd", "sqlite", "tit"]
 HUGE = (1 << 63) - 1
 
 

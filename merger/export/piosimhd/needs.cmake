@@ -1,0 +1,1 @@
+set(export_libraries hdtrace_merger) # its XmlWriter
