@@ -57,7 +57,9 @@ CommunicatorPositions CommunicatorUnifier::add(std::int64_t rank, const World& w
         if (record.uid.empty()) {
             key = shape(record, view);
             key += "#" + std::to_string(seen_shapes[key]++);
-            warn_of_missing_uid(record);
+            // Each process has one world, and nobody else a communicator of its own.
+            if (record.name != world_name && (record.is_inter || record.map.size() > 1))
+                warn_of_missing_uid(record);
         }
         const std::size_t position = find_or_create(key, record, view);
         positions.emplace(id, position);

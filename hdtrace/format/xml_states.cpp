@@ -19,6 +19,14 @@ std::optional<std::string> take(AttributeList& attributes, std::string_view name
     return value;
 }
 
+// The original tools also write "1240424724s".
+std::optional<std::int64_t> parse_adjustment(std::string_view seconds)
+{
+    if (seconds.ends_with('s'))
+        seconds.remove_suffix(1);
+    return parse_time(seconds);
+}
+
 } // namespace
 
 void XmlStates::read_root()
@@ -29,7 +37,7 @@ void XmlStates::read_root()
         m_xml.fail("this is no trace: its root is <" + m_root.name + ">, not <Program>");
     m_xml.read_attributes(m_root.attributes);
     if (const auto seconds = m_root.find("timeAdjustment")) {
-        const auto time = parse_time(*seconds);
+        const auto time = parse_adjustment(*seconds);
         if (!time)
             m_xml.fail("timeAdjustment='" + std::string(*seconds) + "' is not a time in seconds");
         m_time_adjustment = *time;

@@ -38,6 +38,7 @@ MessageEnd end_of(const ObjectTable& objects, const Operation& operation, bool i
                    operation.call->integer(size).value_or(0),
                    operation.rid,
                    objects.call_site(operation.rank, operation.site)};
+    end.size_is_known = operation.call->has(size) || operation.call->has("rc");
     set_data(end, *operation.call, *operation.facts, is_receive);
     return end;
 }
@@ -282,12 +283,17 @@ void MessageMatcher::Matching::complete(const Completion& completion)
     const bool is_doubtful = completion.outcome == Outcome::perhaps_cancelled ||
                              (completion.outcome == Outcome::failed && !was_too_small(completion, *taken));
     mailbox->second.doubtful += is_doubtful ? 1 : 0;
-    if (completion.outcome == Outcome::failed)
+    if (completion.outcome == Outcome::failed) {
         taken->end.size = 0;
+        taken->end.size_is_known = true;
+    }
     if (completion.outcome == Outcome::completed) {
         taken->source = completion.what->integer("fromRank").value_or(taken->source);
         taken->tag = completion.what->integer("fromTag").value_or(taken->tag);
-        taken->end.size = completion.what->integer("size").value_or(taken->end.size);
+        if (const auto size = completion.what->integer("size")) {
+            taken->end.size = *size;
+            taken->end.size_is_known = true;
+        }
     }
     taken->end.end = completion.end;
     taken->is_over = true;
@@ -424,6 +430,8 @@ void MessageMatcher::Matching::advance(const MailboxKey& key, Mailbox& mailbox, 
 void MessageMatcher::Matching::report(const MailboxKey& key, const ChannelKey& channel,
                                       std::optional<MessageEnd> send, std::optional<MessageEnd> receive) const
 {
+    if (send && receive && !receive->size_is_known)
+        receive->size = send->size;
     on_message({key.space.communicator, channel.source, key.destination, channel.tag, std::move(send),
                 std::move(receive)});
 }

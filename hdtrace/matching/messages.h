@@ -24,11 +24,14 @@ struct MessageEnd {
     /// send: when the call returned that started it.
     std::int64_t end = 0;
     std::int64_t line = 0; ///< of the call that started it
-    std::int64_t size = 0; ///< bytes; 0 if the receive failed because the message was too large for it
-    std::int64_t rid = -1; ///< -1 if it was blocking
+    /// Bytes; 0 if the receive failed because the message was too large for it. Those of the send where the
+    /// receive tells none, as in traces of the original tool.
+    std::int64_t size = 0;
+    std::int64_t rid = -1;          ///< -1 if it was blocking
     const CallSite* site = nullptr; ///< of that call; null if it is not known
     std::int64_t tid = -1;          ///< the datatype of the process; -1 if the call names none
     std::int64_t count = -1;        ///< elements of it: of a receive those that there is room for; or unknown
+    bool size_is_known = true;      ///< whether the call or its completion tells it
 };
 
 /// A message, or what there is of it: without `receive` nobody received it, without `send` nobody sent it.

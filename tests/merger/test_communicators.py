@@ -26,7 +26,7 @@ def test_without_uid_the_kth_of_equal_maps_are_paired_with_a_warning(run):
     result = run.merge("app")
     assert result.code == 0
     assert len(result.warnings) == 1
-    assert result.stderr.startswith("app_node01_0_0.info:2: warning: communicators without uid")
+    assert result.stderr.startswith("app_node01_0_0.info:3: warning: communicators without uid")
     assert result.communicators() == [
         ("WORLD", [(0, 0, 0), (1, 1, 0)]),
         ("", [(0, 0, 1), (1, 1, 7)]),
@@ -170,3 +170,9 @@ def test_described_twice(run):
     run.merge_cleanly()
     run.process(0, line + comm("0->0;", 0, "x", "other"), size=1)
     assert "communicator 0 is described differently" in run.fail("app", "--overwrite")
+
+
+def test_a_world_and_communicators_of_one_process_are_known_without_uid(run):
+    for rank in range(2):
+        run.process(rank, comm("0->0;1->1;", 0, "WORLD") + comm(f"{rank}->0;", 1, "SELF"))
+    assert run.merge_cleanly().communicators()[0] == ("WORLD", [(0, 0, 0), (1, 1, 0)])

@@ -86,6 +86,8 @@ UnmatchedOperations find_unmatched_operations(const Project& project, const Obje
             message.send && message.receive && message.receive->size == 0 && message.send->size > 0;
         if (message.send && (!message.receive || was_too_large))
             unmatched.sends.insert(call(message.source, *message.send));
+        if (message.send && message.receive && !message.receive->size_is_known)
+            unmatched.received_sizes[call(message.destination, *message.receive)] = message.send->size;
         if (message.receive && (!message.send || was_too_large))
             unmatched.receives.insert(call(message.destination, *message.receive));
     });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -28,6 +29,8 @@ struct UnmatchedOperations {
     std::set<OperationCall> sends;
     std::set<OperationCall> receives;
     std::set<OperationCall> collectives; ///< that failed in another process
+    /// Bytes of the messages that receives got which do not tell it, as in traces of the original tool.
+    std::map<OperationCall, std::int64_t> received_sizes;
 };
 
 /// Reads all traces. Throws OpenError, ReadError.

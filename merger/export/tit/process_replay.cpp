@@ -242,6 +242,10 @@ Replayed ProcessReplay::receive(const Operation& operation, std::vector<ReplayWa
         return Replayed::measured;
     if (is_unmatched(m_replay.unmatched.receives, operation))
         return Replayed::unmatched;
+    const auto& sizes = m_replay.unmatched.received_sizes;
+    const auto size = sizes.find({m_rank, operation.thread, operation.line, operation.rid});
+    if (size != sizes.end())
+        receive.size = size->second;
     const std::int64_t tag = tag_of(operation, receive.tag);
     if (receive.source != proc_null && may_block(operation))
         m_actions.receive(receive.source, tag, receive.size);
