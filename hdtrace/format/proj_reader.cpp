@@ -219,6 +219,22 @@ std::string as_in_file_names(std::string name)
     return name;
 }
 
+// Where the older of the original readers looks for it, in the place of @p name; the newer one keeps capital
+// letters.
+std::string as_original_readers_look(std::string name, bool keeps_capitals)
+{
+    const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+    std::erase_if(name, [&](char c) {
+        const bool is_kept = is_capital(c) || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+                             c == '.' || c == ' ';
+        return !is_kept;
+    });
+    if (!keeps_capitals)
+        std::ranges::transform(name, name.begin(),
+                               [&](char c) { return is_capital(c) ? static_cast<char>(c - 'A' + 'a') : c; });
+    return name;
+}
+
 std::optional<std::int64_t> label_number(const std::string& label)
 {
     std::int64_t number = 0;
@@ -294,9 +310,24 @@ std::vector<std::string> Project::trace_paths() const
         std::error_code ignored;
         return fs::exists(detail::existing_name(trace_path(prefix, leaves.front())), ignored);
     };
-    const fs::path& prefix = !is_there(after_file) && is_there(after_program) ? after_program : after_file;
+    const bool is_after_file = is_there(after_file);
+    const fs::path& prefix = !is_after_file && is_there(after_program) ? after_program : after_file;
     for (const auto& labels : leaves)
         paths.push_back(trace_path(prefix, labels));
+    if (is_after_file || !fs::path(path).has_stem() || is_there(after_program))
+        return paths;
+    for (const bool keeps_capitals : {true, false}) {
+        std::vector<std::string> others;
+        for (std::vector<std::string> labels : leaves) {
+            for (std::string& label : labels)
+                label = as_original_readers_look(label, keeps_capitals);
+            others.push_back(trace_path(
+                folder / as_original_readers_look(fs::path(path).stem().string(), keeps_capitals), labels));
+        }
+        std::error_code ignored;
+        if (fs::exists(detail::existing_name(others.front()), ignored))
+            return others;
+    }
     return paths;
 }
 
