@@ -428,24 +428,28 @@ std::optional<std::int64_t> RunCommunicators::remote_leader(const Side& side) co
 /// Both leaders mean each other, with the same tag. True if there is a new communicator.
 bool RunCommunicators::join_sides()
 {
-    for (auto first = m_sides.begin(); first != m_sides.end(); ++first) {
-        const auto first_leader = leader(*first), first_remote = remote_leader(*first);
-        if (!first_leader || !first_remote)
+    bool has_joined = false;
+    std::vector<Side> left;
+    for (const Side& side : std::exchange(m_sides, {})) {
+        const auto mine = leader(side), other = remote_leader(side);
+        if (!mine || !other) { // perhaps when more communicators are known
+            left.push_back(side);
             continue;
-        for (auto second = first + 1; second != m_sides.end(); ++second) {
-            if (leader(*second) != first_remote || remote_leader(*second) != first_leader ||
-                making(*first_leader, first->parent, first->turn)->tag !=
-                    making(*first_remote, second->parent, second->turn)->tag)
-                continue;
-            const std::vector<Side> both = {*first, *second};
-            m_sides.erase(second);
-            m_sides.erase(first);
-            add({.members = m_found[both[0].parent].members, .others = m_found[both[1].parent].members},
-                both);
-            return true;
         }
+        const std::int64_t tag = making(*mine, side.parent, side.turn)->tag;
+        std::deque<Side>& waiting = m_waiting[{*other, *mine, tag}];
+        if (waiting.empty()) {
+            m_waiting[{*mine, *other, tag}].push_back(side);
+            continue;
+        }
+        const Side first = waiting.front();
+        waiting.pop_front();
+        add({.members = m_found[first.parent].members, .others = m_found[side.parent].members},
+            {first, side});
+        has_joined = true;
     }
-    return false;
+    m_sides.insert(m_sides.end(), left.begin(), left.end());
+    return has_joined;
 }
 
 // --- groups ---

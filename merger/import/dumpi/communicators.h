@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -120,6 +121,8 @@ class RunCommunicators {
     std::deque<RunCommunicator> m_found;                      // whose places stay
     std::vector<std::map<std::int64_t, std::size_t>> m_local; ///< of each one the members' own names
     std::vector<Side> m_sides; ///< of inter-communicators whose other side is not known yet
+    /// Those whose leaders are known: the own one, the other one, and the tag.
+    std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, std::deque<Side>> m_waiting;
     std::vector<std::size_t> m_new;
 };
 

@@ -1,13 +1,16 @@
 """Programs that others wrote, converted to every format: what comes out holds what they did."""
+import subprocess
 from collections import Counter
 from pathlib import Path
 
+import hdtrace
 import pytest
 from archives import messages, print_silently
 from conversions import convert, project_of
+from dumpi_files import read_trace
 from replays import collectives_of_all, other_network, replay, sent_messages, simulate
 from support.foreign import PROGRAMS, prepare
-from support.runs import SETTINGS, run_with_tracer
+from support.runs import BUILD, SETTINGS, run_with_tracer
 
 pytestmark = pytest.mark.skipif(SETTINGS["mpi"] != "Open MPI", reason="Debian's programs are made for Open MPI")
 RANKS = 4
@@ -57,6 +60,22 @@ def test_all_messages_are_in_the_archive(run, tmp_path):
     for (source, destination, _, _, size), count in sent.items():
         by_size[source, destination, size] += count
     assert by_size == sent_messages(run)
+
+
+def test_all_messages_are_in_the_files_of_dumpi(run, tmp_path):
+    """Also those on communicators that the program made: they come back where the files are imported."""
+    convert(project_of(run), "dumpi", tmp_path / "dumpi")
+    assert sum(len(process.records) for process in read_trace(tmp_path / "dumpi").processes) > 100
+    meta, = (tmp_path / "dumpi").glob("*.meta")
+    result = subprocess.run([BUILD / "bin/hdtrace-import", "-o", tmp_path / "back.proj", meta], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (0, "")
+
+    def messages(path):
+        with hdtrace.open(path) as project:
+            return Counter((message.source, message.destination, message.tag, message.send and message.send.bytes,
+                            message.receive and message.receive.bytes) for message in project.messages())
+
+    assert messages(tmp_path / "back.proj") == messages(project_of(run))
 
 
 def test_the_plot_covers_each_file_that_was_written(run, tmp_path):
