@@ -48,7 +48,7 @@ const std::vector<FactKind>& fact_kinds()
 {
     static const std::vector<FactKind> kinds = {
         {"Origin", {{"format"}, {"creator", !number, optional}, {"times", !number, optional}}},
-        {"User", {{"name", !number, optional}, {"uid", number}, {"omitted", number, optional}}},
+        {"User", {{"name", !number, optional}, {"uid", number, optional}, {"omitted", number, optional}}},
         {"Library", {{"version"}, {"tracer", !number, optional}, {"omitted", number, optional}}},
         {"Program", {{"path"}, {"threadLevel", !number, optional}}},
         {"Command", {{"line"}, {"omitted", number, optional}}},

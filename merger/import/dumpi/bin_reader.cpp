@@ -179,6 +179,9 @@ void BinReader::read_header()
         part = static_cast<int>(unsigned_number(1));
     m_start = number(8, true);
     m_host = text(2);
+    constexpr std::size_t most = 255; // of a name of a machine, and of the file that will have it
+    if (m_host.size() > most)
+        fail_at(m_header, "the name of the host has " + std::to_string(m_host.size()) + " bytes");
     m_user = text(2);
 }
 

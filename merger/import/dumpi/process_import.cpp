@@ -411,6 +411,8 @@ void ProcessImport::describe_window(const Record& record)
 {
     if (record.function->name != "Win_create")
         return;
+    if (record.number("size") < 0 || record.number("dispunit") < 0)
+        m_reader.fail("a window has a negative size");
     const std::int64_t id = m_next_window++;
     m_windows[record.number("win")] = {id, m_communicator};
     if (m_communicator == nullptr)

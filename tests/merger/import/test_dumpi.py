@@ -140,7 +140,7 @@ class File:
         head = MAGIC + struct.pack(">ii", 0, self.bias)
         text = head + self.body + struct.pack(">H", 293)
         header = len(text)
-        text += struct.pack(">BBBQH", *self.version, self.start, 4) + b"node" + struct.pack(">H", 0) + struct.pack(">II", 0, 0)
+        text += struct.pack(">BBBQH", *self.version, self.start, 4) + b"node" + struct.pack(">H", 4) + b"alex" + struct.pack(">II", 0, 0)
         footer = len(text)
         text += struct.pack(">Q", 0xF007FEE7) + struct.pack(">582I", *[0] * 582)
         types = len(text)
@@ -210,6 +210,12 @@ def test_old_files_have_shorter_statuses(imported):
     assert (receive["size"], receive["fromTag"], receive["postedTag"]) == ("4", "-1", "3")
 
 
+def test_who_ran_it(imported):
+    project = imported(File().call(INIT, "II3s", 1, 3, b"app"))
+    assert '<User name="alex">' in project.read_text() and "<Command line=\"'app'\">" in project.read_text()
+    hdtrace.validate(project)
+
+
 # --- files that nobody writes ---
 
 def check_refused(tmp_path, data, *words):
@@ -238,6 +244,7 @@ def test_files_that_are_cut(length, tmp_path):
     (File(mask=0x43).call(BARRIER, "H", WORLD), ["no wall-clock time"]),
     (File().call(BARRIER, "H", WORLD, time=5.0, end=4.0), ["ends before it begins"]),
     (File().call(BARRIER, "H", WORLD, time=5.0).call(BARRIER, "H", WORLD, time=2.0), []),
+    (File().call(145, "iiHHH", -8, 4, 0, WORLD, 1), ["negative size"]),
     (File(start=(1 << 63) - 1).call(BARRIER, "H", WORLD), []),
     (File().call(38, "iIIIIIIHH", 2, 2, 1, 1, 1, 3, 0, INT, 28), []),
 ])
