@@ -47,7 +47,8 @@ def _value(fact: RunFact, key: str) -> str:
 
 
 def _user(fact: RunFact) -> str:
-    return " ".join([fact.values.get("name", ""), f"({fact.values.get('uid', '')})"]).strip()
+    number = f"({fact.values['uid']})" if "uid" in fact.values else ""
+    return " ".join([fact.values.get("name", ""), number]).strip()
 
 
 def _library(fact: RunFact) -> str:
