@@ -108,7 +108,7 @@ def test_threads_that_had_a_number_one_after_the_other(run):
 
 @pytest.mark.parametrize("line, message", [
     ("Command", "a Command line needs line="),
-    ("User name='a'", "a User line needs uid="),
+    ("Library tracer='a'", "a Library line needs version="),
     ("User name='a' uid=-1", "uid is negative"),
     ("Variable value='a'", "a Variable line needs name="),
     ("Calls name='Send' recorded=1", "a Calls line needs ignored="),
