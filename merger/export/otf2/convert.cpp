@@ -173,13 +173,14 @@ void convert_to_otf2(const Project& project, const Options& options, Account& ac
     OTF2_Error_RegisterCallback(do_not_print, nullptr);
     const ObjectTable objects(project);
     Definitions definitions(project);
+    const otf2::ReceivedSizes sizes(traces_of(project), objects);
     OutputDirectory directory(options.output);
     Archive archive(directory.temporary_path());
     Markers markers(archive.get(), definitions);
     std::vector<LocationDefinition> locations;
     TimeSpan span;
     for (const auto& [rank, traces] : traces_by_rank(project)) {
-        ProcessEvents events(rank, objects, definitions, markers, account);
+        ProcessEvents events(rank, objects, sizes, definitions, markers, account);
         std::ranges::move(write_process(archive.get(), rank, traces, locations.size(), events, span),
                           std::back_inserter(locations));
     }

@@ -291,7 +291,11 @@ void ProcessEvents::received(const Call& call, const Completion& completion)
         return;
     }
     const auto tag = static_cast<uint32_t>(asked_or_got(posted, got, "fromTag", any_tag));
-    const uint64_t size = std::min(bytes_received(posted), bytes_received(got.find("size") ? got : posted));
+    const std::string_view size_name = completion.operation->facts->received_size;
+    const bool is_told = posted.find(size_name) || (completion.rid >= 0 && got.find("size"));
+    const uint64_t size =
+        is_told ? std::min(bytes_received(posted), bytes_received(got.find("size") ? got : posted))
+                : static_cast<uint64_t>(std::max<std::int64_t>(0, m_sizes.of(*completion.operation)));
     const OTF2_CommRef comm = m_definitions.communicator(communicator);
     if (completion.rid < 0)
         check(OTF2_EvtWriter_MpiRecv(m_writer, nullptr, end_of(call), *sender, comm, tag, size));

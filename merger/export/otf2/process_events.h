@@ -15,6 +15,7 @@
 #include "merger/export/account.h"
 #include "merger/export/otf2/definitions.h"
 #include "merger/export/otf2/markers.h"
+#include "merger/export/otf2/received_sizes.h"
 #include "merger/export/otf2/windows.h"
 
 namespace hdtrace::exporter::otf2 {
@@ -23,9 +24,9 @@ namespace hdtrace::exporter::otf2 {
 class ProcessEvents : public EventVisitor {
   public:
     /// All must outlive this.
-    ProcessEvents(std::int64_t rank, const ObjectTable& objects, Definitions& definitions, Markers& markers,
-                  Account& account)
-        : m_rank(rank), m_objects(objects), m_definitions(definitions), m_markers(markers),
+    ProcessEvents(std::int64_t rank, const ObjectTable& objects, const ReceivedSizes& sizes,
+                  Definitions& definitions, Markers& markers, Account& account)
+        : m_rank(rank), m_objects(objects), m_sizes(sizes), m_definitions(definitions), m_markers(markers),
           m_account(account), m_windows(rank, objects, definitions)
     {
     }
@@ -90,6 +91,7 @@ class ProcessEvents : public EventVisitor {
 
     std::int64_t m_rank;
     const ObjectTable& m_objects;
+    const ReceivedSizes& m_sizes;
     Definitions& m_definitions;
     Markers& m_markers;
     Account& m_account;

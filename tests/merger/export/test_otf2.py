@@ -4,6 +4,7 @@ from collections import Counter
 import pytest
 from archives import events, markers, messages, otf2, place, print_silently
 from conversions import PROGRAMS, call, convert, project_of
+from original_traces import write_original
 
 MESSAGES = ["send_modes", "receive", "isend_modes", "completion", "persistent", "probe", "sub_communicator", "threads"]
 MESSAGES += [name for name in PROGRAMS if name == "partitioned"]  # only with MPI 4
@@ -231,3 +232,10 @@ def test_calls_have_the_lines_that_made_them(run, tmp_path):
     assert [list(attributes) for attributes in sources] == [["SOURCE_CODE_LOCATION"], [], []]
     location = sources[0]["SOURCE_CODE_LOCATION"]
     assert (location.file, location.line_number) == ("/home/u/step.py", 12)
+
+
+def test_messages_of_the_original_tool_have_the_size_of_what_was_sent(tmp_path):
+    convert(write_original(tmp_path), "otf2", tmp_path / "otf2")
+    print_silently(tmp_path / "otf2/traces.otf2")
+    sent, received = messages(tmp_path / "otf2/traces.otf2")
+    assert sent == received and {size for *_, size in sent} == {8, 16, 32}

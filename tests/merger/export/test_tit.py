@@ -1,6 +1,7 @@
 """SimGrid replays the converted traces, and what it replays is what the programs did."""
 import pytest
 from conversions import PROGRAMS, call, convert, project_of
+from original_traces import write_original
 from replays import other_network, replay, sent_messages, simulate
 
 DOUBLE = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_DOUBLE' size=8 lb=0 extent=8\n"
@@ -342,20 +343,7 @@ def test_threads_that_take_turns_are_exact(converted_threads):
 
 @pytest.mark.parametrize("project, trace", [("app", "app_h"), ("My_App", "MyApp_h"), ("My_App", "myapp_h")])
 def test_messages_of_the_original_tool_whose_receives_tell_no_size(tmp_path, project, trace):
-    """As its traces are: no root attributes but `timeAdjustment`, whose `s` is optional, and no size of what is received."""
-    calls = {0: "<Send size='8' count='1' toRank='1' toTag='3' cid='0' time='0.1' end='0.2'/>\n"
-                "<Sendrecv toRank='1' toTag='3' fromRank='1' fromTag='4' size='16' count='1' cid='0' time='0.3' end='0.4'/>\n",
-             1: "<Recv fromRank='0' fromTag='3' cid='0' time='0.1' end='0.2'/>\n"
-                "<Sendrecv toRank='0' toTag='4' fromRank='0' fromTag='3' size='32' count='1' cid='0' time='0.3' end='0.4'/>\n"}
-    for rank, lines in calls.items():
-        (tmp_path / f"{trace}_{rank}_0.trc").write_text(f"<Program timeAdjustment='1240424724s'>\n{lines}</Program>\n")
-    members = "".join(f'<Rank global="{rank}" local="{rank}" cid="0"/>' for rank in range(2))
-    nodes = "".join(f'<Node name="{rank}"><Node name="0"/></Node>' for rank in range(2))
-    host = "H" if trace == "myapp_h" else "h"
-    (tmp_path / f"{project}.proj").write_text(
-        '<Application name="app"><Topology><Level type="Hostname"><Level type="Rank"><Level type="Thread"/></Level></Level>'
-        f'<Node name="{host}">{nodes}</Node></Topology><FileList/>'
-        f'<CommunicatorList><Communicator name="WORLD">{members}</Communicator></CommunicatorList></Application>')
+    write_original(tmp_path, project, trace)
     conversion = convert(tmp_path / f"{project}.proj", "tit", tmp_path / "replay")
     assert (conversion.exact, conversion.approximated, conversion.dropped) == (4, {}, {})
     assert simulate(tmp_path / "replay", 2, tmp_path / "paje").messages == {(0, 1, 8): 1, (0, 1, 16): 1, (1, 0, 32): 1}
