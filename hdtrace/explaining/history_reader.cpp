@@ -28,7 +28,8 @@ HistoryReader::HistoryReader(std::shared_ptr<const OpenedProject> project, TimeI
     : m_project(std::move(project)), m_interval(interval),
       m_states(m_project->traces, all_of(m_project->project)), m_epochs(m_project->objects),
       m_messages(m_project->objects, [this](const Message& message) { add_message(message); }),
-      m_collectives(m_project->objects, [this](const Collective& collective) { add_collective(collective); })
+      m_collectives(m_project->objects, [this](const Collective& collective) { add_collective(collective); }),
+      m_file_uses(*m_project, interval)
 {
     m_collectives.follow_objects();
     for (const TraceFile& trace : m_project->traces) {
@@ -298,17 +299,17 @@ void HistoryReader::correct_clocks()
     const auto level = static_cast<std::size_t>(std::ranges::find(levels, "Hostname") - levels.begin());
     std::map<std::string, std::uint32_t> numbers;
     std::vector<std::string> hosts;
-    std::vector<std::uint32_t> host_of(m_history.timelines.size());
+    m_host_of.resize(m_history.timelines.size());
     for (const TraceFile& trace : m_project->traces) {
         const std::string host = level < trace.labels.size() ? trace.labels[level] : std::string();
         const auto [number, is_new] = numbers.try_emplace(host, static_cast<std::uint32_t>(hosts.size()));
         if (is_new)
             hosts.push_back(host);
-        host_of[timeline_of(trace.rank, trace.thread)] = number->second;
+        m_host_of[timeline_of(trace.rank, trace.thread)] = number->second;
     }
-    m_clocks = compare_clocks(m_history, hosts, host_of);
+    m_clocks = compare_clocks(m_history, hosts, m_host_of);
     if (hosts.size() > 1)
-        correct(m_history, m_clocks, host_of);
+        correct(m_history, m_clocks, m_host_of);
 }
 
 void HistoryReader::finish()
@@ -319,6 +320,13 @@ void HistoryReader::finish()
     correct_clocks();
     m_epochs.add_needs(m_history);
     add_lives();
+    m_file_uses.finish(
+        [this](std::int64_t rank, std::int64_t time) {
+            const auto timeline = m_timelines.lower_bound({rank, 0});
+            return timeline == m_timelines.end() ? time
+                                                 : m_clocks[m_host_of[timeline->second]].corrected(time);
+        },
+        m_history.end() - m_history.begin());
     const bool is_everything =
         m_interval.begin == TimeInterval().begin && m_interval.end == TimeInterval().end;
     if (!is_everything)

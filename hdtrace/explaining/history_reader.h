@@ -12,6 +12,7 @@
 
 #include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/explaining/clocks.h"
+#include "hdtrace/explaining/file_uses.h"
 #include "hdtrace/explaining/history.h"
 #include "hdtrace/explaining/window_epochs.h"
 #include "hdtrace/format/read_ahead.h"
@@ -38,6 +39,7 @@ class HistoryReader : EventVisitor {
     const History& history() const { return m_history; }
     /// Of the hosts; the history's times are corrected by them.
     const std::vector<HostClock>& clocks() const { return m_clocks; }
+    const FileUses& file_uses() const { return m_file_uses; }
     const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
 
   private:
@@ -91,8 +93,10 @@ class HistoryReader : EventVisitor {
     WindowEpochs m_epochs;
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
-    EventWalk m_walk{this, &m_messages, &m_collectives};
+    FileUses m_file_uses;
+    EventWalk m_walk{this, &m_messages, &m_collectives, &m_file_uses};
     std::vector<HostClock> m_clocks;
+    std::vector<std::uint32_t> m_host_of; ///< by timeline: position in the clocks
     bool m_at_end = false;
 };
 

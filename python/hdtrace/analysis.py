@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import io_use
 from ._hdtrace import Explanation
 from ._hdtrace import Project as _Project
 from .streams import STATES_BETWEEN_PAUSES, Interval
@@ -33,6 +34,8 @@ class Analysis:
     critical_path: its `seconds`, its `profile` and how long it is in which of the `ranks`; `imbalance` in the profile is by how much the
         run would be shorter, at most, if all processes had an equal part of it
     efficiencies: `parallel` = `load_balance` x `communication`, `communication` = `serialisation` x `transfer`, and `io`
+    io: `files`: what is done with each file, and when: its `phases`; `uses`: the same by call and site; `findings`: what may be done better,
+        with what to `try`
     clocks: what was added to the times of each `host`: its `offset`, and `drift` times the time since the first message; `uncertainty`, or None if
         messages do not bound it on both sides; `parts` if the clock was set
     reversed_messages: how many messages seem to be received before they are sent all the same
@@ -47,6 +50,7 @@ class Analysis:
     causes: Rows
     critical_path: dict[str, Any]
     efficiencies: dict[str, Any]
+    io: dict[str, Rows]
     clocks: Rows
     reversed_messages: int
     missing: list[str]
@@ -62,6 +66,7 @@ class Analysis:
     @classmethod
     def of(cls, project: _Project, explanation: Explanation) -> Analysis:
         """Of what has read everything."""
+        wait_states, uses = explanation.wait_states(), explanation.file_uses()
         return cls(
             seconds=explanation.seconds,
             processes=project.process_count,
@@ -72,20 +77,25 @@ class Analysis:
                 "region": explanation.use_of_regions(),
                 "communicator": explanation.use_of_communicators(),
             },
-            wait_states=explanation.wait_states(),
+            wait_states=wait_states,
             causes=explanation.causes(),
             critical_path=explanation.critical_path(),
             efficiencies=explanation.efficiencies(),
+            io={
+                "files": io_use.files(uses, explanation.file_phases()),
+                "uses": uses,
+                "findings": io_use.findings(uses, wait_states, explanation.seconds),
+            },
             clocks=explanation.clocks(),
             reversed_messages=explanation.reversed_messages(),
             missing=explanation.missing,
         )
 
     def to_dataframe(self, what: str = "wait_states") -> pandas.DataFrame:
-        """A table: "activities", "wait_states", "causes", "clocks", "critical_path", or the time by "rank", "site", "region" or "communicator". Sites are texts."""
+        """A table: "activities", "wait_states", "causes", "clocks", "critical_path", "files", "uses" (of files), "findings", or the time by "rank", "site", "region" or "communicator". Sites are texts."""
         import pandas
 
-        rows = self.time[what] if what in self.time else getattr(self, what)
+        rows = self.time[what] if what in self.time else self.io[what] if what in self.io else getattr(self, what)
         if what == "critical_path":
             rows = rows["profile"]
         return pandas.DataFrame([_flat(row) for row in rows])

@@ -157,6 +157,41 @@ class Explanation {
                    "most_computation", seconds(all.most_computation));
     }
 
+    /// What is done with each file at each site.
+    py::list file_uses() const
+    {
+        py::list rows;
+        for (const FileUse* use : m_reader.file_uses().uses()) {
+            const CallFacts& call = *use->call;
+            const char* const access = call.file == FileAccess::read    ? "read"
+                                       : call.file == FileAccess::write ? "write"
+                                                                        : "other";
+            rows.append(row("file", file_text(project().file_labels[use->file]), "call", call.name, "site",
+                            site_of(Place{.call = &call, .site = use->site}), "access", access, "collective",
+                            call.members == CollectiveMembers::file || call.makes == ObjectKind::file,
+                            "opens", call.makes == ObjectKind::file, "processes", use->ranks.size(), "ranks",
+                            std::vector(use->ranks.begin(), use->ranks.end()), "calls", use->calls, "seconds",
+                            seconds(use->time), "accesses", use->accesses, "bytes", use->bytes, "small",
+                            use->small, "large", use->large, "unaligned", use->unaligned, "placed",
+                            use->placed, "strided", use->strided, "consecutive", use->consecutive,
+                            "read_back_bytes", use->read_back_bytes));
+        }
+        return rows;
+    }
+    /// When files are accessed; since the first call.
+    py::list file_phases() const
+    {
+        py::list rows;
+        const std::int64_t start = history().begin();
+        const std::vector<std::string>& labels = project().file_labels;
+        for (std::size_t file = 0; file < labels.size(); ++file)
+            for (const FilePhase& phase : m_reader.file_uses().phases(static_cast<std::int32_t>(file)))
+                rows.append(row("file", file_text(labels[file]), "begin", seconds(phase.begin - start), "end",
+                                seconds(phase.end - start), "busy", seconds(phase.busy), "read_bytes",
+                                phase.read_bytes, "written_bytes", phase.written_bytes));
+        return rows;
+    }
+
     py::list clocks() const
     {
         py::list rows;
@@ -313,6 +348,8 @@ void bind_explanations(py::module_& module)
         .def("efficiencies", &Explanation::efficiencies)
         .def("causes", &Explanation::causes)
         .def("timeline", &Explanation::timeline, py::keep_alive<0, 1>(), py::call_guard<Unlocked>())
+        .def("file_uses", &Explanation::file_uses)
+        .def("file_phases", &Explanation::file_phases)
         .def("clocks", &Explanation::clocks)
         .def("reversed_messages", &Explanation::reversed_messages);
 }

@@ -11,7 +11,7 @@ from typing import Any
 from .._hdtrace import CallSite, printable
 from ..analysis import Analysis, Rows
 from ..project import Project
-from .output import Progress, print_json, site_fields, table, warn_of_missing
+from .output import Progress, print_json, site_fields, size, table, warn_of_missing
 from .selection import absolute_interval
 
 VERSION = 1  # of the JSON
@@ -53,6 +53,7 @@ def describe(name: str, analysis: Analysis) -> dict[str, Any]:
         "causes": _plain(analysis.causes),
         "critical_path": _plain(analysis.critical_path),
         "efficiencies": analysis.efficiencies,
+        "io": _plain(analysis.io),
         "clocks": analysis.clocks,
         "reversed_messages": analysis.reversed_messages,
     }
@@ -148,6 +149,24 @@ def _efficiencies(analyses: list[Analysis]) -> str:
     return table(["efficiency", *heads], rows, heads)
 
 
+def _files(rows: Rows) -> str:
+    def part(row: dict[str, Any], figure: str) -> str:
+        return _percent(row[figure], row["placed"]) if row["placed"] or not row["accesses"] else "unknown"
+
+    cells = [
+        [printable(row["file"]), row["processes"], size(row["read_bytes"]), size(row["written_bytes"]), _seconds(row["seconds"]),
+         _seconds(row["metadata_seconds"]), "" if row["bandwidth"] is None else f"{size(round(row['bandwidth']))}/s", row["accesses"],
+         _percent(row["small"], row["accesses"]), _percent(row["collective_accesses"], row["accesses"]), part(row, "strided"), part(row, "consecutive")]
+        for row in rows
+    ]
+    heads = ["file", "processes", "read", "written", "seconds", "metadata", "bandwidth", "accesses", "small", "collective", "strided", "consecutive"]
+    return table(heads, cells, heads[1:])
+
+
+def _findings(rows: Rows) -> str:
+    return "".join(f"{printable(row['file'])}: {row['text']}: {_place(row)}\n  try {row['try']}\n" for row in rows)
+
+
 def _clocks(analysis: Analysis) -> str:
     rows = [
         [printable(row["host"]), f"{row['offset']:+.9f}", f"{row['drift'] * 1e6:+.3f}", len(row["parts"]) - 1 or "",
@@ -187,6 +206,10 @@ def _text(name: str, analysis: Analysis, arguments: Namespace) -> Iterator[str]:
         yield _causes(_first(analysis.causes, arguments))
     yield _critical_path(_first(analysis.critical_path["profile"], arguments), analysis.seconds)
     yield _efficiencies([analysis])
+    if analysis.io["files"]:
+        yield _files(_first(analysis.io["files"], arguments))
+    if analysis.io["findings"]:
+        yield _findings(analysis.io["findings"])
     if analysis.clocks[1:]:
         yield _clocks(analysis)
     for by in dict.fromkeys(arguments.by):

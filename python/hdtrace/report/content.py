@@ -49,6 +49,7 @@ def _shortened(analysis: dict[str, Any], notes: list[str]) -> dict[str, Any]:
         "wait_states": first(analysis["wait_states"], "sums of wait states"),
         "causes": first(analysis["causes"], "causes of waiting"),
         "critical_path": path | {"profile": first(path["profile"], "parts of the critical path")},
+        "io": {name: first(rows, f"rows of {name} in I/O") for name, rows in analysis["io"].items()},
         "time": {by: first(rows, f"rows of time by {by}") for by, rows in analysis["time"].items()},
     }
 
