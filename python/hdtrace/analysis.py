@@ -34,6 +34,9 @@ class Analysis:
     critical_path: its `seconds`, its `profile` and how long it is in which of the `ranks`; `imbalance` in the profile is by how much the
         run would be shorter, at most, if all processes had an equal part of it
     efficiencies: `parallel` = `load_balance` x `communication`, `communication` = `serialisation` x `transfer`, and `io`
+    phases: what all processes repeat: `iterations` of the `calls`, which take the `typical` time, from the `shortest` to the `longest`; `begins` and
+        `times` of all of them; `outliers`, each with its `excess` over the typical time, and the `rank` whose computation is the reason, or
+        None; the `drift` from the `first` to the `last`, or None
     io: `files`: what is done with each file, and when: its `phases`; `uses`: the same by call and site; `findings`: what may be done better,
         with what to `try`
     clocks: what was added to the times of each `host`: its `offset`, and `drift` times the time since the first message; `uncertainty`, or None if
@@ -50,6 +53,7 @@ class Analysis:
     causes: Rows
     critical_path: dict[str, Any]
     efficiencies: dict[str, Any]
+    phases: Rows
     io: dict[str, Rows]
     clocks: Rows
     reversed_messages: int
@@ -81,6 +85,7 @@ class Analysis:
             causes=explanation.causes(),
             critical_path=explanation.critical_path(),
             efficiencies=explanation.efficiencies(),
+            phases=explanation.phases(),
             io={
                 "files": io_use.files(uses, explanation.file_phases()),
                 "uses": uses,
@@ -92,7 +97,7 @@ class Analysis:
         )
 
     def to_dataframe(self, what: str = "wait_states") -> pandas.DataFrame:
-        """A table: "activities", "wait_states", "causes", "clocks", "critical_path", "files", "uses" (of files), "findings", or the time by "rank", "site", "region" or "communicator". Sites are texts."""
+        """A table: "activities", "wait_states", "causes", "clocks", "critical_path", "phases", "files", "uses" (of files), "findings", or the time by "rank", "site", "region" or "communicator". Sites are texts."""
         import pandas
 
         rows = self.time[what] if what in self.time else self.io[what] if what in self.io else getattr(self, what)

@@ -14,6 +14,7 @@
 #include "hdtrace/explaining/critical_path.h"
 #include "hdtrace/explaining/efficiencies.h"
 #include "hdtrace/explaining/history_reader.h"
+#include "hdtrace/explaining/phases.h"
 #include "hdtrace/explaining/time_use.h"
 #include "hdtrace/explaining/wait_states.h"
 #include "hdtrace/report/timeline.h"
@@ -37,11 +38,13 @@ struct Explained {
     /// Several things at a time.
     explicit Explained(const History& history) : waits(find_wait_states(history)), use(history, waits)
     {
+        auto finding_phases = std::async(std::launch::async, [&] { return find_phases(history); });
         auto finding_causes = std::async(std::launch::async, [&] { return find_causes(history, waits); });
         path = find_critical_path(history, waits);
         on_path = profile_of(path, history, waits);
         efficiencies = Efficiencies(history, waits);
         causes = finding_causes.get();
+        phases = finding_phases.get();
     }
 
     std::vector<WaitState> waits;
@@ -50,6 +53,7 @@ struct Explained {
     std::vector<PathActivity> on_path;
     Efficiencies efficiencies;
     std::vector<Cause> causes;
+    std::vector<Phase> phases;
 };
 
 /// Reads a project and explains it. Answers are dictionaries with the names of docs/analyze.md; all times are
@@ -157,6 +161,40 @@ class Explanation {
                    "most_computation", seconds(all.most_computation));
     }
 
+    /// What is repeated; times are since the first call.
+    py::list phases() const
+    {
+        py::list rows;
+        for (const Phase& phase : explained().phases) {
+            py::list calls, outliers, begins, times;
+            for (const std::uint32_t place : phase.places) {
+                py::dict one;
+                add_place(one, history().places[place]);
+                calls.append(one);
+            }
+            for (const Phase::Iteration& iteration : phase.iterations) {
+                begins.append(since_begin(iteration.begin));
+                times.append(iteration.time / 1e9);
+            }
+            for (const Outlier& outlier : phase.outliers)
+                outliers.append(row("iteration", outlier.iteration + 1, "begin",
+                                    since_begin(phase.iterations[outlier.iteration].begin), "seconds",
+                                    phase.iterations[outlier.iteration].time / 1e9, "excess",
+                                    outlier.excess / 1e9, "rank", outlier.rank, "computation_excess",
+                                    outlier.computation_excess / 1e9));
+            py::object drift = py::none();
+            if (phase.drift)
+                drift = row("first", phase.drift->first / 1e9, "last", phase.drift->last / 1e9);
+            const auto [shortest, longest] =
+                std::ranges::minmax(phase.iterations, {}, &Phase::Iteration::time);
+            rows.append(row("iterations", phase.iterations.size(), "begin", since_begin(phase.begin), "end",
+                            since_begin(phase.end), "typical", phase.typical / 1e9, "shortest",
+                            shortest.time / 1e9, "longest", longest.time / 1e9, "outliers", outliers, "drift",
+                            drift, "calls", calls, "begins", begins, "times", times));
+        }
+        return rows;
+    }
+
     /// What is done with each file at each site.
     py::list file_uses() const
     {
@@ -229,6 +267,7 @@ class Explanation {
 
   private:
     const History& history() const { return m_reader.history(); }
+    double since_begin(std::int64_t time) const { return seconds(time - history().begin()); }
     const Explained& explained() const
     {
         if (!m_explained)
@@ -350,6 +389,7 @@ void bind_explanations(py::module_& module)
         .def("timeline", &Explanation::timeline, py::keep_alive<0, 1>(), py::call_guard<Unlocked>())
         .def("file_uses", &Explanation::file_uses)
         .def("file_phases", &Explanation::file_phases)
+        .def("phases", &Explanation::phases)
         .def("clocks", &Explanation::clocks)
         .def("reversed_messages", &Explanation::reversed_messages);
 }

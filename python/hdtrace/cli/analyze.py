@@ -11,11 +11,12 @@ from typing import Any
 from .._hdtrace import CallSite, printable
 from ..analysis import Analysis, Rows
 from ..project import Project
-from .output import Progress, print_json, site_fields, size, table, warn_of_missing
+from .output import Progress, duration, print_json, site_fields, size, table, warn_of_missing
 from .selection import absolute_interval
 
 VERSION = 1  # of the JSON
 _MOST_ROWS = 10
+_MOST_PLACES = 5  # and outliers of a phase
 
 
 def _projects(paths: list[str]) -> list[list[str]]:
@@ -53,6 +54,7 @@ def describe(name: str, analysis: Analysis) -> dict[str, Any]:
         "causes": _plain(analysis.causes),
         "critical_path": _plain(analysis.critical_path),
         "efficiencies": analysis.efficiencies,
+        "phases": _plain(analysis.phases),
         "io": _plain(analysis.io),
         "clocks": analysis.clocks,
         "reversed_messages": analysis.reversed_messages,
@@ -149,6 +151,26 @@ def _efficiencies(analyses: list[Analysis]) -> str:
     return table(["efficiency", *heads], rows, heads)
 
 
+def _phase(row: dict[str, Any], most: int) -> str:
+    seconds = row["end"] - row["begin"]
+    lines = [f"{row['iterations']:,} iterations from {_seconds(row['begin'])} to {_seconds(row['end'])} seconds"]
+    lines.append(f"  typical {duration(1e9 * row['typical'])}, from {duration(1e9 * row['shortest'])} to {duration(1e9 * row['longest'])}")
+    if drift := row["drift"]:
+        change = f" ({100 * (drift['last'] / drift['first'] - 1):+.0f} %)" if drift["first"] > 0 else ""
+        lines.append(f"  drift from {duration(1e9 * max(drift['first'], 0))} to {duration(1e9 * max(drift['last'], 0))}{change}")
+    outliers = sorted(row["outliers"], key=lambda one: -one["excess"])
+    for one in outliers[:most]:
+        why = "" if one["rank"] is None else f", of which rank {one['rank']} computed {duration(1e9 * one['computation_excess'])} longer"
+        lines.append(f"  iteration {one['iteration']} took {duration(1e9 * one['seconds'])}, {duration(1e9 * one['excess'])} longer than typical{why}")
+    if len(outliers) > most:
+        rest = sum(one["excess"] for one in outliers[most:])
+        lines.append(f"  {len(outliers) - most:,} more took {duration(1e9 * rest)} longer together ({_percent(rest, seconds)})")
+    lines.extend(f"  {_place(call)}" for call in row["calls"][:most])
+    if len(row["calls"]) > most:
+        lines.append(f"  and {len(row['calls']) - most:,} more calls")
+    return "".join(printable(line) + "\n" for line in lines)
+
+
 def _files(rows: Rows) -> str:
     def part(row: dict[str, Any], figure: str) -> str:
         return _percent(row[figure], row["placed"]) if row["placed"] or not row["accesses"] else "unknown"
@@ -206,6 +228,8 @@ def _text(name: str, analysis: Analysis, arguments: Namespace) -> Iterator[str]:
         yield _causes(_first(analysis.causes, arguments))
     yield _critical_path(_first(analysis.critical_path["profile"], arguments), analysis.seconds)
     yield _efficiencies([analysis])
+    for phase in analysis.phases:
+        yield _phase(phase, len(phase["calls"]) + len(phase["outliers"]) if arguments.all else _MOST_PLACES)
     if analysis.io["files"]:
         yield _files(_first(analysis.io["files"], arguments))
     if analysis.io["findings"]:
