@@ -44,8 +44,8 @@ struct Phase {
 
 /// The phases of a run, the earliest and outermost first. Each has iterations in all processes, equally many,
 /// and takes a tenth of the run or more; processes are judged by the thread with most steps. Takes time in
-/// proportion to the calls; memory for four bytes for each call of one thread at a time, and for each iteration
-/// in each process of one phase at a time.
+/// proportion to the calls; memory for four bytes for each call of one thread at a time, and for each
+/// iteration in each process of one phase at a time.
 std::vector<Phase> find_phases(const History& history);
 
 } // namespace hdtrace

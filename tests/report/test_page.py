@@ -13,7 +13,9 @@ SHOWN = "</script><script>document.title=1</script><img src=x onerror=alert(1)>\
 @pytest.mark.parametrize("part, words", [
     ("summary", ["Where the time went", "What costs most", "Efficiencies", "processes"]),
     ("where", ["MPI_Allreduce", "Ranks"]),
+    ("iterations", ["iterations, typically", "In each iteration:", "MPI_Allreduce"]),
     ("communication", ["Messages between processes", "Slowest collective operations"]),
+    ("files", ["no files"]),
     ("checks", ["found"]),
 ])
 def test_parts_are_shown(page, part, words):
@@ -60,7 +62,7 @@ def test_nothing_else_may_run_in_the_page(page):
     page.said.clear()
 
 
-@pytest.mark.parametrize("part", ["summary", "timeline", "where", "communication", "checks"])
+@pytest.mark.parametrize("part", ["summary", "timeline", "where", "iterations", "communication", "files", "checks"])
 def test_fits_on_a_telephone(page, part):
     page.resize(390, 800)
     page.ask(f"location.hash = '#{part}'")
@@ -101,3 +103,42 @@ def test_whoever_may_not_read_the_traces_may_not_read_the_page(heat, make_report
     """The tracer lets nobody else read a trace."""
     assert [path.stat().st_mode & 0o077 for path in heat.parent.glob("*.trc")] == [0] * 4
     assert make_report(heat).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.fixture(scope="module")
+def page_of(browser, make_report, tmp_path_factory):
+    """page_of(program, part, *arguments): its page; programs are those of tests/analysis."""
+    from support.runs import run_with_tracer
+
+    def open_page(program, part, *arguments):
+        run = run_with_tracer(program, 4, tmp_path_factory.mktemp(program), args=arguments)
+        (path,) = run.trace_directory.glob("*.proj")
+        browser.open(make_report(path), f"#{part}")
+        return browser
+
+    return open_page
+
+
+def test_iterations_lead_into_the_timeline(page_of):
+    page = page_of("phases", "iterations", "one_is_late")
+    assert "100 iterations, typically" in page.ask("document.getElementById('panel-iterations').innerText")
+    page.ask("[...document.querySelectorAll('#panel-iterations td button')].find(button => button.textContent === '37').click()")
+    page.frames()
+    begin, end, late = page.ask("[hdtrace.timeline.view.begin, hdtrace.timeline.view.end, hdtrace.run.analysis.phases[0].outliers.find(one => one.iteration === 37)]")
+    assert late["rank"] == 2 and begin / 1e9 <= late["begin"] and late["begin"] + late["seconds"] <= end / 1e9
+    assert page.ask("!document.getElementById('panel-timeline').hidden") and (end - begin) / 1e9 < 10 * late["seconds"]
+
+
+def test_files_are_told_with_what_to_try(page_of):
+    page = page_of("files", "files", "small", "fine")
+    text = page.ask("document.getElementById('panel-files').innerText")
+    assert "writes are below 4 KiB and independent" in text and "When they are used" in text
+
+
+def test_a_page_has_no_more_points_than_can_be_seen():
+    from hdtrace.report.content import _with_points
+
+    times = [float(i % 7) for i in range(10_000)]
+    phase = _with_points({"iterations": 10_000, "times": times, "begins": list(map(float, range(10_000))), "outliers": []})
+    assert len(phase["points"]) == 2000 and "times" not in phase
+    assert all(value == max(times[5 * i : 5 * i + 5]) == times[number - 1] for i, (number, _, value) in enumerate(phase["points"]))

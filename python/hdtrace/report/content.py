@@ -15,6 +15,7 @@ from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 
 _MOST_ROWS = 1000
+_MOST_POINTS = 2000  # of a phase
 _MOST_FINDINGS = 2000
 
 
@@ -36,6 +37,15 @@ def _site(site: CallSite) -> dict[str, Any]:
     return {"text": str(site), "file": site.file, "line": site.line}
 
 
+def _with_points(phase: dict[str, Any]) -> dict[str, Any]:
+    """With as many iterations as can be seen: number, beginning and time of the longest in each group of neighbours."""
+    times, begins = phase["times"], phase["begins"]
+    width = -(-len(times) // _MOST_POINTS)
+    longest = [max(range(first, min(first + width, len(times))), key=times.__getitem__) for first in range(0, len(times), width)]
+    kept = {key: value for key, value in phase.items() if key not in ("times", "begins")}
+    return kept | {"points": [[i + 1, begins[i], times[i]] for i in longest], "outliers": sorted(phase["outliers"], key=lambda one: -one["excess"])[:_MOST_ROWS]}
+
+
 def _shortened(analysis: dict[str, Any], notes: list[str]) -> dict[str, Any]:
     """Pages need not have all rows: those of least time go."""
 
@@ -49,6 +59,7 @@ def _shortened(analysis: dict[str, Any], notes: list[str]) -> dict[str, Any]:
         "wait_states": first(analysis["wait_states"], "sums of wait states"),
         "causes": first(analysis["causes"], "causes of waiting"),
         "critical_path": path | {"profile": first(path["profile"], "parts of the critical path")},
+        "phases": [_with_points(phase) for phase in analysis["phases"]],
         "io": {name: first(rows, f"rows of {name} in I/O") for name, rows in analysis["io"].items()},
         "time": {by: first(rows, f"rows of time by {by}") for by, rows in analysis["time"].items()},
     }

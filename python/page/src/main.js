@@ -2,12 +2,14 @@
 import { Run } from "./data/run.js";
 import { checks } from "./pages/checks.js";
 import { communication } from "./pages/communication.js";
+import { files } from "./pages/files.js";
+import { iterations } from "./pages/iterations.js";
 import { summary } from "./pages/summary.js";
 import { where } from "./pages/where.js";
 import { element, printable } from "./text.js";
 import { Timeline } from "./timeline/timeline.js";
 
-const TABS = { summary: "Summary", timeline: "Timeline", where: "Where", communication: "Communication", checks: "Checks" };
+const TABS = { summary: "Summary", timeline: "Timeline", where: "Where", iterations: "Iterations", communication: "Communication", files: "Files", checks: "Checks" };
 const HASH_DELAY = 250; // milliseconds: browsers refuse links that change all the time
 
 const run = new Run();
@@ -74,11 +76,14 @@ async function start() {
   document.querySelector("nav").append(...Object.entries(TABS).map(([name, text]) => element("a", { href: `#${name}` }, text)));
   panels.summary.append(summary(run, openCause));
   panels.where.append(where(run, (text) => openTimeline(() => timeline.find((timeline.search.value = text)))));
+  const showTime = (begin, end) => openTimeline(() => timeline.goTo(begin, end));
+  panels.iterations.append(iterations(run, showTime));
+  panels.files.append(files(run, showTime));
   panels.checks.append(checks(run));
   readHash();
   window.addEventListener("hashchange", readHash);
   await timeline.load();
-  panels.communication.append(communication(run, (begin, end) => openTimeline(() => timeline.goTo(begin, end))));
+  panels.communication.append(communication(run, showTime));
   readHash();
   document.documentElement.dataset.ready = "yes";
 }
