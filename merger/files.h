@@ -24,9 +24,9 @@ struct FileUse {
 
 struct MergedFile {
     std::string name;
-    std::string host; ///< where it is, if another host has a file of this name; else empty
-    std::int64_t initial_size = 0;
-    std::int64_t size_from = 0; ///< the rank that saw the file first; name and size come from its record
+    std::string host;               ///< where it is, if another host has a file of this name; else empty
+    std::int64_t initial_size = -1; ///< -1 if it is not known
+    std::int64_t size_from = 0;     ///< the rank that saw the file first; name and size come from its record
     std::optional<std::int64_t> time; ///< when it did, in nanoseconds since the epoch
     std::vector<FileUse> uses;        ///< in the order of the ranks
 };

@@ -170,7 +170,8 @@ class InfoLoader {
         FileRecord file;
         file.place = place(line);
         file.name = line.text("name");
-        file.size = std::max<std::int64_t>(line.integer("Size"), 0); // old tracers overflowed
+        if (line.has("Size"))                                            // not in traces of other tools
+            file.size = std::max<std::int64_t>(line.integer("Size"), 0); // old tracers overflowed
         if (const auto time = line.optional_nanoseconds("time")) {
             std::int64_t absolute = 0;
             if (__builtin_add_overflow(*time, m_process.time_adjustment, &absolute))

@@ -40,7 +40,7 @@ struct ProcessLine {
 struct FileRecord {
     Place place;
     std::string name;
-    std::int64_t size = 0;
+    std::int64_t size = -1;           ///< -1 if it is not known
     std::optional<std::int64_t> time; ///< nanoseconds since the epoch
     std::string inode;                ///< host, device and inode; empty if unknown
     std::string host;                 ///< the only one that can see it; empty if others may

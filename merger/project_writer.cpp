@@ -83,10 +83,12 @@ class ProjectWriter {
         m_xml.attribute("name", file.name);
         if (!file.host.empty())
             m_xml.attribute("host", file.host);
-        m_xml.start("InitialSize");
-        m_xml.attribute("from", file.size_from);
-        m_xml.text(std::to_string(file.initial_size));
-        m_xml.end();
+        if (file.initial_size >= 0) {
+            m_xml.start("InitialSize");
+            m_xml.attribute("from", file.size_from);
+            m_xml.text(std::to_string(file.initial_size));
+            m_xml.end();
+        }
         write_distribution();
         for (const FileUse& use : file.uses) {
             m_xml.start("Rank");

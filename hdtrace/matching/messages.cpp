@@ -163,7 +163,8 @@ struct MessageMatcher::Matching {
     Space space_of(std::int64_t rank, const Element& call, const CallFacts& facts) const;
     void send(const Operation& operation);
     ReceivePointer receive(Mailboxes::value_type& mailbox, const Element& call, const MessageEnd& end);
-    ReceivePointer fetch_probed(const MailboxKey& key, const Element& call, const MessageEnd& end);
+    /// Where the probe is not told, as in traces of other tools, it is a receive like others.
+    ReceivePointer fetch_probed(Mailboxes::value_type& mailbox, const Element& call, const MessageEnd& end);
     Mailboxes::value_type& mailbox_at(const MailboxKey& key) { return *mailboxes.try_emplace(key).first; }
     /// Where a send goes.
     MailboxKey key_of(const Operation& send) const;
@@ -221,9 +222,8 @@ PendingReceive MessageMatcher::Matching::post(const Operation& operation)
     Mailboxes::value_type& mailbox =
         mailbox_at({space_of(operation.rank, *operation.call, facts), operation.rank});
     const MessageEnd end = end_of(objects, operation, true);
-    return {&mailbox, facts.receives == ReceiveKind::probed
-                          ? fetch_probed(mailbox.first, *operation.call, end)
-                          : receive(mailbox, *operation.call, end)};
+    return {&mailbox, facts.receives == ReceiveKind::probed ? fetch_probed(mailbox, *operation.call, end)
+                                                            : receive(mailbox, *operation.call, end)};
 }
 
 void MessageMatcher::Matching::take_receive(const Operation& operation)
@@ -319,7 +319,8 @@ void MessageMatcher::Matching::send(const Operation& operation)
 ReceivePointer MessageMatcher::Matching::receive(Mailboxes::value_type& mailbox, const Element& call,
                                                  const MessageEnd& end)
 {
-    const auto source = call.integer("fromRank");
+    // What was asked for may not be told, only what came: in traces of other tools.
+    const auto source = call.has("fromRank") || end.rid < 0 ? call.integer("fromRank") : any;
     if (!source || *source <= proc_null)
         return nullptr;
     if (spare_receives.empty())
@@ -336,13 +337,13 @@ ReceivePointer MessageMatcher::Matching::receive(Mailboxes::value_type& mailbox,
     return taken;
 }
 
-ReceivePointer MessageMatcher::Matching::fetch_probed(const MailboxKey& key, const Element& call,
+ReceivePointer MessageMatcher::Matching::fetch_probed(Mailboxes::value_type& mailbox, const Element& call,
                                                       const MessageEnd& end)
 {
     const ChannelKey channel{call.integer("fromRank").value_or(any), call.integer("fromTag").value_or(any)};
-    const auto found = probed.find({key, channel});
+    const auto found = probed.find({mailbox.first, channel});
     if (found == probed.end())
-        return nullptr;
+        return receive(mailbox, call, end);
     const ReceivePointer taken = found->second.front();
     found->second.pop_front();
     if (found->second.empty())

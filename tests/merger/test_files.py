@@ -148,7 +148,6 @@ def test_described_twice(run):
     "line, message",
     [
         ("File Size=0 id=0", ":2:1: error: a File line needs name="),
-        ("File name='/a' id=0", ":2:1: error: a File line needs Size="),
         ("File name='/a' Size=0", ":2:1: error: a File line needs id="),
         ("File name='/a' Size=x id=0", ":2:21: error: Size is not a number"),
         ("File name='/a Size=0 id=0", ":2:11: error: the quote is not closed"),
