@@ -1,24 +1,22 @@
 #include "merger/export/otf2/received_sizes.h"
 
-#include <algorithm>
-
 #include "hdtrace/matching/messages.h"
 
 namespace hdtrace::exporter::otf2 {
 
 namespace {
 
-/// Ours say their version, and their receives the size.
-bool is_foreign(const TraceFile& trace)
+/// Ours say their version, and their receives the size. All traces of a run are of the same tool.
+bool are_foreign(const std::vector<TraceFile>& traces)
 {
-    return !TrcReader(trace.path).attributes().value("version");
+    return !traces.empty() && !TrcReader(traces.front().path).attributes().value("version");
 }
 
 } // namespace
 
 ReceivedSizes::ReceivedSizes(const std::vector<TraceFile>& traces, const ObjectTable& objects)
 {
-    if (std::ranges::none_of(traces, is_foreign))
+    if (!are_foreign(traces))
         return;
     MessageMatcher matcher(objects, [this](const Message& message) {
         if (message.send && message.receive && !message.receive->size_is_known)

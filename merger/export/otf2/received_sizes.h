@@ -13,7 +13,7 @@ namespace hdtrace::exporter::otf2 {
 
 class ReceivedSizes {
   public:
-    /// Reads all traces if one of them is not of ours, else only their first lines. Throws OpenError,
+    /// Reads all traces if they are not ours, else only the first line of one. Throws OpenError,
     /// ReadError.
     ReceivedSizes(const std::vector<TraceFile>& traces, const ObjectTable& objects);
 
