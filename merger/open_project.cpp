@@ -13,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <system_error>
 
@@ -146,6 +147,20 @@ std::optional<std::string> project_among(const std::vector<std::string>& paths, 
     return std::nullopt;
 }
 
+/// Better than what a parser of XML says about a program or a table.
+void refuse_other_files(const std::string& path)
+{
+    std::error_code ignored;
+    if (is_named_project(path) || !fs::is_regular_file(path, ignored))
+        return;
+    std::ifstream file(path, std::ios::binary);
+    char first = '<';
+    file >> first;
+    if (first != '<' && first != '\xEF') // a mark of the byte order may come first
+        throw MergeError(
+            path + ": neither a project nor a trace: name a .proj file, a folder, or .info and .trc files");
+}
+
 void check_existence(const std::vector<std::string>& paths)
 {
     for (const std::string& path : paths) {
@@ -194,7 +209,10 @@ Project open_project(const std::vector<std::string>& paths, Report& report)
 {
     try {
         const auto project = project_among(paths, report);
-        return project ? read_project(*project) : merge(paths, report);
+        if (!project)
+            return merge(paths, report);
+        refuse_other_files(*project);
+        return read_project(*project);
     } catch (const fs::filesystem_error& error) {
         throw OpenError(error.path1().string(), error.code().value());
     }

@@ -111,6 +111,15 @@ def test_what_is_not_there(tmp_path, name, error, text):
         hdtrace.open(tmp_path / name)
 
 
+@pytest.mark.parametrize("content", [b"\x7fELF\x02\x01", b"rank,calls\n0,1\n", b"{}"], ids=["program", "table", "JSON"])
+def test_a_file_of_another_kind(tmp_path, content):
+    other = tmp_path / "other"
+    other.write_bytes(content)
+    result = hdtrace_command("stats", other)
+    assert result.returncode == 1
+    assert result.stderr == f"hdtrace: {other}: neither a project nor a trace: name a .proj file, a folder, or .info and .trc files\n"
+
+
 def test_warnings_are_told_once(folder):
     next(folder.glob("*_1_0.trc")).unlink()
     with warnings.catch_warnings(record=True) as told:
