@@ -26,15 +26,6 @@ static void one_is_late(void)
     }
 }
 
-/* From 2 to 8 milliseconds. */
-static void drift(void)
-{
-    for (int i = 0; i < 60; ++i) {
-        compute(2 + 0.1 * i);
-        sum_up();
-    }
-}
-
 /* A solver needs more and fewer rounds in the steps. */
 static void solver(void)
 {
@@ -111,9 +102,8 @@ static void nothing(void)
 static const struct {
     const char* name;
     void (*run)(void);
-} ways[] = {{"one_is_late", one_is_late}, {"drift", drift},    {"solver", solver},
-            {"output", output},           {"ring", ring},      {"neighbours", neighbours},
-            {"two_loops", two_loops},     {"nothing", nothing}};
+} ways[] = {{"one_is_late", one_is_late}, {"solver", solver},       {"output", output},  {"ring", ring},
+            {"neighbours", neighbours},   {"two_loops", two_loops}, {"nothing", nothing}};
 
 int main(int argc, char** argv)
 {

@@ -1,15 +1,20 @@
 """What programs repeat: that it is found, and which of the times were longer."""
 import json
 import subprocess
+import sys
+from pathlib import Path
 
+import hdtrace
 import pytest
 from support.runs import BUILD
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "python"))
+from projects_of_lines import write_project  # noqa: E402
 
 RANKS = 4
 # By way: how many iterations, and the calls in each.
 PHASES = {
     "one_is_late": [(100, ["Allreduce"])],
-    "drift": [(60, ["Allreduce"])],
     "solver": [(20, ["Bcast"])],
     "output": [(6, ["Barrier"]), (60, ["Allreduce"])],
     "ring": [(30, ["Send", "Recv"])],
@@ -51,9 +56,59 @@ def test_an_iteration_that_takes_longer(phases_of):
     assert longest["seconds"] == phase["times"][36] == pytest.approx(phase["typical"] + longest["excess"])
 
 
-def test_iterations_that_become_longer(phases_of):
-    (phase,) = phases_of("drift")
-    assert phase["drift"]["last"] - phase["drift"]["first"] == pytest.approx(5.9e-3, rel=0.5)
+MILLISECOND = 1_000_000
+
+
+def phases_of_computation(directory, *milliseconds):
+    """Of a run in which processes compute for so long and then wait for each other, again and again; a list for each process."""
+    lines, begin = ["" for _ in milliseconds], 1000 * MILLISECOND
+    for iteration in zip(*milliseconds):
+        end = begin + round(max(iteration) * MILLISECOND) + 1000
+        for rank, time in enumerate(iteration):
+            lines[rank] += f"<Barrier cid='0' time='{(begin + round(time * MILLISECOND)) / 1e9:.9f}' end='{end / 1e9:.9f}' />\n"
+        begin = end
+    with hdtrace.open(write_project(directory, *lines)) as project:
+        return project.analyze().phases
+
+
+def test_iterations_that_become_longer(tmp_path):
+    (phase,) = phases_of_computation(tmp_path, [2 + 0.1 * i for i in range(60)], [2] * 60)
+    assert phase["outliers"] == []
+    # The first one begins with its call.
+    assert (phase["drift"]["first"], phase["drift"]["last"]) == pytest.approx((2e-3, 7.9e-3), abs=2e-4)
+
+
+def test_iterations_that_vary_do_not_drift(tmp_path):
+    (phase,) = phases_of_computation(tmp_path, [2 + (0.5 if i % 3 else 0) for i in range(60)], [2] * 60)
+    assert phase["drift"] is None and phase["outliers"] == []
+
+
+def test_whose_computation_made_an_iteration_longer(tmp_path):
+    slow = [2] * 50
+    slow[17] = 12
+    (phase,) = phases_of_computation(tmp_path, [2] * 50, slow, [1.5] * 50)
+    (outlier,) = phase["outliers"]
+    assert (outlier["iteration"], outlier["rank"]) == (18, 1)
+    assert (outlier["excess"], outlier["computation_excess"], phase["typical"]) == pytest.approx((10e-3, 10e-3, 2e-3), rel=1e-2)
+
+
+def test_no_rank_is_blamed_where_all_are_in_the_calls(tmp_path):
+    """Nobody computes longer: the communication took the time."""
+    lines = ["", ""]
+    begin = 10**9
+    for i in range(30):
+        end = begin + (20 if i == 9 else 1) * MILLISECOND
+        for rank in (0, 1):
+            lines[rank] += f"<Barrier cid='0' time='{(begin + 1000) / 1e9:.9f}' end='{end / 1e9:.9f}' />\n"
+        begin = end
+    with hdtrace.open(write_project(tmp_path, *lines)) as project:
+        (phase,) = project.analyze().phases
+    (outlier,) = phase["outliers"]
+    assert (outlier["iteration"], outlier["rank"]) == (10, None)
+
+
+def test_four_times_are_no_phase(tmp_path):
+    assert phases_of_computation(tmp_path, [2] * 4, [2] * 4) == []
 
 
 def test_the_text(trace):
