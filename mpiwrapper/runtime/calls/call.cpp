@@ -42,6 +42,26 @@ void Call::find_lost_calls(Thread& thread, const void* here)
     }
 }
 
+bool Call::decide_unrecorded(Thread& thread, Function function, Tracks tracks, const void* frame)
+{
+    if (thread.depth > 0 && is_freed_in_callback(thread, function)) {
+        m_is_tracked = true;
+        m_recording = gate.recording_of(function);
+        thread.counts.add(function, m_recording);
+        return true;
+    }
+    m_is_tracked = tracks == Tracks::communicators ||
+                   (tracks == Tracks::operations &&
+                    thread.depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
+    // One that the MPI library makes is none of the program's.
+    if (thread.depth == 0) {
+        thread.counts.add(function, Recording::none);
+        if (gate.recording_of(function) == Recording::undecided)
+            note_ignored(thread, function, frame);
+    }
+    return m_is_tracked;
+}
+
 bool Call::is_freed_in_callback(const Thread& thread, Function function)
 {
     const bool is_recording = __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED) > 0;

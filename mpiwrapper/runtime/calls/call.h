@@ -39,19 +39,8 @@ class Call {
         if (!HDT_LIKELY(thread->depth == 0))
             find_lost_calls(*thread, this);
         const bool is_to_be_recorded = thread->depth < __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED);
-        if (!HDT_LIKELY(is_to_be_recorded) &&
-            !(thread->depth > 0 && is_freed_in_callback(*thread, function))) {
-            m_is_tracked = tracks == Tracks::communicators ||
-                           (tracks == Tracks::operations &&
-                            thread->depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
-            // One that the MPI library makes is none of the program's.
-            if (thread->depth == 0) {
-                thread->counts.add(function, Recording::none);
-                if (gate.recording_of(function) == Recording::undecided)
-                    note_ignored(*thread, function, frame);
-            }
-            // A call inside another one, or without a trace: it only passes through.
-            if (!m_is_tracked)
+        if (!HDT_LIKELY(is_to_be_recorded)) {
+            if (!decide_unrecorded(*thread, function, tracks, frame))
                 return;
         } else {
             m_is_tracked = true;
@@ -234,6 +223,10 @@ class Call {
     }
 
   private:
+    /// What happens with a call inside another one, or while recording is paused. False if it only passes
+    /// through.
+    __attribute__((noinline, cold)) bool decide_unrecorded(Thread& thread, Function function, Tracks tracks,
+                                                           const void* frame);
     /// Functions that programs attach to objects free others; a check that does not see it takes these for
     /// leaks.
     static bool is_freed_in_callback(const Thread& thread, Function function);
