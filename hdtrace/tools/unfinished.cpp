@@ -1,6 +1,7 @@
 #include "hdtrace/tools/unfinished.h"
 
 #include "hdtrace/tools/file_error.h"
+#include "hdtrace/tools/signals_blocked.h"
 
 #include <atomic>
 #include <cerrno>
@@ -19,23 +20,6 @@ namespace {
 /// What signal handlers remove.
 std::atomic<const char*> unfinished = nullptr;
 static_assert(decltype(unfinished)::is_always_lock_free);
-
-/// Holds signals back, so that no handler runs between two steps that belong together.
-class SignalsBlocked {
-  public:
-    SignalsBlocked()
-    {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_BLOCK, &all, &m_before);
-    }
-    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &m_before, nullptr); }
-    SignalsBlocked(const SignalsBlocked&) = delete;
-    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
-  private:
-    sigset_t m_before;
-};
 
 void remove_tree(int parent, const char* name);
 

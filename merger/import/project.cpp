@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hdtrace/tools/file_error.h"
+#include "hdtrace/tools/signals_blocked.h"
 #include "merger/import/source.h"
 #include "merger/input_reader.h"
 #include "merger/inputs.h"
@@ -89,23 +90,6 @@ class ProjectFile {
     int m_descriptor;
 };
 
-/// No signal ends the program between the first file that is moved and the last one.
-class SignalsBlocked {
-  public:
-    SignalsBlocked()
-    {
-        sigset_t all;
-        sigfillset(&all);
-        pthread_sigmask(SIG_BLOCK, &all, &m_before);
-    }
-    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &m_before, nullptr); }
-    SignalsBlocked(const SignalsBlocked&) = delete;
-    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
-  private:
-    sigset_t m_before;
-};
-
 /// With @p overwrite what is there is replaced.
 void move_file(const fs::path& from, const fs::path& to, bool overwrite)
 {
@@ -170,7 +154,7 @@ void move_to_place(const exporter::OutputDirectory& directory, const std::string
         if (is_new(trace))
             throw ImportError(trace.string() +
                               " has the name of a trace of this project, but is of another one");
-    const SignalsBlocked until_all_are_there;
+    const tools::SignalsBlocked until_all_are_there;
     std::vector<std::pair<fs::path, fs::path>> moved;
     try {
         for (const fs::path& file : files) {
