@@ -14,16 +14,26 @@
 
 namespace hdtrace::mpi {
 
-bool is_meant_for_another_process()
+namespace {
+
+/// The only process that hdtrace-run was started for; -1 if there may be others.
+long only_process()
 {
     const char* const meant = secure_getenv(process_variable);
-    return meant != nullptr && !settings.follow && atol(meant) != getpid();
+    return meant != nullptr && !settings.follow ? atol(meant) : -1;
+}
+
+} // namespace
+
+bool is_meant_for_another_process()
+{
+    const long only = only_process();
+    return only != -1 && only != getpid();
 }
 
 void tell_of_missing_trace()
 {
-    const char* const meant = secure_getenv(process_variable);
-    if (meant == nullptr || settings.follow || atol(meant) != getpid() || !is_first_rank())
+    if (only_process() != getpid() || !is_first_rank())
         return;
     Diagnostic(incomplete_trace)
         .text(program_invocation_short_name)
