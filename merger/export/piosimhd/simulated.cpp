@@ -75,7 +75,7 @@ void Simulated::enter(const Call& call)
     const Command* const command = find_command(state.name);
     if (command == nullptr || !can_be_done(call, *command))
         return;
-    mark(m_marks[{call.trace.rank, call.trace.thread}].candidates, state.line);
+    add_line(m_marks[{call.trace.rank, call.trace.thread}].candidates, state.line);
     if (command->kind == Kind::synchronization)
         ++(command->name == "Init" ? m_inits : m_finalizes)[call.trace.rank];
 }
@@ -138,8 +138,8 @@ void Simulated::match(const Message& message)
     if (!message.send || !message.receive || message.communicator == nullptr ||
         !is_candidate(message.source, *message.send) || !is_candidate(message.destination, *message.receive))
         return;
-    mark(m_marks[{message.source, message.send->thread}].sends, message.send->line);
-    mark(m_marks[{message.destination, message.receive->thread}].receives, message.receive->line);
+    add_line(m_marks[{message.source, message.send->thread}].sends, message.send->line);
+    add_line(m_marks[{message.destination, message.receive->thread}].receives, message.receive->line);
 }
 
 /// Blocking, at the top level of a trace.
@@ -163,10 +163,10 @@ void Simulated::match(const Collective& collective)
             return;
     }
     for (const CollectiveCall& call : collective.calls)
-        mark(m_marks[{call.rank, call.thread}].joins, call.line);
+        add_line(m_marks[{call.rank, call.thread}].joins, call.line);
 }
 
-void Simulated::mark(Numbers& numbers, std::size_t number)
+void Simulated::add_line(Numbers& numbers, std::size_t number)
 {
     if (numbers.size() <= number)
         numbers.resize(number + number / 2 + 64);

@@ -46,7 +46,7 @@ class Simulated : public EventVisitor {
         bool has_ranks_of_world = true;
     };
 
-    static void mark(Numbers& numbers, std::size_t number);
+    static void add_line(Numbers& numbers, std::size_t number);
     static bool has(const Numbers& numbers, std::size_t number);
     const Marks* marks_of(const TraceFile& trace) const;
     bool is_candidate(std::int64_t rank, const MessageEnd& end) const;
