@@ -7,7 +7,8 @@ namespace hdtrace {
 
 MessageMatrix::MessageMatrix(std::shared_ptr<const OpenedProject> project, Selection selection)
     : m_project(std::move(project)), m_rows(selection),
-      m_states(m_project->existing_traces(), without_names(std::move(selection)))
+      m_states(m_project->existing_traces(),
+               with_prepared(m_project->project, without_names(std::move(selection))))
 {
 }
 
@@ -19,7 +20,7 @@ bool MessageMatrix::read(std::size_t states)
 void MessageMatrix::sent(const Call& call, const Operation& send)
 {
     const std::int64_t receiver = send.call->integer("toRank").value_or(proc_null);
-    if (receiver == proc_null || !m_rows.wants(call.state))
+    if (receiver == proc_null || !m_rows.interval.counts(call.state.time) || !m_rows.wants(call.state))
         return;
     Cell& cell = m_cells[{send.rank, receiver}];
     ++cell.messages;

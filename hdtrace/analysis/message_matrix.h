@@ -23,7 +23,8 @@ class MessageMatrix : EventVisitor {
     };
     using Pair = std::pair<std::int64_t, std::int64_t>; ///< the ranks of sender and receiver
 
-    /// @p selection: of the calls that start them. Throws OpenError, ReadError.
+    /// @p selection: of the calls that start them, each in the interval in which it begins. Throws OpenError,
+    /// ReadError.
     MessageMatrix(std::shared_ptr<const OpenedProject> project, Selection selection);
     MessageMatrix(const MessageMatrix&) = delete;
     MessageMatrix& operator=(const MessageMatrix&) = delete;

@@ -61,6 +61,18 @@ Selection with_regions(const Project& project, Selection selection)
     return selection;
 }
 
+Selection with_prepared(const Project& project, Selection selection)
+{
+    const auto prepares = [](const RunFact& fact) {
+        return fact.fact.name == "Calls" &&
+               facts_of(fact.fact.text("name")).progress == CallProgress::prepares;
+    };
+    if (!is_told_by_all(project.run, "Calls", project.process_count) ||
+        std::ranges::any_of(project.run.facts, prepares))
+        selection.interval.begin = TimeInterval().begin;
+    return selection;
+}
+
 OpenedProject::OpenedProject(Project opened)
     : project(std::move(opened)), objects(project), traces(traces_of(project)),
       communicator_labels(labels_of(project.communicators)), file_labels(labels_of(project.files)),

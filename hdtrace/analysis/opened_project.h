@@ -48,6 +48,10 @@ Selection without_names(Selection selection);
 /// has regions, also what was before the interval, and events.
 Selection with_regions(const Project& project, Selection selection);
 
+/// What has to be read to know what the selected calls start: also what was before the interval, unless all
+/// processes tell that they prepared nothing, such as with `Send_init`.
+Selection with_prepared(const Project& project, Selection selection);
+
 /// Where an object stands in its list.
 template <class Object> std::int32_t position_in(const std::vector<Object>& list, const Object& object)
 {

@@ -107,6 +107,11 @@ void unite_equal(std::vector<Group>& groups)
     groups = std::move(united);
 }
 
+bool is_region(const Call& call)
+{
+    return call.own_region != RegionPaths::outside;
+}
+
 Selection with_unfinished(Selection selection)
 {
     selection.unfinished = true;
@@ -133,7 +138,9 @@ Statistics::Statistics(std::shared_ptr<const OpenedProject> project, Selection s
     : m_project(std::move(project)), m_rows(with_unfinished(selection)),
       m_counts_unfinished(selection.unfinished),
       m_states(m_project->existing_traces(),
-               with_regions(m_project->project, with_unfinished(without_names(std::move(selection)))))
+               with_prepared(
+                   m_project->project,
+                   with_regions(m_project->project, with_unfinished(without_names(std::move(selection))))))
 {
     if (tables.empty())
         for (std::size_t i = 0; i < grouping_count; ++i)
@@ -154,9 +161,7 @@ bool Statistics::read(std::size_t states)
 
 void Statistics::mark(const Call& event)
 {
-    const TimeInterval& interval = m_rows.interval;
-    const bool is_in_time = event.state.time >= interval.begin && event.state.time <= interval.end;
-    if (is_in_time && event_kind(event.state) == EventKind::count)
+    if (m_rows.interval.counts(event.state.time) && event_kind(event.state) == EventKind::count)
         m_counters.add(event.trace, event.state);
 }
 
@@ -174,13 +179,25 @@ std::int64_t Statistics::exclusive_time(const Call& call, std::int64_t time)
     return exclusive;
 }
 
+bool Statistics::is_selected(const Call& call)
+{
+    const State& state = call.state;
+    if (!m_rows.wants(state))
+        return false;
+    if (m_rows.interval.counts(is_region(call) ? state.end : state.time))
+        return true;
+    if (!is_region(call) && state.time < m_rows.interval.begin)
+        ++m_begun_before;
+    return false;
+}
+
 void Statistics::count(const Call& call)
 {
     const State& state = call.state;
     m_volume = m_volumes.of(call);
     const std::int64_t time = saturated_difference(state.end, state.time);
     const std::int64_t exclusive = exclusive_time(call, time);
-    if (!m_rows.wants(state))
+    if (!is_selected(call))
         return;
     m_begin = m_is_any ? std::min(m_begin, state.time) : state.time;
     m_end = m_is_any ? std::max(m_end, state.end) : state.end;
@@ -217,7 +234,7 @@ void Statistics::count_in(Table& table, const Call& call, const Totals& one)
         by_region = by_region || grouping == Grouping::region;
     }
     Totals& group = table.groups[std::move(keys)];
-    if (by_region && call.own_region != RegionPaths::outside)
+    if (by_region && is_region(call))
         add_visit(group, one.time);
     else
         add_to(group, one);
@@ -253,7 +270,7 @@ Statistics::Key Statistics::key_of(Grouping grouping, const Call& call)
         return site ? Key(m_site_codes[*site]) : std::nullopt;
     }
     case Grouping::region:
-        return call.own_region != RegionPaths::outside ? call.own_region : call.region;
+        return is_region(call) ? call.own_region : call.region;
     case Grouping::size:
         break;
     }

@@ -64,7 +64,9 @@ std::string_view grouping_name(Grouping grouping);
 
 /// Adds up calls of a project and the program's own regions, also those inside others, whose time is in that
 /// of both. Grouped by region, calls are what is added up, in the innermost region. Marks and values of
-/// counters are no calls. Memory grows with the number of groups, and how deep calls and regions are nested.
+/// counters are no calls. A call counts whole in the interval in which it begins, a region in that in which
+/// it ends, so that what follows each other adds up: the end of an interval is in the next one. Memory grows
+/// with the number of groups, and how deep calls and regions are nested.
 class Statistics : EventVisitor {
   public:
     /// @p tables: what groups() will be asked for; none: each grouping by itself. Throws OpenError,
@@ -85,6 +87,8 @@ class Statistics : EventVisitor {
     std::vector<CounterSum> counters() const { return m_counters.sums(); }
     /// Calls in which a process ended, or still is; they are in no sum, unless they were selected.
     std::int64_t unfinished() const { return m_unfinished; }
+    /// Calls that lasted into the interval, but began before it; they are in no sum.
+    std::int64_t begun_before() const { return m_begun_before; }
     /// When the first state began and the last one ended, also of unfinished ones; equal if there was none.
     std::int64_t begin() const { return m_begin; }
     std::int64_t end() const { return m_end; }
@@ -104,6 +108,7 @@ class Statistics : EventVisitor {
     void leave(const Call& call) override { count(call); }
     void mark(const Call& event) override;
     void count(const Call& call);
+    bool is_selected(const Call& call);
     void count_in(Table& table, const Call& call, const Totals& one);
     std::int64_t exclusive_time(const Call& call, std::int64_t time);
     Key key_of(Grouping grouping, const Call& call);
@@ -131,6 +136,7 @@ class Statistics : EventVisitor {
     bool m_is_any = false;
     std::int64_t m_begin = 0, m_end = 0;
     std::int64_t m_unfinished = 0;
+    std::int64_t m_begun_before = 0;
 };
 
 } // namespace hdtrace

@@ -9,21 +9,6 @@ namespace {
 
 constexpr std::size_t most_names = 3;
 
-// Whether all processes tell what they left out.
-bool is_told_by_all(const Run& run, std::int64_t process_count)
-{
-    std::vector<RunFact::Ranks> ranks;
-    for (const RunFact& fact : run.facts)
-        if (fact.fact.name == "Calls")
-            ranks.insert(ranks.end(), fact.ranks.begin(), fact.ranks.end());
-    std::ranges::sort(ranks, {}, &RunFact::Ranks::first);
-    std::int64_t next = 0;
-    for (const RunFact::Ranks& range : ranks)
-        if (range.first <= next)
-            next = std::max(next, range.last + 1);
-    return next >= process_count;
-}
-
 // A rule that takes calls away that did something.
 bool is_for_deeds(const RunFact& rule)
 {
@@ -70,7 +55,7 @@ LeftOut::LeftOut(const Project& project)
         else if (fact.fact.name == "Bound")
             add_bound(fact);
     }
-    m_is_unsure = has_rules && !is_told_by_all(project.run, static_cast<std::int64_t>(project.process_count));
+    m_is_unsure = has_rules && !is_told_by_all(project.run, "Calls", project.process_count);
     m_has_deeds = m_has_deeds || !m_bounds.empty() || (m_is_unsure && !only_empty_polls);
 }
 

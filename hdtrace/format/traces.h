@@ -34,6 +34,13 @@ std::vector<TraceFile> traces_of(const Project& project);
 struct TimeInterval {
     std::int64_t begin = std::numeric_limits<std::int64_t>::min();
     std::int64_t end = std::numeric_limits<std::int64_t>::max();
+
+    /// Whether what happens at that moment counts in it. Of intervals that follow each other it is one: here
+    /// the end does not belong to it.
+    bool counts(std::int64_t moment) const
+    {
+        return moment >= begin && (moment < end || end == std::numeric_limits<std::int64_t>::max());
+    }
 };
 
 /// What is to be read: all that fits everything that is given. What is empty selects all. A plain value: it

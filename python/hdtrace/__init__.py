@@ -17,6 +17,7 @@ wrong raise ReadError with `file`, `line` and `column` (0 where unknown).
 
 from ._hdtrace import (
     CALL_CLASSES,
+    GROUPINGS,
     Call,
     CallSite,
     Collective,
@@ -53,6 +54,7 @@ from .writer import TraceWriter
 __all__ = [
     "Analysis",
     "CALL_CLASSES",
+    "GROUPINGS",
     "Call",
     "CallCount",
     "CallSite",

@@ -124,6 +124,7 @@ void bind_statistics(py::module_& module)
         .def_property_readonly("counters", &Statistics::counters)
         .def_property_readonly("totals", &Statistics::totals)
         .def_property_readonly("unfinished", &Statistics::unfinished)
+        .def_property_readonly("begun_before", &Statistics::begun_before)
         .def_property_readonly("begin", &Statistics::begin)
         .def_property_readonly("end", &Statistics::end)
         .def_property_readonly("missing",

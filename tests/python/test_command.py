@@ -102,7 +102,7 @@ def test_stats_of_an_interval_know_the_regions_that_began_before(tmp_path):
     project = write_project(tmp_path, REGIONS)
     project.write_text(project.read_text().replace(
         "</Application>", '<Run><Region name="solve"><Ranks first="0" last="0"/></Region></Run></Application>'))
-    regions = json.loads(run_well("stats", project, "--by", "region", "--interval", "0.3..0.6", "--json"))["by"]["region"]
+    regions = json.loads(run_well("stats", project, "--by", "region", "--interval", "0.2..0.6", "--json"))["by"]["region"]
     assert {name: of["calls"] for name, of in regions.items()} == {"solve": 1, "solve/n:exchange": 1}
 
 
@@ -205,7 +205,7 @@ def test_stats_by_counter_of_a_part_of_the_run(counters):
         found = json.loads(run_well("stats", counters, "--by", "counter", "--json", *options))["by"]["counter"]
         return {(name, one["rank"]): one["values"] for name, counter in found.items() for one in counter["told"]}
 
-    assert values("--rank", "0", "--interval", "1..5") == {("copied", 0): 2, ("rate", 0): 1, ("cells", 0): 1, ("undefined", 0): 1}
+    assert values("--rank", "0", "--interval", "1..5.1") == {("copied", 0): 2, ("rate", 0): 1, ("cells", 0): 1, ("undefined", 0): 1}
     assert values("--rank", "1", "--call", "Send") == {("copied", 1): 2, ("rate", 1): 3}
     assert run("stats", counters, "--thread", "1").returncode == USAGE
 

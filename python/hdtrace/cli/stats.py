@@ -127,6 +127,10 @@ def _show_matrix(project: Project, matrix: MessageMatrix, arguments: Namespace) 
         print(table(heads, rows, heads), end="")
 
 
+def _not_in_sums(calls: int, why: str) -> str:
+    return f"; {counted(calls, 'call')} {why}, and {'is' if calls == 1 else 'are'} in no sum" if calls else ""
+
+
 def _show_tables(project: Project, statistics: Statistics, tables: list[list[str]], arguments: Namespace) -> None:
     time = statistics.end - statistics.begin
     if arguments.json:
@@ -136,8 +140,8 @@ def _show_tables(project: Project, statistics: Statistics, tables: list[list[str
         _write_csv(tables[0], statistics)
     else:
         counts = f"{count_of_processes(project)}, {statistics.totals.calls} calls"
-        open_calls = f"; {counted(statistics.unfinished, 'call')} had not ended, and {'is' if statistics.unfinished == 1 else 'are'} in no sum" if statistics.unfinished else ""
-        print(f"{printable(project.name)}: {counts} in {seconds(time)} seconds{open_calls}\n")
+        left_out = _not_in_sums(statistics.unfinished, "had not ended") + _not_in_sums(statistics.begun_before, "had begun before")
+        print(f"{printable(project.name)}: {counts} in {seconds(time)} seconds{left_out}\n")
         print("\n".join(_table(by, statistics) for by in tables), end="")
 
 

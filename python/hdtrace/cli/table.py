@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -135,13 +135,13 @@ _INTERVAL = Argument(
     parse_interval,
     default=(None, None),
 )
-_FILTERS = (
+_FILTERS_BUT_TIME = (
     Argument("--rank", "calls of these processes, e.g. 0,8..15", "RANKS", parse_numbers, is_list=True),
     Argument("--thread", "calls of these threads of each process", "THREADS", parse_numbers, is_list=True),
     Argument("--call", "calls of these names, e.g. Send,Isend; with or without MPI_", "NAMES", is_list=True),
     Argument("--class", "calls of these classes", "CLASSES", is_list=True, choices=CALL_CLASSES),
-    _INTERVAL,
 )
+_FILTERS = (*_FILTERS_BUT_TIME, _INTERVAL)
 
 _KINDS = tuple(kind.name for kind in finding_kinds())
 _PLOTS = ("timeline", "matrix", "sizes", "waits", "efficiency", "critical-path", "io-time", "io-size")
@@ -189,13 +189,18 @@ COMMANDS = (
         "region as a call of its name. Of counters of the program's own, each line has the values that a process told, or a thread if the counter is of "
         "threads: how many, the first and the last, the smallest, the mean and the largest, and their sum if each is of its moment only and not of a time; "
         "--call and --class do not select among them. Marks are not counted. A matrix has a line for each process that sends and a column for each that "
-        "its messages go to; those of collective operations are not in it.",
+        "its messages go to; those of collective operations are not in it. "
+        "In an interval a call counts whole where it begins, a region where it ends: the sums of intervals that follow each other add up.",
         (
             _PROJECT,
             Argument("--by", "a table of these groups, crossed where there are several; may be repeated [call]", "GROUPS", is_list=True,
                      is_grouped=True, choices=(*GROUPINGS, COUNTER)),
             Argument("--matrix", "instead of that who sends how much to whom", "WHAT", choices=("messages", "bytes")),
-            *_FILTERS,
+            *_FILTERS_BUT_TIME,
+            replace(
+                _INTERVAL,
+                help="calls that begin in this time, in seconds after the first call; its end does not belong to it, and one end may be missing",
+            ),
             _JSON,
             Argument("--csv", "write comma-separated values, for spreadsheets: times in seconds"),
         ),
