@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <system_error>
 
@@ -177,7 +178,7 @@ void check_members(const MergedProject& project, Report& report)
                                        "nevertheless");
 }
 
-Project merge(const std::vector<std::string>& paths, Report& report)
+ProjectText merge(const std::vector<std::string>& paths, Report& report)
 {
     check_existence(paths);
     Errors errors(report);
@@ -200,7 +201,25 @@ Project merge(const std::vector<std::string>& paths, Report& report)
     ProjectOptions options;
     options.path = path;
     write_project(merged, options, file.descriptor());
-    return read_project_text(path, file.text());
+    return {path, file.text()};
+}
+
+ProjectText read_text(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    if (!file)
+        throw OpenError(path, errno);
+    return {path, std::move(text)};
+}
+
+/// The project among the paths; nothing if they have to be merged.
+std::optional<std::string> checked_project_among(const std::vector<std::string>& paths, Report& report)
+{
+    auto project = project_among(paths, report);
+    if (project)
+        refuse_other_files(*project);
+    return project;
 }
 
 } // namespace
@@ -208,11 +227,20 @@ Project merge(const std::vector<std::string>& paths, Report& report)
 Project open_project(const std::vector<std::string>& paths, Report& report)
 {
     try {
-        const auto project = project_among(paths, report);
-        if (!project)
-            return merge(paths, report);
-        refuse_other_files(*project);
-        return read_project(*project);
+        if (const auto project = checked_project_among(paths, report))
+            return read_project(*project);
+        const ProjectText merged = merge(paths, report);
+        return read_project_text(merged.path, merged.text);
+    } catch (const fs::filesystem_error& error) {
+        throw OpenError(error.path1().string(), error.code().value());
+    }
+}
+
+ProjectText project_text(const std::vector<std::string>& paths, Report& report)
+{
+    try {
+        const auto project = checked_project_among(paths, report);
+        return project ? read_text(*project) : merge(paths, report);
     } catch (const fs::filesystem_error& error) {
         throw OpenError(error.path1().string(), error.code().value());
     }

@@ -22,4 +22,13 @@ class MergeError : public std::invalid_argument {
 /// MergeError.
 Project open_project(const std::vector<std::string>& paths, Report& report);
 
+/// A project as XML, and where it is or would be.
+struct ProjectText {
+    std::string path;
+    std::string text;
+};
+
+/// The XML that open_project() reads. Throws as it does; but whether the text is a project is not looked at.
+ProjectText project_text(const std::vector<std::string>& paths, Report& report);
+
 } // namespace hdtrace::merger

@@ -66,25 +66,25 @@ std::string seconds(std::int64_t nanoseconds)
     return text;
 }
 
-void append_times(std::string& text, const State& state)
+void append_times(std::string& text, const State& state, std::int64_t origin)
 {
-    text += " time='" + seconds(state.time) + "'";
+    text += " time='" + seconds(saturated_distance(state.time, origin)) + "'";
     if (!state.is_event)
-        text += " end='" + seconds(state.end) + "'";
+        text += " end='" + seconds(saturated_distance(state.end, origin)) + "'";
 }
 
-void append_xml(std::string& text, const State& state, const std::string& owner)
+void append_xml(std::string& text, const State& state, const std::string& owner, std::int64_t origin)
 {
     if (!state.nested.empty()) {
         text += "<Nested>";
         for (const State& nested : state.nested)
-            append_xml(text, nested, {});
+            append_xml(text, nested, {}, origin);
         text += "</Nested>";
     }
     text += "<" + state.name;
     append_attributes(text, state);
     text += owner;
-    append_times(text, state);
+    append_times(text, state, origin);
     if (state.children.empty()) {
         text += " />";
         return;
@@ -244,8 +244,22 @@ std::string owner_attributes(const TraceFile& trace)
 std::string xml_line(const TraceFile& trace, const State& state)
 {
     std::string text;
-    append_xml(text, state, owner_attributes(trace));
+    append_xml(text, state, owner_attributes(trace), 0);
     return text + "\n";
+}
+
+std::string trace_line(const State& state, std::int64_t time_adjustment)
+{
+    std::string text;
+    append_xml(text, state, {}, time_adjustment);
+    return text + "\n";
+}
+
+std::string opening_tag(const Element& element)
+{
+    std::string text = "<" + element.name;
+    append_attributes(text, element);
+    return text + ">";
 }
 
 std::string call_words(const State& state)

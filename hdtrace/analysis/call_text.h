@@ -11,6 +11,12 @@ namespace hdtrace {
 /// One line with a state and what is nested in it, as in a trace with timeAdjustment='0', and whose it is.
 std::string xml_line(const TraceFile& trace, const State& state);
 
+/// The same as in a trace with that timeAdjustment, here in nanoseconds.
+std::string trace_line(const State& state, std::int64_t time_adjustment);
+
+/// "<Program version='1'>"
+std::string opening_tag(const Element& element);
+
 /// What a state is and has, for people: its name, its attributes but for those that say where and how it
 /// ended, and its first child elements, "Waitall count=9 (Pending rid=0) (Pending rid=1) and 7 more".
 std::string call_words(const State& state);

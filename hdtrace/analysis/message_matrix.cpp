@@ -4,11 +4,19 @@
 #include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
+namespace {
+
+Selection rows_of(const Project& project, Selection selection)
+{
+    selection.interval = inside_part(project, selection.interval);
+    return selection;
+}
+
+} // namespace
 
 MessageMatrix::MessageMatrix(std::shared_ptr<const OpenedProject> project, Selection selection)
-    : m_project(std::move(project)), m_rows(selection),
-      m_states(m_project->existing_traces(),
-               with_prepared(m_project->project, without_names(std::move(selection))))
+    : m_project(std::move(project)), m_rows(rows_of(m_project->project, std::move(selection))),
+      m_states(m_project->existing_traces(), with_prepared(m_project->project, without_names(m_rows)))
 {
 }
 

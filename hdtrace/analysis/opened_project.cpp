@@ -61,6 +61,12 @@ Selection with_regions(const Project& project, Selection selection)
     return selection;
 }
 
+TimeInterval inside_part(const Project& project, TimeInterval interval)
+{
+    const TimeInterval part = part_in(project);
+    return {std::max(interval.begin, part.begin), std::min(interval.end, part.end)};
+}
+
 Selection with_prepared(const Project& project, Selection selection)
 {
     const auto prepares = [](const RunFact& fact) {

@@ -48,6 +48,10 @@ Selection without_names(Selection selection);
 /// has regions, also what was before the interval, and events.
 Selection with_regions(const Project& project, Selection selection);
 
+/// What of an interval is in that of a project that was made of a part of another one, which has some calls
+/// of the time around it, too.
+TimeInterval inside_part(const Project& project, TimeInterval interval);
+
 /// What has to be read to know what the selected calls start: also what was before the interval, unless all
 /// processes tell that they prepared nothing, such as with `Send_init`.
 Selection with_prepared(const Project& project, Selection selection);

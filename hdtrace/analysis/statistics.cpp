@@ -112,9 +112,10 @@ bool is_region(const Call& call)
     return call.own_region != RegionPaths::outside;
 }
 
-Selection with_unfinished(Selection selection)
+Selection rows_of(const Project& project, Selection selection)
 {
     selection.unfinished = true;
+    selection.interval = inside_part(project, selection.interval);
     return selection;
 }
 
@@ -135,12 +136,10 @@ std::size_t Statistics::KeysHash::operator()(const Keys& keys) const
 
 Statistics::Statistics(std::shared_ptr<const OpenedProject> project, Selection selection,
                        std::vector<Groupings> tables)
-    : m_project(std::move(project)), m_rows(with_unfinished(selection)),
+    : m_project(std::move(project)), m_rows(rows_of(m_project->project, selection)),
       m_counts_unfinished(selection.unfinished),
       m_states(m_project->existing_traces(),
-               with_prepared(
-                   m_project->project,
-                   with_regions(m_project->project, with_unfinished(without_names(std::move(selection))))))
+               with_prepared(m_project->project, with_regions(m_project->project, without_names(m_rows))))
 {
     if (tables.empty())
         for (std::size_t i = 0; i < grouping_count; ++i)

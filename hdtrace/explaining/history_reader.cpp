@@ -25,11 +25,11 @@ Selection all_of(const Project& project)
 } // namespace
 
 HistoryReader::HistoryReader(std::shared_ptr<const OpenedProject> project, TimeInterval interval)
-    : m_project(std::move(project)), m_interval(interval),
+    : m_project(std::move(project)), m_interval(inside_part(m_project->project, interval)),
       m_states(m_project->traces, all_of(m_project->project)), m_epochs(m_project->objects),
       m_messages(m_project->objects, [this](const Message& message) { add_message(message); }),
       m_collectives(m_project->objects, [this](const Collective& collective) { add_collective(collective); }),
-      m_file_uses(*m_project, interval)
+      m_file_uses(*m_project, m_interval)
 {
     m_collectives.follow_objects();
     for (const TraceFile& trace : m_project->traces) {

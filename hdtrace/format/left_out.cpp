@@ -54,6 +54,8 @@ LeftOut::LeftOut(const Project& project)
             add(fact, has_rules && only_empty_polls);
         else if (fact.fact.name == "Bound")
             add_bound(fact);
+        else if (fact.fact.name == "Part")
+            add_part(fact);
     }
     m_is_unsure = has_rules && !is_told_by_all(project.run, "Calls", project.process_count);
     m_has_deeds = m_has_deeds || !m_bounds.empty() || (m_is_unsure && !only_empty_polls);
@@ -84,6 +86,12 @@ void LeftOut::add_bound(const RunFact& bound)
                            " bytes");
     else if (*name == "keep-last")
         m_bounds.push_back("of " + processes + " only the last " + std::string(*value) + " are kept");
+}
+
+void LeftOut::add_part(const RunFact& part)
+{
+    const auto what = part.fact.find("selected");
+    m_bounds.push_back("this is a part of a project" + (what ? ": " + std::string(*what) : ""));
 }
 
 std::string LeftOut::text() const

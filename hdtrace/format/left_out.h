@@ -25,6 +25,7 @@ class LeftOut {
   private:
     void add(const RunFact& calls, bool only_empty_polls);
     void add_bound(const RunFact& bound);
+    void add_part(const RunFact& part);
     std::string calls_text() const;
 
     std::map<std::string, std::uint64_t> m_counts; ///< by function

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "hdtrace/format/nanoseconds.h"
+
 namespace hdtrace {
 namespace {
 
@@ -30,6 +32,12 @@ std::int64_t number_at(const Project& project, std::string_view level, const std
                                                                      : otherwise;
 }
 
+std::optional<std::int64_t> time_in(const Element& fact, std::string_view name)
+{
+    const auto text = fact.find(name);
+    return text ? parse_time(*text) : std::nullopt;
+}
+
 } // namespace
 
 std::vector<TraceFile> traces_of(const Project& project)
@@ -46,6 +54,18 @@ std::vector<TraceFile> traces_of(const Project& project)
     std::ranges::stable_sort(traces, {},
                              [](const TraceFile& trace) { return std::pair(trace.rank, trace.thread); });
     return traces;
+}
+
+TimeInterval part_in(const Project& project)
+{
+    TimeInterval part;
+    for (const RunFact& fact : project.run.facts) {
+        if (fact.fact.name != "Part")
+            continue;
+        part.begin = std::max(part.begin, time_in(fact.fact, "begin").value_or(part.begin));
+        part.end = std::min(part.end, time_in(fact.fact, "end").value_or(part.end));
+    }
+    return part;
 }
 
 bool Selection::wants(const TraceFile& trace) const

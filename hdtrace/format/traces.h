@@ -43,6 +43,9 @@ struct TimeInterval {
     }
 };
 
+/// Which time a project is of that was made of a part of another one (`Part` in its `Run`).
+TimeInterval part_in(const Project& project);
+
 /// What is to be read: all that fits everything that is given. What is empty selects all. A plain value: it
 /// may be copied and read by any thread.
 struct Selection {

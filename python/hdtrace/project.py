@@ -5,14 +5,16 @@ from __future__ import annotations
 import errno
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project, restrict_umask
 from .analysis import Analysis
 from .closing import Closing
+from .extraction import Part, extract
 from .run import Run
 from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, Requests, one_or_more, select
 
@@ -59,7 +61,8 @@ class Project(Closing):
     """
 
     def __init__(self, *paths: str | os.PathLike[str]) -> None:
-        project, texts = read_project(list(paths))
+        self._paths = list(paths)
+        project, texts = read_project(self._paths)
         self._project = project
         for text in (*texts, *self._missing_traces(texts)):
             warnings.warn(text, MergeWarning, stacklevel=2)
@@ -211,6 +214,30 @@ class Project(Closing):
         """
         self._check_open()
         return Analysis.read(self._project, interval)
+
+    def extract(
+        self,
+        destination: str | os.PathLike[str],
+        *,
+        rank: int | Iterable[int] | None = None,
+        thread: int | Iterable[int] | None = None,
+        name: str | Iterable[str] | None = None,
+        call_class: str | Iterable[str] | None = None,
+        interval: Interval = (None, None),
+        progress: Callable[[int], None] | None = None,
+    ) -> list[str]:
+        """Makes a project of what fits everything that is given, with its traces, in a new folder.
+
+        Calls are kept whole: those that are partly in the interval, and those with one of the names or classes in them. What the project describes is
+        kept, but for datatypes of other processes. Sums over the part are those over the interval. Returns which traces were cut off.
+
+        progress: is called in any thread with the number of traces that were written
+        """
+        self._check_readable()
+        return extract(
+            self._project, self._paths, Path(destination), Part(one_or_more(rank), one_or_more(thread), one_or_more(name), one_or_more(call_class), interval, self.start),
+            progress or (lambda _: None),
+        )
 
     def communicator(self, call: Call, attribute: str = "cid") -> Communicator | None:
         """The communicator that a call names; None if it names none that the project describes."""

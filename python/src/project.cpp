@@ -10,6 +10,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "hdtrace/analysis/trace_part.h"
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/left_out.h"
 #include "hdtrace/tools/permissions.h"
@@ -40,6 +41,27 @@ ProjectPointer open(const std::vector<Path>& paths, std::vector<std::string>& wa
     if (const std::string text = LeftOut(project->project).text(); !text.empty())
         warnings.push_back(project->project.path + ": " + text);
     return project;
+}
+
+py::tuple text_of(const std::vector<Path>& paths)
+{
+    merger::ProjectText project;
+    {
+        const Unlocked unlocked;
+        std::vector<std::string> texts;
+        std::ranges::transform(paths, std::back_inserter(texts),
+                               [](const Path& path) { return path.string(); });
+        merger::Report report([](const merger::Diagnostic&) {}); // opening the project has told
+        project = merger::project_text(texts, report);
+    }
+    return py::make_tuple(file_text(project.path), py::bytes(project.text));
+}
+
+std::string write_part_of(const OpenedProject& project, const TraceFile& trace, const Selection& selection,
+                          const Path& path)
+{
+    const Unlocked unlocked;
+    return write_part(project.project, trace, selection, path.string());
 }
 
 void bind_objects(py::module_& module)
@@ -272,6 +294,9 @@ void bind_project(py::module_& module)
             permissions.restrict_umask();
         },
         py::arg("project"), py::arg("output"));
+    module.def("project_text", &text_of, py::arg("paths"));
+    module.def("write_part", &write_part_of, py::arg("project"), py::arg("thread"), py::arg("selection"),
+               py::arg("path"));
     module.def(
         "read_project",
         [](const std::vector<Path>& paths) {

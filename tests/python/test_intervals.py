@@ -12,7 +12,7 @@ RUN = """<Run><Region name="solve"><Ranks first="0" last="1"/></Region>{calls}</
 
 
 def call(name, begin, end, attributes="", inside=""):
-    nested = f"<Nested>{inside}</Nested>" if inside else ""
+    nested = f"<Nested>{inside}</Nested>".replace("\n", "") if inside else ""
     return f"{nested}<{name} {attributes} time='{begin}.000000000' end='{end}.000000000' />\n"
 
 

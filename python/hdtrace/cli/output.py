@@ -40,10 +40,9 @@ def counted(count: int, what: str, plural: str = "s") -> str:
 
 def count_of_processes(project: Project) -> str:
     """4 processes; those without a trace are not counted."""
-    there, missing = {thread.path: thread.rank for thread in project.threads}, 0
-    if project.missing_traces:
-        lost = {there.pop(thread.path) for thread in project.missing_traces}
-        missing = len(lost - set(there.values()))
+    lost = {thread.path for thread in project.missing_traces}
+    there = {thread.rank for thread in project.threads if thread.path not in lost}
+    missing = 0 if -1 in there else project.process_count - len(there)
     return f"{project.process_count - missing} of {counted(project.process_count, 'process', 'es')}" if missing else counted(project.process_count, "process", "es")
 
 
@@ -113,8 +112,9 @@ def size(count: int) -> str:
 class Progress:
     """A line on a terminal that says how far a command is; nothing elsewhere."""
 
-    def __init__(self, doing: str) -> None:
+    def __init__(self, doing: str, what: str = "calls") -> None:
         self._doing = doing
+        self._what = what
         self._count = 0
         self._shown = 0.0
         self._on_terminal = sys.stderr.isatty()
@@ -124,7 +124,7 @@ class Progress:
         now = time.monotonic()
         if self._on_terminal and now - self._shown > 0.1:
             self._shown = now
-            print(f"\rhdtrace: {self._doing}: {self._count:,} calls\x1b[K", end="", file=sys.stderr, flush=True)
+            print(f"\rhdtrace: {self._doing}: {self._count:,} {self._what}\x1b[K", end="", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Progress:
         return self

@@ -222,6 +222,20 @@ COMMANDS = (
         "dump",
     ),
     Command(
+        "extract",
+        "make a smaller project of a part of a run",
+        "Writes a new folder with a project and its traces, which all commands read. Calls are kept whole: those that are at least partly in the interval, "
+        "and those of the names or classes that are wanted, with all inside them; and of the time before the interval what is needed to understand it: "
+        "where regions began, and what had been prepared. hdtrace stats of it counts the calls that begin in the interval, as it does with --interval; "
+        "hdtrace check reports nothing that may be due to what is left out.",
+        (
+            _PROJECT,
+            Argument("--output", "the folder of the part; it has to be new or empty [PROJECT-part]", "FOLDER", short="-o"),
+            *_FILTERS,
+        ),
+        "extract",
+    ),
+    Command(
         "analyze",
         "say why a program takes the time that it takes",
         "Tells where the time went, and which calls waited for which other calls, why and how long. Times are sums over all processes unless "
