@@ -102,6 +102,16 @@ std::vector<TraceFile> OpenedProject::missing_traces() const
     return missing;
 }
 
+std::set<std::int64_t> OpenedProject::ranks_without_traces() const
+{
+    std::set<std::int64_t> ranks;
+    for (const TraceFile& trace : missing_traces())
+        ranks.insert(trace.rank);
+    for (const TraceFile& trace : existing_traces())
+        ranks.erase(trace.rank);
+    return ranks;
+}
+
 const std::string& OpenedProject::path_of(std::int64_t rank, std::int64_t thread) const
 {
     const auto found = m_paths.find({rank, thread});

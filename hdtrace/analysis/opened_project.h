@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct OpenedProject {
     /// Of which the files are there now, and the others.
     std::vector<TraceFile> existing_traces() const;
     std::vector<TraceFile> missing_traces() const;
+    /// Processes of which no trace is there.
+    std::set<std::int64_t> ranks_without_traces() const;
     /// Where a trace is, for messages; the project itself if it has no such trace.
     const std::string& path_of(std::int64_t rank, std::int64_t thread) const;
     const std::string& label_of(const Communicator& communicator) const;

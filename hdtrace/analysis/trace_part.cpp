@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
-#include <functional>
 #include <map>
 #include <utility>
 
 #include "hdtrace/analysis/call_text.h"
 #include "hdtrace/format/trace_lines.h"
 #include "hdtrace/matching/regions.h"
-#include "hdtrace/matching/saturated.h"
 #include "hdtrace/tools/file_error.h"
 
 namespace hdtrace {
@@ -27,6 +25,13 @@ bool wants_any(const Selection& selection, const State& state)
 /// What began before an interval and is not over when it begins.
 class KeptBefore {
   public:
+    /// @p in_flight: where the calls stand that are kept if they are selected.
+    KeptBefore(Selection selection, const std::set<std::int64_t>& in_flight)
+        : m_selection(std::move(selection)), m_in_flight(in_flight)
+    {
+        m_selection.interval = {};
+    }
+
     void add(const State& state, std::int64_t base)
     {
         if (state.is_event)
@@ -38,7 +43,9 @@ class KeptBefore {
         if (progress == CallProgress::prepares && request)
             m_prepared[*request] = add_line(state, base);
         else if (progress == CallProgress::releases && request)
-            forget(m_prepared, *request);
+            forget(*request);
+        if (progress != CallProgress::prepares && is_in_flight(state) && wants_any(m_selection, state))
+            add_line(state, base);
     }
 
     /// In their order.
@@ -69,14 +76,24 @@ class KeptBefore {
         return m_last;
     }
 
-    void forget(std::map<std::int64_t, std::size_t>& places, std::int64_t key)
+    void forget(std::int64_t request)
     {
-        if (const auto place = places.find(key); place != places.end()) {
-            m_lines.erase(place->second);
-            places.erase(place);
+        if (const auto prepared = m_prepared.find(request); prepared != m_prepared.end()) {
+            m_lines.erase(prepared->second);
+            m_prepared.erase(prepared);
         }
     }
 
+    /// What is inside a call may stand on other lines.
+    bool is_in_flight(const State& state) const
+    {
+        return m_in_flight.contains(state.line) ||
+               std::ranges::any_of(state.nested,
+                                   [this](const State& nested) { return is_in_flight(nested); });
+    }
+
+    Selection m_selection;
+    const std::set<std::int64_t>& m_in_flight;
     std::size_t m_last = 0;
     std::map<std::size_t, std::string> m_lines;             ///< by their order
     std::map<std::int64_t, std::size_t> m_prepared;         ///< by rid
@@ -97,17 +114,18 @@ std::string root_line(const TrcReader& reader)
 } // namespace
 
 std::string write_part(const Project& project, const TraceFile& trace, const Selection& selection,
-                       const std::string& path)
+                       const std::set<std::int64_t>& in_flight, const std::string& path)
 {
     TrcReader reader(trace.path);
     Selection wanted = selection;
     wanted.events = true;
     wanted.unfinished = true;
-    reader.seek(with_prepared(project, with_regions(project, wanted)).interval.begin);
+    if (in_flight.empty()) // lines are counted from the beginning
+        reader.seek(with_prepared(project, with_regions(project, wanted)).interval.begin);
     std::ofstream out(path, std::ios::binary);
     out << "<?xml version='1.0' encoding='UTF-8'?>\n" << root_line(reader);
     const std::int64_t base = reader.time_adjustment();
-    KeptBefore before;
+    KeptBefore before(wanted, in_flight);
     bool is_before = true;
     bool is_behind = false;
     for (State state; out && !is_behind && reader.next(state);) {
@@ -121,6 +139,8 @@ std::string write_part(const Project& project, const TraceFile& trace, const Sel
         if (!is_behind && wants_any(wanted, state))
             out << trace_line(state, base);
     }
+    if (is_before)
+        before.write(out);
     const std::string missing = reader.missing();
     if (missing.empty())
         out << detail::closing << "\n";

@@ -17,16 +17,6 @@ Selection all_states()
     return selection;
 }
 
-std::set<std::int64_t> ranks_without_traces(const OpenedProject& project)
-{
-    std::set<std::int64_t> ranks;
-    for (const TraceFile& trace : project.missing_traces())
-        ranks.insert(trace.rank);
-    for (const TraceFile& trace : project.existing_traces())
-        ranks.erase(trace.rank);
-    return ranks;
-}
-
 // What one call or one trace shows, whatever else is left out.
 bool is_told_by_one(FindingKind kind)
 {
@@ -57,7 +47,7 @@ Checker::Checker(std::shared_ptr<const OpenedProject> project)
       m_messages(m_project->objects, [this](const Message& message) { check_message(message); }),
       m_collectives(
           m_project->objects, [this](const Collective& collective) { m_collective_check.check(collective); },
-          ranks_without_traces(*m_project)),
+          m_project->ranks_without_traces()),
       m_waiting(m_project->objects)
 {
     m_collectives.keep_arguments();

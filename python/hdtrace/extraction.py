@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ._hdtrace import Project as _Project
-from ._hdtrace import Selection, Thread, project_text, write_part
+from ._hdtrace import InFlight, Selection, Thread, project_text, write_part
+from .streams import STATES_BETWEEN_PAUSES, Interval
 
-Interval = tuple[int | None, int | None]
 _Labels = tuple[str, ...]
 _TREES = (("Node", "name"), ("Label", "value"))  # the topology is there twice
 _SECOND = 1_000_000_000
@@ -125,13 +125,17 @@ def extract(
     unfinished = destination.parent / f".{destination.name}.unfinished-{os.getpid()}"
     unfinished.mkdir()
 
+    in_flight = InFlight(project, part.interval[0])
+
     def write(thread: Thread) -> str:
-        missing = write_part(project, thread, part.selection, unfinished / Path(thread.path).name)
+        missing = write_part(project, thread, part.selection, in_flight, unfinished / Path(thread.path).name)
         progress(1)
         return f"{thread.path}: {missing} is missing" if missing else ""
 
     try:
         (unfinished / Path(path).name).write_bytes(_project_of_part(text, threads, part))
+        while in_flight.read(STATES_BETWEEN_PAUSES):
+            pass
         there = {thread.path for thread in threads} - {thread.path for thread in project.missing_traces}
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             missing = list(pool.map(write, (thread for thread in threads if thread.path in there)))
