@@ -1,5 +1,5 @@
-// Much is always on its way: operations that are completed some steps after they were started, in every way that
-// connects a call with several others. All processes do the same in each step; which way is random.
+// Much is always on its way: operations that are completed some steps after they were started, in every way
+// that connects a call with several others. All processes do the same in each step; which way is random.
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ static void complete_all(void)
 
 static void shift(int step, int tag)
 {
-    MPI_Sendrecv(out[step], size, MPI_INT, next, tag, in[step], size, MPI_INT, previous, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out[step], size, MPI_INT, next, tag, in[step], size, MPI_INT, previous, tag, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
 }
 
 static void start_shift(int step, int source)
@@ -61,13 +62,27 @@ int main(int argc, char** argv)
     srand(7);
     for (int step = 0; step < steps; ++step) {
         switch (rand() % 8) {
-        case 0: shift(step, 0); break;
-        case 1: start_shift(step, previous); break;
-        case 2: start_shift(step, MPI_ANY_SOURCE); break;
-        case 3: shift_probed(step); break;
-        case 4: send_ahead(step); break;
-        case 5: MPI_Ibcast(in[step], size, MPI_INT, step % ranks, MPI_COMM_WORLD, &pending[pending_count++]); break;
-        case 6: MPI_Allreduce(out[step], in[step], size, MPI_INT, MPI_SUM, MPI_COMM_WORLD); break;
+        case 0:
+            shift(step, 0);
+            break;
+        case 1:
+            start_shift(step, previous);
+            break;
+        case 2:
+            start_shift(step, MPI_ANY_SOURCE);
+            break;
+        case 3:
+            shift_probed(step);
+            break;
+        case 4:
+            send_ahead(step);
+            break;
+        case 5:
+            MPI_Ibcast(in[step], size, MPI_INT, step % ranks, MPI_COMM_WORLD, &pending[pending_count++]);
+            break;
+        case 6:
+            MPI_Allreduce(out[step], in[step], size, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+            break;
         default:
             MPI_Startall(2, persistent);
             shift(step, 6);
