@@ -18,14 +18,19 @@ std::map<std::int64_t, Wait> waits_of(const std::map<std::int64_t, WaitingCall>&
     return waits;
 }
 
-/// "rank 0 waits in Recv fromRank=1 at main (a.c:7) for rank 1"
-std::string wait_text(std::int64_t rank, const WaitingCall& call, const std::set<std::int64_t>& awaited)
+bool is_for_any(const WaitingCall& call)
 {
-    const bool is_any = std::ranges::any_of(call.wait.conditions, [](const Condition& condition) {
+    return std::ranges::any_of(call.wait.conditions, [](const Condition& condition) {
         return condition.of == Condition::Of::any && condition.ranks.size() > 1;
     });
-    return "rank " + std::to_string(rank) + " waits in " + call.text + at(call.site) + " for " +
-           (is_any ? "any of " : "") + ranks_text(awaited);
+}
+
+/// "rank 0 waits in Recv fromRank=1 at main (a.c:7) for rank 1"
+std::string wait_text(const WaitingProcess& process)
+{
+    return "rank " + std::to_string(process.place.rank) + " waits in " + process.call +
+           at(process.place.site) + " for " + (process.is_for_any ? "any of " : "") +
+           ranks_text(process.awaited);
 }
 
 class Finder {
@@ -45,21 +50,19 @@ class Finder {
         std::ranges::sort(m_stuck.circles);
         for (const Circle& circle : m_stuck.circles) {
             const std::set<std::int64_t> behind = behind_of(circle);
-            std::set<std::int64_t> stuck = circle;
-            stuck.insert(behind.begin(), behind.end());
-            found.push_back({*circle.begin(), &m_waiting.at(*circle.begin()), circle_text(circle, behind),
-                             std::move(stuck)});
-            for (const std::int64_t rank : behind)
-                rest.erase(rank);
+            std::vector<WaitingProcess> processes;
             for (const std::int64_t rank : circle)
-                rest.erase(rank);
+                processes.push_back(process(rank, true));
+            std::string text = circle_text(processes, behind);
+            for (const std::int64_t rank : behind)
+                processes.push_back(process(rank, false));
+            for (const WaitingProcess& one : processes)
+                rest.erase(one.place.rank);
+            found.push_back({std::move(text), std::move(processes)});
         }
         for (const std::int64_t rank : rest)
             if (std::ranges::includes(m_ended, awaited_by(rank)))
-                found.push_back({rank,
-                                 &m_waiting.at(rank),
-                                 wait_text(rank, m_waiting.at(rank), awaited_by(rank)) + ", which ended",
-                                 {rank}});
+                found.push_back({wait_text(process(rank, false)) + ", which ended", {process(rank, false)}});
         return found;
     }
 
@@ -67,6 +70,16 @@ class Finder {
     std::set<std::int64_t> awaited_by(std::int64_t rank) const
     {
         return awaited_in_vain(m_waiting.at(rank).wait, m_stuck.all, m_ended);
+    }
+
+    WaitingProcess process(std::int64_t rank, bool is_in_circle) const
+    {
+        const WaitingCall& call = m_waiting.at(rank);
+        return {{rank, call.thread, call.line, call.site},
+                call.text,
+                awaited_by(rank),
+                is_for_any(call),
+                is_in_circle};
     }
 
     /// Those who wait for the circle, directly or by others.
@@ -86,16 +99,17 @@ class Finder {
         return behind;
     }
 
-    std::string circle_text(const Circle& circle, const std::set<std::int64_t>& behind) const
+    static std::string circle_text(const std::vector<WaitingProcess>& circle,
+                                   const std::set<std::int64_t>& behind)
     {
         std::string text;
         std::size_t shown = 0;
-        for (const std::int64_t rank : circle) {
+        for (const WaitingProcess& process : circle) {
             if (shown++ == most_shown) {
                 text += "; and " + std::to_string(circle.size() - most_shown) + " more in this circle";
                 break;
             }
-            text += (text.empty() ? "" : "; ") + wait_text(rank, m_waiting.at(rank), awaited_by(rank));
+            text += (text.empty() ? "" : "; ") + wait_text(process);
         }
         return behind.empty() ? text
                               : text + "; " + ranks_text(behind) + (behind.size() == 1 ? " waits" : " wait") +

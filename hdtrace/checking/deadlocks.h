@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "hdtrace/checking/findings.h"
 #include "hdtrace/checking/waiting_calls.h"
 
 namespace hdtrace {
 
 /// Processes that wait for each other, or one that waits for others which have ended.
 struct Deadlock {
-    std::int64_t rank = 0;             ///< of one of them
-    const WaitingCall* call = nullptr; ///< which it is in
-    std::string text;                  ///< who waits where for whom
-    std::set<std::int64_t> stuck{};    ///< they, and those who wait for them
+    std::string text; ///< who waits where for whom
+    /// They, and then those who wait for them, each by rank.
+    std::vector<WaitingProcess> processes;
 };
 
 /// By their first ranks. @p waiting must outlive the result; the @p ended have returned from MPI_Finalize.

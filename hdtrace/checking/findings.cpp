@@ -27,7 +27,14 @@ void Findings::report(FindingKind kind, const CallPlace& place, std::string text
                           .text = std::move(text),
                           .because = std::move(because),
                           .site = place.site,
-                          .other_site = other_site});
+                          .other_site = other_site,
+                          .waiting = {}});
+}
+
+void Findings::report_deadlock(const CallPlace& place, std::string text, std::vector<WaitingProcess> waiting)
+{
+    report(FindingKind::deadlock, place, std::move(text));
+    m_findings.back().waiting = std::move(waiting);
 }
 
 void Findings::report_mild(FindingKind kind, const CallPlace& place, std::string text)
@@ -46,7 +53,8 @@ void Findings::report_file(FindingKind kind, std::int64_t rank, const std::strin
                           .line = line,
                           .text = std::move(text),
                           .because = {},
-                          .site = site});
+                          .site = site,
+                          .waiting = {}});
 }
 
 std::vector<Finding> Findings::take()

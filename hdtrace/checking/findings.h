@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,18 +12,6 @@
 #include "hdtrace/matching/messages.h"
 
 namespace hdtrace {
-
-struct Finding {
-    FindingKind kind{};
-    Severity severity = Severity::error;
-    std::int64_t rank = -1; ///< -1 is unknown
-    std::string file;
-    std::int64_t line = 0; ///< 0 is unknown
-    std::string text;
-    std::string because;            ///< the file of the trace that is not whole, if that is why; else empty
-    const CallSite* site = nullptr; ///< of the call, if it is known
-    const CallSite* other_site = nullptr; ///< of the call that it differs from
-};
 
 /// A call site, or none, that is looked up when somebody asks: nothing is told of most places.
 class SiteOfCall {
@@ -52,6 +41,28 @@ struct CallPlace {
     SiteOfCall site = {};
 };
 
+/// A process that can never go on.
+struct WaitingProcess {
+    CallPlace place;
+    std::string call;               ///< with its arguments
+    std::set<std::int64_t> awaited; ///< for whom it waits in vain
+    bool is_for_any = false;        ///< one of them would do
+    bool is_in_circle = false;      ///< it is waited for as well
+};
+
+struct Finding {
+    FindingKind kind{};
+    Severity severity = Severity::error;
+    std::int64_t rank = -1; ///< -1 is unknown
+    std::string file;
+    std::int64_t line = 0; ///< 0 is unknown
+    std::string text;
+    std::string because;            ///< the file of the trace that is not whole, if that is why; else empty
+    const CallSite* site = nullptr; ///< of the call, if it is known
+    const CallSite* other_site = nullptr; ///< of the call that it differs from
+    std::vector<WaitingProcess> waiting;  ///< of a deadlock: all that can never go on because of it
+};
+
 CallPlace place_of(const ObjectTable& objects, const Call& call);
 CallPlace place_of(const ObjectTable& objects, const Operation& operation);
 
@@ -63,6 +74,7 @@ class Findings {
 
     void report(FindingKind kind, const CallPlace& place, std::string text,
                 const CallSite* other_site = nullptr, std::string because = {});
+    void report_deadlock(const CallPlace& place, std::string text, std::vector<WaitingProcess> waiting);
     /// As a warning, whatever the kind says: the program knows of it and went on.
     void report_mild(FindingKind kind, const CallPlace& place, std::string text);
     /// Of a file that need not be a trace.

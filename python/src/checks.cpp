@@ -72,6 +72,24 @@ std::vector<OwnedFinding> read_findings(Checker& checker, std::size_t calls)
     return findings;
 }
 
+py::list waiting_in(const OwnedFinding& finding)
+{
+    py::list processes;
+    for (const WaitingProcess& process : finding.waiting) {
+        py::dict one;
+        one["rank"] = process.place.rank;
+        one["call"] = file_text(process.call);
+        one["site"] = shared_site(finding.project, process.place.site);
+        one["file"] = file_text(finding.project->path_of(process.place.rank, process.place.thread));
+        one["line"] = process.place.line;
+        one["awaits"] = std::vector(process.awaited.begin(), process.awaited.end());
+        one["any"] = process.is_for_any;
+        one["in_circle"] = process.is_in_circle;
+        processes.append(one);
+    }
+    return processes;
+}
+
 void bind_problems(py::module_& module)
 {
     py::class_<Problem>(module, "Problem")
@@ -114,7 +132,8 @@ void bind_checks(py::module_& module)
         .def_property_readonly("because",
                                [](const OwnedFinding& finding) { return file_text(finding.because); })
         .def_property_readonly("site", site_of(&Finding::site))
-        .def_property_readonly("other_site", site_of(&Finding::other_site));
+        .def_property_readonly("other_site", site_of(&Finding::other_site))
+        .def_property_readonly("waiting", &waiting_in);
     py::class_<Checker>(module, "Checker")
         .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>())
         .def("read", &read_findings, py::arg("calls"))

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from typing import Any
 
-from .._hdtrace import Checker, find_problems, finding_kinds, printable
+from .._hdtrace import Checker, Finding as CheckerFinding, find_problems, finding_kinds, printable
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .check_choice import Choice
@@ -35,6 +35,9 @@ class Finding:
     site: dict[str, Any] | None = None
     other_site: dict[str, Any] | None = None
     """Where the call is, and the one that it differs from, if that is known."""
+    waiting: list[dict[str, Any]] | None = None
+    """Of a deadlock: each process that can never go on because of it, with its `call` and whom it `awaits`; `any` of them would do; `in_circle`
+    if it is awaited as well."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
@@ -64,7 +67,12 @@ def _across_traces(checker: Checker) -> Iterator[Finding]:
             progress.add(STATES_BETWEEN_PAUSES)
             for found in findings:
                 yield Finding(found.kind, found.severity, None if found.rank < 0 else found.rank, found.file, found.line or None, found.text,
-                              found.because or None, site_fields(found.site), site_fields(found.other_site))
+                              found.because or None, site_fields(found.site), site_fields(found.other_site), waiting_fields(found) or None)
+
+
+def waiting_fields(found: CheckerFinding) -> list[dict[str, Any]]:
+    """The processes of a deadlock, for JSON."""
+    return [process | {"site": site_fields(process["site"])} for process in found.waiting]
 
 
 _NOT_WHOLE = ("killed-by-signal", "missing", "cut-off", "no-finalize", "aborted", "unfinished")  # kinds of findings of which others follow

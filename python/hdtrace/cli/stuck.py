@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import monotonic, time_ns
+from typing import Any
 
+from .._hdtrace import Finding
 from ..live import Activity, LiveRun
 from ..streams import STATES_BETWEEN_PAUSES
+from .check import waiting_fields
 from .output import duration
 
 _SECOND = 1_000_000_000
@@ -15,10 +18,11 @@ _SECOND = 1_000_000_000
 
 @dataclass(frozen=True)
 class Stuck:
-    """lines: who waits for whom; is_forever: they can never go on"""
+    """lines: who waits for whom; is_forever: they can never go on; waiting: then all that is known of each of them"""
 
     lines: list[str]
     is_forever: bool
+    waiting: list[dict[str, Any]] = field(default_factory=list)
 
 
 def rank_list(ranks: Sequence[int]) -> str:
@@ -77,7 +81,8 @@ class Watch:
         if calls <= self._told:
             return None
         if deadlocks := self._deadlocks(calls):
-            self.now = Stuck(deadlocks, is_forever=True)
+            lines = [line for finding in deadlocks for line in finding.text.split("; ")]
+            self.now = Stuck(lines, is_forever=True, waiting=[process for finding in deadlocks for process in waiting_fields(finding)])
         elif calls <= self._looked_into and all(one in too_long or one.state == "ended" for one in activities):
             self.now = Stuck(waiting_lines(activities, time), is_forever=False)
         else:
@@ -85,7 +90,7 @@ class Watch:
         self._told = calls
         return self.now
 
-    def _deadlocks(self, calls: frozenset[tuple[int, int, int]]) -> list[str]:
+    def _deadlocks(self, calls: frozenset[tuple[int, int, int]]) -> list[Finding]:
         """All traces are read for it, so only if other calls have lasted too long than the last time, and for a tenth of the time at most."""
         begin = monotonic()
         if calls <= self._looked_into or begin < self._next_look:
@@ -99,4 +104,4 @@ class Watch:
             return []
         self._looked_into = calls
         self._next_look = monotonic() + 9 * (monotonic() - begin)
-        return [line for finding in found if finding.kind == "deadlock" for line in finding.text.split("; ")]
+        return [finding for finding in found if finding.kind == "deadlock"]
