@@ -49,24 +49,12 @@ void FileUses::leave(const Call& call)
     const ProjectFile* const file = call.is_inside_call ? nullptr : m_project.objects.file(rank, call.state);
     if (!file)
         return;
-    const std::pair key(rank, position_in(m_project.project.files, *file));
-    if (call.facts.file == FileAccess::view && !call.has_failed())
-        set_view(m_opened[key], rank, call.state);
-    else if (call.facts.makes == ObjectKind::file)
-        m_opened.erase(key);
+    m_views.follow(call, *file);
+    if (call.facts.makes == ObjectKind::file)
+        m_next.erase({rank, position_in(m_project.project.files, *file)});
     if (FileUse* const use = use_of(call, rank, call.state, call.facts)) {
         ++use->calls;
         use->time = saturated_sum(use->time, known_time(call.state.end) - known_time(call.state.time));
-    }
-}
-
-void FileUses::set_view(Opened& opened, std::int64_t rank, const State& call)
-{
-    opened.view.reset();
-    try {
-        if (const MappedType* type = m_types.find(rank, call.integer("filetid").value_or(-1)))
-            opened.view = FileView(call.integer("offset").value_or(0), *type);
-    } catch (const DatatypeError&) {
     }
 }
 
@@ -82,7 +70,7 @@ void FileUses::accessed(const Call& call, const Operation& operation)
     const std::int64_t size =
         std::clamp<std::int64_t>(operation.call->integer("actual").value_or(asked), 0, asked);
     if (const auto offset = operation.call->integer("offset"))
-        place(*use, m_opened[{operation.rank, use->file}], *offset, size, is_write);
+        place(*use, operation.rank, *offset, size, is_write);
     const Access access = {operation.time, operation.end, size, static_cast<std::int32_t>(operation.rank),
                            is_write};
     if (operation.rid >= 0)
@@ -113,14 +101,16 @@ void FileUses::add(FileUse& use, const Access& access)
     m_accesses[use.file].push_back(access);
 }
 
-void FileUses::place(FileUse& use, Opened& opened, std::int64_t offset, std::int64_t size, bool is_write)
+void FileUses::place(FileUse& use, std::int64_t rank, std::int64_t offset, std::int64_t size, bool is_write)
 {
-    if (size == 0 || offset < 0 || !opened.view || !opened.view->is_regular() || has_too_many_pieces())
+    const FileView* const view =
+        m_views.find(rank, m_project.project.files[static_cast<std::size_t>(use.file)]);
+    if (size == 0 || offset < 0 || !view || has_too_many_pieces())
         return;
     Written& written = m_written[use.file];
     std::int64_t first = -1, last_end = -1, pieces = 0;
     try {
-        opened.view->visit_pieces(offset, size, [&](std::int64_t begin, std::int64_t end) {
+        view->visit_pieces(offset, size, [&](std::int64_t begin, std::int64_t end) {
             first = pieces++ == 0 ? begin : first;
             if (pieces > 1 && ++m_pieces >= most_pieces)
                 throw TooManyPieces();
@@ -135,8 +125,9 @@ void FileUses::place(FileUse& use, Opened& opened, std::int64_t offset, std::int
     }
     ++use.placed;
     use.strided += pieces > 1;
-    use.consecutive += first == opened.next;
-    opened.next = last_end;
+    std::int64_t& next = m_next[{rank, use.file}];
+    use.consecutive += first == next;
+    next = last_end;
     if (size >= FileUse::large_size) {
         ++use.large;
         use.unaligned += first % FileUse::block_size != 0;

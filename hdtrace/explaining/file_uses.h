@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/matching/file_view.h"
+#include "hdtrace/matching/file_views.h"
 #include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
@@ -56,7 +56,7 @@ class FileUses : public EventVisitor {
 
     /// What begins behind the interval or ends before it does not count. @p project must outlive this.
     FileUses(const OpenedProject& project, TimeInterval interval)
-        : m_project(project), m_interval(interval), m_types(project.objects)
+        : m_project(project), m_interval(interval), m_views(project.objects)
     {
     }
 
@@ -83,11 +83,6 @@ class FileUses : public EventVisitor {
         std::int32_t rank;
         bool is_write;
     };
-    /// What a process sees of a file.
-    struct Opened {
-        std::optional<FileView> view = FileView(); ///< nothing if its type is not described
-        std::int64_t next = 0;                     ///< where its last access ended
-    };
     struct Pending {
         FileUse* use;
         Access access;
@@ -97,17 +92,17 @@ class FileUses : public EventVisitor {
 
     /// Null if the call belongs to no file, or to another time.
     FileUse* use_of(const Call& call, std::int64_t rank, const Element& names_file, const CallFacts& facts);
-    void set_view(Opened& opened, std::int64_t rank, const State& call);
-    void place(FileUse& use, Opened& opened, std::int64_t offset, std::int64_t size, bool is_write);
+    void place(FileUse& use, std::int64_t rank, std::int64_t offset, std::int64_t size, bool is_write);
     static void add_written(Written& written, std::int64_t begin, std::int64_t end);
     static std::int64_t bytes_written(const Written& written, std::int64_t begin, std::int64_t end);
     void add(FileUse& use, const Access& access);
 
     const OpenedProject& m_project;
     TimeInterval m_interval;
-    TypeMaps m_types;
+    FileViews m_views;
     std::map<std::tuple<std::int32_t, const CallFacts*, std::int32_t>, FileUse> m_uses;
-    std::map<std::pair<std::int64_t, std::int32_t>, Opened> m_opened;   ///< by rank and file
+    /// By rank and file: where the last access ended.
+    std::map<std::pair<std::int64_t, std::int32_t>, std::int64_t> m_next;
     std::map<std::pair<std::int64_t, std::int64_t>, Pending> m_pending; ///< by rank and rid
     std::map<std::int32_t, Written> m_written;
     std::map<std::int32_t, std::vector<Access>> m_accesses;
