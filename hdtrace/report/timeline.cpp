@@ -44,7 +44,8 @@ TimelineReader::TimelineReader(std::shared_ptr<const OpenedProject> project, con
       m_parts(parts_for(history.timelines.size())), m_threads(history.timelines.size()),
       m_shares(history.timelines.size(), Shares(m_parts, m_duration)), m_lanes(history.timelines.size()),
       m_phrases(*m_project), m_states(m_project->traces, all_of(m_project->project)),
-      m_messages(m_project->objects, [this](const Message& message) { add_message(message); })
+      m_messages(m_project->objects, [this](const Message& message) { add_message(message); }),
+      m_files(*m_project)
 {
     for (std::uint32_t i = 0; i < history.timelines.size(); ++i) {
         m_lanes[i].rank = history.timelines[i].rank;
@@ -78,6 +79,13 @@ std::int64_t TimelineReader::time(const Thread& thread, std::int64_t time) const
 {
     const bool is_corrected = m_clocks.size() > 1 && thread.host < m_clocks.size();
     return (is_corrected ? m_clocks[thread.host].corrected(time) : time) - m_begin;
+}
+
+// The threads of a process are on one host.
+std::int64_t TimelineReader::time_of(std::int64_t rank, std::int64_t when) const
+{
+    const auto first = m_numbers.lower_bound({rank, 0});
+    return first == m_numbers.end() ? when - m_begin : time(m_threads[first->second], when);
 }
 
 std::uint32_t TimelineReader::name_number(const std::string& name)
@@ -195,6 +203,7 @@ std::string TimelineReader::pack_marks(std::vector<Mark>& marks)
 void TimelineReader::finish()
 {
     m_messages.finish();
+    m_files.finish([this](std::int64_t rank, std::int64_t when) { return time_of(rank, when); });
     for_each_wait(m_history, m_waits, [&](const WaitState& wait, std::int64_t begin, std::int64_t end) {
         m_shares[wait.call.timeline].add(Shares::waiting, begin - m_begin, end - m_begin);
     });

@@ -23,6 +23,7 @@
 #include "hdtrace/matching/messages.h"
 #include "hdtrace/matching/walk.h"
 #include "hdtrace/report/call_blocks.h"
+#include "hdtrace/report/file_accesses.h"
 #include "hdtrace/report/phrases.h"
 #include "hdtrace/report/shares.h"
 
@@ -53,6 +54,7 @@ class TimelineReader : EventVisitor {
     /// Reads up to so many states of the top level; false at the end. Throws ReadError.
     bool read(std::size_t states);
 
+    const OpenedProject& project() const { return *m_project; }
     std::int64_t duration() const { return m_duration; } ///< nanoseconds
     std::size_t parts() const { return m_parts; }        ///< of the time of which shares are known
 
@@ -64,6 +66,7 @@ class TimelineReader : EventVisitor {
     std::string gatherings(std::vector<std::string_view>& names) const;
     const std::vector<Phrase>& phrases() const { return m_phrases.all(); }
     const std::vector<std::string>& names() const { return m_names; } ///< of regions and marks
+    const FileAccesses& file_accesses() const { return m_files; }
 
   private:
     struct Mark {
@@ -88,6 +91,7 @@ class TimelineReader : EventVisitor {
     void add_hosts();
     void finish();
     std::int64_t time(const Thread& thread, std::int64_t time) const;
+    std::int64_t time_of(std::int64_t rank, std::int64_t time) const;
     std::uint32_t name_number(const std::string& name);
     std::string pack_messages(std::vector<Message>& messages) const;
     static std::string pack_marks(std::vector<Mark>& marks);
@@ -109,7 +113,8 @@ class TimelineReader : EventVisitor {
     std::map<std::string, std::uint32_t> m_name_numbers;
     ReadAhead m_states;
     MessageMatcher m_messages;
-    EventWalk m_walk{this, &m_messages};
+    FileAccesses m_files;
+    EventWalk m_walk{this, &m_messages, &m_files};
 };
 
 } // namespace hdtrace::report

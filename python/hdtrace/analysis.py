@@ -26,7 +26,7 @@ class Analysis:
     processes: how many
     activities: computation, waiting, and the classes of calls: `seconds` of all processes, and `minimum`, `mean` and `maximum` of a
         process, with the ranks that have them
-    time: by `rank`, `site`, `region` and `communicator`: where the time went
+    time: by `rank`, `site`, `region` and `communicator`: where the time went; by `stack` each site in each region
     wait_states: `kind`, `seconds` and `count` of the calls of a `rank` at a `site` that waited for others, and the `cause`: whose call
         ended the waiting when it began; the largest first
     causes: what a `rank` did longer than others, which made these wait: `seconds` are what that cost them, `direct` if they waited for
@@ -80,6 +80,7 @@ class Analysis:
                 "site": explanation.use_of_sites(),
                 "region": explanation.use_of_regions(),
                 "communicator": explanation.use_of_communicators(),
+                "stack": explanation.use_of_stacks(),
             },
             wait_states=wait_states,
             causes=explanation.causes(),
@@ -97,7 +98,7 @@ class Analysis:
         )
 
     def to_dataframe(self, what: str = "wait_states") -> pandas.DataFrame:
-        """A table: "activities", "wait_states", "causes", "clocks", "critical_path", "phases", "files", "uses" (of files), "findings", or the time by "rank", "site", "region" or "communicator". Sites are texts."""
+        """A table: "activities", "wait_states", "causes", "clocks", "critical_path", "phases", "files", "uses" (of files), "findings", or the time by "rank", "site", "region", "communicator" or "stack". Sites are texts."""
         import pandas
 
         rows = self.time[what] if what in self.time else self.io[what] if what in self.io else getattr(self, what)

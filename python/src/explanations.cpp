@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <pybind11/pybind11.h>
@@ -108,6 +109,15 @@ class Explanation {
         return use_by(
             [](const Place& place) { return place.region; },
             [this](const Place& place) { return row("region", file_text(history().regions[place.region])); });
+    }
+    /// By all that is around: the region, the call and where it was called.
+    py::list use_of_stacks() const
+    {
+        return use_by([](const Place& place) { return std::tuple(place.region, place.call, place.site); },
+                      [this](const Place& place) {
+                          return row("region", file_text(history().regions[place.region]), "call",
+                                     call_of(place), "site", site_of(place));
+                      });
     }
     py::list use_of_communicators() const
     {
@@ -381,6 +391,7 @@ void bind_explanations(py::module_& module)
         .def("use_of_ranks", &Explanation::use_of_ranks)
         .def("use_of_sites", &Explanation::use_of_sites)
         .def("use_of_regions", &Explanation::use_of_regions)
+        .def("use_of_stacks", &Explanation::use_of_stacks)
         .def("use_of_communicators", &Explanation::use_of_communicators)
         .def("wait_states", &Explanation::wait_states)
         .def("critical_path", &Explanation::critical_path)

@@ -1,14 +1,22 @@
 // What reports show.
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "hdtrace/matching/type_map.h"
+#include "hdtrace/report/packed.h"
 #include "hdtrace/report/timeline.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
+#include "python/src/shared_types.h"
 #include "python/src/unlocked.h"
 
 namespace py = pybind11;
@@ -41,6 +49,61 @@ py::tuple gatherings_of(const TimelineReader& reader)
     return py::make_tuple(py::bytes(bytes), names);
 }
 
+py::list file_accesses_of(const TimelineReader& reader)
+{
+    py::list files;
+    for (const auto& [number, file] : reader.file_accesses().files()) {
+        py::dict one;
+        one["file"] = file_text(reader.project().file_labels[number]);
+        one["accesses"] = file.seen;
+        one["kept"] = file.accesses.size();
+        one["unplaced"] = file.unplaced;
+        one["is_cut"] = file.is_cut;
+        one["bytes"] = py::bytes(report::compressed(file.packed().bytes()));
+        files.append(one);
+    }
+    return files;
+}
+
+// Rank, whether it is written, when in nanoseconds after the beginning of the run, and from where to where.
+py::list pieces_of(const report::FileAccesses::OfFile& file)
+{
+    py::list pieces;
+    for (const auto& access : file.accesses)
+        for (const auto& piece : access.pieces)
+            pieces.append(py::make_tuple(access.rank, access.is_write, access.begin, access.end, piece.begin,
+                                         piece.end));
+    return pieces;
+}
+
+// The bytes of a datatype in the order of its data, the first ones; nothing if it is not described.
+std::optional<std::vector<std::pair<std::int64_t, std::int64_t>>>
+type_pieces(const ProjectPointer& project, std::int64_t rank, std::int64_t tid, std::size_t most)
+{
+    constexpr std::size_t most_visited = 1'000'000; // that touch each other
+    std::vector<std::pair<std::int64_t, std::int64_t>> pieces;
+    std::size_t visited = 0;
+    try {
+        TypeMaps types(project->objects);
+        const MappedType* const type = types.find(rank, tid);
+        if (!type)
+            return std::nullopt;
+        if (type->map->size() > 0)
+            type->map->visit_pieces(0, 0, [&](std::int64_t begin, std::int64_t end) {
+                if (++visited <= most_visited && !pieces.empty() && pieces.back().second == begin)
+                    pieces.back().second = end;
+                else if (pieces.size() == most || visited > most_visited)
+                    return false;
+                else
+                    pieces.emplace_back(begin, end);
+                return true;
+            });
+    } catch (const DatatypeError&) {
+        return std::nullopt;
+    }
+    return pieces;
+}
+
 } // namespace
 
 void bind_reports(py::module_& module)
@@ -71,7 +134,19 @@ void bind_reports(py::module_& module)
         .def("path", [](const TimelineReader& reader) { return py::bytes(reader.path()); })
         .def("gatherings", &gatherings_of)
         .def("phrases", &phrases_of)
+        .def("file_accesses", &file_accesses_of)
+        .def(
+            "file_pieces",
+            [](const TimelineReader& reader, std::size_t number) {
+                const auto& files = reader.file_accesses().files();
+                return number < files.size()
+                           ? pieces_of(std::next(files.begin(), static_cast<std::ptrdiff_t>(number))->second)
+                           : py::list();
+            },
+            py::arg("number"))
         .def("names", [](const TimelineReader& reader) { return file_texts(reader.names()); });
+    module.def("type_pieces", &type_pieces, py::arg("project"), py::arg("rank"), py::arg("tid"),
+               py::arg("most"));
 }
 
 } // namespace hdtrace

@@ -19,7 +19,7 @@ _MOST_ROWS = 10
 _MOST_PLACES = 5  # and outliers of a phase
 
 
-def _projects(paths: list[str]) -> list[list[str]]:
+def projects(paths: list[str]) -> list[list[str]]:
     """The paths of each: .proj files and directories are projects of their own, other files are one together."""
     own = [path for path in paths if path.endswith(".proj") or Path(path).is_dir()]
     return [[path] for path in own] if len(own) == len(paths) else [paths]
@@ -138,15 +138,16 @@ _EFFICIENCIES = {
 }
 
 
+_SCALING = {"computational_scalability": "computational scalability", "global_efficiency": "global efficiency"}
+
+
 def _efficiencies(analyses: list[Analysis]) -> str:
     """A column for each run; with several ones, how well computation scales from the first one on."""
     runs = [analysis.efficiencies for analysis in analyses]
     heads = [f"{run['processes']} processes" for run in runs]
     rows = [[text, *(f"{run[name]:.3f}" for run in runs)] for name, text in _EFFICIENCIES.items()]
     if runs[1:]:
-        scaling = computational_scaling(analyses)
-        rows += [["computational scalability", *(f"{one:.3f}" for one in scaling)],
-                 ["global efficiency", *(f"{one * run['parallel']:.3f}" for one, run in zip(scaling, runs))]]
+        rows += [[text, *(f"{one:.3f}" for one in scaling(analyses)[name])] for name, text in _SCALING.items()]
     rows.append(["seconds", *(_seconds(run["seconds"]) for run in runs)])
     return table(["efficiency", *heads], rows, heads)
 
@@ -200,10 +201,16 @@ def _clocks(analysis: Analysis) -> str:
     return table(heads, rows, heads[1:]) + (f"{reversed_ones:,} messages seem to be received before they are sent\n" if reversed_ones else "")
 
 
-def computational_scaling(analyses: list[Analysis]) -> list[float]:
-    """How much computation all processes of the first run did for each second that those of a run do: 1 if it does not grow with their number."""
-    sums = [analysis.efficiencies["computation"] * analysis.efficiencies["processes"] for analysis in analyses]
-    return [sums[0] / one if one > 0 else 1.0 for one in sums]
+def scaling(analyses: list[Analysis]) -> dict[str, list[float]]:
+    """Of each run, compared with the first one: how much computation all processes of that one did for each second that those of this one
+    do, 1 if it does not grow with their number; and that times the parallel efficiency."""
+    runs = [analysis.efficiencies for analysis in analyses]
+    sums = [run["computation"] * run["processes"] for run in runs]
+    computation = [sums[0] / one if one > 0 else 1.0 for one in sums]
+    return {
+        "computational_scalability": computation,
+        "global_efficiency": [one * run["parallel"] for one, run in zip(computation, runs)],
+    }
 
 
 def _time_by(by: str, rows: Rows) -> str:
@@ -242,13 +249,12 @@ def _text(name: str, analysis: Analysis, arguments: Namespace) -> Iterator[str]:
 
 def run(arguments: Namespace) -> int:
     results = []
-    for paths in _projects(arguments.project):
+    for paths in projects(arguments.project):
         project = Project(*paths)
         results.append((project.name, _analyze(project, arguments)))
     if arguments.json:
         described = [describe(name, analysis) for name, analysis in results]
-        analyses = [analysis for _, analysis in results]
-        several = {"version": VERSION, "projects": described, "computational_scalability": computational_scaling(analyses)}
+        several = {"version": VERSION, "projects": described, **scaling([analysis for _, analysis in results])}
         print_json(described[0] if len(described) == 1 else several)
     else:
         texts = [text for name, analysis in results for text in _text(name, analysis, arguments)]
