@@ -15,6 +15,7 @@ from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFi
 from .analysis import Analysis
 from .closing import Closing
 from .extraction import Part, extract
+from .figures import Figures
 from .run import Run
 from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, Requests, one_or_more, select
 
@@ -39,7 +40,7 @@ class Process:
     threads: list[Thread]
 
 
-class Project(Closing):
+class Project(Closing, Figures):
     """A .proj file, with the traces that it describes. `hdtrace.open()` makes one.
 
     path: the file; where it would be, if the traces were merged in memory

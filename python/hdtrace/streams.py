@@ -35,6 +35,20 @@ _OBJECTS_AT_ONCE = 512
 STATES_BETWEEN_PAUSES = 65536  # in a pause Python can be interrupted
 
 
+class _Reader(Protocol):
+    def read(self, states: int) -> Any: ...
+
+
+_R = TypeVar("_R", bound=_Reader)
+
+
+def read_all(reader: _R) -> _R:
+    """Of what says with its read() whether there is more."""
+    while reader.read(STATES_BETWEEN_PAUSES):
+        pass
+    return reader
+
+
 def one_or_more(value: _T | Iterable[_T] | None) -> list[_T]:
     """A value, several ones, or None for no choice, as a list."""
     if value is None:

@@ -14,6 +14,9 @@ _FORMATS = (".svg", ".pdf", ".png")
 def run(arguments: Namespace) -> int:
     if Path(arguments.output).suffix not in _FORMATS:
         raise UsageError(f"--output {arguments.output}: the name has to end with {', '.join(_FORMATS)}")
+    if arguments.row and arguments.kind != "io-map":
+        raise UsageError("--row is for --kind io-map")
+    options = {"row": arguments.row} if arguments.row else {}
     try:
         import matplotlib
 
@@ -25,7 +28,7 @@ def run(arguments: Namespace) -> int:
     # Text stays text, and the same run gives the same file.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "hdtrace", "pdf.fonttype": 42}):
         metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(Path(arguments.output).suffix)
-        figure = KINDS[arguments.kind](project)
+        figure = KINDS[arguments.kind](project, **options)
         project.keep_private(arguments.output)
         figure.savefig(arguments.output, dpi=200, metadata=metadata)
     return 0

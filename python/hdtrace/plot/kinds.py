@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import BytesIO
+from typing import TYPE_CHECKING
 
 import matplotlib
 import numpy
-from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure as _Figure
 from matplotlib.patches import Patch
 
-from .._hdtrace import MessageMatrix
-from ..streams import STATES_BETWEEN_PAUSES
+from .._hdtrace import Explanation, MessageMatrix
+from ..streams import read_all
 from . import colours
 
 if TYPE_CHECKING:
@@ -30,6 +32,15 @@ _EFFICIENCIES = {
     "transfer": "transfer",
     "io": "I/O",
 }
+
+class Figure(_Figure):
+    """Notebooks show it."""
+
+    def _repr_png_(self) -> bytes:
+        png = BytesIO()
+        self.savefig(png, format="png", dpi=100)
+        return png.getvalue()
+
 
 Parts = list[tuple[float, float, str]]  # begin, length, colour
 
@@ -79,9 +90,7 @@ def timeline(project: Project) -> Figure:
 
 
 def matrix(project: Project) -> Figure:
-    found: MessageMatrix = project.calls().message_matrix()
-    while found.read(STATES_BETWEEN_PAUSES):
-        pass
+    found: MessageMatrix = read_all(project.calls().message_matrix())
     cells = numpy.full((project.process_count, project.process_count), numpy.nan)
     for sender, peer, _, size in found.cells():
         if 0 <= peer < project.process_count:
@@ -159,28 +168,42 @@ def _accesses(project: Project) -> dict[str, numpy.ndarray]:
     return {name: column[is_access] for name, column in columns.items()}
 
 
+class _RankColours:
+    """A scale from the first rank to the last one."""
+
+    def __init__(self, ranks: Iterable[int]) -> None:
+        known = sorted(set(ranks)) or [0]
+        self._norm = matplotlib.colors.Normalize(known[0], max(known[-1], known[0] + 1))
+        self._map = matplotlib.colormaps["cividis"]
+
+    def of(self, rank: int) -> tuple[float, ...]:
+        return self._map(self._norm(rank))
+
+    def add_key(self, figure: Figure) -> None:
+        figure.colorbar(matplotlib.cm.ScalarMappable(self._norm, self._map), ax=figure.axes, label="rank")
+
+
 def io_time(project: Project) -> Figure:
     columns = _accesses(project)
     files, counts = numpy.unique(columns["file"].astype(str), return_counts=True)
     files = files[numpy.argsort(-counts, kind="stable")][:_MOST_FILES]
     ranks = [int(rank) for rank in numpy.unique(columns["rank"])]
-    of_ranks = matplotlib.colormaps["cividis"].resampled(max(len(ranks), 2))
+    of_ranks = _RankColours(ranks)
     figure = Figure(figsize=(8, 1 + 3.2 * max(len(files), 1)), layout="constrained")
     for row, axes in enumerate(figure.subplots(max(len(files), 1), squeeze=False)[:, 0]):
         axes.set(xlabel="time in s", ylabel="offset in bytes")
         if row < len(files):
             axes.set_title(str(files[row]), fontsize="small", loc="left", parse_math=False)
-        for number, rank in enumerate(ranks):
+        for rank in ranks:
             is_here = (columns["rank"] == rank) & (columns["file"] == files[row])
             begin, end, offset, size = (numpy.asarray(columns[name][is_here]) for name in ("start", "end", "offset", "bytes"))
             lines = numpy.stack([numpy.stack([(begin - project.start) / 1e9, offset], 1), numpy.stack([(end - project.start) / 1e9, offset + size], 1)], 1)
-            drawn = LineCollection(lines, colors=[of_ranks(number)], linewidths=1.5)
+            drawn = LineCollection(lines, colors=[of_ranks.of(rank)], linewidths=1.5)
             drawn.set_gid(_rank_id(rank) if row == 0 else f"{_rank_id(rank)}-file-{row}")
             axes.add_collection(drawn)
         axes.autoscale_view()
     if ranks:
-        norm = matplotlib.colors.Normalize(ranks[0], max(ranks[-1], ranks[0] + 1))
-        figure.colorbar(matplotlib.cm.ScalarMappable(norm, "cividis"), ax=figure.axes, label="rank")
+        of_ranks.add_key(figure)
     return figure
 
 
@@ -188,7 +211,50 @@ def io_size(project: Project) -> Figure:
     return _sizes(_accesses(project)["bytes"], "accesses to files")
 
 
-KINDS: dict[str, Callable[[Any], Figure]] = {
+Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+def _in_rows(begin: int, end: int, width: int) -> Iterator[Rectangle]:
+    """A piece of a file in rows of so many bytes: the row that it begins in, whole rows, and the one that it ends in."""
+    first, last = begin // width, (end - 1) // width
+    if first == last:
+        yield begin % width, first, (end - 1) % width + 1, first + 1
+        return
+    yield begin % width, first, width, first + 1
+    if last > first + 1:
+        yield 0, first + 1, width, last
+    yield 0, last, (end - 1) % width + 1, last + 1
+
+
+def io_map(project: Project, row: int | None = None) -> Figure:
+    """row: bytes in a row; a power of two about the square root of the file's size if nothing is said"""
+    explanation = Explanation(project._project, None, None)
+    timeline = read_all(read_all(explanation).timeline())
+    known = timeline.file_accesses()
+    files = sorted((number for number, file in enumerate(known) if file["kept"]), key=lambda number: -known[number]["accesses"])[:_MOST_FILES]
+    figure = Figure(figsize=(7, 1 + 4.5 * max(len(files), 1)), layout="constrained")
+    of_ranks = _RankColours(process.rank for process in project.processes)
+    for place, axes in enumerate(figure.subplots(max(len(files), 1), squeeze=False)[:, 0]):
+        axes.set(xlabel="byte in the row", ylabel="row")
+        if place == len(files):
+            break
+        pieces = timeline.file_pieces(files[place])
+        size = max(end for *_, end in pieces)
+        width = row or 1 << (math.isqrt(size - 1) if size > 1 else 1).bit_length()
+        axes.set_title(f"{known[files[place]]['file']}: rows of {width:,} bytes", fontsize="small", loc="left", parse_math=False)
+        for rank in sorted({piece[0] for piece in pieces}):
+            rectangles = [one for piece in pieces if piece[0] == rank for one in _in_rows(piece[4], piece[5], width)]
+            corners = [[(left, top), (right, top), (right, bottom), (left, bottom)] for left, top, right, bottom in rectangles]
+            drawn = PolyCollection(corners, facecolors=[of_ranks.of(rank)], linewidths=0)
+            drawn.set_gid(_rank_id(rank) if place == 0 else f"{_rank_id(rank)}-file-{place}")
+            axes.add_collection(drawn)
+        axes.set(xlim=(0, min(width, size)), ylim=(-(-size // width), 0))
+    if files:
+        of_ranks.add_key(figure)
+    return figure
+
+
+KINDS: dict[str, Callable[..., Figure]] = {
     "timeline": timeline,
     "matrix": matrix,
     "sizes": sizes,
@@ -197,4 +263,5 @@ KINDS: dict[str, Callable[[Any], Figure]] = {
     "critical-path": critical_path,
     "io-time": io_time,
     "io-size": io_size,
+    "io-map": io_map,
 }
