@@ -86,9 +86,11 @@ class Browser:
             assert time.monotonic() < end, f"{expression} did not become true; the page said {self.said}"
             time.sleep(0.05)
 
-    def open(self, path, link=""):
+    def open(self, page, link=""):
+        """A file, or an address."""
+        address = page if isinstance(page, str) else page.resolve().as_uri()
         self.send("Page.navigate", url="about:blank")
-        self.send("Page.navigate", url=f"{path.resolve().as_uri()}{link}")
+        self.send("Page.navigate", url=f"{address}{link}")
         self.wait_for("document.documentElement?.dataset.ready === 'yes'")
         self.frames()
 
@@ -98,7 +100,7 @@ class Browser:
 
     def press(self, *keys):
         for key in keys:
-            text = {"text": key} if len(key) == 1 else {}
+            text = {"text": key} if len(key) == 1 else {"text": "\r"} if key == "Enter" else {}
             self.send("Input.dispatchKeyEvent", type="keyDown", key=key, windowsVirtualKeyCode=13 if key == "Enter" else 9 if key == "Tab" else 0, **text)
             self.send("Input.dispatchKeyEvent", type="keyUp", key=key)
         self.frames()

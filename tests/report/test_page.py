@@ -17,6 +17,7 @@ SHOWN = "</script><script>document.title=1</script><img src=x onerror=alert(1)>\
     ("communication", ["Messages between processes", "Slowest collective operations"]),
     ("files", ["no files"]),
     ("checks", ["found"]),
+    ("objects", ["How it was run", "Communicators", "WORLD"]),
 ])
 def test_parts_are_shown(page, part, words):
     page.ask(f"location.hash = '#{part}'")
@@ -29,6 +30,8 @@ def test_parts_are_shown(page, part, words):
 def test_figures_are_those_of_analyze(page, heat):
     with hdtrace.open(heat) as project:
         parallel = project.analyze().efficiencies["parallel"]
+    page.ask("location.hash = '#summary'")
+    page.frames()
     assert f"{parallel * 100:.1f} %" in page.ask("document.querySelector('.efficiencies').textContent")
 
 
@@ -62,7 +65,7 @@ def test_nothing_else_may_run_in_the_page(page):
     page.said.clear()
 
 
-@pytest.mark.parametrize("part", ["summary", "timeline", "where", "iterations", "communication", "files", "checks"])
+@pytest.mark.parametrize("part", ["summary", "timeline", "where", "iterations", "communication", "files", "checks", "objects"])
 def test_fits_on_a_telephone(page, part):
     page.resize(390, 800)
     page.ask(f"location.hash = '#{part}'")

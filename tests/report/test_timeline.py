@@ -141,15 +141,31 @@ def test_a_link_leads_to_a_time(page, heat, make_report):
     assert page.ask(f"{TIMELINE}.view.end - {TIMELINE}.view.begin") == pytest.approx(duration / 4, rel=0.01)
 
 
-def test_says_what_a_limit_leaves_out(browser, heat, make_report, tmp_path):
+def test_says_what_a_limit_leaves_out(heat, make_report, tmp_path):
     import shutil
 
     copy = shutil.copytree(heat.parent, tmp_path / "copy")
     page = make_report(copy / heat.name, "--limit", "1")
-    assert page.stat().st_size < 2_000_000
+    assert page.stat().st_size < 1_000_000
     from hdtrace.report.content import collect
 
     with hdtrace.open(copy) as project:
         content = collect(project, 4000)
     assert any("--limit" in note for note in content.facts["notes"])
     assert not all(lane[5] for lane in content.facts["lanes"])
+
+
+def test_a_limit_holds_for_the_whole_page(tmp_path):
+    """Also for tables: rows go before calls do, and it is told."""
+    from hdtrace.report.content import collect
+    from hdtrace.report.document import html
+    from projects_of_lines import write_project
+
+    own = "<Send size='4' cid='0' toRank='1' toTag='{i}' name='x{i:0600}' time='{i}.3' end='{i}.4' />\n"  # each with a text of its own, and never received
+    project = hdtrace.open(write_project(tmp_path, "".join(own.format(i=i) for i in range(1, 1500)), ""))
+    whole, large, small = (collect(project, limit) for limit in (None, 800_000, 200_000))
+    page = 120_000  # bytes of style and script
+    assert len(html([whole])) > 1_000_000 and whole.facts["phrases"]
+    assert len(html([large])) < 800_000 + page and len(html([small])) < 200_000 + page
+    assert len(small.facts["findings"]) < len(large.facts["findings"])
+    assert any("findings" in note for note in small.facts["notes"]) and any("--limit" in note for note in small.facts["notes"])

@@ -8,8 +8,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from ..project import Project
-from ..report.content import collect
+from ..report.content import Content, collect
 from ..report.document import html
+from . import analyze
 from .output import UsageError
 
 
@@ -28,11 +29,23 @@ def _write(path: Path, text: str) -> None:
             raise
 
 
+_PAGE = 200_000  # bytes of the page itself, about, and of the comparison for each run
+
+
+def _contents(projects: list[Project], limit: int) -> list[Content]:
+    """Each run has an equal part of the page."""
+    return [collect(project, max(1, limit // len(projects) - _PAGE)) for project in projects]
+
+
 def run(arguments: Namespace) -> int:
     if arguments.limit < 1:
         raise UsageError(f"--limit {arguments.limit}: at least 1")
-    project = Project(*arguments.project)
-    text = html(collect(project, arguments.limit * 1_000_000))
-    project.keep_private(arguments.output)
+    projects = [Project(*paths) for paths in analyze.projects(arguments.project)]
+    limit = arguments.limit * 1_000_000
+    text = html(_contents(projects, limit))
+    if len(text) > limit:
+        raise UsageError(f"--limit {arguments.limit}: the page of this run needs at least {-(-len(text) // 1_000_000)} megabytes")
+    for project in projects:
+        project.keep_private(arguments.output)
     _write(Path(arguments.output), text)
     return 0

@@ -100,15 +100,13 @@ def _rows(run: Run, title: str, kind: str, text: Callable[[RunFact], str]) -> li
     return [[title, text(fact), _ranks(fact)] for fact in facts[:most]] + more
 
 
-def run_tables(run: Run) -> list[str]:
-    """For people; nothing if nothing is known."""
-    tables = []
+def run_rows(run: Run) -> Iterator[tuple[list[str], list[list[object]]]]:
+    """Heads and lines of each table that has any."""
     rows = [row for title, kind, text in _SHOWN for row in _rows(run, title, kind, text)]
     rows += [["processor time", text, ""] for text in _used(run.processes)]
-    if rows:
-        tables.append(table(["run", "", "ranks"], rows))
     names = Counter(thread.name for process in run.processes for thread in process.threads if thread.name)
-    for heads, lines in (
+    tables: list[tuple[list[str], list[list[Any]]]] = [
+        (["run", "", "ranks"], rows),
         (["note", "value", "ranks"], [[fact.values.get("key", ""), _value(fact, "value"), _ranks(fact)] for fact in run.of_kind("Note")]),
         (
             ["setting", "value", "from", "ranks"],
@@ -129,12 +127,15 @@ def run_tables(run: Run) -> list[str]:
                 for fact in run.of_kind("Variable")
             ],
         ),
-        (["thread", "count"], sorted(names.items())),
+        (["thread", "count"], [[name, count] for name, count in sorted(names.items())]),
         (["function", "recorded", "ignored"], [[name, count.recorded, count.ignored] for name, count in sorted(run.calls.items())]),
-    ):
-        if lines:
-            tables.append(table(heads, lines, ["count", "recorded", "ignored"]))
-    return tables
+    ]
+    yield from ((heads, lines) for heads, lines in tables if lines)
+
+
+def run_tables(run: Run) -> list[str]:
+    """For people; nothing if nothing is known."""
+    return [table(heads, lines, ["count", "recorded", "ignored"]) for heads, lines in run_rows(run)]
 
 
 def _comment(text: str) -> str:

@@ -113,6 +113,13 @@ def parse_count(text: str) -> int:
     return value
 
 
+def parse_port(text: str) -> int:
+    value = int(text)
+    if not 0 <= value <= 65535:
+        raise ValueError(text)
+    return value
+
+
 def parse_speed(text: str) -> float:
     """Of a processor, in operations per second."""
     value = float(text)
@@ -144,7 +151,7 @@ _FILTERS_BUT_TIME = (
 _FILTERS = (*_FILTERS_BUT_TIME, _INTERVAL)
 
 _KINDS = tuple(kind.name for kind in finding_kinds())
-_PLOTS = ("timeline", "matrix", "sizes", "waits", "efficiency", "critical-path", "io-time", "io-size")
+_PLOTS = ("timeline", "matrix", "sizes", "waits", "efficiency", "critical-path", "io-time", "io-size", "io-map")
 _TRACER = tuple(Argument(name, help, value, is_for_tracer=True) for name, value, help in OPTIONS)
 
 COMMANDS = (
@@ -256,23 +263,35 @@ COMMANDS = (
         "The page is one HTML file, for any browser of 2023 or later; it needs no network. Its figures are those of hdtrace analyze, check and stats. "
         "The timeline has a lane for each thread, with its calls, messages, wait states and the critical path; it is zoomed, searched and "
         "asked with mouse or keyboard. Where the file would become larger than --limit says, single calls of some threads are left out, those that are "
-        "least on the critical path; the page says of which.",
+        "least on the critical path, and if need be rows of tables; the page says what it lacks. Several projects, each a .proj file or a directory, are compared: how the program scales, where the runs "
+        "differ, and their timelines on one scale.",
         (
             _PROJECT,
             Argument("--output", "the page [report.html]", "FILE", short="-o", default="report.html"),
-            Argument("--limit", "how large the packed calls may be together, in megabytes [60]", "MEGABYTES", parse=int, default=60),
+            Argument("--limit", "how large the page may be, in megabytes [60]", "MEGABYTES", parse=int, default=60),
         ),
         "report",
+    ),
+    Command(
+        "view",
+        "show the same page from a server of this machine, for traces that are too large for a file",
+        "Prints an address for a browser on this machine, and shows the page there until it is ended with Ctrl-C. The browser gets single calls of the threads that it "
+        "shows, when it shows them: nothing is left out. Only this machine can reach the address, and only who knows it: it has a secret token in it. From another machine: ssh -L "
+        "8080:127.0.0.1:8080 HOST, with --port 8080.",
+        (_PROJECT, Argument("--port", "the port of the server [any that is free]", "PORT", parse_port, default=0)),
+        "view",
     ),
     Command(
         "plot",
         "draw a figure of a run, for papers",
         "The file is SVG, PDF or PNG, as its name ends. In an SVG all of a rank is a group with the name rank-N, which editors show as an object. "
         "Needs matplotlib. timeline: calls over time; matrix: bytes between ranks; sizes: of messages; waits: wait states of each rank; "
-        "efficiency; critical-path: how long it is in each rank; io-time: offsets in files over time; io-size: sizes of accesses to files.",
+        "efficiency; critical-path: how long it is in each rank; io-time: offsets in files over time; io-size: sizes of accesses to files; io-map: the bytes of "
+        "each file in rows, coloured by rank.",
         (
             _PROJECT,
             Argument("--kind", "what is drawn [timeline]", "KIND", choices=_PLOTS, default="timeline"),
+            Argument("--row", "of io-map: bytes in a row [a power of two, so that the map is about as high as wide]", "BYTES", parse_count),
             Argument("--output", "the figure [plot.svg]", "FILE", short="-o", default="plot.svg"),
         ),
         "plot",
@@ -312,6 +331,8 @@ COMMANDS = (
             Argument("--every", "look so often [1]", "SECONDS", parse_seconds, default=1.0),
             Argument("--stuck-seconds", "how long calls last before they are looked into [10]", "SECONDS", parse_seconds, default=10.0),
             Argument("--once", "look once"),
+            Argument("--page", "show it as a page for a browser on this machine instead, until Ctrl-C is pressed, as hdtrace view does"),
+            Argument("--port", "of that page [any that is free]", "PORT", parse_port, default=0),
             Argument("--json", "look once, and write JSON, for programs"),
         ),
         "watch",

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
 from .._hdtrace import printable
 from ..live import Activity, LiveRun
 from .output import UsageError, duration, print_json, table
+from ..report.document import watch_html
+from ..report.server import Answer, PageServer
 from .stuck import Watch, rank_list, stuck_lines
+from .view import serve
 
 _CLEAR = "\x1b[H\x1b[2J"
 _WHAT = {"inside": "in", "polls": "polls", "computes": "computes since", "ended": "ended after"}
 _MOST_ROWS = 40
+_MOST_PAGE_ROWS = 500
 
 
 def _rows(activities: Sequence[Activity], until: int) -> Iterable[list[object]]:
@@ -42,6 +49,47 @@ def _has_ended(activities: Sequence[Activity]) -> bool:
     return bool(activities) and all(one.state == "ended" for one in activities)
 
 
+class _Page:
+    """What a browser shows of the run; it is looked at in a thread of its own until it has ended."""
+
+    def __init__(self, folder: Path, watch: Watch, every: float) -> None:
+        self._watch = watch
+        self._every = every
+        self._html = watch_html().encode()
+        self._known: dict[str, Any] = {"folder": str(folder), "processes": [], "rows": [], "stuck": None, "has_ended": False, "problem": ""}
+
+    def follow(self) -> None:
+        while not self._known["has_ended"]:
+            try:
+                self._look()
+            except OSError as error:
+                self._known = self._known | {"problem": str(error)}
+            time.sleep(self._every)
+
+    def _look(self) -> None:
+        self._watch.look()
+        activities, now = self._watch.activities, self._watch.now
+        self._known = self._known | {
+            "time": time.strftime("%H:%M:%S"),
+            "processes": [[one.rank, one.state] for one in activities],
+            "rows": list(_rows(activities, time.time_ns()))[:_MOST_PAGE_ROWS],
+            "stuck": now and asdict(now),
+            "has_ended": _has_ended(activities),
+            "problem": "",
+        }
+
+    def answer(self, path: str) -> Answer | None:
+        if path == "":
+            return "text/html; charset=utf-8", self._html
+        return ("application/json", json.dumps(self._known).encode()) if path == "now" else None
+
+
+def _show_page(folder: Path, watch: Watch, arguments: Namespace) -> int:
+    page = _Page(folder, watch, arguments.every)
+    Thread(target=page.follow, daemon=True).start()
+    return serve(PageServer(page.answer, arguments.port), str(folder))
+
+
 def run(arguments: Namespace) -> int:
     folder = Path(arguments.folder)
     if not folder.is_dir():
@@ -51,6 +99,8 @@ def run(arguments: Namespace) -> int:
         print_json([asdict(one) for one in live.look()])
         return 0
     watch = Watch(live, arguments.stuck_seconds)
+    if arguments.page:
+        return _show_page(folder, watch, arguments)
     clear = _CLEAR if sys.stdout.isatty() and not arguments.once else ""
     while True:
         watch.look()

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import time
-from base64 import b64encode
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
-from .._hdtrace import CALL_CLASSES, WAIT_KINDS, CallSite, Explanation, Lane, TimelineReader
+from .._hdtrace import CALL_CLASSES, WAIT_KINDS, CallSite, Explanation, TimelineReader
 from ..analysis import Analysis
 from ..cli import analyze, check
 from ..cli.output import Progress
 from ..project import Project
-from ..streams import STATES_BETWEEN_PAUSES
+from ..streams import STATES_BETWEEN_PAUSES, read_all
+from . import objects
+from .inert import inert
 
-_MOST_ROWS = 1000
+_MOST_ROWS = (1000, 200, 40, 8)  # of a table: the first that is small enough
+_CELLS = 20  # of a matrix, for each of these rows
 _MOST_POINTS = 2000  # of a phase
-_MOST_FINDINGS = 2000
+_MOST_FILES = 50  # whose accesses are drawn
+_FOR_FILES = 0.25  # of the size that is left for what is drawn
+_OF_LANE = ("calls", "messages", "waits", "regions")  # the sections of a lane
+
+Section = Callable[[], bytes]
 
 
 @dataclass(frozen=True)
 class Content:
-    """Facts become JSON; sections are by name, in base64."""
+    """What a page tells of a run: facts become JSON; sections by name give streams of zlib when they are wanted."""
 
     facts: dict[str, Any]
-    sections: dict[str, bytes]
+    sections: dict[str, Section]
+    analysis: Analysis
+    least: int
+    """How many bytes the page needs at least, if nothing else may be left out."""
 
 
 def _read(what: Explanation | TimelineReader, doing: str) -> None:
@@ -37,32 +48,42 @@ def _site(site: CallSite) -> dict[str, Any]:
     return {"text": str(site), "file": site.file, "line": site.line}
 
 
-def _with_points(phase: dict[str, Any]) -> dict[str, Any]:
+def _with_points(phase: dict[str, Any], most_outliers: int = _MOST_ROWS[0]) -> dict[str, Any]:
     """With as many iterations as can be seen: number, beginning and time of the longest in each group of neighbours."""
     times, begins = phase["times"], phase["begins"]
     width = -(-len(times) // _MOST_POINTS)
     longest = [max(range(first, min(first + width, len(times))), key=times.__getitem__) for first in range(0, len(times), width)]
     kept = {key: value for key, value in phase.items() if key not in ("times", "begins")}
-    return kept | {"points": [[i + 1, begins[i], times[i]] for i in longest], "outliers": sorted(phase["outliers"], key=lambda one: -one["excess"])[:_MOST_ROWS]}
+    return kept | {"points": [[i + 1, begins[i], times[i]] for i in longest], "outliers": sorted(phase["outliers"], key=lambda one: -one["excess"])[:most_outliers]}
 
 
-def _shortened(analysis: dict[str, Any], notes: list[str]) -> dict[str, Any]:
-    """Pages need not have all rows: those of least time go."""
+class _Rows:
+    """Tables that pages have need not have all rows; it is noted what goes."""
 
-    def first(rows: list[Any], what: str) -> list[Any]:
-        if len(rows) > _MOST_ROWS:
-            notes.append(f"Of {len(rows):,} {what} only the first {_MOST_ROWS:,}; 'hdtrace analyze --json' has all.")
-        return rows[:_MOST_ROWS]
+    def __init__(self, most: int, notes: list[str]) -> None:
+        self.most = most
+        self.notes = notes
 
-    path = analysis["critical_path"]
-    return analysis | {
-        "wait_states": first(analysis["wait_states"], "sums of wait states"),
-        "causes": first(analysis["causes"], "causes of waiting"),
-        "critical_path": path | {"profile": first(path["profile"], "parts of the critical path")},
-        "phases": [_with_points(phase) for phase in analysis["phases"]],
-        "io": {name: first(rows, f"rows of {name} in I/O") for name, rows in analysis["io"].items()},
-        "time": {by: first(rows, f"rows of time by {by}") for by, rows in analysis["time"].items()},
-    }
+    def first(self, rows: list[Any], what: str, all_have: str = "hdtrace analyze --json", most: int | None = None) -> list[Any]:
+        most = most or self.most
+        if len(rows) > most:
+            self.notes.append(f"Of {len(rows):,} {what} only the first {most:,}; '{all_have}' has all.")
+        return rows[:most]
+
+    def analysis(self, all_of_it: dict[str, Any]) -> dict[str, Any]:
+        path = all_of_it["critical_path"]
+        return all_of_it | {
+            "wait_states": self.first(all_of_it["wait_states"], "sums of wait states"),
+            "causes": self.first(all_of_it["causes"], "causes of waiting"),
+            "critical_path": path | {"profile": self.first(path["profile"], "parts of the critical path")},
+            "phases": [_with_points(phase, self.most) for phase in self.first(all_of_it["phases"], "phases")],
+            "io": {name: self.first(rows, f"rows of {name} in I/O") for name, rows in all_of_it["io"].items()},
+            "time": {by: self.first(rows, f"rows of time by {by}") for by, rows in all_of_it["time"].items()},
+        }
+
+    def matrix(self, cells: list[tuple[int, int, int, int]]) -> list[dict[str, int]]:
+        largest = self.first(sorted(cells, key=lambda cell: -cell[3]), "pairs of ranks", "hdtrace stats --matrix bytes", self.most * _CELLS)
+        return [{"from": sender, "to": peer, "messages": messages, "bytes": size} for sender, peer, messages, size in largest]
 
 
 def _about(project: Project) -> list[tuple[str, str]]:
@@ -84,76 +105,129 @@ def _about(project: Project) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in known if value]
 
 
-def _chosen(lanes: list[Lane], analysis: dict[str, Any], limit: int, notes: list[str]) -> set[int]:
-    """The lanes of which single calls are told: as many as fit, those that are longest on the critical path first."""
-    on_path = {row["rank"]: row["seconds"] for row in analysis["critical_path"]["ranks"]}
-    order = sorted(range(len(lanes)), key=lambda i: (-on_path.get(lanes[i].rank, 0), i))
-    chosen = set()
-    for number in order:
-        lane = lanes[number]
-        size = sum(len(part) for part in (lane.calls, lane.messages, lane.waits, lane.regions)) * 4 // 3
-        if size > limit:
-            break
-        limit -= size
-        chosen.add(number)
-    if len(chosen) < len(lanes):
-        notes.append(
-            f"Single calls, messages and wait states of {len(lanes) - len(chosen):,} of {len(lanes):,} threads, for the size of the file (--limit): "
-            "of these the timeline shows how much of their time they spent in which class of calls."
-        )
-    return chosen
+class _Traces:
+    """All that is read."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.explanation = Explanation(project._project, None, None)
+        _read(self.explanation, "analyzing")
+        self.analysis = Analysis.of(project._project, self.explanation)
+        self.described = analyze.describe(project.name, self.analysis)
+        self.timeline = self.explanation.timeline()
+        _read(self.timeline, "drawing")
+        self.lanes = list(self.timeline.lanes)
+        self.gatherings, self.gathering_names = self.timeline.gatherings()
+        self.findings = [asdict(one) for one in check.find(project, project.checker(), schemas=False)]
+        self.matrix = read_all(project.calls().message_matrix()).cells()
 
 
-def _findings(project: Project, notes: list[str]) -> list[dict[str, Any]]:
-    findings = [asdict(one) for one in check.find(project, project.checker(), schemas=False)]
-    if len(findings) > _MOST_FINDINGS:
-        notes.append(f"Of {len(findings):,} findings only the first {_MOST_FINDINGS:,}; 'hdtrace check --all' shows all.")
-    return findings[:_MOST_FINDINGS]
-
-
-def collect(project: Project, limit: int) -> Content:
-    """Reads the traces. What would make the file larger than so many bytes is left out."""
-    notes: list[str] = []
-    explanation = Explanation(project._project, None, None)
-    _read(explanation, "analyzing")
-    analysis = _shortened(analyze.describe(project.name, Analysis.of(project._project, explanation)), notes)
-    timeline = explanation.timeline()
-    _read(timeline, "drawing")
-    findings = _findings(project, notes)
-    matrix = project.calls().message_matrix()
-    while matrix.read(STATES_BETWEEN_PAUSES):
-        pass
-    gatherings, names = timeline.gatherings()
-    lanes = list(timeline.lanes)
-    sections = {"shares": timeline.shares(), "path": timeline.path(), "gatherings": gatherings}
-    chosen = _chosen(lanes, analysis, limit - sum(map(len, sections.values())) * 4 // 3, notes)
-    for number in sorted(chosen):
-        lane = lanes[number]
-        sections |= {f"calls-{number}": lane.calls, f"messages-{number}": lane.messages, f"waits-{number}": lane.waits, f"regions-{number}": lane.regions}
-    notes += [f"{text}: the trace was cut off." for text in explanation.missing]
+def _facts(read: _Traces, rows: _Rows) -> dict[str, Any]:
+    """All but what belongs to single calls."""
+    project, timeline = read.project, read.timeline
+    findings = rows.first(read.findings, "findings", "hdtrace check --all", 2 * rows.most)
     kinds = {one["kind"] for one in findings}
-    facts = {
+    return {
         "name": project.name,
         "processes": project.process_count,
         "duration": timeline.duration,
         "parts": timeline.parts,
         "about": _about(project),
-        "notes": notes,
-        "call_count": sum(lane.call_count for lane in lanes),
-        "analysis": analysis,
+        "call_count": sum(lane.call_count for lane in read.lanes),
+        "analysis": rows.analysis(read.described),
         "findings": findings,
         "kinds": {name: {"title": kind.title, "means": kind.means, "do": kind.what_to_do} for name, kind in check.KINDS.items() if name in kinds},
-        "matrix": [{"from": sender, "to": peer, "messages": messages, "bytes": size} for sender, peer, messages, size in matrix.cells()],
-        "lanes": [[lane.rank, lane.thread, lane.host, lane.call_count, lane.message_count, number in chosen] for number, lane in enumerate(lanes)],
+        "matrix": rows.matrix(read.matrix),
+        "objects": objects.describe(project, rows.most, rows.notes),
         "classes": CALL_CLASSES,
         "wait_kinds": WAIT_KINDS,
-        "phrases": timeline.phrases(),
         "names": timeline.names(),
-        "gathering_names": names,
+        "gathering_names": read.gathering_names,
         "sites": [_site(site) for site in project.call_sites],
         "communicators": [
             {"name": label, "ranks": [member.global_rank for member in one.members] if len(one.members) < project.process_count else None}
             for one, label in zip(project.communicators, project.communicator_labels)
         ],
     }
-    return Content(facts, {name: b64encode(section) for name, section in sections.items()})
+
+
+class _Room:
+    """How many bytes are left in a page; there may be no limit."""
+
+    def __init__(self, limit: int | None) -> None:
+        self.left = limit
+
+    def take(self, size: int) -> bool:
+        if self.left is not None and size > self.left:
+            return False
+        if self.left is not None:
+            self.left -= size
+        return True
+
+    def part(self, share: float) -> _Room:
+        """What is left of that belongs to this one."""
+        return _Room(None if self.left is None else int(self.left * share))
+
+
+def _packed_size(*sections: Section) -> int:
+    """In base64, with the element that holds it."""
+    return sum(len(section()) * 4 // 3 + 80 for section in sections)
+
+
+def _files(read: _Traces, room: _Room, sections: dict[str, Section], notes: list[str]) -> list[dict[str, Any]]:
+    """The files whose accesses can be drawn, those with most of them first; adds a section for each."""
+    files = sorted(read.timeline.file_accesses(), key=lambda file: -file["accesses"])
+    rows: list[dict[str, Any]] = []
+    for file in files[:_MOST_FILES]:
+        section = partial(bytes, file.pop("bytes"))
+        if not room.take(_packed_size(section)):
+            break
+        sections[f"file-{len(rows)}"] = section
+        rows.append(file)
+    if rest := len(files) - len(rows):
+        notes.append(f"Where the accesses of {rest:,} of {len(files):,} files are, those with the fewest ones or too many for the size of the file (--limit).")
+    return rows
+
+
+def _detailed(read: _Traces, room: _Room, sections: dict[str, Section], notes: list[str]) -> set[int]:
+    """The lanes of which single calls are told: as many as fit, those that are longest on the critical path first; adds their sections."""
+    on_path = {row["rank"]: row["seconds"] for row in read.described["critical_path"]["ranks"]}
+    lanes, detailed = read.lanes, set()
+    for number in sorted(range(len(lanes)), key=lambda i: (-on_path.get(lanes[i].rank, 0), i)):
+        own = {f"{name}-{number}": partial(getattr, lanes[number], name) for name in _OF_LANE}
+        if room.left is not None and not room.take(_packed_size(*own.values())):
+            break
+        sections |= own
+        detailed.add(number)
+    if rest := len(lanes) - len(detailed):
+        notes.append(
+            f"Single calls, messages and wait states of {rest:,} of {len(lanes):,} threads, for the size of the file (--limit): "
+            "of these the timeline shows how much of their time they spent in which class of calls."
+        )
+    return detailed
+
+
+def collect(project: Project, limit: int | None) -> Content:
+    """Reads the traces. What would make the page larger than so many bytes is left out; nothing if there is no limit."""
+    read = _Traces(project)
+    whole = {"shares": read.timeline.shares(), "path": read.timeline.path(), "gatherings": read.gatherings}
+    sections: dict[str, Section] = {name: partial(bytes, packed) for name, packed in whole.items()}
+    for most in _MOST_ROWS:
+        notes: list[str] = []
+        facts = _facts(read, _Rows(most, notes))
+        least = len(inert(facts)) + _packed_size(*sections.values())
+        if limit is None or least <= limit // 2:
+            break
+    room = _Room(None if limit is None else max(0, limit - least))
+    files = _files(read, room.part(_FOR_FILES), sections, notes)
+    room.take(_packed_size(*(sections[f"file-{number}"] for number in range(len(files)))))
+    phrases = read.timeline.phrases()
+    has_phrases = limit is None or room.take(len(inert(phrases)))
+    detailed = _detailed(read, room if has_phrases else _Room(0), sections, notes)
+    facts |= {
+        "file_accesses": files,
+        "phrases": phrases if has_phrases else [],
+        "lanes": [[lane.rank, lane.thread, lane.host, lane.call_count, lane.message_count, number in detailed] for number, lane in enumerate(read.lanes)],
+        "notes": notes + [f"{text}: the trace was cut off." for text in read.explanation.missing],
+    }
+    return Content(facts, sections, read.analysis, least)

@@ -1,7 +1,11 @@
 // Texts and elements. Names out of a trace only ever become text nodes.
 
-export function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
+export const element = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
+
+/** An element of a drawing. */
+export const drawn = (name, attributes, ...children) => fill(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
+
+function fill(made, attributes = {}, children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if (value !== false && value !== null) made.setAttribute(key, value === true ? "" : value);

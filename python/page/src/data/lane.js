@@ -1,6 +1,5 @@
 // The calls of a thread, its wait states, its messages and its regions. All times are nanoseconds after the run's beginning.
 import { Packed, unpack } from "./packed.js";
-import { section } from "./sections.js";
 
 const MOST_UNPACKED = 4000; // blocks of a thousand calls, of all lanes together
 
@@ -39,8 +38,8 @@ function unpackBlock(bytes, block) {
 }
 
 export class Lane {
-  constructor(number, [rank, thread, host, calls, messages, isDetailed]) {
-    Object.assign(this, { number, rank, thread, host, calls, messages, isDetailed });
+  constructor(source, number, [rank, thread, host, calls, messages, isDetailed]) {
+    Object.assign(this, { source, number, rank, thread, host, calls, messages, isDetailed });
     this.blocks = null;
     this.waits = this.marks = this.received = [];
     this.shares = new Map();
@@ -58,7 +57,7 @@ export class Lane {
 
   async #load() {
     const [calls, messages, waits, regions] = await Promise.all(
-      ["calls", "messages", "waits", "regions"].map((what) => unpack(section(`${what}-${this.number}`))),
+      ["calls", "messages", "waits", "regions"].map(async (what) => unpack(await this.source.section(`${what}-${this.number}`))),
     );
     this.#readMessages(new Packed(messages));
     this.#readWaits(new Packed(waits));

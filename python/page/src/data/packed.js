@@ -1,10 +1,7 @@
 // Reads what hdtrace/report/packed.h packs.
 
-/** A stream of zlib in base64, as bytes. */
-export async function unpack(base64) {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+/** What a stream of zlib has in it. */
+export async function unpack(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

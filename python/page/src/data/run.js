@@ -1,7 +1,6 @@
 // A run, as the document tells it.
 import { Lane } from "./lane.js";
 import { Packed, unpack } from "./packed.js";
-import { facts, section } from "./sections.js";
 
 const WAITING = 15; // as in hdtrace/report/shares.h
 
@@ -11,9 +10,11 @@ function phraseOf([name, callClass, words, leftOut], classes) {
 }
 
 export class Run {
-  constructor() {
-    Object.assign(this, facts());
-    this.lanes = this.lanes.map((lane, number) => new Lane(number, lane));
+  /** source: has the sections of the timeline; isServed: lanes are loaded when they are looked at. */
+  constructor(source, facts, isServed) {
+    Object.assign(this, facts);
+    Object.assign(this, { source, isServed });
+    this.lanes = this.lanes.map((lane, number) => new Lane(source, number, lane));
     this.phrases = this.phrases.map((phrase) => phraseOf(phrase, this.classes));
     this.path = [];
     this.gatherings = [];
@@ -27,8 +28,13 @@ export class Run {
   }
 
   /** What is seen from far away. */
-  async loadShares() {
-    const packed = new Packed(await unpack(section("shares")));
+  loadShares() {
+    this.loadingShares ??= this.#loadShares();
+    return this.loadingShares;
+  }
+
+  async #loadShares() {
+    const packed = new Packed(await this.#unpacked("shares"));
     for (const lane of this.lanes)
       for (let count = packed.number(); count > 0; count--) {
         const kind = packed.number();
@@ -37,8 +43,35 @@ export class Run {
       }
   }
 
-  async loadOverlays() {
-    const [path, gatherings] = await Promise.all(["path", "gatherings"].map((name) => unpack(section(name))));
+  get isLoaded() {
+    return this.lanes.every((lane) => lane.blocks || !lane.isDetailed);
+  }
+
+  /** Gets the calls of all lanes. */
+  async loadLanes(progress = () => {}) {
+    for (const lane of this.order) {
+      await lane.load();
+      progress(lane);
+    }
+  }
+
+  /** About how many calls of a lane there are in this time. */
+  countIn(lane, begin, end) {
+    if (lane.blocks || !this.isServed) return lane.countIn(begin, end);
+    return lane.calls * Math.max(0, Math.min(1, (Math.min(end, this.duration) - Math.max(begin, 0)) / Math.max(1, this.duration)));
+  }
+
+  async #unpacked(name) {
+    return unpack(await this.source.section(name));
+  }
+
+  loadOverlays() {
+    this.loadingOverlays ??= this.#loadOverlays();
+    return this.loadingOverlays;
+  }
+
+  async #loadOverlays() {
+    const [path, gatherings] = await Promise.all(["path", "gatherings"].map((name) => this.#unpacked(name)));
     this.#readPath(new Packed(path));
     this.#readGatherings(new Packed(gatherings));
   }

@@ -1,11 +1,24 @@
 // What hdtrace check found.
+import { deadlockGraph } from "../figures/deadlock_graph.js";
 import { count, element, siteText } from "../text.js";
 
 const MOST_OF_A_KIND = 25;
 
+/** A place in the program, and on demand what led there. */
+function end(name, site) {
+  const line = (frame) => element("li", {}, siteText(frame), frame.file ? ` in ${frame.file}` : "");
+  const frames = site.frames ?? [];
+  const text = siteText(site);
+  return [element("dt", {}, name), element("dd", {}, frames.length > 1 ? element("details", {}, element("summary", {}, text), element("ol", {}, frames.map(line))) : text)];
+}
+
+function ends(one) {
+  const known = [["the call", one.site], ["the other call", one.other_site]].filter(([, site]) => site);
+  return element("dl", { class: "where" }, known.flatMap(([name, site]) => end(name, site)), element("dt", {}, "trace"), element("dd", {}, `${one.file}${one.line ? `:${one.line}` : ""}`));
+}
+
 function finding(one) {
-  const ends = [one.site, one.other_site].filter(Boolean).map(siteText);
-  return element("li", {}, one.text, ends.length ? element("p", { class: "where" }, ends.join(" — ")) : null, element("p", { class: "help" }, `${one.file}${one.line ? `:${one.line}` : ""}`));
+  return element("li", {}, one.text, one.waiting ? deadlockGraph(one.waiting) : null, ends(one), one.because ? element("p", { class: "help" }, `This may only be so because ${one.because} is not whole.`) : null);
 }
 
 export function checks(run) {

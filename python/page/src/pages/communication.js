@@ -1,5 +1,6 @@
 // Who talks to whom, and which collective operations last longest.
 import { bytes, count, duration, element, seconds, place } from "../text.js";
+import { figure } from "../figures/figure.js";
 import { table } from "../table.js";
 
 const SIZE = 520;
@@ -76,8 +77,8 @@ export function communication(run, show) {
   return element(
     "div",
     {},
-    element("section", {}, element("h2", {}, "Messages between processes"), run.matrix.length ? [matrix(run), pairs] : element("p", {}, "No process sent a message to another one.")),
-    element("section", {}, element("h2", {}, "Who waited for whom"), run.analysis.wait_states.length ? waits : element("p", {}, "No waiting was found.")),
-    element("section", {}, element("h2", {}, "Slowest collective operations"), slowest.length ? collectives : element("p", {}, "There was no collective operation of several processes.")),
+    figure("Messages between processes", "Each cell of the matrix is a pair of processes: the row sends to the column. Darker cells are more. A line beside the diagonal are neighbours that talk to each other; a full matrix is a program in which all talk to all. Messages of collective operations are not in it.", ...(run.matrix.length ? [matrix(run), pairs] : [element("p", {}, "No process sent a message to another one.")])),
+    figure("Who waited for whom", "Each row is a kind of waiting (a wait state) of one process at one call, summed up over the run, and which call of which process ended it.", run.analysis.wait_states.length ? waits : element("p", {}, "No waiting was found.")),
+    figure("Slowest collective operations", "A collective operation is complete when all members have come. If the time to the last member is most of it, the members do not come at the same time, and the last one is whom to look at; if what comes then is most of it, the operation itself takes long.", slowest.length ? collectives : element("p", {}, "There was no collective operation of several processes.")),
   );
 }

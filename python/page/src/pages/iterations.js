@@ -1,5 +1,6 @@
 // What the run repeats, and how long each time took.
 import { count, duration, element, percent, place, seconds } from "../text.js";
+import { figure } from "../figures/figure.js";
 import { table } from "../table.js";
 
 const WIDTH = 1000;
@@ -93,10 +94,9 @@ function drift({ first, last }) {
 }
 
 function phaseSection(phase, show) {
-  return element(
-    "section",
-    {},
-    element("h2", {}, `${count(phase.iterations)} iterations, typically ${seconds(phase.typical)}`),
+  return figure(
+    `${count(phase.iterations)} iterations, typically ${seconds(phase.typical)}`,
+    "An iteration is a series of calls that all processes repeat. Each point is one: the higher, the longer it took. Points far above the line took longer than is typical, and the table tells because of whom. A sloping line means that iterations become slower or faster during the run.",
     element("p", {}, `From ${seconds(phase.begin)} to ${seconds(phase.end)} of the run; the shortest takes ${seconds(phase.shortest)}, the longest ${seconds(phase.longest)}. ${phase.drift ? drift(phase.drift) : ""}`),
     chart(phase, show),
     phase.outliers.length ? outliers(phase, show) : element("p", {}, "None took much longer than is typical."),

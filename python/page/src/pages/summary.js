@@ -1,8 +1,10 @@
 // What a run was, and what costs it most.
 import { activityText, count, duration, element, percent, place, seconds } from "../text.js";
+import { figure } from "../figures/figure.js";
 import { colourOf, WAITING } from "../timeline/colours.js";
 
-const EFFICIENCIES = [
+/** Their names in the analysis, for people, and what they mean. */
+export const EFFICIENCIES = [
   ["parallel", "parallel efficiency", "The part of all processes' time that is computation. The figures below multiply to it."],
   ["load_balance", "load balance", "How equally computation is spread: its mean over its maximum."],
   ["communication", "communication", "What communication leaves of the process that computes longest."],
@@ -81,9 +83,9 @@ export function summary(run, open) {
     "div",
     {},
     element("div", { class: "cards" }, card("time", duration(run.duration)), card("processes", count(run.processes)), card("hosts", count(run.hosts.length)), card("calls of MPI", count(run.call_count)), card("parallel efficiency", percent(analysis.efficiencies.parallel))),
-    element("section", {}, element("h2", {}, "Where the time went"), whereTimeWent(run)),
+    figure("Where the time went", "All time of all processes: what they compute, and what they spend in calls of MPI of each class. A good program computes most of the time.", ...whereTimeWent(run)),
     element("section", {}, element("h2", {}, "What costs most"), costliest(run, open), findings(run)),
-    element("section", {}, element("h2", {}, "Efficiencies"), efficiencies(analysis.efficiencies)),
+    figure("Efficiencies", "Parts of the time that are well spent, from 0 to 100 %. The lowest one tells where to look first. They are those of the POP project; docs/analyze.md tells how each is computed.", efficiencies(analysis.efficiencies)),
     waits.length
       ? element("section", {}, element("h2", {}, "The longest waiting"), element("ul", {}, waits.map((row) => element("li", {}, element("b", {}, seconds(row.seconds)), ` ${row.kind} of rank ${row.rank} in ${place(row)}`, row.cause ? `, until rank ${row.cause.rank} came to ${place(row.cause)}` : ""))))
       : null,

@@ -1,5 +1,7 @@
 // Where in the program the time went.
 import { element, percent, place, seconds, siteText } from "../text.js";
+import { figure } from "../figures/figure.js";
+import { Flame } from "../figures/flame.js";
 import { table } from "../table.js";
 
 function times(whole) {
@@ -22,6 +24,7 @@ export function where(run, find) {
   return element(
     "div",
     {},
+    figure("Flame graph", "The width is time of all processes together: the top is the whole run, below it regions of the program, functions and what they call, and at the bottom calls of MPI in the colours of the timeline, and the computation behind them. Wide boxes are where the time goes. Click a box, or go to it with Tab and press Enter, to see it alone. Functions are known as deep as call sites were recorded.", new Flame(run.analysis.time.stack).element),
     element("section", {}, element("h2", {}, "Places in the program"), element("p", { class: "help" }, "Each row is a call and where it is; its computation is the time from there to the next call. Click a head to sort, a place to see it in the timeline."), table([{ head: "call", value: (row) => place({ call: row.call }) }, { head: "place", value: (row) => siteText(row.site), link }, ...columns], site, { caption: "places in the program" })),
     region.length > 1 ? element("section", {}, element("h2", {}, "Regions of the program"), table([{ head: "region", value: (row) => row.region || "(none)" }, ...columns], region, { caption: "regions" })) : null,
     element("section", {}, element("h2", {}, "Ranks"), table([{ head: "rank", value: (row) => row.rank }, ...columns], rank, { caption: "ranks" })),

@@ -45,7 +45,7 @@ export function describeSelection(run, [begin, end]) {
     });
     for (const wait of lane.waits) waiting += Math.max(0, Math.min(end, wait.end) - Math.max(begin, wait.begin));
   }
-  const known = run.lanes.filter((lane) => lane.isDetailed).length;
+  const known = run.lanes.filter((lane) => lane.blocks).length;
   const whole = (end - begin) * known;
   const messages = run.lanes.flatMap((lane) => lane.received.filter((one) => one.end >= begin && one.begin <= end));
   const total = [...sums.values()].reduce((sum, one) => sum + one.time, 0);

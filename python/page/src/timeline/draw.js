@@ -1,6 +1,6 @@
 // Draws lanes: the calls themselves, or shares of time where there are too many of them.
 import { timeText } from "../text.js";
-import { colourOf, pixelOf, WAITING } from "./colours.js";
+import { colourOf, inkOn, pixelOf, WAITING } from "./colours.js";
 
 const MOST_CALLS = 30_000; // that are drawn one by one
 const MOST_ARROWS = 4_000;
@@ -62,7 +62,7 @@ export class Drawing {
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.fillStyle = this.colours.paper;
     context.fillRect(0, 0, view.width, view.height);
-    const calls = lanes.reduce((sum, lane) => sum + lane.countIn(view.begin, view.end), 0);
+    const calls = lanes.reduce((sum, lane) => sum + this.run.countIn(lane, view.begin, view.end), 0);
     this.isDetailed = calls <= MOST_CALLS;
     const detailed = this.isDetailed ? lanes.filter((lane) => lane.blocks) : [];
     for (const lane of lanes) this.#drawGround(lane);
@@ -139,21 +139,22 @@ export class Drawing {
       if (to <= right[depth] + 0.3) return;
       right[depth] = to;
       context.globalAlpha = !options.found || options.found(content, i) ? 1 : 0.18;
-      context.fillStyle = colourOf(phrase.name && run.classes[phrase.callClass]);
+      const colour = colourOf(run.classes[phrase.callClass]);
+      context.fillStyle = colour;
       context.fillRect(from, top + depth * step, to - from, height - depth * step);
       if (to - from > 3) {
         context.fillStyle = this.colours.paper; // a gap between neighbours
         context.fillRect(to - 0.5, top + depth * step, 0.5, height - depth * step);
       }
-      if (to - from > 46 && height >= 12) this.#write(phrase.name, from + 4, top + depth * step + (height - depth * step) / 2, to - from - 8);
+      if (to - from > 46 && height >= 12) this.#write(phrase.name, from + 4, top + depth * step + (height - depth * step) / 2, to - from - 8, inkOn(colour));
     });
     context.globalAlpha = 1;
   }
 
-  #write(text, x, y, width) {
+  #write(text, x, y, width, ink) {
     const { context } = this;
     if (context.measureText(text).width > width) return;
-    context.fillStyle = "#000";
+    context.fillStyle = ink;
     context.fillText(text, x, y);
   }
 

@@ -1,4 +1,5 @@
 // The timeline: lanes, what is seen of them, and what a person does with them.
+import { whatIsThis } from "../figures/figure.js";
 import { count, duration, element } from "../text.js";
 import { colourOf } from "./colours.js";
 import { describeCall, describeMark, describeSelection } from "./describe.js";
@@ -8,9 +9,14 @@ import { HIGHEST_LANE, View } from "./view.js";
 
 const LAYERS = { waits: "waiting (hatched)", messages: "messages", collectives: "collective operations", path: "critical path" };
 
+const EXPLANATION =
+  "Each row is a thread of a process, time goes from left to right. Colours are calls of MPI, what is not coloured is computation. Hatched parts are waiting for others, arrows are messages from their sender to their receiver, pale bands are collective operations, and the line from process to process is the critical path: what is on it is what the length of the run is made of. Turn the wheel or press w and s to zoom, drag or press a and d to move, f to see everything; click a call, or press j and n, to read all about it.";
+const LOWEST = 260; // pixels of the picture
+
 export class Timeline {
-  constructor(run, root, onMove) {
-    Object.assign(this, { run, root, onMove });
+  /** onMove: is told what a person does; isPlain: without search and legend, as one of several; highest: in pixels. */
+  constructor(run, root, onMove, { isPlain = false, highest = Infinity } = {}) {
+    Object.assign(this, { run, root, onMove, isPlain, highest });
     this.hidden = new Set();
     this.options = { waits: true, messages: true, collectives: true, path: true, isHidden: (kind) => this.hidden.has(kind), found: null, selection: null, chosen: null };
     this.view = new View(run);
@@ -45,8 +51,8 @@ export class Timeline {
       this.matches,
     );
     const picture = element("div", { class: "timeline" }, this.names, element("div", { class: "picture" }, this.ruler, this.canvas, this.tip));
-    picture.style.maxHeight = `${Math.max(260, this.run.order.length * HIGHEST_LANE + 26)}px`;
-    this.root.append(controls, this.#buildLegend(), picture, this.status, this.details);
+    picture.style.maxHeight = `${Math.min(this.highest, Math.max(this.isPlain ? 60 : LOWEST, this.run.order.length * HIGHEST_LANE + 26))}px`;
+    this.root.append(...(this.isPlain ? [] : [whatIsThis(EXPLANATION), controls, this.#buildLegend()]), picture, this.status, this.details);
   }
 
   #buildLegend() {
@@ -68,16 +74,18 @@ export class Timeline {
     this.draw();
     const wasDrawn = performance.now();
     await this.run.loadOverlays();
-    for (const lane of this.run.order) {
-      await lane.load();
-      if (lane.row % 32 === 31) this.draw();
-    }
+    if (!this.run.isServed) await this.run.loadLanes((lane) => lane.row % 32 === 31 && this.draw());
     this.isLoaded = true;
     this.draw();
     return wasDrawn;
   }
 
+  get isSeen() {
+    return this.canvas.getClientRects().length > 0;
+  }
+
   resize() {
+    if (!this.isSeen) return;
     this.drawing.resize();
     this.view.scroll(0);
     if (!this.hasLaneHeight) this.view.fitLanes();
@@ -93,13 +101,21 @@ export class Timeline {
 
   draw() {
     this.frame = null;
-    if (!this.drawing.ratio || this.root.hidden) return;
+    if (!this.drawing.ratio || !this.isSeen) return;
     const drawn = this.drawing.draw();
+    if (this.run.isServed && this.drawing.isDetailed) this.#loadSeen();
     drawRuler(this.ruler, this.view, this.drawing.ratio, this.drawing.colours);
     this.#drawNames();
     const how = this.drawing.isDetailed ? `${count(drawn.calls)} calls` : "shares of time, as there are too many calls: zoom in";
     const hidden = drawn.hidden.length ? ` Zoom in to see ${drawn.hidden.join(" and ")}.` : "";
     this.status.textContent = `${duration(this.view.end - this.view.begin)} of ${drawn.lanes} threads: ${how}, ${count(drawn.arrows)} messages.${hidden}`;
+  }
+
+  async #loadSeen() {
+    const missing = this.view.visible.filter((lane) => !lane.loading);
+    if (!missing.length) return;
+    await Promise.all(missing.map((lane) => lane.load()));
+    this.draw();
   }
 
   #drawNames() {
@@ -221,10 +237,11 @@ export class Timeline {
     this.moved();
   }
 
-  #chooseLane(step) {
+  async #chooseLane(step) {
     const row = (this.options.chosen?.lane.row ?? -1) + step;
     const lane = this.run.order[Math.min(Math.max(row, 0), this.run.order.length - 1)];
     this.view.reveal(lane);
+    if (this.run.isServed) await lane.load();
     if (lane.blocks) this.choose(callAt(lane, (this.view.begin + this.view.end) / 2, (this.view.end - this.view.begin) / 2));
   }
 
@@ -240,6 +257,11 @@ export class Timeline {
     this.view.show(begin - margin, end + margin);
   }
 
+  /** As large as it can be seen with what is around it. */
+  zoomTo(begin, end) {
+    this.view.show(begin - (end - begin), end + (end - begin));
+  }
+
   select(begin, end) {
     this.options.selection = [begin, end];
     this.details.replaceChildren(describeSelection(this.run, [begin, end]));
@@ -251,14 +273,22 @@ export class Timeline {
     this.details.replaceChildren();
   }
 
-  find(text) {
+  /** Those that fit a text; a server may have to be asked for them first. */
+  async find(text) {
     const meaning = meaningOf(this.run, text);
+    if (meaning?.fits && this.run.isServed && !this.run.isLoaded) return this.#findWhenLoaded(text);
     this.options.found = meaning?.fits ?? null;
     this.foundLane = meaning?.lane;
     this.after = -Infinity;
     if (meaning?.lane) this.view.reveal(meaning.lane);
     this.matches.textContent = !meaning ? "" : meaning.fits ? `${count(countAll(this.run, meaning.fits))} calls` : meaning.lane ? `rank ${meaning.lane.name}` : "no such rank";
     this.moved();
+  }
+
+  async #findWhenLoaded(text) {
+    this.matches.textContent = "reading all calls…";
+    await this.run.loadLanes();
+    if (this.search.value === text) await this.find(text);
   }
 
   findNext() {

@@ -11,12 +11,13 @@ export class View {
     this.height = 1;
     this.top = 0; // pixels of lanes above what is seen
     this.laneHeight = 20;
+    this.whole = Math.max(run.duration, SHORTEST); // what can be seen; runs that are compared have the same
     this.fit();
   }
 
   fit() {
     this.begin = 0;
-    this.end = Math.max(this.run.duration, SHORTEST);
+    this.end = this.whole;
     this.fitLanes();
   }
 
@@ -46,9 +47,8 @@ export class View {
   }
 
   show(begin, end) {
-    const whole = Math.max(this.run.duration, SHORTEST);
-    const length = Math.min(Math.max(end - begin, SHORTEST), whole * 1.02);
-    const centre = Math.min(Math.max((begin + end) / 2, 0), whole);
+    const length = Math.min(Math.max(end - begin, SHORTEST), this.whole * 1.02);
+    const centre = Math.min(Math.max((begin + end) / 2, 0), this.whole);
     this.begin = centre - length / 2;
     this.end = centre + length / 2;
   }

@@ -1,0 +1,39 @@
+"""hdtrace view"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from ..project import Project
+from ..report.content import Content, collect
+from ..report.document import served_html
+from ..report.server import Answer, PageServer
+from . import analyze
+
+
+def serve(server: PageServer, what: str) -> int:
+    """Until somebody ends it."""
+    with server:
+        print(f"{what} is shown at {server.url} until Ctrl-C is pressed", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()
+    return 0
+
+
+class _Pages:
+    def __init__(self, contents: list[Content]) -> None:
+        self._page = served_html(contents).encode()
+        self._sections = {f"data-{number}-{name}": section for number, content in enumerate(contents) for name, section in content.sections.items()}
+
+    def answer(self, path: str) -> Answer | None:
+        if path == "":
+            return "text/html; charset=utf-8", self._page
+        section = self._sections.get(path)
+        return None if section is None else ("application/octet-stream", section())
+
+
+def run(arguments: Namespace) -> int:
+    contents = [collect(Project(*paths), None) for paths in analyze.projects(arguments.project)]
+    return serve(PageServer(_Pages(contents).answer, arguments.port), ", ".join(content.facts["name"] for content in contents))

@@ -1,0 +1,206 @@
+"""The parts of the page for files, objects, checks and places, of runs whose answers are known."""
+
+import subprocess
+from collections import Counter
+
+import hdtrace
+import pytest
+from projects_of_lines import write_project
+from support.runs import BUILD, run_with_tracer
+from test_page import NAME, SHOWN
+
+# Rank 0 and rank 1 wait for each other, rank 2 for rank 0.
+DEADLOCK = ["<Recv cid='0' fromRank='{}' fromTag='7' time='1' end='9' unfinished='1' />\n".format(source) for source in (1, 0, 0)]
+WRITE = "<File_write_at fid='0' offset='{offset}' size='100' count='100' tid='0' time='{begin}' end='{end}' />\n"
+READ = WRITE.replace("write", "read")
+
+
+@pytest.fixture
+def page_of(browser, make_report):
+    """Opens a part of the page of a project; the page must have nothing to complain about."""
+    browser.said.clear()
+    browser.resize(1280, 800)
+
+    def open_page(project, part):
+        browser.open(make_report(project), f"#{part}")
+        browser.frames()
+        return browser
+
+    yield open_page
+    assert browser.said == []
+
+
+# Checks
+
+
+def test_a_deadlock_is_a_graph(page_of, tmp_path):
+    page = page_of(write_project(tmp_path, *DEADLOCK), "checks")
+    assert page.ask("[...document.querySelectorAll('.graph .box .name')].map(one => one.textContent)") == ["rank 0", "rank 1", "rank 2"]
+    assert page.ask("document.querySelectorAll('.graph .box.circle').length") == 2
+    assert page.ask("document.querySelectorAll('.graph > .arrow').length") == 3
+    assert "Recv" in page.ask("document.querySelector('.graph .box').textContent")
+    rows = page.ask("[...document.querySelectorAll('#panel-checks tbody tr')].map(row => [row.cells[0].textContent, row.cells[3].textContent])")
+    assert rows == [["0", "rank 1"], ["1", "rank 0"], ["2", "rank 0"]]
+
+
+def test_a_process_that_waits_for_itself_and_one_that_ended(page_of, tmp_path):
+    ended = "<Finalize time='2' end='3' />\n"
+    page = page_of(write_project(tmp_path, DEADLOCK[0], ended), "checks")
+    assert "rank 1 has ended" in page.ask("document.querySelector('.graph').textContent")
+
+
+def test_a_large_deadlock_is_drawn_in_part(page_of, tmp_path):
+    ranks = 60
+    lines = ["<Recv cid='0' fromRank='{}' fromTag='7' time='1' end='9' unfinished='1' />\n".format((rank + 1) % ranks) for rank in range(ranks)]
+    page = page_of(write_project(tmp_path, *lines), "checks")
+    assert page.ask("document.querySelectorAll('.graph .box').length") == 40
+    assert page.ask("document.querySelectorAll('#panel-checks tbody tr').length") == ranks
+    assert "the table all 60" in page.ask("document.getElementById('panel-checks').textContent")
+
+
+SITES = """<CallSiteList>
+    <Object id="0" path="/home/u/app" buildId="0f"/>
+    <Place id="0" object="0" offset="4457"><Function name="give" file="/src/give.c" line="3"/></Place>
+    <Place id="1" object="0" offset="4711"><Function name="main" file="/src/main.c" line="7"/></Place>
+    <Place id="2" object="0" offset="31"><Function name="take" file="/src/take.c" line="9"/></Place>
+    <CallSite id="0" places="0;1;"/>
+    <CallSite id="1" places="2;1;"/>
+    <Sites map="0..1=0..1;"><Ranks first="0" last="1"/></Sites>
+  </CallSiteList>
+</Application>"""
+
+
+def with_sites(project):
+    project.write_text(project.read_text().replace("</Application>", SITES))
+    return project
+
+
+def test_a_finding_has_both_ends(page_of, tmp_path):
+    both = ("<Barrier cid='0' site='0' time='3' end='4' />\n", "<Bcast cid='0' rootRank='1' site='1' time='4' end='5' />\n")
+    page = page_of(with_sites(write_project(tmp_path, *both)), "checks")
+    text = page.ask("document.getElementById('panel-checks').textContent")
+    assert "the calltake (take.c:9)" in text and "the other callgive (give.c:3)" in text
+    assert page.ask("[...document.querySelectorAll('#panel-checks .where details li')].map(one => one.textContent)") == [
+        "take (take.c:9) in /src/take.c", "main (main.c:7) in /src/main.c", "give (give.c:3) in /src/give.c", "main (main.c:7) in /src/main.c"]
+
+
+# Files
+
+
+def pieces_in_page(page):
+    return page.ask("""hdtrace.accessesOf(0).then(all => all.flatMap(one => one.pieces.map(([begin, end]) => [one.rank, one.isWrite ? 'w' : 'r', begin, end - begin])))""")
+
+
+def test_accesses_are_those_of_the_trace(page_of, tmp_path):
+    """Compared with hdtrace convert, which finds the pieces of a view in its own way."""
+    run = run_with_tracer(BUILD / "examples/07-matrix-file", 4, tmp_path)
+    (project,) = run.trace_directory.glob("*.proj")
+    page = page_of(project, "files")
+    log = subprocess.run([BUILD / "bin/hdtrace", "convert", "--to", "ioplot", project, "-o", tmp_path / "log"], capture_output=True, text=True)
+    assert log.returncode == 0, log.stderr
+    expected = Counter((int(rank), op, int(offset), int(length)) for rank, op, offset, length, *_ in map(str.split, (tmp_path / "log").read_text().splitlines()))
+    assert Counter(map(tuple, pieces_in_page(page))) == expected and len(expected) > 4
+
+
+def test_the_map_has_the_colours_of_who_accessed_the_bytes(page_of, tmp_path):
+    project = write_project(tmp_path, WRITE.format(offset=0, begin=1, end=2), WRITE.format(offset=100, begin=2, end=3), "<Barrier cid='0' time='1' end='2' />\n")
+    page = page_of(project, "files")
+    page.wait_for("document.querySelector('.map') !== null")
+    pixel = """(row => [...document.querySelector('.map').getContext('2d').getImageData(3, row, 1, 1).data])"""
+    page.ask("(input => { input.value = 100; input.dispatchEvent(new Event('input')); })(document.querySelector('input[type=number]'))")
+    assert page.ask("[document.querySelector('.map').width, document.querySelector('.map').height]") == [100, 2]
+    first, second = page.ask(f"[{pixel}(0), {pixel}(1)]")
+    assert first != second and first[3] == second[3] == 255
+    page.ask("(choice => { choice.value = 'operation'; choice.dispatchEvent(new Event('change')); })(document.getElementById('colour'))")
+    page.wait_for(f"{pixel}(0).join() === '230,159,0,255'")
+    page.said[:] = [one for one in page.said if "willReadFrequently" not in str(one)]  # only this test reads pixels
+
+
+def test_figures_of_a_file_are_not_blank(page_of, tmp_path):
+    page = page_of(write_project(tmp_path, WRITE.format(offset=0, begin=1, end=2) + READ.format(offset=50, begin=3, end=4)), "files")
+    page.wait_for("document.querySelectorAll('#panel-files .plot').length === 5")
+    page.frames()
+    colours = page.ask("""[...document.querySelectorAll('#panel-files .plot')].map(canvas => { const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        const seen = new Set(); for (let i = 0; i < data.length; i += 4) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]); return seen.size; })""")
+    assert min(colours) > 3
+
+
+def test_a_very_large_file_is_thinned(tmp_path):
+    """All times of the run are still seen, and the page says how many there were."""
+    from hdtrace.report.content import collect
+
+    lines = "".join(WRITE.format(offset=100 * i, begin=f"{1 + i * 1e-4:.6f}", end=f"{1.00005 + i * 1e-4:.6f}") for i in range(60_000))
+    with hdtrace.open(write_project(tmp_path, lines)) as project:
+        (file,) = collect(project, None).facts["file_accesses"]
+    assert file["accesses"] == 60_000 and 25_000 <= file["kept"] <= 50_000
+
+
+# Objects and run
+
+
+def test_objects_are_listed_with_the_bytes_of_datatypes(page_of, heat):
+    page = page_of(heat, "objects")
+    text = page.ask("document.getElementById('panel-objects').innerText")
+    with hdtrace.open(heat) as project:
+        assert all(label in text for label in project.communicator_labels)
+        named = next(one for types in project.datatypes.values() for one in types.values() if one.combiner == "VECTOR")
+    assert "How it was run" in text and "06-heat" in text
+    shown = page.ask(f"""(row => [...row.querySelectorAll('.bytes .data')].length)([...document.querySelectorAll('#panel-objects tr')].find(row => row.textContent.includes('VECTOR')))""")
+    assert shown > 0 and named.attributes["size"] in text.replace(",", "")
+
+
+def test_each_byte_of_a_small_type_is_a_cell(page_of, tmp_path):
+    project = write_project(tmp_path, "<Barrier cid='0' time='1' end='2' />\n")
+    vector = '<VECTOR id="1" name="pair" count="2" blocklength="1" stride="3" oldType="0" size="8" lb="0" extent="16"/>'
+    project.write_text(project.read_text().replace('extent="4"/>', f'extent="4"/>{vector}'))
+    page = page_of(project, "objects")
+    cells = page.ask("[...[...document.querySelectorAll('#panel-objects tr')].find(row => row.textContent.includes('pair')).querySelectorAll('rect')].map(one => one.getAttribute('class') === 'data' ? 1 : 0).join('')")
+    assert cells == "1111" + 8 * "0" + "1111"
+
+
+# Where
+
+
+def test_the_flame_graph_shows_what_led_to_calls(page_of, tmp_path):
+    lines = "<Barrier cid='0' site='0' time='1' end='4' />\n<Barrier cid='0' site='1' time='5' end='6' />\n"
+    page = page_of(with_sites(write_project(tmp_path, lines, lines)), "where")
+    boxes = page.ask("[...document.querySelectorAll('.flame .box')].map(box => [box.textContent, parseFloat(box.style.top) / 22, Math.round(parseFloat(box.style.width))])")
+    assert boxes == [["the run", 0, 100], ["main (main.c)", 1, 100], ["give (give.c)", 2, 80], ["MPI_Barrier, line 3", 3, 60],
+                     ["computation after MPI_Barrier, line 3", 3, 20], ["take (take.c)", 2, 20], ["MPI_Barrier, line 9", 3, 20]]
+
+
+def test_the_flame_graph_is_the_time_of_the_run(page_of, heat):
+    page = page_of(heat, "where")
+    with hdtrace.open(heat) as project:
+        whole = sum(row["seconds"] for row in project.analyze().time["rank"])
+    boxes = page.ask("[...document.querySelectorAll('.flame .box')].map(box => [box.textContent, parseFloat(box.style.width), parseFloat(box.style.top)])")
+    assert boxes[0][:2] == ["the run", 100] and any(name.startswith("MPI_Allreduce") for name, *_ in boxes)
+    said = page.ask("document.querySelector('.flame .box').title")
+    assert said.endswith("100.0 % of the run.") or "100.0 % of the run, of which" in said
+    rows = page.ask("hdtrace.run.analysis.time.stack.reduce((sum, row) => sum + row.seconds, 0)")
+    assert rows == pytest.approx(whole)
+
+
+def test_the_flame_graph_is_used_with_keys(page_of, heat):
+    page = page_of(heat, "where")
+    page.ask("[...document.querySelectorAll('.flame .box')].find(box => box.textContent.startsWith('MPI_Allreduce')).focus()")
+    assert "MPI_Allreduce" in page.ask("document.querySelector('#panel-where [role=status]').textContent")
+    page.press("Enter")
+    assert page.ask("[...document.querySelectorAll('.flame .box')].filter(box => box.style.width === '100%').at(-1).textContent").startswith("MPI_Allreduce")
+    page.ask("(input => { input.value = 'reduce'; input.dispatchEvent(new Event('input')); })(document.querySelector('#panel-where .controls input'))")
+    assert page.ask("document.querySelectorAll('.flame .box:not(.faint)').length") >= 1
+
+
+def test_hostile_names_do_nothing(page_of, tmp_path):
+    """In the parts that show objects, files, deadlocks and regions."""
+    lines = [line.replace("fromTag='7'", "fromTag='7' site='0'") for line in DEADLOCK[:2]]
+    lines[0] = f"<Event name='{NAME}' kind='begin' time='0.1' />\n{WRITE.format(offset=0, begin=0.2, end=0.3)}<Event name='{NAME}' kind='end' time='0.4' />\n" + lines[0]
+    project = write_project(tmp_path, *lines)
+    text = project.read_text().replace('"MPI_INT"', f'"{NAME}"').replace('"/data/out"', f'"/{NAME}"').replace('name="WORLD"', f'name="{NAME}"')
+    sites = SITES.replace('name="give"', f'name="{NAME}"').replace("/src/main.c", NAME)
+    project.write_text(text.replace("<Description/>", f"<Description>{NAME}</Description>").replace("</Application>", sites))
+    for part in ("checks", "objects", "files", "where"):
+        page = page_of(project, part)
+        page.wait_for("document.querySelector('#panel-files .map') !== null" if part == "files" else "true")
+        assert SHOWN in page.ask(f"document.getElementById('panel-{part}').textContent")
+        assert page.ask("document.querySelectorAll('img').length") == 0
