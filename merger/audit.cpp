@@ -57,10 +57,17 @@ TraceJob trace_job(const MergedProject& project, const MergedProcess& process, c
 
 void warn_of_lost_states(const MergedProcess& process, Report& report)
 {
-    for (const LostStates& lost : process.lost)
-        report.warn(Topic::lost_states, lost.place,
-                    std::to_string(lost.count) + " states of thread " + std::to_string(lost.thread) +
-                        " were lost while tracing: the disk may have been full");
+    for (const LostStates& lost : process.lost) {
+        const std::string thread = " of thread " + std::to_string(lost.thread);
+        if (lost.count > 0)
+            report.warn(Topic::lost_states, lost.place,
+                        std::to_string(lost.count) + " states" + thread +
+                            " were lost while tracing: the disk may have been full");
+        if (lost.refused_calls > 0)
+            report.warn(Topic::lost_states, lost.place,
+                        std::to_string(lost.refused_calls) + " calls" + thread +
+                            " to the trace library failed: what they were given is missing in the trace");
+    }
 }
 
 void look_for_traces(const MergedProject& project, Report& report)

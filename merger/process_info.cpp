@@ -311,9 +311,10 @@ class InfoLoader {
     {
         const std::int64_t thread = line.optional_integer("thread").value_or(0);
         const std::int64_t dropped = line.optional_integer("dropped").value_or(0);
+        const std::int64_t refused = line.optional_integer("refused").value_or(0);
         m_ended_threads.insert(thread);
-        if (dropped > 0)
-            m_info.lost.push_back({place(line), thread, dropped});
+        if (dropped > 0 || refused > 0)
+            m_info.lost.push_back({place(line), thread, dropped, refused});
     }
 
     // The wrapper describes the process's first thread without a line of its own.

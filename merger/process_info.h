@@ -123,6 +123,7 @@ struct LostStates {
     Place place;
     std::int64_t thread = 0;
     std::int64_t count = 0;
+    std::int64_t refused_calls = 0; ///< of the trace library, which its caller got wrong
 };
 
 /// All objects of one process by id.

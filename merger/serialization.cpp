@@ -115,8 +115,8 @@ auto fields(Is<CallSiteRecord> auto& r)
 }
 auto fields(Is<LostStates> auto& r)
 {
-    auto& [place, thread, count] = r;
-    return std::tie(place, thread, count);
+    auto& [place, thread, count, refused] = r;
+    return std::tie(place, thread, count, refused);
 }
 auto fields(Is<RunFact> auto& r)
 {

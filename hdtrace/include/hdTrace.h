@@ -62,7 +62,8 @@ enum hdTError {
     HD_ERR_TOO_DEEP = 800100,   /**< more than the permitted number of states is open */
     HD_ERR_NO_STATE = 800101,   /**< no state is open */
     HD_ERR_STATE_OPEN = 800102, /**< hdT_finalize() had to end open states */
-    HD_ERR_NOT_XML = 800103     /**< the text is not well-formed where XML is expected */
+    HD_ERR_NOT_XML = 800103,    /**< the text is not well-formed where XML is expected */
+    HD_ERR_REFUSED = 800104     /**< hdT_finalize(): the trace lacks what calls were given that failed */
 };
 
 /** The text for a value of errno after a failed call of this library. Owned by the library. */
@@ -94,9 +95,10 @@ HDT_API int hdT_destroyTopoNode(hdTopoNode* node);
  * afterwards. EINVAL: one of the environment variables that it takes has a wrong value. */
 HDT_API hdTrace* hdT_createTrace(const hdTopoNode* node);
 /** Ends states that are still open, closes both files and frees the trace, whatever is returned.
- *  The data is safe in the file if this returned 0, or -1 with HD_ERR_STATE_OPEN.
- *  A process that was forked after hdT_createTrace() only frees the memory here: the files belong to its
- * parent. */
+ *  The data is safe in the file if this returned 0, or -1 with HD_ERR_STATE_OPEN or HD_ERR_REFUSED: some
+ * calls with this trace had failed with HD_ERR_INVALID_ARGUMENT, HD_ERR_NO_STATE, HD_ERR_NOT_XML or ENOMEM,
+ * or with HD_ERR_TOO_DEEP at the default depth; the .info says how many (`refused=`). A process that was
+ * forked after hdT_createTrace() only frees the memory here: the files belong to its parent. */
 HDT_API int hdT_finalize(hdTrace* trace);
 
 /** Switch recording on and off; both return 1 if it was in that state already. A state that is open keeps

@@ -15,6 +15,8 @@ const char* hdT_strerror(int errorNumber)
         return "States were open at the end of the trace";
     case HD_ERR_NOT_XML:
         return "The text is not well-formed XML";
+    case HD_ERR_REFUSED:
+        return "Calls failed before, so the trace is not complete";
     default:
         break;
     }

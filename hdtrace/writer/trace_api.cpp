@@ -48,6 +48,7 @@ struct hdTrace {
     bool force_flush = false;
     int permitted_depth = HD_LOG_MAX_DEPTH;
     int open_states = 0; // those too deep to have a State included
+    int64_t refused_calls = 0;
     State states[HD_LOG_MAX_DEPTH];
     TextBuffer end_line;
     TextBuffer scratch;
@@ -250,13 +251,30 @@ int first_of(int error, int other)
     return error != 0 ? error : other;
 }
 
+// What cannot be written any more is counted by the writer.
+bool is_refusal(const hdTrace& trace, int error)
+{
+    const bool is_wanted = error == HD_ERR_TOO_DEEP && trace.permitted_depth < HD_LOG_MAX_DEPTH;
+    return (error >= HD_ERR_INVALID_ARGUMENT || error == ENOMEM) && !is_wanted;
+}
+
+// Of a call that records something, so that an error is not forgotten.
+int recording_result(hdTrace& trace, int error)
+{
+    if (is_refusal(trace, error))
+        ++trace.refused_calls;
+    return result(error);
+}
+
 int close_trace(hdTrace& trace)
 {
     const int error = trace.writer.close();
     const int64_t dropped = trace.writer.dropped_states();
     trace.end_line.text(" states=").number(trace.writer.states() - dropped);
-    trace.end_line.text(" dropped=").number(dropped).text("\n");
-    trace.info.write(trace.end_line);
+    trace.end_line.text(" dropped=").number(dropped);
+    if (trace.refused_calls > 0)
+        trace.end_line.text(" refused=").number(trace.refused_calls);
+    trace.info.write(trace.end_line.text("\n"));
     return first_of(error, trace.info.close());
 }
 
@@ -283,12 +301,13 @@ int hdT_finalize(hdTrace* trace)
     if (trace == nullptr)
         return result(HD_ERR_INVALID_ARGUMENT);
     const int64_t now = trace->clock.now();
-    const int open_error = trace->open_states > 0 ? HD_ERR_STATE_OPEN : 0;
+    const int refusal = trace->refused_calls > 0 ? HD_ERR_REFUSED : 0;
+    const int doubt = trace->open_states > 0 ? HD_ERR_STATE_OPEN : refusal;
     while (trace->open_states > 0)
         end_state(*trace, now);
     const int error = close_trace(*trace);
     destroy(trace);
-    return result(first_of(error, open_error));
+    return result(first_of(error, doubt));
 }
 
 int hdT_enableTrace(hdTrace* trace)
@@ -343,17 +362,21 @@ int hdT_flush(hdTrace* trace)
 
 int hdT_logStateStart(hdTrace* trace, const char* name)
 {
-    if (trace == nullptr || name == nullptr || !is_permitted_element(name))
+    if (trace == nullptr)
         return result(HD_ERR_INVALID_ARGUMENT);
-    return result(begin_state(*trace, name));
+    if (name == nullptr || !is_permitted_element(name))
+        return recording_result(*trace, HD_ERR_INVALID_ARGUMENT);
+    return recording_result(*trace, begin_state(*trace, name));
 }
 
 int hdT_logAttributes(hdTrace* trace, const char* format, ...)
 {
-    if (trace == nullptr || format == nullptr)
+    if (trace == nullptr)
         return result(HD_ERR_INVALID_ARGUMENT);
+    if (format == nullptr)
+        return recording_result(*trace, HD_ERR_INVALID_ARGUMENT);
     if (trace->open_states == 0)
-        return result(HD_ERR_NO_STATE);
+        return recording_result(*trace, HD_ERR_NO_STATE);
     State* const state = trace->recorded_state();
     if (state == nullptr)
         return 0;
@@ -361,25 +384,29 @@ int hdT_logAttributes(hdTrace* trace, const char* format, ...)
     va_start(arguments, format);
     const int error = add_attributes(*trace, *state, format, arguments);
     va_end(arguments);
-    return result(error);
+    return recording_result(*trace, error);
 }
 
 int hdT_logAttribute(hdTrace* trace, const char* name, const char* value)
 {
-    if (trace == nullptr || name == nullptr || value == nullptr)
+    if (trace == nullptr)
         return result(HD_ERR_INVALID_ARGUMENT);
+    if (name == nullptr || value == nullptr)
+        return recording_result(*trace, HD_ERR_INVALID_ARGUMENT);
     if (trace->open_states == 0)
-        return result(HD_ERR_NO_STATE);
+        return recording_result(*trace, HD_ERR_NO_STATE);
     State* const state = trace->recorded_state();
-    return state == nullptr ? 0 : result(state->attributes.add(name, value));
+    return state == nullptr ? 0 : recording_result(*trace, state->attributes.add(name, value));
 }
 
 int hdT_logElement(hdTrace* trace, const char* name, const char* format, ...)
 {
-    if (trace == nullptr || name == nullptr || format == nullptr || !is_permitted_element(name))
+    if (trace == nullptr)
         return result(HD_ERR_INVALID_ARGUMENT);
+    if (name == nullptr || format == nullptr || !is_permitted_element(name))
+        return recording_result(*trace, HD_ERR_INVALID_ARGUMENT);
     if (trace->open_states == 0)
-        return result(HD_ERR_NO_STATE);
+        return recording_result(*trace, HD_ERR_NO_STATE);
     State* const state = trace->recorded_state();
     if (state == nullptr)
         return 0;
@@ -387,7 +414,7 @@ int hdT_logElement(hdTrace* trace, const char* name, const char* format, ...)
     va_start(arguments, format);
     const int error = add_element(*trace, *state, name, format, arguments);
     va_end(arguments);
-    return result(error);
+    return recording_result(*trace, error);
 }
 
 int hdT_logStateEnd(hdTrace* trace)
@@ -395,15 +422,17 @@ int hdT_logStateEnd(hdTrace* trace)
     if (trace == nullptr)
         return result(HD_ERR_INVALID_ARGUMENT);
     if (trace->open_states == 0)
-        return result(HD_ERR_NO_STATE);
+        return recording_result(*trace, HD_ERR_NO_STATE);
     end_state(*trace, trace->clock.now());
     return result(trace->writer.error());
 }
 
 int hdT_logEvent(hdTrace* trace, const char* name)
 {
-    if (trace == nullptr || name == nullptr || *name == '\0')
+    if (trace == nullptr)
         return result(HD_ERR_INVALID_ARGUMENT);
+    if (name == nullptr || *name == '\0')
+        return recording_result(*trace, HD_ERR_INVALID_ARGUMENT);
     if (!trace->is_enabled)
         return 0;
     mark_beginnings(*trace);
@@ -415,11 +444,13 @@ int hdT_logEvent(hdTrace* trace, const char* name)
 
 int hdT_writeInfo(hdTrace* trace, const char* format, ...)
 {
-    if (trace == nullptr || format == nullptr)
+    if (trace == nullptr)
         return result(HD_ERR_INVALID_ARGUMENT);
+    if (format == nullptr)
+        return recording_result(*trace, HD_ERR_INVALID_ARGUMENT);
     va_list arguments;
     va_start(arguments, format);
     const int error = write_info(*trace, format, arguments);
     va_end(arguments);
-    return result(error);
+    return recording_result(*trace, error);
 }

@@ -102,8 +102,9 @@ class TraceWriter {
 
     void close()
     {
-        if (m_trace)
-            check(hdT_finalize(m_trace.release()));
+        // What was refused was an exception then.
+        if (m_trace && hdT_finalize(m_trace.release()) < 0 && errno != HD_ERR_REFUSED)
+            raise_error(errno);
     }
 
   private:

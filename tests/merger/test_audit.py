@@ -85,6 +85,14 @@ def test_lost_states(run):
     assert warn(run).startswith("app_node01_0_0.info:3: warning: 7 states of thread 1 were lost")
 
 
+def test_refused_calls(run):
+    run.process(0, "End thread=0 states=10 dropped=0 refused=2\n", size=1)
+    assert warn(run) == (
+        "app_node01_0_0.info:2: warning: 2 calls of thread 0 to the trace library failed: "
+        "what they were given is missing in the trace"
+    )
+
+
 def test_process_that_did_not_end_properly(run):
     run.process(0, "Thread number=1\nEnd thread=0 states=10 dropped=0\n", size=1, keys="pid=7")
     run.trace(0, thread=1)

@@ -192,6 +192,16 @@ class Api : public testing::Test {
     std::string lines()
     {
         EXPECT_EQ(finalize(), 0);
+        return written_lines();
+    }
+    /// The same after calls that failed.
+    std::string lines_after_failures()
+    {
+        EXPECT_EQ(failure(finalize()), hdT_strerror(HD_ERR_REFUSED));
+        return written_lines();
+    }
+    std::string written_lines() const
+    {
         const std::string text = trc();
         EXPECT_EQ(text.substr(0, trc_head.size()), trc_head);
         EXPECT_EQ(text.substr(text.size() - footer.size()), footer);
@@ -482,7 +492,7 @@ TEST_F(Api, AStateKeepsTheSettingWithWhichItStarted)
     EXPECT_EQ(hdT_logStateEnd(trace), 0);
     EXPECT_EQ(hdT_logStateEnd(trace), 0);
     EXPECT_EQ(failure(hdT_logStateEnd(trace)), no_state);
-    EXPECT_EQ(lines(), "<Seen of='seen'" + times + "\n");
+    EXPECT_EQ(lines_after_failures(), "<Seen of='seen'" + times + "\n");
 }
 
 TEST_F(Api, StatesDeeperThanPermittedAreNotRecordedButBalanced)
@@ -516,7 +526,7 @@ TEST_F(Api, TheGreatestDepthIsTheDefault)
     for (int depth = 1; depth <= HD_LOG_MAX_DEPTH + 5; ++depth)
         EXPECT_EQ(hdT_logStateEnd(trace), 0);
     EXPECT_EQ(failure(hdT_logStateEnd(trace)), no_state);
-    const std::string text = lines();
+    const std::string text = lines_after_failures();
     EXPECT_EQ(occurrences(text, mark("A", "begin")), static_cast<size_t>(HD_LOG_MAX_DEPTH));
     EXPECT_EQ(occurrences(text, mark("A", "end")), static_cast<size_t>(HD_LOG_MAX_DEPTH));
     EXPECT_EQ(occurrences(text, "nobody"), 0u);
@@ -553,6 +563,18 @@ TEST_F(Api, FinalizeEndsOpenStatesAndSaysSo)
     EXPECT_EQ(info(), info_head + "End thread=1 states=2 dropped=0\n");
 }
 
+TEST_F(Api, FinalizeTellsOfCallsThatFailed)
+{
+    open_enabled();
+    EXPECT_EQ(failure(hdT_logStateStart(trace, "two words")), invalid);
+    EXPECT_EQ(hdT_logStateStart(trace, "State"), 0);
+    EXPECT_EQ(failure(hdT_logAttributes(trace, "a='<'")), not_xml);
+    EXPECT_EQ(hdT_logStateEnd(trace), 0);
+    EXPECT_EQ(failure(finalize()), hdT_strerror(HD_ERR_REFUSED));
+    EXPECT_EQ(trc(), trc_head + "<State" + times + "\n" + footer);
+    EXPECT_EQ(info(), info_head + "End thread=1 states=1 dropped=0 refused=2\n");
+}
+
 TEST_F(Api, CallsWithoutAStateFail)
 {
     open_enabled();
@@ -560,7 +582,7 @@ TEST_F(Api, CallsWithoutAStateFail)
     EXPECT_EQ(failure(hdT_logAttributes(trace, "a='1'")), no_state);
     EXPECT_EQ(failure(hdT_logAttribute(trace, "a", "1")), no_state);
     EXPECT_EQ(failure(hdT_logElement(trace, "E", "a='1'")), no_state);
-    EXPECT_EQ(lines(), "");
+    EXPECT_EQ(lines_after_failures(), "");
 }
 
 TEST_F(Api, NullPointersAreRefused)
@@ -592,7 +614,7 @@ TEST_F(Api, NullPointersAreRefused)
     EXPECT_EQ(failure(hdT_writeInfo(nullptr, "x")), invalid);
     EXPECT_EQ(failure(hdT_writeInfo(trace, no_text)), invalid);
     hdT_logStateEnd(trace);
-    EXPECT_EQ(lines(), "<A" + times + "\n");
+    EXPECT_EQ(lines_after_failures(), "<A" + times + "\n");
 }
 
 TEST_F(Api, NamesAreXmlNames)
@@ -616,7 +638,7 @@ TEST_F(Api, NamesAreXmlNames)
     hdT_logElement(trace, long_name.c_str(), " ");
     hdT_logStateEnd(trace);
     expected += "<" + long_name + " time='T' end='T' ><" + long_name + " /></" + long_name + ">\n";
-    EXPECT_EQ(lines(), expected);
+    EXPECT_EQ(lines_after_failures(), expected);
 }
 
 TEST_F(Api, NamesOfAttributesAndElementsToo)
@@ -629,7 +651,7 @@ TEST_F(Api, NamesOfAttributesAndElementsToo)
     }
     EXPECT_EQ(failure(hdT_logElement(trace, "Nested", "a='1'")), invalid);
     hdT_logStateEnd(trace);
-    EXPECT_EQ(lines(), "<A" + times + "\n");
+    EXPECT_EQ(lines_after_failures(), "<A" + times + "\n");
 }
 
 TEST_F(Api, AttributesMustBeXml)
@@ -650,7 +672,7 @@ TEST_F(Api, AttributesMustBeXml)
     EXPECT_EQ(hdT_logAttributes(trace, "c='&amp;&lt;&gt;&apos;&quot;&#10;&#x1F600;>' ü='ä€𝄞' _='' times='1'"),
               0);
     hdT_logStateEnd(trace);
-    EXPECT_EQ(lines(),
+    EXPECT_EQ(lines_after_failures(),
               "<A a='1' b=\"'\" c='&amp;&lt;&gt;&apos;&quot;&#10;&#x1F600;>' ü='ä€𝄞' _='' times='1'" + times +
                   "\n");
 }
@@ -669,7 +691,7 @@ TEST_F(Api, AnAttributeIsGivenOnce)
     EXPECT_EQ(hdT_logElement(trace, "E", "a='1'"), 0);
     hdT_logStateEnd(trace);
     state("A");
-    EXPECT_EQ(lines(),
+    EXPECT_EQ(lines_after_failures(),
               "<A a='1' ab=\"2\" b='a=&apos;1&apos;' time='T' end='T' ><E a='1' /><E a='1' /></A>\n<A" +
                   times + "\n");
 }
