@@ -43,6 +43,7 @@ from ._hdtrace import (
 )
 from .analysis import Analysis
 from .info import Info, InfoLine
+from .profiles import compare
 from .project import MergeWarning, Process, Project, open
 from .regions import counter, mark, region
 from .run import CallCount, Run, Setting
@@ -92,6 +93,7 @@ __all__ = [
     "TraceWriter",
     "Window",
     "World",
+    "compare",
     "counter",
     "mark",
     "open",

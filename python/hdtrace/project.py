@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from . import profiles
 from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project, restrict_umask
 from .analysis import Analysis
 from .closing import Closing
@@ -215,6 +216,43 @@ class Project(Closing, Figures):
         """
         self._check_open()
         return Analysis.read(self._project, interval)
+
+    def flat_profile(self, by: profiles.Grouping = "call") -> pandas.DataFrame:
+        """What `hdtrace stats --by` shows: of each group of calls how many there are, their times in seconds and bytes; the longest first.
+
+        by: one of hdtrace.GROUPINGS, or several
+        """
+        return profiles.flat_profile(self, by)
+
+    def load_imbalance(self, by: str = "call") -> pandas.DataFrame:
+        """How evenly the processes spend time: of each group of calls the `mean` and the `maximum` of a process in seconds, without what is inside,
+        the `rank` that has it, and `imbalance`, the maximum divided by the mean: 1 is even.
+        """
+        return profiles.load_imbalance(self, by)
+
+    def communication_matrix(self, what: str = "bytes") -> numpy.ndarray:
+        """How many "bytes", or "messages", each process (row) sent to each other one (column)."""
+        return profiles.communication_matrix(self, what)
+
+    def communication_by_process(self) -> pandas.DataFrame:
+        """What each process sent and received: messages and bytes."""
+        return profiles.communication_by_process(self)
+
+    def message_sizes(self) -> pandas.DataFrame:
+        """How many messages are how large: those `below` each power of two and not below the one before it, and their bytes."""
+        return profiles.message_sizes(self)
+
+    def communication_over_time(self, bins: int = 100) -> pandas.DataFrame:
+        """How many messages and bytes were sent in each of so many equal parts of the time until the last one was sent."""
+        return profiles.communication_over_time(self, bins)
+
+    def time_profile(self, bins: int = 100) -> pandas.DataFrame:
+        """What all threads did in each of so many equal parts of the run: the seconds of each class of calls, and of `computation` between them."""
+        return profiles.time_profile(self, bins)
+
+    def idle_time(self) -> pandas.Series:
+        """The seconds that each process waited for others inside its calls, the longest first. docs/analyze.md says what waiting is."""
+        return profiles.idle_time(self)
 
     def extract(
         self,

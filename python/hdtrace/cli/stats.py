@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._hdtrace import MessageMatrix, Statistics, Totals, printable
+from ..profiles import mean, values
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .counters import counter_table, describe_counters
@@ -22,34 +23,16 @@ _REGION = "region"
 _DEFAULT = [["call"]]
 
 
-def _values(totals: Totals) -> dict[str, int | float]:
-    return {
-        "calls": totals.calls,
-        "seconds": totals.time / 1e9,
-        "exclusive": totals.exclusive / 1e9,
-        "shortest": totals.shortest / 1e9,
-        "mean": _mean(totals) / 1e9,
-        "longest": totals.longest / 1e9,
-        "bytes": totals.bytes,
-        "sent": totals.sent,
-        "received": totals.received,
-    }
-
-
 def _region_values(totals: Totals) -> dict[str, int | float]:
-    return {**_values(totals), "entered": totals.entered, "inside": totals.inside / 1e9}
+    return {**values(totals), "entered": totals.entered, "inside": totals.inside / 1e9}
 
 
 def _values_by(by: list[str]) -> Callable[[Totals], dict[str, int | float]]:
-    return _region_values if _REGION in by else _values
-
-
-def _mean(totals: Totals) -> float:
-    return totals.time / max(totals.calls, 1)
+    return _region_values if _REGION in by else values
 
 
 def _cells(totals: Totals, whole: Totals) -> list[int | str]:
-    own, *times = [duration(time) if totals.calls else "" for time in (totals.exclusive, totals.shortest, _mean(totals), totals.longest)]
+    own, *times = [duration(time) if totals.calls else "" for time in (totals.exclusive, totals.shortest, mean(totals), totals.longest)]
     share = f"{100 * totals.exclusive / whole.exclusive:.1f}" if whole.exclusive else ""
     return [totals.calls, seconds(totals.time), own, share, *times, size(totals.bytes) if totals.bytes else ""]
 
@@ -85,10 +68,10 @@ def _describe(by: list[str], statistics: Statistics) -> dict[str, Any]:
 
 
 def _write_csv(by: list[str], statistics: Statistics) -> None:
-    values = _values_by(by)
+    figures = _values_by(by)
     output = csv.writer(sys.stdout, lineterminator="\n")
-    output.writerow([*by, *values(Totals())])
-    output.writerows([*labels, *values(totals).values()] for labels, totals in statistics.groups(by))
+    output.writerow([*by, *figures(Totals())])
+    output.writerows([*labels, *figures(totals).values()] for labels, totals in statistics.groups(by))
 
 
 def _read(what: Statistics | MessageMatrix) -> None:
@@ -135,7 +118,7 @@ def _show_tables(project: Project, statistics: Statistics, tables: list[list[str
     time = statistics.end - statistics.begin
     if arguments.json:
         groups = {",".join(by): _describe(by, statistics) for by in tables}
-        print_json({"name": project.name, "duration": time / 1e9, "total": _values(statistics.totals), "by": groups})
+        print_json({"name": project.name, "duration": time / 1e9, "total": values(statistics.totals), "by": groups})
     elif arguments.csv:
         _write_csv(tables[0], statistics)
     else:

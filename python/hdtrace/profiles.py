@@ -1,0 +1,189 @@
+"""Profiles of a project: what is asked most often of a trace, each in one call, as a table. They need NumPy and pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ._hdtrace import Statistics, Totals, is_call
+from .streams import STATES_BETWEEN_PAUSES
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+
+    from .project import Project
+
+Grouping = str | Sequence[str]
+
+_NUMBERS = ("rank", "thread")
+
+
+def values(totals: Totals) -> dict[str, int | float]:
+    """The figures of a group of calls; times are in seconds."""
+    return {
+        "calls": totals.calls,
+        "seconds": totals.time / 1e9,
+        "exclusive": totals.exclusive / 1e9,
+        "shortest": totals.shortest / 1e9,
+        "mean": mean(totals) / 1e9,
+        "longest": totals.longest / 1e9,
+        "bytes": totals.bytes,
+        "sent": totals.sent,
+        "received": totals.received,
+    }
+
+
+def mean(totals: Totals) -> float:
+    """Of the times of calls, in nanoseconds."""
+    return totals.time / max(totals.calls, 1)
+
+
+def _read(statistics: Statistics) -> Statistics:
+    while statistics.read(STATES_BETWEEN_PAUSES):
+        pass
+    return statistics
+
+
+def flat_profile(project: Project, by: Grouping = "call") -> pandas.DataFrame:
+    import pandas
+
+    by = [by] if isinstance(by, str) else list(by)
+    groups = _read(project.calls().statistics([by])).groups(by)
+    labels = [dict(zip(by, (int(label) if name in _NUMBERS else label for name, label in zip(by, of_group)))) for of_group, _ in groups]
+    rows = [{**of_group, **values(totals)} for of_group, (_, totals) in zip(labels, groups)]
+    frame = pandas.DataFrame(rows, columns=[*by, *values(Totals())]).set_index(by)
+    return frame.sort_values("exclusive", ascending=False, kind="stable")
+
+
+def load_imbalance(project: Project, by: str = "call") -> pandas.DataFrame:
+    of_ranks = flat_profile(project, [by, "rank"])["exclusive"].unstack("rank", fill_value=0.0)
+    of_ranks = of_ranks.reindex(columns=[process.rank for process in project.processes], fill_value=0.0)
+    frame = of_ranks.mean(axis=1).to_frame("mean")
+    frame["maximum"] = of_ranks.max(axis=1)
+    frame["rank"] = of_ranks.columns[of_ranks.to_numpy().argmax(axis=1)] if len(of_ranks) else 0
+    frame["imbalance"] = frame["maximum"] / frame["mean"]
+    return frame.sort_values("maximum", ascending=False, kind="stable")
+
+
+def communication_matrix(project: Project, what: str = "bytes") -> numpy.ndarray:
+    import numpy
+
+    matrix = project.calls().message_matrix()
+    while matrix.read(STATES_BETWEEN_PAUSES):
+        pass
+    column = ("messages", "bytes").index(what)
+    sums = numpy.zeros((project.process_count, project.process_count), dtype=numpy.int64)
+    for sender, receiver, *figures in matrix.cells():
+        if 0 <= receiver < project.process_count:
+            sums[sender, receiver] = figures[column]
+    return sums
+
+
+def communication_by_process(project: Project) -> pandas.DataFrame:
+    import pandas
+
+    messages, size = communication_matrix(project, "messages"), communication_matrix(project, "bytes")
+    columns = {"messages_sent": messages.sum(axis=1), "messages_received": messages.sum(axis=0), "bytes_sent": size.sum(axis=1), "bytes_received": size.sum(axis=0)}
+    return pandas.DataFrame(columns).rename_axis("rank")
+
+
+def _sent_messages(project: Project) -> pandas.DataFrame:
+    """When the sending of each message began, in nanoseconds after the start of the run, and how large it is."""
+    messages = project.messages().to_dataframe()
+    sent = messages[["send_start", "send_bytes"]].dropna().astype("int64").set_axis(["begin", "bytes"], axis=1)
+    sent["begin"] -= project.start
+    return sent
+
+
+def message_sizes(project: Project) -> pandas.DataFrame:
+    import numpy
+    import pandas
+
+    size = _sent_messages(project)["bytes"].to_numpy()
+    _, exponents = numpy.frexp(size.astype(float))  # 0 for nothing, else the first power of two above it
+    frame = pandas.DataFrame({"below": 2**exponents.astype("int64"), "bytes": size})
+    return frame.groupby("below")["bytes"].agg(messages="count", bytes="sum")
+
+
+def _bin_edges(end: float, bins: int) -> numpy.ndarray:
+    """So many equal parts of the time from the start of the run, in nanoseconds after it."""
+    import numpy
+
+    return numpy.linspace(0, max(end, 1), bins + 1)
+
+
+def _of_bins(edges: numpy.ndarray, columns: dict[str, numpy.ndarray]) -> pandas.DataFrame:
+    """A row for each, named by the seconds after the start of the run in which it begins."""
+    import pandas
+
+    return pandas.DataFrame(columns, index=pandas.Index(edges[:-1] / 1e9, name="begin"))
+
+
+def communication_over_time(project: Project, bins: int = 100) -> pandas.DataFrame:
+    import numpy
+
+    sent = _sent_messages(project)
+    edges = _bin_edges(sent["begin"].max() if len(sent) else 0, bins)
+    messages, _ = numpy.histogram(sent["begin"], edges)
+    size, _ = numpy.histogram(sent["begin"], edges, weights=sent["bytes"])
+    return _of_bins(edges, {"messages": messages, "bytes": size.astype("int64")})
+
+
+def _time_until(moments: numpy.ndarray, points: numpy.ndarray) -> numpy.ndarray:
+    """For each moment the sum of the times from earlier points until then."""
+    import numpy
+
+    points = numpy.sort(points)
+    earlier = numpy.searchsorted(points, moments)
+    sums = numpy.concatenate(([0.0], numpy.cumsum(points)))
+    return earlier * moments - sums[earlier]
+
+
+def _time_in_bins(edges: numpy.ndarray, begins: numpy.ndarray, ends: numpy.ndarray) -> numpy.ndarray:
+    """How much of the intervals lies between each two edges."""
+    import numpy
+
+    return numpy.diff(_time_until(edges, begins) - _time_until(edges, ends))
+
+
+def _outermost_calls(calls: pandas.DataFrame) -> pandas.DataFrame:
+    """Calls of MPI that are in no other one, but perhaps in regions of the program's own."""
+    is_mpi = calls["name"].map({name: is_call(name) for name in calls["name"].cat.categories}).astype(bool)
+    calls = calls[is_mpi].sort_values(["rank", "thread", "start", "end"], ascending=[True, True, True, False])
+    of_thread = [calls["rank"], calls["thread"]]
+    all_before_ended = calls["end"].groupby(of_thread).cummax().groupby(of_thread).shift()
+    return calls[all_before_ended.isna() | (calls["start"] >= all_before_ended)]
+
+
+def time_profile(project: Project, bins: int = 100) -> pandas.DataFrame:
+    import numpy
+    import pandas
+
+    calls = _outermost_calls(project.to_dataframe())
+    begins, ends = (calls[name].to_numpy() - float(project.start) for name in ("start", "end"))
+    edges = _bin_edges(ends.max(initial=0), bins)
+    classes = calls["class"].to_numpy()
+    of_classes = {str(name): _time_in_bins(edges, begins[classes == name], ends[classes == name]) for name in sorted(set(classes))}
+    threads = pandas.DataFrame({"begin": begins, "end": ends}).groupby([calls["rank"].to_numpy(), calls["thread"].to_numpy()])
+    in_all = _time_in_bins(edges, threads["begin"].min().to_numpy(), threads["end"].max().to_numpy())
+    computation = numpy.maximum(in_all - sum(of_classes.values()), 0)
+    return _of_bins(edges, {"computation": computation, **of_classes}) / 1e9
+
+
+def idle_time(project: Project) -> pandas.Series:
+    waiting = project.analyze().to_dataframe("rank").set_index("rank")["waiting"]
+    return waiting.sort_values(ascending=False, kind="stable")
+
+
+def compare(*projects: Project, by: Grouping = "call", figure: str = "exclusive") -> pandas.DataFrame:
+    """Several runs beside each other: a figure of each group of calls (those of `Project.flat_profile`), a column for each run.
+
+    The columns are the projects' paths, in the order in which they are given; what a run does not have is 0 there.
+    """
+    import pandas
+
+    columns = {project.path: flat_profile(project, by)[figure] for project in projects}
+    frame = pandas.DataFrame(columns).fillna(0)
+    order = frame.max(axis=1).sort_values(ascending=False, kind="stable").index
+    return frame.loc[order]

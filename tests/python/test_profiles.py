@@ -1,0 +1,85 @@
+"""What is asked most often of a trace, in one call each."""
+import hdtrace
+import pytest
+
+from projects_of_lines import write_project
+
+SENDER = """\
+<Send size='8' count='2' tid='0' toRank='1' toTag='7' cid='0' time='1.000000000' end='2.000000000' />
+<Send size='100' count='25' tid='0' toRank='1' toTag='7' cid='0' time='3.000000000' end='3.500000000' />
+<Barrier cid='0' time='4.000000000' end='5.000000000' />
+"""
+RECEIVER = """\
+<Recv fromRank='0' fromTag='7' cid='0' size='8' tid='0' time='1.000000000' end='2.000000000' />
+<Event kind='begin' name='solve' time='2.000000000' />
+<Recv fromRank='0' fromTag='7' cid='0' size='100' tid='0' time='2.000000000' end='3.500000000' />
+<Event kind='end' name='solve' time='3.900000000' />
+<Nested><Bcast cid='0' time='4.600000000' end='4.800000000' /></Nested><Barrier cid='0' time='4.500000000' end='5.000000000' />
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    with hdtrace.open(write_project(tmp_path, SENDER, RECEIVER)) as project:
+        yield project
+
+
+def test_flat_profile(project):
+    profile = project.flat_profile()
+    assert profile.index.tolist() == ["Recv", "Send", "Barrier", "solve", "Bcast"]
+    assert profile.loc["Recv", ["calls", "seconds", "exclusive", "shortest", "longest", "bytes"]].tolist() == [2, 2.5, 2.5, 1.0, 1.5, 108]
+    assert project.flat_profile(["call", "rank"]).loc[("Barrier", 0), "exclusive"] == 1.0
+
+
+def test_load_imbalance(project):
+    imbalance = project.load_imbalance()
+    assert imbalance.loc["Barrier"].tolist() == pytest.approx([0.65, 1.0, 0, 1 / 0.65])
+    assert imbalance.loc["Recv"].tolist() == [1.25, 2.5, 1, 2.0]
+
+
+def test_communication(project):
+    assert project.communication_matrix().tolist() == [[0, 108], [0, 0]]
+    assert project.communication_matrix("messages").tolist() == [[0, 2], [0, 0]]
+    with pytest.raises(ValueError):
+        project.communication_matrix("seconds")
+    by_process = project.communication_by_process()
+    assert by_process.loc[0].tolist() == [2, 0, 108, 0] and by_process.loc[1].tolist() == [0, 2, 0, 108]
+
+
+def test_message_sizes(project):
+    assert project.message_sizes().reset_index().values.tolist() == [[16, 1, 8], [128, 1, 100]]
+
+
+def test_communication_over_time(project):
+    over_time = project.communication_over_time(bins=4)
+    assert over_time.index.tolist() == [0.0, 0.5, 1.0, 1.5]
+    assert over_time["messages"].tolist() == [1, 0, 0, 1] and over_time["bytes"].tolist() == [8, 0, 0, 100]
+
+
+def test_time_profile_has_all_time_of_all_threads(project):
+    profile = project.time_profile(bins=4)
+    assert profile["point-to-point"].tolist() == pytest.approx([2.0, 1.0, 1.0, 0.0])
+    assert profile["collective"].tolist() == pytest.approx([0.0, 0.0, 0.0, 1.5])
+    assert profile["computation"].tolist() == pytest.approx([0.0, 1.0, 1.0, 0.5])
+    assert profile.index.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_idle_time(project):
+    assert project.idle_time().to_dict() == pytest.approx({0: 0.5, 1: 1.0})
+
+
+def test_runs_compared(project, tmp_path):
+    folder = tmp_path / "other"
+    folder.mkdir()
+    with hdtrace.open(write_project(folder, SENDER)) as other:
+        compared = hdtrace.compare(project, other)
+        assert compared.columns.tolist() == [project.path, other.path]
+        assert compared.loc["Recv"].tolist() == [2.5, 0.0] and compared.loc["Send"].tolist() == [1.5, 1.5]
+        assert hdtrace.compare(project, other, by="rank", figure="calls").loc[0].tolist() == [3, 3]
+
+
+def test_runs_without_calls(tmp_path):
+    with hdtrace.open(write_project(tmp_path, "", "")) as project:
+        assert project.flat_profile().empty and project.load_imbalance().empty and project.message_sizes().empty
+        assert project.communication_over_time(2)["messages"].tolist() == [0, 0]
+        assert project.time_profile(2)["computation"].tolist() == [0, 0]
