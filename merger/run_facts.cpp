@@ -53,6 +53,7 @@ const std::vector<FactKind>& fact_kinds()
         {"Program", {{"path"}, {"threadLevel", !number, optional}}},
         {"Command", {{"line"}, {"omitted", number, optional}}},
         {"Directory", {{"path"}, {"omitted", number, optional}}},
+        {"Processors", {{"usable", number}, {"online", number}}},
         {"Note", {{"key"}, {"value"}, {"omitted", number, optional}}},
         {"Setting", {{"name"}, {"value"}, {"from"}, {"omitted", number, optional}}},
         {"Variable",

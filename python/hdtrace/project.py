@@ -109,7 +109,7 @@ class Project(Closing, Figures):
     @cached_property
     def run(self) -> Run:
         """Who ran what, with which settings, and what became of it."""
-        return Run(self._project.run_facts, self._project.run_processes)
+        return Run(self._project.run_facts, self._project.run_processes, self._project.oversubscribed_hosts)
 
     @cached_property
     def processes(self) -> list[Process]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ._hdtrace import RunFact, RunProcess
+from ._hdtrace import OversubscribedHost, RunFact, RunProcess
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,17 @@ class Run:
     """What a project tells of its run; older projects tell nothing. `project.run` is one.
 
     facts: everything that may hold for several processes, each with `kind`, `values` and `ranks`, a list of (first, last)
+    oversubscribed_hosts: where more processes ran than there are processors, so that times hold waiting for a processor, too: each with `host`,
+        `processes`, `processors`, and how much of the time the processes were `running` (None if not known); its str() says so
     processes: each with `rank`, `pid`, `cpu_times` (when MPI began, and at the end), `signals` that ended it, and `threads`
 
     What has one value here but several in the run has that of the lowest rank; `of_kind()` has all.
     """
 
-    def __init__(self, facts: list[RunFact], processes: list[RunProcess]) -> None:
+    def __init__(self, facts: list[RunFact], processes: list[RunProcess], oversubscribed_hosts: list[OversubscribedHost]) -> None:
         self.facts = facts
         self.processes = processes
+        self.oversubscribed_hosts = oversubscribed_hosts
 
     def __repr__(self) -> str:
         return f"<Run of {len(self.processes)} processes: {self.command or 'the command is not known'}>"

@@ -15,6 +15,7 @@
 #include "hdtrace/analysis/trace_part.h"
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/left_out.h"
+#include "hdtrace/format/oversubscription.h"
 #include "hdtrace/tools/permissions.h"
 #include "merger/open_project.h"
 #include "python/src/bindings.h"
@@ -255,6 +256,9 @@ void bind_project(py::module_& module)
         .def_property_readonly(
             "run_processes",
             [](const OpenedProject& project) -> const auto& { return project.project.run.processes; })
+        .def_property_readonly(
+            "oversubscribed_hosts",
+            [](const OpenedProject& project) { return oversubscribed_hosts(project.project); })
         .def(
             "call_site",
             [](const ProjectPointer& project, std::int64_t rank, const State& state) {

@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "hdtrace/format/oversubscription.h"
 #include "hdtrace/format/run.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
@@ -43,6 +44,14 @@ void bind_run(py::module_& module)
         .def_readonly("cpu_times", &RunProcess::cpu_times)
         .def_readonly("signals", &RunProcess::signals)
         .def_readonly("threads", &RunProcess::threads);
+    py::class_<OversubscribedHost>(module, "OversubscribedHost")
+        .def_readonly("host", &OversubscribedHost::host)
+        .def_readonly("processes", &OversubscribedHost::processes)
+        .def_readonly("processors", &OversubscribedHost::processors)
+        .def_readonly("running", &OversubscribedHost::running)
+        .def("__str__", &OversubscribedHost::text)
+        .def("__repr__",
+             [](const OversubscribedHost& host) { return "<OversubscribedHost " + host.text() + ">"; });
 }
 
 } // namespace hdtrace

@@ -111,6 +111,12 @@ def used(run, when):
     return int(re.search(rf"^{when} (\d+)$", run.stdout, re.M)[1]) * 1000
 
 
+def test_processors(run_directory):
+    (told,) = lines_of(run_directory, 2, "Processors")
+    usable, online = int(told["usable"]), int(told["online"])
+    assert 1 <= usable <= len(os.sched_getaffinity(0)) and online == os.sysconf("SC_NPROCESSORS_ONLN")
+
+
 def test_processor_time(run_traced):
     """What the process has used lies between what it sees right before and after."""
     run = run_traced("thread_lives", 1, None, ("1",))

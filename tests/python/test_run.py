@@ -44,6 +44,24 @@ def write(tmp_path, text=RUN):
     return path
 
 
+PROCESSORS = '<Processors usable="{usable}" online="{online}"><Ranks first="0" last="{last}"/></Processors>'
+PROCESSES = """
+<Process rank="0" pid="1" began="100"><CpuTime time="1.000000000" user="0.000000000" system="0.000000000"/><CpuTime time="3.000000000" user="1.000000000" system="0.250000000"/></Process>
+<Process rank="1" pid="2" began="100"><CpuTime time="1.000000000" user="1.000000000" system="0.000000000"/><CpuTime time="3.000000000" user="1.750000000" system="0.000000000"/></Process>
+"""
+
+
+@pytest.mark.parametrize("usable, online, last, processors", [(1, 1, 1, 1), (64, 1, 1, 1), (1, 64, 1, None), (2, 2, 1, None), (1, 1, 0, None)])
+def test_more_processes_than_processors(tmp_path, usable, online, last, processors):
+    path = write(tmp_path, PROCESSORS.format(usable=usable, online=online, last=last) + PROCESSES)
+    hdtrace.validate(path)
+    hosts = hdtrace.open(path).run.oversubscribed_hosts
+    assert [(one.host, one.processes, one.processors, one.running) for one in hosts] == ([("node01", 2, processors, 0.5)] if processors else [])
+    said = "2 processes on 1 processor of node01, each running 50 % of the time"
+    for command in ("info", "analyze"):
+        assert (said in run_well(command, path)) is bool(processors)
+
+
 def test_objects(tmp_path):
     path = write(tmp_path)
     hdtrace.validate(path)

@@ -8,6 +8,7 @@
 
 #include <glib.h>
 
+#include "hdtrace/format/oversubscription.h"
 #include "hdtrace/tools/option_parser.h"
 #include "merger/export/format.h"
 #include "merger/export/output_directory.h"
@@ -106,6 +107,8 @@ void convert_to_tit(const Project& project, const Options& options, Account& acc
     note_worlds(project, account);
     account.note(
         "how long messages take is in the platform file: hdtrace calibrate writes one for this machine");
+    for (const OversubscribedHost& host : oversubscribed_hosts(project))
+        account.note("computation holds the time without a processor, too: " + host.text());
     directory.commit();
 }
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -157,6 +158,16 @@ void append_directory(TextBuffer& out)
     out.text("\n");
 }
 
+void append_processors(TextBuffer& out)
+{
+    cpu_set_t permitted[16]; // one is for 1,024 processors
+    const int usable =
+        sched_getaffinity(0, sizeof permitted, permitted) == 0 ? CPU_COUNT_S(sizeof permitted, permitted) : 0;
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (usable > 0 && online > 0)
+        out.text("Processors usable=").number(usable).text(" online=").number(online).text("\n");
+}
+
 void append_duration(TextBuffer& out, int64_t nanoseconds)
 {
     for (const TimeUnit& unit : time_units()) {
@@ -254,6 +265,7 @@ void describe_run()
     if (append_file(file, "/proc/self/cmdline"))
         append_command(lines, file.c_string(), file.size());
     append_directory(lines);
+    append_processors(lines);
     append_settings(lines, is_first);
     if (is_first_on_host())
         append_network_place(lines, this_process().host, "");

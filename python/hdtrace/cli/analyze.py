@@ -11,7 +11,7 @@ from typing import Any
 from .._hdtrace import CallSite, printable
 from ..analysis import Analysis, Rows
 from ..project import Project
-from .output import Progress, duration, print_json, site_fields, size, table, warn_of_missing
+from .output import Progress, duration, oversubscription, print_json, site_fields, size, table, warn_of_missing
 from .selection import absolute_interval
 
 VERSION = 1  # of the JSON
@@ -226,8 +226,9 @@ def _first(rows: Rows, arguments: Namespace) -> Rows:
     return rows if arguments.all else rows[:_MOST_ROWS]
 
 
-def _text(name: str, analysis: Analysis, arguments: Namespace) -> Iterator[str]:
-    yield f"{printable(name)}: {analysis.processes} processes, {_seconds(analysis.seconds)} seconds\n"
+def _text(project: Project, analysis: Analysis, arguments: Namespace) -> Iterator[str]:
+    yield f"{printable(project.name)}: {analysis.processes} processes, {_seconds(analysis.seconds)} seconds\n"
+    yield from (f"{printable(line)}\n" for line in oversubscription(project))
     yield _activities(analysis)
     if analysis.wait_states:
         yield _wait_kinds(analysis)
@@ -251,13 +252,13 @@ def run(arguments: Namespace) -> int:
     results = []
     for paths in projects(arguments.project):
         project = Project(*paths)
-        results.append((project.name, _analyze(project, arguments)))
+        results.append((project, _analyze(project, arguments)))
     if arguments.json:
-        described = [describe(name, analysis) for name, analysis in results]
+        described = [describe(project.name, analysis) for project, analysis in results]
         several = {"version": VERSION, "projects": described, **scaling([analysis for _, analysis in results])}
         print_json(described[0] if len(described) == 1 else several)
     else:
-        texts = [text for name, analysis in results for text in _text(name, analysis, arguments)]
+        texts = [text for project, analysis in results for text in _text(project, analysis, arguments)]
         if results[1:]:
             texts.append(_efficiencies([analysis for _, analysis in results]))
         print("\n".join(texts), end="")

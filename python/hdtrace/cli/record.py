@@ -17,7 +17,7 @@ from ..live import LiveRun, unfinished_processes
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .launchers import UnknownOption, launcher_of, programs_in
-from .output import Progress, UsageError, beside_this, message, seconds, size, table
+from .output import Progress, UsageError, beside_this, message, oversubscription, seconds, size, table
 from .stuck import Watch, stuck_lines
 
 _NOT_FOUND, _NOT_EXECUTABLE, _BY_SIGNAL = 127, 126, 128  # exit codes as shells give them
@@ -161,6 +161,7 @@ def _summary(folder: Path, code: int) -> list[str]:
     return [
         f"{head}, {totals.calls:,} calls in {seconds(duration)} seconds, exit code {code}",
         *(table(["call", *heads], rows, heads).splitlines() if rows else []),
+        *oversubscription(project),
     ]
 
 

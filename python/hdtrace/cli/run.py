@@ -32,6 +32,9 @@ def describe_run(run: Run) -> dict[str, Any]:
         }
         for process in run.processes
     ]
+    about["oversubscribed"] = [
+        {"host": host.host, "processes": host.processes, "processors": host.processors, "running": host.running} for host in run.oversubscribed_hosts
+    ]
     return about
 
 
@@ -104,6 +107,7 @@ def run_rows(run: Run) -> Iterator[tuple[list[str], list[list[object]]]]:
     """Heads and lines of each table that has any."""
     rows = [row for title, kind, text in _SHOWN for row in _rows(run, title, kind, text)]
     rows += [["processor time", text, ""] for text in _used(run.processes)]
+    rows += [["oversubscribed", str(host), ""] for host in run.oversubscribed_hosts]
     names = Counter(thread.name for process in run.processes for thread in process.threads if thread.name)
     tables: list[tuple[list[str], list[list[Any]]]] = [
         (["run", "", "ranks"], rows),
