@@ -3,11 +3,10 @@
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/file.h"
+#include "hdtrace/format/trace_compressor.h"
 #include "hdtrace/tools/file_error.h"
 #include "hdtrace/tools/output_file.h"
 #include "hdtrace/tools/permissions.h"
-#include "hdtrace/writer/block_position.h"
-#include "hdtrace/writer/compressor.h"
 
 #include <array>
 #include <cerrno>
@@ -22,8 +21,6 @@
 namespace hdtrace {
 
 namespace {
-
-constexpr std::string_view end_tag = "</Program>\n";
 
 /// For traces that were cut off before they began.
 std::string empty_root(const TrcReader& reader)
@@ -65,32 +62,24 @@ class ClosedTrace {
   public:
     ClosedTrace(const std::string& path, std::optional<Compression> compression) : m_file(path, only_owner)
     {
-        if (compression && m_compressor.open(*compression) != 0)
-            throw std::runtime_error("there is no library that compresses as it was");
+        if (compression)
+            m_compressor.emplace(*compression, [this](std::string_view bytes) { m_file.write(bytes); });
     }
 
     void write(std::string_view text)
     {
-        if (!m_compressor.is_open()) {
+        if (m_compressor)
+            m_compressor->write(text);
+        else
             m_file.write(text);
-            return;
-        }
-        m_text += text;
-        if (m_text.size() < block_size)
-            return;
-        const std::size_t line_end = m_text.rfind('\n') + 1;
-        compress_lines(std::string_view(m_text).substr(0, line_end));
-        m_text.erase(0, line_end);
     }
 
     /// Behind the last line.
     void close()
     {
-        if (m_compressor.is_open()) {
-            compress_lines(m_text);
-            write_compressed(m_compressor.compress(room_for(end_tag), text_of(end_tag)));
-        } else
-            m_file.write(end_tag);
+        write(end_tag);
+        if (m_compressor)
+            m_compressor->close();
     }
 
     const std::string& temporary_path() const { return m_file.temporary_path(); }
@@ -102,37 +91,9 @@ class ClosedTrace {
 
   private:
     static constexpr mode_t only_owner = 0600;
-    static constexpr std::size_t block_size = 128 * 1024;
-
-    static Text text_of(std::string_view text) { return {text.data(), text.size()}; }
-
-    char* room_for(std::string_view text)
-    {
-        m_compressed.resize(Compressor::bound(text.size()));
-        return m_compressed.data();
-    }
-
-    void write_compressed(Text compressed)
-    {
-        if (compressed.size == 0)
-            throw std::runtime_error("it cannot be compressed");
-        m_file.write({compressed.data, compressed.size});
-    }
-
-    void compress_lines(std::string_view lines)
-    {
-        if (lines.empty())
-            return;
-        write_compressed(
-            m_compressor.compress_block(room_for(lines), text_of(lines), m_position.head_of(text_of(lines))));
-        m_position.skip(text_of(lines));
-    }
 
     tools::OutputFile m_file;
-    Compressor m_compressor;
-    BlockPosition m_position;
-    std::string m_text; ///< that is not compressed yet
-    std::string m_compressed;
+    std::optional<TraceCompressor> m_compressor;
 };
 
 void copy_lines(const std::string& path, std::int64_t count, ClosedTrace& target)
