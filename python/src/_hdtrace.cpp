@@ -4,6 +4,7 @@
 #include "hdtrace/tools/printable.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
+#include "python/src/upkeep.h"
 
 namespace py = pybind11;
 
@@ -56,6 +57,7 @@ PYBIND11_MODULE(_hdtrace, module)
     bind_checks(module);
     bind_reports(module); // before what hands them out
     bind_explanations(module);
+    bind_upkeep(module);
     bind_writer(module);
     bind_printable(module);
     protect_classes(module);

@@ -5,24 +5,17 @@ from __future__ import annotations
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from .._hdtrace import CallSite, printable
 from ..analysis import Analysis, Rows
 from ..project import Project
 from .output import Progress, duration, oversubscription, print_json, site_fields, size, table, warn_of_missing
-from .selection import absolute_interval
+from .selection import absolute_interval, several_projects
 
 VERSION = 1  # of the JSON
 _MOST_ROWS = 10
 _MOST_PLACES = 5  # and outliers of a phase
-
-
-def projects(paths: list[str]) -> list[list[str]]:
-    """The paths of each: .proj files and directories are projects of their own, other files are one together."""
-    own = [path for path in paths if path.endswith(".proj") or Path(path).is_dir()]
-    return [[path] for path in own] if len(own) == len(paths) else [paths]
 
 
 def _analyze(project: Project, arguments: Namespace) -> Analysis:
@@ -250,7 +243,7 @@ def _text(project: Project, analysis: Analysis, arguments: Namespace) -> Iterato
 
 def run(arguments: Namespace) -> int:
     results = []
-    for paths in projects(arguments.project):
+    for paths in several_projects(arguments.project):
         project = Project(*paths)
         results.append((project, _analyze(project, arguments)))
     if arguments.json:

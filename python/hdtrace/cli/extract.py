@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 from argparse import Namespace
 from pathlib import Path
 
 from .._hdtrace import printable
 from ..project import Project
-from .output import Progress, UsageError, counted, size, warn_of_missing
+from .output import Progress, UsageError, counted, end_tidily, size, warn_of_missing
 from .selection import filters
 
 
-def _end(number: int, _frame: object) -> None:
-    sys.exit(128 + number)
-
-
 def run(arguments: Namespace) -> int:
-    signal.signal(signal.SIGTERM, _end)  # so that nothing unfinished stays
+    end_tidily()
     project = Project(*arguments.project)
     wanted = filters(project, arguments)
     if not any(wanted[key] for key in ("rank", "thread", "name", "call_class")) and wanted["interval"] == (None, None):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -22,6 +23,15 @@ class UsageError(Exception):
 def beside_this(program: str) -> Path:
     """Another command of ours, which is beside this one."""
     return Path(sys.argv[0]).resolve().parent / program
+
+
+def end_tidily() -> None:
+    """Lets a request to end remove what is not finished."""
+
+    def end(number: int, _frame: object) -> None:
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 def message(text: str) -> None:

@@ -10,8 +10,8 @@ from tempfile import NamedTemporaryFile
 from ..project import Project
 from ..report.content import Content, collect
 from ..report.document import html
-from . import analyze
 from .output import UsageError
+from .selection import several_projects
 
 
 def _write(path: Path, text: str) -> None:
@@ -40,7 +40,7 @@ def _contents(projects: list[Project], limit: int) -> list[Content]:
 def run(arguments: Namespace) -> int:
     if arguments.limit < 1:
         raise UsageError(f"--limit {arguments.limit}: at least 1")
-    projects = [Project(*paths) for paths in analyze.projects(arguments.project)]
+    projects = [Project(*paths) for paths in several_projects(arguments.project)]
     limit = arguments.limit * 1_000_000
     text = html(_contents(projects, limit))
     if len(text) > limit:

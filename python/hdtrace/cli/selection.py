@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -14,6 +15,12 @@ from .output import UsageError
 from .table import LARGEST
 
 _PREFIX = "MPI_"
+
+
+def several_projects(paths: list[str]) -> list[list[str]]:
+    """The paths of each: .proj files and directories are projects of their own, other files are one together."""
+    own = [path for path in paths if path.endswith(".proj") or os.path.isdir(path)]
+    return [[path] for path in own] if len(own) == len(paths) else [paths]
 
 
 def absolute_interval(project: Project, arguments: Namespace) -> Interval:

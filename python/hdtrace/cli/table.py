@@ -134,6 +134,10 @@ _PROJECT = Argument(
     is_list=True,
     files=("proj",),
 )
+_ONE_PROJECT = replace(_PROJECT, name="SOURCE", help="a .proj file or a directory with one", is_list=False)
+_SEVERAL_PROJECTS = replace(_PROJECT, help="a .proj file or a directory, each a project; or .info and .trc files of one")
+_DESTINATION = Argument("DESTINATION", "a new name that ends with .proj, or a folder", files=("proj",))
+_ELSEWHERE = Argument("--elsewhere", "also traces that are not in the folder of the project, which it leads to")
 _JSON = Argument("--json", "write JSON, for programs")
 _INTERVAL = Argument(
     "--interval",
@@ -241,6 +245,36 @@ COMMANDS = (
             *_FILTERS,
         ),
         "extract",
+    ),
+    Command(
+        "mv",
+        "move a project with all its files, or give it another name",
+        "What belongs to a project is moved together: the .proj file, the traces in all forms and segments, descriptions, and what was kept when traces were "
+        "closed; other files stay. If DESTINATION ends with .proj, that is the new name, with which the names of all files begin then. Otherwise it is a "
+        "folder: a folder that is there takes the files, or SOURCE as a folder in it if that is one; else it is made. Nothing is overwritten. On one file "
+        "system no bytes are copied. Until all is safe at the destination the project stays where it was, so that an end of the command in between leaves "
+        "it whole on one side.",
+        (_ONE_PROJECT, _DESTINATION, _ELSEWHERE),
+        "upkeep",
+    ),
+    Command(
+        "cp",
+        "copy a project with all its files",
+        "As hdtrace mv, but the project stays. All traces of the copy are beside it, wherever they were.",
+        (_ONE_PROJECT, _DESTINATION),
+        "upkeep",
+    ),
+    Command(
+        "rm",
+        "remove projects with all their files",
+        "Removes what belongs to each PROJECT, as hdtrace mv moves it, and its folder if that is empty then and not the current one. It asks nothing. Files that "
+        "another project beside it leads to, too, stay.",
+        (
+            _SEVERAL_PROJECTS,
+            Argument("--dry-run", "only say what would be removed, and how large it is"),
+            _ELSEWHERE,
+        ),
+        "upkeep",
     ),
     Command(
         "analyze",

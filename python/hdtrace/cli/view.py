@@ -8,7 +8,7 @@ from ..project import Project
 from ..report.content import Content, collect
 from ..report.document import served_html
 from ..report.server import Answer, PageServer
-from . import analyze
+from .selection import several_projects
 
 
 def serve(server: PageServer, what: str) -> int:
@@ -35,5 +35,5 @@ class _Pages:
 
 
 def run(arguments: Namespace) -> int:
-    contents = [collect(Project(*paths), None) for paths in analyze.projects(arguments.project)]
+    contents = [collect(Project(*paths), None) for paths in several_projects(arguments.project)]
     return serve(PageServer(_Pages(contents).answer, arguments.port), ", ".join(content.facts["name"] for content in contents))

@@ -1,0 +1,80 @@
+// Files of projects: moved, copied, removed.
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include "merger/upkeep/project_files.h"
+#include "merger/upkeep/transfer.h"
+#include "python/src/conversions.h"
+#include "python/src/shared_types.h"
+#include "python/src/unlocked.h"
+#include "python/src/upkeep.h"
+
+namespace py = pybind11;
+
+namespace hdtrace {
+namespace {
+
+using Path = std::filesystem::path;
+using merger::ProjectFiles;
+
+/// For work that does not hold Python's lock. What it throws ends the work.
+merger::ByteProgress progress_to(const py::function& add)
+{
+    return [&add](std::int64_t bytes) {
+        const py::gil_scoped_acquire acquire;
+        add(bytes);
+    };
+}
+
+template <class Transfer> auto transfer_by(Transfer transfer)
+{
+    return [transfer](const OpenedProject& project, const ProjectFiles& files, const Path& source,
+                      const Path& destination, const py::function& progress) {
+        const merger::ByteProgress add = progress_to(progress);
+        const Unlocked unlocked;
+        transfer(project.project, files, merger::destination_of(source.string(), destination.string()), add);
+    };
+}
+
+std::vector<std::string> paths_of(const ProjectFiles& files)
+{
+    std::vector<std::string> paths;
+    for (const merger::NamedFile& file : files.files)
+        paths.push_back(file.path());
+    return paths;
+}
+
+} // namespace
+
+void bind_upkeep(py::module_& module)
+{
+    py::class_<ProjectFiles>(module, "ProjectFiles")
+        .def(py::init([](const OpenedProject& project) { return merger::files_of(project.project); }),
+             py::arg("project"), py::call_guard<Unlocked>())
+        .def_property_readonly("paths", [](const ProjectFiles& files) { return file_texts(paths_of(files)); })
+        .def_property_readonly("shared",
+                               [](const ProjectFiles& files) {
+                                   py::dict shared;
+                                   for (const auto& [file, project] : files.shared)
+                                       shared[file_text(file)] = file_text(project);
+                                   return shared;
+                               })
+        .def_property_readonly("elsewhere",
+                               [](const ProjectFiles& files) { return file_texts(files.elsewhere()); });
+    const auto define_transfer = [&](const char* name, auto transfer) {
+        module.def(name, transfer_by(transfer), py::arg("project"), py::arg("files"), py::arg("source"),
+                   py::arg("destination"), py::arg("progress"));
+    };
+    define_transfer("move_project", &merger::move_project);
+    define_transfer("copy_project", &merger::copy_project);
+    module.def("remove_files", &merger::remove_files, py::arg("files"), py::call_guard<Unlocked>());
+}
+
+} // namespace hdtrace

@@ -1,0 +1,179 @@
+"""Projects are moved, copied and removed with all that belongs to them, and nothing else."""
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import hdtrace
+import pytest
+
+from projects_of_lines import write_project
+from test_calls import RECEIVER, SENDER
+from test_command import COMMAND, ERROR, FINE, USAGE, run, run_well
+
+OTHERS = {"notes.txt", "app_node01_0_0.trc.notes", "app_node01_7_0.trc", "app2_node01_0_0.trc", "report.html"}
+ENDINGS = ("_node01_0_0.info", "_node01_1_0.info", "_node01_1_0.trc.1", "_node01_1_0.trc.zst.orig")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Has a project and what others put there."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    write_project(folder, SENDER, RECEIVER)
+    for name in (*OTHERS, *("app" + ending for ending in ENDINGS)):
+        (folder / name).write_text(name)
+    (folder / "app.proj").touch()  # made when all descriptions were there
+    return folder
+
+
+def names(folder):
+    return {path.name for path in Path(folder).iterdir()}
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+def own_names(base):
+    return {base + ending for ending in (".proj", "_node01_0_0.trc", "_node01_1_0.trc", *ENDINGS)}
+
+
+def test_another_name(folder):
+    before, sums = contents(folder), run_well("stats", folder / "app.proj")
+    assert run_well("mv", folder / "app.proj", folder / "fast_run.proj") == ""
+    assert names(folder) == own_names("fast_run") | OTHERS
+    assert {name.replace("fast_run", "app"): text for name, text in contents(folder).items()} == before
+    assert run_well("stats", folder / "fast_run.proj") == sums
+
+
+@pytest.mark.parametrize("command", ["mv", "cp"])
+def test_another_folder(folder, tmp_path, command):
+    before, sums = contents(folder), run_well("stats", folder)
+    run_well(command, folder, tmp_path / "there")
+    assert contents(tmp_path / "there") == {name: before[name] for name in own_names("app")}
+    assert names(folder) == (OTHERS if command == "mv" else set(before))
+    assert run_well("stats", tmp_path / "there") == sums
+    (tmp_path / "old").mkdir()
+    run_well(command, tmp_path / "there", tmp_path / "old")  # a folder in that folder
+    run_well(command, tmp_path / "old/there/app.proj", tmp_path / "old")
+    assert names(tmp_path / "old") - {"there"} == own_names("app")
+    assert (tmp_path / "old/there").exists() == (command == "cp")  # nothing of others was in it
+
+
+def test_copies_are_copies(folder, tmp_path):
+    run_well("cp", folder, tmp_path / "there")
+    for name in own_names("app"):
+        old, new = (folder / name).stat(), (tmp_path / "there" / name).stat()
+        assert (old.st_mtime_ns, old.st_mode, new.st_nlink) == (new.st_mtime_ns, new.st_mode, 1)
+
+
+def test_nothing_is_overwritten(folder, tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/app_node01_1_0.trc").write_text("other")
+    for command in ("mv", "cp"):
+        refused = run(command, folder / "app.proj", tmp_path / "there")
+        assert refused.returncode == ERROR and "app_node01_1_0.trc: File exists" in refused.stderr
+        assert run(command, folder, folder / "app.proj").returncode == ERROR
+    assert names(folder) == own_names("app") | OTHERS
+    assert contents(tmp_path / "there") == {"app_node01_1_0.trc": b"other"}
+
+
+@pytest.mark.parametrize("destination", ["there", "other.proj"])
+def test_what_fails_leaves_the_project_where_it_was(folder, tmp_path, destination):
+    with (folder / "app_node01_1_0.info").open("a") as file:
+        file.write("x" * 100_000)
+    (folder / "app.proj").touch()
+    before = contents(folder)
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+    failed = subprocess.run([COMMAND, "cp", folder, tmp_path / destination], preexec_fn=limit, capture_output=True, text=True)
+    assert failed.returncode == ERROR and "File too large" in failed.stderr, failed
+    assert contents(folder) == before and names(tmp_path) == {"run"}
+
+
+def test_to_another_file_system(folder):
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK) or memory.stat().st_dev == folder.stat().st_dev:
+        pytest.skip("there is no second file system")
+    before = contents(folder)
+    with tempfile.TemporaryDirectory(dir=memory) as there:
+        run_well("mv", folder / "app.proj", there)
+        assert contents(there) == {name: before[name] for name in own_names("app")}
+        assert names(folder) == OTHERS
+
+
+def test_projects_that_say_where_traces_are(folder, tmp_path):
+    """Two programs, one of them in another folder, whose traces have the same names but for that."""
+    (tmp_path / "raw").mkdir()
+    (folder / "app_node01_1_0.trc").rename(tmp_path / "raw/app_node01_1_0.trc")
+    files = '<WorldList><Files base="app" first="0" last="0"/><Files base="app" directory="../raw" first="1" last="1"/></WorldList>'
+    text = (folder / "app.proj").read_text()
+    (folder / "app.proj").write_text(text.replace("</Topology>", "</Topology>" + files))
+    sums = run_well("stats", folder / "app.proj")
+    refused = run("mv", folder / "app.proj", tmp_path / "there")
+    assert refused.returncode == USAGE and str(tmp_path / "raw") in refused.stderr and "--elsewhere" in refused.stderr
+    run_well("cp", folder / "app.proj", tmp_path / "copy")
+    run_well("mv", "--elsewhere", folder / "app.proj", folder / "new.proj")
+    assert names(tmp_path) == {"copy", "run"}  # nothing was left in the other one
+    for project in (tmp_path / "copy", folder / "new.proj"):
+        assert run_well("stats", project) == sums
+        hdtrace.validate(next(Path(project).glob("*.proj")) if project.is_dir() else project)
+    assert {"app_node01_0_0.trc", "app-2_node01_1_0.trc"} <= names(tmp_path / "copy")
+    assert {"new_node01_0_0.trc", "new-2_node01_1_0.trc"} <= names(folder) or {"new_node01_0_0.trc", "new-app_node01_1_0.trc"} <= names(folder)
+
+
+def test_traces_that_were_not_merged(tmp_path, monkeypatch):
+    (tmp_path / "raw").mkdir()
+    monkeypatch.setenv("HDTRACE_DIRECTORY", str(tmp_path / "raw"))
+    for rank in range(2):
+        with hdtrace.TraceWriter("app", {"Hostname": "node01", "Rank": rank, "Thread": 0}) as trace:
+            with trace.state("Step", number=rank):
+                pass
+    before = names(tmp_path / "raw")
+    run_well("mv", tmp_path / "raw", tmp_path / "there")
+    assert names(tmp_path / "there") == before and names(tmp_path) == {"there"}
+    run_well("mv", tmp_path / "there", tmp_path / "new.proj")
+    assert names(tmp_path) == {name.replace("app", "new", 1) for name in before}
+    assert len(list(hdtrace.open(tmp_path).calls())) == 2
+
+
+def test_links(folder, tmp_path):
+    (folder / "app_node01_1_0.trc").rename(tmp_path / "kept")
+    (folder / "app_node01_1_0.trc").symlink_to("../kept")
+    run_well("mv", folder, tmp_path / "far/away".replace("/", "-"))
+    assert (tmp_path / "far-away/app_node01_1_0.trc").read_bytes() == (tmp_path / "kept").read_bytes()
+    run_well("rm", tmp_path / "far-away")
+    assert names(tmp_path) == {"kept", "run"}
+
+
+def test_remove(folder):
+    before = names(folder)
+    told = run_well("rm", "--dry-run", folder)
+    assert {Path(line.split("  ")[0]).name for line in told.splitlines()[:-1]} == own_names("app")
+    assert told.splitlines()[-1].startswith("7 files, ") and names(folder) == before
+    run_well("rm", folder)
+    assert names(folder) == OTHERS
+    assert run("rm", folder / "app.proj").returncode == ERROR
+
+
+def test_remove_folders(folder, tmp_path):
+    for name in OTHERS:
+        (folder / name).unlink()
+    shutil.copytree(folder, tmp_path / "second")
+    shutil.copytree(folder, tmp_path / "current")
+    run_well("rm", folder, tmp_path / "second")
+    assert names(tmp_path) == {"current"}
+    assert subprocess.run([COMMAND, "rm", "."], cwd=tmp_path / "current").returncode == FINE
+    assert names(tmp_path / "current") == set()
+
+
+def test_what_another_project_leads_to_stays(folder):
+    shutil.copy(folder / "app.proj", folder / "old.proj")  # its traces are found by the name of the program
+    before = names(folder)
+    refused = run("mv", folder / "old.proj", folder / "new.proj")
+    assert refused.returncode == ERROR and "app.proj leads to this, too" in refused.stderr and names(folder) == before
+    removed = run("rm", folder / "old.proj")
+    assert removed.returncode == FINE and "this stays" in removed.stderr
+    assert names(folder) == before - {"old.proj"}
