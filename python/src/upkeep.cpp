@@ -10,6 +10,7 @@
 #include <pybind11/stl/filesystem.h>
 
 #include "merger/upkeep/project_files.h"
+#include "merger/upkeep/trace_form.h"
 #include "merger/upkeep/transfer.h"
 #include "python/src/conversions.h"
 #include "python/src/shared_types.h"
@@ -43,6 +44,29 @@ template <class Transfer> auto transfer_by(Transfer transfer)
     };
 }
 
+Compression form_called(const std::string& name)
+{
+    if (name.empty())
+        return Compression::none;
+    if (name == "zstd")
+        return Compression::zstd;
+    if (name == "gzip")
+        return Compression::gzip;
+    throw py::value_error("'" + name + "' is no form of traces");
+}
+
+py::tuple change_form_of(const TraceFile& trace, const std::string& form, const py::function& progress)
+{
+    const Compression wanted = form_called(form);
+    const merger::ByteProgress add = progress_to(progress);
+    merger::FormSizes sizes;
+    {
+        const Unlocked unlocked;
+        sizes = merger::change_form(trace.path, wanted, add);
+    }
+    return py::make_tuple(sizes.before, sizes.after);
+}
+
 std::vector<std::string> paths_of(const ProjectFiles& files)
 {
     std::vector<std::string> paths;
@@ -74,6 +98,7 @@ void bind_upkeep(py::module_& module)
     };
     define_transfer("move_project", &merger::move_project);
     define_transfer("copy_project", &merger::copy_project);
+    module.def("change_form", &change_form_of, py::arg("thread"), py::arg("form"), py::arg("progress"));
     module.def("remove_files", &merger::remove_files, py::arg("files"), py::call_guard<Unlocked>());
 }
 

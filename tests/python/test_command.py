@@ -694,7 +694,7 @@ def needs(shell):
 @pytest.mark.parametrize("shell", [pytest.param(shell, marks=needs(shell)) for shell in SHELLS])
 def test_completion(tmp_path, shell):
     complete = SHELLS[shell]
-    assert complete("hdtrace", "c") == {"calibrate", "check", "convert", "completion"}
+    assert complete("hdtrace", "c") == {"calibrate", "check", "compress", "convert", "completion", "cp"}
     assert complete("hdtrace", "check", "--") == {"--all", "--strict", "--only", "--not", "--suppress", "--limit", "--no-schemas", "--sarif", "--json", "--help"}
     assert complete("hdtrace", "stats", "--by", "c") == {"call", "class", "communicator", "communicator-size", "counter"}
     assert complete("hdtrace", "stats", "--by", "call,ra") == {"call,rank"}
@@ -737,7 +737,7 @@ def complete_in_zsh(folder, line):
 
 @needs("zsh")
 @pytest.mark.parametrize("line, completed", [
-    ("hdtrace comp", "letion "),
+    ("hdtrace compl", "etion "),
     ("hdtrace completion z", "sh "),
     ("hdtrace check --no-", "schemas "),
     ("hdtrace check app.proj --js", "on "),

@@ -9,7 +9,7 @@ from pathlib import Path
 import hdtrace
 import pytest
 
-from projects_of_lines import write_project
+from projects_of_lines import HEAD, write_project
 from test_calls import RECEIVER, SENDER
 from test_command import COMMAND, ERROR, FINE, USAGE, run, run_well
 
@@ -177,3 +177,93 @@ def test_what_another_project_leads_to_stays(folder):
     removed = run("rm", folder / "old.proj")
     assert removed.returncode == FINE and "this stays" in removed.stderr
     assert names(folder) == before - {"old.proj"}
+
+
+def form_of(folder):
+    return {path.name.split(".trc")[1] for path in folder.glob("*.trc*")}
+
+
+@pytest.mark.parametrize("form, ending, tool", [("zstd", ".zst", "zstdcat"), ("gzip", ".gz", "zcat")])
+def test_compress_and_back(tmp_path, form, ending, tool):
+    """Several blocks of lines that are found by their times; a trace that was cut off, one of another tool."""
+    lines = [f"<Barrier cid='0' time='{i}.000000000' end='{i}.500000000' />\n" for i in range(10_000)]
+    write_project(tmp_path, "".join(lines), "".join(lines[:3]) + "<Barrier", "")
+    text = (tmp_path / "app_node01_1_0.trc").read_text()
+    (tmp_path / "app_node01_1_0.trc").write_text(text.removesuffix("</Program>\n"))
+    (tmp_path / "app_node01_2_0.trc").write_text("<Program timeAdjustment='100'>\n<Barrier cid='0' time='1'\n end='2' /></Program>")
+    before, commands = contents(tmp_path), [("stats", "--interval", "4000..4002"), ("dump", "--rank", "1,2"), ("stats",)]
+    answers = [run(command, tmp_path / "app.proj", *words) for command, *words in commands]
+    times = {name: (tmp_path / name).stat().st_mtime_ns for name in before}
+    told = run_well("compress", tmp_path, "--form", form)
+    assert told.startswith(f"{tmp_path}/app.proj: 3 traces, ") and form_of(tmp_path) == {ending}
+    for path in tmp_path.glob("*.trc*"):
+        assert subprocess.run([tool, path], capture_output=True, check=True).stdout == before[path.name.removesuffix(ending)]
+    for old, (command, *words) in zip(answers, commands):
+        new = run(command, tmp_path / "app.proj", *words)
+        assert (new.returncode, new.stdout) == (old.returncode, old.stdout)
+    assert "nothing to do" in run_well("compress", tmp_path, "--form", form)
+    run_well("uncompress", tmp_path / "app.proj")
+    assert contents(tmp_path) == before
+    assert {name: (tmp_path / name).stat().st_mtime_ns for name in before} == times
+
+
+def test_compressed_traces_are_those_of_the_recorder(tmp_path, monkeypatch):
+    """Heads tell the same."""
+    def heads(data):
+        begin = data.find(b"hdtrace1")
+        while begin >= 0:
+            yield data[begin + 16 : begin + 56]
+            begin = data.find(b"hdtrace1", begin + 1)
+
+    monkeypatch.setenv("HDTRACE_DIRECTORY", str(tmp_path))
+    monkeypatch.setenv("HDTRACE_COMPRESS", "zstd")
+    with hdtrace.TraceWriter("app", {"Hostname": "node01", "Rank": 0, "Thread": 0}) as trace:
+        for number in range(3):
+            with trace.state("Step", number=number):
+                pass
+    (path,) = tmp_path.glob("*.trc.zst")
+    recorded = path.read_bytes()
+    run_well("uncompress", tmp_path)
+    run_well("compress", tmp_path)
+    assert list(heads(path.read_bytes())) == list(heads(recorded)) != []
+
+
+def test_segments_are_compressed_together(tmp_path):
+    path = write_project(tmp_path, "")
+    trace = tmp_path / "app_node01_0_0.trc"
+    barrier = "<Barrier cid='0' time='{0}.000000000' end='{0}.500000000' />\n"
+    for number, file in enumerate((trace, Path(f"{trace}.1"))):
+        head = HEAD.format(rank=0).replace("thread='0'", f"thread='0' segment='{number}' before='{number}'")
+        file.write_text(head + barrier.format(number) + "</Program>\n")
+    before = contents(tmp_path)
+    run_well("compress", path)
+    assert names(tmp_path) == {"app.proj", "app_node01_0_0.trc.zst", "app_node01_0_0.trc.zst.1"}
+    assert len(run_well("dump", path).splitlines()) == 2
+    run_well("uncompress", path)
+    assert contents(tmp_path) == before
+
+
+def test_a_damaged_trace_stays(tmp_path):
+    lines = [f"<Barrier cid='0' time='{i}.000000000' end='{i}.500000000' />\n" for i in range(1000)]
+    path = write_project(tmp_path, "".join(lines))
+    run_well("compress", path)
+    (trace,) = tmp_path.glob("*.zst")
+    data = bytearray(trace.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    trace.write_bytes(data)
+    failed = run("uncompress", path)
+    assert failed.returncode == ERROR and "is damaged" in failed.stderr
+    assert names(tmp_path) == {"app.proj", trace.name} and trace.read_bytes() == data
+
+
+def test_what_was_interrupted_is_completed(tmp_path):
+    path = write_project(tmp_path, SENDER, RECEIVER)
+    before = contents(tmp_path)
+    run_well("compress", path)
+    (tmp_path / "app_node01_0_0.trc").write_bytes(before["app_node01_0_0.trc"])  # both are there
+    run_well("compress", path)
+    assert form_of(tmp_path) == {".zst"}
+    (tmp_path / "app_node01_0_0.trc").write_text("another trace\n")
+    failed = run("compress", path)
+    assert failed.returncode == ERROR and "something else" in failed.stderr
+    assert (tmp_path / "app_node01_0_0.trc").read_text() == "another trace\n"

@@ -1,0 +1,147 @@
+#include "merger/upkeep/trace_form.h"
+
+#include "hdtrace/format/compressed.h"
+#include "hdtrace/format/errors.h"
+#include "hdtrace/format/file.h"
+#include "hdtrace/format/trace_compressor.h"
+#include "hdtrace/segments.h"
+#include "hdtrace/tools/file_error.h"
+#include "merger/trace_name.h"
+#include "merger/upkeep/temporary_file.h"
+#include "merger/upkeep/upkeep_error.h"
+
+#include <cerrno>
+#include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace hdtrace::merger {
+
+namespace {
+
+constexpr std::size_t at_once = 1 << 20;
+
+struct stat status_of(const std::string& path)
+{
+    struct stat status;
+    if (stat(path.c_str(), &status) != 0)
+        throw OpenError(path, errno);
+    return status;
+}
+
+/// The text of a file from its beginning to its end. Throws where some of it cannot be had.
+class WholeText {
+  public:
+    explicit WholeText(std::string path) : m_path(std::move(path)), m_file(m_path), m_buffer(at_once, '\0') {}
+
+    /// The next part; empty at the end.
+    std::string_view next()
+    {
+        const std::size_t size = m_file.read(m_buffer.data(), m_buffer.size());
+        if (size == m_buffer.size())
+            return m_buffer;
+        if (m_file.error() != 0)
+            throw OpenError(m_path, m_file.error());
+        if (const std::string refusal = m_file.refusal(); !refusal.empty())
+            throw UpkeepError(m_path + ": " + refusal);
+        return std::string_view(m_buffer).substr(0, size);
+    }
+
+  private:
+    std::string m_path;
+    detail::File m_file;
+    std::string m_buffer;
+};
+
+bool have_same_text(const std::string& one, const std::string& other)
+{
+    WholeText first(one), second(other);
+    for (;;) {
+        const std::string_view text = first.next();
+        if (text != second.next())
+            return false;
+        if (text.empty())
+            return true;
+    }
+}
+
+void write_in_form(const std::string& from, Compression form, TemporaryFile& to, const ByteProgress& progress)
+{
+    std::optional<TraceCompressor> compressor;
+    if (form != Compression::none)
+        compressor.emplace(form, [&](std::string_view bytes) { to.write(bytes); });
+    WholeText text(from);
+    for (std::string_view part; !(part = text.next()).empty();) {
+        if (compressor)
+            compressor->write(part);
+        else
+            to.write(part);
+        progress(static_cast<std::int64_t>(part.size()));
+    }
+    if (compressor)
+        compressor->close();
+}
+
+bool is_unchanged(const struct stat& before, const struct stat& now)
+{
+    return before.st_size == now.st_size && before.st_mtim.tv_sec == now.st_mtim.tv_sec &&
+           before.st_mtim.tv_nsec == now.st_mtim.tv_nsec;
+}
+
+/// Makes @p to, unless it is there with the same text, as after an end of the command in between.
+void make(const std::string& from, const std::string& to, Compression form, const ByteProgress& progress)
+{
+    if (struct stat there; lstat(to.c_str(), &there) == 0) {
+        if (!S_ISREG(there.st_mode) || !have_same_text(from, to))
+            throw UpkeepError(to + ": this is there already, and something else than " + from);
+        return;
+    }
+    const struct stat before = status_of(from);
+    TemporaryFile file(to);
+    write_in_form(from, form, file, progress);
+    if (!have_same_text(from, file.path()))
+        throw UpkeepError(from + ": it reads otherwise in its new form");
+    if (!is_unchanged(before, status_of(from)))
+        throw UpkeepError(from + ": this is being written; wait until the run has ended");
+    file.take_place_with(from);
+}
+
+/// The files of a trace and what is behind its name in theirs; the first one, by which readers find the
+/// others, comes first.
+std::vector<std::pair<std::string, std::string>> segments_in(const std::string& trace)
+{
+    std::vector<std::pair<std::string, std::string>> files = {{trace, ""}};
+    for (int i = 1; i < segment_count; ++i) {
+        const std::string number = "." + std::to_string(i);
+        if (struct stat status; stat((trace + number).c_str(), &status) == 0 && S_ISREG(status.st_mode))
+            files.emplace_back(trace + number, number);
+    }
+    return files;
+}
+
+} // namespace
+
+FormSizes change_form(const std::string& trace, Compression form, const ByteProgress& progress)
+{
+    const std::string now = detail::existing_name(trace);
+    const std::string wanted = std::string(detail::plain_name(now)) + suffix_of(form);
+    if (now == wanted)
+        return {};
+    FormSizes sizes;
+    const auto files = segments_in(now);
+    for (const auto& [file, number] : files) {
+        make(file, wanted + number, form, progress);
+        sizes.before += status_of(file).st_size;
+        sizes.after += status_of(wanted + number).st_size;
+    }
+    sync_folder(std::string(directory_of(wanted)));
+    for (const auto& [file, number] : files) {
+        if (unlink(file.c_str()) != 0)
+            throw tools::FileError(file, errno);
+    }
+    return sizes;
+}
+
+} // namespace hdtrace::merger
