@@ -31,6 +31,24 @@ Spread spread_of(std::string_view what, const std::map<std::int64_t, Use>& by_ra
     return spread;
 }
 
+/// By place; waiting is not in it.
+std::vector<Use> use_of(const History& history, const Timeline& timeline)
+{
+    std::vector<Use> at_place(history.places.size());
+    for (std::size_t i = 0; i < timeline.steps.size(); ++i) {
+        const Step& step = timeline.steps[i];
+        Use& use = at_place[step.place];
+        if (i + 1 < timeline.steps.size())
+            use.computation = saturated_sum(use.computation, timeline.steps[i + 1].begin - step.end);
+        if (const CallFacts* const call = history.places[step.place].call) {
+            ++use.calls;
+            use.in_calls = saturated_sum(use.in_calls, step.end - step.begin);
+            use.in_class[static_cast<std::size_t>(call->call_class)] = use.in_calls;
+        }
+    }
+    return at_place;
+}
+
 } // namespace
 
 Use& Use::operator+=(const Use& other)
@@ -47,24 +65,10 @@ Use& Use::operator+=(const Use& other)
 TimeUse::TimeUse(const History& history, const std::vector<WaitState>& waits)
     : by_place(history.places.size())
 {
-    std::vector<Use> at_place(history.places.size()); // of one timeline
     for (const Timeline& timeline : history.timelines) {
-        std::ranges::fill(at_place, Use());
-        for (std::size_t i = 0; i < timeline.steps.size(); ++i) {
-            const Step& step = timeline.steps[i];
-            Use& use = at_place[step.place];
-            if (i + 1 < timeline.steps.size())
-                use.computation = saturated_sum(use.computation, timeline.steps[i + 1].begin - step.end);
-            if (const CallFacts* const call = history.places[step.place].call) {
-                ++use.calls;
-                use.in_calls = saturated_sum(use.in_calls, step.end - step.begin);
-            }
-        }
+        const std::vector<Use> at_place = use_of(history, timeline);
         Use& of_rank = by_rank[timeline.rank];
         for (std::size_t place = 0; place < at_place.size(); ++place) {
-            if (const CallFacts* const call = history.places[place].call)
-                at_place[place].in_class[static_cast<std::size_t>(call->call_class)] =
-                    at_place[place].in_calls;
             by_place[place] += at_place[place];
             of_rank += at_place[place];
         }
@@ -75,6 +79,19 @@ TimeUse::TimeUse(const History& history, const std::vector<WaitState>& waits)
         of_rank.waiting = saturated_sum(of_rank.waiting, wait.time);
         at.waiting = saturated_sum(at.waiting, wait.time);
     }
+}
+
+std::vector<Use> use_of_timeline(const History& history, const std::vector<WaitState>& waits,
+                                 std::uint32_t number)
+{
+    std::vector<Use> at_place = use_of(history, history.timelines[number]);
+    const auto own =
+        std::ranges::equal_range(waits, number, {}, [](const WaitState& wait) { return wait.call.timeline; });
+    for (const WaitState& wait : own) {
+        Use& at = at_place[history.step(wait.call).place];
+        at.waiting = saturated_sum(at.waiting, wait.time);
+    }
+    return at_place;
 }
 
 std::vector<Spread> TimeUse::spreads() const

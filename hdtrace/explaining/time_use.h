@@ -45,4 +45,8 @@ struct TimeUse {
     std::vector<Spread> spreads() const;
 };
 
+/// By place: of one of the history's timelines alone. The sums of all of them are those of TimeUse.
+std::vector<Use> use_of_timeline(const History& history, const std::vector<WaitState>& waits,
+                                 std::uint32_t number);
+
 } // namespace hdtrace

@@ -1,4 +1,7 @@
 // Why programs take the time that they take.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <future>
 #include <map>
@@ -6,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <pybind11/pybind11.h>
@@ -100,9 +104,35 @@ class Explanation {
     /// By the call and where it was called.
     py::list use_of_sites() const
     {
-        return use_by(
-            [](const Place& place) { return std::pair(place.call, place.site); },
-            [this](const Place& place) { return row("call", call_of(place), "site", site_of(place)); });
+        return use_by(site_key, [this](const Place& place) {
+            return row("call", call_of(place), "site", site_of(place));
+        });
+    }
+    /// Of the first so many rows of use_of_sites(): a list for each rank with the number of such a row, and
+    /// seconds of computation, in MPI, waiting, and calls, where there are any.
+    py::dict use_of_sites_by_rank(std::size_t most) const
+    {
+        std::vector<Group> groups = grouped(site_key);
+        groups.resize(std::min(groups.size(), most));
+        std::map<std::int64_t, std::vector<Use>> by_rank;
+        for (std::uint32_t i = 0; i < history().timelines.size(); ++i) {
+            const std::vector<Use> at_place = use_of_timeline(history(), explained().waits, i);
+            std::vector<Use>& uses = by_rank[history().timelines[i].rank];
+            uses.resize(groups.size());
+            for (std::size_t group = 0; group < groups.size(); ++group)
+                for (const std::size_t place : groups[group].places)
+                    uses[group] += at_place[place];
+        }
+        py::dict ranks;
+        for (const auto& [rank, uses] : by_rank) {
+            py::list rows;
+            for (std::size_t i = 0; i < uses.size(); ++i)
+                if (const Use& use = uses[i]; use.calls > 0 || use.total() > 0)
+                    rows.append(py::make_tuple(i, seconds(use.computation), seconds(use.in_calls),
+                                               seconds(use.waiting), use.calls));
+            ranks[py::int_(rank)] = rows;
+        }
+        return ranks;
     }
     py::list use_of_regions() const
     {
@@ -312,26 +342,39 @@ class Explanation {
         return row;
     }
 
+    static std::pair<const CallFacts*, std::int32_t> site_key(const Place& place)
+    {
+        return {place.call, place.site};
+    }
+    /// Places that are told as one.
+    struct Group {
+        std::vector<std::size_t> places; ///< numbers in the history
+        Use use;
+    };
+
     /// The largest sums first.
+    std::vector<Group> grouped(const auto& key_of) const
+    {
+        std::map<std::invoke_result_t<decltype(key_of), const Place&>, Group> groups;
+        const auto& places = history().places;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            Group& group = groups[key_of(places[i])];
+            group.places.push_back(i);
+            group.use += explained().use.by_place[i];
+        }
+        std::vector<Group> sorted;
+        for (auto& [key, group] : groups)
+            sorted.push_back(std::move(group));
+        std::ranges::stable_sort(sorted, std::ranges::greater(),
+                                 [](const Group& group) { return group.use.total(); });
+        return sorted;
+    }
+
     py::list use_by(const auto& key_of, const auto& row_of) const
     {
-        struct Sum {
-            const Place* place;
-            Use use;
-        };
-        std::map<std::invoke_result_t<decltype(key_of), const Place&>, Sum> sums;
-        const auto& places = history().places;
-        for (std::size_t i = 0; i < places.size(); ++i)
-            sums.try_emplace(key_of(places[i]), Sum{&places[i], {}}).first->second.use +=
-                explained().use.by_place[i];
-        std::vector<const Sum*> sorted;
-        for (const auto& [key, sum] : sums)
-            sorted.push_back(&sum);
-        std::ranges::stable_sort(sorted, std::ranges::greater(),
-                                 [](const Sum* sum) { return sum->use.total(); });
         py::list rows;
-        for (const Sum* sum : sorted)
-            rows.append(with_use(row_of(*sum->place), sum->use));
+        for (const Group& group : grouped(key_of))
+            rows.append(with_use(row_of(history().places[group.places.front()]), group.use));
         return rows;
     }
 
@@ -391,6 +434,7 @@ void bind_explanations(py::module_& module)
         .def("use_of_ranks", &Explanation::use_of_ranks)
         .def("use_of_sites", &Explanation::use_of_sites)
         .def("use_of_regions", &Explanation::use_of_regions)
+        .def("use_of_sites_by_rank", &Explanation::use_of_sites_by_rank, py::arg("most"))
         .def("use_of_stacks", &Explanation::use_of_stacks)
         .def("use_of_communicators", &Explanation::use_of_communicators)
         .def("wait_states", &Explanation::wait_states)
