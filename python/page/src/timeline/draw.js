@@ -68,8 +68,10 @@ export class Drawing {
     for (const lane of lanes) this.#drawGround(lane);
     if (this.options.collectives) this.#drawBands(lanes);
     this.#drawShares(lanes.filter((lane) => !detailed.includes(lane)));
+    this.labels = [];
     for (const lane of detailed) this.#drawCalls(lane);
     if (this.options.waits) for (const lane of detailed) this.#drawWaits(lane);
+    this.#writeLabels();
     for (const lane of lanes) this.#drawMarks(lane);
     if (this.options.path) this.#drawPath();
     if (this.options.messages) this.#drawMessages(lanes);
@@ -127,8 +129,6 @@ export class Drawing {
     const right = [-1, -1, -1, -1];
     const { begin, scale, width } = view;
     const isHidden = run.classes.map((_, kind) => options.isHidden(kind));
-    context.font = "11px system-ui, sans-serif";
-    context.textBaseline = "middle";
     lane.forEachIn(view.begin, view.end, (content, i) => {
       const depth = Math.min(content.depth[i], 3);
       const from = Math.max(0, (content.begin[i] - begin) * scale);
@@ -146,16 +146,24 @@ export class Drawing {
         context.fillStyle = this.colours.paper; // a gap between neighbours
         context.fillRect(to - 0.5, top + depth * step, 0.5, height - depth * step);
       }
-      if (to - from > 46 && height >= 12) this.#write(phrase.name, from + 4, top + depth * step + (height - depth * step) / 2, to - from - 8, inkOn(colour));
+      if (to - from > 46 && height >= 12) this.labels.push([phrase.name, from + 4, top + depth * step + (height - depth * step) / 2, to - from - 8, colour]);
     });
     context.globalAlpha = 1;
   }
 
-  #write(text, x, y, width, ink) {
+  // Names of calls, above the hatching of waiting.
+  #writeLabels() {
     const { context } = this;
-    if (context.measureText(text).width > width) return;
-    context.fillStyle = ink;
-    context.fillText(text, x, y);
+    context.font = "11px system-ui, sans-serif";
+    context.textBaseline = "middle";
+    for (const [text, x, y, room, colour] of this.labels) {
+      const { width } = context.measureText(text);
+      if (width > room) continue;
+      context.fillStyle = colour;
+      context.fillRect(x - 2, y - 7, width + 4, 14);
+      context.fillStyle = inkOn(colour);
+      context.fillText(text, x, y);
+    }
   }
 
   #drawWaits(lane) {
