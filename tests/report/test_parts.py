@@ -191,6 +191,46 @@ def test_the_flame_graph_is_used_with_keys(page_of, heat):
     assert page.ask("document.querySelectorAll('.flame .box:not(.faint)').length") >= 1
 
 
+def test_places_of_one_rank(page_of, tmp_path):
+    """Rank 1 is in the first barrier for 3 s, rank 0 for 1 s."""
+    second = "<Barrier cid='0' site='1' time='5' end='6' />\n"
+    traces = [f"<Barrier cid='0' site='0' time='{begin}' end='4' />\n{second}" for begin in (3, 1)]
+    page = page_of(with_sites(write_project(tmp_path, *traces)), "where")
+    page.ask("(choice => { choice.value = '1'; choice.dispatchEvent(new Event('change')); })(document.getElementById('rank'))")
+    page.wait_for("document.querySelector('#panel-where .table tbody').rows[0].cells[2].textContent === '4 s'")
+    assert page.ask("[...document.querySelector('#panel-where .table tbody').rows[0].cells].map(one => one.textContent)") == [
+        "MPI_Barrier", "give (give.c:3)", "4 s", "80.0 %", "1 s", "3 s", "2 s", "1"]
+
+
+def test_sums_of_ranks_are_those_of_all(heat):
+    from hdtrace._hdtrace import Explanation
+    from hdtrace.streams import read_all
+
+    with hdtrace.open(heat) as project:
+        explanation = read_all(Explanation(project._project, None, None))
+        whole, ranks = explanation.use_of_sites(), explanation.use_of_sites_by_rank(1000)
+    assert list(ranks) == [0, 1, 2, 3]
+    for number, row in enumerate(whole):
+        own = [one for rows in ranks.values() for one in rows if one[0] == number]
+        assert [sum(one[i] for one in own) for i in (1, 2, 3, 4)] == pytest.approx([row[key] for key in ("computation", "mpi", "waiting", "calls")])
+
+
+# Communication
+
+
+def test_the_matrix_shows_who_waits_for_whom(page_of, tmp_path):
+    """Rank 1 waits for rank 0 for 2 s."""
+    send = "<Send size='8' count='2' tid='0' cid='0' toRank='1' toTag='1' time='3' end='3.5' />\n"
+    receive = "<Recv size='8' count='2' tid='0' cid='0' fromRank='0' fromTag='1' time='1' end='4' />\n"
+    page = page_of(write_project(tmp_path, send, receive), "communication")
+    page.wait_for("document.querySelector('#panel-communication select') !== null")
+    page.ask("(choice => { choice.value = 'waiting'; choice.dispatchEvent(new Event('change')); })(document.querySelector('#panel-communication select'))")
+    assert "Darkest: 2 s" in page.ask("document.querySelector('#panel-communication [role=status]').textContent")
+    x, y, width = page.ask("(({x, y, width}) => [x, y, width])(document.querySelector('.matrix').getBoundingClientRect())")
+    page.mouse("mouseMoved", x + width / 4, y + 3 * width / 4)
+    assert page.ask("document.querySelector('#panel-communication [role=status]').textContent") == "Rank 1 waits for rank 0: 2 s"
+
+
 def test_hostile_names_do_nothing(page_of, tmp_path):
     """In the parts that show objects, files, deadlocks and regions."""
     lines = [line.replace("fromTag='7'", "fromTag='7' site='0'") for line in DEADLOCK[:2]]

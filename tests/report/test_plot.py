@@ -3,6 +3,7 @@
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
+import hdtrace
 import pytest
 from projects_of_lines import write_project
 from support.runs import BUILD
@@ -10,6 +11,9 @@ from support.runs import BUILD
 pytest.importorskip("matplotlib")
 from hdtrace.cli.table import _PLOTS  # noqa: E402
 from hdtrace.plot.kinds import KINDS  # noqa: E402
+
+
+WRITE = "<File_write_at fid='0' offset='{offset}' size='100' count='100' tid='0' time='{begin}' end='{end}' />\n"
 
 
 def plot(project, kind, output):
@@ -27,8 +31,7 @@ def drawn(project, kind, tmp_path):
 @pytest.fixture
 def writers(tmp_path):
     """Each rank writes 100 bytes behind the other one."""
-    lines = "<File_write_at fid='0' offset='{offset}' size='100' count='100' tid='0' time='{begin}' end='{end}' />\n"
-    return write_project(tmp_path, lines.format(offset=0, begin=1, end=2), lines.format(offset=100, begin=2, end=3))
+    return write_project(tmp_path, WRITE.format(offset=0, begin=1, end=2), WRITE.format(offset=100, begin=2, end=3))
 
 
 def test_the_command_knows_all_kinds():
@@ -54,9 +57,26 @@ def test_a_rank_is_a_group(heat, tmp_path, kind):
     assert [one for one in ids if one.startswith("rank-")] == [f"rank-{rank}" for rank in range(4)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_run_may_lack_what_is_asked_for(tmp_path, kind):
-    drawn(write_project(tmp_path, "<Barrier cid='0' time='1' end='2' />\n"), kind, tmp_path)
+def test_a_run_may_lack_what_is_asked_for(tmp_path):
+    with hdtrace.open(write_project(tmp_path, "<Barrier cid='0' time='1' end='2' />\n")) as project:
+        for kind in KINDS:
+            KINDS[kind](project).savefig(tmp_path / "x.svg")
+
+
+def test_a_map_has_a_rectangle_for_each_part_of_a_row(tmp_path):
+    """Rank 0 has the first 100 bytes, rank 1 the next 100: in rows of 80 each of them is 2 pieces."""
+    project = write_project(tmp_path, *(WRITE.format(offset=100 * rank, begin=1, end=2) for rank in (0, 1)))
+    run = subprocess.run([BUILD / "bin/hdtrace", "plot", project, "--kind", "io-map", "--row", "80", "-o", tmp_path / "x.svg"], capture_output=True, text=True)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    tree = ElementTree.parse(tmp_path / "x.svg")
+    groups = {one.get("id"): one for one in tree.iter() if (one.get("id") or "").startswith("rank-")}
+    assert {name: len([path for path in group.iter() if path.tag.endswith("path")]) for name, group in groups.items()} == {"rank-0": 2, "rank-1": 2}
+    assert "rows of 80 bytes" in "".join(tree.getroot().itertext())
+
+
+def test_rows_are_for_maps_only(heat, tmp_path):
+    run = subprocess.run([BUILD / "bin/hdtrace", "plot", heat, "--kind", "waits", "--row", "80", "-o", tmp_path / "x.svg"], capture_output=True, text=True)
+    assert run.returncode == 2 and "--row" in run.stderr
 
 
 def test_accesses_of_files_are_drawn(writers, tmp_path):

@@ -169,3 +169,23 @@ def test_a_limit_holds_for_the_whole_page(tmp_path):
     assert len(html([large])) < 800_000 + page and len(html([small])) < 200_000 + page
     assert len(small.facts["findings"]) < len(large.facts["findings"])
     assert any("findings" in note for note in small.facts["notes"]) and any("--limit" in note for note in small.facts["notes"])
+
+
+def test_a_call_has_few_bytes(tmp_path):
+    """A million calls are at most 15 megabytes, also if neither times nor calls follow a pattern."""
+    import random
+
+    from hdtrace.report.content import collect
+    from projects_of_lines import write_project
+
+    chance = random.Random(1)
+    calls, time, lines = 4000, 1_000, []
+    sizes = [chance.randrange(100_000) for _ in range(50)]
+    for _ in range(calls):
+        begin = time + chance.randrange(1_000_000)
+        time = begin + chance.randrange(10_000_000)
+        name, rank, tag = chance.choice((("Send", "toRank", "toTag"), ("Recv", "fromRank", "fromTag")))
+        lines.append(f"<{name} size='{chance.choice(sizes)}' cid='0' tid='0' {rank}='1' {tag}='{chance.randrange(10)}' time='{begin // 10**9}.{begin % 10**9:09}' end='{time // 10**9}.{time % 10**9:09}' />\n")
+    with hdtrace.open(write_project(tmp_path, "".join(lines), "")) as project:
+        sections = collect(project, None).sections
+    assert sum(len(sections[name]()) for name in ("calls-0", "waits-0", "messages-0")) * 4 / 3 < 15 * calls

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -189,6 +190,16 @@ def _files(read: _Traces, room: _Room, sections: dict[str, Section], notes: list
     return rows
 
 
+def _ranks(read: _Traces, room: _Room, sections: dict[str, Section], facts: dict[str, Any], notes: list[str]) -> None:
+    """Adds the section with the time of each place in each rank."""
+    sites = read.explanation.use_of_sites_by_rank(len(facts["analysis"]["time"]["site"]))
+    section = partial(bytes, zlib.compress(inert(sites).encode()))
+    if room.take(_packed_size(section)):
+        sections["ranks"] = section
+    else:
+        notes.append("The time of places in the program for single ranks, for the size of the file (--limit).")
+
+
 def _detailed(read: _Traces, room: _Room, sections: dict[str, Section], notes: list[str]) -> set[int]:
     """The lanes of which single calls are told: as many as fit, those that are longest on the critical path first; adds their sections."""
     on_path = {row["rank"]: row["seconds"] for row in read.described["critical_path"]["ranks"]}
@@ -221,11 +232,13 @@ def collect(project: Project, limit: int | None) -> Content:
     room = _Room(None if limit is None else max(0, limit - least))
     files = _files(read, room.part(_FOR_FILES), sections, notes)
     room.take(_packed_size(*(sections[f"file-{number}"] for number in range(len(files)))))
+    _ranks(read, room, sections, facts, notes)
     phrases = read.timeline.phrases()
     has_phrases = limit is None or room.take(len(inert(phrases)))
     detailed = _detailed(read, room if has_phrases else _Room(0), sections, notes)
     facts |= {
         "file_accesses": files,
+        "has_ranks": "ranks" in sections,
         "phrases": phrases if has_phrases else [],
         "lanes": [[lane.rank, lane.thread, lane.host, lane.call_count, lane.message_count, number in detailed] for number, lane in enumerate(read.lanes)],
         "notes": notes + [f"{text}: the trace was cut off." for text in read.explanation.missing],

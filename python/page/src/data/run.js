@@ -65,6 +65,13 @@ export class Run {
     return unpack(await this.source.section(name));
   }
 
+  /** The rows of the analysis for places in the program, of one rank. */
+  async sitesOf(rank) {
+    this.siteTimes ??= JSON.parse(new TextDecoder().decode(await this.#unpacked("ranks")));
+    const row = ([number, computation, mpi, waiting, calls]) => ({ ...this.analysis.time.site[number], seconds: computation + mpi, computation, mpi, waiting, calls });
+    return this.siteTimes[rank].map(row);
+  }
+
   loadOverlays() {
     this.loadingOverlays ??= this.#loadOverlays();
     return this.loadingOverlays;

@@ -5,14 +5,36 @@ import { table } from "../table.js";
 
 const SIZE = 520;
 
+/** What the matrix can show: its cells are { from, to, value }. */
+function kindsOf(run) {
+  const messages = (key) => run.matrix.map((one) => ({ from: one.from, to: one.to, value: one[key] }));
+  return {
+    bytes: { cells: messages("bytes"), text: bytes, says: "sends to" },
+    messages: { cells: messages("messages"), text: (value) => `${count(value)} messages`, says: "sends to" },
+    waiting: { cells: waitingCells(run), text: (value) => duration(value), says: "waits for" },
+  };
+}
+
+function waitingCells(run) {
+  const cells = new Map();
+  for (const one of run.analysis.wait_states) {
+    if (!one.cause) continue;
+    const key = `${one.rank} ${one.cause.rank}`;
+    const cell = cells.get(key) ?? { from: one.rank, to: one.cause.rank, value: 0 };
+    cell.value += one.seconds * 1e9;
+    cells.set(key, cell);
+  }
+  return [...cells.values()];
+}
+
 // Darker is more, by the logarithm.
-function drawMatrix(canvas, run, key) {
+function drawMatrix(canvas, run, cells) {
   const context = canvas.getContext("2d");
   const cell = SIZE / run.processes;
-  const most = Math.max(1, ...run.matrix.map((one) => one[key]));
+  const most = cells.reduce((largest, one) => Math.max(largest, one.value), 1);
   canvas.width = canvas.height = SIZE;
-  for (const one of run.matrix) {
-    const part = Math.log1p(one[key]) / Math.log1p(most);
+  for (const one of cells) {
+    const part = Math.log1p(one.value) / Math.log1p(most);
     context.fillStyle = `hsl(205 90% ${92 - 70 * part}%)`;
     context.fillRect(one.to * cell, one.from * cell, Math.max(cell - (cell > 4 ? 0.5 : 0), 1), Math.max(cell - (cell > 4 ? 0.5 : 0), 1));
   }
@@ -20,20 +42,25 @@ function drawMatrix(canvas, run, key) {
 }
 
 function matrix(run) {
-  const canvas = element("canvas", { class: "matrix", role: "img", "aria-label": "Matrix of messages: rows send, columns receive" });
+  const kinds = kindsOf(run);
+  let kind = kinds.bytes;
+  const canvas = element("canvas", { class: "matrix", role: "img", "aria-label": "Matrix of processes: rows send to columns, or wait for them" });
   const words = element("p", { class: "note", role: "status" });
-  const say = (key) => {
-    const most = drawMatrix(canvas, run, key);
-    words.textContent = `Rows send, columns receive; rank 0 is at the top left. Darkest: ${key === "bytes" ? bytes(most) : `${count(most)} messages`}; the scale is logarithmic.`;
+  const show = (name) => {
+    kind = kinds[name];
+    const most = drawMatrix(canvas, run, kind.cells);
+    const what = kind.cells.length ? `Darkest: ${kind.text(most)}; the scale is logarithmic.` : "There is nothing of that.";
+    words.textContent = `The process of a row ${kind.says} that of a column; rank 0 is at the top left. ${what}`;
   };
   canvas.addEventListener("pointermove", (event) => {
     const cell = canvas.getBoundingClientRect().width / run.processes;
     const [to, from] = [Math.floor(event.offsetX / cell), Math.floor(event.offsetY / cell)];
-    const one = run.matrix.find((each) => each.from === from && each.to === to);
-    words.textContent = `Rank ${from} to rank ${to}: ${one ? `${count(one.messages)} messages, ${bytes(one.bytes)}` : "nothing"}`;
+    const one = kind.cells.find((each) => each.from === from && each.to === to);
+    words.textContent = `Rank ${from} ${kind.says} rank ${to}: ${one ? kind.text(one.value) : "nothing"}`;
   });
-  const choice = element("select", { "aria-label": "What the matrix shows", onchange: (event) => say(event.target.value) }, element("option", { value: "bytes" }, "bytes"), element("option", { value: "messages" }, "messages"));
-  say("bytes");
+  const options = Object.keys(kinds).map((name) => element("option", { value: name }, name));
+  const choice = element("select", { "aria-label": "What the matrix shows", onchange: (event) => show(event.target.value) }, options);
+  show("bytes");
   return element("div", {}, choice, element("div", { class: "scroll" }, canvas), words);
 }
 
@@ -77,7 +104,7 @@ export function communication(run, show) {
   return element(
     "div",
     {},
-    figure("Messages between processes", "Each cell of the matrix is a pair of processes: the row sends to the column. Darker cells are more. A line beside the diagonal are neighbours that talk to each other; a full matrix is a program in which all talk to all. Messages of collective operations are not in it.", ...(run.matrix.length ? [matrix(run), pairs] : [element("p", {}, "No process sent a message to another one.")])),
+    figure("Messages between processes", "Each cell of the matrix is a pair of processes: the row sends to the column, or, if waiting is chosen, waits for it. Darker cells are more. A line beside the diagonal are neighbours that talk to each other; a full matrix is a program in which all talk to all. Messages of collective operations are not in it.", ...(run.matrix.length || run.analysis.wait_states.some((one) => one.cause) ? [matrix(run), pairs] : [element("p", {}, "No process sent a message to another one.")])),
     figure("Who waited for whom", "Each row is a kind of waiting (a wait state) of one process at one call, summed up over the run, and which call of which process ended it.", run.analysis.wait_states.length ? waits : element("p", {}, "No waiting was found.")),
     figure("Slowest collective operations", "A collective operation is complete when all members have come. If the time to the last member is most of it, the members do not come at the same time, and the last one is whom to look at; if what comes then is most of it, the operation itself takes long.", slowest.length ? collectives : element("p", {}, "There was no collective operation of several processes.")),
   );
