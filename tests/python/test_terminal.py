@@ -73,6 +73,38 @@ def test_xml_on_a_terminal(project):
     assert SHOWN in shown and is_harmless(shown)
 
 
+def on_terminal(*words, columns=200, **environment):
+    """What a command prints on a terminal of that width."""
+    ours, theirs = pty.openpty()
+    variables = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm", "COLUMNS": str(columns), **environment}
+    with os.fdopen(ours, errors="replace") as terminal:
+        subprocess.run([COMMAND, *words], stdout=theirs, stderr=subprocess.DEVNULL, timeout=60, env=variables)
+        os.write(theirs, b"\nend of output\n")
+        os.close(theirs)
+        return "".join(iter(terminal.readline, "end of output\n"))
+
+
+def test_heads_stand_out_on_a_terminal(project):
+    assert "\x1b[1mcall " in on_terminal("stats", project)
+    for plain in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert "\x1b" not in on_terminal("stats", project, **plain)
+    assert "\x1b" not in run_well("stats", project)
+
+
+def test_severities_have_colours(tmp_path):
+    path = write_project(tmp_path, "<Recv fromRank='0' fromTag='1' cid='0' size='4' count='1' tid='0' time='2' end='3' unfinished='1' />\n")
+    assert "\x1b[1;31m" in on_terminal("check", path) and "\x1b" not in on_terminal("check", path, NO_COLOR="1")
+
+
+def test_tables_fit_the_terminal(tmp_path):
+    name = "A" + "b" * 98 + "C"
+    path = write_project(tmp_path, f"<{name} time='1.000000000' end='2.000000000' />\n")
+    narrow = on_terminal("stats", "--by", "call", path, columns=110, NO_COLOR="1")
+    rows = [line for line in narrow.splitlines() if line.startswith(("call", "Ab"))]
+    assert len(rows) == 2 and max(map(len, rows)) <= 110 and "…" in rows[1] and "bC " in rows[1]
+    assert name in on_terminal("stats", "--by", "call", path) and name in run_well("stats", "--by", "call", path)
+
+
 def test_messages(tmp_path):
     name = tmp_path / os.fsdecode(b"a\x1b[31m\xff\n.proj")
     for words in (("info", name), ("repair", tmp_path / f"{HOSTILE}.trc"), ("convert", "--to", "tit", "-o", tmp_path / "x", name)):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -17,6 +19,7 @@ from ..streams import STATES_BETWEEN_PAUSES
 from .check_choice import Choice
 from .output import Progress, count_of_processes, counted, message, print_json, site_fields
 from .sarif import sarif
+from .terminal import OF_SEVERITIES, styled
 
 KINDS = {kind.name: kind for kind in finding_kinds()}  # in the order of the output
 _ORDER = {name: place for place, name in enumerate(KINDS)}
@@ -138,6 +141,18 @@ def _say_what_cannot_be_found(project: Project, only: list[str], left_out: list[
         message(f"the run was not recorded with 'hdtrace record --check', so nothing is known of {', '.join(kinds)}")
 
 
+_KIND = re.compile(rf"(?:^|: )((?:warning: )?({'|'.join(map(re.escape, KINDS))})): ")
+
+
+def _with_colours(line: str) -> str:
+    """The kind of a finding, in a line that tells of one, in the colour of its severity."""
+    found = _KIND.search(line)
+    if not found:
+        return line
+    begin, end = found.span(1)
+    return line[:begin] + styled(found[1], OF_SEVERITIES[KINDS[found[2]].severity], sys.stdout) + line[end:]
+
+
 def run(arguments: Namespace) -> int:
     choice = Choice(arguments.only, getattr(arguments, "not"), arguments.suppress, tuple(KINDS))
     project = Project(*arguments.project)
@@ -149,7 +164,7 @@ def run(arguments: Namespace) -> int:
         print_json(sarif(findings, KINDS.values()))
     else:
         for line in findings if arguments.all else summary(findings, arguments.limit):
-            print(printable(str(line)))
+            print(_with_colours(printable(str(line))))
         if not findings:
             what = "nothing of what was asked for was found" if choice.is_partial else "nothing wrong was found"
             print(f"{printable(project.name)}: {what}; {counted(checker.calls, 'call')} of {count_of_processes(project)} {'was' if checker.calls == 1 else 'were'} checked")

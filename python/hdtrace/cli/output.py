@@ -10,10 +10,11 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 from .._hdtrace import CallSite, printable
 from ..project import Project
+from .terminal import bold, fitting_widths, shortened
 
 
 class UsageError(Exception):
@@ -83,19 +84,22 @@ def site_fields(site: CallSite | None) -> dict[str, Any] | None:
 _FRAME = ("function", "file", "line", "is_inlined", "object", "offset")
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: Iterable[str] = ()) -> str:
-    """Rows in columns as wide as needed; the columns in `numbers` are aligned at the right."""
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: Iterable[str] = (), stream: TextIO | None = sys.stdout) -> str:
+    """Rows in columns as wide as needed; the columns in `numbers` are aligned at the right. Fit for the stream, if that is a terminal."""
     right = set(numbers)
     lines = [list(heads), *([printable(str(cell)) for cell in row] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*lines)]
+    widths = fitting_widths([max(map(len, column)) for column in zip(*lines)], [head not in right for head in heads], len(_GAP), stream)
 
     def line(cells: Sequence[str]) -> str:
         aligned = (
-            f"{cell:>{width}}" if head in right else f"{cell:<{width}}" for cell, head, width in zip(cells, heads, widths)
+            f"{cell:>{width}}" if head in right else f"{shortened(cell, width):<{width}}" for cell, head, width in zip(cells, heads, widths)
         )
-        return "  ".join(aligned).rstrip()
+        return _GAP.join(aligned).rstrip()
 
-    return "".join(line(cells) + "\n" for cells in lines)
+    return "".join([bold(line(lines[0]), stream) + "\n", *(line(cells) + "\n" for cells in lines[1:])])
+
+
+_GAP = "  "  # between columns
 
 
 def seconds(nanoseconds: int) -> str:

@@ -160,7 +160,7 @@ def _summary(folder: Path, code: int) -> list[str]:
     heads = ["calls", "seconds", "longest", "bytes"]
     return [
         f"{head}, {totals.calls:,} calls in {seconds(duration)} seconds, exit code {code}",
-        *(table(["call", *heads], rows, heads).splitlines() if rows else []),
+        *(table(["call", *heads], rows, heads, stream=None).splitlines() if rows else []),
         *oversubscription(project),
     ]
 
