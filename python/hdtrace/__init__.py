@@ -15,6 +15,7 @@ All times are whole nanoseconds since the epoch. Files that cannot be opened rai
 wrong raise ReadError with `file`, `line` and `column` (0 where unknown).
 """
 
+from . import built_for  # first: it says what is wrong where the next one cannot be imported
 from ._hdtrace import (
     CALL_CLASSES,
     GROUPINGS,
