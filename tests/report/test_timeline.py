@@ -135,6 +135,21 @@ def test_messages_and_waits_are_those_of_the_analysis(page, heat):
     assert page.ask(f"{RUN}.lanes.flatMap(lane => lane.waits).reduce((sum, one) => sum + one.end - one.begin, 0)") == pytest.approx(waits * 1e9)
 
 
+def test_counters_are_curves(browser, make_report, tmp_path):
+    """One that is low for the first half of the run, and high for the second one."""
+    from projects_of_lines import write_project
+
+    value = "<Event name='load' value='{}' time='{}' />\n"
+    project = write_project(tmp_path, "<Barrier cid='0' time='0' end='0.001' />\n" + value.format(1, 0.01) + value.format(5, 5) + "<Barrier cid='0' time='9.999' end='10' />\n")
+    browser.resize(1280, 800)
+    browser.open(make_report(project), "#timeline")
+    assert browser.ask(f"{TIMELINE}.drawing.drawn.counters") == 1
+    heights = browser.ask(f"""[2.5e9, 7.5e9].map(time => {{ const {{ view, canvas }} = {TIMELINE}; const data = canvas.getContext('2d').getImageData(Math.round(view.x(time)), 0, 1, view.laneHeight).data;
+        for (let y = 2; y < view.laneHeight; y++) if (data[4 * y] < 160) return y; return null; }})""")
+    assert heights[1] < 8 and heights[0] > heights[1] + 10
+    browser.said.clear()
+
+
 def test_a_link_leads_to_a_time(page, heat, make_report):
     duration = page.ask(f"{RUN}.duration")
     page.open(make_report(heat), f"#timeline&from={duration * 0.25e-9:.9f}&to={duration * 0.5e-9:.9f}")

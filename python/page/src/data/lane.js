@@ -1,6 +1,7 @@
 // The calls of a thread, its wait states, its messages and its regions. All times are nanoseconds after the run's beginning.
 import { Packed, unpack } from "./packed.js";
 
+const COUNTER = 2; // of the kinds of marks
 const MOST_UNPACKED = 4000; // blocks of a thousand calls, of all lanes together
 
 /** Unpacked blocks, the last used at the end. */
@@ -37,11 +38,24 @@ function unpackBlock(bytes, block) {
   return content;
 }
 
+/** Of each counter its values in the order of time, and the smallest and the largest one. */
+function countersOf(marks) {
+  const counters = new Map();
+  for (const mark of marks) {
+    const known = counters.get(mark.name) ?? { name: mark.name, values: [], least: Infinity, most: -Infinity };
+    known.values.push(mark);
+    known.least = Math.min(known.least, mark.value);
+    known.most = Math.max(known.most, mark.value);
+    counters.set(mark.name, known);
+  }
+  return [...counters.values()];
+}
+
 export class Lane {
   constructor(source, number, [rank, thread, host, calls, messages, isDetailed]) {
     Object.assign(this, { source, number, rank, thread, host, calls, messages, isDetailed });
     this.blocks = null;
-    this.waits = this.marks = this.received = [];
+    this.waits = this.marks = this.received = this.counters = [];
     this.shares = new Map();
   }
 
@@ -116,6 +130,7 @@ export class Lane {
       begin += packed.signed();
       return { kind, begin, end: begin + packed.number(), name: packed.number(), depth: packed.number(), value: packed.double() };
     });
+    this.counters = countersOf(this.marks.filter((mark) => mark.kind === COUNTER));
   }
 
   content(block) {

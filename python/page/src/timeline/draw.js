@@ -5,6 +5,7 @@ import { colourOf, inkOn, pixelOf, WAITING } from "./colours.js";
 const MOST_CALLS = 30_000; // that are drawn one by one
 const MOST_ARROWS = 4_000;
 const MOST_BANDS = 400;
+const DASHES = [[], [5, 3], [2, 2], [8, 3, 2, 3]]; // of counters of a lane
 
 /** Where in a list the first one is that ends at a time or later; they are sorted by their ends. */
 function firstEnding(list, time) {
@@ -58,7 +59,7 @@ export class Drawing {
   draw() {
     const { context, view } = this;
     const lanes = view.visible;
-    this.drawn = { lanes: lanes.length, calls: 0, arrows: 0, bands: 0, waits: 0, hidden: [] };
+    this.drawn = { lanes: lanes.length, calls: 0, arrows: 0, bands: 0, waits: 0, counters: 0, hidden: [] };
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.fillStyle = this.colours.paper;
     context.fillRect(0, 0, view.width, view.height);
@@ -73,6 +74,7 @@ export class Drawing {
     if (this.options.waits) for (const lane of detailed) this.#drawWaits(lane);
     this.#writeLabels();
     for (const lane of lanes) this.#drawMarks(lane);
+    if (this.options.counters) for (const lane of lanes) this.#drawCounters(lane);
     if (this.options.path) this.#drawPath();
     if (this.options.messages) this.#drawMessages(lanes);
     this.#drawSelection();
@@ -190,8 +192,34 @@ export class Drawing {
       if (mark.end < view.begin || mark.begin > view.end) continue;
       const x = view.x(mark.begin);
       if (mark.kind === 0) context.fillRect(Math.max(0, x), y + Math.min(mark.depth, 3) * 2, Math.min(view.width, view.x(mark.end)) - Math.max(0, x), 1.5);
-      else context.fillRect(x, y + 1, 1.5, view.laneHeight - 2);
+      else if (mark.kind === 1) context.fillRect(x, y + 1, 1.5, view.laneHeight - 2);
     }
+  }
+
+  // Each from its smallest value at the bottom of the lane to its largest one at the top; a value holds until the next one.
+  #drawCounters(lane) {
+    const { context, view } = this;
+    const [bottom, height] = [view.y(lane) + view.laneHeight - 3, view.laneHeight - 6];
+    context.lineWidth = 1.2;
+    lane.counters.forEach(({ values, least, most }, number) => {
+      const y = (value) => bottom - height * (most > least ? (value - least) / (most - least) : 0.5);
+      context.strokeStyle = this.colours.ink;
+      context.setLineDash(DASHES[number % DASHES.length]);
+      context.beginPath();
+      const first = Math.max(0, firstEnding(values, view.begin) - 1);
+      let last = -Infinity;
+      for (let i = first; i < values.length; i++) {
+        const x = view.x(values[i].begin);
+        if (i > first) context.lineTo(x, y(values[i - 1].value));
+        if (x - last > 0.5) context.lineTo(x, y(values[i].value));
+        last = x;
+        if (x > view.width) break;
+      }
+      if (last <= view.width && values.length) context.lineTo(Math.min(view.width, view.x(this.run.duration)), y(values.at(-1).value));
+      context.stroke();
+      this.drawn.counters++;
+    });
+    context.setLineDash([]);
   }
 
   #drawBands(lanes) {

@@ -7,7 +7,7 @@ import { Drawing, drawRuler } from "./draw.js";
 import { callAt, countAll, meaningOf, neighbour, next } from "./find.js";
 import { HIGHEST_LANE, View } from "./view.js";
 
-const LAYERS = { waits: "waiting (hatched)", messages: "messages", collectives: "collective operations", path: "critical path" };
+const LAYERS = { waits: "waiting (hatched)", messages: "messages", collectives: "collective operations", path: "critical path", counters: "counters" };
 
 const EXPLANATION =
   "Each row is a thread of a process, time goes from left to right. Colours are calls of MPI, what is not coloured is computation. Hatched parts are waiting for others, arrows are messages from their sender to their receiver, pale bands are collective operations, and the line from process to process is the critical path: what is on it is what the length of the run is made of. Turn the wheel or press w and s to zoom, drag or press a and d to move, f to see everything; click a call, or press j and n, to read all about it.";
@@ -18,7 +18,7 @@ export class Timeline {
   constructor(run, root, onMove, { isPlain = false, highest = Infinity } = {}) {
     Object.assign(this, { run, root, onMove, isPlain, highest });
     this.hidden = new Set();
-    this.options = { waits: true, messages: true, collectives: true, path: true, isHidden: (kind) => this.hidden.has(kind), found: null, selection: null, chosen: null };
+    this.options = { waits: true, messages: true, collectives: true, path: true, counters: true, isHidden: (kind) => this.hidden.has(kind), found: null, selection: null, chosen: null };
     this.view = new View(run);
     this.#build();
     this.drawing = new Drawing(this.canvas, run, this.view, this.options);
