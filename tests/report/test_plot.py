@@ -71,7 +71,7 @@ def test_a_map_has_a_rectangle_for_each_part_of_a_row(tmp_path):
     tree = ElementTree.parse(tmp_path / "x.svg")
     groups = {one.get("id"): one for one in tree.iter() if (one.get("id") or "").startswith("rank-")}
     assert {name: len([path for path in group.iter() if path.tag.endswith("path")]) for name, group in groups.items()} == {"rank-0": 2, "rank-1": 2}
-    assert "rows of 80 bytes" in "".join(tree.getroot().itertext())
+    assert "/data/out, written: rows of 80 bytes" in "".join(tree.getroot().itertext())
 
 
 def test_rows_are_for_maps_only(heat, tmp_path):

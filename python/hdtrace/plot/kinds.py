@@ -13,8 +13,9 @@ import numpy
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure as _Figure
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
-from .._hdtrace import Explanation, MessageMatrix
+from .._hdtrace import Explanation, MessageMatrix, TimelineReader
 from ..streams import read_all
 from . import colours
 
@@ -180,7 +181,7 @@ class _RankColours:
         return self._map(self._norm(rank))
 
     def add_key(self, figure: Figure) -> None:
-        figure.colorbar(matplotlib.cm.ScalarMappable(self._norm, self._map), ax=figure.axes, label="rank")
+        figure.colorbar(matplotlib.cm.ScalarMappable(self._norm, self._map), ax=figure.axes, label="rank", ticks=MaxNLocator(integer=True))
 
 
 def io_time(project: Project) -> Figure:
@@ -226,31 +227,44 @@ def _in_rows(begin: int, end: int, width: int) -> Iterator[Rectangle]:
     yield 0, last, (end - 1) % width + 1, last + 1
 
 
+Piece = tuple[int, bool, int, int, int, int]  # rank, whether it is written, when, from where to where
+
+
+def _maps(timeline: TimelineReader) -> list[tuple[str, list[Piece]]]:
+    """What is written and what is read of the files with most accesses, each with its title."""
+    known = timeline.file_accesses()
+    files = sorted((number for number, file in enumerate(known) if file["kept"]), key=lambda number: -known[number]["accesses"])
+    maps = []
+    for number in files[:_MOST_FILES]:
+        pieces = timeline.file_pieces(number)
+        for is_write, what in ((True, "written"), (False, "read")):
+            if own := [piece for piece in pieces if piece[1] == is_write]:
+                maps.append((f"{known[number]['file']}, {what}", own))
+    return maps
+
+
 def io_map(project: Project, row: int | None = None) -> Figure:
     """row: bytes in a row; a power of two about the square root of the file's size if nothing is said"""
-    explanation = Explanation(project._project, None, None)
-    timeline = read_all(read_all(explanation).timeline())
-    known = timeline.file_accesses()
-    files = sorted((number for number, file in enumerate(known) if file["kept"]), key=lambda number: -known[number]["accesses"])[:_MOST_FILES]
-    figure = Figure(figsize=(7, 1 + 4.5 * max(len(files), 1)), layout="constrained")
+    maps = _maps(read_all(read_all(Explanation(project._project, None, None)).timeline()))
+    figure = Figure(figsize=(7, 1 + 4.5 * max(len(maps), 1)), layout="constrained")
     of_ranks = _RankColours(process.rank for process in project.processes)
-    for place, axes in enumerate(figure.subplots(max(len(files), 1), squeeze=False)[:, 0]):
+    for place, axes in enumerate(figure.subplots(max(len(maps), 1), squeeze=False)[:, 0]):
         axes.set(xlabel="byte in the row", ylabel="row")
-        if place == len(files):
-            break
-        pieces = timeline.file_pieces(files[place])
+        if not maps:
+            return figure
+        title, pieces = maps[place]
         size = max(end for *_, end in pieces)
-        width = row or 1 << (math.isqrt(size - 1) if size > 1 else 1).bit_length()
-        axes.set_title(f"{known[files[place]]['file']}: rows of {width:,} bytes", fontsize="small", loc="left", parse_math=False)
+        width = row or 1 << math.isqrt(max(size - 1, 0)).bit_length()
+        axes.set_title(f"{title}: rows of {width:,} bytes", fontsize="small", loc="left", parse_math=False)
         for rank in sorted({piece[0] for piece in pieces}):
             rectangles = [one for piece in pieces if piece[0] == rank for one in _in_rows(piece[4], piece[5], width)]
             corners = [[(left, top), (right, top), (right, bottom), (left, bottom)] for left, top, right, bottom in rectangles]
             drawn = PolyCollection(corners, facecolors=[of_ranks.of(rank)], linewidths=0)
-            drawn.set_gid(_rank_id(rank) if place == 0 else f"{_rank_id(rank)}-file-{place}")
+            drawn.set_gid(_rank_id(rank) if place == 0 else f"{_rank_id(rank)}-map-{place}")
             axes.add_collection(drawn)
         axes.set(xlim=(0, min(width, size)), ylim=(-(-size // width), 0))
-    if files:
-        of_ranks.add_key(figure)
+        axes.yaxis.get_major_locator().set_params(integer=True)
+    of_ranks.add_key(figure)
     return figure
 
 
