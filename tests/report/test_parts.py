@@ -231,6 +231,23 @@ def test_the_matrix_shows_who_waits_for_whom(page_of, tmp_path):
     assert page.ask("document.querySelector('#panel-communication [role=status]').textContent") == "Rank 1 waits for rank 0: 2 s"
 
 
+def test_messages_between_hosts_are_told(page_of, tmp_path):
+    """Two processes, each on a host of its own."""
+    message, larger = "size='8' count='2' tid='0' cid='0'", "size='16' count='4' tid='0' cid='0'"
+    send = f"<Send {larger} toRank='1' toTag='1' time='1' end='2' />\n<Send {message} toRank='0' toTag='2' time='3' end='4' />\n<Recv {message} fromRank='0' fromTag='2' time='4' end='5' />\n"
+    project = write_project(tmp_path, send, f"<Recv {larger} fromRank='0' fromTag='1' time='1' end='3' />\n")
+    text = project.read_text()
+    for kind, key in (("Node", "name"), ("Label", "value")):
+        text = text.replace(f'<{kind} {key}="1"><{kind} {key}="0"/></{kind}>', f'</{kind}><{kind} {key}="node02"><{kind} {key}="1"><{kind} {key}="0"/></{kind}>')
+    project.write_text(text)
+    (tmp_path / "app_node01_1_0.trc").rename(tmp_path / "app_node02_1_0.trc")
+    page = page_of(project, "communication")
+    page.wait_for("document.getElementById('panel-communication').textContent.includes('Messages between hosts')")
+    table = "[...document.querySelectorAll('#panel-communication .table')].find(one => one.textContent.includes('from host'))"
+    assert page.ask(f"[...{table}.querySelectorAll('tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))") == [
+        ["node01", "node02", "1", "16 B"], ["node01", "node01", "1", "8 B"]]
+
+
 def test_hostile_names_do_nothing(page_of, tmp_path):
     """In the parts that show objects, files, deadlocks and regions."""
     lines = [line.replace("fromTag='7'", "fromTag='7' site='0'") for line in DEADLOCK[:2]]

@@ -13,6 +13,7 @@ import hdtrace
 import pytest
 from projects_of_lines import write_project
 from support.runs import BUILD
+from test_page import NAME, SHOWN
 
 
 @contextmanager
@@ -119,7 +120,7 @@ def test_wrong_ports_are_refused(heat, port):
 
 def test_a_run_is_watched_in_a_page(browser, tmp_path):
     """The ends of traces of two processes that wait for each other."""
-    stuck = "<Recv cid='0' fromRank='{}' fromTag='7' time='1' end='9' unfinished='1' />\n"
+    stuck = "<Recv cid='0' fromRank='{}' fromTag='7' name='" + NAME + "' time='1' end='9' unfinished='1' />\n"
     write_project(tmp_path, stuck.format(1), stuck.format(0))
     browser.said.clear()
     with serving("watch", tmp_path, "--page", "--every", "0.1", "--stuck-seconds", "1") as url:
@@ -127,6 +128,7 @@ def test_a_run_is_watched_in_a_page(browser, tmp_path):
         browser.wait_for("document.querySelector('main').textContent.includes('can never go on')")
         assert browser.ask("[...document.querySelectorAll('.process')].map(one => one.textContent).join()") == "0,1"
         assert browser.ask("document.querySelectorAll('.graph .box.circle').length") == 2
+        assert SHOWN in browser.ask("document.querySelector('main').textContent") and browser.ask("document.querySelectorAll('img').length") == 0
         assert browser.said == []
         lines = (tmp_path / "app_node01_0_0.trc").read_text().replace(" unfinished='1'", "")
         for rank in (0, 1):

@@ -64,6 +64,28 @@ function matrix(run) {
   return element("div", {}, choice, element("div", { class: "scroll" }, canvas), words);
 }
 
+/** What stays on a host, and what goes between hosts. */
+function hosts(run) {
+  const hostOf = new Map(run.lanes.map((lane) => [lane.rank, lane.host]));
+  const rows = new Map();
+  for (const one of run.matrix) {
+    const [from, to] = [hostOf.get(one.from) ?? "", hostOf.get(one.to) ?? ""];
+    const key = JSON.stringify([from, to]);
+    const row = rows.get(key) ?? { from, to, messages: 0, bytes: 0 };
+    row.messages += one.messages;
+    row.bytes += one.bytes;
+    rows.set(key, row);
+  }
+  const columns = [
+    { head: "from host", value: (row) => row.from },
+    { head: "to host", value: (row) => row.to },
+    { head: "messages", value: (row) => row.messages, text: (row) => count(row.messages) },
+    { head: "bytes", value: (row) => row.bytes, text: (row) => bytes(row.bytes) },
+  ];
+  const sorted = [...rows.values()].sort((one, other) => other.bytes - one.bytes);
+  return figure("Messages between hosts", "Messages inside a host are mostly faster than those over the network. If much goes between hosts that could stay inside one, another placement of the ranks may help.", table(columns, sorted, { caption: "pairs of hosts" }));
+}
+
 export function communication(run, show) {
   const pairs = table(
     [
@@ -105,6 +127,7 @@ export function communication(run, show) {
     "div",
     {},
     figure("Messages between processes", "Each cell of the matrix is a pair of processes: the row sends to the column, or, if waiting is chosen, waits for it. Darker cells are more. A line beside the diagonal are neighbours that talk to each other; a full matrix is a program in which all talk to all. Messages of collective operations are not in it.", ...(run.matrix.length || run.analysis.wait_states.some((one) => one.cause) ? [matrix(run), pairs] : [element("p", {}, "No process sent a message to another one.")])),
+    run.hosts.length > 1 && run.matrix.length ? hosts(run) : null,
     figure("Who waited for whom", "Each row is a kind of waiting (a wait state) of one process at one call, summed up over the run, and which call of which process ended it.", run.analysis.wait_states.length ? waits : element("p", {}, "No waiting was found.")),
     figure("Slowest collective operations", "A collective operation is complete when all members have come. If the time to the last member is most of it, the members do not come at the same time, and the last one is whom to look at; if what comes then is most of it, the operation itself takes long.", slowest.length ? collectives : element("p", {}, "There was no collective operation of several processes.")),
   );

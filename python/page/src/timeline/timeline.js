@@ -56,7 +56,8 @@ export class Timeline {
   }
 
   #buildLegend() {
-    const used = new Set(this.run.phrases.map((phrase) => phrase.callClass));
+    const known = new Set(this.run.analysis.activities.map((row) => row.activity));
+    const used = this.run.phrases.length ? new Set(this.run.phrases.map((phrase) => phrase.callClass)) : new Set([...this.run.classes.keys()].filter((kind) => known.has(this.run.classes[kind])));
     const entry = (text, swatch, isOn, change) =>
       element("label", {}, element("input", { type: "checkbox", checked: isOn, onchange: (event) => (change(event.target.checked), this.moved()) }), swatch, text);
     const classes = [...used].sort((a, b) => a - b).map((kind) => {
