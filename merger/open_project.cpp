@@ -1,6 +1,8 @@
 #include "merger/open_project.h"
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/file.h"
+#include "hdtrace/format/packed_file.h"
 #include "merger/audit.h"
 #include "merger/input_reader.h"
 #include "merger/inputs.h"
@@ -131,6 +133,16 @@ bool is_named_project(const std::string& path)
     return path.ends_with(project_extension);
 }
 
+/// The project in a packed file.
+std::string packed_project(const std::string& file)
+{
+    const std::vector<std::string> names = detail::packed_names(file);
+    const auto found = std::ranges::find_if(names, is_named_project);
+    if (found == names.end())
+        throw MergeError(file + ": no project is in this packed file");
+    return file + "/" + *found;
+}
+
 /// The one file that is no trace.
 std::optional<std::string> project_among(const std::vector<std::string>& paths, Report& report)
 {
@@ -143,6 +155,8 @@ std::optional<std::string> project_among(const std::vector<std::string>& paths, 
     std::error_code ignored;
     if (fs::is_directory(path, ignored))
         return project_in(path, report);
+    if (!is_trace_file(path) && detail::is_packed_file(path))
+        return packed_project(path);
     if (is_named_project(path) || (fs::exists(path, ignored) && !is_trace_file(path)))
         return path;
     return std::nullopt;
@@ -206,10 +220,13 @@ ProjectText merge(const std::vector<std::string>& paths, Report& report)
 
 ProjectText read_text(const std::string& path)
 {
-    std::ifstream file(path, std::ios::binary);
-    std::string text(std::istreambuf_iterator<char>(file), {});
-    if (!file)
-        throw OpenError(path, errno);
+    detail::File file(path);
+    std::string text;
+    std::array<char, 65536> part{};
+    for (std::size_t count = 0; (count = file.read(part.data(), part.size())) > 0;)
+        text.append(part.data(), count);
+    if (file.error() != 0)
+        throw OpenError(path, file.error());
     return {path, std::move(text)};
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/packed_file.h"
 
 namespace hdtrace {
 namespace {
@@ -23,8 +24,7 @@ template <class Object> std::vector<std::string> labels_of(const std::vector<Obj
 
 bool exists(const TraceFile& trace)
 {
-    std::error_code ignored;
-    return std::filesystem::exists(detail::existing_name(trace.path), ignored);
+    return detail::is_there(detail::existing_name(trace.path));
 }
 
 } // namespace

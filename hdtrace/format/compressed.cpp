@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <new>
 
 #include <zlib.h>
 #include <zstd.h>
 
 #include "hdtrace/format/interruption.h"
+#include "hdtrace/format/packed_file.h"
 
 namespace hdtrace::detail {
 
@@ -121,10 +121,9 @@ std::string_view plain_name(std::string_view path)
 
 std::string existing_name(const std::string& path)
 {
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) {
+    if (!is_there(path)) {
         for (const std::string_view suffix : suffixes) {
-            if (const std::string name = path + std::string(suffix); std::filesystem::exists(name, ignored))
+            if (const std::string name = path + std::string(suffix); is_there(name))
                 return name;
         }
     }

@@ -30,7 +30,7 @@ std::size_t TextSource::read(char* target, std::size_t size)
     return count;
 }
 
-File::File(const std::string& path) : m_path(existing_name(path))
+File::File(const std::string& path) : m_place(place_of(existing_name(path)))
 {
     open();
     if (m_error)
@@ -39,7 +39,7 @@ File::File(const std::string& path) : m_path(existing_name(path))
     m_is_seekable = fstat(m_descriptor, &status) == 0 && S_ISREG(status.st_mode);
     if (!m_is_seekable)
         return;
-    m_size = status.st_size;
+    m_size = m_place.size >= 0 ? m_place.size : status.st_size;
     char magic[magic_size];
     const auto read_file = [this](std::int64_t offset, char* target, std::size_t size) {
         return read_at(offset, target, size);
@@ -55,7 +55,7 @@ File::~File()
 
 void File::open()
 {
-    while ((m_descriptor = ::open(m_path.c_str(), O_RDONLY | O_CLOEXEC)) < 0 && errno == EINTR)
+    while ((m_descriptor = ::open(m_place.path.c_str(), O_RDONLY | O_CLOEXEC)) < 0 && errno == EINTR)
         check_for_interruption_now();
     if (m_descriptor < 0)
         m_error = errno;
@@ -106,10 +106,14 @@ std::size_t File::read_at(std::int64_t offset, char* target, std::size_t size)
     check_for_interruption();
     if (m_descriptor < 0)
         open();
+    if (m_place.size >= 0) // others follow
+        size = static_cast<std::size_t>(
+            std::clamp<std::int64_t>(m_place.size - offset, 0, static_cast<std::int64_t>(size)));
     std::size_t done = 0;
     while (done < size && !m_error) {
-        const ssize_t count = m_is_seekable ? ::pread(m_descriptor, target + done, size - done, offset + done)
-                                            : ::read(m_descriptor, target + done, size - done);
+        const ssize_t count =
+            m_is_seekable ? ::pread(m_descriptor, target + done, size - done, m_place.offset + offset + done)
+                          : ::read(m_descriptor, target + done, size - done);
         if (count == 0)
             break;
         if (count > 0)

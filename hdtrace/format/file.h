@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/packed_file.h"
 #include "hdtrace/format/read_options.h"
 
 namespace hdtrace::detail {
@@ -44,10 +45,11 @@ class TextSource : public ByteSource {
     std::size_t m_most_items;
 };
 
-/// The text of a file, which may be compressed, from its beginning to its end.
+/// The text of a file, which may be compressed or in a packed file, from its beginning to its end.
 class File : public ByteSource {
   public:
-    /// Opens the compressed form where there is no other. Throws OpenError.
+    /// Opens the compressed form where there is no other. Throws OpenError, and ReadError for a packed file
+    /// that is damaged.
     explicit File(const std::string& path);
     ~File() override;
     File(const File&) = delete;
@@ -75,7 +77,7 @@ class File : public ByteSource {
     void close();
     std::size_t read_at(std::int64_t offset, char* target, std::size_t size);
 
-    std::string m_path;
+    FilePlace m_place;
     int m_descriptor = -1;
     int m_error = 0;
     bool m_is_seekable = false;

@@ -307,8 +307,7 @@ std::vector<std::string> Project::trace_paths() const
     const fs::path after_file = folder / fs::path(path).stem();
     const fs::path after_program = folder / as_in_file_names(name);
     const auto is_there = [&](const fs::path& prefix) {
-        std::error_code ignored;
-        return fs::exists(detail::existing_name(trace_path(prefix, leaves.front())), ignored);
+        return detail::is_there(detail::existing_name(trace_path(prefix, leaves.front())));
     };
     const bool is_after_file = is_there(after_file);
     const fs::path& prefix = !is_after_file && is_there(after_program) ? after_program : after_file;
@@ -324,8 +323,7 @@ std::vector<std::string> Project::trace_paths() const
             others.push_back(trace_path(
                 folder / as_original_readers_look(fs::path(path).stem().string(), keeps_capitals), labels));
         }
-        std::error_code ignored;
-        if (fs::exists(detail::existing_name(others.front()), ignored))
+        if (detail::is_there(detail::existing_name(others.front())))
             return others;
     }
     return paths;

@@ -1,12 +1,12 @@
 #include "hdtrace/format/segments.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <utility>
 
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/errors.h"
+#include "hdtrace/format/packed_file.h"
 #include "hdtrace/segments.h"
 
 namespace hdtrace::detail {
@@ -47,8 +47,7 @@ std::vector<std::string> segments_of(const std::string& path, const Element& roo
     add(segments, path, root);
     for (int i = 1; i < segment_count; ++i) {
         const std::string file = existing_name(path) + "." + std::to_string(i);
-        std::error_code ignored;
-        if (!std::filesystem::is_regular_file(file, ignored))
+        if (!is_file(file))
             continue;
         try {
             add(segments, file, read_root(file));

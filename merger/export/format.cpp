@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/packed_file.h"
 
 namespace hdtrace::exporter {
 
@@ -33,7 +34,7 @@ namespace {
 
 std::vector<std::string> inputs_of(const Project& project)
 {
-    std::vector<std::string> inputs = {project.path};
+    std::vector<std::string> inputs = {detail::place_of(project.path).path};
     for (const std::string& trace : project.trace_paths()) {
         inputs.push_back(detail::existing_name(trace));
         inputs.push_back(std::filesystem::path(trace).replace_extension(".info"));

@@ -6,6 +6,7 @@
 
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/left_out.h"
+#include "hdtrace/format/packed_file.h"
 #include "hdtrace/format/proj_reader.h"
 #include "hdtrace/matching/type_map.h"
 #include "hdtrace/tools/permissions.h"
@@ -27,9 +28,9 @@ constexpr const char* tool = "hdtrace-convert";
 void keep_private(const std::string& output, const Project& project)
 {
     tools::CommonPermissions permissions(output);
-    permissions.add(project.path);
+    permissions.add(detail::place_of(project.path).path);
     for (const std::string& trace : project.trace_paths())
-        permissions.add(detail::existing_name(trace));
+        permissions.add(detail::place_of(detail::existing_name(trace)).path);
     permissions.restrict_umask();
 }
 

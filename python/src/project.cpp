@@ -16,6 +16,7 @@
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/left_out.h"
 #include "hdtrace/format/oversubscription.h"
+#include "hdtrace/format/packed_file.h"
 #include "hdtrace/tools/permissions.h"
 #include "merger/open_project.h"
 #include "python/src/bindings.h"
@@ -294,9 +295,9 @@ void bind_project(py::module_& module)
         "restrict_umask",
         [](const OpenedProject& project, const Path& output) {
             tools::CommonPermissions permissions(output.string());
-            permissions.add(project.project.path);
+            permissions.add(detail::place_of(project.project.path).path);
             for (const TraceFile& trace : project.traces)
-                permissions.add(detail::existing_name(trace.path));
+                permissions.add(detail::place_of(detail::existing_name(trace.path)).path);
             permissions.restrict_umask();
         },
         py::arg("project"), py::arg("output"));

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/packed_file.h"
 #include "merger/export/format.h"
 
 namespace hdtrace::exporter::piosimhd {
@@ -15,8 +16,7 @@ const char* const unknown_host = "unknown";
 
 bool exists(const std::string& path)
 {
-    std::error_code ignored;
-    return std::filesystem::exists(detail::existing_name(path), ignored);
+    return detail::is_there(detail::existing_name(path));
 }
 
 } // namespace

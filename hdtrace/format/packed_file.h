@@ -1,0 +1,36 @@
+// packed_file.h - the one place that knows files inside a file.
+//
+// A packed project is a ZIP file in which files are stored as they are (docs/tools.md). Their paths are those
+// that they would have if it were a directory: run.hdt/app.proj.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hdtrace::detail {
+
+/// Where the bytes of a file are.
+struct FilePlace {
+    std::string path;        ///< on the disk
+    std::int64_t offset = 0; ///< of the first byte
+    std::int64_t size = -1;  ///< -1 if it is all of a file, which may grow
+};
+
+/// The path itself, unless it leads into a packed file that has it.
+FilePlace place_of(const std::string& path);
+
+/// Whether something is there, as std::filesystem::exists tells it, on the disk or in a packed file.
+bool is_there(const std::string& path);
+
+/// Whether it is a regular file, there or there.
+bool is_file(const std::string& path);
+
+/// Whether it looks like a packed file.
+bool is_packed_file(const std::string& path);
+
+/// The names of the files in a packed file. Throws OpenError, and ReadError where it is damaged or has
+/// something in it that is not stored as it is.
+std::vector<std::string> packed_names(const std::string& path);
+
+} // namespace hdtrace::detail
