@@ -12,14 +12,14 @@ from .._hdtrace import all_calls, is_call
 from ..project import Project
 from ..streams import Interval
 from .output import UsageError
-from .table import LARGEST
+from .table import LARGEST, PACKED
 
 _PREFIX = "MPI_"
 
 
 def several_projects(paths: list[str]) -> list[list[str]]:
-    """The paths of each: .proj files and directories are projects of their own, other files are one together."""
-    own = [path for path in paths if path.endswith(".proj") or os.path.isdir(path)]
+    """The paths of each: .proj files, packed ones and directories are projects of their own, other files are one together."""
+    own = [path for path in paths if path.endswith((".proj", PACKED)) or os.path.isdir(path)]
     return [[path] for path in own] if len(own) == len(paths) else [paths]
 
 

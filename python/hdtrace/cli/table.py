@@ -65,6 +65,7 @@ class Command:
     program: str = ""
 
 
+PACKED = ".hdt"  # what the names of packed projects end with
 LARGEST = 2**63 - 1  # number that the readers know
 _MOST_NUMBERS = 10_000_000
 
@@ -130,9 +131,9 @@ def parse_speed(text: str) -> float:
 
 _PROJECT = Argument(
     "PROJECT",
-    "a .proj file, whose traces are beside it; or a directory or .info and .trc files, which are merged in memory",
+    "a .proj file, whose traces are beside it; or a packed project; or a directory or .info and .trc files, which are merged in memory",
     is_list=True,
-    files=("proj",),
+    files=("proj", "hdt"),
 )
 _ONE_PROJECT = replace(_PROJECT, name="SOURCE", help="a .proj file or a directory with one", is_list=False)
 _SEVERAL_PROJECTS = replace(_PROJECT, help="a .proj file or a directory, each a project; or .info and .trc files of one")
@@ -293,6 +294,24 @@ COMMANDS = (
         "For programs that read XML only. It is the text that the tracer would have written, or that hdtrace compress has taken.",
         (_SEVERAL_PROJECTS,),
         "trace_form",
+    ),
+    Command(
+        "pack",
+        "make one file of a project, which all commands read as it is",
+        "The packed file is a ZIP file in which files are stored as they are, so that also unzip opens it. Compress the traces before, as with "
+        "hdtrace compress. What was not merged gets a project in it. The project itself stays.",
+        (_PROJECT, Argument("--output", "the packed file; it must not be there [PROJECT.hdt]", "FILE", short="-o")),
+        "pack",
+    ),
+    Command(
+        "unpack",
+        "take the files of a packed project out again, byte for byte",
+        "The packed file stays.",
+        (
+            Argument("FILE", "a packed project", files=("hdt",)),
+            Argument("--output", "the folder of the files; it must not be there [FILE without .hdt]", "FOLDER", short="-o"),
+        ),
+        "pack",
     ),
     Command(
         "analyze",

@@ -1,0 +1,46 @@
+"""hdtrace pack and unpack"""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from pathlib import Path
+
+from .._hdtrace import ProjectFiles, printable, project_text
+from ..packing import pack, unpack
+from ..project import Project
+from .output import Progress, UsageError, counted, end_tidily, size
+from .table import PACKED
+
+
+def _pack(arguments: Namespace) -> None:
+    project = Project(*arguments.project)
+    files = ProjectFiles(project._project)
+    if files.elsewhere:
+        raise UsageError("pack: not all traces are in the folder of the project; 'hdtrace cp' makes a copy that has them together")
+    output = Path(arguments.output or Path(project.path).stem + PACKED)
+    paths, texts = files.paths, {}
+    if not any(path.endswith(".proj") for path in paths):
+        path, text = project_text(arguments.project)
+        texts[Path(path).name] = text
+    project.keep_private(output)
+    with Progress("packing", "bytes") as progress:
+        pack(paths, texts, output, progress.add)
+    print(printable(f"{output}: {counted(len(paths) + len(texts), 'file')}, {size(output.stat().st_size)}"))
+
+
+def _unpack(arguments: Namespace) -> None:
+    file = Path(arguments.file)
+    folder = Path(arguments.output or file.stem)
+    with Progress("unpacking", "bytes") as progress:
+        count = unpack(file, folder, progress.add)
+    print(printable(f"{os.fspath(folder)}: {counted(count, 'file')}"))
+
+
+def run(arguments: Namespace) -> int:
+    end_tidily()
+    if arguments.command == "pack":
+        _pack(arguments)
+    else:
+        _unpack(arguments)
+    return 0
