@@ -124,6 +124,19 @@ def test_projects_that_say_where_traces_are(folder, tmp_path):
     assert {"new_node01_0_0.trc", "new-2_node01_1_0.trc"} <= names(folder) or {"new_node01_0_0.trc", "new-app_node01_1_0.trc"} <= names(folder)
 
 
+def test_projects_of_several_worlds(folder):
+    """Names have the rank in the world."""
+    (folder / "app_node01_1_0.trc").rename(folder / "worker_node01_0_0.trc")
+    worlds = "".join(f'<World uid="{uid}" first="{first}" size="1"><Files base="{base}" first="{first}" last="{first}"/></World>'
+                     for uid, first, base in (("W", 0, "app"), ("W2", 1, "worker")))
+    text = (folder / "app.proj").read_text()
+    (folder / "app.proj").write_text(text.replace("</Topology>", f"</Topology><WorldList>{worlds}</WorldList>"))
+    sums = run_well("stats", "--by", "rank", folder / "app.proj")
+    run_well("mv", folder / "app.proj", folder / "new.proj")
+    assert {"new_node01_0_0.trc", "new-worker_node01_0_0.trc"} <= names(folder)
+    assert run_well("stats", "--by", "rank", folder / "new.proj") == sums
+
+
 def test_traces_that_were_not_merged(tmp_path, monkeypatch):
     (tmp_path / "raw").mkdir()
     monkeypatch.setenv("HDTRACE_DIRECTORY", str(tmp_path / "raw"))
