@@ -169,6 +169,14 @@ def test_what_zip_compressed(folder, tmp_path):
         assert refused.returncode == ERROR and "unzip" in refused.stderr, refused
 
 
+@pytest.mark.parametrize("words", [("mv", "there"), ("rm",), ("compress",), ("repair",)])
+def test_its_files_are_not_changed(packed, words):
+    command, *others = words
+    before = packed.read_bytes()
+    refused = run(command, packed, *others)
+    assert refused.returncode == USAGE and "this is one file" in refused.stderr and packed.read_bytes() == before
+
+
 def test_traces_elsewhere(folder, tmp_path):
     text = (folder / "app.proj").read_text()
     files = '<WorldList><Files base="app" directory="../raw" first="0" last="3"/></WorldList>'

@@ -10,6 +10,7 @@ from .. import _hdtrace
 from .._hdtrace import ReadError, printable
 from ..project import Project
 from .output import message, reason
+from .selection import refuse_packed
 
 
 def _traces(files: Iterable[str]) -> Iterator[str]:
@@ -39,5 +40,6 @@ def _repair(path: str) -> bool:
 
 
 def run(arguments: Namespace) -> int:
+    refuse_packed(arguments.file, "unpack it before")
     results = [_repair(path) for path in _traces(arguments.file)]
     return 0 if all(results) else 1

@@ -23,6 +23,13 @@ def several_projects(paths: list[str]) -> list[list[str]]:
     return [[path] for path in own] if len(own) == len(paths) else [paths]
 
 
+def refuse_packed(paths: list[str], instead: str) -> None:
+    """Of commands that change the files of a project."""
+    for path in paths:
+        if path.endswith(PACKED) and os.path.isfile(path):
+            raise UsageError(f"{path}: this is one file: {instead}")
+
+
 def absolute_interval(project: Project, arguments: Namespace) -> Interval:
     """In nanoseconds since the epoch."""
     def absolute(time: int | None) -> int | None:

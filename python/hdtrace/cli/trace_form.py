@@ -10,7 +10,7 @@ from threading import Event
 from .._hdtrace import Thread, change_form, printable
 from ..project import Project
 from .output import Progress, counted, end_tidily, size
-from .selection import several_projects
+from .selection import refuse_packed, several_projects
 
 
 class _Ended(Exception):
@@ -42,6 +42,7 @@ def _change(project: Project, form: str, doing: str) -> list[tuple[int, int]]:
 def run(arguments: Namespace) -> int:
     end_tidily()
     form, doing = (arguments.form, "compressing") if arguments.command == "compress" else ("", "uncompressing")
+    refuse_packed(arguments.project, "unpack it before")
     for paths in several_projects(arguments.project):
         project = Project(*paths)
         changed = [(before, after) for before, after in _change(project, form, doing) if before]

@@ -9,8 +9,7 @@ from argparse import Namespace
 from .._hdtrace import ProjectFiles, copy_project, move_project, printable, remove_files
 from ..project import MergeWarning, Project
 from .output import Progress, UsageError, counted, end_tidily, message, size
-from .selection import several_projects
-from .table import PACKED
+from .selection import refuse_packed, several_projects
 
 
 def _open(paths: list[str]) -> tuple[Project, ProjectFiles]:
@@ -18,11 +17,6 @@ def _open(paths: list[str]) -> tuple[Project, ProjectFiles]:
         warnings.simplefilter("ignore", MergeWarning)  # whoever removes a project need not know what it lacks
         project = Project(*paths)
     return project, ProjectFiles(project._project)
-
-
-def _refuse_packed(path: str) -> None:
-    if path.endswith(PACKED) and os.path.isfile(path):
-        raise UsageError(f"{path}: this is one file, which mv, cp and rm of the system handle")
 
 
 def _check_folders(files: ProjectFiles, arguments: Namespace) -> None:
@@ -33,7 +27,7 @@ def _check_folders(files: ProjectFiles, arguments: Namespace) -> None:
 
 
 def _transfer(arguments: Namespace) -> None:
-    _refuse_packed(arguments.source)
+    refuse_packed([arguments.source], "mv, cp and rm of the system handle it")
     project, files = _open([arguments.source])
     moves = arguments.command == "mv"
     if moves:
@@ -44,7 +38,7 @@ def _transfer(arguments: Namespace) -> None:
 
 
 def _remove(paths: list[str], arguments: Namespace) -> None:
-    _refuse_packed(paths[0])
+    refuse_packed(paths, "mv, cp and rm of the system handle it")
     project, files = _open(paths)
     _check_folders(files, arguments)
     own = [path for path in files.paths if path not in files.shared]
