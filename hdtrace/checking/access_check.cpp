@@ -9,8 +9,10 @@ namespace hdtrace {
 
 void AccessCheck::leave(const Call& call)
 {
+    if (call.facts.access == WindowAccess::none || call.is_inside_call || call.has_failed())
+        return;
     const auto target = call.state.integer("toRank").value_or(call.state.integer("fromRank").value_or(-1));
-    if (call.facts.access == WindowAccess::none || call.is_inside_call || call.has_failed() || target < 0)
+    if (target < 0)
         return;
     check_range(call, target);
     check_data(call);

@@ -73,13 +73,9 @@ void ArgumentCheck::leave(const Call& call)
         m_findings.report(wrong->kind, place_of(m_findings.objects(), call), sentence_about(call, *wrong));
     if (!call.state.is_unfinished() || !(wrong || call.has_failed()))
         return;
-    if (call.has_failed())
-        m_endings.set_cause(call.trace.rank);
-    else
-        m_endings.explain(call.trace.rank);
     // Else it may have failed because of what others did.
-    if (wrong || is_about_an_argument(kind_of(*call.state.find("rc"))))
-        m_refused.insert(call.trace.rank);
+    const bool is_refused = wrong || is_about_an_argument(kind_of(*call.state.find("rc")));
+    m_ends.push_back({call.trace.rank, call.has_failed(), is_refused});
 }
 
 /// Where the program has been told, and went on, that may be what it wants.

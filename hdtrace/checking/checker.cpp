@@ -41,9 +41,10 @@ bool is_told_by_one(FindingKind kind)
 
 Checker::Checker(std::shared_ptr<const OpenedProject> project)
     : m_project(std::move(project)), m_left_out(m_project->project), m_findings(*m_project),
-      m_references(m_project->objects),
-      m_calls(m_project->existing_traces(), all_states(),
-              [this](const TraceFile& trace, const State& state) { m_references.check(trace, state); }),
+      m_call_checks(*m_project), m_calls(m_project->existing_traces(), all_states(),
+                                         [this](const TraceFile& trace, const State& state) {
+                                             return m_call_checks.check(trace, state);
+                                         }),
       m_messages(m_project->objects, [this](const Message& message) { check_message(message); }),
       m_collectives(
           m_project->objects, [this](const Collective& collective) { m_collective_check.check(collective); },
@@ -59,10 +60,14 @@ Checker::Checker(std::shared_ptr<const OpenedProject> project)
 std::vector<Finding> Checker::read(std::size_t calls)
 {
     for (; calls > 0 && !m_at_end; --calls) {
-        if (const ReadAhead::Item* call = m_calls.next())
-            m_walk.add(*call->trace, call->state);
-        else
+        const ReadAhead::Item* const call = m_calls.next();
+        if (!call) {
             finish();
+            break;
+        }
+        if (call->is_marked)
+            take(m_call_checks.take());
+        m_walk.add(*call->trace, call->state);
     }
     std::vector<Finding> found = m_findings.take();
     if (m_left_out.has_deeds())
@@ -70,11 +75,24 @@ std::vector<Finding> Checker::read(std::size_t calls)
     return found;
 }
 
+void Checker::take(CallChecks::Found found)
+{
+    m_findings.add(std::move(found.findings));
+    for (const WrongEnd& end : found.ends) {
+        if (end.is_cause)
+            m_endings.set_cause(end.rank);
+        else
+            m_endings.explain(end.rank);
+        if (end.is_refused)
+            m_refused.insert(end.rank);
+    }
+}
+
 /// A collective call that has not ended began; but not if that is because of its arguments.
 void Checker::leave(const Call& call)
 {
     if (call.state.is_unfinished() && call.facts.collective != CollectiveKind::none &&
-        !m_arguments.refused().contains(call.trace.rank))
+        !m_refused.contains(call.trace.rank))
         m_collectives.joined(call);
 }
 
@@ -105,8 +123,7 @@ void Checker::finish()
     m_requests.finish(m_walk.requests().pending());
     m_buffering.finish();
     m_windows.finish();
-    m_objects.finish();
-    m_references.report(m_findings);
+    m_findings.add(m_call_checks.finish());
     if (m_race_signs.any())
         find_races(m_findings);
     m_endings.finish();
@@ -115,7 +132,7 @@ void Checker::finish()
 
 void Checker::check_waiting()
 {
-    for (const std::int64_t rank : m_arguments.refused())
+    for (const std::int64_t rank : m_refused)
         m_waiting.leave_out(rank);
     for (const RunProcess& process : m_project->project.run.processes)
         for (const FatalSignal& signal : process.signals)

@@ -2,24 +2,22 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/checking/access_check.h"
-#include "hdtrace/checking/argument_check.h"
 #include "hdtrace/checking/buffer_check.h"
 #include "hdtrace/checking/buffering_check.h"
+#include "hdtrace/checking/call_checks.h"
 #include "hdtrace/checking/collective_calls.h"
 #include "hdtrace/checking/endings.h"
 #include "hdtrace/checking/findings.h"
 #include "hdtrace/checking/message_check.h"
-#include "hdtrace/checking/object_check.h"
 #include "hdtrace/checking/races.h"
-#include "hdtrace/checking/references.h"
 #include "hdtrace/checking/request_check.h"
-#include "hdtrace/checking/thread_check.h"
 #include "hdtrace/checking/waiting_calls.h"
 #include "hdtrace/checking/window_check.h"
 #include "hdtrace/format/left_out.h"
@@ -50,6 +48,7 @@ class Checker : EventVisitor {
 
   private:
     void leave(const Call& call) override;
+    void take(CallChecks::Found found);
     void check_message(const Message& message);
     void report_cut_off(const MissingEnd& end);
     void finish();
@@ -58,26 +57,22 @@ class Checker : EventVisitor {
     std::shared_ptr<const OpenedProject> m_project;
     LeftOut m_left_out;
     Findings m_findings;
-    ReferenceCheck m_references; ///< in the thread that reads
+    CallChecks m_call_checks; ///< in the thread that reads
     ReadAhead m_calls;
     Endings m_endings{m_findings};
-    ArgumentCheck m_arguments{m_findings, m_endings};
+    std::set<std::int64_t> m_refused; ///< ended inside a call whose arguments are why
     WindowCheck m_windows{m_findings, m_endings};
     RequestCheck m_requests{m_findings, m_endings};
-    ObjectCheck m_objects{m_findings};
-    ThreadCheck m_threads{m_findings};
     BufferCheck m_buffers{m_findings};
     BufferingCheck m_buffering{m_findings};
     MessageCheck m_message_check{m_findings, m_endings};
     CollectiveCheck m_collective_check{m_findings, m_endings};
-    AccessCheck m_accesses{m_findings};
     RaceSigns m_race_signs{m_findings.objects()};
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
     WaitingCalls m_waiting;
-    EventWalk m_walk{&m_endings, &m_arguments,  &m_windows,   &m_requests, &m_objects,
-                     &m_threads, &m_buffers,    &m_buffering, &m_messages, &m_collectives,
-                     &m_waiting, &m_race_signs, &m_accesses,  this};
+    EventWalk m_walk{&m_endings,  &m_windows,     &m_requests, &m_buffers,    &m_buffering,
+                     &m_messages, &m_collectives, &m_waiting,  &m_race_signs, this};
     bool m_at_end = false;
 };
 

@@ -1,5 +1,7 @@
 #include "hdtrace/checking/findings.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace hdtrace {
@@ -55,6 +57,11 @@ void Findings::report_file(FindingKind kind, std::int64_t rank, const std::strin
                           .because = {},
                           .site = site,
                           .waiting = {}});
+}
+
+void Findings::add(std::vector<Finding> findings)
+{
+    std::ranges::move(findings, std::back_inserter(m_findings));
 }
 
 std::vector<Finding> Findings::take()

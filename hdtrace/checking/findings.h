@@ -81,6 +81,9 @@ class Findings {
     void report_file(FindingKind kind, std::int64_t rank, const std::string& file, std::int64_t line,
                      std::string text, const CallSite* site = nullptr);
 
+    /// What others have collected.
+    void add(std::vector<Finding> findings);
+
     /// What was reported since it was asked last.
     std::vector<Finding> take();
 

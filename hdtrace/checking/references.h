@@ -12,8 +12,8 @@
 
 namespace hdtrace {
 
-/// Needs nothing but one call at a time: check() may run in another thread than the rest. What the program
-/// tells of its own regions and moments has names of its own.
+/// Needs nothing but one call at a time. What the program tells of its own regions and moments has names of
+/// its own.
 class ReferenceCheck {
   public:
     /// @p objects must outlive it.

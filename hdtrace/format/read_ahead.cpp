@@ -59,8 +59,7 @@ void ReadAhead::fill(Batch& batch)
             Item& item = batch.items[batch.size++];
             item.trace = &m_states.trace();
             std::swap(item.state, *state); // both sides use memory again
-            if (m_look)
-                m_look(*item.trace, item.state);
+            item.is_marked = m_look && m_look(*item.trace, item.state);
         }
     } catch (...) {
         batch.error = std::current_exception();

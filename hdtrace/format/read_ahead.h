@@ -21,10 +21,11 @@ class ReadAhead {
     struct Item {
         const TraceFile* trace = nullptr;
         State state;
+        bool is_marked = false; ///< as Look says
     };
 
-    /// Looks at a state of the top level in the thread that reads.
-    using Look = std::function<void(const TraceFile&, const State&)>;
+    /// Looks at a state of the top level in the thread that reads, and marks it or does not.
+    using Look = std::function<bool(const TraceFile&, const State&)>;
 
     /// @p look gets each state that was read, some of them before they are asked for. Throws OpenError,
     /// ReadError.

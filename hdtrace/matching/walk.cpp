@@ -43,6 +43,22 @@ std::int64_t id_in(const State& state, std::string_view attribute)
     return attribute.empty() ? -1 : state.integer(attribute).value_or(-1);
 }
 
+bool changes_objects(const CallFacts& facts)
+{
+    return facts.makes != ObjectKind::none || facts.frees != ObjectKind::none;
+}
+
+void tell_of_objects(const Call& call, const std::vector<EventVisitor*>& visitors)
+{
+    const CallFacts& facts = call.facts;
+    for (EventVisitor* visitor : visitors) {
+        if (facts.makes != ObjectKind::none)
+            visitor->made(call, facts.makes, id_in(call.state, facts.made_id));
+        if (facts.frees != ObjectKind::none)
+            visitor->freed(call, facts.frees, id_in(call.state, facts.freed_id));
+    }
+}
+
 // A region may be called like a function.
 constexpr CallFacts no_facts;
 
@@ -152,6 +168,8 @@ void EventWalk::end(const Call& call)
     }
     if (m_follow == Follow::operations)
         end_operations(call);
+    if (changes_objects(call.facts) && did_something(call.state))
+        tell_of_objects(call, m_visitors);
     for (EventVisitor* visitor : m_leaving)
         visitor->leave(call);
 }
@@ -160,17 +178,9 @@ void EventWalk::end_operations(const Call& call)
 {
     for (const Completion& completion : m_requests.end(call.trace, call.state, call.facts))
         complete(call, completion);
-    const bool changes_objects = call.facts.makes != ObjectKind::none || call.facts.frees != ObjectKind::none;
-    if ((is_operation(call.facts) || changes_objects) && did_something(call.state)) {
+    if (is_operation(call.facts) && did_something(call.state)) {
         const Operation operation = operation_of(call);
-        if (is_operation(call.facts))
-            complete(call, {&operation, -1, Outcome::completed, call.state.end, &call.state});
-        for (EventVisitor* visitor : m_visitors) {
-            if (call.facts.makes != ObjectKind::none)
-                visitor->made(call, call.facts.makes, id_in(call.state, call.facts.made_id));
-            if (call.facts.frees != ObjectKind::none)
-                visitor->freed(call, call.facts.frees, id_in(call.state, call.facts.freed_id));
-        }
+        complete(call, {&operation, -1, Outcome::completed, call.state.end, &call.state});
     }
 }
 

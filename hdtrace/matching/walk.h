@@ -25,7 +25,7 @@ namespace hdtrace {
 /// flight and with how deep regions are nested, not with how long they are. For one thread at a time.
 class EventWalk {
   public:
-    /// What visitors are told: of calls only enter(), leave() and mark(), which costs least, or everything.
+    /// What visitors are told: all, or least: of calls enter(), leave(), mark(), made() and freed().
     enum class Follow { calls, operations };
 
     /// The visitors must outlive the walk.
