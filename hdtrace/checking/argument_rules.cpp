@@ -199,6 +199,18 @@ Wrong null_buffer(const Call& call, const ArgumentContext&)
     return std::nullopt;
 }
 
+/// MPI libraries let it pass if they can send the message at once.
+Wrong too_small_to_buffer(const Call& call, const ArgumentContext& context)
+{
+    const auto size = call.state.integer("size");
+    const auto room = context.attached_bytes(call.trace.rank);
+    if (!size || !room || *size <= *room || call.state.integer("toRank").value_or(proc_null) <= proc_null)
+        return std::nullopt;
+    return WrongArgument{FindingKind::invalid_buffer, "sends " + std::to_string(*size) +
+                                                          " bytes, but the attached buffer has " +
+                                                          std::to_string(*room)};
+}
+
 Wrong wrong_tag(const Call& call, const ArgumentContext& context)
 {
     const auto to = call.state.integer("toTag");
@@ -314,6 +326,11 @@ Wrong wrong_request(const Call& call, const ArgumentContext&)
     return std::nullopt;
 }
 
+const CallFacts* const type_commit = find_call("Type_commit");
+const CallFacts* const comm_get_attr = find_call("Comm_get_attr");
+const CallFacts* const buffer_attach = find_call("Buffer_attach");
+const CallFacts* const buffer_detach = find_call("Buffer_detach");
+
 /// Whether a rule can find something wrong with calls of a function.
 using Concerns = bool (*)(const CallFacts&);
 
@@ -331,6 +348,12 @@ bool names_peers(const CallFacts& facts)
 bool uses_window(const CallFacts& facts)
 {
     return facts.access != WindowAccess::none || facts.synchronisation != WindowSynchronisation::none;
+}
+
+/// Not what is prepared: another buffer may be attached when it starts.
+bool sends_buffered(const CallFacts& facts)
+{
+    return facts.sends == SendMode::buffered && facts.progress != CallProgress::prepares;
 }
 
 bool has_root(const CallFacts& facts)
@@ -374,6 +397,7 @@ constexpr Rule rules[] = {
     {negative_size, is_given_size},
     {negative_offset, uses_file},
     {null_buffer, communicates},
+    {too_small_to_buffer, sends_buffered},
     {uncommitted_type, uses_datatypes},
     {wrong_tag, names_peers},
     {wrong_rank, names_peers},
@@ -391,12 +415,30 @@ void ArgumentContext::leave(const Call& call)
     const std::int64_t rank = call.trace.rank;
     if (call.has_failed() || call.state.is_unfinished())
         return;
-    if (call.state.name == "Type_commit")
+    if (&call.facts == type_commit)
         m_uncommitted.erase({rank, call.state.integer("tid").value_or(-1)});
-    const auto key = call.state.name == "Comm_get_attr" ? call.state.find("comm_keyval") : std::nullopt;
+    else if (&call.facts == comm_get_attr)
+        note_attribute(call);
+    else if (&call.facts == buffer_attach)
+        note_attached(call);
+    else if (&call.facts == buffer_detach)
+        m_attached.erase(rank);
+}
+
+/// Where MPI makes room itself (MPI_BUFFER_AUTOMATIC) the size says nothing, and mostly is 0.
+void ArgumentContext::note_attached(const Call& call)
+{
+    const std::int64_t size = call.state.integer("size").value_or(0);
+    if (size > 0)
+        m_attached[call.trace.rank] = size;
+}
+
+void ArgumentContext::note_attribute(const Call& call)
+{
+    const auto key = call.state.find("comm_keyval");
     const auto value = call.state.integer("value");
     if (key && value && *key == "MPI_TAG_UB")
-        m_largest_tag[rank] = *value;
+        m_largest_tag[call.trace.rank] = *value;
 }
 
 /// A copy of a datatype that is committed is committed, too, and those of Fortran's kinds are MPI's own.
@@ -434,6 +476,12 @@ std::optional<std::int64_t> ArgumentContext::largest_tag(std::int64_t rank) cons
 {
     const auto found = m_largest_tag.find(rank);
     return found == m_largest_tag.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::int64_t> ArgumentContext::attached_bytes(std::int64_t rank) const
+{
+    const auto found = m_attached.find(rank);
+    return found == m_attached.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<WrongArgument> find_wrong_argument(const Call& call, const ArgumentContext& context)
