@@ -116,11 +116,13 @@ void Checker::finish()
     m_endings.set_read();
     for (const MissingEnd& end : m_calls.missing())
         report_cut_off(end);
+    const std::vector<OperationPointer> pending = m_walk.requests().pending();
     m_collectives.finish();
+    m_collective_check.finish(pending);
     m_messages.finish();
     check_waiting();
     m_message_check.check_rest(m_waiting.open_ends());
-    m_requests.finish(m_walk.requests().pending());
+    m_requests.finish(pending);
     m_buffering.finish();
     m_windows.finish();
     m_findings.add(m_call_checks.finish());

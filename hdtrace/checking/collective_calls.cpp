@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/calls/special_ranks.h"
 #include "hdtrace/checking/collective_data.h"
 #include "hdtrace/checking/deadlocks.h"
 
@@ -18,9 +19,24 @@ bool has_one_root(const Communicator& communicator)
                                 [](const auto& member) { return member.group.has_value(); });
 }
 
+std::string root_text(std::int64_t root)
+{
+    return root == mpi_root ? "MPI_ROOT" : root == proc_null ? "MPI_PROC_NULL" : std::to_string(root);
+}
+
 std::string call_text(const CollectiveCall& call)
 {
-    return call.name + (call.root ? " with root " + std::to_string(*call.root) : "") + at(call.site);
+    return call.name + (call.root ? " with root " + root_text(*call.root) : "") + at(call.site);
+}
+
+/// Between two groups one process says MPI_ROOT, and all of the other group name it.
+const CollectiveCall* find_wrong_root(const std::vector<CollectiveCall>& calls, const CollectiveCall& root)
+{
+    const auto wrong = std::ranges::find_if(calls, [&](const CollectiveCall& call) {
+        const bool names_one = call.root && (*call.root >= 0 || *call.root == mpi_root);
+        return names_one && &call != &root && call.root != root.rank;
+    });
+    return wrong == calls.end() ? nullptr : &*wrong;
 }
 
 CallPlace place_of(const CollectiveCall& call)
@@ -58,7 +74,7 @@ std::string CollectiveCheck::operation_text(const Collective& collective) const
 void CollectiveCheck::check(const Collective& collective)
 {
     if (m_out_of_order.contains(scope_of(collective)))
-        return;
+        return explain_ends(collective);
     // One that failed may have had another root, which is why.
     const auto model = std::ranges::find(collective.calls, false, &CollectiveCall::has_failed);
     if (model == collective.calls.end())
@@ -77,6 +93,41 @@ void CollectiveCheck::check_members(const Collective& collective, const Collecti
     for (const CollectiveCall& call : collective.calls)
         if (!call.has_failed && !check_call(collective, model, call))
             return;
+    if (!has_one_root(*collective.communicator))
+        check_roots(collective);
+}
+
+void CollectiveCheck::check_roots(const Collective& collective)
+{
+    const auto root = std::ranges::find(collective.calls, mpi_root, &CollectiveCall::root);
+    if (root == collective.calls.end() || root->has_failed)
+        return;
+    const CollectiveCall* const wrong = find_wrong_root(collective.calls, *root);
+    if (!wrong || wrong->has_failed)
+        return;
+    report(FindingKind::collective_root_mismatch, collective, *wrong, *root, " is " + call_text(*wrong),
+           call_text(*root) + " by rank " + std::to_string(root->rank));
+    m_out_of_order.insert(scope_of(collective));
+    explain_ends(collective);
+}
+
+/// Members may be inside the call for ever.
+void CollectiveCheck::explain_ends(const Collective& collective)
+{
+    for (const CollectiveCall& call : collective.calls)
+        m_endings.explain(place_of(call));
+}
+
+void CollectiveCheck::finish(const std::vector<OperationPointer>& pending)
+{
+    for (const OperationPointer& operation : pending) {
+        if (operation->facts->collective == CollectiveKind::none)
+            continue;
+        const Communicator* communicator =
+            m_findings.objects().communicator(operation->rank, *operation->call);
+        if (communicator && m_out_of_order.contains(scope_of(CollectiveObject{communicator})))
+            m_endings.explain_waiting(operation->rank, operation->rid);
+    }
 }
 
 /// False if what follows would tell the same again.
@@ -88,11 +139,13 @@ bool CollectiveCheck::check_call(const Collective& collective, const CollectiveC
         report(is_form ? FindingKind::collective_blocking_mismatch : FindingKind::collective_call_mismatch,
                collective, call, model, " is " + call_text(call), call_text(model));
         m_out_of_order.insert(scope_of(collective));
+        explain_ends(collective);
         return false;
     }
     if (has_one_root(*collective.communicator) && call.root != model.root) {
         report(FindingKind::collective_root_mismatch, collective, call, model, " is " + call_text(call),
                call_text(model));
+        explain_ends(collective);
         return false;
     }
     const auto op = argument(call, "op");
@@ -131,10 +184,13 @@ void CollectiveCheck::check_absent(const Collective& collective)
     m_out_of_order.insert(scope_of(collective));
     const CollectiveCall& first = collective.calls.front();
     const std::set<std::int64_t> absent = absent_ranks(collective);
+    std::string reason = m_endings.reason_of(absent);
+    if (reason.empty())
+        explain_ends(collective);
     m_findings.report(FindingKind::collective_missing, place_of(first),
                       operation_text(collective) + ", " + call_text(first) + ", was not called by " +
                           ranks_text(absent),
-                      nullptr, m_endings.reason_of(absent));
+                      nullptr, std::move(reason));
 }
 
 } // namespace hdtrace

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "hdtrace/checking/endings.h"
 #include "hdtrace/checking/type_signature.h"
@@ -21,21 +22,25 @@ class CollectiveCheck {
     }
 
     void check(const Collective& collective);
+    /// @p pending is what was started and not completed: it never will be, perhaps.
+    void finish(const std::vector<OperationPointer>& pending);
 
   private:
     void check_members(const Collective& collective, const CollectiveCall& model);
+    void check_roots(const Collective& collective);
     bool check_call(const Collective& collective, const CollectiveCall& model, const CollectiveCall& call);
     void check_data(const Collective& collective);
     void check_absent(const Collective& collective);
+    void explain_ends(const Collective& collective);
     void report(FindingKind kind, const Collective& collective, const CollectiveCall& call,
                 const CollectiveCall& other, const std::string& here, const std::string& there);
 
     /// What operations follow each other on.
     using Scope = std::tuple<const Communicator*, const ProjectFile*, const Window*>;
 
-    static Scope scope_of(const Collective& collective)
+    static Scope scope_of(const CollectiveObject& object)
     {
-        return {collective.communicator, collective.file, collective.window};
+        return {object.communicator, object.file, object.window};
     }
     std::string operation_text(const Collective& collective) const;
 

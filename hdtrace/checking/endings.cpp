@@ -15,6 +15,15 @@ bool is_before_init(const State& state)
     return side && *side == "before";
 }
 
+std::vector<std::int64_t> pending_of(const State& call)
+{
+    std::vector<std::int64_t> requests;
+    for (const Element& child : call.children)
+        if (child.name == "Pending")
+            requests.push_back(child.integer("rid").value_or(-1));
+    return requests;
+}
+
 // Launchers and batch systems end processes so.
 bool comes_from_outside(const FatalSignal& signal)
 {
@@ -38,7 +47,8 @@ void Endings::leave(const Call& call)
         return;
     if (call.state.is_unfinished()) {
         m_not_whole.try_emplace(call.trace.rank, call.trace.path);
-        m_unfinished.emplace(call.trace.rank, Unfinished{place, call_words(call.state)});
+        m_unfinished.emplace(call.trace.rank,
+                             Unfinished{place, call_words(call.state), pending_of(call.state)});
         return;
     }
     progress.last = place;
@@ -64,6 +74,27 @@ void Endings::check_outside(const Call& call, const Progress& progress, const Ca
                                            : "a second time"));
     if (call.state.is_unfinished())
         set_cause(call.trace.rank);
+}
+
+template <class Predicate> void Endings::explain_if(std::int64_t rank, Predicate is_why)
+{
+    const auto [first, last] = m_unfinished.equal_range(rank);
+    if (std::any_of(first, last, [&](const auto& call) { return is_why(call.second); }))
+        explain(rank);
+}
+
+void Endings::explain(const CallPlace& call)
+{
+    explain_if(call.rank, [&](const Unfinished& one) {
+        return one.place.thread == call.thread && one.place.line == call.line;
+    });
+}
+
+void Endings::explain_waiting(std::int64_t rank, std::int64_t rid)
+{
+    explain_if(rank, [&](const Unfinished& one) {
+        return std::ranges::find(one.requests, rid) != one.requests.end();
+    });
 }
 
 void Endings::set_cause(std::int64_t rank)
@@ -120,12 +151,13 @@ void Endings::report_signal(std::int64_t rank, const FatalSignal& signal)
                       signal.name + " ended the process" + where + (inside != last ? at(place.site) : ""));
 }
 
-// Of those that were ended from outside, though no process gave a reason, the first.
+// Of those that were ended from outside, though no process gave a reason, the first. Whoever ends a run in
+// which processes wait in vain does it because of that.
 void Endings::report_followers()
 {
     const auto first =
         std::ranges::min_element(m_signals, {}, [](const auto& of_rank) { return of_rank.second.time; });
-    if (first != m_signals.end() && m_causes.empty() && !m_explained.contains(first->first))
+    if (first != m_signals.end() && m_causes.empty() && m_explained.empty())
         report_signal(first->first, first->second);
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "hdtrace/checking/findings.h"
 
@@ -23,6 +24,10 @@ class Endings : public EventVisitor {
                       std::string text, const CallSite* site = nullptr);
     /// The reason for which the process is inside a call is told by another finding.
     void explain(std::int64_t rank) { m_explained.insert(rank); }
+    /// The same if it is inside that call.
+    void explain(const CallPlace& call);
+    /// The same if it waits for that request.
+    void explain_waiting(std::int64_t rank, std::int64_t rid);
     /// Another finding tells how the process ended, and with it all others.
     void set_cause(std::int64_t rank);
 
@@ -50,9 +55,11 @@ class Endings : public EventVisitor {
     struct Unfinished {
         CallPlace place;
         std::string text;
+        std::vector<std::int64_t> requests; ///< that it waits for
     };
 
     void check_outside(const Call& call, const Progress& progress, const CallPlace& place);
+    template <class Predicate> void explain_if(std::int64_t rank, Predicate is_why);
     bool ended_early(std::int64_t rank) const;
     bool ended_itself(const RunProcess& process) const;
     void find_signals();

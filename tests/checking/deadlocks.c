@@ -141,6 +141,30 @@ static void from_oneself(void)
     rank == 0 ? receive(0, 0) : compute();
 }
 
+static void other_call(void)
+{
+    int sum;
+    if (rank == 0) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else {
+        MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+static void other_order(void)
+{
+    static int given, sum;
+    for (int i = 0; i < 2; ++i) {
+        if ((i == 0) == (rank == 0)) {
+            MPI_Ibcast(&given, 1, MPI_INT, 0, MPI_COMM_WORLD, &requests[i]);
+        } else {
+            MPI_Iallreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
+        }
+    }
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void one_outside(void)
 {
     receive(rank == 0 ? 1 : 0, 0);
@@ -246,6 +270,8 @@ static const struct {
     WAY(wait_for_barrier),
     WAY(finalize_and_receive),
     WAY(from_oneself),
+    WAY(other_call),
+    WAY(other_order),
     WAY(one_outside),
     WAY(one_computes),
     WAY(any_may_come),

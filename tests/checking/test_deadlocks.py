@@ -41,9 +41,17 @@ def run_until_it_hangs(way, directory):
             run.kill()
 
 
-def deadlocks(directory):
+def findings(directory):
     result = subprocess.run([BUILD / "bin/hdtrace", "check", "--json", "--no-schemas", directory], capture_output=True, text=True, timeout=60)
-    return [finding for finding in json.loads(result.stdout) if finding["kind"] == "deadlock"]
+    return json.loads(result.stdout)
+
+
+def deadlocks(found):
+    return [finding for finding in found if finding["kind"] == "deadlock"]
+
+
+def kinds(found):
+    return {finding["kind"] for finding in found}
 
 
 @pytest.mark.parametrize("way", STUCK)
@@ -51,15 +59,24 @@ def test_who_waits_for_whom(tmp_path, way):
     if way == "persistent_barrier" and SETTINGS["mpi"] == "Open MPI":
         pytest.skip("Open MPI 4 has no persistent collective operations")
     run_until_it_hangs(way, tmp_path)
-    (finding,) = deadlocks(tmp_path)
+    found = findings(tmp_path)
+    (finding,) = deadlocks(found)
     parts = finding["text"].split("; ")
     circle = {int(re.match(r"rank (\d+) waits in \w+.* for .*rank", part)[1]) for part in parts if " waits in " in part}
     behind = {int(number) for part in parts if part.endswith("for them") for number in re.findall(r"\d+", part)}
     assert (circle, behind) == STUCK[way]
     assert finding["site"]["file"].endswith("deadlocks.c")
+    assert "killed-by-signal" not in kinds(found), "who ended the run did it because of the deadlock"
 
 
 @pytest.mark.parametrize("way", CAN_GO_ON)
 def test_who_can_go_on(tmp_path, way):
     run_until_it_hangs(way, tmp_path)
-    assert deadlocks(tmp_path) == []
+    assert deadlocks(findings(tmp_path)) == []
+
+
+@pytest.mark.parametrize("way", ["other_call", "other_order"])
+def test_calls_that_do_not_belong_together(tmp_path, way):
+    """Nothing more is told of how the processes ended that never come out of them."""
+    run_until_it_hangs(way, tmp_path)
+    assert kinds(findings(tmp_path)) - {"request-not-completed"} == {"collective-call-mismatch"}
