@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cstring>
+#include <tuple>
 #include <utility>
 
+#include "hdtrace/format/eight_bytes.h"
+#include "hdtrace/format/element_forms.h"
 #include "hdtrace/format/nanoseconds.h"
 
 namespace hdtrace::detail {
@@ -42,21 +43,6 @@ constexpr auto character_kinds = make_character_kinds();
 bool is(std::uint8_t kind, char c)
 {
     return character_kinds[static_cast<unsigned char>(c)] & kind;
-}
-
-// Eight bytes at a time: the highest bit of each byte in a result says whether something holds for it.
-constexpr std::uint64_t every_byte = 0x0101010101010101;
-constexpr std::uint64_t highest_bits = 0x80 * every_byte;
-
-// Right for the first byte below and all before it, if no byte before it has its highest bit set.
-constexpr std::uint64_t bytes_below(std::uint64_t bytes, unsigned char limit)
-{
-    return (bytes - limit * every_byte) & ~bytes & highest_bits;
-}
-
-constexpr std::uint64_t bytes_equal(std::uint64_t bytes, char c)
-{
-    return bytes_below(bytes ^ (static_cast<unsigned char>(c) * every_byte), 1);
 }
 
 // Bytes that may be no part of a value between such quotes; the first one is certainly found.
@@ -101,6 +87,13 @@ bool has_all_digits(std::string_view seconds)
         if (seconds.size() > digits + 1 && seconds[seconds.size() - digits - 1] == '.')
             return seconds.front() != '-';
     return false;
+}
+
+// Of the text from the quote behind a value on: whether no attribute follows.
+bool is_end_of_attributes(const char* quote)
+{
+    const char next = quote[1] == ' ' ? quote[2] : quote[1];
+    return next == '/' || next == '>';
 }
 
 // The item at @p position, which is at most one behind the last.
@@ -160,48 +153,48 @@ inline bool LineParser::skip_blanks()
 // Where in a value stands what cannot stand there as it is, such as its end. The line feed is before @p end.
 inline const char* end_of_plain(const char* next, const char* end, char quote)
 {
-    if constexpr (std::endian::native == std::endian::little) {
-        for (std::uint64_t bytes; end - next >= std::ptrdiff_t{sizeof bytes}; next += sizeof bytes) {
-            std::memcpy(&bytes, next, sizeof bytes);
-            if (const std::uint64_t special = special_bytes(bytes, quote))
-                return next + std::countr_zero(special) / 8;
-        }
+    if constexpr (has_eight_bytes) {
+        for (; end - next >= 8; next += 8)
+            if (const std::uint64_t special = special_bytes(eight_bytes(next), quote))
+                return next + bytes_before(special);
     }
     while (is(plain, *next) || ((*next == '\'' || *next == '"') && *next != quote))
         ++next;
     return next;
 }
 
-// Behind the digits, and a sign before them, of a number that certainly fits; @p text itself if they are
-// more.
-inline const char* end_of_number(const char* text, std::int64_t& number)
+// Behind the digits that the text begins with; their number is wrong if they are many.
+inline const char* end_of_digits(const char* text, std::int64_t& number)
 {
-    constexpr std::ptrdiff_t most_digits = 18;
-    const bool is_negative = *text == '-';
-    const char* const digits = text + (is_negative ? 1 : 0);
-    const char* next = digits;
     std::uint64_t value = 0;
-    for (; static_cast<unsigned char>(*next - '0') < 10; ++next)
-        value = value * 10 + static_cast<std::uint64_t>(*next - '0');
-    if (next == digits || next - digits > most_digits)
-        return text;
-    number = is_negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
-    return next;
+    for (; static_cast<unsigned char>(*text - '0') < 10; ++text)
+        value = value * 10 + static_cast<std::uint64_t>(*text - '0');
+    number = static_cast<std::int64_t>(value);
+    return text;
 }
 
-// Where the quote behind "2.785230997" is; null if it is anything else, or if it is long.
+// Where the quote behind "2.785230997" is, with six to nine digits behind the point; null if it is anything
+// else, or if it is long.
 inline const char* end_of_seconds(const char* text, const char* end, std::int64_t& nanoseconds)
 {
-    constexpr std::ptrdiff_t most_digits = 9, digits_behind = 9;
+    constexpr std::ptrdiff_t most_digits = 9, fewest_behind = 6, most_behind = 9;
+    constexpr std::int64_t unit[] = {1000, 100, 10, 1};
     std::int64_t seconds = 0, fraction = 0;
-    const char* const point = end_of_number(text, seconds);
-    if (*text == '-' || point == text || point - text > most_digits || *point != '.' ||
-        end - point < digits_behind + 2)
+    const char* const point = end_of_digits(text, seconds);
+    if (point == text || point - text > most_digits || *point != '.' || end - point <= most_behind + 1)
         return nullptr;
-    const char* const quote = end_of_number(point + 1, fraction);
-    if (point[1] == '-' || quote - point != digits_behind + 1 || *quote != '\'')
+    const char* quote = point + most_behind + 1;
+    const auto last_digit = static_cast<unsigned char>(*(quote - 1) - '0');
+    if (const auto digits = *quote == '\'' && last_digit < 10
+                                ? number_of_characters(point + 1, most_behind - 1)
+                                : std::nullopt)
+        fraction = static_cast<std::int64_t>(*digits * 10 + last_digit);
+    else
+        quote = end_of_digits(point + 1, fraction);
+    const std::ptrdiff_t digits_behind = quote - point - 1;
+    if (*quote != '\'' || digits_behind < fewest_behind || digits_behind > most_behind)
         return nullptr;
-    nanoseconds = seconds * 1'000'000'000 + fraction;
+    nanoseconds = seconds * 1'000'000'000 + fraction * unit[digits_behind - fewest_behind];
     return quote;
 }
 
@@ -248,17 +241,127 @@ bool LineParser::parse_nested(std::vector<State>& states, int depth, int& count_
 
 bool LineParser::parse_state(State& state)
 {
+    ElementForms& forms = ElementForms::of_states();
+    state.line = m_number;
+    return (parse_known(state, &state, forms) || parse_new(state, &state, forms)) &&
+           parse_children(state.children, state.name);
+}
+
+// One that is written as one before, but for its values. Goes on behind its attributes.
+bool LineParser::parse_known(Element& element, State* state, const ElementForms& forms)
+{
+    const char* const begin = m_next;
+    const char* next = begin;
+    const FormStep* last = nullptr;
+    AttributeList& list = element.attributes;
+    AttributeList::Value *value = list.m_values.data(), *values_end = value + list.size();
+    m_is_new_form = false;
+    while (m_end - next >= FormStep::room) {
+        const FormStep* step = last ? last->next() : forms.first(next);
+        while (step && !step->is_start_of(next, m_end - next))
+            step = step->other();
+        if (!step)
+            break;
+        last = step;
+        next += step->size();
+        if (step->value() != ValueKind::attribute) {
+            next = end_of_time(next, step->value() == ValueKind::time ? state->time : state->end);
+        } else {
+            if (value == values_end)
+                std::tie(value, values_end) = more_values(list);
+            next = end_of_value(next, begin, *value++);
+        }
+        if (!next)
+            return false;
+    }
+    const auto count = static_cast<std::size_t>(value - list.m_values.data());
+    m_is_new_form = !last || !is_end_of_attributes(next);
+    if (m_is_new_form || (state && !last->is_whole_state()) || m_items + 4 + count > m_most_items)
+        return false;
+    if (element.name != last->owner())
+        element.name = last->owner();
+    if (state && (state->is_event = last->is_event()))
+        state->end = state->time;
+    if (&*list.m_names != &last->names())
+        list.m_names.set(last->names());
+    list.m_values.resize(count);
+    set_text(list, {begin, next});
+    m_items += 4 + count; // with the times, and <Nested> around it
+    m_next = next + (next[1] == ' ' ? 2 : 1);
+    return true;
+}
+
+// Behind it there may be some bytes of others.
+inline void LineParser::set_text(AttributeList& list, std::string_view text)
+{
+    constexpr std::size_t most_others = 256;
+    if (list.m_text.size() < text.size() || list.m_text.size() > text.size() + most_others)
+        list.m_text.resize(text.size());
+    text.copy(list.m_text.data(), text.size());
+}
+
+// The first of some more values, and where they end.
+std::pair<AttributeList::Value*, AttributeList::Value*> LineParser::more_values(AttributeList& list)
+{
+    constexpr std::size_t more = 8;
+    const std::size_t before = list.size();
+    list.m_values.resize(before + more);
+    return {list.m_values.data() + before, list.m_values.data() + before + more};
+}
+
+inline const char* LineParser::end_of_time(const char* seconds, std::int64_t& moment) const
+{
+    std::int64_t nanoseconds = 0;
+    const char* const quote = end_of_seconds(seconds, m_end, nanoseconds);
+    return quote && !__builtin_add_overflow(nanoseconds, m_time_adjustment, &moment) ? quote : nullptr;
+}
+
+// Null for values that are not as they are in the line.
+inline const char* LineParser::end_of_value(const char* text, const char* begin,
+                                            AttributeList::Value& value) const
+{
+    value.begin = static_cast<std::uint32_t>(text - begin);
+    const auto digit = static_cast<unsigned char>(*text - '0');
+    if (digit < 10 && text[1] == '\'') { // as most are
+        value.size = 1;
+        value.number = digit;
+        value.is_number = true;
+        return text + 1;
+    }
+    if (const unsigned size = m_end - text >= 8 ? characters_before(text, '\'') : 0)
+        if (const auto number = number_of_characters(text, size)) {
+            value.size = size;
+            value.number = static_cast<std::int64_t>(*number);
+            value.is_number = true;
+            return text + size;
+        }
+    const char* const end = end_of_plain(text, m_end, '\'');
+    if (*end != '\'' || end - text > longest_value)
+        return nullptr;
+    value = AttributeList::value_of(value.begin, {text, end});
+    return end;
+}
+
+// One of any form, which is a known one then.
+bool LineParser::parse_new(Element& element, State* state, ElementForms& forms)
+{
+    const char* const begin = m_next;
     if (!skip("<"))
         return false;
     const std::string_view name = parse_name();
-    if (name.empty() || name == "Nested")
+    if (name.empty() || (state && name == "Nested"))
         return false;
-    state.name.assign(name);
-    state.line = m_number;
-    state.is_event = name == "Event";
-    if (!parse_attributes(state.attributes, name, &state))
+    element.name.assign(name);
+    if (state)
+        state->is_event = name == "Event";
+    m_behind_values = begin;
+    if (!parse_attributes(element.attributes, state))
         return false;
-    return parse_children(state.children, name);
+    if (m_is_new_form && m_additions > 0 && element.attributes.m_names->is_shared()) {
+        --m_additions;
+        forms.add({begin, m_behind_values}, *element.attributes.m_names);
+    }
+    return true;
 }
 
 bool LineParser::parse_children(std::vector<Element>& children, std::string_view owner)
@@ -279,41 +382,26 @@ bool LineParser::parse_children(std::vector<Element>& children, std::string_view
 
 bool LineParser::parse_child(Element& child)
 {
-    if (!skip("<"))
+    ElementForms& forms = ElementForms::of_children();
+    if (!parse_known(child, nullptr, forms) && !parse_new(child, nullptr, forms))
         return false;
-    const std::string_view name = parse_name();
-    if (name.empty())
-        return false;
-    child.name.assign(name);
-    if (!parse_attributes(child.attributes, name, nullptr))
-        return false;
-    return skip("/>") || (skip("></") && skip(name) && skip(">"));
+    return skip("/>") || (skip("></") && skip(child.name) && skip(">"));
 }
 
 /// The attributes of an element while they are read.
 struct LineParser::Reading {
     AttributeList& list;
-    State* state;             ///< that gets the times, which the list does not get; may be null
-    const char* begin;        ///< in the line
-    const NameList* expected; ///< null once there was another name
-    bool is_one_piece = true; ///< the list gets its text in one piece: the values are as they are in the line
+    State* state; ///< that gets the times, which the list does not get; may be null
     bool has_time = false, has_end = false;
 };
 
-bool LineParser::parse_attributes(AttributeList& attributes, std::string_view owner, State* state)
+bool LineParser::parse_attributes(AttributeList& attributes, State* state)
 {
-    const NameList*& expected = m_expected[slot_of_key(key_of_name(owner))];
-    Reading reading{.list = attributes, .state = state, .begin = m_next, .expected = expected};
+    Reading reading{.list = attributes, .state = state};
     attributes.clear();
     while (skip_blanks() && is(name_start, *m_next))
-        if (!parse_expected(reading) && !parse_usual_time(reading) && !parse_attribute(reading))
+        if (!parse_attribute(reading))
             return false;
-    if (reading.expected)
-        attributes.m_names.set(expected->first(attributes.size()));
-    else if (attributes.m_names->is_shared())
-        expected = &*attributes.m_names;
-    if (reading.is_one_piece)
-        attributes.m_text.assign(reading.begin, m_next);
     m_items += 4 + attributes.size(); // with the times, and <Nested> around it
     if (m_items > m_most_items)
         return false;
@@ -322,110 +410,25 @@ bool LineParser::parse_attributes(AttributeList& attributes, std::string_view ow
     return !state || (reading.has_time && (reading.has_end || state->is_event));
 }
 
-// As most are: the name that is expected next, and a value as our writer writes it.
-inline bool LineParser::parse_expected(Reading& reading)
-{
-    const std::size_t position = reading.list.size();
-    if (!reading.expected || position == reading.expected->size() ||
-        !reading.expected->is_start_of(m_next, m_end - m_next, position))
-        return false;
-    const char* const begin = m_next + reading.expected->start_size(position);
-    AttributeList::Value value;
-    const char* end = end_of_number(begin, value.number);
-    value.is_number = *end == '\'' && end != begin;
-    if (!value.is_number) {
-        end = end_of_plain(begin, m_end, '\'');
-        if (*end != '\'' || end - begin > longest_value)
-            return false;
-        value = AttributeList::value_of(0, {begin, end});
-    }
-    add_value(reading, {begin, end}, value);
-    m_next = end + 1;
-    return true;
-}
-
-// As our writer writes them: seconds with all their digits.
-inline bool LineParser::parse_usual_time(Reading& reading)
-{
-    constexpr std::string_view time = "time='", end = "end='";
-    if (!reading.state)
-        return false;
-    const char* const before = m_next;
-    const bool is_time = !reading.has_time && skip(time);
-    const bool is_end = !is_time && !reading.has_end && !reading.state->is_event && skip(end);
-    std::int64_t nanoseconds = 0;
-    const char* const behind = is_time || is_end ? end_of_seconds(m_next, m_end, nanoseconds) : nullptr;
-    std::int64_t& moment = is_time ? reading.state->time : reading.state->end;
-    if (!behind || __builtin_add_overflow(nanoseconds, m_time_adjustment, &moment)) {
-        m_next = before;
-        return false;
-    }
-    (is_time ? reading.has_time : reading.has_end) = true;
-    m_next = behind + 1;
-    return true;
-}
-
 bool LineParser::parse_attribute(Reading& reading)
 {
     const std::string_view name = parse_name();
     std::string_view value;
     if (name.starts_with("xmlns") || !parse_value(value))
         return false;
+    m_behind_values = m_next;
     if (reading.state && name == "time")
         return !std::exchange(reading.has_time, true) && to_time(value, reading.state->time);
     if (reading.state && name == "end" && !reading.state->is_event)
         return !std::exchange(reading.has_end, true) && to_time(value, reading.state->end);
-    if (!add_name(reading, name))
+    if (reading.list.find_exactly(name) || reading.list.size() == most_attributes)
         return false;
-    add_value(reading, value, name.data());
+    reading.list.push_back(name, value);
     return true;
-}
-
-bool LineParser::add_name(Reading& reading, std::string_view name)
-{
-    AttributeList& list = reading.list;
-    if (const NameList* const expected = reading.expected) {
-        if (list.size() < expected->size() && (*expected)[list.size()] == name)
-            return true;
-        list.m_names.set(expected->first(list.size()));
-        reading.expected = nullptr;
-    }
-    if (list.find_key(key_of_name(name), name) || list.size() == most_attributes)
-        return false;
-    list.m_names.add(name);
-    return true;
-}
-
-inline void LineParser::add_value(Reading& reading, std::string_view value, const char* name)
-{
-    AttributeList& list = reading.list;
-    if (reading.is_one_piece && value.data() == m_decoded.data()) {
-        list.m_text.assign(reading.begin, name);
-        reading.is_one_piece = false;
-    }
-    add_value(reading, value, AttributeList::value_of(0, value));
-}
-
-inline void LineParser::add_value(Reading& reading, std::string_view text, AttributeList::Value value) const
-{
-    AttributeList& list = reading.list;
-    value.begin =
-        reading.is_one_piece ? static_cast<std::uint32_t>(text.data() - reading.begin) : list.append(text);
-    value.size = static_cast<std::uint32_t>(text.size());
-    list.m_values.push_back(value);
 }
 
 bool LineParser::parse_value(std::string_view& value)
 {
-    if (m_next[0] == '=' && m_next[1] == '\'') { // as our writer writes it
-        const char* const begin = m_next + 2;
-        const char* const end = end_of_plain(begin, m_end, '\'');
-        if (*end == '\'') {
-            value = {begin, static_cast<std::size_t>(end - begin)};
-            m_next = end + 1;
-            return std::ssize(value) <= longest_value;
-        }
-    }
     skip_blanks();
     if (!skip("="))
         return false;

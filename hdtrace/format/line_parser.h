@@ -1,13 +1,14 @@
 // line_parser.h - reads the lines that our writer writes, fast.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "hdtrace/format/trc_reader.h"
+#include "hdtrace/format/element_forms.h"
+#include "hdtrace/format/state.h"
 
 namespace hdtrace::detail {
 
@@ -20,7 +21,6 @@ class LineParser {
     explicit LineParser(std::int64_t time_adjustment, std::size_t most_items = ~std::size_t{})
         : m_time_adjustment(time_adjustment), m_most_items(most_items)
     {
-        m_expected.fill(&NameList::empty());
     }
 
     /// Reads a line with its line feed into @p state, whose memory is used again. False if it is anything
@@ -31,6 +31,9 @@ class LineParser {
     bool is_exact() const { return m_is_exact; }
 
   private:
+    /// More than traces have.
+    static constexpr int most_additions = 1000;
+
     struct Reading;
 
     bool parse_entry(State& state, int depth);
@@ -38,13 +41,14 @@ class LineParser {
     bool parse_state(State& state);
     bool parse_children(std::vector<Element>& children, std::string_view owner);
     bool parse_child(Element& child);
-    bool parse_attributes(AttributeList& attributes, std::string_view owner, State* state);
-    bool parse_expected(Reading& reading);
-    bool parse_usual_time(Reading& reading);
+    bool parse_known(Element& element, State* state, const ElementForms& forms);
+    bool parse_new(Element& element, State* state, ElementForms& forms);
+    bool parse_attributes(AttributeList& attributes, State* state);
     bool parse_attribute(Reading& reading);
-    static bool add_name(Reading& reading, std::string_view name);
-    void add_value(Reading& reading, std::string_view value, const char* name);
-    void add_value(Reading& reading, std::string_view text, AttributeList::Value value) const;
+    static void set_text(AttributeList& list, std::string_view text);
+    static std::pair<AttributeList::Value*, AttributeList::Value*> more_values(AttributeList& list);
+    const char* end_of_time(const char* seconds, std::int64_t& moment) const;
+    const char* end_of_value(const char* text, const char* begin, AttributeList::Value& value) const;
     bool parse_value(std::string_view& value);
     bool decode_reference();
     bool to_time(std::string_view seconds, std::int64_t& time);
@@ -57,11 +61,12 @@ class LineParser {
     std::size_t m_items = 0; ///< of this line, at least
     bool m_is_exact = true;
     std::int64_t m_number = 0;
-    const char* m_next = nullptr; ///< the line feed stops whatever goes on from here
-    const char* m_end = nullptr;  ///< behind the line feed
-    std::string m_decoded;        ///< the last value that had references
-    /// The attributes that an element had before, by the slot of its name's key.
-    std::array<const NameList*, 64> m_expected;
+    const char* m_next = nullptr;          ///< the line feed stops whatever goes on from here
+    const char* m_end = nullptr;           ///< behind the line feed
+    std::string m_decoded;                 ///< the last value that had references
+    bool m_is_new_form = false;            ///< of the element that is read
+    const char* m_behind_values = nullptr; ///< likewise: behind its last quote until now
+    int m_additions = most_additions;      ///< of forms that may still be made
     std::vector<Element> m_spare_children; ///< whose memory is used again
     std::vector<State> m_spare_states;
 };

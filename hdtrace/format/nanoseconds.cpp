@@ -1,9 +1,9 @@
 #include "hdtrace/format/nanoseconds.h"
 
 #include <array>
-#include <bit>
 #include <charconv>
-#include <cstring>
+
+#include "hdtrace/format/eight_bytes.h"
 
 namespace hdtrace {
 namespace {
@@ -30,31 +30,15 @@ std::optional<std::int64_t> take_digits(std::string_view& text)
     return number;
 }
 
-// Eight digits at once; nothing if one is none.
-std::optional<std::int64_t> eight_digits(const char* text)
-{
-    std::uint64_t bytes;
-    std::memcpy(&bytes, text, sizeof bytes);
-    constexpr std::uint64_t upper_halves = 0xf0f0f0f0f0f0f0f0;
-    if ((bytes & upper_halves) != 0x3030303030303030 ||
-        ((bytes + 0x0606060606060606) & upper_halves) != 0x3030303030303030)
-        return {};
-    bytes = (bytes & 0x0f0f0f0f0f0f0f0f) * (10 * 0x100 + 1) >> 8; // numbers of two digits, of four, of eight
-    bytes = (bytes & 0x00ff00ff00ff00ff) * (100 * 0x10000 + 1) >> 16;
-    bytes = (bytes & 0x0000ffff0000ffff) * (10000 * 0x100000000 + 1) >> 32;
-    return static_cast<std::int64_t>(bytes);
-}
-
 // Nanoseconds from what stands behind the point.
 std::optional<std::int64_t> take_fraction(std::string_view& text)
 {
     const std::size_t size = text.size();
-    if (std::endian::native == std::endian::little && size == fraction_digits && text.back() >= '0' &&
-        text.back() <= '9')
-        if (const auto number = eight_digits(text.data())) {
+    if (size == fraction_digits && text.back() >= '0' && text.back() <= '9')
+        if (const auto number = detail::number_of_characters(text.data(), 8)) {
             const std::int64_t last = text.back() - '0';
             text = {};
-            return *number * 10 + last;
+            return static_cast<std::int64_t>(*number) * 10 + last;
         }
     const auto number = take_digits(text);
     if (!number || size > fraction_digits)

@@ -152,6 +152,74 @@ TEST(Lines, AreReadAsLibxml2ReadsThem)
     }
 }
 
+// With all digits of its times, as our writer writes it.
+std::string with_digits(std::string line)
+{
+    for (const std::string time : {"time='1'", "end='2'"})
+        for (std::size_t at = 0; (at = line.find(time, at)) != line.npos; at += time.size())
+            line.insert(at + time.size() - 1, ".000000001");
+    return line;
+}
+
+TEST(Lines, AreReadAsLibxml2ReadsThemWhenTheirFormIsKnown)
+{
+    for (const std::string& line : lines)
+        expect_same("<Program timeAdjustment='10'>\n" + with_digits(line + "\n" + line + "\n" + good) +
+                    "</Program>\n");
+}
+
+TEST(Lines, OfAKnownFormHaveAnyValues)
+{
+    const std::string values[] = {"",
+                                  "0",
+                                  "7",
+                                  "-1",
+                                  "-",
+                                  "+1",
+                                  "12",
+                                  "1234567",
+                                  "12345678",
+                                  "123456789",
+                                  "1a",
+                                  "1234567a",
+                                  "123456789012345678",
+                                  "9223372036854775807",
+                                  "9223372036854775808",
+                                  "-9223372036854775808",
+                                  "007",
+                                  "0.5",
+                                  "a<b",
+                                  "a>b",
+                                  "a&lt;b",
+                                  "a&b",
+                                  "\"",
+                                  "a\tb",
+                                  "a\x01",
+                                  "\xc3\xbc",
+                                  "MPI_SUM",
+                                  "CREATE|WRONLY",
+                                  "a text of many words, which is longer than sixteen bytes"};
+    for (const std::string& value : values) {
+        std::string text = "<Program>\n";
+        for (const std::string& each : {std::string("1"), value, value})
+            text += "<A a='" + each + "' b='" + each + "' time='1.000000000' end='2.000000000' ><For c='" +
+                    each + "' /></A>\n";
+        expect_same(text + "</Program>\n");
+    }
+}
+
+TEST(Lines, OfAKnownFormHaveAnyTimes)
+{
+    for (const std::string time :
+         {"1.123456789", "1.12345678", "1.1234567", "1.123456", "1.12345", "1", "1.", ".5", "-1.123456789",
+          "1.12345678x", "1.x23456789", "1.1234567890", "x", "123456789.123456789", "1234567890.123456789",
+          "9999999999.123456789", "99999999999.123456789", "", "1.123456789'"})
+        for (const std::string end : {"2.000000000' />", "2.000000' />", "2.000000'/>", "2.0'/>"})
+            expect_same("<Program timeAdjustment='10'>\n" + with_digits(good + good) + "<A time='" + time +
+                        "' end='" + end + "\n<A time='1.000000' end='" + time + "' />\n<A time='" + time +
+                        "' end='" + time + "'/>\n</Program>\n");
+}
+
 TEST(Lines, AreReadAsLibxml2ReadsThemAfterAnyBeginning)
 {
     for (const std::string beginning :
@@ -197,10 +265,13 @@ TEST(Lines, AreReadAsLibxml2ReadsThemAfterAnyOtherLine)
         "a='1' b='",
     };
     for (const std::string& before : attributes)
-        for (const std::string& after : attributes)
-            expect_same("<Program>\n<A " + before + " time='1' end='2' ><B " + before + " /></A>\n<A " +
-                        after + " time='1' end='2' ><B " + after + " /><B " + before + " /></A>\n" + good +
-                        "</Program>\n");
+        for (const std::string& after : attributes) {
+            const std::string text = "<Program>\n<A " + before + " time='1' end='2' ><B " + before +
+                                     " /></A>\n<A " + after + " time='1' end='2' ><B " + after + " /><B " +
+                                     before + " /></A>\n" + good + "</Program>\n";
+            expect_same(text);
+            expect_same(with_digits(text));
+        }
 }
 
 TEST(Lines, HaveTheirErrorsAtTheirPlaceInLargeTraces)
