@@ -158,9 +158,8 @@ bool WholeLines::next_line(std::string_view& line)
 void WholeLines::seek(std::int64_t offset)
 {
     m_file.seek(offset);
-    m_buffer.clear();
     m_begin = offset;
-    m_next = m_whole = 0;
+    m_next = m_whole = m_filled = 0;
     m_at_end = m_is_too_long = false;
 }
 
@@ -175,21 +174,22 @@ bool WholeLines::fill()
 {
     if (m_at_end || m_is_too_long)
         return false;
-    m_buffer.erase(0, m_next);
-    m_begin += m_next;
-    const std::size_t rest = m_buffer.size();
-    m_buffer.resize(rest + m_options.block_size);
-    m_buffer.resize(rest + m_file.read(m_buffer.data() + rest, m_options.block_size));
+    const std::size_t rest = m_filled - m_next;
+    std::memmove(m_buffer.data(), m_buffer.data() + m_next, rest);
+    m_begin += static_cast<std::int64_t>(m_next);
+    if (m_buffer.size() < rest + m_options.block_size)
+        m_buffer.resize(rest + m_options.block_size);
+    m_filled = rest + m_file.read(m_buffer.data() + rest, m_options.block_size);
     if (!m_options.keep_open)
         m_file.suspend();
     m_next = m_whole = 0;
-    m_at_end = m_buffer.size() == rest;
-    const std::string_view fresh = std::string_view(m_buffer).substr(rest);
-    if (m_at_end && m_buffer.ends_with(m_closing))
-        m_whole = m_buffer.size();
-    else if (const std::size_t line_end = fresh.rfind('\n'); line_end != fresh.npos)
+    m_at_end = m_filled == rest;
+    const std::string_view filled = std::string_view(m_buffer).substr(0, m_filled);
+    if (m_at_end && filled.ends_with(m_closing))
+        m_whole = m_filled;
+    else if (const std::size_t line_end = filled.substr(rest).rfind('\n'); line_end != filled.npos)
         m_whole = rest + line_end + 1;
-    m_is_too_long = m_buffer.size() - m_whole > m_line_limit;
+    m_is_too_long = m_filled - m_whole > m_line_limit;
     return true;
 }
 

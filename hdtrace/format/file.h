@@ -106,7 +106,7 @@ class WholeLines : public ByteSource {
     const File& file() const { return m_file; }
 
     /// Whether a last line was held back. Known at the end.
-    bool cut_off() const { return m_at_end && m_whole < m_buffer.size(); }
+    bool cut_off() const { return m_at_end && m_whole < m_filled; }
 
   private:
     bool fill();
@@ -116,6 +116,7 @@ class WholeLines : public ByteSource {
     ReadOptions m_options;
     std::size_t m_line_limit;
     std::string m_buffer;
+    std::size_t m_filled = 0; ///< so many bytes of the buffer were read
     std::int64_t m_begin = 0; ///< where the buffer stands in the file
     std::size_t m_next = 0;   ///< the first byte that was not read yet
     std::size_t m_whole = 0;  ///< behind the last whole line
