@@ -1,6 +1,10 @@
 #include "hdtrace/calls/calls.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <unordered_map>
 #include <vector>
@@ -48,15 +52,43 @@ constexpr std::string_view objects[] = {
 constexpr CallFacts event = {.name = "Event", .operation = "Event", .call_class = CallClass::event};
 constexpr CallFacts no_call;
 
-using CallIndex = std::unordered_map<std::string_view, const CallFacts*>;
+/// The calls by their names, in twice as many places as there are calls or more.
+class CallIndex {
+  public:
+    CallIndex()
+    {
+        for (const CallFacts& facts : calls) {
+            std::size_t place = first_place(facts.name);
+            while (m_calls[place])
+                place = (place + 1) % m_calls.size();
+            m_calls[place] = &facts;
+        }
+    }
 
-CallIndex index_of_calls()
-{
-    CallIndex index;
-    for (const CallFacts& facts : calls)
-        index.emplace(facts.name, &facts);
-    return index;
-}
+    const CallFacts* find(std::string_view name) const
+    {
+        for (std::size_t place = first_place(name); m_calls[place]; place = (place + 1) % m_calls.size())
+            if (m_calls[place]->name == name)
+                return m_calls[place];
+        return nullptr;
+    }
+
+  private:
+    static constexpr int width = std::bit_width(2 * std::size(calls));
+
+    // By eight bytes of its beginning and of its end, which may overlap, and its length.
+    static std::size_t first_place(std::string_view name)
+    {
+        constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
+        std::uint64_t first = 0, last = 0;
+        const std::size_t size = std::min(name.size(), sizeof first);
+        std::memcpy(&first, name.data(), size);
+        std::memcpy(&last, name.data() + name.size() - size, size);
+        return ((first ^ (last + name.size()) * spread) * spread) >> (64 - width);
+    }
+
+    std::array<const CallFacts*, std::size_t{1} << width> m_calls{};
+};
 
 using RankIndex = std::unordered_map<std::string_view, std::vector<std::string_view>>;
 
@@ -82,9 +114,9 @@ ReferenceIndex index_of_references()
 
 const CallFacts* find_call(std::string_view name)
 {
-    static const CallIndex index = index_of_calls();
-    if (const auto found = index.find(name); found != index.end())
-        return found->second;
+    static const CallIndex index;
+    if (const CallFacts* const found = index.find(name))
+        return found;
     constexpr std::string_view large = "_c";
     return name.ends_with(large) ? find_call(name.substr(0, name.size() - large.size())) : nullptr;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <utility>
 
@@ -31,7 +32,8 @@ ReadOptions options_for(std::size_t traces)
 } // namespace
 
 struct MergedTraces::Merging {
-    void advance(std::size_t stream);
+    /// When the stream's next state begins, which is read; nothing at its end.
+    std::optional<Head> advance(std::size_t stream);
 
     std::deque<Stream> streams;
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
@@ -41,13 +43,14 @@ struct MergedTraces::Merging {
     bool has_current = false; ///< its state was handed out, so it has to read the next one
 };
 
-void MergedTraces::Merging::advance(std::size_t stream)
+std::optional<Head> MergedTraces::Merging::advance(std::size_t stream)
 {
     Stream& read = streams[stream];
     if (read.states.next(read.state))
-        heads.emplace(read.state.time, stream);
-    else if (!read.states.missing().empty())
+        return Head(read.state.time, stream);
+    if (!read.states.missing().empty())
         missing.push_back({read.states.trace().path, read.states.missing()});
+    return {};
 }
 
 std::string to_string(const MissingEnd& end)
@@ -71,10 +74,18 @@ MergedTraces& MergedTraces::operator=(MergedTraces&&) noexcept = default;
 State* MergedTraces::next()
 {
     Merging& merging = *m_merging;
-    if (std::exchange(merging.has_current, false))
-        merging.advance(merging.current);
     while (merging.started < merging.streams.size())
-        merging.advance(merging.started++);
+        if (const auto head = merging.advance(merging.started++))
+            merging.heads.push(*head);
+    if (std::exchange(merging.has_current, false)) {
+        const auto head = merging.advance(merging.current);
+        if (head && (merging.heads.empty() || *head < merging.heads.top())) {
+            merging.has_current = true;
+            return &merging.streams[merging.current].state;
+        }
+        if (head)
+            merging.heads.push(*head);
+    }
     if (merging.heads.empty())
         return nullptr;
     merging.current = merging.heads.top().second;

@@ -154,9 +154,12 @@ class CollectiveVolume {
     std::int64_t m_sent = 0, m_received = 0; ///< as the attributes tell
 };
 
-std::int64_t message_size(const State& call, const AttributeName& peer, const AttributeName& size)
+std::int64_t message_size(const State& call, const AttributeName& peer, std::string_view size)
 {
-    return call.integer(peer) == proc_null ? 0 : bytes_in(call, size).value_or(0);
+    if (call.integer(peer) == proc_null)
+        return 0;
+    // Most are called so, and to make a name of a text each time takes longer than to look it up.
+    return (size == "size" ? bytes_in(call, "size") : bytes_in(call, size)).value_or(0);
 }
 
 Volume message_volume(const CallFacts& facts, const State& call)
