@@ -41,6 +41,8 @@ class CounterSums {
 
     /// Those of a trace in the order of time.
     void add(const TraceFile& trace, const State& event);
+    /// Those of other processes.
+    void merge(const CounterSums& others) { m_sums.insert(others.m_sums.begin(), others.m_sums.end()); }
     /// By name, rank and thread.
     std::vector<CounterSum> sums() const;
 

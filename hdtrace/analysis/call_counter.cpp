@@ -1,0 +1,179 @@
+#include "hdtrace/analysis/call_counter.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/matching/saturated.h"
+
+namespace hdtrace {
+namespace {
+
+// Whom a call sends to, else whom it receives from.
+std::optional<std::int64_t> peer_of(const State& call)
+{
+    auto peer = call.integer("toRank");
+    if (!peer || *peer == proc_null)
+        peer = call.integer("fromRank");
+    return peer == proc_null ? std::nullopt : peer;
+}
+
+template <class Object>
+std::optional<std::int64_t> key_in(const std::vector<Object>& list, const Object* object)
+{
+    return object ? std::optional<std::int64_t>(position_in(list, *object)) : std::nullopt;
+}
+
+bool is_region(const Call& call)
+{
+    return call.own_region != RegionPaths::outside;
+}
+
+} // namespace
+
+CallCounter::CallCounter(const Counting& counting, const ProcessTraces& process)
+    : m_counting(counting), m_states(process, counting.read)
+{
+    m_place.rank = process.front().rank;
+    m_place.time = std::numeric_limits<std::int64_t>::min();
+    for (std::size_t i = 0; i < grouping_count; ++i) {
+        const auto grouping = static_cast<Grouping>(i);
+        if (std::ranges::any_of(counting.tables, [&](const Groupings& table) {
+                return std::ranges::find(table, grouping) != table.end();
+            }))
+            m_wanted.push_back(grouping);
+    }
+}
+
+std::size_t CallCounter::read(std::size_t states)
+{
+    for (std::size_t done = 0; done < states; ++done) {
+        const State* const state = m_states.next();
+        if (!state)
+            return done;
+        m_place.time = std::max(m_place.time, state->time);
+        ++m_place.state;
+        m_walk.add(m_states.trace(), *state);
+    }
+    return states;
+}
+
+// Regions are known in the order in which they begin.
+void CallCounter::enter(const Call& call)
+{
+    if (is_region(call))
+        m_sums.code_of_region(m_walk.regions(), call.own_region, m_place);
+}
+
+void CallCounter::mark(const Call& event)
+{
+    if (m_counting.rows.interval.counts(event.state.time) && event_kind(event.state) == EventKind::count)
+        m_counters.add(event.trace, event.state);
+}
+
+// Those that ended inside a call or region did so one level below it. What began before anything was read can
+// seem to be longer than what it is in.
+std::int64_t CallCounter::exclusive_time(const Call& call, std::int64_t time)
+{
+    if (m_last_trace != &call.trace) {
+        m_last_trace = &call.trace;
+        m_last_inside = &m_inside[thread_key(call.trace)];
+    }
+    std::vector<std::int64_t>& inside = *m_last_inside;
+    const auto depth = static_cast<std::size_t>(call.depth);
+    if (inside.size() < depth + 2)
+        inside.resize(depth + 2);
+    const std::int64_t exclusive = std::max<std::int64_t>(0, saturated_difference(time, inside[depth + 1]));
+    inside[depth + 1] = 0;
+    inside[depth] = saturated_sum(inside[depth], time);
+    return exclusive;
+}
+
+bool CallCounter::is_selected(const Call& call)
+{
+    const State& state = call.state;
+    if (!m_counting.rows.wants(state))
+        return false;
+    if (m_counting.rows.interval.counts(is_region(call) ? state.end : state.time))
+        return true;
+    if (!is_region(call) && state.time < m_counting.rows.interval.begin)
+        ++m_begun_before;
+    return false;
+}
+
+void CallCounter::count(const Call& call)
+{
+    const State& state = call.state;
+    m_volume = m_volumes.of(call);
+    const std::int64_t time = saturated_difference(state.end, state.time);
+    const std::int64_t exclusive = exclusive_time(call, time);
+    if (!is_selected(call))
+        return;
+    m_sums.add_time(state);
+    if (state.is_unfinished() && !m_counting.counts_unfinished) {
+        ++m_unfinished;
+        return;
+    }
+    const Totals one = {.calls = 1,
+                        .time = time,
+                        .exclusive = exclusive,
+                        .shortest = time,
+                        .longest = time,
+                        .bytes = bytes_of(call, m_volume),
+                        .volume = m_volume.value_or(Volume())};
+    for (const Grouping grouping : m_wanted)
+        m_keys[static_cast<std::size_t>(grouping)] = key_of(grouping, call);
+    if (is_region(call)) // no call of a table by region, but one that was entered and left
+        m_sums.add_region(m_keys, one);
+    else
+        m_sums.add_call(m_keys, one);
+}
+
+CallSums::Key CallCounter::key_of(Grouping grouping, const Call& call)
+{
+    const State& state = call.state;
+    const std::int64_t rank = call.trace.rank;
+    const ObjectTable& objects = m_counting.project->objects;
+    const Project& project = m_counting.project->project;
+    switch (grouping) {
+    case Grouping::call:
+        return m_sums.code_of_name(state.name, m_place);
+    case Grouping::call_class:
+        return static_cast<std::int64_t>(call.facts.call_class);
+    case Grouping::rank:
+        return rank;
+    case Grouping::thread:
+        return thread_key(call.trace);
+    case Grouping::peer:
+        return peer_of(state);
+    case Grouping::communicator:
+        return key_in(project.communicators, objects.communicator(rank, state));
+    case Grouping::communicator_size: {
+        const Communicator* const communicator = objects.communicator(rank, state);
+        return communicator ? CallSums::Key(static_cast<std::int64_t>(communicator->members.size()))
+                            : std::nullopt;
+    }
+    case Grouping::file:
+        return key_in(project.files, objects.file(rank, state));
+    case Grouping::site: {
+        const CallSite* const site = objects.call_site(rank, state);
+        return site ? CallSums::Key(m_counting.labels.code_of(*site)) : std::nullopt;
+    }
+    case Grouping::region:
+        return m_sums.code_of_region(m_walk.regions(), is_region(call) ? call.own_region : call.region,
+                                     m_place);
+    case Grouping::size:
+        break;
+    }
+    return size_key();
+}
+
+CallSums::Key CallCounter::size_key() const
+{
+    if (!m_volume)
+        return {};
+    return std::bit_width(static_cast<std::uint64_t>(std::max(m_volume->sent, m_volume->received)));
+}
+
+} // namespace hdtrace
