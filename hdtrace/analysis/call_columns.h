@@ -6,28 +6,26 @@
 #include <string>
 #include <vector>
 
-#include "hdtrace/analysis/columns.h"
-#include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/analysis/site_columns.h"
-#include "hdtrace/matching/volumes.h"
-#include "hdtrace/matching/walk.h"
+#include "hdtrace/analysis/call_rows.h"
 
 namespace hdtrace {
 
 struct CallColumns {
     Numbers<std::int32_t> rank, thread;
-    Texts name, call_class;
+    ShortTexts name, call_class;
     Numbers<std::int64_t> start, end; ///< nanoseconds since the epoch
     Numbers<std::int64_t> bytes, sent_bytes, recv_bytes;
     OptionalNumbers peer, tag, recv_peer, recv_tag, root;
-    Texts communicator, file, window;
+    ShortTexts communicator, file, window;
     OptionalNumbers offset, request;
-    Texts error;
+    ShortTexts error;
     Numbers<std::int32_t> depth; ///< 0 is the top level
     Numbers<std::int64_t> line;
     Numbers<std::uint8_t> unfinished;
-    SiteColumns site;
-    Texts region; ///< the innermost that it is in, as a path
+    OptionalNumbers site; ///< position in Project::call_sites
+    ShortTexts function, source_file;
+    OptionalNumbers source_line;
+    ShortTexts region; ///< the innermost that it is in, as a path
 
     /// Calls @p see with the name and the column, one by one.
     template <class See> void for_each(See&& see)
@@ -55,40 +53,36 @@ struct CallColumns {
         see("depth", depth);
         see("line", line);
         see("unfinished", unfinished);
-        site.for_each(see);
+        see("site", site);
+        see("function", function);
+        see("source_file", source_file);
+        see("source_line", source_line);
         see("region", region);
     }
 };
 
-/// Fills the columns in the order in which calls ended, by the begin of their states of the top level. Names
-/// and classes select rows at any depth.
-class CallTable : EventVisitor {
+/// Makes the columns, on all cores. Rows stand in the order in which calls ended, by the begin of their
+/// states of the top level. Names and classes select rows at any depth.
+class CallTable {
   public:
-    /// Throws OpenError, ReadError.
     CallTable(std::shared_ptr<const OpenedProject> project, Selection selection);
     CallTable(const CallTable&) = delete;
     CallTable& operator=(const CallTable&) = delete;
 
-    /// Adds the rows of up to so many states of the top level; false at the end. Throws ReadError.
-    bool read(std::size_t states);
-    /// The columns so far, which are empty afterwards.
+    /// Adds the rows of up to so many states of the top level; false at the end. Throws OpenError, ReadError.
+    bool read(std::size_t states) { return m_reading.read(states); }
+    /// The columns, which are empty afterwards. To be called at the end.
     CallColumns take();
 
-    const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
+    /// In the order of the traces.
+    std::vector<MissingEnd> missing() const;
 
   private:
-    void leave(const Call& call) override { add_row(call); }
-    void add_row(const Call& call);
-
     std::shared_ptr<const OpenedProject> m_project;
-    Selection m_rows; ///< what of the states of a trace becomes a row
-    MergedTraces m_states;
-    Volumes m_volumes{m_project->objects};
-    EventWalk m_walk{{this}, EventWalk::Follow::calls};
-    TextIndex m_names, m_errors;
-    SiteIndex m_sites;
-    PathIndex m_regions;
-    CallColumns m_columns;
+    Selection m_wanted;           ///< what of the states of a trace becomes a row
+    Selection m_read;             ///< what has to be read for that
+    std::vector<CallRows> m_rows; ///< by process
+    ByProcess<CallRowReader> m_reading;
 };
 
 } // namespace hdtrace

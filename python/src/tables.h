@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,14 +18,14 @@
 namespace hdtrace {
 
 /// The vector moves into the array's owner.
-template <class Number> pybind11::array to_array(std::vector<Number>&& values)
+template <class Vector> pybind11::array to_array(Vector&& values)
 {
-    auto owner = std::make_unique<std::vector<Number>>(std::move(values));
+    static_assert(std::is_rvalue_reference_v<decltype(values)>);
+    auto owner = std::make_unique<Vector>(std::move(values));
     const auto size = static_cast<pybind11::ssize_t>(owner->size());
-    Number* const data = owner->data();
-    const pybind11::capsule capsule(owner.release(),
-                                    [](void* self) { delete static_cast<std::vector<Number>*>(self); });
-    return pybind11::array_t<Number>(size, data, capsule);
+    auto* const data = owner->data();
+    const pybind11::capsule capsule(owner.release(), [](void* self) { delete static_cast<Vector*>(self); });
+    return pybind11::array_t<typename Vector::value_type>(size, data, capsule);
 }
 
 inline pybind11::object to_flags(std::vector<std::uint8_t>&& values)
@@ -54,6 +55,13 @@ inline pybind11::object to_python(Texts& column)
     return pybind11::make_tuple(to_array(std::move(column.codes)), file_texts(column.categories));
 }
 
+inline pybind11::object to_python(ShortTexts& column)
+{
+    return pybind11::make_tuple(column.codes.empty() ? to_array(std::move(column.short_codes))
+                                                     : to_array(std::move(column.codes)),
+                                file_texts(column.categories));
+}
+
 template <class Columns> pybind11::dict columns_to_dict(Columns columns)
 {
     pybind11::dict dict;
@@ -66,7 +74,14 @@ template <class Table> pybind11::class_<Table> bind_table(pybind11::module_& mod
 {
     return pybind11::class_<Table>(module, name)
         .def("read", &Table::read, pybind11::arg("calls"), pybind11::call_guard<Unlocked>())
-        .def("take", [](Table& table) { return columns_to_dict(table.take()); })
+        .def("take",
+             [](Table& table) {
+                 auto columns = [&] {
+                     const Unlocked unlocked;
+                     return table.take();
+                 }();
+                 return columns_to_dict(std::move(columns));
+             })
         .def_property_readonly("missing", [](const Table& table) { return missing_texts(table.missing()); });
 }
 
