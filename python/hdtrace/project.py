@@ -322,7 +322,7 @@ class Project(Closing, Figures):
 def open(*paths: str | os.PathLike[str]) -> Project:
     """Opens a .proj file with the traces beside it, or merges traces in memory.
 
-    paths: a .proj file; or a directory, .info and .trc files, or names of programs without extension, as project-merger takes them
+    paths: a .proj file, or a packed project; or a directory, .info and .trc files, or names of programs without extension, as project-merger takes them
         (a directory's own .proj file is opened, if there is one and it is not older than the traces)
 
     Raises OSError if something cannot be opened, ReadError if it is not what it should be, ValueError if these are not the traces of one
