@@ -24,13 +24,13 @@ void FileConflicts::accessed(const Call& call, const Operation& operation)
         return;
     const ProjectFile* file = m_findings.objects().file(operation.rank, *operation.call);
     const auto offset = operation.call->integer("offset");
-    const OpenFile& open = m_open[{operation.rank, file}];
-    if (!file || !offset || !open.view || !open.view->is_regular())
+    const FileView* view = file ? m_views.find(operation.rank, *file) : nullptr;
+    if (!offset || !view)
         return;
     const std::int64_t asked = operation.call->integer("size").value_or(0);
     const std::int64_t size = std::min(asked, operation.call->integer("actual").value_or(asked));
     std::vector<Piece>& pieces = m_pieces[file];
-    open.view->visit_pieces(*offset, size, [&](std::int64_t begin, std::int64_t end) {
+    view->visit_pieces(*offset, size, [&](std::int64_t begin, std::int64_t end) {
         if (++m_piece_count <= most_pieces)
             pieces.push_back({begin, end, m_accesses.size()});
     });
@@ -38,9 +38,9 @@ void FileConflicts::accessed(const Call& call, const Operation& operation)
         m_pending[{operation.rank, operation.rid}] = m_accesses.size();
     else
         m_blocking[operation.rank] = m_accesses.size();
-    m_accesses.push_back({operation.facts->file == FileAccess::write, open.is_atomic,
-                          m_order.step(operation.rank), Moment(), call.state.name,
-                          place_of(m_findings.objects(), call)});
+    m_accesses.push_back({operation.facts->file == FileAccess::write,
+                          m_atomic.contains({operation.rank, file}), m_order.step(operation.rank), Moment(),
+                          call.state.name, place_of(m_findings.objects(), call)});
 }
 
 void FileConflicts::leave(const Call& call)
@@ -52,29 +52,18 @@ void FileConflicts::leave(const Call& call)
     const ProjectFile* file = m_findings.objects().file(call.trace.rank, call.state);
     if (!file || call.has_failed())
         return;
-    if (call.facts.makes == ObjectKind::file)
-        m_open[{call.trace.rank, file}] = OpenFile();
-    else if (call.facts.file == FileAccess::view)
-        set_view(m_open[{call.trace.rank, file}], call);
-    else if (call.state.name == "File_set_atomicity")
-        m_open[{call.trace.rank, file}].is_atomic = call.state.integer("flag") != 0;
+    m_views.follow(call, *file);
+    const bool sets_mode = call.state.name == "File_set_atomicity";
+    if (sets_mode && call.state.integer("flag") != 0)
+        m_atomic.emplace(call.trace.rank, file);
+    else if (sets_mode || call.facts.makes == ObjectKind::file)
+        m_atomic.erase({call.trace.rank, file});
 }
 
 void FileConflicts::completed(const Call& call, const Completion& completion)
 {
     if (const auto access = m_pending.extract({call.trace.rank, completion.rid}))
         m_accesses[access.mapped()].done = m_order.step(call.trace.rank);
-}
-
-void FileConflicts::set_view(OpenFile& file, const Call& call)
-{
-    file.view.reset();
-    try {
-        if (const MappedType* type =
-                m_types.find(call.trace.rank, call.state.integer("filetid").value_or(-1)))
-            file.view = FileView(call.state.integer("offset").value_or(0), *type);
-    } catch (const DatatypeError&) {
-    }
 }
 
 /// Those that are ordered are sorted out later.

@@ -10,7 +10,7 @@
 
 #include "hdtrace/checking/causal_order.h"
 #include "hdtrace/checking/findings.h"
-#include "hdtrace/matching/file_view.h"
+#include "hdtrace/matching/file_views.h"
 
 namespace hdtrace {
 
@@ -22,7 +22,7 @@ class FileConflicts : public EventVisitor {
 
     /// Both must outlive it.
     FileConflicts(Findings& findings, CausalOrder& order)
-        : m_findings(findings), m_order(order), m_types(findings.objects())
+        : m_findings(findings), m_order(order), m_views(findings.objects())
     {
     }
 
@@ -48,11 +48,6 @@ class FileConflicts : public EventVisitor {
         std::int64_t end = 0;
         std::size_t access = 0;
     };
-    /// What a process has opened.
-    struct OpenFile {
-        std::optional<FileView> view = FileView(); ///< nothing if its type is not described
-        bool is_atomic = false;
-    };
     struct Pair {
         std::size_t one;
         std::size_t other;
@@ -62,14 +57,13 @@ class FileConflicts : public EventVisitor {
         auto operator<=>(const Pair&) const = default;
     };
 
-    void set_view(OpenFile& file, const Call& call);
     void add_pairs(const ProjectFile& file, std::vector<Piece>& pieces);
     bool conflict(std::size_t one, std::size_t other) const;
 
     Findings& m_findings;
     CausalOrder& m_order;
-    TypeMaps m_types;
-    std::map<std::pair<std::int64_t, const ProjectFile*>, OpenFile> m_open; ///< by rank
+    FileViews m_views;
+    std::set<std::pair<std::int64_t, const ProjectFile*>> m_atomic; ///< by rank
     std::vector<Access> m_accesses;
     std::map<const ProjectFile*, std::vector<Piece>> m_pieces;
     std::size_t m_piece_count = 0;
