@@ -180,6 +180,14 @@ std::vector<std::int64_t> arguments_of(const Operation& operation, Arguments for
     return all;
 }
 
+/// The largest part that goes from one member to another.
+std::int64_t most_sent(const Operation& operation, Arguments form, const Members& members)
+{
+    if (form == Arguments::parts_operations || form == Arguments::part_parts)
+        return std::ranges::max(sizes_by_rank(operation, members));
+    return std::max(sent_size(*operation.call), received_size(*operation.call));
+}
+
 /// Whether the replay multiplies what it is told by the number of processes.
 bool has_parts(Arguments form)
 {
@@ -231,7 +239,9 @@ std::optional<ReplayCollective> replay_collective(const Operation& operation, co
                                  : ReplayActions::most_bytes;
     if (!arguments.empty() && std::ranges::max(arguments) > most)
         return std::nullopt;
-    return ReplayCollective{std::string(row.action), std::move(arguments)};
+    const bool is_empty =
+        row.arguments != Arguments::none && most_sent(operation, row.arguments, members) == 0;
+    return ReplayCollective{std::string(row.action), std::move(arguments), is_empty};
 }
 
 } // namespace hdtrace::exporter

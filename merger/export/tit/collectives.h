@@ -14,6 +14,8 @@ namespace hdtrace::exporter {
 struct ReplayCollective {
     std::string action;
     std::vector<std::int64_t> arguments;
+    /// Nobody sends anything: MPI libraries return at once, and SimGrid's algorithms divide by the size.
+    bool is_empty = false;
 };
 
 /// The replay's own operation, for one in which all processes take part. Empty if it has none that fits: all

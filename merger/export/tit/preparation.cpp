@@ -45,7 +45,8 @@ bool may_wait(const CallFacts& facts)
     if (facts.progress == CallProgress::waits)
         return true;
     return facts.progress == CallProgress::blocking && !is_computation(facts) &&
-           (facts.call_class == CallClass::point_to_point || facts.call_class == CallClass::collective);
+           (facts.call_class == CallClass::point_to_point || facts.call_class == CallClass::collective ||
+            facts.makes == ObjectKind::communicator);
 }
 
 /// Calls come in the order in which they ended.

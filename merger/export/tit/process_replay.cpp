@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
+#include "hdtrace/calls/calls.h"
 #include "hdtrace/matching/saturated.h"
 #include "merger/export/tit/collectives.h"
 
@@ -36,6 +38,7 @@ constexpr Verdict verdicts[] = {
                          "messages between all members"},
     {Fate::approximated, "collective operations of a part of the processes, or with volumes of their own "
                          "for each: as messages"},
+    {Fate::approximated, "calls that make communicators: as the exchange of numbers on which all agree"},
 };
 
 std::int64_t value_or(const Element& element, std::string_view name, std::int64_t otherwise)
@@ -172,8 +175,11 @@ Replayed ProcessReplay::start(const Operation& operation, std::vector<ReplayWait
 {
     const CallFacts& facts = *operation.facts;
     const bool sends = facts.sends != SendMode::none, receives = facts.receives != ReceiveKind::none;
+    if (!sends && !receives && moves_data(facts))
+        return collective(operation, waits);
     if (!sends && !receives)
-        return moves_data(facts) ? collective(operation, waits) : Replayed::measured;
+        return facts.makes == ObjectKind::communicator ? make_communicator(operation, waits)
+                                                       : Replayed::measured;
     const Replayed sending = sends ? send(operation, waits) : Replayed::exactly;
     const Replayed receiving = receives ? receive(operation, waits) : Replayed::exactly;
     return receiving == Replayed::exactly ? sending : receiving;
@@ -269,19 +275,39 @@ Replayed ProcessReplay::collective(const Operation& operation, std::vector<Repla
     if (!members)
         return Replayed::measured;
     const bool is_of_all = members->ranks.size() == static_cast<std::size_t>(m_replay.project.process_count);
-    if (const auto line = replay_collective(operation, *members); line && is_of_all) {
+    const auto line = replay_collective(operation, *members);
+    m_collectives += line && is_of_all ? 1 : 0;
+    if (is_alone(*members) || (line && line->is_empty))
+        return Replayed::exactly;
+    if (line && is_of_all) {
         m_actions.add(line->action, line->arguments);
-        ++m_collectives;
         return Replayed::exactly;
     }
-    if (is_alone(*members))
-        return Replayed::exactly;
     const auto rounds = message_rounds(operation, *members);
     if (!rounds)
         return Replayed::measured;
     for (const Exchange& round : *rounds)
         m_actions.wait(exchange(round, m_replay.tags.of_collective(communicator)));
     return Replayed::as_messages;
+}
+
+/// What its members have to know of each other: where it is split everyone's color and key, else one number
+/// for messages of the new communicator that none of them has used.
+Replayed ProcessReplay::make_communicator(const Operation& operation, std::vector<ReplayWait>& waits)
+{
+    constexpr std::int64_t size_of_number = 4;
+    if (operation.facts->members != CollectiveMembers::communicator)
+        return Replayed::measured;
+    const bool is_split = operation.call->has("key");
+    const std::string size = std::to_string(is_split ? 2 * size_of_number : size_of_number);
+    Element numbers = *operation.call;
+    numbers.attributes.push_back("size", size);
+    numbers.attributes.push_back("recvSize", size);
+    Operation exchange = operation;
+    exchange.call = &numbers;
+    exchange.facts = &facts_of(is_split ? "Allgather" : "Allreduce");
+    const Replayed how = collective(exchange, waits);
+    return how == Replayed::measured || how == Replayed::failed_elsewhere ? how : Replayed::as_agreement;
 }
 
 // Empty if they are not known. There may be very many of them, and of calls.

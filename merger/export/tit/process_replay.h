@@ -49,6 +49,7 @@ enum class Replayed : std::uint8_t {
     without_blocking,
     among_threads,
     as_messages,
+    as_agreement,
 };
 
 /// Visits the calls of one process.
@@ -88,6 +89,7 @@ class ProcessReplay : public EventVisitor {
     Replayed receive(const Operation& operation, std::vector<ReplayWait>& waits);
     const std::optional<Members>& members_of(const Communicator* communicator);
     Replayed collective(const Operation& operation, std::vector<ReplayWait>& waits);
+    Replayed make_communicator(const Operation& operation, std::vector<ReplayWait>& waits);
     Replayed start_collective(const Operation& operation, Replayed as_messages,
                               std::vector<ReplayWait>& waits);
     std::vector<ReplayWait> exchange(const Exchange& round, std::int64_t tag);

@@ -2,7 +2,7 @@
 import pytest
 from conversions import PROGRAMS, call, convert, project_of
 from original_traces import write_original
-from replays import other_network, replay, sent_messages, simulate
+from replays import PLATFORM, other_network, replay, sent_messages, simulate
 
 DOUBLE = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_DOUBLE' size=8 lb=0 extent=8\n"
 WORLD = "Comm map='0->0;1->1;' id=0 name='WORLD' uid='W'\n"
@@ -231,6 +231,17 @@ def test_collective_operations_of_one_process_are_nothing(converted):
     assert (conversion.exact, conversion.approximated) == (6, {})
 
 
+def test_collective_operations_without_data_are_nothing(converted, tmp_path):
+    """SimGrid 3.32 divides by their size in Open MPI's algorithms."""
+    calls = (element("Bcast", "size='0' rootRank='1' cid='0' count='0' tid='0'") + element("Allreduce", "size='0' cid='0' count='0' tid='0' op='SUM'")
+             + element("Gather", "size='0' recvSize='0' rootRank='1' cid='0' count='0' tid='0' recvtid='0'")
+             + element("Allgatherv", "size='0' cid='0' count='0' tid='0' recvtid='0'", "<Recv rank='0' size='0' count='0' tid='0' />")
+             + element("Bcast", "size='8' rootRank='1' cid='0' count='1' tid='0'"))
+    conversion, lines = converted(calls, calls)
+    assert lines == [["bcast 8 1 6"]] * 2 and (conversion.exact, conversion.approximated) == (10, {})
+    replay(tmp_path / "replay", 2, PLATFORM, "--cfg=smpi/coll-selector:ompi")
+
+
 THREE = "Comm map='0->0;1->1;2->2;3->3;' id=0 name='WORLD' uid='W'\nComm map='1->2;2->0;3->1;' id=3 name='part' uid='W/2@1'\n"
 
 
@@ -266,6 +277,21 @@ def test_input_and_output_takes_its_time(converted):
     conversion, lines = converted(element("File_sync", "fid='0'", took=0.25), "", info=WORLD + "File name='/data/a' Size=0 id=0 time=0.1\n")
     assert lines[0] == ["sleep 0.250000000"]
     assert list(conversion.approximated.values()) == [1]
+
+
+@pytest.mark.parametrize("call, attributes, line", [("Comm_split", "color='0' key='1' newcid='-1'", "allgather 8 8 6 6"),
+                                                    ("Comm_dup", "newcid='-1'", "allreduce 4 0 6")])
+def test_who_makes_a_communicator_waits_for_the_others(converted, call, attributes, line):
+    make = element(call, f"cid='0' {attributes}", took=0.25)
+    conversion, lines = converted(make, make)
+    assert lines == [[line], [line]] and list(conversion.approximated.values()) == [2]
+
+
+def test_a_communicator_made_by_a_part_of_the_processes(converted):
+    make = element("Comm_dup", "cid='3' newcid='-1'", took=0.25)
+    _, lines = converted("", make, make, make, info=THREE)
+    assert lines[0] == [] and all(any(line.startswith("isend") for line in of_rank) for of_rank in lines[1:])
+    assert not any("sleep" in line for of_rank in lines for line in of_rank)
 
 
 def test_a_run_that_ended_in_a_collective_operation_is_told(run, tmp_path):
