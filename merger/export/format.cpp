@@ -6,6 +6,7 @@
 
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/packed_file.h"
+#include "merger/export/registry.h"
 
 namespace hdtrace::exporter {
 
@@ -72,8 +73,7 @@ void check_output(const Project& project, const Options& options)
 
 const Format* find_format(std::string_view name)
 {
-    const auto found = std::ranges::find(formats(), name, &Format::name);
-    return found == formats().end() ? nullptr : &*found;
+    return find_named(formats(), name);
 }
 
 } // namespace hdtrace::exporter

@@ -22,7 +22,4 @@ struct CommandLine {
 /// Throws UsageError.
 tools::Request<CommandLine> parse_command_line(int argc, char** argv);
 
-/// Throws UsageError if an option of another format was given.
-void check_options(const Source& source, const CommandLine& command);
-
 } // namespace hdtrace::importer

@@ -8,6 +8,7 @@
 #include "hdtrace/tools/printable.h"
 #include "hdtrace/tools/progress_line.h"
 #include "hdtrace/tools/run_tool.h"
+#include "merger/export/registry.h"
 #include "merger/import/command_line.h"
 #include "merger/import/project.h"
 #include "merger/import/source.h"
@@ -59,7 +60,7 @@ tools::ExitCode run(const CommandLine& command)
 {
     check_place(command.output, command.overwrite);
     const Source& source = command.source ? *command.source : source_of(command.files);
-    check_options(source, command);
+    exporter::check_options(source, command.options);
     keep_private(command);
     tools::ProgressLine progress(tool, !command.quiet);
     const exporter::OutputDirectory directory(command.output);

@@ -1,10 +1,11 @@
 #include "merger/import/source.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+
+#include "merger/export/registry.h"
 
 namespace hdtrace::importer {
 
@@ -25,8 +26,7 @@ const std::vector<Source>& sources()
 
 const Source* find_source(std::string_view name)
 {
-    const auto found = std::ranges::find(sources(), name, &Source::name);
-    return found == sources().end() ? nullptr : &*found;
+    return exporter::find_named(sources(), name);
 }
 
 namespace {

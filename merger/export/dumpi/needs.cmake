@@ -1,1 +1,1 @@
-set(export_libraries hdtrace_dumpi)
+set(needed_libraries hdtrace_dumpi)

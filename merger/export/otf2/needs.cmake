@@ -1,7 +1,7 @@
 # Debian has the library in libotf2-trace-dev.
 pkg_check_modules(OTF2 QUIET IMPORTED_TARGET otf2)
 if(OTF2_FOUND)
-    set(export_libraries PkgConfig::OTF2)
+    set(needed_libraries PkgConfig::OTF2)
 else()
-    set(export_is_missing ON)
+    set(needed_is_missing ON)
 endif()

@@ -1,1 +1,1 @@
-set(export_libraries hdtrace_merger) # its XmlWriter
+set(needed_libraries hdtrace_merger) # its XmlWriter

@@ -1,7 +1,7 @@
 # Debian has the library in libsqlite3-dev.
 pkg_check_modules(SQLITE QUIET IMPORTED_TARGET sqlite3)
 if(SQLITE_FOUND)
-    set(export_libraries PkgConfig::SQLITE)
+    set(needed_libraries PkgConfig::SQLITE)
 else()
-    set(export_is_missing ON)
+    set(needed_is_missing ON)
 endif()

@@ -1,1 +1,1 @@
-set(import_libraries hdtrace_dumpi)
+set(needed_libraries hdtrace_dumpi)
