@@ -47,7 +47,11 @@ std::int64_t time_of(const InfoLine& line, std::string_view key)
 const std::vector<FactKind>& fact_kinds()
 {
     static const std::vector<FactKind> kinds = {
-        {"Origin", {{"format"}, {"creator", !number, optional}, {"times", !number, optional}}},
+        {"Origin",
+         {{"format"},
+          {"creator", !number, optional},
+          {"times", !number, optional},
+          {"lacks", !number, optional}}},
         {"User", {{"name", !number, optional}, {"uid", number, optional}, {"omitted", number, optional}}},
         {"Library", {{"version"}, {"tracer", !number, optional}, {"omitted", number, optional}}},
         {"Program", {{"path"}, {"threadLevel", !number, optional}}},

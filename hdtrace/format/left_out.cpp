@@ -56,6 +56,8 @@ LeftOut::LeftOut(const Project& project)
             add_bound(fact);
         else if (fact.fact.name == "Part")
             add_part(fact);
+        else if (fact.fact.name == "Origin")
+            add_origin(fact);
     }
     m_is_unsure = has_rules && !is_told_by_all(project.run, "Calls", project.process_count);
     m_has_deeds = m_has_deeds || !m_bounds.empty() || (m_is_unsure && !only_empty_polls);
@@ -92,6 +94,16 @@ void LeftOut::add_part(const RunFact& part)
 {
     const auto what = part.fact.find("selected");
     m_bounds.push_back("this is a part of a project" + (what ? ": " + std::string(*what) : ""));
+}
+
+void LeftOut::add_origin(const RunFact& origin)
+{
+    const auto lacks = origin.fact.find("lacks");
+    if (!lacks)
+        return;
+    const auto creator = origin.fact.find("creator");
+    m_bounds.push_back((creator ? std::string(*creator) : "what this was imported from") +
+                       " did not record " + std::string(*lacks));
 }
 
 std::string LeftOut::text() const

@@ -1,4 +1,5 @@
-// left_out.h - what rules and bounds of the user's, or MPI_Pcontrol, left out of the traces of a run.
+// left_out.h - what rules and bounds of the user's, or MPI_Pcontrol, left out of the traces of a run, or
+// another tool did not record.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +27,7 @@ class LeftOut {
     void add(const RunFact& calls, bool only_empty_polls);
     void add_bound(const RunFact& bound);
     void add_part(const RunFact& part);
+    void add_origin(const RunFact& origin);
     std::string calls_text() const;
 
     std::map<std::string, std::uint64_t> m_counts; ///< by function

@@ -39,7 +39,8 @@ Traces::Traces(const exporter::OutputDirectory& directory, std::string program, 
 {
 }
 
-void Traces::set_origin(std::string_view format, std::string_view creator, std::string_view times)
+void Traces::set_origin(std::string_view format, std::string_view creator, std::string_view times,
+                        std::string_view lacks)
 {
     InfoText line("Origin");
     line.text("format", format);
@@ -47,6 +48,8 @@ void Traces::set_origin(std::string_view format, std::string_view creator, std::
         line.text("creator", creator);
     if (!times.empty())
         line.text("times", times);
+    if (!lacks.empty())
+        line.text("lacks", lacks);
     m_origin = line.line();
 }
 

@@ -25,9 +25,10 @@ class Traces {
     const std::string& file_base() const { return m_file_base; }
 
     /// Where the trace came from: the name of its format, the program that wrote it, and what its times are;
-    /// both empty if they are not known, and the times if they are those of the run. To be set before the
-    /// first process is made.
-    void set_origin(std::string_view format, std::string_view creator, std::string_view times = {});
+    /// both empty if they are not known, and the times if they are those of the run. @p lacks: what it does
+    /// not tell of what the program did. To be set before the first process is made.
+    void set_origin(std::string_view format, std::string_view creator, std::string_view times = {},
+                    std::string_view lacks = {});
     const std::string& origin() const { return m_origin; }
 
     /// How many processes have been written.

@@ -104,7 +104,11 @@ struct DefinitionCallbacks {
     void group(OTF2_GroupRef self, OTF2_StringRef, OTF2_GroupType type, OTF2_Paradigm paradigm,
                OTF2_GroupFlag, uint32_t count, const uint64_t* members)
     {
-        to.m_groups[self] = {type, paradigm, {members, members + count}};
+        Group group{type, paradigm, {members, members + count}};
+        // EZTrace gives the group of the communicator the same number, so it is kept by itself.
+        if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS && paradigm == OTF2_PARADIGM_MPI && !to.m_world)
+            to.m_world = group;
+        to.m_groups[self] = std::move(group);
     }
     void communicator(OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group, OTF2_CommRef,
                       OTF2_CommFlag)
@@ -193,6 +197,11 @@ std::string Definitions::text(OTF2_StringRef ref) const
     return text ? *text : std::string();
 }
 
+bool Definitions::has_region(std::string_view name) const
+{
+    return std::ranges::any_of(m_regions, [&](const auto& region) { return region.second.name == name; });
+}
+
 std::uint64_t Definitions::all_events() const
 {
     std::uint64_t sum = 0;
@@ -213,12 +222,8 @@ void Definitions::find_processes()
         if (first)
             process.threads.push_back(*first);
     };
-    const auto world = std::ranges::find_if(m_groups, [](const auto& group) {
-        return group.second.type == OTF2_GROUP_TYPE_COMM_LOCATIONS &&
-               group.second.paradigm == OTF2_PARADIGM_MPI;
-    });
-    if (world != m_groups.end()) {
-        for (const std::uint64_t ref : world->second.members) {
+    if (m_world) {
+        for (const std::uint64_t ref : m_world->members) {
             const Location* const location = find(m_locations, ref);
             if (location == nullptr)
                 throw ImportError(m_archive + ": rank " + std::to_string(m_processes.size()) +

@@ -103,6 +103,7 @@ class Definitions {
 
     /// All null if they are not defined.
     const Region* region(OTF2_RegionRef ref) const { return find(m_regions, ref); }
+    bool has_region(std::string_view name) const;
     const Communicator* communicator(OTF2_CommRef ref) const { return find(m_communicators, ref); }
     const std::map<OTF2_CommRef, Communicator>& communicators() const { return m_communicators; }
     const Metric* metric(OTF2_MetricRef ref) const { return find(m_metrics, ref); }
@@ -142,6 +143,7 @@ class Definitions {
     std::map<OTF2_LocationGroupRef, LocationGroup> m_location_groups;
     std::unordered_map<OTF2_SystemTreeNodeRef, std::pair<std::string, OTF2_SystemTreeNodeRef>> m_nodes;
     std::map<OTF2_GroupRef, Group> m_groups;
+    std::optional<Group> m_world; ///< the locations that MPI was initialised in
     std::map<OTF2_CommRef, CommunicatorDefinition> m_communicator_definitions;
     std::map<OTF2_CommRef, Communicator> m_communicators;
     std::unordered_map<OTF2_RmaWinRef, OTF2_CommRef> m_windows;

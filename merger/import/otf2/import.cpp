@@ -10,6 +10,7 @@
 
 #include <otf2/otf2.h>
 
+#include "merger/import/otf2/anchor.h"
 #include "merger/import/otf2/definitions.h"
 #include "merger/import/otf2/process_events.h"
 #include "merger/import/source.h"
@@ -182,7 +183,7 @@ class EventFiles {
 };
 
 void import_process(const Import& import, const Definitions& definitions, const Markers& markers,
-                    std::int64_t rank, Counted counted, EventFiles& files)
+                    std::int64_t rank, Writer writer, EventFiles& files)
 {
     const Process& process = definitions.processes()[static_cast<std::size_t>(rank)];
     ProcessTrace trace(import.traces, {.rank = rank,
@@ -195,7 +196,7 @@ void import_process(const Import& import, const Definitions& definitions, const 
         outcomes.start(location);
         files.read(location, outcomes);
     }
-    ProcessEvents events(definitions, import, markers, outcomes, counted, rank, trace);
+    ProcessEvents events(definitions, import, markers, outcomes, writer, rank, trace);
     for (std::size_t thread = 0; thread < process.threads.size(); ++thread) {
         ThreadTrace of_thread(trace, static_cast<std::int64_t>(thread));
         events.start(process.threads[thread], of_thread);
@@ -214,18 +215,21 @@ void import_otf2(const Import& import)
     if (anchor.empty())
         throw ImportError(import.files.front() + ": there is no file that ends with .otf2");
     OTF2_Error_RegisterCallback(do_not_print, nullptr);
+    check_anchor(anchor);
     const Archive archive(anchor);
     const Definitions definitions(archive.get(), anchor);
     const std::string creator = archive.creator();
+    const Writer writer = writer_of(creator, definitions.has_region(region_of_eztrace));
     import.traces.set_origin(
-        "otf2", creator,
-        definitions.clock().knows_date() ? "" : "seconds after the beginning, whose date is not told");
+        "otf2", creator.empty() ? writer.name : creator,
+        definitions.clock().knows_date() ? "" : "seconds after the beginning, whose date is not told",
+        writer.lacks);
     for (const auto& [ref, location] : definitions.locations())
         check(OTF2_Reader_SelectLocation(archive.get(), ref), anchor);
     const Markers markers = read_markers(archive, definitions, import);
     EventFiles files(archive, import, definitions.all_events());
     for (std::int64_t rank = 0; rank < std::ssize(definitions.processes()); ++rank)
-        import_process(import, definitions, markers, rank, counted_by(creator), files);
+        import_process(import, definitions, markers, rank, writer, files);
     if (definitions.other_locations() > 0)
         import.account.note(std::to_string(definitions.other_locations()) +
                             " locations are no threads of MPI processes, such as accelerators: their " +

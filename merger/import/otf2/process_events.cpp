@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "hdtrace/calls/special_ranks.h"
+
 namespace hdtrace::importer::otf2 {
 
 namespace {
@@ -14,12 +16,29 @@ constexpr std::string_view not_first_message =
     "calls that start or complete messages which are not their own: as calls inside them";
 constexpr std::string_view unknown_volume = "collective operations whose bytes for each member are not told";
 constexpr std::string_view without_window = "one-sided operations: without the window and the place in it";
-constexpr std::string_view left_in_between = "calls that the archive left before those inside them";
+constexpr std::string_view with_nobody =
+    "messages with a negative rank: as with MPI_PROC_NULL, which nobody is";
+constexpr std::string_view never_left =
+    "calls of which the archive does not tell the end: until the next call or region";
+
+constexpr std::ptrdiff_t most_calls_inside_each_other = 100; // that readers of traces bear
 
 std::int64_t bytes(std::uint64_t size)
 {
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     return static_cast<std::int64_t>(std::min(size, most));
+}
+
+/// MPI_PROC_NULL of each library, where a writer put it into a number without sign (EZTrace does).
+bool is_negative(uint32_t rank)
+{
+    return rank > static_cast<uint32_t>(std::numeric_limits<std::int32_t>::max());
+}
+
+/// Of a receive from nobody it is MPI_ANY_TAG.
+std::int64_t signed_tag(uint32_t tag)
+{
+    return static_cast<std::int32_t>(tag);
 }
 
 bool sends(const CallFacts& facts)
@@ -116,6 +135,29 @@ std::string map_of(const std::vector<std::int64_t>& ranks)
 
 // --- what comes too late ---
 
+void OutcomeReader::start(OTF2_LocationRef location)
+{
+    m_location = location;
+    m_next_region = 0;
+    m_entered.clear();
+}
+
+void OutcomeReader::enter(OTF2_TimeStamp, OTF2_AttributeList*, OTF2_RegionRef region)
+{
+    m_entered.emplace_back(region, m_next_region++);
+}
+
+void OutcomeReader::leave(OTF2_TimeStamp, OTF2_AttributeList*, OTF2_RegionRef region)
+{
+    const auto found = std::ranges::find(m_entered.rbegin(), m_entered.rend(), region,
+                                         [](const auto& one) { return one.first; });
+    if (found == m_entered.rend())
+        return;
+    for (auto inner = found.base(); inner != m_entered.end(); ++inner)
+        m_outcomes[m_location].never_left.insert(inner->second);
+    m_entered.erase(std::prev(found.base()), m_entered.end());
+}
+
 void OutcomeReader::request_receive(OTF2_TimeStamp, OTF2_AttributeList*, uint64_t request)
 {
     std::vector<OTF2_CommRef>& receives = m_outcomes[m_location].receives;
@@ -150,6 +192,8 @@ OTF2_EvtReaderCallbacks* OutcomeReader::callbacks()
 {
     using To = OutcomeReader;
     OTF2_EvtReaderCallbacks* const set = OTF2_EvtReaderCallbacks_New();
+    OTF2_EvtReaderCallbacks_SetEnterCallback(set, event<&To::enter, To>);
+    OTF2_EvtReaderCallbacks_SetLeaveCallback(set, event<&To::leave, To>);
     OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(set, event<&To::request_receive, To>);
     OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(set, event<&To::receive, To>);
     OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(set, event<&To::request_collective, To>);
@@ -161,10 +205,9 @@ OTF2_EvtReaderCallbacks* OutcomeReader::callbacks()
 // --- regions ---
 
 ProcessEvents::ProcessEvents(const Definitions& definitions, const Import& import, const Markers& markers,
-                             OutcomeReader& outcomes, Counted counted, std::int64_t rank,
-                             ProcessTrace& process)
+                             OutcomeReader& outcomes, Writer writer, std::int64_t rank, ProcessTrace& process)
     : m_definitions(definitions), m_import(import), m_markers(markers), m_outcomes(outcomes),
-      m_counted(counted), m_rank(rank), m_process(process)
+      m_writer(writer), m_rank(rank), m_process(process)
 {
     m_process.write_world();
 }
@@ -205,6 +248,7 @@ void ProcessEvents::start(OTF2_LocationRef location, ThreadTrace& trace)
     m_next_marker = 0;
     m_location_outcomes = &m_outcomes.of(location);
     m_next_receive = m_next_collective = 0;
+    m_next_region = 0;
     m_last = trace.last_end();
     m_open.clear();
 }
@@ -277,15 +321,32 @@ void ProcessEvents::close_call(Open open, std::int64_t end)
         m_import.account.approximated(open.approximation);
 }
 
+/// Inside a call of which the archive does not tell the end all that follows would seem to be.
+void ProcessEvents::close_never_left(std::int64_t end)
+{
+    if (m_open.empty() || !m_open.back().is_never_left)
+        return;
+    Open open = std::move(m_open.back());
+    m_open.pop_back();
+    open.approximation = never_left;
+    close_call(std::move(open), end);
+}
+
 void ProcessEvents::enter(OTF2_TimeStamp ticks, OTF2_AttributeList*, OTF2_RegionRef ref)
 {
     write_markers(ticks);
+    close_never_left(time_of(ticks));
     const Region* const region = m_definitions.region(ref);
     if (region == nullptr)
         throw ImportError("region " + std::to_string(ref) + " is entered, but not defined");
     Open open{ref, !region->call.empty(), {}};
     const std::int64_t time = time_of(ticks);
+    open.is_never_left = open.is_call && m_location_outcomes->never_left.contains(m_next_region);
+    ++m_next_region;
     if (open.is_call) {
+        if (std::ranges::count(m_open, true, &Open::is_call) >= most_calls_inside_each_other)
+            throw ImportError("more than " + std::to_string(most_calls_inside_each_other) +
+                              " calls are inside each other");
         open.state.name = region->call;
         open.state.time = time;
         open.facts = &facts_of(region->call);
@@ -300,17 +361,15 @@ void ProcessEvents::leave(OTF2_TimeStamp ticks, OTF2_AttributeList*, OTF2_Region
 {
     write_markers(ticks);
     const std::int64_t time = time_of(ticks);
+    close_never_left(time);
     const auto found = std::ranges::find(m_open.rbegin(), m_open.rend(), ref, &Open::region);
     if (found == m_open.rend())
         return m_import.account.dropped("ends of regions without a beginning");
     const auto depth = static_cast<std::size_t>(m_open.rend() - found);
     while (m_open.size() >= depth) {
         Open open = std::move(m_open.back());
-        const bool is_asked_for = m_open.size() == depth;
         m_open.pop_back();
         if (open.is_call) {
-            if (!is_asked_for)
-                open.approximation = left_in_between;
             close_call(std::move(open), time);
         } else {
             write_event(event_of(m_definitions.region(open.region)->name, "end", time));
@@ -395,15 +454,32 @@ std::optional<std::int64_t> ProcessEvents::cid_of(OTF2_CommRef ref)
 void ProcessEvents::put_peer(State& call, std::string_view rank_name, std::string_view tag_name,
                              OTF2_CommRef communicator, uint32_t peer, uint32_t tag)
 {
-    const auto rank = rank_in(communicator, peer);
+    const std::int64_t rank = peer_of(communicator, peer);
     const auto cid = cid_of(communicator);
-    if (!rank || !cid)
+    put(call, rank_name, rank);
+    put(call, tag_name, signed_tag(tag));
+    if (cid && !call.has("cid"))
+        put(call, "cid", *cid);
+}
+
+std::int64_t ProcessEvents::peer_of(OTF2_CommRef communicator, uint32_t peer)
+{
+    if (is_negative(peer)) {
+        approximate(with_nobody);
+        return proc_null;
+    }
+    const auto rank = rank_in(communicator, peer);
+    if (!rank)
         throw ImportError("a message is of rank " + std::to_string(peer) + " in communicator " +
                           std::to_string(communicator) + ", which is not defined");
-    put(call, rank_name, *rank);
-    put(call, tag_name, static_cast<std::int64_t>(tag));
-    if (!call.has("cid"))
-        put(call, "cid", *cid);
+    return *rank;
+}
+
+/// The call that the thread is in, in one way: the first one that is told.
+void ProcessEvents::approximate(std::string_view how)
+{
+    if (Open* const open = innermost_call(); open && open->approximation.empty())
+        open->approximation = how;
 }
 
 void ProcessEvents::send(OTF2_TimeStamp ticks, OTF2_AttributeList*, uint32_t receiver,
@@ -495,15 +571,13 @@ void ProcessEvents::complete_receive(OTF2_TimeStamp ticks, OTF2_AttributeList*, 
                                      OTF2_CommRef communicator, uint32_t tag, uint64_t size, uint64_t request)
 {
     time_of(ticks);
+    if (!m_rids.contains(request)) // its start is not told
+        return receive(ticks, nullptr, sender, communicator, tag, size);
     Element* const child = completion(request);
-    const auto rank = rank_in(communicator, sender);
     if (child == nullptr)
         return;
-    if (!rank)
-        throw ImportError("a message is of rank " + std::to_string(sender) + " in communicator " +
-                          std::to_string(communicator) + ", which is not defined");
-    put(*child, "fromRank", *rank);
-    put(*child, "fromTag", static_cast<std::int64_t>(tag));
+    put(*child, "fromRank", peer_of(communicator, sender));
+    put(*child, "fromTag", signed_tag(tag));
     put(*child, "size", bytes(size));
 }
 
@@ -553,7 +627,7 @@ void ProcessEvents::put_collective(State& call, const CallFacts& facts, const Co
         volume.members = std::ssize(ranks);
         volume.me = std::ranges::find(ranks, m_rank) - ranks.begin();
     }
-    if (!put_volume(call, facts, volume, m_counted))
+    if (!put_volume(call, facts, volume, m_writer.counts))
         open.approximation = unknown_volume;
 }
 

@@ -15,6 +15,7 @@
 #include "merger/import/otf2/callbacks.h"
 #include "merger/import/otf2/definitions.h"
 #include "merger/import/otf2/volumes.h"
+#include "merger/import/otf2/writers.h"
 #include "merger/import/source.h"
 #include "merger/import/traces.h"
 
@@ -40,12 +41,16 @@ struct CollectiveEvent {
 struct Outcomes {
     std::vector<OTF2_CommRef> receives;
     std::vector<CollectiveEvent> collectives;
+    /// Which of its regions, in the order in which they were entered, were not left before one around them.
+    std::set<std::uint64_t> never_left;
 };
 
 /// Reads the events a first time, for what comes too late.
 class OutcomeReader {
   public:
-    void start(OTF2_LocationRef location) { m_location = location; }
+    void start(OTF2_LocationRef location);
+    void enter(OTF2_TimeStamp, OTF2_AttributeList*, OTF2_RegionRef region);
+    void leave(OTF2_TimeStamp, OTF2_AttributeList*, OTF2_RegionRef region);
     void request_receive(OTF2_TimeStamp, OTF2_AttributeList*, uint64_t request);
     void receive(OTF2_TimeStamp, OTF2_AttributeList*, uint32_t, OTF2_CommRef communicator, uint32_t, uint64_t,
                  uint64_t request);
@@ -63,6 +68,8 @@ class OutcomeReader {
     using Place = std::pair<OTF2_LocationRef, std::size_t>;
 
     OTF2_LocationRef m_location = 0;
+    std::uint64_t m_next_region = 0;
+    std::vector<std::pair<OTF2_RegionRef, std::uint64_t>> m_entered; ///< with their numbers
     std::unordered_map<OTF2_LocationRef, Outcomes> m_outcomes;
     std::unordered_map<uint64_t, Place> m_receives, m_collectives; ///< that are not complete
 };
@@ -72,7 +79,7 @@ class ProcessEvents {
   public:
     /// All must outlive this.
     ProcessEvents(const Definitions& definitions, const Import& import, const Markers& markers,
-                  OutcomeReader& outcomes, Counted counted, std::int64_t rank, ProcessTrace& process);
+                  OutcomeReader& outcomes, Writer writer, std::int64_t rank, ProcessTrace& process);
 
     void start(OTF2_LocationRef location, ThreadTrace& trace);
     /// What the location is still in never ends.
@@ -122,19 +129,22 @@ class ProcessEvents {
         State state;                         ///< of a call
         const CallFacts* facts = nullptr;    ///< of a call
         std::string_view approximation = {}; ///< how it is approximated; empty: not at all
+        bool is_never_left = false;          ///< then it lasts until the next one is entered or left
     };
 
     std::int64_t time_of(OTF2_TimeStamp ticks);
     void write_markers(OTF2_TimeStamp until);
     void write_event(State event);
-    void write_call(Open call);
     void close_call(Open call, std::int64_t end);
+    void close_never_left(std::int64_t end);
     Open* innermost_call();
     /// Where a message stands: the call that the thread is in if that is one for it and has none yet, else a
     /// call inside it, which ends with end_message(). Null if the thread is in none.
     State* begin_message(std::string_view name, std::int64_t time, bool fits);
     void put_peer(State& call, std::string_view rank_name, std::string_view tag_name,
                   OTF2_CommRef communicator, uint32_t peer, uint32_t tag);
+    std::int64_t peer_of(OTF2_CommRef communicator, uint32_t peer);
+    void approximate(std::string_view how);
     std::int64_t rid_of(State& call, uint64_t request);
     Element* completion(uint64_t request);
     std::optional<std::int64_t> cid_of(OTF2_CommRef communicator);
@@ -149,7 +159,7 @@ class ProcessEvents {
     const Import& m_import;
     const Markers& m_markers;
     OutcomeReader& m_outcomes;
-    Counted m_counted;
+    Writer m_writer;
     std::int64_t m_rank;
     ProcessTrace& m_process;
 
@@ -168,6 +178,7 @@ class ProcessEvents {
     std::size_t m_next_marker = 0;
     const Outcomes* m_location_outcomes = nullptr;
     std::size_t m_next_receive = 0, m_next_collective = 0;
+    std::uint64_t m_next_region = 0;
     std::int64_t m_last = 0;
     bool m_has_told_order = false;
     std::vector<Open> m_open; ///< the innermost last

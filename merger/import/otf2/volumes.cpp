@@ -1,6 +1,8 @@
 #include "merger/import/otf2/volumes.h"
 
 #include <limits>
+#include <optional>
+#include <string_view>
 
 #include "merger/import/traces.h"
 
@@ -50,14 +52,6 @@ bool put_scan(Element& call, const CollectiveVolume& volume, Counted counted)
 }
 
 } // namespace
-
-Counted counted_by(std::string_view creator)
-{
-    return creator.starts_with("hdtrace")   ? Counted::to_others
-           : creator.starts_with("Score-P") ? Counted::to_all
-           : creator.starts_with("EZTrace") ? Counted::argument_once
-                                            : Counted::unknown;
-}
 
 bool put_volume(Element& call, const CallFacts& facts, const CollectiveVolume& volume, Counted counted)
 {

@@ -2,23 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
 #include "hdtrace/calls/calls.h"
 #include "hdtrace/format/element.h"
+#include "merger/import/otf2/writers.h"
 
 namespace hdtrace::importer::otf2 {
-
-/// OTF2 does not say whose bytes are counted: who wrote the archive decides it.
-enum class Counted {
-    unknown,
-    to_others,     ///< each part that goes to another member
-    to_all,        ///< each part, also the process's own
-    argument_once, ///< what the arguments of the call describe
-};
-
-Counted counted_by(std::string_view creator);
 
 /// What the event of an operation says.
 struct CollectiveVolume {

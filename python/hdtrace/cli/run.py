@@ -79,8 +79,8 @@ def _used(processes: list[RunProcess]) -> Iterator[str]:
 
 
 def _origin(fact: RunFact) -> str:
-    creator, times = fact.values.get("creator", ""), fact.values.get("times", "")
-    return fact.values.get("format", "") + (f", written by {creator}" if creator else "") + (f"; times: {times}" if times else "")
+    parts = ((", written by ", "creator"), ("; times: ", "times"), ("; not recorded: ", "lacks"))
+    return fact.values.get("format", "") + "".join(before + fact.values[name] for before, name in parts if fact.values.get(name))
 
 
 _SHOWN = (

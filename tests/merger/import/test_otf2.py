@@ -113,6 +113,15 @@ def test_files_that_are_cut_off_are_refused(file, archive, tmp_path):
         assert str(archive) in refused(tmp_path, archive / "traces.otf2")
 
 
+def test_an_anchor_that_lies_about_its_properties(archive, tmp_path):
+    """The library would look for all of them, for minutes."""
+    content = bytearray((archive / "traces.otf2").read_bytes())
+    place = content.index(b"hdtrace-convert\0\0") + len(b"hdtrace-convert\0\0")
+    content[place:place + 4] = b"\xff" * 4
+    (archive / "traces.otf2").write_bytes(content)
+    assert f"traces.otf2: at byte {place}: it has no room for the 4294967295 properties" in refused(tmp_path, archive / "traces.otf2")
+
+
 def test_an_archive_is_imported_alone(archive, tmp_path):
     shutil.copytree(archive, tmp_path / "other")
     assert "an archive is imported alone" in refused(tmp_path, archive / "traces.otf2", tmp_path / "other/traces.otf2")
