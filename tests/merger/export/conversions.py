@@ -12,6 +12,8 @@ PROGRAMS = [name for name in SETTINGS["names"] if name not in NOT_CONVERTED]
 
 # What to do next, which is told each time.
 ADVICE = {"tit": "how long messages take is in the platform file: hdtrace calibrate writes one for this machine"}
+# Of runs beside which the machine did something else.
+BUSY = "computation holds the time without a processor, too: "
 
 
 @dataclass
@@ -37,7 +39,7 @@ def convert(project, to, output, *arguments):
     for line in kinds:
         category, text = line.split(": ", 1)
         if category == "note":
-            conversion.notes.append(text)
+            conversion.notes += [text] if not text.startswith(BUSY) else []
             continue
         count, what = text.split(" ", 1)
         getattr(conversion, category)[what] = int(count)
