@@ -37,18 +37,6 @@ const NameList& NameList::empty()
     return *list;
 }
 
-NameList::Start::Start(std::string_view name)
-{
-    const std::string text = std::string(name) + "='";
-    if (text.size() > sizeof words)
-        return;
-    char mask[sizeof masks] = {};
-    std::memset(mask, 0xff, text.size());
-    std::memcpy(masks, mask, sizeof masks);
-    words[0] = words[1] = 0;
-    std::memcpy(words, text.data(), text.size());
-}
-
 const NameList& NameList::first(std::size_t count) const
 {
     const NameList* list = this;
@@ -85,7 +73,7 @@ void NameList::add(std::string_view name)
 {
     const NameKey key = key_of_name(name);
     const auto position = static_cast<Position>(m_names.size());
-    m_names.push_back({.key = key, .text = std::string(name), .start = Start(name)});
+    m_names.push_back({.key = key, .text = std::string(name)});
     m_bits |= bit_of_key(key);
     Position* next = &m_first[slot_of_key(key)];
     while (*next != none) // the first of equal names is found

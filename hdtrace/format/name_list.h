@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,15 +43,6 @@ class NameList {
         return none;
     }
 
-    /// Whether @p text, of which @p room bytes may be read, begins with the name at @p position and `='`. It
-    /// does not if that is long.
-    bool is_start_of(const char* text, std::size_t room, std::size_t position) const
-    {
-        return room >= sizeof Start::words && m_names[position].start.is_start_of(text);
-    }
-    /// Of the name at @p position with the `='` behind it.
-    std::size_t start_size(std::size_t position) const { return m_names[position].text.size() + 2; }
-
     /// The shared list of the first @p count names of this shared list.
     const NameList& first(std::size_t count) const;
     /// The shared list with one more name. Null if it cannot be shared: there are too many, or too long
@@ -62,24 +52,10 @@ class NameList {
     void add(std::string_view name);
 
   private:
-    /// The name and `='` as two words, to be compared at once.
-    struct Start {
-        std::uint64_t words[2] = {1, 1}, masks[2] = {}; ///< no text begins so
-
-        Start() = default;
-        explicit Start(std::string_view name);
-        bool is_start_of(const char* text) const
-        {
-            std::uint64_t read[2];
-            std::memcpy(read, text, sizeof read);
-            return (((read[0] & masks[0]) ^ words[0]) | ((read[1] & masks[1]) ^ words[1])) == 0;
-        }
-    };
     struct Name {
         NameKey key = 0;
         Position next_in_slot = none;
         std::string text;
-        Start start;
     };
 
     std::vector<Name> m_names;
