@@ -94,7 +94,7 @@ TEST(EventWalk, TellsWhatABlockingExchangeDoes)
                       "received Sendrecv -1", "leave Sendrecv 0"}));
 }
 
-TEST(EventWalk, TellsOnlyOfCallsWhereNothingElseIsWanted)
+TEST(EventWalk, TellsOnlyOfCallsAndObjectsWhereNothingElseIsWanted)
 {
     Recorder recorder;
     EventWalk walk({&recorder}, EventWalk::Follow::calls);
@@ -102,7 +102,7 @@ TEST(EventWalk, TellsOnlyOfCallsWhereNothingElseIsWanted)
     outer.nested = {state("Isend", {{"rid", "0"}})};
     walk.add(trace, outer);
     EXPECT_EQ(recorder.events, (Events{"enter Comm_dup 0", "enter Isend 1 inside", "leave Isend 1 inside",
-                                       "leave Comm_dup 0"}));
+                                       "made communicator 1", "leave Comm_dup 0"}));
     EXPECT_TRUE(walk.requests().pending().empty());
 }
 
