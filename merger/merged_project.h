@@ -1,6 +1,7 @@
 // A program's run as its project describes it: all processes and the objects that they share.
 #pragma once
 
+#include "hdtrace/format/host_clock.h"
 #include "merger/call_sites.h"
 #include "merger/communicators.h"
 #include "merger/datatypes.h"
@@ -49,7 +50,8 @@ struct MergedProject {
     std::vector<MergedWindow> windows;
     MergedCallSites call_sites;
     MergedRun run;
-    DatatypePool datatypes; ///< owns what the processes refer to
+    std::vector<HostClock> clocks; ///< if there are several hosts, and they were compared
+    DatatypePool datatypes;        ///< owns what the processes refer to
 
     bool has_worlds() const { return worlds.size() > 1; }
     /// How many members of communicators and windows are known only from what others say.

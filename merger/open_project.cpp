@@ -4,15 +4,16 @@
 #include "hdtrace/format/file.h"
 #include "hdtrace/format/packed_file.h"
 #include "merger/audit.h"
+#include "merger/host_clocks.h"
 #include "merger/input_reader.h"
 #include "merger/inputs.h"
+#include "merger/memory_file.h"
 #include "merger/merged_project.h"
 #include "merger/project_writer.h"
 #include "merger/runs.h"
 #include "merger/worlds.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -20,7 +21,6 @@
 #include <optional>
 #include <system_error>
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 namespace hdtrace::merger {
@@ -61,33 +61,6 @@ class Errors : public Report {
 
     Report& m_report;
     std::string m_text;
-};
-
-/// A file that only this process sees.
-class MemoryFile {
-  public:
-    MemoryFile() : m_descriptor(memfd_create("hdtrace-project", MFD_CLOEXEC))
-    {
-        if (m_descriptor < 0)
-            throw std::system_error(errno, std::generic_category(), "memory for the project");
-    }
-    ~MemoryFile() { ::close(m_descriptor); }
-    MemoryFile(const MemoryFile&) = delete;
-    MemoryFile& operator=(const MemoryFile&) = delete;
-
-    int descriptor() const { return m_descriptor; }
-    std::string text() const
-    {
-        std::string text;
-        std::array<char, 65536> part{};
-        for (ssize_t count = 0;
-             (count = pread(m_descriptor, part.data(), part.size(), static_cast<off_t>(text.size()))) > 0;)
-            text.append(part.data(), static_cast<std::size_t>(count));
-        return text;
-    }
-
-  private:
-    int m_descriptor;
 };
 
 /// What of a directory decides whether its project is still true.
@@ -211,9 +184,10 @@ ProjectText merge(const std::vector<std::string>& paths, Report& report)
     const std::string path = first.directory + first.base + std::string(project_extension);
     audit(merged, path, {.read_traces = false, .close_traces = false}, reader, errors);
     add_source_places(merged.call_sites, default_debug_directory, errors);
-    const MemoryFile file;
     ProjectOptions options;
     options.path = path;
+    compare_clocks(merged, options, errors);
+    const MemoryFile file;
     write_project(merged, options, file.descriptor());
     return {path, file.text()};
 }

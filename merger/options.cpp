@@ -35,6 +35,7 @@ tools::Request<Options> parse_options(int argc, char** argv)
     bool no_audit = false;
     bool no_repair = false;
     bool no_sources = false;
+    bool no_clocks = false;
     tools::OptionParser parser(
         "project-merger",
         "Unifies the objects of all processes of a traced program into one project.\n\n"
@@ -57,6 +58,8 @@ tools::Request<Options> parse_options(int argc, char** argv)
     parser.add_switch("no-repair", 0, no_repair, "Leave .trc files that are cut off as they are");
     parser.add_switch("no-sources", 0, no_sources,
                       "Do not look for the lines of calls in programs and libraries");
+    parser.add_switch("no-clocks", 0, no_clocks,
+                      "Do not read the .trc files to compare the clocks of hosts, if there are several");
     parser.add_text("debug-directory", 0, options.debug_directory, "DIR",
                     "Where debug information is that is not in them (default /usr/lib/debug)");
     parser.add_switch("quiet", 'q', options.quiet, "Do not print warnings");
@@ -70,6 +73,7 @@ tools::Request<Options> parse_options(int argc, char** argv)
     options.audit.read_traces = !no_audit;
     options.audit.close_traces = !no_repair;
     options.find_sources = !no_sources;
+    options.compare_clocks = !no_clocks;
     check(options);
     return options;
 }

@@ -19,6 +19,7 @@ struct Options {
     bool quiet = false;
     AuditOptions audit;
     bool find_sources = true;
+    bool compare_clocks = true;
     std::string debug_directory = default_debug_directory;
     std::vector<std::string> inputs;
 };

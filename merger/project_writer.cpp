@@ -1,11 +1,15 @@
 #include "merger/project_writer.h"
 
+#include "hdtrace/format/nanoseconds.h"
 #include "merger/label_tree.h"
 #include "merger/run_writer.h"
 #include "merger/trace_name.h"
 #include "merger/xml_writer.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -63,6 +67,7 @@ class ProjectWriter {
         write_windows();
         write_datatypes();
         write_call_sites();
+        write_clocks();
         write_run(m_project.run, m_xml);
         m_xml.end();
         m_xml.finish();
@@ -440,6 +445,37 @@ class ProjectWriter {
             m_xml.start("Ranks");
             m_xml.attribute("first", ranks.first);
             m_xml.attribute("last", ranks.last);
+            m_xml.end();
+        }
+        m_xml.end();
+    }
+
+    /// Nothing where hosts were not compared.
+    void write_clocks()
+    {
+        if (m_project.clocks.empty())
+            return;
+        m_xml.start("ClockList");
+        for (const HostClock& clock : m_project.clocks)
+            write_clock(clock);
+        m_xml.end();
+    }
+
+    void write_clock(const HostClock& clock)
+    {
+        m_xml.start("Clock");
+        m_xml.attribute("host", clock.host);
+        if (clock.uncertainty)
+            m_xml.attribute("uncertainty", seconds_text(std::llround(std::ceil(*clock.uncertainty))));
+        for (const HostClock::Part& part : clock.parts) {
+            if (clock.is_right())
+                break;
+            std::array<char, 32> drift{};
+            m_xml.start("Part");
+            m_xml.attribute("from", seconds_text(part.from));
+            m_xml.attribute("offset", seconds_text(part.offset));
+            m_xml.attribute("drift",
+                            {drift.data(), std::to_chars(drift.begin(), drift.end(), part.drift).ptr});
             m_xml.end();
         }
         m_xml.end();

@@ -22,6 +22,8 @@ std::string_view plural(Topic topic)
     switch (topic) {
     case Topic::broken_traces:
         return "broken traces";
+    case Topic::clocks:
+        return "clocks that are not compared";
     case Topic::communicators_with_several_names:
         return "communicators with several names";
     case Topic::communicators_without_uid:

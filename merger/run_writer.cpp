@@ -6,13 +6,6 @@ namespace hdtrace::merger {
 
 namespace {
 
-std::string seconds_text(std::int64_t nanoseconds)
-{
-    const std::string fraction = std::to_string(nanoseconds % nanoseconds_per_second);
-    return std::to_string(nanoseconds / nanoseconds_per_second) + "." +
-           std::string(9 - fraction.size(), '0') + fraction;
-}
-
 void write_ranks(const std::vector<RankRange>& ranges, XmlWriter& xml)
 {
     for (const RankRange& range : ranges) {

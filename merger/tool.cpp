@@ -7,6 +7,7 @@
 #include "hdtrace/tools/progress_line.h"
 #include "hdtrace/tools/run_tool.h"
 #include "merger/audit.h"
+#include "merger/host_clocks.h"
 #include "merger/input_reader.h"
 #include "merger/inputs.h"
 #include "merger/merged_project.h"
@@ -137,10 +138,12 @@ void merge_run(const std::vector<InfoInput>& inputs, const Options& options, std
     audit(project, output, options.audit, reader, report);
     if (options.find_sources)
         add_source_places(project.call_sites, options.debug_directory, report);
-    report.progress("writing", 0, 0);
-    keep_private(output, project);
     ProjectOptions project_options = options.project;
     project_options.path = output;
+    if (options.compare_clocks)
+        compare_clocks(project, project_options, report);
+    report.progress("writing", 0, 0);
+    keep_private(output, project);
     write_output(project_options, project, report);
     if (options.output.empty() && !report.has_errors())
         std::printf("%s\n", tools::printable(output).c_str());

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "hdtrace/analysis/call_text.h"
@@ -121,22 +122,31 @@ std::string write_part(const Project& project, const TraceFile& trace, const Sel
     wanted.events = true;
     wanted.unfinished = true;
     if (in_flight.empty()) // lines are counted from the beginning
-        reader.seek(with_prepared(project, with_regions(project, wanted)).interval.begin);
+        reader.seek(recorded_begin(trace, with_prepared(project, with_regions(project, wanted)).interval));
     std::ofstream out(path, std::ios::binary);
     out << "<?xml version='1.0' encoding='UTF-8'?>\n" << root_line(reader);
     const std::int64_t base = reader.time_adjustment();
+    std::optional<TimeCorrection> correction; // of the times that decide; those that are written stay
+    if (trace.clock)
+        correction.emplace(trace.clock);
+    State corrected;
     KeptBefore before(wanted, in_flight);
     bool is_before = true;
     bool is_behind = false;
     for (State state; out && !is_behind && reader.next(state);) {
-        is_behind = state.time > wanted.interval.end;
-        if (is_before && state.end < wanted.interval.begin) {
+        if (correction) {
+            corrected = state;
+            correction->correct(corrected);
+        }
+        const State& selected = correction ? corrected : state;
+        is_behind = selected.time > wanted.interval.end;
+        if (is_before && selected.end < wanted.interval.begin) {
             before.add(state, base);
             continue;
         }
         if (std::exchange(is_before, false))
             before.write(out);
-        if (!is_behind && wants_any(wanted, state))
+        if (!is_behind && wants_any(wanted, selected))
             out << trace_line(state, base);
     }
     if (is_before)

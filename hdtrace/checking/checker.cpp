@@ -31,6 +31,7 @@ bool is_told_by_one(FindingKind kind)
     case FindingKind::call_failed:
     case FindingKind::reference:
     case FindingKind::schema:
+    case FindingKind::reversed_message:
         return true;
     default:
         return FindingKind::invalid_communicator <= kind && kind <= FindingKind::invalid_argument;
@@ -101,6 +102,7 @@ void Checker::check_message(const Message& message)
     if (!message.send || !message.receive)
         return m_waiting.add_rest(message);
     m_message_check.check(message);
+    m_reversed_messages.add(message);
     m_buffering.add(message);
 }
 
@@ -122,6 +124,7 @@ void Checker::finish()
     m_messages.finish();
     check_waiting();
     m_message_check.check_rest(m_waiting.open_ends());
+    m_reversed_messages.report();
     m_requests.finish(pending);
     m_buffering.finish();
     m_windows.finish();

@@ -18,6 +18,7 @@
 #include "hdtrace/checking/message_check.h"
 #include "hdtrace/checking/races.h"
 #include "hdtrace/checking/request_check.h"
+#include "hdtrace/checking/reversed_messages.h"
 #include "hdtrace/checking/waiting_calls.h"
 #include "hdtrace/checking/window_check.h"
 #include "hdtrace/format/left_out.h"
@@ -66,6 +67,7 @@ class Checker : EventVisitor {
     BufferCheck m_buffers{m_findings};
     BufferingCheck m_buffering{m_findings};
     MessageCheck m_message_check{m_findings, m_endings};
+    ReversedMessages m_reversed_messages{m_findings};
     CollectiveCheck m_collective_check{m_findings, m_endings};
     RaceSigns m_race_signs{m_findings.objects()};
     MessageMatcher m_messages;

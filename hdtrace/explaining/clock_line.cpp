@@ -52,8 +52,6 @@ ClockBounds::ClockBounds(const std::vector<ClockBound>& bounds, std::size_t firs
         const Point point{static_cast<double>(bounds[i].time - origin.time),
                           static_cast<double>(bounds[i].value - origin.value)};
         add(bounds[i].is_lower ? m_lower : m_upper, point, bounds[i].is_lower ? 1 : -1);
-        m_first = i == first ? point.time : m_first;
-        m_last = point.time;
     }
 }
 
@@ -88,7 +86,7 @@ ClockLine ClockBounds::line() const
     return {(highest(drift) + lowest(drift)) / 2, drift, clearance(drift)};
 }
 
-std::optional<double> ClockBounds::uncertainty(const ClockLine& line) const
+std::optional<double> ClockBounds::uncertainty(const ClockLine& line, double begin, double end) const
 {
     if (!are_on_both_sides() || line.clearance < 0)
         return {};
@@ -96,7 +94,7 @@ std::optional<double> ClockBounds::uncertainty(const ClockLine& line) const
     const double least = border(is_between, line.drift, -most_drift);
     const double most = border(is_between, line.drift, most_drift);
     double uncertainty = 0;
-    for (const double time : {m_first, m_last}) {
+    for (const double time : {begin, end}) {
         const auto high = [&](double drift) { return highest(drift) + drift * time; };
         const auto low = [&](double drift) { return -(lowest(drift) + drift * time); };
         const double value = line.offset + line.drift * time;

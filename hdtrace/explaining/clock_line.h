@@ -33,9 +33,9 @@ class ClockBounds {
     /// The one that stays farthest away from the points; one without drift if that is almost as good. Of
     /// points on one side the one without drift that touches them.
     ClockLine line() const;
-    /// By how much lines that stay between the points differ from @p line at the most, from the first point
-    /// to the last one.
-    std::optional<double> uncertainty(const ClockLine& line) const;
+    /// By how much lines that stay between the points differ from @p line at the most in that time. Nothing
+    /// if there are points on one side only, or the line does not stay between them.
+    std::optional<double> uncertainty(const ClockLine& line, double begin, double end) const;
 
   private:
     struct Point {
@@ -48,7 +48,6 @@ class ClockBounds {
     double clearance(double drift) const { return (highest(drift) - lowest(drift)) / 2; }
 
     std::vector<Point> m_lower, m_upper; ///< their hulls
-    double m_first = 0, m_last = 0;
 };
 
 } // namespace hdtrace

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -12,96 +13,24 @@
 namespace hdtrace {
 namespace {
 
-using Host = std::uint32_t;
+using Life = HostOrders::Life;
 
-/// A moment by the clock of one host is not after a moment by that of another one.
-struct Order {
-    std::int64_t before = 0;
-    std::int64_t after = 0;
-};
-using Hosts = std::pair<Host, Host>; // of before and of after
-using Orders = std::map<Hosts, std::vector<Order>>;
-
-class OrderFinder {
-  public:
-    OrderFinder(const History& history, const std::vector<Host>& host_of)
-        : m_history(history), m_host_of(host_of)
-    {
-    }
-
-    Orders find()
-    {
-        for (std::size_t i = 0; i < m_history.needs.size(); ++i)
-            add(m_history.needs[i].of, m_history.needs[i].call);
-        for (std::size_t i = 0; i < m_history.gatherings.size(); ++i)
-            add_gathering(m_history.gatherings[i]);
-        return std::move(m_orders);
-    }
-
-  private:
-    void add(StepId before, StepId after)
-    {
-        const Host one = m_host_of[before.timeline], other = m_host_of[after.timeline];
-        if (one != other)
-            m_orders[{one, other}].push_back({m_history.step(before).begin, m_history.step(after).end});
-    }
-
-    void add_gathering(const Gathering& gathering)
-    {
-        const auto& members = gathering.members;
-        const WaitKindFacts& kind = facts_of(gathering.kind);
-        const bool has_root = gathering.root >= 0 && gathering.root < std::ssize(members);
-        if (kind.awaited == Awaited::all && !kind.may_return_early) {
-            add_all(members);
-        } else if (kind.awaited == Awaited::root && has_root) {
-            for (const Gathering::Member& member : members)
-                if (member.has_ended)
-                    add(members[gathering.root].call, member.end);
-        } else if (kind.awaited == Awaited::others && has_root && members[gathering.root].has_ended) {
-            for (const Gathering::Member& member : members)
-                add(member.call, members[gathering.root].end);
-        }
-    }
-
-    /// Of each host only the last one that comes and the first one that leaves tell something.
-    void add_all(const std::vector<Gathering::Member>& members)
-    {
-        std::map<Host, StepId> last, first;
-        for (const Gathering::Member& member : members) {
-            const Host host = m_host_of[member.call.timeline];
-            const auto comes = last.try_emplace(host, member.call).first;
-            if (m_history.step(member.call).begin > m_history.step(comes->second).begin)
-                comes->second = member.call;
-            if (!member.has_ended)
-                continue;
-            const auto leaves = first.try_emplace(host, member.end).first;
-            if (m_history.step(member.end).end < m_history.step(leaves->second).end)
-                leaves->second = member.end;
-        }
-        for (const auto& [one, call] : last)
-            for (const auto& [other, end] : first)
-                add(call, end);
-    }
-
-    const History& m_history;
-    const std::vector<Host>& m_host_of;
-    Orders m_orders;
-};
-
-/// What the messages between two hosts, one of which has a clock that is known, tell about the other one.
-std::vector<ClockBound> bounds_of(Host host, Host known, const HostClock& clock, const Orders& orders)
+void add_bounds(std::vector<ClockBound>& bounds, HostNumber host, HostNumber known, const HostClock& clock,
+                const HostOrders& found)
 {
-    std::vector<ClockBound> bounds;
-    if (const auto to = orders.find({known, host}); to != orders.end())
-        for (const Order& order : to->second)
+    if (const auto to = found.orders.find({known, host}); to != found.orders.end())
+        for (const ClockOrder& order : to->second.all())
             bounds.push_back({order.after, clock.corrected(order.before) - order.after, true});
-    if (const auto from = orders.find({host, known}); from != orders.end())
-        for (const Order& order : from->second)
+    if (const auto from = found.orders.find({host, known}); from != found.orders.end())
+        for (const ClockOrder& order : from->second.all())
             bounds.push_back({order.before, clock.corrected(order.after) - order.before, false});
+}
+
+void sort(std::vector<ClockBound>& bounds)
+{
     std::ranges::sort(bounds, {}, [](const ClockBound& bound) {
         return std::tuple(bound.time, bound.is_lower, bound.value);
     });
-    return bounds;
 }
 
 HostClock::Part part_of(const ClockLine& line, ClockBound origin, std::int64_t from)
@@ -146,8 +75,19 @@ std::size_t first_after_setting(const std::vector<ClockBound>& bounds, std::size
     return after;
 }
 
-/// As few parts as possible, as clocks are seldom set.
-void fit(HostClock& clock, const std::vector<ClockBound>& bounds)
+std::optional<double> larger(std::optional<double> one, std::optional<double> other)
+{
+    return one && other ? std::optional(std::max(*one, *other)) : std::nullopt;
+}
+
+std::optional<double> sum(std::optional<double> one, std::optional<double> other)
+{
+    return one && other ? std::optional(*one + *other) : std::nullopt;
+}
+
+/// As few parts as possible, as clocks are seldom set. How wrong it may be is said of the host's whole life,
+/// in which no message may tell anything for a long time.
+void fit(HostClock& clock, const std::vector<ClockBound>& bounds, const Life& life)
 {
     const ClockBound origin = bounds.front();
     clock.parts.clear();
@@ -161,70 +101,168 @@ void fit(HostClock& clock, const std::vector<ClockBound>& bounds)
         const std::int64_t from =
             first > 0 ? std::midpoint(bounds[first - 1].time, bounds[first].time) : bounds.front().time;
         clock.parts.push_back(part_of(line, origin, from));
-        const auto uncertainty = of_part.uncertainty(line);
-        clock.uncertainty = clock.uncertainty && uncertainty
-                                ? std::optional(std::max(*clock.uncertainty, *uncertainty))
-                                : std::nullopt;
+        const std::int64_t begins = first > 0 ? bounds[first].time : std::min(life.begin, from);
+        const std::int64_t ends =
+            end < bounds.size() ? bounds[end - 1].time : std::max(life.end, bounds.back().time);
+        clock.uncertainty =
+            larger(clock.uncertainty, of_part.uncertainty(line, static_cast<double>(begins - origin.time),
+                                                          static_cast<double>(ends - origin.time)));
         first = end;
     }
 }
 
+/// Compares hosts with each other, beginning with those of which most is known.
+class Comparison {
+  public:
+    explicit Comparison(const HostOrders& found)
+        : m_found(found), m_clocks(found.hosts.size()), m_candidates(found.hosts.size()),
+          m_neighbours(found.hosts.size()), m_state(found.hosts.size(), State::unknown)
+    {
+        for (std::size_t i = 0; i < m_clocks.size(); ++i)
+            m_clocks[i].host = found.hosts[i];
+        for (const auto& [hosts, orders] : found.orders) {
+            m_neighbours[hosts.first].insert(hosts.second);
+            m_neighbours[hosts.second].insert(hosts.first);
+        }
+    }
+
+    std::vector<HostClock> compare()
+    {
+        for (HostNumber host = 0; host < m_clocks.size(); ++host) {
+            if (m_state[host] != State::unknown)
+                continue;
+            m_clocks[host].uncertainty = host == 0 ? std::optional(0.0) : std::nullopt;
+            m_state[host] = State::reference;
+            m_reached = {host};
+            look_around(host);
+            while (add_best())
+                ;
+            settle();
+        }
+        return std::move(m_clocks);
+    }
+
+  private:
+    enum class State { unknown, compared, reference };
+
+    void look_around(HostNumber known)
+    {
+        for (const HostNumber host : m_neighbours[known]) {
+            if (m_state[host] != State::unknown)
+                continue;
+            std::vector<ClockBound> bounds;
+            add_bounds(bounds, host, known, m_clocks[known], m_found);
+            sort(bounds);
+            HostClock clock;
+            clock.host = m_found.hosts[host];
+            fit(clock, bounds, m_found.lives[host]);
+            clock.uncertainty = sum(clock.uncertainty, m_clocks[known].uncertainty);
+            if (!m_candidates[host] || is_better(clock, *m_candidates[host]))
+                m_candidates[host] = std::move(clock);
+        }
+    }
+
+    static bool is_better(const HostClock& clock, const HostClock& than)
+    {
+        return clock.uncertainty && (!than.uncertainty || *clock.uncertainty < *than.uncertainty);
+    }
+
+    bool add_best()
+    {
+        std::optional<HostNumber> best;
+        for (HostNumber host = 0; host < m_candidates.size(); ++host)
+            if (m_candidates[host] && (!best || is_better(*m_candidates[host], *m_candidates[*best])))
+                best = host;
+        if (!best)
+            return false;
+        m_clocks[*best] = std::move(*std::exchange(m_candidates[*best], std::nullopt));
+        m_state[*best] = State::compared;
+        m_reached.push_back(*best);
+        look_around(*best);
+        return true;
+    }
+
+    /// Each host was compared with one other host only: what it did with the rest may still seem reversed.
+    void settle()
+    {
+        constexpr int most_rounds = 20;
+        bool is_settled = false;
+        for (int round = 0; round < most_rounds && !is_settled; ++round) {
+            is_settled = true;
+            for (const HostNumber host : m_reached)
+                if (m_state[host] == State::compared && m_neighbours[host].size() > 1 && !fits(host)) {
+                    move(host);
+                    is_settled = false;
+                }
+        }
+    }
+
+    bool fits(HostNumber host) const
+    {
+        const std::vector<ClockBound> bounds = all_bounds(host);
+        return std::ranges::all_of(bounds, [&](const ClockBound& bound) {
+            const std::int64_t added = m_clocks[host].corrected(bound.time) - bound.time;
+            return bound.is_lower ? added >= bound.value : added <= bound.value;
+        });
+    }
+
+    std::vector<ClockBound> all_bounds(HostNumber host) const
+    {
+        std::vector<ClockBound> bounds;
+        for (const HostNumber other : m_neighbours[host])
+            add_bounds(bounds, host, other, m_clocks[other], m_found);
+        sort(bounds);
+        return bounds;
+    }
+
+    /// Between all others, as far as it can be.
+    void move(HostNumber host)
+    {
+        HostClock& clock = m_clocks[host];
+        const HostClock before = clock;
+        const std::vector<ClockBound> bounds = all_bounds(host);
+        std::size_t first = 0;
+        for (std::size_t i = 0; i < clock.parts.size(); ++i) {
+            const auto end =
+                i + 1 < clock.parts.size()
+                    ? std::ranges::lower_bound(bounds, clock.parts[i + 1].from, {}, &ClockBound::time)
+                    : bounds.end();
+            const auto count = static_cast<std::size_t>(end - bounds.begin()) - first;
+            if (count > 0)
+                clock.parts[i] = part_of(ClockBounds(bounds, first, count, bounds.front()).line(),
+                                         bounds.front(), clock.parts[i].from);
+            first += count;
+        }
+        clock.uncertainty = sum(clock.uncertainty, distance(before, clock, m_found.lives[host]));
+    }
+
+    static double distance(const HostClock& one, const HostClock& other, const Life& life)
+    {
+        std::int64_t distance = 0;
+        for (const std::int64_t time : {life.begin, life.end})
+            distance = std::max(distance, std::abs(one.corrected(time) - other.corrected(time)));
+        return static_cast<double>(distance);
+    }
+
+    const HostOrders& m_found;
+    std::vector<HostClock> m_clocks;
+    std::vector<std::optional<HostClock>> m_candidates; ///< by host, as far as it meets a known one
+    std::vector<std::set<HostNumber>> m_neighbours;
+    std::vector<State> m_state;
+    std::vector<HostNumber> m_reached; ///< from the present reference, in this order
+};
+
 } // namespace
 
-std::int64_t HostClock::corrected(std::int64_t time) const
+std::vector<HostClock> compare_clocks(const HostOrders& orders)
 {
-    const auto behind = std::ranges::upper_bound(parts.begin() + 1, parts.end(), time, {}, &Part::from);
-    const Part& part = *(behind - 1);
-    constexpr std::int64_t latest = std::int64_t{1} << 61; // as in histories
-    return std::clamp<std::int64_t>(time + part.offset +
-                                        std::llround(part.drift * static_cast<double>(time - part.from)),
-                                    -latest, latest);
+    return Comparison(orders).compare();
 }
 
-std::vector<HostClock> compare_clocks(const History& history, const std::vector<std::string>& hosts,
-                                      const std::vector<Host>& host_of)
+std::vector<HostClock> compare_clocks(const OpenedProject& project)
 {
-    std::vector<HostClock> clocks(hosts.size());
-    for (std::size_t i = 0; i < hosts.size(); ++i)
-        clocks[i].host = hosts[i];
-    if (hosts.empty())
-        return clocks;
-    clocks.front().uncertainty = 0;
-    const Orders orders = hosts.size() > 1 ? OrderFinder(history, host_of).find() : Orders();
-    std::vector<Host> known = {0}; // in the order in which they became known
-    std::vector<bool> is_known(hosts.size());
-    is_known[0] = true;
-    for (std::size_t i = 0; i < known.size(); ++i) {
-        for (Host host = 0; host < hosts.size(); ++host) {
-            if (is_known[host])
-                continue;
-            const auto bounds = bounds_of(host, known[i], clocks[known[i]], orders);
-            if (bounds.empty())
-                continue;
-            fit(clocks[host], bounds);
-            if (clocks[host].uncertainty && clocks[known[i]].uncertainty)
-                *clocks[host].uncertainty += *clocks[known[i]].uncertainty;
-            else
-                clocks[host].uncertainty.reset();
-            is_known[host] = true;
-            known.push_back(host);
-        }
-    }
-    return clocks;
-}
-
-void correct(History& history, const std::vector<HostClock>& clocks, const std::vector<Host>& host_of)
-{
-    for (std::size_t i = 0; i < history.timelines.size(); ++i) {
-        const HostClock& clock = clocks[host_of[i]];
-        Series<Step>& steps = history.timelines[i].steps;
-        for (std::size_t step = 0; step < steps.size(); ++step) {
-            // A clock that was set back cannot make time go back.
-            const std::int64_t earliest = step > 0 ? steps[step - 1].end : INT64_MIN;
-            steps[step].begin = std::max(clock.corrected(steps[step].begin), earliest);
-            steps[step].end = std::max(clock.corrected(steps[step].end), steps[step].begin);
-        }
-    }
+    return hosts_of(project).size() > 1 ? compare_clocks(ClockOrderFinder(project).find())
+                                        : std::vector<HostClock>();
 }
 
 std::int64_t count_reversed(const History& history)

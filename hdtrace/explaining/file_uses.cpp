@@ -71,8 +71,7 @@ void FileUses::accessed(const Call& call, const Operation& operation)
         std::clamp<std::int64_t>(operation.call->integer("actual").value_or(asked), 0, asked);
     if (const auto offset = operation.call->integer("offset"))
         place(*use, operation.rank, *offset, size, is_write);
-    const Access access = {operation.time, operation.end, size, static_cast<std::int32_t>(operation.rank),
-                           is_write};
+    const Access access = {operation.time, operation.end, size, is_write};
     if (operation.rid >= 0)
         m_pending.insert_or_assign({operation.rank, operation.rid}, Pending{use, access});
     else
@@ -158,16 +157,15 @@ std::int64_t FileUses::bytes_written(const Written& written, std::int64_t begin,
     return bytes;
 }
 
-void FileUses::finish(const std::function<std::int64_t(std::int64_t, std::int64_t)>& corrected,
-                      std::int64_t run_time)
+void FileUses::finish(std::int64_t run_time)
 {
     for (auto& [ignored, pending] : m_pending) // no call tells when they ended
         add(*pending.use, pending.access);
     m_pending.clear();
     for (auto& [file, accesses] : m_accesses) {
         for (Access& access : accesses) {
-            access.begin = known_time(corrected(access.rank, known_time(access.begin)));
-            access.end = std::max(access.begin, known_time(corrected(access.rank, known_time(access.end))));
+            access.begin = known_time(access.begin);
+            access.end = std::max(access.begin, known_time(access.end));
         }
         std::ranges::sort(accesses, {}, &Access::begin);
         std::vector<FilePhase>& phases = m_phases[file];

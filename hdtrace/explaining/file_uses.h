@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,9 +63,8 @@ class FileUses : public EventVisitor {
     void accessed(const Call& call, const Operation& operation) override;
     void completed(const Call& call, const Completion& completion) override;
 
-    /// @p corrected gives the time for one that the clock of a process showed; the run takes @p run_time.
-    void finish(const std::function<std::int64_t(std::int64_t rank, std::int64_t time)>& corrected,
-                std::int64_t run_time);
+    /// The run takes @p run_time.
+    void finish(std::int64_t run_time);
 
     /// By file, call and site; calls that neither read nor write are among them.
     std::vector<const FileUse*> uses() const;
@@ -80,7 +78,6 @@ class FileUses : public EventVisitor {
         std::int64_t begin;
         std::int64_t end;
         std::int64_t bytes;
-        std::int32_t rank;
         bool is_write;
     };
     struct Pending {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hdtrace/explaining/clocks.h"
+
 namespace hdtrace {
 namespace {
 
@@ -22,10 +24,23 @@ Selection all_of(const Project& project)
     return with_regions(project, std::move(all));
 }
 
+/// Older projects do not tell how their hosts' clocks differ.
+std::shared_ptr<const OpenedProject> with_clocks(std::shared_ptr<const OpenedProject> project)
+{
+    if (!project->project.clocks.empty())
+        return project;
+    std::vector<HostClock> clocks = compare_clocks(*project);
+    if (clocks.empty())
+        return project;
+    Project corrected = project->project;
+    corrected.clocks = std::move(clocks);
+    return std::make_shared<const OpenedProject>(std::move(corrected));
+}
+
 } // namespace
 
 HistoryReader::HistoryReader(std::shared_ptr<const OpenedProject> project, TimeInterval interval)
-    : m_project(std::move(project)), m_interval(inside_part(m_project->project, interval)),
+    : m_project(with_clocks(std::move(project))), m_interval(inside_part(m_project->project, interval)),
       m_states(m_project->traces, all_of(m_project->project)), m_epochs(m_project->objects),
       m_messages(m_project->objects, [this](const Message& message) { add_message(message); }),
       m_collectives(m_project->objects, [this](const Collective& collective) { add_collective(collective); }),
@@ -293,40 +308,14 @@ void HistoryReader::end_gatherings()
     m_ends.clear();
 }
 
-void HistoryReader::correct_clocks()
-{
-    const std::vector<std::string>& levels = m_project->project.levels;
-    const auto level = static_cast<std::size_t>(std::ranges::find(levels, "Hostname") - levels.begin());
-    std::map<std::string, std::uint32_t> numbers;
-    std::vector<std::string> hosts;
-    m_host_of.resize(m_history.timelines.size());
-    for (const TraceFile& trace : m_project->traces) {
-        const std::string host = level < trace.labels.size() ? trace.labels[level] : std::string();
-        const auto [number, is_new] = numbers.try_emplace(host, static_cast<std::uint32_t>(hosts.size()));
-        if (is_new)
-            hosts.push_back(host);
-        m_host_of[timeline_of(trace.rank, trace.thread)] = number->second;
-    }
-    m_clocks = compare_clocks(m_history, hosts, m_host_of);
-    if (hosts.size() > 1)
-        correct(m_history, m_clocks, m_host_of);
-}
-
 void HistoryReader::finish()
 {
     m_messages.finish();
     m_collectives.finish();
     end_gatherings();
-    correct_clocks();
     m_epochs.add_needs(m_history);
     add_lives();
-    m_file_uses.finish(
-        [this](std::int64_t rank, std::int64_t time) {
-            const auto timeline = m_timelines.lower_bound({rank, 0});
-            return timeline == m_timelines.end() ? time
-                                                 : m_clocks[m_host_of[timeline->second]].corrected(time);
-        },
-        m_history.end() - m_history.begin());
+    m_file_uses.finish(m_history.end() - m_history.begin());
     const bool is_everything =
         m_interval.begin == TimeInterval().begin && m_interval.end == TimeInterval().end;
     if (!is_everything)

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/explaining/clocks.h"
 #include "hdtrace/explaining/file_uses.h"
 #include "hdtrace/explaining/history.h"
 #include "hdtrace/explaining/window_epochs.h"
@@ -35,10 +34,9 @@ class HistoryReader : EventVisitor {
     /// ReadError.
     bool read(std::size_t states);
 
+    /// With clocks, by which the history's times are corrected, if there are several hosts.
     const std::shared_ptr<const OpenedProject>& project() const { return m_project; }
     const History& history() const { return m_history; }
-    /// Of the hosts; the history's times are corrected by them.
-    const std::vector<HostClock>& clocks() const { return m_clocks; }
     const FileUses& file_uses() const { return m_file_uses; }
     const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
 
@@ -71,7 +69,6 @@ class HistoryReader : EventVisitor {
     void add_step(std::uint32_t timeline, Place place, std::int64_t begin, std::int64_t end);
     void add_lives();
     void end_gatherings();
-    void correct_clocks();
     void finish();
 
     std::uint32_t timeline_of(std::int64_t rank, std::int64_t thread) const;
@@ -95,8 +92,6 @@ class HistoryReader : EventVisitor {
     CollectiveMatcher m_collectives;
     FileUses m_file_uses;
     EventWalk m_walk{this, &m_messages, &m_collectives, &m_file_uses};
-    std::vector<HostClock> m_clocks;
-    std::vector<std::uint32_t> m_host_of; ///< by timeline: position in the clocks
     bool m_at_end = false;
 };
 

@@ -67,4 +67,14 @@ std::optional<std::int64_t> parse_time(std::string_view seconds)
     return negative ? -time : time;
 }
 
+std::string seconds_text(std::int64_t nanoseconds)
+{
+    const auto size =
+        nanoseconds < 0 ? -static_cast<std::uint64_t>(nanoseconds) : static_cast<std::uint64_t>(nanoseconds);
+    constexpr std::uint64_t second = nanoseconds_per_second;
+    const std::string fraction = std::to_string(size % second);
+    return (nanoseconds < 0 ? "-" : "") + std::to_string(size / second) + "." +
+           std::string(9 - fraction.size(), '0') + fraction;
+}
+
 } // namespace hdtrace

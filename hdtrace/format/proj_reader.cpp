@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hdtrace/format/call_site_list.h"
+#include "hdtrace/format/clock_list.h"
 #include "hdtrace/format/file.h"
 #include "hdtrace/format/proj_xml.h"
 #include "hdtrace/format/run_reader.h"
@@ -194,6 +195,8 @@ void read_section(XmlReader& xml, const Element& section, Project& project)
         read_call_sites(xml, project);
     else if (section.name == "WorldList")
         read_worlds(xml, project);
+    else if (section.name == "ClockList")
+        read_clocks(xml, project);
     else if (section.name == "Run")
         project.run = detail::read_run(xml);
     else
@@ -287,6 +290,7 @@ Project read_from(const std::string& path, detail::ByteSource& source)
     for_each_child(xml, [&](const Element& section) { read_section(xml, section, project); });
     xml.next();
     project.process_count = process_count.value_or(size_of_world(project));
+    correct_run(project);
     return project;
 }
 

@@ -12,6 +12,7 @@
 #include "hdtrace/format/call_site.h"
 #include "hdtrace/format/element.h"
 #include "hdtrace/format/errors.h"
+#include "hdtrace/format/host_clock.h"
 #include "hdtrace/format/run.h"
 
 namespace hdtrace {
@@ -139,6 +140,9 @@ struct Project {
     std::vector<SiteIds> site_ids;
     std::vector<World> worlds; ///< in the order of their ranks; none if all processes are of one
     std::vector<ForeignRanks> foreign_ranks;
+    /// Of the hosts, if they were compared. Times in `run` are corrected, and so are those of all readers of
+    /// the project's traces.
+    std::vector<HostClock> clocks;
     std::vector<ProcessFiles> trace_files; ///< in the order of their ranks; none if the names tell
     Run run;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -32,6 +33,16 @@ std::int64_t number_at(const Project& project, std::string_view level, const std
                                                                      : otherwise;
 }
 
+/// By host, of those that differ.
+std::map<std::string, std::shared_ptr<const HostClock>> clocks_of(const Project& project)
+{
+    std::map<std::string, std::shared_ptr<const HostClock>> clocks;
+    for (const HostClock& clock : project.clocks)
+        if (!clock.is_right())
+            clocks.try_emplace(clock.host, std::make_shared<const HostClock>(clock));
+    return clocks;
+}
+
 std::optional<std::int64_t> time_in(const Element& fact, std::string_view name)
 {
     const auto text = fact.find(name);
@@ -43,17 +54,33 @@ std::optional<std::int64_t> time_in(const Element& fact, std::string_view name)
 std::vector<TraceFile> traces_of(const Project& project)
 {
     std::vector<TraceFile> traces;
+    const auto clocks = clocks_of(project);
     const std::vector<std::string> paths = project.trace_paths();
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const std::vector<std::string>& labels = project.leaves[i];
         const std::int64_t rank = number_at(project, "Rank", labels, -1);
+        const auto clock = clocks.empty() ? clocks.end() : clocks.find(host_of(project, labels));
         traces.push_back(
             {paths[i], rank, number_at(project, "Thread", labels, 0), labels,
-             project.worlds.empty() ? nullptr : std::make_shared<const ProjectRanks>(project, rank)});
+             project.worlds.empty() ? nullptr : std::make_shared<const ProjectRanks>(project, rank),
+             clock == clocks.end() ? nullptr : clock->second});
     }
     std::ranges::stable_sort(traces, {},
                              [](const TraceFile& trace) { return std::pair(trace.rank, trace.thread); });
     return traces;
+}
+
+std::string host_of(const Project& project, const std::vector<std::string>& labels)
+{
+    const auto level =
+        static_cast<std::size_t>(std::ranges::find(project.levels, "Hostname") - project.levels.begin());
+    return level < std::min(labels.size(), project.levels.size()) ? labels[level] : std::string();
+}
+
+std::int64_t recorded_begin(const TraceFile& trace, TimeInterval interval)
+{
+    return trace.clock && interval.begin != TimeInterval().begin ? trace.clock->recorded(interval.begin)
+                                                                 : interval.begin;
 }
 
 TimeInterval part_in(const Project& project)
@@ -86,13 +113,17 @@ bool Selection::wants(const State& state) const
 TraceStream::TraceStream(TraceFile trace, Selection selection, const ReadOptions& options)
     : m_trace(std::move(trace)), m_selection(std::move(selection)), m_reader(m_trace.path, options)
 {
-    m_reader.seek(m_selection.interval.begin);
+    if (m_trace.clock)
+        m_correction.emplace(m_trace.clock);
+    m_reader.seek(recorded_begin(m_trace, m_selection.interval));
     m_at_end = !m_selection.wants(m_trace);
 }
 
 bool TraceStream::next(State& state)
 {
     while (!m_at_end && m_reader.next(state)) {
+        if (m_correction)
+            m_correction->correct(state);
         m_at_end = state.time > m_selection.interval.end;
         if (!m_selection.wants(state))
             continue;

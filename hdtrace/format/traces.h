@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hdtrace/calls/calls.h"
+#include "hdtrace/format/host_clock.h"
 #include "hdtrace/format/proj_reader.h"
 #include "hdtrace/format/project_ranks.h"
 #include "hdtrace/format/trc_reader.h"
@@ -24,11 +26,16 @@ struct TraceFile {
     std::vector<std::string> labels; ///< its path in the project's topology, e.g. node01, 0, 0
     /// What the ranks in it mean; null if they are those in the project.
     std::shared_ptr<const ProjectRanks> ranks = nullptr;
+    /// What has to be added to the times in it; null if nothing has to be.
+    std::shared_ptr<const HostClock> clock = nullptr;
 };
 
 /// The traces of a project, by rank and thread; those without ranks in the order of the project. Whether they
 /// exist is not checked.
 std::vector<TraceFile> traces_of(const Project& project);
+
+/// On which host a trace was recorded; empty if the project's levels do not tell.
+std::string host_of(const Project& project, const std::vector<std::string>& labels);
 
 /// Nanoseconds since the epoch; both ends belong to it.
 struct TimeInterval {
@@ -42,6 +49,10 @@ struct TimeInterval {
         return moment >= begin && (moment < end || end == std::numeric_limits<std::int64_t>::max());
     }
 };
+
+/// From when on states of a trace have to be read for those in the interval, by the clock that it was
+/// recorded with.
+std::int64_t recorded_begin(const TraceFile& trace, TimeInterval interval);
 
 /// Which time a project is of that was made of a part of another one (`Part` in its `Run`).
 TimeInterval part_in(const Project& project);
@@ -76,9 +87,9 @@ class TraceStream {
     /// Opens the trace. Throws OpenError, ReadError.
     TraceStream(TraceFile trace, Selection selection, const ReadOptions& options = {});
 
-    /// Reads the next state or event of the top level, with ranks in the project; @p state's memory is used
-    /// again. False behind the last
-    /// one. Throws ReadError for what is not a trace, and the same again if it is called again.
+    /// Reads the next state or event of the top level, with ranks in the project and corrected times; @p
+    /// state's memory is used again. False behind the last one. Throws ReadError for what is not a trace, and
+    /// the same again if it is called again.
     bool next(State& state);
 
     const TraceFile& trace() const { return m_trace; }
@@ -92,6 +103,7 @@ class TraceStream {
     TraceFile m_trace;
     Selection m_selection;
     TrcReader m_reader;
+    std::optional<TimeCorrection> m_correction;
     bool m_at_end = false;
 };
 

@@ -37,9 +37,8 @@ double number_in(std::string_view text)
 } // namespace
 
 TimelineReader::TimelineReader(std::shared_ptr<const OpenedProject> project, const History& history,
-                               const std::vector<WaitState>& waits, const std::vector<PathPart>& path,
-                               const std::vector<HostClock>& clocks)
-    : m_project(std::move(project)), m_history(history), m_waits(waits), m_path(path), m_clocks(clocks),
+                               const std::vector<WaitState>& waits, const std::vector<PathPart>& path)
+    : m_project(std::move(project)), m_history(history), m_waits(waits), m_path(path),
       m_begin(history.begin()), m_duration(history.end() - history.begin()),
       m_parts(parts_for(history.timelines.size())), m_threads(history.timelines.size()),
       m_shares(history.timelines.size(), Shares(m_parts, m_duration)), m_lanes(history.timelines.size()),
@@ -57,35 +56,14 @@ TimelineReader::TimelineReader(std::shared_ptr<const OpenedProject> project, con
 
 void TimelineReader::add_hosts()
 {
-    const std::vector<std::string>& levels = m_project->project.levels;
-    const auto level = static_cast<std::size_t>(std::ranges::find(levels, "Hostname") - levels.begin());
-    for (const TraceFile& trace : m_project->traces) {
-        const std::uint32_t number = *lane_of(trace.rank, trace.thread);
-        Lane& lane = m_lanes[number];
-        lane.host = level < trace.labels.size() ? trace.labels[level] : std::string();
-        const auto clock = std::ranges::find(m_clocks, lane.host, &HostClock::host);
-        m_threads[number].host = static_cast<std::uint32_t>(clock - m_clocks.begin());
-    }
+    for (const TraceFile& trace : m_project->traces)
+        m_lanes[*lane_of(trace.rank, trace.thread)].host = host_of(m_project->project, trace.labels);
 }
 
 const std::uint32_t* TimelineReader::lane_of(std::int64_t rank, std::int64_t thread) const
 {
     const auto found = m_numbers.find({rank, thread});
     return found == m_numbers.end() ? nullptr : &found->second;
-}
-
-// As the history has it, which was corrected only if there are several clocks.
-std::int64_t TimelineReader::time(const Thread& thread, std::int64_t time) const
-{
-    const bool is_corrected = m_clocks.size() > 1 && thread.host < m_clocks.size();
-    return (is_corrected ? m_clocks[thread.host].corrected(time) : time) - m_begin;
-}
-
-// The threads of a process are on one host.
-std::int64_t TimelineReader::time_of(std::int64_t rank, std::int64_t when) const
-{
-    const auto first = m_numbers.lower_bound({rank, 0});
-    return first == m_numbers.end() ? when - m_begin : time(m_threads[first->second], when);
 }
 
 std::uint32_t TimelineReader::name_number(const std::string& name)
@@ -118,7 +96,7 @@ void TimelineReader::enter(const Call& call)
     const CallSite* const site = m_project->objects.call_site(call.trace.rank, call.state);
     const std::int32_t site_number = site ? position_in(m_project->project.call_sites, *site) + 1 : 0;
     const auto [phrase, numbers] = m_phrases.say(call);
-    const std::int64_t begin = time(thread, call.state.time), end = time(thread, call.state.end);
+    const std::int64_t begin = since_begin(call.state.time), end = since_begin(call.state.end);
     thread.calls.add({begin, end, static_cast<std::uint32_t>(call.nesting), phrase,
                       static_cast<std::uint32_t>(site_number)},
                      numbers);
@@ -131,7 +109,7 @@ void TimelineReader::leave(const Call& call)
     if (call.own_region == RegionPaths::outside)
         return;
     Thread& thread = m_threads[*lane_of(call.trace.rank, call.trace.thread)];
-    thread.marks.push_back({time(thread, call.state.time), time(thread, call.state.end),
+    thread.marks.push_back({since_begin(call.state.time), since_begin(call.state.end),
                             name_number(call.state.name), static_cast<std::uint32_t>(call.depth), 0, 0});
 }
 
@@ -139,7 +117,7 @@ void TimelineReader::mark(const Call& call)
 {
     Thread& thread = m_threads[*lane_of(call.trace.rank, call.trace.thread)];
     const auto value = call.state.find("value");
-    const std::int64_t when = time(thread, call.state.time);
+    const std::int64_t when = since_begin(call.state.time);
     thread.marks.push_back(
         {when, when, name_number(call.state.text("name").empty() ? call.state.name : call.state.text("name")),
          static_cast<std::uint32_t>(call.depth), value ? number_in(*value) : 0,
@@ -162,10 +140,9 @@ std::string TimelineReader::pack_messages(std::vector<Message>& messages) const
     std::int64_t last = 0;
     for (const Message& message : messages) {
         const std::uint32_t source = *lane_of(message.source, message.send->thread);
-        const Thread& receiver = m_threads[*lane_of(message.destination, message.receive->thread)];
-        const std::int64_t end = time(receiver, message.receive->end);
+        const std::int64_t end = since_begin(message.receive->end);
         ends.add_signed(end - last);
-        durations.add_signed(end - time(m_threads[source], message.send->time));
+        durations.add_signed(end - since_begin(message.send->time));
         sources.add(source);
         sizes.add(static_cast<std::uint64_t>(std::max<std::int64_t>(message.receive->size, 0)));
         tags.add_signed(message.tag);
@@ -203,7 +180,7 @@ std::string TimelineReader::pack_marks(std::vector<Mark>& marks)
 void TimelineReader::finish()
 {
     m_messages.finish();
-    m_files.finish([this](std::int64_t rank, std::int64_t when) { return time_of(rank, when); });
+    m_files.finish([this](std::int64_t, std::int64_t when) { return since_begin(when); });
     for_each_wait(m_history, m_waits, [&](const WaitState& wait, std::int64_t begin, std::int64_t end) {
         m_shares[wait.call.timeline].add(Shares::waiting, begin - m_begin, end - m_begin);
     });

@@ -1,6 +1,6 @@
 // timeline.h - all that a picture of a run over time shows, packed for the page that draws it.
 //
-//     hdtrace::report::TimelineReader reader(project, history, waits, path, clocks);
+//     hdtrace::report::TimelineReader reader(project, history, waits, path);
 //     while (reader.read(1000)) {
 //     }
 //     reader.lanes(), reader.shares(), ...
@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "hdtrace/analysis/opened_project.h"
-#include "hdtrace/explaining/clocks.h"
 #include "hdtrace/explaining/critical_path.h"
 #include "hdtrace/explaining/history.h"
 #include "hdtrace/explaining/wait_states.h"
@@ -46,8 +45,7 @@ class TimelineReader : EventVisitor {
   public:
     /// Throws OpenError, ReadError.
     TimelineReader(std::shared_ptr<const OpenedProject> project, const History& history,
-                   const std::vector<WaitState>& waits, const std::vector<PathPart>& path,
-                   const std::vector<HostClock>& clocks);
+                   const std::vector<WaitState>& waits, const std::vector<PathPart>& path);
     TimelineReader(const TimelineReader&) = delete;
     TimelineReader& operator=(const TimelineReader&) = delete;
 
@@ -77,7 +75,6 @@ class TimelineReader : EventVisitor {
     };
     /// What is collected for a lane while traces are read.
     struct Thread {
-        std::uint32_t host = 0;
         CallBlocks calls;
         std::vector<Mark> marks;
         std::vector<Message> messages;
@@ -90,8 +87,7 @@ class TimelineReader : EventVisitor {
     void add_message(const Message& message);
     void add_hosts();
     void finish();
-    std::int64_t time(const Thread& thread, std::int64_t time) const;
-    std::int64_t time_of(std::int64_t rank, std::int64_t time) const;
+    std::int64_t since_begin(std::int64_t time) const { return time - m_begin; }
     std::uint32_t name_number(const std::string& name);
     std::string pack_messages(std::vector<Message>& messages) const;
     static std::string pack_marks(std::vector<Mark>& marks);
@@ -101,7 +97,6 @@ class TimelineReader : EventVisitor {
     const History& m_history;
     const std::vector<WaitState>& m_waits;
     const std::vector<PathPart>& m_path;
-    const std::vector<HostClock>& m_clocks;
     const std::int64_t m_begin, m_duration;
     std::size_t m_parts;
     std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> m_numbers; ///< of lanes by rank and thread

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import profiles
 from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project, restrict_umask
@@ -52,6 +52,7 @@ class Project(Closing, Figures):
     communicators: the communicators, with their members
     windows: the windows for one-sided communication, with their members
     worlds: those with an MPI_COMM_WORLD of their own, where processes have spawned others; ranks are those in the project
+    clocks: what is added to the times of each `host`, as in `analyze().clocks`: all times are corrected already
     file_labels, communicator_labels, window_labels: a name for each of them that no other one has; calls, messages
         and columns name them so
     datatypes: by rank, then by id
@@ -77,6 +78,7 @@ class Project(Closing, Figures):
         self.communicators: list[Communicator] = project.communicators
         self.windows: list[Window] = project.windows
         self.worlds: list[World] = project.worlds
+        self.clocks: list[dict[str, Any]] = project.clocks
         self.file_labels: list[str] = project.file_labels
         self.communicator_labels: list[str] = project.communicator_labels
         self.window_labels: list[str] = project.window_labels

@@ -16,6 +16,7 @@
 #include <pybind11/stl.h>
 
 #include "hdtrace/explaining/causes.h"
+#include "hdtrace/explaining/clocks.h"
 #include "hdtrace/explaining/critical_path.h"
 #include "hdtrace/explaining/efficiencies.h"
 #include "hdtrace/explaining/history_reader.h"
@@ -40,15 +41,15 @@ double seconds(std::int64_t nanoseconds)
 
 /// All that is computed from a history, once it is whole.
 struct Explained {
-    /// Several things at a time.
+    /// Several things at a time, but not those that need most memory.
     explicit Explained(const History& history) : waits(find_wait_states(history)), use(history, waits)
     {
         auto finding_phases = std::async(std::launch::async, [&] { return find_phases(history); });
         auto finding_causes = std::async(std::launch::async, [&] { return find_causes(history, waits); });
         path = find_critical_path(history, waits);
         on_path = profile_of(path, history, waits);
-        efficiencies = Efficiencies(history, waits);
         causes = finding_causes.get();
+        efficiencies = Efficiencies(history, waits);
         phases = finding_phases.get();
     }
 
@@ -270,28 +271,14 @@ class Explanation {
         return rows;
     }
 
-    py::list clocks() const
-    {
-        py::list rows;
-        for (const HostClock& clock : m_reader.clocks()) {
-            py::list parts;
-            for (const HostClock::Part& part : clock.parts)
-                parts.append(row("from", part.from, "offset", seconds(part.offset), "drift", part.drift));
-            rows.append(row("host", file_text(clock.host), "offset", seconds(clock.parts.front().offset),
-                            "drift", clock.parts.front().drift, "uncertainty",
-                            clock.uncertainty ? py::object(py::float_(*clock.uncertainty / 1e9)) : py::none(),
-                            "parts", parts));
-        }
-        return rows;
-    }
+    py::list clocks() const { return clock_rows(project()); }
     std::int64_t reversed_messages() const { return count_reversed(history()); }
 
     /// All of it over time.
     std::unique_ptr<report::TimelineReader> timeline() const
     {
         const Explained& all = explained();
-        return std::make_unique<report::TimelineReader>(m_reader.project(), history(), all.waits, all.path,
-                                                        m_reader.clocks());
+        return std::make_unique<report::TimelineReader>(m_reader.project(), history(), all.waits, all.path);
     }
 
     py::list causes() const

@@ -13,6 +13,7 @@
 
 #include "hdtrace/analysis/in_flight.h"
 #include "hdtrace/analysis/trace_part.h"
+#include "hdtrace/explaining/clock_orders.h"
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/left_out.h"
 #include "hdtrace/format/oversubscription.h"
@@ -206,6 +207,36 @@ template <class Object, class Find> auto of_call(Find find)
 
 } // namespace
 
+py::list clock_rows(const OpenedProject& project)
+{
+    py::list rows;
+    for (const std::string& host : hosts_of(project)) {
+        const auto seconds = [](auto nanoseconds) { return static_cast<double>(nanoseconds) / 1e9; };
+        const auto& clocks = project.project.clocks;
+        const auto found = std::ranges::find(clocks, host, &HostClock::host);
+        HostClock clock = found == clocks.end() ? HostClock() : *found;
+        if (clocks.empty() && rows.empty())
+            clock.uncertainty = 0; // others differ from it
+        py::list parts;
+        for (const HostClock::Part& part : clock.parts) {
+            py::dict row;
+            row["from"] = part.from;
+            row["offset"] = seconds(part.offset);
+            row["drift"] = part.drift;
+            parts.append(row);
+        }
+        py::dict row;
+        row["host"] = file_text(host);
+        row["offset"] = seconds(clock.parts.front().offset);
+        row["drift"] = clock.parts.front().drift;
+        row["uncertainty"] =
+            clock.uncertainty ? py::object(py::float_(seconds(*clock.uncertainty))) : py::none();
+        row["parts"] = parts;
+        rows.append(row);
+    }
+    return rows;
+}
+
 void bind_project(py::module_& module)
 {
     bind_objects(module);
@@ -244,6 +275,7 @@ void bind_project(py::module_& module)
         .def_property_readonly("windows", field(&Project::windows))
         .def_property_readonly("worlds", field(&Project::worlds))
         .def_property_readonly("datatypes", field(&Project::datatypes))
+        .def_property_readonly("clocks", &clock_rows)
         .def_property_readonly("call_sites",
                                [](const ProjectPointer& project) {
                                    std::vector<std::shared_ptr<CallSite>> sites;

@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include <pybind11/pybind11.h>
+
 #include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/format/trc_reader.h"
 
@@ -27,5 +29,8 @@ inline std::shared_ptr<CallSite> shared_site(const std::shared_ptr<const OpenedP
 {
     return site ? std::shared_ptr<CallSite>(project, const_cast<CallSite*>(site)) : nullptr;
 }
+
+/// One for each host of the project, as docs/analyze.md says.
+pybind11::list clock_rows(const OpenedProject& project);
 
 } // namespace hdtrace

@@ -1,10 +1,13 @@
 """Hosts whose clocks differ, as they would stand in the traces of a run whose true times are known."""
 import random
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import hdtrace
 import pytest
+from support.runs import BUILD, run_with_tracer
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "python"))
 from projects_of_lines import HEAD, project_text  # noqa: E402
@@ -112,3 +115,133 @@ def test_messages_in_one_direction_bound_one_side(tmp_path):
     assert analysis.clocks[1]["uncertainty"] is None
     assert analysis.clocks[1]["offset"] == pytest.approx(7, abs=0.001)
     assert analysis.reversed_messages == 0
+
+
+def test_hosts_fit_all_that_they_talk_to(tmp_path):
+    """The first host says little of the others, which talk to each other a lot."""
+    luck = random.Random(2)
+    clocks = [Clock(0), Clock(5_000_000, 80e-6), Clock(-1_000_000_000, -90e-6)]
+    lines = ["" for _ in clocks]
+    now = START
+    for turn in range(400):
+        first, second = (0, 1) if turn % 100 == 0 else (0, 2) if turn % 100 == 50 else (1, 2)
+        for one, other in ((first, second), (second, first)):
+            arrives = now + LATENCY + luck.randrange(LATENCY * (20 if first == 0 else 1))
+            lines[one] += message("Send", now, now + 1000, other, clocks[one])
+            lines[other] += message("Recv", now, arrives, one, clocks[other])
+            now = arrives + 500_000
+    with hdtrace.open(write(tmp_path, clocks, lines)) as project:
+        analysis = project.analyze()
+    assert analysis.reversed_messages == 0
+    first, second = [row["drift"] + clock.drift for row, clock in zip(analysis.clocks[1:], clocks[1:])]
+    assert first == pytest.approx(second, abs=2e-6), "of each other much is known"
+    assert analysis.clocks[1]["uncertainty"] * 1e9 > LATENCY
+
+
+OFFSET, DRIFT = 2_500_000_000, 90_000  # nanoseconds, and in a second
+
+
+@pytest.fixture(scope="module", params=[(OFFSET, DRIFT), (-OFFSET, -DRIFT)], ids=["ahead", "behind"])
+def run(request, tmp_path_factory):
+    """A real run, half of whose processes were on a host whose clock is wrong, and how it is wrong."""
+    offset, drift = request.param
+    base = time.time_ns()
+    env = {"TEST_CLOCK_BASE": base, "TEST_CLOCK_OFFSET": offset, "TEST_CLOCK_DRIFT": drift}
+    run = run_with_tracer("hosts", 4, tmp_path_factory.mktemp("hosts"), env={name: str(value) for name, value in env.items()})
+    (path,) = run.trace_directory.glob("*.proj")
+    with hdtrace.open(path) as project:
+        yield project, lambda shown: base + (shown - offset - base) / (1 + drift * 1e-9)
+
+
+def test_times_of_a_real_run_are_right(run):
+    project, true_time = run
+    right, wrong = sorted(project.clocks, key=lambda clock: len(clock["host"]))
+    assert (right["offset"], right["drift"], right["uncertainty"]) == (0, 0, 0)
+    messages = project.messages().to_dataframe()
+    between = messages[messages.source % 2 != messages.destination % 2]
+    durations = between.receive_end - between.send_start
+    assert len(between) == 1200 and durations.min() > 0
+    shown = [call for thread in project.threads if thread.rank % 2 for call in hdtrace.read_trace(thread.path)]
+    corrected = [call for call in project.calls(rank=[1, 3])]
+    shown.sort(key=lambda call: call.time)
+    errors = [abs(now.time - true_time(was.time)) for was, now in zip(shown, corrected)]
+    rounding = 1000  # and what the clocks of processes on one host differ
+    assert len(shown) == len(corrected)
+    assert sorted(errors)[len(errors) // 2] < durations.min() + rounding
+    assert max(errors[2:-2]) < 2 * durations.min() + rounding, "between the first message and the last one"
+    assert max(errors) <= wrong["uncertainty"] * 1e9 + rounding
+
+
+def test_commands_have_corrected_times(run, tmp_path):
+    project, true_time = run
+
+    def output(command, *arguments):
+        return subprocess.run([BUILD / "bin/hdtrace", command, project.path, *arguments], capture_output=True, text=True, check=True, timeout=60).stdout
+
+    table = [line.split() for line in output("info").splitlines() if line.startswith(project.clocks[0]["host"])]
+    assert len(table) == 2 and float(table[1][1]) == pytest.approx(project.clocks[1]["offset"], abs=1e-6)
+    assert "reversed" not in output("check")
+    assert project.analyze().clocks == project.clocks
+
+    calls = list(project.calls())
+    middle = calls[len(calls) // 2].time
+    part = output("extract", "--interval", f"{(middle - project.start) / 1e9:.9f}..", "-o", tmp_path / "part")
+    with pytest.warns(hdtrace.MergeWarning, match="part of a project"), hdtrace.open(tmp_path / "part") as extracted:
+        assert [call.time for call in extracted.calls()][-100:] == [call.time for call in calls][-100:], part
+        inside = [call for call in calls if call.end >= middle]
+        assert len([call for call in extracted.calls() if call.end >= middle]) == len(inside)
+    assert [(call.rank, call.time) for call in project.calls(interval=(middle, None))] == [(call.rank, call.time) for call in inside]
+
+
+def clock_list(*clocks):
+    return f"<ClockList>{''.join(clocks)}</ClockList></Application>"
+
+
+def part(start, offset, drift):
+    return f'<Part from="{start}" offset="{offset}" drift="{drift}"/>'
+
+
+def open_with(directory, list_of_clocks, lines):
+    path = write(directory, [Clock() for _ in lines], lines)
+    path.write_text(path.read_text().replace("</Application>", list_of_clocks))
+    hdtrace.validate(path)
+    return hdtrace.open(path)
+
+
+def test_readers_add_what_the_project_tells(tmp_path):
+    lines = "".join(f"<Barrier cid='0' time='{second}.000000000' end='{second}.500000000' />\n" for second in range(10))
+    clocks = clock_list(f'<Clock host="host1" uncertainty="0.000001000">{part("1000.000000000", "-1.000000000", "0.1")}{part("1005.000000000", "2.000000000", "0")}</Clock>',
+                        '<Clock host="host0"/>')
+    with open_with(tmp_path, clocks, [lines, lines]) as project:
+        times = [call.time - 1000 * 10**9 for call in project.calls(rank=1)]
+        assert times == [round(1e9 * (second - 1 + second * 0.1 if second < 5 else second + 2)) for second in range(10)]
+        assert [call.time for call in project.calls(rank=0)] == [(1000 + second) * 10**9 for second in range(10)]
+        late = project.calls(rank=1, interval=(1007 * 10**9, 1009 * 10**9))
+        assert [call.time for call in late] == [(1000 + second) * 10**9 for second in (7, 8, 9)]
+        first, second = sorted(project.clocks, key=lambda clock: clock["host"])
+        assert (first["uncertainty"], second["uncertainty"]) == (None, 1e-6)
+
+
+def test_time_does_not_go_back_where_a_clock_was_set(tmp_path):
+    lines = "".join(f"<Barrier cid='0' time='{second}.000000000' end='{second}.500000000' />\n" for second in range(6))
+    clocks = clock_list(f'<Clock host="host0">{part("1000.000000000", "0.000000000", "0")}{part("1003.000000000", "-2.000000000", "0")}</Clock>')
+    with open_with(tmp_path, clocks, [lines]) as project:
+        calls = [(call.time / 1e9 - 1000, call.end / 1e9 - 1000) for call in project.calls()]
+    assert calls == [(0, 0.5), (1, 1.5), (2, 2.5), (2.5, 2.5), (2.5, 2.5), (3, 3.5)]
+
+
+@pytest.mark.parametrize("clock", [part("x", "0.000000000", "0"), part("1.000000000", "9000000000.000000000", "0"), part("1.000000000", "0.000000000", "0.6"),
+                                   part("2.000000000", "0.000000000", "0") + part("1.000000000", "0.000000000", "0"), "<Part/>"])
+def test_clocks_that_cannot_be(tmp_path, clock):
+    path = write(tmp_path, [Clock()], [""])
+    path.write_text(path.read_text().replace("</Application>", clock_list(f'<Clock host="host0">{clock}</Clock>')))
+    with pytest.raises(hdtrace.ReadError, match="clock"):
+        hdtrace.open(path)
+
+
+def test_messages_that_stay_reversed_are_found(tmp_path):
+    lines = [message("Send", START + 10_000, START + 11_000, 1, Clock()), message("Recv", START, START + 7_000, 0, Clock())]
+    with open_with(tmp_path, clock_list('<Clock host="host0"/>', '<Clock host="host1"/>'), lines) as project:
+        (finding,) = [finding for finding in project.checker().read(1000) if finding.kind == "reversed-message"]
+    assert (finding.rank, finding.severity) == (1, "warning")
+    assert finding.text == "1 message from host0 to host1 seems to be received before being sent, by up to 0.000003000 s"

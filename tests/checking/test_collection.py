@@ -47,7 +47,7 @@ def test_there_are_programs_of_each_kind(programs):
     kinds = tomllib.loads((SOURCE / "hdtrace/checking/kinds.toml").read_text(encoding="utf-8"))
     described = {kind for program in programs for kind in program.kinds}
     assert described <= set(kinds)
-    of_files = {"missing", "cut-off", "reference", "schema", "unfinished"}
+    of_files = {"missing", "cut-off", "reference", "schema", "unfinished", "reversed-message"}
     assert set(kinds) - described == of_files
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from .._hdtrace import CallSite, printable
 from ..analysis import Analysis, Rows
 from ..project import Project
-from .output import Progress, duration, oversubscription, print_json, site_fields, size, table, warn_of_missing
+from .output import Progress, clock_table, duration, oversubscription, print_json, site_fields, size, table, warn_of_missing
 from .selection import absolute_interval, several_projects
 
 VERSION = 1  # of the JSON
@@ -184,14 +184,8 @@ def _findings(rows: Rows) -> str:
 
 
 def _clocks(analysis: Analysis) -> str:
-    rows = [
-        [printable(row["host"]), f"{row['offset']:+.9f}", f"{row['drift'] * 1e6:+.3f}", len(row["parts"]) - 1 or "",
-         "unknown" if row["uncertainty"] is None else f"{row['uncertainty']:.9f}"]
-        for row in analysis.clocks
-    ]
-    heads = ["clock of host", "seconds added", "drift in ppm", "times set", "uncertainty"]
     reversed_ones = analysis.reversed_messages
-    return table(heads, rows, heads[1:]) + (f"{reversed_ones:,} messages seem to be received before they are sent\n" if reversed_ones else "")
+    return clock_table(analysis.clocks) + (f"{reversed_ones:,} messages seem to be received before they are sent\n" if reversed_ones else "")
 
 
 def scaling(analyses: list[Analysis]) -> dict[str, list[float]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._hdtrace import printable, printable_lines
 from ..project import Project
-from .output import print_json, table
+from .output import clock_table, print_json, table
 from .run import describe_run, run_tables, settings_text
 
 
@@ -32,6 +32,7 @@ def describe(project: Project) -> dict[str, Any]:
         "description": project.description,
         "processes": project.process_count,
         "hosts": sorted({process.host for process in project.processes}),
+        "clocks": project.clocks,
         "threads": [{"rank": one.rank, "thread": one.thread, "trace": one.path} for one in project.threads],
         "worlds": [
             {"uid": one.uid, "first_rank": one.first_rank, "processes": one.size} for one in project.worlds
@@ -64,6 +65,8 @@ def _text(about: dict[str, Any], run: list[str]) -> str:
     if about["worlds"]:
         rows = [[one["uid"], one["first_rank"], one["processes"]] for one in about["worlds"]]
         parts.append(table(["world", "first rank", "processes"], rows, ["first rank", "processes"]))
+    if about["clocks"][1:]:
+        parts.append(clock_table(about["clocks"]))
     parts.append(
         table(
             ["communicator", "processes", "uid"],

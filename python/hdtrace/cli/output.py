@@ -102,6 +102,17 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: Itera
 _GAP = "  "  # between columns
 
 
+def clock_table(clocks: Iterable[dict[str, Any]]) -> str:
+    """What is added to the times of each host."""
+    rows = [
+        [clock["host"], f"{clock['offset']:+.9f}", f"{clock['drift'] * 1e6:+.3f}", len(clock["parts"]) - 1 or "",
+         "unknown" if clock["uncertainty"] is None else f"{clock['uncertainty']:.9f}"]
+        for clock in clocks
+    ]
+    heads = ["clock of host", "seconds added", "drift in ppm", "times set", "uncertainty"]
+    return table(heads, rows, heads[1:])
+
+
 def seconds(nanoseconds: int) -> str:
     return f"{nanoseconds / 1e9:.6f}"
 
