@@ -20,17 +20,12 @@ struct Meeting {
 /// Threads that have not met for so many calls are compared from there on, as comparing takes its time.
 constexpr std::uint32_t most_steps = 65536;
 
-/// Where two threads met.
-struct LastMeeting {
-    std::uint32_t step = 0;  ///< of the first thread
-    std::uint32_t other = 0; ///< of the second one
-};
-
 /// Steps at which threads met each other.
 class Meetings {
   public:
     explicit Meetings(const History& history) : m_history(history), m_of(history.timelines.size())
     {
+        reserve();
         for (std::size_t i = 0; i < history.needs.size(); ++i) {
             const StepId call = history.needs[i].call;
             m_of[call.timeline].push_back({call.step, static_cast<std::uint32_t>(i), false});
@@ -44,30 +39,44 @@ class Meetings {
             std::ranges::stable_sort(meetings, {}, &Meeting::step);
     }
 
-    /// Where the threads of two steps last met before both.
-    std::optional<LastMeeting> last_before(StepId one, StepId other) const
+    /// When the threads of two steps last met before both; nothing if they never did.
+    std::optional<std::int64_t> last_before(StepId one, StepId other) const
     {
-        const auto at_one = search(one, other, 0);
-        const std::int64_t earliest = at_one ? m_history.step({one.timeline, at_one->step}).begin : INT64_MIN;
-        if (const auto at_other = search(other, one, earliest))
-            return LastMeeting{at_other->other, at_other->step};
-        return at_one;
+        const auto at_one = search(one, other, INT64_MIN);
+        const auto at_other = search(other, one, at_one.value_or(INT64_MIN));
+        return at_other ? std::max(at_one.value_or(INT64_MIN), *at_other) : at_one;
     }
 
   private:
+    /// Not more memory than they need, as there are as many as calls.
+    void reserve()
+    {
+        std::vector<std::size_t> counts(m_of.size());
+        for (std::size_t i = 0; i < m_history.needs.size(); ++i)
+            ++counts[m_history.needs[i].call.timeline];
+        for (std::size_t i = 0; i < m_history.gatherings.size(); ++i)
+            for (const Gathering::Member& member : m_history.gatherings[i].members)
+                counts[member.end.timeline] += member.has_ended;
+        for (std::size_t i = 0; i < counts.size(); ++i)
+            m_of[i].reserve(counts[i]);
+    }
+
     /// Of what is known at the first thread; nothing if it was before @p earliest.
-    std::optional<LastMeeting> search(StepId behind, StepId with, std::int64_t earliest) const
+    std::optional<std::int64_t> search(StepId behind, StepId with, std::int64_t earliest) const
     {
         const std::vector<Meeting>& meetings = m_of[behind.timeline];
         auto meeting = std::ranges::lower_bound(meetings, behind.step, {}, &Meeting::step);
         while (meeting != meetings.begin()) {
             --meeting;
-            if (behind.step - meeting->step > most_steps)
+            const StepId step{behind.timeline, meeting->step};
+            if (behind.step - meeting->step > most_steps || m_history.step(step).end <= earliest)
                 return {};
-            if (m_history.step({behind.timeline, meeting->step}).end <= earliest)
-                return {};
-            if (const auto other = other_of(*meeting, with.timeline); other && *other < with.step)
-                return LastMeeting{meeting->step, *other};
+            const auto other = other_of(*meeting, with.timeline);
+            if (!other || *other >= with.step)
+                continue;
+            const Step &here = m_history.step(step), &there = m_history.step({with.timeline, *other});
+            // A message is there once both have come; members of an operation have met when they leave it.
+            return meeting->is_gathering ? std::max(here.end, there.end) : std::max(here.begin, there.begin);
         }
         return {};
     }
@@ -91,6 +100,7 @@ class Meetings {
 /// What a thread did in some time.
 struct Profile {
     ActivityTimes times;
+    std::int64_t begin = 0;
     std::int64_t waiting = 0; ///< for others
     const WaitState* first_wait = nullptr;
     const WaitState* last_wait = nullptr; ///< behind it
@@ -128,9 +138,9 @@ class CauseFinder {
     {
         const WaitState& wait = m_all_waits[number];
         m_is_shared_out[number] = true;
-        const auto met = m_meetings.last_before(wait.call, wait.cause);
-        profile(m_waiting, wait.call, met ? std::optional(met->step) : std::nullopt);
-        profile(m_late, wait.cause, met ? std::optional(met->other) : std::nullopt);
+        const auto since = comparable_since(wait.call, wait.cause);
+        profile(m_waiting, wait.call, since);
+        profile(m_late, wait.cause, since);
 
         const double waited_more =
             static_cast<double>(std::max<std::int64_t>(m_late.waiting - m_waiting.waiting, 0));
@@ -155,24 +165,45 @@ class CauseFinder {
             pass_on((own + inherited) * (waited_more / total));
     }
 
-    /// What a thread did before a step, since another one.
-    void profile(Profile& profile, StepId before, std::optional<std::uint32_t> since)
+    /// From when on what the threads of two steps did before them is compared. From the same moment on, what
+    /// the late one did longer is not less than what the other one waits. Nothing: from their beginnings.
+    std::optional<std::int64_t> comparable_since(StepId one, StepId other) const
+    {
+        auto since = m_meetings.last_before(one, other);
+        if (since) // it may have been there already when they met
+            since = std::min(*since, m_history.step(one).begin);
+        for (const StepId before : {one, other})
+            if (before.step > most_steps)
+                since = std::max(since.value_or(INT64_MIN),
+                                 m_history.step({before.timeline, before.step - most_steps}).end);
+        return since;
+    }
+
+    /// What a thread did before a step, since a moment.
+    void profile(Profile& profile, StepId before, std::optional<std::int64_t> since)
     {
         const Timeline& timeline = m_history.timelines[before.timeline];
-        if (before.step > most_steps)
-            since = std::max(since.value_or(0), before.step - most_steps);
-        const std::int64_t begin = since ? timeline.steps[*since].end : timeline.begin();
-        const std::int64_t end = m_history.step(before).begin;
+        profile.begin = since.value_or(timeline.begin());
         profile.times.clear();
         profile.waiting = 0;
-        profile.first_wait = m_waits.from({before.timeline, since ? *since + 1 : 0});
-        profile.last_wait = m_waits.from(before);
-        for (const WaitState* wait = profile.first_wait; wait < profile.last_wait; ++wait)
-            profile.waiting += can_inherit(wait) ? wait->time : 0;
-        visit_activities(m_history, m_waits, before.timeline, begin, end,
+        profile.first_wait = profile.last_wait = m_waits.from(before);
+        for (; profile.first_wait != m_waits.begin(before.timeline); --profile.first_wait) {
+            const WaitState* const wait = profile.first_wait - 1;
+            if (m_history.step(wait->call).end <= profile.begin)
+                break;
+            profile.waiting += can_inherit(wait) ? time_behind(*wait, profile.begin) : 0;
+        }
+        visit_activities(m_history, m_waits, before.timeline, profile.begin, m_history.step(before).begin,
                          [&](Activity activity, std::int64_t from, std::int64_t to) {
                              profile.times[activity] += to - from;
                          });
+    }
+
+    /// Of a wait state that has a cause: it is at the beginning of its call.
+    std::int64_t time_behind(const WaitState& wait, std::int64_t moment) const
+    {
+        const std::int64_t begin = m_history.step(wait.call).begin;
+        return std::max<std::int64_t>(begin + wait.time - std::max(begin, moment), 0);
     }
 
     void add(const WaitState& wait, Activity activity, double direct, double propagated)
@@ -196,7 +227,8 @@ class CauseFinder {
         for (const WaitState* wait = m_late.first_wait; wait < m_late.last_wait; ++wait)
             if (can_inherit(wait))
                 m_inherited[static_cast<std::size_t>(wait - m_all_waits.data())] +=
-                    time * static_cast<double>(wait->time) / static_cast<double>(m_late.waiting);
+                    time * static_cast<double>(time_behind(*wait, m_late.begin)) /
+                    static_cast<double>(m_late.waiting);
     }
 
     std::vector<Cause> sorted() const

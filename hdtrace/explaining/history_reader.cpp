@@ -10,6 +10,9 @@ namespace {
 constexpr std::uint32_t none = UINT32_MAX;
 // Traces may hold any times: differences of these fit into 64 bits.
 constexpr std::int64_t latest = std::int64_t{1} << 61;
+// MPI libraries buffer messages that are smaller. Larger ones that were not complete before their receive
+// began have waited for it.
+constexpr std::int64_t least_awaited = 4096;
 
 bool is_intercommunicator(const Communicator& communicator)
 {
@@ -168,8 +171,14 @@ std::optional<StepId> HistoryReader::find(std::int64_t rank, std::int64_t thread
 
 void HistoryReader::started(const Call&, const Operation& operation)
 {
-    if (operation.rid >= 0 && operation.facts->sends == SendMode::synchronous)
-        m_synchronous[{operation.rank, operation.rid}];
+    if (operation.rid < 0)
+        return;
+    const RequestId request{operation.rank, operation.rid};
+    if (operation.facts->sends == SendMode::synchronous)
+        m_synchronous[request];
+    else if (operation.facts->sends == SendMode::standard &&
+             operation.call->integer(operation.facts->sent_size).value_or(0) >= least_awaited)
+        m_synchronous[request].is_certain = false;
 }
 
 void HistoryReader::completed(const Call& call, const Completion& completion)
@@ -195,7 +204,8 @@ void HistoryReader::completed(const Call& call, const Completion& completion)
 
 void HistoryReader::add_synchronous(const SynchronousSend& send)
 {
-    m_history.needs.push_back({*send.end, *send.receive, WaitKind::late_receiver});
+    if (send.is_certain || m_history.step(*send.end).end >= m_history.step(*send.receive).begin)
+        m_history.needs.push_back({*send.end, *send.receive, WaitKind::late_receiver});
 }
 
 void HistoryReader::add_message(const Message& message)
@@ -227,8 +237,10 @@ void HistoryReader::add_message(const Message& message)
             add_synchronous(found->second);
             m_synchronous.erase(found);
         }
-    } else if (m_history.place(*send).call->sends == SendMode::synchronous && *send != *posted) {
-        add_synchronous({send, posted});
+    } else if (const SendMode mode = m_history.place(*send).call->sends; *send != *posted) {
+        const bool may_wait = mode == SendMode::standard && message.send->size >= least_awaited;
+        if (mode == SendMode::synchronous || may_wait)
+            add_synchronous({send, posted, mode == SendMode::synchronous});
     }
 }
 

@@ -51,8 +51,9 @@ class HistoryReader : EventVisitor {
     template <class Value> using ByRequest = std::unordered_map<RequestId, Value, RequestHash>;
     /// A send that is complete when its receive has begun.
     struct SynchronousSend {
-        std::optional<StepId> end;     ///< the call that completed it
-        std::optional<StepId> receive; ///< the call that began to receive it
+        std::optional<StepId> end = {};     ///< the call that completed it
+        std::optional<StepId> receive = {}; ///< the call that began to receive it
+        bool is_certain = true;             ///< else only if it was not complete before
     };
 
     void enter(const Call& call) override;

@@ -26,6 +26,13 @@ void sort_by_step(std::vector<std::vector<Part>>& parts)
         std::ranges::stable_sort(of_timeline, {}, &Part::step);
 }
 
+/// Not more memory than they need, as there are as many as calls.
+void reserve(std::vector<std::vector<Part>>& parts, const std::vector<std::size_t>& counts)
+{
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        parts[i].reserve(counts[i]);
+}
+
 /// Those of a list that belong to a step, if steps are asked for in their order.
 class Cursor {
   public:
@@ -107,6 +114,10 @@ class Replay {
 
     void add_needs()
     {
+        std::vector<std::size_t> counts(m_needs.size());
+        for (std::size_t i = 0; i < m_history.needs.size(); ++i)
+            ++counts[m_history.needs[i].call.timeline];
+        reserve(m_needs, counts);
         for (std::size_t i = 0; i < m_history.needs.size(); ++i) {
             const StepId call = m_history.needs[i].call;
             m_needs[call.timeline].push_back({call.step, static_cast<Number>(i), 0});
@@ -116,6 +127,14 @@ class Replay {
 
     void add_gatherings()
     {
+        std::vector<std::size_t> arrivals(m_arrivals.size()), ends(m_ends.size());
+        for (std::size_t i = 0; i < m_history.gatherings.size(); ++i)
+            for (const auto& [call, end, has_ended] : m_history.gatherings[i].members) {
+                ++arrivals[call.timeline];
+                ends[end.timeline] += has_ended;
+            }
+        reserve(m_arrivals, arrivals);
+        reserve(m_ends, ends);
         m_meetings.resize(m_history.gatherings.size());
         for (std::size_t i = 0; i < m_history.gatherings.size(); ++i) {
             const Gathering& gathering = m_history.gatherings[i];

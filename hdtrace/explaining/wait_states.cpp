@@ -23,6 +23,7 @@ class WaitFinder {
         mark_wrong_orders();
         add_completions();
         std::ranges::stable_sort(m_waits, {}, &WaitState::call);
+        m_waits.shrink_to_fit();
         return std::move(m_waits);
     }
 
@@ -158,7 +159,9 @@ class WaitFinder {
         }
     }
 
-    /// A receiver that waits for a message while one that was sent before is received after it.
+    /// A receiver that waits for a message while one that was sent before is received after it. Not if it
+    /// gives something to others between them, as that may be what it waits for: so it is with neighbours of
+    /// which one is a step ahead.
     void mark_wrong_orders()
     {
         std::vector<std::vector<std::uint32_t>> needs_of(m_history.timelines.size());
@@ -172,13 +175,26 @@ class WaitFinder {
             std::ranges::sort(*needs, std::ranges::greater(), call_of);
             std::int64_t earliest_later = std::numeric_limits<std::int64_t>::max();
             auto later = needs->begin();
+            std::size_t step = m_history.timelines[timeline].steps.size(); // those from here on are known
             for (; wait != m_waits.rend() && wait->call.timeline == timeline; ++wait) {
-                for (; later != needs->end() && call_of(*later) > wait->call; ++later)
-                    earliest_later = std::min(earliest_later, begin_of(m_history.needs[*later].of));
+                while (step > wait->call.step + 1) {
+                    --step;
+                    for (; later != needs->end() && call_of(*later).step >= step; ++later)
+                        earliest_later = std::min(earliest_later, begin_of(m_history.needs[*later].of));
+                    if (gives({timeline, static_cast<std::uint32_t>(step)}))
+                        earliest_later = std::numeric_limits<std::int64_t>::max();
+                }
                 if (wait->kind == WaitKind::late_sender && earliest_later < begin_of(wait->cause))
                     wait->kind = WaitKind::wrong_order;
             }
         }
+    }
+
+    bool gives(StepId step) const
+    {
+        const CallFacts* const call = m_history.place(step).call;
+        return call && (call->sends != SendMode::none || call->collective != CollectiveKind::none ||
+                        call->progress == CallProgress::activates);
     }
 
     const History& m_history;

@@ -1,9 +1,16 @@
 """Real programs whose waiting has known causes; test_figures.py says how large the figures have to be."""
 import subprocess
+import sys
 from collections import defaultdict
+from pathlib import Path
 
+import hdtrace
 import pytest
+from exact_runs import barrier, compute, exchange, lines_of, receive, send, send_and_receive
 from support.runs import BUILD
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "python"))
+from projects_of_lines import write_project  # noqa: E402
 
 RANKS = 4
 
@@ -74,3 +81,63 @@ def test_several_runs(trace):
     assert "2 processes" in table[0] and "4 processes" in table[0]
     (scalability,) = [line.split()[-2:] for line in table if line.startswith("computational scalability")]
     assert float(scalability[0]) == 1 and 0.25 < float(scalability[1]) < 1
+
+
+def tolerated(seconds):
+    return pytest.approx(seconds, abs=0.02 * seconds + 0.001)
+
+
+ALL = range(RANKS)
+STEPS = range(20)
+
+
+def neighbours(rank):
+    return (rank - 1) % RANKS, (rank + 1) % RANKS
+
+
+def stencil(rank):
+    return [step for _ in STEPS for step in (exchange(*neighbours(rank)), compute(0.3 if rank == 2 else 0.1))]
+
+
+def ring(rank):
+    return [step for _ in STEPS for step in (compute(0.3 if rank == 2 else 0.1), send_and_receive((rank + 1) % RANKS, (rank - 1) % RANKS))]
+
+
+def pipeline(rank):
+    steps = [[receive(rank - 1)] * (rank > 0) + [compute(0.3 if rank == 2 else 0.1)] + [send(rank + 1)] * (rank + 1 < RANKS) for _ in STEPS]
+    return [step for one in steps for step in one]
+
+
+def farm(rank):
+    """The master's part of each task takes longest."""
+    if rank == 2:
+        return [step for _ in STEPS for worker in (0, 1, 3) for step in (receive(worker), compute(0.1), send(worker))]
+    return [step for _ in STEPS for step in (send(2), receive(2), compute(0.01))]
+
+
+@pytest.mark.parametrize("program, others", [(stencil, 0), (ring, 0), (farm, 0), (pipeline, 0.5)], ids=lambda value: getattr(value, "__name__", ""))
+def test_one_late_rank_costs_all_waiting(program, others, tmp_path):
+    """Whatever the way in which others depend on it, also by others again; a pipeline has to be filled first."""
+    with hdtrace.open(write_project(tmp_path, *lines_of(*map(program, ALL)))) as project:
+        analysis = project.analyze()
+    assert {row["kind"] for row in analysis.wait_states if row["seconds"] > 0.01} <= {"late-sender", "wait-at-finalize"}
+    waiting = sum(row["seconds"] for row in analysis.wait_states if row["cause"])
+    planted = sum(row["seconds"] for row in analysis.causes if row["rank"] == 2 and row["activity"] == "computation")
+    assert waiting > 3 and waiting - planted <= others + 0.02 * waiting + 0.001
+
+
+def test_two_late_ranks_share_the_cost(tmp_path):
+    """Rank 1 is late in each step; rank 3 in one by more."""
+    programs = [[step for number in STEPS for step in (compute(0.1 + 0.05 * (rank == 1) + 0.4 * (rank == 3 and number == 5)), barrier())] for rank in ALL]
+    with hdtrace.open(write_project(tmp_path, *lines_of(*programs))) as project:
+        analysis = project.analyze()
+    cost = defaultdict(float)
+    for row in analysis.causes:
+        if row["activity"] == "computation":
+            cost[row["rank"]] += row["seconds"]
+    assert cost[1] == tolerated(0.05 * 3 * 19) and cost[3] == tolerated(0.4 * 2 + 0.35)
+
+
+def test_neighbours_that_are_ahead_are_no_wrong_order(tmp_path):
+    with hdtrace.open(write_project(tmp_path, *lines_of(*map(stencil, ALL)))) as project:
+        assert "wrong-order" not in {row["kind"] for row in project.analyze().wait_states}
