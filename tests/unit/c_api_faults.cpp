@@ -105,7 +105,8 @@ TEST_F(ApiFaults, AStateThatCannotBeKeptIsBalanced)
     largest_allocation = SIZE_MAX;
     hdT_logStateStart(trace, "Kept");
     EXPECT_EQ(hdT_logStateEnd(trace), 0);
-    EXPECT_EQ(finalize(), 0);
+    EXPECT_EQ(finalize(), -1);
+    EXPECT_EQ(errno, HD_ERR_REFUSED);
     EXPECT_EQ(occurrences(trc(), "<Kept time='T' end='T' />\n"), 1u);
     EXPECT_EQ(occurrences(trc(), "Lost"), 0u);
 }
@@ -128,9 +129,10 @@ TEST_F(ApiFaults, WhatCannotBeAddedIsLeftOut)
     EXPECT_EQ(errno, ENOMEM);
     EXPECT_EQ(hdT_writeInfo(trace, "Line kept=1"), 0);
     EXPECT_EQ(hdT_logStateEnd(trace), 0);
-    EXPECT_EQ(finalize(), 0);
+    EXPECT_EQ(finalize(), -1);
+    EXPECT_EQ(errno, HD_ERR_REFUSED);
     EXPECT_EQ(occurrences(trc(), "<A kept='1' time='T' end='T' />\n"), 1u);
-    EXPECT_EQ(occurrences(info(), "\nLine kept=1\nEnd states=1 dropped=0\n"), 1u);
+    EXPECT_EQ(occurrences(info(), "\nLine kept=1\nEnd states=1 dropped=0 refused=5\n"), 1u);
 }
 
 TEST_F(ApiFaults, AFullDiskIsToldByTheNextCallAndByFinalize)
