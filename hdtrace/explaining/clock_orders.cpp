@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "hdtrace/explaining/wait_kinds.h"
-#include "hdtrace/format/read_ahead.h"
+#include "hdtrace/format/merged_traces.h"
 
 namespace hdtrace {
 namespace {
@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t most_pieces = 1 << 18; // of all pairs of hosts together
 constexpr std::size_t fewest_pieces = 16;    // of one pair
 constexpr std::size_t compared_at_once = 32;
+constexpr std::size_t memory_of_blocks =
+    32 << 20; // merging needs little memory, and has no use for a second thread
 
 Selection all_states()
 {
@@ -123,11 +125,11 @@ ClockOrderFinder::ClockOrderFinder(const OpenedProject& project)
 
 HostOrders ClockOrderFinder::find()
 {
-    ReadAhead states(m_project.existing_traces(), all_states());
+    MergedTraces states(m_project.existing_traces(), all_states(), memory_of_blocks);
     EventWalk walk({this, &m_messages, &m_collectives});
     try {
-        while (const ReadAhead::Item* const item = states.next())
-            walk.add(*item->trace, item->state);
+        while (const State* const state = states.next())
+            walk.add(states.trace(), *state);
     } catch (const ReadError&) {
         // Whoever wants to know what is in the traces is told.
     }

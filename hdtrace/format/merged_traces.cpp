@@ -19,9 +19,8 @@ struct Stream {
 using Head = std::pair<std::int64_t, std::size_t>;
 
 // Whatever the number of traces is, their blocks together need about as much memory.
-ReadOptions options_for(std::size_t traces)
+ReadOptions options_for(std::size_t traces, std::size_t memory)
 {
-    constexpr std::size_t memory = 256 << 20;
     constexpr std::size_t smallest = 4 << 10;
     ReadOptions options;
     options.block_size = std::clamp(memory / (traces + 1), smallest, options.block_size);
@@ -58,11 +57,11 @@ std::string to_string(const MissingEnd& end)
     return end.path + ": " + end.what + " is missing";
 }
 
-MergedTraces::MergedTraces(std::vector<TraceFile> traces, const Selection& selection)
+MergedTraces::MergedTraces(std::vector<TraceFile> traces, const Selection& selection, std::size_t memory)
     : m_merging(std::make_unique<Merging>())
 {
     std::erase_if(traces, [&](const TraceFile& trace) { return !selection.wants(trace); });
-    const ReadOptions options = options_for(traces.size());
+    const ReadOptions options = options_for(traces.size(), memory);
     for (TraceFile& trace : traces)
         m_merging->streams.push_back({TraceStream(std::move(trace), selection, options), {}});
 }

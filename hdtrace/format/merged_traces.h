@@ -34,8 +34,13 @@ class MergedTraces {
     /// Up to so many files are kept open; with more traces each is opened for each block.
     static constexpr std::size_t most_open_files = 256;
 
-    /// Opens all traces that are selected. Throws OpenError, ReadError.
-    explicit MergedTraces(std::vector<TraceFile> traces, const Selection& selection = {});
+    /// What the blocks of all traces together need at most, in bytes, if there are not very many traces.
+    static constexpr std::size_t usual_memory = 256 << 20;
+
+    /// Opens all traces that are selected. With less memory each is opened more often. Throws OpenError,
+    /// ReadError.
+    explicit MergedTraces(std::vector<TraceFile> traces, const Selection& selection = {},
+                          std::size_t memory = usual_memory);
     ~MergedTraces();
     MergedTraces(MergedTraces&&) noexcept;
     MergedTraces& operator=(MergedTraces&&) noexcept;
