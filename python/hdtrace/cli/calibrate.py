@@ -27,6 +27,7 @@ _PROGRAM = "hdtrace-measure"
 # Whose algorithms of operations SimGrid knows. Those of MPICH end SimGrid 3.32 with an invalid pointer in some replays.
 _ALGORITHMS = ("ompi", "mpich", "default")
 _OPERATIONS = ("Barrier", "Bcast", "Reduce", "Allreduce", "Gather", "Scatter", "Allgather", "Alltoall")
+_REPLAYED_AS = {"Comm_split_type": "Allgather"}  # what else the program calls, and what processes exchange for it
 _FEWEST_HOSTS = 64
 _FEWEST_ROUNDS = 10  # the program makes other calls, too
 _SHORTEST = 1e-6  # seconds
@@ -91,7 +92,7 @@ class Replay:
     def __init__(self, project: Project, folder: Path) -> None:
         self._processes = project.process_count
         self._folder = folder
-        measured = project.calls(rank=0, name=_OPERATIONS)
+        measured = project.calls(rank=0, name=[*_OPERATIONS, *_REPLAYED_AS])
         self._measured = [(call.name, call.integer("size") or 0, (call.end - call.time) / 1e9) for call in measured]
         traces = Path(project.path).parent
         _succeed([beside_this("hdtrace-convert"), "--quiet", "--to", "tit", "-o", folder / "replay", traces], folder)
@@ -113,11 +114,12 @@ class Replay:
     def compare(self, platform: Path) -> list[Comparison]:
         """Raises _Failure."""
         replayed = self.operations(platform)
-        if [name for name, _, _ in self._measured] != [name for name, _ in replayed]:
+        if [_REPLAYED_AS.get(name, name) for name, _, _ in self._measured] != [name for name, _ in replayed]:
             raise _Failure("the replay has other operations than the trace")
         times: dict[tuple[str, int], list[tuple[float, float]]] = defaultdict(list)
         for (name, count, time), (_, simulated) in zip(self._measured, replayed):
-            times[name, count].append((time, simulated))
+            if name in _OPERATIONS:
+                times[name, count].append((time, simulated))
         return [Comparison(name, count, *map(median, zip(*pairs))) for (name, count), pairs in times.items() if len(pairs) >= _FEWEST_ROUNDS]
 
 
