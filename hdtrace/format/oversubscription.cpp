@@ -70,8 +70,6 @@ struct Host {
 
 std::map<std::string, Host> hosts_of(const Project& project)
 {
-    const auto level =
-        static_cast<std::size_t>(std::ranges::find(project.levels, "Hostname") - project.levels.begin());
     const ToldProcessors processors(project.run);
     std::map<std::int64_t, const RunProcess*> processes;
     for (const RunProcess& process : project.run.processes)
@@ -80,12 +78,12 @@ std::map<std::string, Host> hosts_of(const Project& project)
     std::map<std::string, Host> hosts;
     std::int64_t last_rank = -1;
     for (const TraceFile& trace : traces_of(project)) { // in the order of their ranks
-        if (trace.rank == last_rank || level >= trace.labels.size())
+        if (trace.rank == last_rank)
             continue;
         last_rank = trace.rank;
         const auto process = processes.find(trace.rank);
-        hosts[trace.labels[level]].add(processors.find(trace.rank),
-                                       process == processes.end() ? nullptr : process->second);
+        hosts[host_of(project, trace.labels)].add(processors.find(trace.rank),
+                                                  process == processes.end() ? nullptr : process->second);
     }
     return hosts;
 }

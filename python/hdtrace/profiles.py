@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ._hdtrace import Statistics, Totals, is_call
-from .streams import STATES_BETWEEN_PAUSES
+from ._hdtrace import Totals, is_call
+from .streams import read_all
 
 if TYPE_CHECKING:
     import numpy
@@ -39,17 +39,11 @@ def mean(totals: Totals) -> float:
     return totals.time / max(totals.calls, 1)
 
 
-def _read(statistics: Statistics) -> Statistics:
-    while statistics.read(STATES_BETWEEN_PAUSES):
-        pass
-    return statistics
-
-
 def flat_profile(project: Project, by: Grouping = "call") -> pandas.DataFrame:
     import pandas
 
     by = [by] if isinstance(by, str) else list(by)
-    groups = _read(project.calls().statistics([by])).groups(by)
+    groups = read_all(project.calls().statistics([by])).groups(by)
     labels = [dict(zip(by, (int(label) if name in _NUMBERS else label for name, label in zip(by, of_group)))) for of_group, _ in groups]
     rows = [{**of_group, **values(totals)} for of_group, (_, totals) in zip(labels, groups)]
     frame = pandas.DataFrame(rows, columns=[*by, *values(Totals())]).set_index(by)
@@ -69,9 +63,7 @@ def load_imbalance(project: Project, by: str = "call") -> pandas.DataFrame:
 def communication_matrix(project: Project, what: str = "bytes") -> numpy.ndarray:
     import numpy
 
-    matrix = project.calls().message_matrix()
-    while matrix.read(STATES_BETWEEN_PAUSES):
-        pass
+    matrix = read_all(project.calls().message_matrix())
     column = ("messages", "bytes").index(what)
     sums = numpy.zeros((project.process_count, project.process_count), dtype=numpy.int64)
     for sender, receiver, *figures in matrix.cells():

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure as _Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from .._hdtrace import Explanation, MessageMatrix, TimelineReader
+from .._hdtrace import Explanation, TimelineReader
 from ..streams import read_all
 from . import colours
 
@@ -91,13 +91,10 @@ def timeline(project: Project) -> Figure:
 
 
 def matrix(project: Project) -> Figure:
-    found: MessageMatrix = read_all(project.calls().message_matrix())
-    cells = numpy.full((project.process_count, project.process_count), numpy.nan)
-    for sender, peer, _, size in found.cells():
-        if 0 <= peer < project.process_count:
-            cells[sender, peer] = size
+    sent = project.communication_matrix("bytes")
+    cells = numpy.where(sent > 0, sent, numpy.nan)
     figure, axes = _figure(6, 5)
-    most = numpy.nanmax(cells) if not numpy.isnan(cells).all() else 1
+    most = sent.max(initial=1)
     image = axes.imshow(cells, cmap="cividis", norm=matplotlib.colors.LogNorm(1, max(most, 2)), interpolation="nearest")
     figure.colorbar(image, label="bytes sent")
     axes.set(xlabel="to rank", ylabel="from rank")
