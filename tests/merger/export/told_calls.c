@@ -33,7 +33,7 @@ static const char* text_of(const MPI_Status* status)
 static void messages(void)
 {
     int numbers[4] = {rank, 1, 2, 3}, received[4], flag, count;
-    MPI_Status status;
+    MPI_Status status = {0}; // MPICH's Probe leaves in it whether something was cancelled
     if (rank == 0) {
         MPI_Send(numbers, 3, MPI_INT, 1, 7, world);
         tell("Send count=3 datatype=INT dest=1 tag=7 comm=WORLD");
