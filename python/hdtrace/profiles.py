@@ -60,22 +60,29 @@ def load_imbalance(project: Project, by: str = "call") -> pandas.DataFrame:
     return frame.sort_values("maximum", ascending=False, kind="stable")
 
 
-def communication_matrix(project: Project, what: str = "bytes") -> numpy.ndarray:
+def _communication_matrices(project: Project) -> dict[str, numpy.ndarray]:
+    """Of messages and of bytes, for which the traces are read once."""
     import numpy
 
-    matrix = read_all(project.calls().message_matrix())
-    column = ("messages", "bytes").index(what)
-    sums = numpy.zeros((project.process_count, project.process_count), dtype=numpy.int64)
-    for sender, receiver, *figures in matrix.cells():
+    matrices = {what: numpy.zeros((project.process_count, project.process_count), dtype=numpy.int64) for what in ("messages", "bytes")}
+    for sender, receiver, messages, size in read_all(project.calls().message_matrix()).cells():
         if 0 <= receiver < project.process_count:
-            sums[sender, receiver] = figures[column]
-    return sums
+            matrices["messages"][sender, receiver] = messages
+            matrices["bytes"][sender, receiver] = size
+    return matrices
+
+
+def communication_matrix(project: Project, what: str = "bytes") -> numpy.ndarray:
+    matrices = _communication_matrices(project)
+    if what not in matrices:
+        raise ValueError(f"{what!r} is none of {', '.join(matrices)}")
+    return matrices[what]
 
 
 def communication_by_process(project: Project) -> pandas.DataFrame:
     import pandas
 
-    messages, size = communication_matrix(project, "messages"), communication_matrix(project, "bytes")
+    messages, size = _communication_matrices(project).values()
     columns = {"messages_sent": messages.sum(axis=1), "messages_received": messages.sum(axis=0), "bytes_sent": size.sum(axis=1), "bytes_received": size.sum(axis=0)}
     return pandas.DataFrame(columns).rename_axis("rank")
 
