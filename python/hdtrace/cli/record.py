@@ -149,7 +149,7 @@ def _summary(folder: Path, code: int) -> list[str]:
     project = Project(folder)
     head = f"{project.name}: {project.process_count} processes, {len({process.host for process in project.processes})} host(s)"
     if _calls_in(project) > _MOST_CALLS:
-        return [f"{head}, {_calls_in(project):,} calls, exit code {code}"]
+        return [f"{head}, {_calls_in(project):,} calls, exit code {code}", *oversubscription(project)]
     statistics = project.calls().statistics()
     with Progress("counting") as progress:
         while statistics.read(STATES_BETWEEN_PAUSES):
