@@ -295,7 +295,7 @@ CallColumns Gathering::columns()
 
 CallTable::CallTable(std::shared_ptr<const OpenedProject> project, Selection selection)
     : m_project(std::move(project)), m_wanted(selection),
-      m_read(with_regions(m_project->project, without_names(std::move(selection)))),
+      m_read(with_regions(m_project->project, with_completions(std::move(selection)))),
       m_rows(m_project->traces.size()),
       m_reading(
           traces_by_process(m_project->existing_traces(), m_read),

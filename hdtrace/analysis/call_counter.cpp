@@ -25,6 +25,12 @@ std::optional<std::int64_t> key_in(const std::vector<Object>& list, const Object
     return object ? std::optional<std::int64_t>(position_in(list, *object)) : std::nullopt;
 }
 
+// The class of sizes that a call is in.
+CallSums::Key size_key(const Volume& volume)
+{
+    return std::bit_width(static_cast<std::uint64_t>(std::max(volume.sent, volume.received)));
+}
+
 bool is_region(const Call& call)
 {
     return call.own_region != RegionPaths::outside;
@@ -50,8 +56,10 @@ std::size_t CallCounter::read(std::size_t states)
 {
     for (std::size_t done = 0; done < states; ++done) {
         const State* const state = m_states.next();
-        if (!state)
+        if (!state) {
+            m_arrivals.finish([this](const std::shared_ptr<Awaiting>& call) { add_when_known(*call); });
             return done;
+        }
         m_place.time = std::max(m_place.time, state->time);
         ++m_place.state;
         m_walk.add(m_states.trace(), *state);
@@ -68,7 +76,8 @@ void CallCounter::enter(const Call& call)
 
 void CallCounter::mark(const Call& event)
 {
-    if (m_counting.rows.interval.counts(event.state.time) && event_kind(event.state) == EventKind::count)
+    if (m_counting.rows.wants(event.trace) && m_counting.rows.interval.counts(event.state.time) &&
+        event_kind(event.state) == EventKind::count)
         m_counters.add(event.trace, event.state);
 }
 
@@ -93,7 +102,7 @@ std::int64_t CallCounter::exclusive_time(const Call& call, std::int64_t time)
 bool CallCounter::is_selected(const Call& call)
 {
     const State& state = call.state;
-    if (!m_counting.rows.wants(state))
+    if (!m_counting.rows.wants(call.trace) || !m_counting.rows.wants(state))
         return false;
     if (m_counting.rows.interval.counts(is_region(call) ? state.end : state.time))
         return true;
@@ -106,6 +115,10 @@ void CallCounter::count(const Call& call)
 {
     const State& state = call.state;
     m_volume = m_volumes.of(call);
+    m_arrivals.complete(call, [this](const std::shared_ptr<Awaiting>& started, const Volume& more) {
+        add_moved(*started, more);
+        add_when_known(*started);
+    });
     const std::int64_t time = saturated_difference(state.end, state.time);
     const std::int64_t exclusive = exclusive_time(call, time);
     if (!is_selected(call))
@@ -124,6 +137,12 @@ void CallCounter::count(const Call& call)
                         .volume = m_volume.value_or(Volume())};
     for (const Grouping grouping : m_wanted)
         m_keys[static_cast<std::size_t>(grouping)] = key_of(grouping, call);
+    if (one.volume.posted > 0) {
+        const auto awaiting = std::make_shared<Awaiting>(Awaiting{m_keys, one});
+        awaiting->open = m_arrivals.add(call, awaiting);
+        if (awaiting->open > 0)
+            return;
+    }
     if (is_region(call)) // no call of a table by region, but one that was entered and left
         m_sums.add_region(m_keys, one);
     else
@@ -166,14 +185,21 @@ CallSums::Key CallCounter::key_of(Grouping grouping, const Call& call)
     case Grouping::size:
         break;
     }
-    return size_key();
+    return m_volume ? size_key(*m_volume) : std::nullopt;
 }
 
-CallSums::Key CallCounter::size_key() const
+void CallCounter::add_moved(Awaiting& call, const Volume& more)
 {
-    if (!m_volume)
-        return {};
-    return std::bit_width(static_cast<std::uint64_t>(std::max(m_volume->sent, m_volume->received)));
+    call.totals.volume += more;
+    call.totals.bytes = call.totals.volume.moved();
+    if (wants(Grouping::size))
+        call.keys[static_cast<std::size_t>(Grouping::size)] = size_key(call.totals.volume);
+}
+
+void CallCounter::add_when_known(Awaiting& call)
+{
+    if (--call.open == 0)
+        m_sums.add_call(call.keys, call.totals);
 }
 
 } // namespace hdtrace

@@ -1,6 +1,8 @@
 // call_counter.h - counts the calls of one process.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,6 +13,7 @@
 #include "hdtrace/analysis/by_process.h"
 #include "hdtrace/analysis/call_sums.h"
 #include "hdtrace/analysis/counter_sums.h"
+#include "hdtrace/matching/arrivals.h"
 #include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
@@ -50,7 +53,17 @@ class CallCounter : EventVisitor {
     bool is_selected(const Call& call);
     std::int64_t exclusive_time(const Call& call, std::int64_t time);
     CallSums::Key key_of(Grouping grouping, const Call& call);
-    CallSums::Key size_key() const;
+
+    /// A call that is counted when all is known that it moves.
+    struct Awaiting {
+        CallSums::Keys keys;
+        Totals totals;
+        std::size_t open = 0; ///< operations
+    };
+
+    void add_moved(Awaiting& call, const Volume& more);
+    void add_when_known(Awaiting& call);
+    bool wants(Grouping grouping) const { return std::ranges::find(m_wanted, grouping) != m_wanted.end(); }
 
     const Counting& m_counting;
     MergedTraces m_states;
@@ -61,7 +74,8 @@ class CallCounter : EventVisitor {
     std::vector<Grouping> m_wanted; ///< those of the tables
     CallSums::Keys m_keys;          ///< of the call that is counted
     std::optional<Volume> m_volume; ///< of that call
-    Place m_place;                  ///< of the state that is read
+    Arrivals<std::shared_ptr<Awaiting>> m_arrivals;
+    Place m_place; ///< of the state that is read
     /// Of each thread: how much time the calls and regions took, by their depth, that have ended since the
     /// last one above them did.
     std::map<std::int64_t, std::vector<std::int64_t>> m_inside;

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "hdtrace/matching/saturated.h"
+
 namespace hdtrace {
 namespace {
 
@@ -68,13 +70,20 @@ void CallRowReader::add_row(const Call& call)
     const TraceFile& trace = call.trace;
     const State& state = call.state;
     const std::optional<Volume> volume = m_volumes.of(call);
-    if (!m_wanted.wants(state))
+    m_arrivals.complete(call, [this](std::size_t row, const Volume& more) {
+        m_rows.sent_bytes[row] += more.sent;
+        m_rows.recv_bytes[row] += more.received;
+        m_rows.bytes[row] = saturated_sum(m_rows.sent_bytes[row], m_rows.recv_bytes[row]);
+    });
+    if (!m_wanted.wants(trace) || !m_wanted.wants(state))
         return;
     const ObjectTable& objects = m_project->objects;
     const Project& project = m_project->project;
     const Partners partners = partners_of(state);
     const auto error = state.find("rc");
 
+    if (volume && volume->posted > 0)
+        m_arrivals.add(call, m_rows.start.size());
     m_rows.thread.push_back(static_cast<std::int32_t>(trace.thread));
     m_rows.name.push_back(m_names.code_of(state.name));
     m_rows.call_class.push_back(static_cast<std::int8_t>(call.facts.call_class));

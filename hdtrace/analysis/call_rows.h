@@ -12,6 +12,7 @@
 #include "hdtrace/analysis/columns.h"
 #include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/format/merged_traces.h"
+#include "hdtrace/matching/arrivals.h"
 #include "hdtrace/matching/volumes.h"
 #include "hdtrace/matching/walk.h"
 
@@ -75,6 +76,7 @@ class CallRowReader : EventVisitor {
     Selection m_wanted;
     MergedTraces m_states;
     Volumes m_volumes{m_project->objects};
+    Arrivals<std::size_t> m_arrivals; ///< by row
     EventWalk m_walk{{this}, EventWalk::Follow::calls};
     TextIndex m_names, m_errors;
     PathIndex m_regions;

@@ -52,6 +52,12 @@ Selection without_names(Selection selection)
     return selection;
 }
 
+Selection with_completions(Selection selection)
+{
+    selection.threads.clear();
+    return without_names(std::move(selection));
+}
+
 Selection with_regions(const Project& project, Selection selection)
 {
     const auto is_region = [](const RunFact& fact) { return fact.fact.name == "Region"; };

@@ -47,6 +47,9 @@ struct OpenedProject {
 /// at any depth is selected by itself.
 Selection without_names(Selection selection);
 
+/// What has to be read to know what the selected calls received: any thread may complete what they started.
+Selection with_completions(Selection selection);
+
 /// What has to be read to know the regions that the selected calls are in: where the project tells that it
 /// has regions, also what was before the interval, and events.
 Selection with_regions(const Project& project, Selection selection);

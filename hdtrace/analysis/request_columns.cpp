@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
 namespace {
@@ -61,7 +62,9 @@ void RequestRows::started(const Call& call, const Operation& operation)
         return;
     const auto volume = m_volumes.of(call);
     const auto size = operation.call->integer("size");
-    m_posted[operation.rank][operation.rid] = size ? *size : volume ? volume->moved() : 0;
+    m_posted[operation.rank][operation.rid] = size     ? *size
+                                              : volume ? saturated_sum(volume->moved(), volume->posted)
+                                                       : 0;
 }
 
 void RequestRows::completed(const Call& call, const Completion& completion)

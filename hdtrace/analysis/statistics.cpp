@@ -27,7 +27,7 @@ Counting counting_of(const std::shared_ptr<const OpenedProject>& project, const 
 {
     const Project& opened = project->project;
     Selection rows = rows_of(opened, selection);
-    Selection read = with_prepared(opened, with_regions(opened, without_names(rows)));
+    Selection read = with_prepared(opened, with_regions(opened, with_completions(rows)));
     return {.project = project,
             .labels = GroupLabels(project),
             .tables = std::move(tables),

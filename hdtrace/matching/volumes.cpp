@@ -168,7 +168,8 @@ Volume message_volume(const CallFacts& facts, const State& call)
     if (facts.sends != SendMode::none)
         volume.sent = message_size(call, "toRank", facts.sent_size);
     if (facts.receives != ReceiveKind::none)
-        volume.received = message_size(call, "fromRank", facts.received_size);
+        (facts.progress == CallProgress::blocking ? volume.received : volume.posted) =
+            message_size(call, "fromRank", facts.received_size);
     return volume;
 }
 
@@ -191,6 +192,7 @@ Volume& Volume::operator+=(const Volume& other)
 {
     sent = saturated_sum(sent, other.sent);
     received = saturated_sum(received, other.received);
+    posted = saturated_sum(posted, other.posted);
     return *this;
 }
 
@@ -204,9 +206,11 @@ std::optional<Volume> volume_of(const ObjectTable& objects, const Call& call)
     if (facts.file != FileAccess::none) {
         const std::int64_t size =
             bytes_in(call.state, "actual").value_or(bytes_in(call.state, "size").value_or(0));
-        return facts.file == FileAccess::write  ? std::optional(Volume{size, 0})
-               : facts.file == FileAccess::read ? std::optional(Volume{0, size})
-                                                : std::nullopt;
+        if (!transfers(facts.file))
+            return std::nullopt;
+        if (facts.progress != CallProgress::blocking)
+            return Volume{.posted = size};
+        return facts.file == FileAccess::write ? Volume{.sent = size} : Volume{.received = size};
     }
     if (!exchanges_data(facts.collective)) // asked first, because the rest has to look for attributes
         return std::nullopt;

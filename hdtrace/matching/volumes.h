@@ -21,15 +21,24 @@ namespace hdtrace {
 /// - An access to a file or to a window: what is written is sent, what is read is received.
 ///
 /// What does not block counts where it is started, with what was asked for; what is prepared (`Send_init`)
-/// counts at each start. A call that failed moves nothing. Sums stop at the largest number.
+/// counts at each start. But what comes is not known then of a receive, nor what an access to a file will
+/// transfer: `posted` is what was asked for, and Arrivals tells what was moved. A call that failed moves
+/// nothing. Sums stop at the largest number.
 struct Volume {
     std::int64_t sent = 0;
     std::int64_t received = 0;
+    std::int64_t posted = 0;
 
     std::int64_t moved() const;
 
     Volume& operator+=(const Volume& other);
 };
+
+/// Whether such an access moves data.
+constexpr bool transfers(FileAccess access)
+{
+    return access == FileAccess::read || access == FileAccess::write;
+}
 
 /// What the arguments of a call say about that, whether it is prepared, started or done at once. Nothing if
 /// such calls move no data, such as a `Barrier`.

@@ -31,6 +31,7 @@ def values(totals: Totals) -> dict[str, int | float]:
         "bytes": totals.bytes,
         "sent": totals.sent,
         "received": totals.received,
+        "posted": totals.posted,
     }
 
 

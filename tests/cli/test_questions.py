@@ -71,9 +71,20 @@ def test_answers_are_of_the_page():
     assert ANSWERS.keys() <= commands and FAILING <= commands
 
 
+def printed(folder, word):
+    """By the program in Python that has this word."""
+    (program,) = [command for kind, command in COMMANDS if kind == "python" and word in command]
+    words = ["/usr/bin/python3", "-c", program]
+    return subprocess.run(words, cwd=folder, env=environment_of(folder), capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def test_the_matrix_of_a_communicator_is_one_of_processes(folder):
+    lines = printed(folder, "pivot_table")
+    assert lines[0].split()[0] == "destination" and lines[1].split() == ["communicator", "source"] and len(lines) > 2
+    assert lines[2].split()[0] == "plate"
+
+
 def test_hidden_time_is_numbers(folder):
-    """The program in Python prints what it promises."""
-    (program,) = [command for kind, command in COMMANDS if kind == "python"]
-    overlap = subprocess.run(["/usr/bin/python3", "-c", program], cwd=folder, env=environment_of(folder), capture_output=True, text=True, check=True).stdout.splitlines()
+    overlap = printed(folder, "hidden")
     assert [line.split()[0] for line in overlap] == ["rank", "0", "1", "2", "3", "Name:"]
     assert all(0 <= float(line.split()[1]) <= 1 for line in overlap[1:5])

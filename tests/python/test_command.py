@@ -125,8 +125,8 @@ def test_stats_by_several_groups_at_once(project):
 
 def test_stats_for_spreadsheets(project):
     lines = run_well("stats", project, "--by", "class,rank", "--rank", "0", "--csv").splitlines()
-    assert lines[0] == "class,rank,calls,seconds,exclusive,shortest,mean,longest,bytes,sent,received"
-    assert "point-to-point,0,1,0.5,0.5,0.5,0.5,0.5,8,8,0" in lines and len(lines) == 4
+    assert lines[0] == "class,rank,calls,seconds,exclusive,shortest,mean,longest,bytes,sent,received,posted"
+    assert "point-to-point,0,1,0.5,0.5,0.5,0.5,0.5,8,8,0,0" in lines and len(lines) == 4
 
 
 def test_who_sends_how_much_to_whom(project):
@@ -220,7 +220,7 @@ def test_stats_of_some_calls(project):
     stats = json.loads(run_well("stats", project, "--by", "call", "--by", "rank", "--call", "Type_size,Send", "--rank", "0..1", "--json"))
     assert stats["by"]["rank"].keys() == {"0", "1"} and stats["by"]["call"].keys() == {"Send", "Type_size"}
     assert stats["total"] == {"calls": 2, "seconds": pytest.approx(0.6), "exclusive": pytest.approx(0.6), "shortest": 0.1, "mean": pytest.approx(0.3),
-                              "longest": 0.5, "bytes": 8, "sent": 8, "received": 0}
+                              "longest": 0.5, "bytes": 8, "sent": 8, "received": 0, "posted": 0}
 
 
 def test_dump(project):

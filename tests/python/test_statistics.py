@@ -2,7 +2,7 @@
 import hdtrace
 import pytest
 
-from projects_of_lines import write_project
+from projects_of_lines import HEAD, write_project
 
 PROCESSES = 40
 
@@ -22,6 +22,64 @@ def statistics_of(path):
         while statistics.read(100):
             pass
         return statistics
+
+
+def receive(name, begin, size, attributes):
+    end = f"time='{begin}.000000000' end='{begin}.500000000'"
+    return f"<{name} fromRank='0' fromTag='1' cid='0' size='{size}' tid='0' {attributes} {end} />\n"
+
+
+def completion(begin, *children, name="Wait"):
+    return f"<{name} time='{begin}.000000000' end='{begin}.500000000' >{''.join(children)}</{name}>\n"
+
+
+def came(rid, size):
+    return f"<For rid='{rid}' fromRank='0' fromTag='1' size='{size}' />"
+
+
+#: What is posted and what comes: a receive, one that waits, one that nothing is told of, one that is cancelled, a persistent one that is
+#: started twice, the second time together with another one, and a file that ends early.
+RECEIVES = "".join((
+    receive("Irecv", 1, 1000, "rid='0'"), receive("Irecv", 2, 1000, "rid='1'"), completion(3, came(1, 10), came(0, 100), name="Waitall"),
+    receive("Recv", 4, 7, ""), receive("Irecv", 5, 1000, "rid='2'"),
+    receive("Irecv", 6, 1000, "rid='3'"), completion(7, "<For rid='3' cancelled='1' />"),
+    receive("Recv_init", 8, 50, "rid='4'"), receive("Recv_init", 9, 60, "rid='5'"),
+    "<Start rid='6' initRid='4' time='10.000000000' end='10.500000000' />\n", completion(11, came(6, 5)),
+    completion(12, "<Start rid='7' initRid='4' />", "<Start rid='8' initRid='5' />", name="Startall"), completion(13, came(8, 3), came(7, 4), name="Testall"),
+    "<File_iread fid='0' size='16' rid='9' offset='0' time='14.000000000' end='14.500000000' />\n", completion(15, "<For rid='9' actual='12' />")))
+
+
+def received(project, **selection):
+    with hdtrace.open(project) as opened:
+        statistics = opened.calls(**selection).statistics([["call"], ["size"]])
+        while statistics.read(100):
+            pass
+        frame = opened.calls(**selection).to_dataframe()
+        by_call = {labels[0]: (totals.received, totals.posted) for labels, totals in statistics.groups(["call"])}
+        sizes = {labels[0]: totals.calls for labels, totals in statistics.groups(["size"])}
+    assert frame.groupby("name", observed=True).recv_bytes.sum().to_dict() == {name: of[0] for name, of in by_call.items()}
+    assert (frame.bytes == frame.sent_bytes + frame.recv_bytes).all()
+    return {name: of for name, of in by_call.items() if of != (0, 0)}, sizes
+
+
+def test_a_receive_counts_what_came_and_not_what_there_was_room_for(tmp_path):
+    project = write_project(tmp_path, RECEIVES)
+    by_call, sizes = received(project)
+    assert by_call == {"Irecv": (110, 4000), "Recv": (7, 0), "Start": (5, 50), "Startall": (7, 110), "File_iread": (12, 16)}
+    assert sizes == {"0": 2, "4..7": 3, "8..15": 2, "64..127": 1}
+    assert received(project, name="Irecv")[0] == {"Irecv": (110, 4000)}
+    assert received(project, interval=(101_600_000_000, 103_900_000_000))[0] == {"Irecv": (10, 1000)}
+    assert received(project, interval=(101_000_000_000, 102_900_000_000))[0] == {"Irecv": (0, 2000)}, "before it came"
+
+
+def test_another_thread_may_complete_a_receive(tmp_path):
+    project = write_project(tmp_path, receive("Irecv", 1, 1000, "rid='0'"))
+    for thread in ('<Node name="0"/>', '<Label value="0"/>'):
+        project.write_text(project.read_text().replace(thread, thread + thread.replace("0", "1")))
+    (tmp_path / "app_node01_0_1.trc").write_text(
+        HEAD.format(rank=0).replace("thread='0'", "thread='1'") + completion(2, came(0, 10)) + "</Program>\n")
+    assert received(project)[0] == received(project, thread=0)[0] == {"Irecv": (10, 1000)}
+    assert received(project, thread=1)[0] == {}
 
 
 def labels(statistics, by):

@@ -28,17 +28,16 @@ std::string hexadecimal(std::int64_t number)
 /// What the operation moves, as far as its arguments say. What is persistent says it in another call.
 std::int64_t asked_bytes(const ObjectTable& objects, const Call& call, const Operation& operation)
 {
-    if (operation.call == &call.state) {
-        const auto volume = volume_of(objects, call);
-        return volume ? volume->moved() : 0;
-    }
+    const auto asked = [](const std::optional<Volume>& volume) {
+        return volume ? saturated_sum(volume->moved(), volume->posted) : 0;
+    };
+    if (operation.call == &call.state)
+        return asked(volume_of(objects, call));
     State described;
     static_cast<Element&>(described) = *operation.call;
     if (operation.children)
         described.children = *operation.children;
-    const auto volume =
-        volume_of(objects, {.trace = call.trace, .state = described, .facts = *operation.facts});
-    return volume ? volume->moved() : 0;
+    return asked(volume_of(objects, {.trace = call.trace, .state = described, .facts = *operation.facts}));
 }
 
 /// What was received may be less than there was room for.

@@ -182,12 +182,24 @@ void Timeline::leave(const Call& call)
     const bool is_region = call.own_region != RegionPaths::outside;
     if (!leave({call.trace.rank, call.trace.thread}, is_region, call.state.name, call.state.end))
         return m_account.dropped("ends of regions that the trace does not have the beginnings of");
-    const std::int64_t bytes = bytes_of(call, m_volumes.of(call));
+    const std::int64_t bytes = moved_bytes(call);
     if (bytes > 0 && !call.is_inside_call && !call.state.is_unfinished())
         tell(add_variable, call.state.end,
              "BYTES " + process_alias(call.trace.rank) + " " + std::to_string(bytes));
     if (!call.is_inside_call)
         m_account.exact();
+}
+
+/// What does not wait for its bytes does not count them; what completes it does.
+std::int64_t Timeline::moved_bytes(const Call& call)
+{
+    const auto volume = m_volumes.of(call);
+    std::int64_t bytes = bytes_of(call, volume);
+    m_arrivals.complete(
+        call, [&](std::monostate, const Volume& more) { bytes = saturated_sum(bytes, more.moved()); });
+    if (volume && volume->posted > 0)
+        m_arrivals.add(call, {});
+    return bytes;
 }
 
 /// States nest in Paje: those that overlap are left with it, and entered again. False if it was not entered.

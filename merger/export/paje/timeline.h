@@ -10,9 +10,11 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "hdtrace/format/objects.h"
+#include "hdtrace/matching/arrivals.h"
 #include "hdtrace/matching/volumes.h"
 #include "hdtrace/matching/walk.h"
 #include "merger/export/account.h"
@@ -69,6 +71,7 @@ class Timeline : public EventVisitor {
     void push(const ThreadId& thread, const Open& open, std::int64_t time);
     void pop(const ThreadId& thread, std::int64_t time);
     bool leave(const ThreadId& thread, bool is_region, const std::string& name, std::int64_t time);
+    std::int64_t moved_bytes(const Call& call);
     std::int64_t not_before_last(const ThreadId& thread, std::int64_t time);
     const std::string& value_of(const Open& open);
     void write(std::string_view code, std::int64_t time, std::string_view text);
@@ -80,6 +83,7 @@ class Timeline : public EventVisitor {
     TextOutput& m_output;
     Account& m_account;
     Volumes m_volumes;
+    Arrivals<std::monostate> m_arrivals; ///< whose bytes count when they come
     std::int64_t m_origin = 0, m_last = 0, m_events = 0;
     std::map<ThreadId, Thread> m_threads;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> m_waiting;

@@ -2,18 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "hdtrace/calls/special_ranks.h"
 #include "hdtrace/format/merged_traces.h"
 #include "hdtrace/format/objects.h"
+#include "hdtrace/matching/arrivals.h"
 #include "hdtrace/matching/collectives.h"
 #include "hdtrace/matching/messages.h"
 #include "hdtrace/matching/volumes.h"
@@ -172,6 +177,40 @@ void add_objects(const Project& project, const std::vector<TraceFile>& traces, R
 
 // --- what happens ---
 
+/// The row of a call that is written when all is known that it moves.
+struct KeptCall {
+    KeptCall(Row row, const Volume& moves) : volume(moves), m_values(row)
+    {
+        for (Value& value : m_values)
+            if (auto* const text = std::get_if<std::string_view>(&value))
+                *text = m_texts.emplace_back(*text);
+    }
+    KeptCall(const KeptCall&) = delete;
+    KeptCall& operator=(const KeptCall&) = delete;
+
+    std::span<const Value> row()
+    {
+        const std::size_t bytes = column("bytes");
+        m_values[bytes] = volume.moved();
+        m_values[bytes + 1] = volume.sent;
+        m_values[bytes + 2] = volume.received;
+        return m_values;
+    }
+
+    Volume volume;
+    std::size_t open = 0; ///< operations that are not completed
+
+  private:
+    static std::size_t column(std::string_view name)
+    {
+        const auto& columns = tables()[static_cast<std::size_t>(Which::calls)].columns;
+        return static_cast<std::size_t>(std::ranges::find(columns, name, &Column::name) - columns.begin());
+    }
+
+    std::vector<Value> m_values;
+    std::deque<std::string> m_texts; ///< what the values refer to
+};
+
 /// Visits the calls of all processes in the order of time, before the matchers.
 class Rows : public EventVisitor {
   public:
@@ -218,12 +257,15 @@ class Rows : public EventVisitor {
         return number_of(m_project.communicators, communicator);
     }
     void add_call(const Call& call, std::int64_t number, const Value& parent);
+    void add_call_row(const Call& call, const Volume& volume, Row row);
+    void add_when_known(KeptCall& call);
 
     const Project& m_project;
     const ObjectTable& m_objects;
     RowSink& m_sink;
     Account& m_account;
     Volumes m_volumes;
+    Arrivals<std::shared_ptr<KeptCall>> m_arrivals;
     const RegionPaths* m_regions = nullptr;
     std::int64_t m_calls = 0, m_messages = 0, m_collectives = 0;
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> m_open; ///< by thread
@@ -260,36 +302,58 @@ void Rows::add_call(const Call& call, std::int64_t number, const Value& parent)
     const Volume moved = volume.value_or(Volume());
     const std::string region = m_regions->text(call.region);
     const bool is_region = call.own_region != RegionPaths::outside;
-    add(m_sink, Which::calls,
-        {number,
-         rank,
-         call.trace.thread,
-         parent,
-         std::int64_t{call.depth},
-         std::int64_t{is_region},
-         state.name,
-         class_name(call.facts.call_class),
-         state.time,
-         state.end,
-         bytes_of(call, volume),
-         moved.sent,
-         moved.received,
-         optional(state.integer("toRank")),
-         optional(state.integer("toTag")),
-         optional(state.integer("fromRank")),
-         optional(state.integer("fromTag")),
-         optional(state.integer("rootRank")),
-         communicator_number(m_objects.communicator(rank, state)),
-         number_of(m_project.files, m_objects.file(rank, state)),
-         number_of(m_project.windows, m_objects.window(rank, state)),
-         optional(state.integer("offset")),
-         optional(state.integer("rid")),
-         optional(state.find("rc")),
-         std::int64_t{state.is_unfinished()},
-         number_of(m_project.call_sites, m_objects.call_site(rank, state)),
-         region.empty() ? Value() : Value(region),
-         state.line,
-         arguments_of(state)});
+    add_call_row(call, moved,
+                 {number,
+                  rank,
+                  call.trace.thread,
+                  parent,
+                  std::int64_t{call.depth},
+                  std::int64_t{is_region},
+                  state.name,
+                  class_name(call.facts.call_class),
+                  state.time,
+                  state.end,
+                  bytes_of(call, volume),
+                  moved.sent,
+                  moved.received,
+                  optional(state.integer("toRank")),
+                  optional(state.integer("toTag")),
+                  optional(state.integer("fromRank")),
+                  optional(state.integer("fromTag")),
+                  optional(state.integer("rootRank")),
+                  communicator_number(m_objects.communicator(rank, state)),
+                  number_of(m_project.files, m_objects.file(rank, state)),
+                  number_of(m_project.windows, m_objects.window(rank, state)),
+                  optional(state.integer("offset")),
+                  optional(state.integer("rid")),
+                  optional(state.find("rc")),
+                  std::int64_t{state.is_unfinished()},
+                  number_of(m_project.call_sites, m_objects.call_site(rank, state)),
+                  region.empty() ? Value() : Value(region),
+                  state.line,
+                  arguments_of(state)});
+}
+
+// What is told later that it moves is added later.
+void Rows::add_call_row(const Call& call, const Volume& volume, Row row)
+{
+    m_arrivals.complete(call, [this](const std::shared_ptr<KeptCall>& started, const Volume& more) {
+        started->volume += more;
+        add_when_known(*started);
+    });
+    if (volume.posted > 0) {
+        const auto kept = std::make_shared<KeptCall>(row, volume);
+        kept->open = m_arrivals.add(call, kept);
+        if (kept->open > 0)
+            return;
+    }
+    add(m_sink, Which::calls, row);
+}
+
+void Rows::add_when_known(KeptCall& call)
+{
+    if (--call.open == 0)
+        m_sink.add(Which::calls, call.row());
 }
 
 void Rows::mark(const Call& event)
@@ -396,6 +460,7 @@ void Rows::add_collective(const Collective& collective)
 
 void Rows::finish()
 {
+    m_arrivals.finish([this](const std::shared_ptr<KeptCall>& call) { add_when_known(*call); });
     for (const auto& [place, start] : m_requests)
         add(m_sink, Which::requests,
             {place.first, place.second, start.name, start.call, {}, "pending", start.start, {}});

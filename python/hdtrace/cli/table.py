@@ -192,9 +192,10 @@ COMMANDS = (
         "sum up calls, their time and their bytes",
         "Each line has how many calls there were, their time in seconds, how much of it was their own, without what was called inside, and which share "
         "of that of all calls, the shortest, the mean and the longest call, and bytes. Calls inside other calls are counted too. Bytes are those that a call takes from the process and brings to it, by the counts and "
-        "datatypes of its arguments; JSON and CSV tell both by themselves, as sent and received. Of a collective operation that has a part for each "
-        "member, such as Scatter and Alltoall, they are those of all parts. What does not block counts where it is started, with what was asked "
-        "for. Groups between commas are crossed: --by call,rank has a line for each call of each process; --by call --by rank are two tables. "
+        "datatypes of its arguments; JSON and CSV tell both by themselves, as sent and received. A receive or an access to a file that does not wait, such as Irecv, "
+        "counts what it moved, as the call told that completed it, and nothing before; posted, in JSON and CSV, is what it asked for. Of a collective operation that has a part for each "
+        "member, such as Scatter and Alltoall, they are those of all parts. What else does not block counts where it is started, with what was "
+        "asked for. Groups between commas are crossed: --by call,rank has a line for each call of each process; --by call --by rank are two tables. "
         "Of sizes, each line has those up to twice the first; a peer is whom a call sends to, else whom it receives from; of sites, each line is where "
         "MPI was called, with all that led there as far as it was recorded; of regions of the program's own, each line has the calls in this one and in no "
         "region inside it, how often it was entered and left, and the time between; (none) are the calls outside of regions. Other tables count a "

@@ -235,3 +235,10 @@ def test_all_that_a_trace_says_of_a_call(written):
                          "<Waitall count='2' time='3.0' end='4.0' ><For rid='1' fromRank='0' /><For rid='2' /></Waitall>\n"})
     assert {row["name"]: row["arguments"] for row in rows_of(tables, "calls")} == {
         "Bcast": "cid=0 count=4 tid=0 rootRank=0", "Waitall": "count=2 (For rid=1 fromRank=0) (For rid=2)"}
+
+
+def test_what_a_receive_got_is_told_by_the_call_that_completed_it(written):
+    receive = "<Irecv fromRank='0' fromTag='1' cid='0' size='1000' rid='{rid}' tid='0' time='{rid}.0' end='{rid}.5' />\n"
+    tables = written({0: receive.format(rid=1) + receive.format(rid=2) + "<Wait time='3.0' end='4.0' ><For rid='1' fromRank='0' fromTag='1' size='10' /></Wait>\n"})
+    assert {(row["name"], row["request"]): (row["bytes"], row["sent_bytes"], row["received_bytes"]) for row in rows_of(tables, "calls")} == {
+        ("Irecv", 1): (10, 0, 10), ("Irecv", 2): (0, 0, 0), ("Wait", None): (0, 0, 0)}
