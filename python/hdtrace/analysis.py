@@ -117,3 +117,15 @@ def _flat(row: dict[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             flat[prefix + name] = None if value is None else str(value) if name == "site" else value
     return flat
+
+
+def scaling(analyses: list[Analysis]) -> dict[str, list[float]]:
+    """Of each run, compared with the first one: how much computation all processes of that one did for each second that those of this one
+    do, 1 if it does not grow with their number; and that times the parallel efficiency."""
+    runs = [analysis.efficiencies for analysis in analyses]
+    sums = [run["computation"] * run["processes"] for run in runs]
+    computation = [sums[0] / one if one > 0 else 1.0 for one in sums]
+    return {
+        "computational_scalability": computation,
+        "global_efficiency": [one * run["parallel"] for one, run in zip(computation, runs)],
+    }

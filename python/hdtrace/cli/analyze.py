@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._hdtrace import CallSite, printable
-from ..analysis import Analysis, Rows
+from ..analysis import Analysis, Rows, scaling
 from ..project import Project
 from .output import Progress, clock_table, duration, oversubscription, print_json, site_fields, size, table, warn_of_missing
 from .selection import absolute_interval, several_projects
@@ -186,18 +186,6 @@ def _findings(rows: Rows) -> str:
 def _clocks(analysis: Analysis) -> str:
     reversed_ones = analysis.reversed_messages
     return clock_table(analysis.clocks) + (f"{reversed_ones:,} messages seem to be received before they are sent\n" if reversed_ones else "")
-
-
-def scaling(analyses: list[Analysis]) -> dict[str, list[float]]:
-    """Of each run, compared with the first one: how much computation all processes of that one did for each second that those of this one
-    do, 1 if it does not grow with their number; and that times the parallel efficiency."""
-    runs = [analysis.efficiencies for analysis in analyses]
-    sums = [run["computation"] * run["processes"] for run in runs]
-    computation = [sums[0] / one if one > 0 else 1.0 for one in sums]
-    return {
-        "computational_scalability": computation,
-        "global_efficiency": [one * run["parallel"] for one, run in zip(computation, runs)],
-    }
 
 
 def _time_by(by: str, rows: Rows) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..analysis import Analysis, Rows
-from ..cli import analyze
+from ..analysis import Analysis, Rows, scaling
 
 _MOST_SITES = 1000
 _TIMES = ("seconds", "computation", "mpi", "waiting")
@@ -55,4 +54,4 @@ def _spread(runs: Sequence[dict[str, float] | None]) -> float:
 
 def compare(analyses: Sequence[Analysis]) -> dict[str, Any]:
     sites = _sites(analyses)
-    return analyze.scaling(list(analyses)) | {"sites": sites[:_MOST_SITES], "left_out": len(sites[_MOST_SITES:])}
+    return scaling(list(analyses)) | {"sites": sites[:_MOST_SITES], "left_out": len(sites[_MOST_SITES:])}
