@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Analysis:
     """All figures. Times are in seconds; rows are dictionaries, `to_dataframe()` makes a table of them.
 
@@ -58,6 +58,9 @@ class Analysis:
     clocks: Rows
     reversed_messages: int
     missing: list[str]
+
+    def __repr__(self) -> str:
+        return f"<Analysis of {self.processes} processes, {self.seconds:.6f} seconds, parallel efficiency {self.efficiencies['parallel']:.3f}>"
 
     @classmethod
     def read(cls, project: _Project, interval: Interval = (None, None), progress: Progress | None = None) -> Analysis:

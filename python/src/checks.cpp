@@ -118,7 +118,9 @@ void bind_checks(py::module_& module)
         .def_readonly("means", &KindFacts::means)
         .def_readonly("what_to_do", &KindFacts::what_to_do)
         .def_readonly("needs_check", &KindFacts::needs_check)
-        .def_property_readonly("severity", [](const KindFacts& kind) { return name_of(kind.severity); });
+        .def_property_readonly("severity", [](const KindFacts& kind) { return name_of(kind.severity); })
+        .def("__repr__",
+             [](const KindFacts& kind) { return "<FindingKind " + std::string(kind.name) + ">"; });
     module.def("finding_kinds", [] { return std::vector(all_kinds().begin(), all_kinds().end()); });
     py::class_<OwnedFinding>(module, "Finding")
         .def_property_readonly("kind",
@@ -133,7 +135,11 @@ void bind_checks(py::module_& module)
                                [](const OwnedFinding& finding) { return file_text(finding.because); })
         .def_property_readonly("site", site_of(&Finding::site))
         .def_property_readonly("other_site", site_of(&Finding::other_site))
-        .def_property_readonly("waiting", &waiting_in);
+        .def_property_readonly("waiting", &waiting_in)
+        .def("__repr__", [](const OwnedFinding& finding) {
+            return file_text("<Finding " + std::string(facts_of(finding.kind).name) + ": " + finding.text +
+                             ">");
+        });
     py::class_<Checker>(module, "Checker")
         .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>())
         .def("read", &read_findings, py::arg("calls"))

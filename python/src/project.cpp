@@ -157,6 +157,14 @@ std::vector<Frame> frames_of(const CallSite& site)
     return frames;
 }
 
+std::string frame_text(const Frame& frame)
+{
+    const auto place = std::make_shared<CodePlace>(*frame.place);
+    if (!place->functions.empty())
+        place->functions = {frame.function};
+    return to_string(CallSite{{place}});
+}
+
 // None instead of an empty text.
 py::object known_text(const std::string& text)
 {
@@ -175,7 +183,8 @@ void bind_call_sites(py::module_& module)
                                    const auto& object = frame.place->object;
                                    return object ? file_text(object->path) : py::none();
                                })
-        .def_property_readonly("offset", [](const Frame& frame) { return frame.place->offset; });
+        .def_property_readonly("offset", [](const Frame& frame) { return frame.place->offset; })
+        .def("__repr__", [](const Frame& frame) { return file_text("<Frame " + frame_text(frame) + ">"); });
 
     const auto of_function = [](auto get) {
         return [get](const CallSite& site) {

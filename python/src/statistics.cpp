@@ -116,7 +116,9 @@ void bind_statistics(py::module_& module)
         .def_readonly("inside", &Totals::inside)
         .def_property_readonly("sent", [](const Totals& totals) { return totals.volume.sent; })
         .def_property_readonly("received", [](const Totals& totals) { return totals.volume.received; })
-        .def_property_readonly("posted", [](const Totals& totals) { return totals.volume.posted; });
+        .def_property_readonly("posted", [](const Totals& totals) { return totals.volume.posted; })
+        .def("__repr__",
+             [](const Totals& totals) { return "<Totals of " + std::to_string(totals.calls) + " calls>"; });
     py::class_<Statistics>(module, "Statistics")
         .def(py::init(&statistics_of), py::arg("project"), py::arg("selection"), py::arg("tables"),
              py::call_guard<Unlocked>())

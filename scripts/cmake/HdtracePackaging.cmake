@@ -88,9 +88,10 @@ write_basic_package_version_file("${packaging_output}/hdtrace-config-version.cma
 install(FILES "${packaging_output}/hdtrace-config.cmake" "${packaging_output}/hdtrace-config-version.cmake"
     DESTINATION "${package_directory}")
 
-# Schemas and documentation.
+# Schemas, a platform to simulate, and documentation.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/hdtrace/schemas/" DESTINATION "${CMAKE_INSTALL_DATADIR}/hdtrace/schemas"
     FILES_MATCHING PATTERN "*.rng")
+install(FILES "${PROJECT_SOURCE_DIR}/examples/simulate/cluster.xml" DESTINATION "${CMAKE_INSTALL_DATADIR}/hdtrace/platforms")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" "${CMAKE_BINARY_DIR}/docs/" TYPE DOC
     FILES_MATCHING PATTERN "*.md" PATTERN man EXCLUDE)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/man/" "${CMAKE_BINARY_DIR}/docs/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"

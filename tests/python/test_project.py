@@ -77,6 +77,11 @@ def test_objects_print_what_they_are(heat):
         assert [repr(one) for one in project.communicators] == ["<Communicator WORLD of 4>", "<Communicator plate of 4>"]
         assert "<Datatype 0 MPI_DOUBLE>" in map(repr, project.datatypes[0].values())
         assert repr(project.run).startswith("<Run of 4 processes: ")
+        assert [repr(one) for one in project.run.processes] == [f"<RunProcess of rank {rank}>" for rank in range(4)]
+        assert repr(project.run.processes[0].threads) == "[<RunThread 0>]"
+        assert repr(project.run.processes[0].cpu_times[0]).startswith("<CpuTime 0.")
+        assert any(re.fullmatch(r"<Frame main \(.*06-heat\.c:\d+\)>", repr(site.frames[0])) for site in project.call_sites)
+        assert re.fullmatch(r"<Analysis of 4 processes, \d+\.\d{6} seconds, parallel efficiency [01]\.\d{3}>", repr(project.analyze()))
         assert repr(project.messages()) == f"<Messages of {heat}>"
         message = next(iter(project.messages()))
         assert repr(message.send).startswith("<MessageEnd: 128 bytes, thread 0, line ")
