@@ -148,16 +148,16 @@ class Project(Closing, Figures):
         """
         self._check_readable()
         begin, end = interval
-        selection = select(
-            ranks=one_or_more(rank),
-            threads=one_or_more(thread),
-            names=one_or_more(name),
-            classes=one_or_more(call_class),
-            begin=begin,
-            end=end,
-            unfinished=unfinished,
-        )
-        return Calls(self._project, selection)
+        choice = {
+            "ranks": one_or_more(rank),
+            "threads": one_or_more(thread),
+            "names": one_or_more(name),
+            "classes": one_or_more(call_class),
+            "begin": begin,
+            "end": end,
+            "unfinished": unfinished,
+        }
+        return Calls(self._project, tuple(os.path.abspath(path) for path in self._paths), choice)
 
     def to_columns(self) -> dict[str, numpy.ndarray]:
         """All calls as NumPy arrays; see Calls.to_columns()."""

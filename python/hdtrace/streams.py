@@ -25,6 +25,7 @@ from ._hdtrace import (
 from ._hdtrace import Project as _Project
 
 if TYPE_CHECKING:
+    import dask.dataframe
     import numpy
     import pandas
 
@@ -78,6 +79,21 @@ class _Table(Protocol):
     def take(self) -> dict[str, Any]: ...
 
 
+def dataframe(columns: dict[str, Any]) -> pandas.DataFrame:
+    """Of what a table gives."""
+    import numpy
+    import pandas
+
+    def series(column: Any) -> Any:
+        if isinstance(column, tuple):
+            return pandas.Categorical.from_codes(*column)
+        if isinstance(column, numpy.ma.MaskedArray):
+            return pandas.arrays.IntegerArray(column.data, column.mask)
+        return column
+
+    return pandas.DataFrame({name: series(column) for name, column in columns.items()}, copy=False)
+
+
 class _Tabular:
     """Whatever can be read as columns.
 
@@ -120,17 +136,7 @@ class _Tabular:
 
     def to_dataframe(self) -> pandas.DataFrame:
         """The columns as a DataFrame: texts are categories, numbers that not every row has are of type Int64."""
-        import numpy
-        import pandas
-
-        def series(column: Any) -> Any:
-            if isinstance(column, tuple):
-                return pandas.Categorical.from_codes(*column)
-            if isinstance(column, numpy.ma.MaskedArray):
-                return pandas.arrays.IntegerArray(column.data, column.mask)
-            return column
-
-        return pandas.DataFrame({name: series(column) for name, column in self._read().items()}, copy=False)
+        return dataframe(self._read())
 
 
 class Calls(_Tabular):
@@ -140,10 +146,13 @@ class Calls(_Tabular):
     and a `depth` greater than 0; names and classes select rows at any depth.
     """
 
-    def __init__(self, project: _Project, selection: Selection) -> None:
+    def __init__(self, project: _Project, paths: tuple[str, ...], choice: dict[str, Any]) -> None:
+        """paths: what the project was opened with; choice: arguments of select()"""
         super().__init__()
         self._project = project
-        self._selection = selection
+        self._paths = paths
+        self._choice = choice
+        self._selection = select(**choice)
 
     def __iter__(self) -> Iterator[Call]:
         reader = CallReader(self._project, self._selection, regions=True)
@@ -174,6 +183,13 @@ class Calls(_Tabular):
     def message_matrix(self) -> MessageMatrix:
         """How many messages and bytes went from each process to each other, which is read like statistics()."""
         return MessageMatrix(self._project, self._selection)
+
+    def to_dask(self) -> dask.dataframe.DataFrame:
+        """The DataFrame of to_dataframe() as one of Dask, with a partition for each process that is read when it is needed, in any process of
+        Dask's that finds the traces under the same names: for traces that are larger than the memory. Rows stand in the order of ranks."""
+        from .partitions import dask_frame
+
+        return dask_frame(self._project, self._paths, self._choice)
 
     def _table(self) -> CallTable:
         return CallTable(self._project, self._selection)

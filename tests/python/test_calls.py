@@ -308,3 +308,20 @@ def test_requests_of_a_run(heat):
     received = requests[(requests.name == "Irecv") & (requests.peer >= 0)]
     assert received.bytes.sum() == messages.receive_bytes.sum() and len(received) == len(messages)
     assert requests[requests.peer < 0].bytes.sum() == 0 < requests[requests.peer < 0].posted_bytes.sum()
+
+
+def test_dask_reads_a_partition_for_each_process(heat):
+    """In processes of its own, which open the project themselves."""
+    with hdtrace.open(heat) as project:
+        calls, partitions = project.calls(unfinished=True).to_dataframe(), project.calls(unfinished=True).to_dask()
+        waits = project.calls(rank=[1, 3], name="Waitall").to_dask()
+        nothing = project.calls(rank=1, name="Nothing").to_dask()
+    assert partitions.npartitions == 4 and waits.npartitions == 2
+    by = ["rank", "name"]
+    expected = calls.astype({"name": str}).groupby(by)[["bytes", "line"]].sum()
+    for scheduler in ("synchronous", "processes"):
+        whole = partitions.compute(scheduler=scheduler)
+        assert list(whole.columns) == list(calls.columns) and len(whole) == len(calls)
+        assert whole.astype({"name": str}).groupby(by)[["bytes", "line"]].sum().equals(expected)
+    assert partitions.groupby("name", observed=True).bytes.sum().compute().to_dict() == calls.groupby("name", observed=True).bytes.sum().to_dict()
+    assert set(waits.compute()["rank"]) == {1, 3} and len(nothing.compute()) == 0
