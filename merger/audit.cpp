@@ -1,6 +1,7 @@
 #include "merger/audit.h"
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/sums.h"
 #include "merger/input_reader.h"
 
 #include <algorithm>
@@ -77,7 +78,7 @@ void look_for_traces(const MergedProject& project, Report& report)
         for (const std::string& thread : process.threads) {
             const std::string path = detail::existing_name(process.trace_path(thread));
             std::error_code ignored;
-            if (!fs::exists(path, ignored))
+            if (!fs::exists(path, ignored) && !has_only_sums(path))
                 warn_of_missing_trace(path, report);
         }
     }

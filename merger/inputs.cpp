@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view info_extension = ".info";
 constexpr std::string_view trace_extension = ".trc";
+constexpr std::string_view sums_extension = ".stats"; // in the place of a trace
 
 /// A FIFO may never end, and opening it may wait for ever.
 bool is_file(const std::string& path)
@@ -106,7 +107,7 @@ void insert_argument(const std::string& argument, FileSet& files, Report& report
         return;
     }
     bool found = false;
-    for (const auto extension : {info_extension, trace_extension}) {
+    for (const auto extension : {info_extension, trace_extension, sums_extension}) {
         const std::string path = detail::existing_name(argument + std::string(extension));
         if (is_file(path)) {
             files.insert(path);
@@ -125,9 +126,8 @@ void insert_argument(const std::string& argument, FileSet& files, Report& report
 /// Where the objects of a trace may be described: beside it, or with the process's first thread.
 std::string info_of_trace(const std::string& trace)
 {
-    const std::string own = std::string(detail::plain_name(trace).substr(0, detail::plain_name(trace).size() -
-                                                                                trace_extension.size())) +
-                            std::string(info_extension);
+    const std::string_view plain = detail::plain_name(trace);
+    const std::string own = std::string(plain.substr(0, plain.rfind('.'))) + std::string(info_extension);
     if (is_file(own))
         return own;
     if (auto name = split_trace_name(trace, mpi_levels.size())) {
@@ -164,7 +164,8 @@ bool sort_key_less(const SortKey& a, const SortKey& b)
 
 bool is_trace_file(std::string_view path)
 {
-    return path.ends_with(info_extension) || detail::plain_name(path).ends_with(trace_extension);
+    return path.ends_with(info_extension) || path.ends_with(sums_extension) ||
+           detail::plain_name(path).ends_with(trace_extension);
 }
 
 std::vector<InfoInput> find_inputs(const std::vector<std::string>& arguments, Report& report)

@@ -1,6 +1,7 @@
 #include "merger/tool.h"
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/sums.h"
 #include "hdtrace/tools/output_file.h"
 #include "hdtrace/tools/permissions.h"
 #include "hdtrace/tools/printable.h"
@@ -54,7 +55,8 @@ template <class Predicate> bool any_input(const MergedProject& project, Predicat
                 return true;
         }
         for (const std::string& thread : process.threads) {
-            if (predicate(detail::existing_name(process.trace_path(thread))))
+            const std::string trace = detail::existing_name(process.trace_path(thread));
+            if (predicate(trace) || predicate(sums_path(trace)))
                 return true;
         }
     }

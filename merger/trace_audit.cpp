@@ -3,6 +3,7 @@
 #include "hdtrace/calls/calls.h"
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/repair.h"
+#include "hdtrace/format/sums.h"
 #include "hdtrace/format/trc_reader.h"
 #include "merger/datatypes.h"
 
@@ -54,6 +55,8 @@ class TraceAudit {
             return;
         }
         try {
+            if (has_only_sums(m_job.path))
+                return check_sums();
             TrcReader reader(m_job.path);
             State state;
             while (reader.next(state)) {
@@ -97,6 +100,14 @@ class TraceAudit {
         std::int64_t first = 0;
         std::uint64_t line = 0;
     };
+
+    void check_sums()
+    {
+        const Sums sums = read_sums(sums_path(m_job.path));
+        if (!sums.missing.empty())
+            m_report.warn(Topic::cut_off_traces, {sums_path(m_job.path)},
+                          "the file is cut off: " + sums.missing + " is missing");
+    }
 
     void check(const State& state)
     {

@@ -1,7 +1,6 @@
 #include "hdtrace/analysis/call_counter.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "hdtrace/calls/special_ranks.h"
@@ -25,12 +24,6 @@ std::optional<std::int64_t> key_in(const std::vector<Object>& list, const Object
     return object ? std::optional<std::int64_t>(position_in(list, *object)) : std::nullopt;
 }
 
-// The class of sizes that a call is in.
-CallSums::Key size_key(const Volume& volume)
-{
-    return std::bit_width(static_cast<std::uint64_t>(std::max(volume.sent, volume.received)));
-}
-
 bool is_region(const Call& call)
 {
     return call.own_region != RegionPaths::outside;
@@ -38,18 +31,56 @@ bool is_region(const Call& call)
 
 } // namespace
 
+CallSums::Key Counting::key_of(Grouping grouping, const Call& call) const
+{
+    const State& state = call.state;
+    const std::int64_t rank = call.trace.rank;
+    const ObjectTable& objects = project->objects;
+    switch (grouping) {
+    case Grouping::call_class:
+        return static_cast<std::int64_t>(call.facts.call_class);
+    case Grouping::rank:
+        return rank;
+    case Grouping::thread:
+        return thread_key(call.trace);
+    case Grouping::peer:
+        return peer_of(state);
+    case Grouping::communicator:
+        return key_in(project->project.communicators, objects.communicator(rank, state));
+    case Grouping::communicator_size: {
+        const Communicator* const communicator = objects.communicator(rank, state);
+        return communicator ? CallSums::Key(static_cast<std::int64_t>(communicator->members.size()))
+                            : std::nullopt;
+    }
+    case Grouping::file:
+        return key_in(project->project.files, objects.file(rank, state));
+    case Grouping::site: {
+        const CallSite* const site = objects.call_site(rank, state);
+        return site ? CallSums::Key(labels.code_of(*site)) : std::nullopt;
+    }
+    default:
+        return {};
+    }
+}
+
+std::vector<Grouping> groupings_in(const std::vector<Groupings>& tables)
+{
+    std::vector<Grouping> wanted;
+    for (std::size_t i = 0; i < grouping_count; ++i) {
+        const auto grouping = static_cast<Grouping>(i);
+        if (std::ranges::any_of(tables, [&](const Groupings& table) {
+                return std::ranges::find(table, grouping) != table.end();
+            }))
+            wanted.push_back(grouping);
+    }
+    return wanted;
+}
+
 CallCounter::CallCounter(const Counting& counting, const ProcessTraces& process)
     : m_counting(counting), m_states(process, counting.read)
 {
     m_place.rank = process.front().rank;
     m_place.time = std::numeric_limits<std::int64_t>::min();
-    for (std::size_t i = 0; i < grouping_count; ++i) {
-        const auto grouping = static_cast<Grouping>(i);
-        if (std::ranges::any_of(counting.tables, [&](const Groupings& table) {
-                return std::ranges::find(table, grouping) != table.end();
-            }))
-            m_wanted.push_back(grouping);
-    }
 }
 
 std::size_t CallCounter::read(std::size_t states)
@@ -135,7 +166,7 @@ void CallCounter::count(const Call& call)
                         .longest = time,
                         .bytes = bytes_of(call, m_volume),
                         .volume = m_volume.value_or(Volume())};
-    for (const Grouping grouping : m_wanted)
+    for (const Grouping grouping : m_counting.wanted)
         m_keys[static_cast<std::size_t>(grouping)] = key_of(grouping, call);
     if (one.volume.posted > 0) {
         const auto awaiting = std::make_shared<Awaiting>(Awaiting{m_keys, one});
@@ -151,41 +182,17 @@ void CallCounter::count(const Call& call)
 
 CallSums::Key CallCounter::key_of(Grouping grouping, const Call& call)
 {
-    const State& state = call.state;
-    const std::int64_t rank = call.trace.rank;
-    const ObjectTable& objects = m_counting.project->objects;
-    const Project& project = m_counting.project->project;
     switch (grouping) {
     case Grouping::call:
-        return m_sums.code_of_name(state.name, m_place);
-    case Grouping::call_class:
-        return static_cast<std::int64_t>(call.facts.call_class);
-    case Grouping::rank:
-        return rank;
-    case Grouping::thread:
-        return thread_key(call.trace);
-    case Grouping::peer:
-        return peer_of(state);
-    case Grouping::communicator:
-        return key_in(project.communicators, objects.communicator(rank, state));
-    case Grouping::communicator_size: {
-        const Communicator* const communicator = objects.communicator(rank, state);
-        return communicator ? CallSums::Key(static_cast<std::int64_t>(communicator->members.size()))
-                            : std::nullopt;
-    }
-    case Grouping::file:
-        return key_in(project.files, objects.file(rank, state));
-    case Grouping::site: {
-        const CallSite* const site = objects.call_site(rank, state);
-        return site ? CallSums::Key(m_counting.labels.code_of(*site)) : std::nullopt;
-    }
+        return m_sums.code_of_name(call.state.name, m_place);
     case Grouping::region:
         return m_sums.code_of_region(m_walk.regions(), is_region(call) ? call.own_region : call.region,
                                      m_place);
     case Grouping::size:
-        break;
+        return size_key(m_volume);
+    default:
+        return m_counting.key_of(grouping, call);
     }
-    return m_volume ? size_key(*m_volume) : std::nullopt;
 }
 
 void CallCounter::add_moved(Awaiting& call, const Volume& more)

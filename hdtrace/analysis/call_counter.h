@@ -26,7 +26,14 @@ struct Counting {
     Selection rows; ///< of the states of a trace
     Selection read; ///< what has to be read for it
     bool counts_unfinished = false;
+    std::vector<Grouping> wanted; ///< those of the tables
+
+    /// The group of a call, by what its state tells: not by its name, size and region.
+    CallSums::Key key_of(Grouping grouping, const Call& call) const;
 };
+
+/// All the groupings that some of the tables ask for.
+std::vector<Grouping> groupings_in(const std::vector<Groupings>& tables);
 
 /// Adds up the calls of one process and its regions, as far as they are selected.
 class CallCounter : EventVisitor {
@@ -63,7 +70,10 @@ class CallCounter : EventVisitor {
 
     void add_moved(Awaiting& call, const Volume& more);
     void add_when_known(Awaiting& call);
-    bool wants(Grouping grouping) const { return std::ranges::find(m_wanted, grouping) != m_wanted.end(); }
+    bool wants(Grouping grouping) const
+    {
+        return std::ranges::find(m_counting.wanted, grouping) != m_counting.wanted.end();
+    }
 
     const Counting& m_counting;
     MergedTraces m_states;
@@ -71,7 +81,6 @@ class CallCounter : EventVisitor {
     EventWalk m_walk{{this}, EventWalk::Follow::calls};
     CallSums m_sums{m_counting.tables};
     CounterSums m_counters{m_counting.project->project.run};
-    std::vector<Grouping> m_wanted; ///< those of the tables
     CallSums::Keys m_keys;          ///< of the call that is counted
     std::optional<Volume> m_volume; ///< of that call
     Arrivals<std::shared_ptr<Awaiting>> m_arrivals;

@@ -1,6 +1,7 @@
 #include "hdtrace/analysis/call_sums.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -31,10 +32,10 @@ void add_to(Totals& totals, const Totals& call)
     totals.inside = saturated_sum(totals.inside, call.inside);
 }
 
-void add_visit(Totals& region, std::int64_t time)
+void add_visits(Totals& region, const Totals& visits)
 {
-    ++region.entered;
-    region.inside = saturated_sum(region.inside, time);
+    region.entered += visits.calls;
+    region.inside = saturated_sum(region.inside, visits.time);
 }
 
 bool is_number(Grouping grouping)
@@ -95,6 +96,13 @@ std::vector<std::int64_t> translated(std::vector<std::int64_t> keys, const Group
 std::string_view grouping_name(Grouping grouping)
 {
     return names[static_cast<std::size_t>(grouping)];
+}
+
+std::optional<std::int64_t> size_key(const std::optional<Volume>& volume)
+{
+    if (!volume)
+        return {};
+    return std::bit_width(static_cast<std::uint64_t>(std::max(volume->sent, volume->received)));
 }
 
 std::int64_t thread_key(const TraceFile& trace)
@@ -210,23 +218,23 @@ Totals* CallSums::group_of(Table& table, const Keys& keys)
     return known != table.groups.end() ? &known->second : &table.groups[m_table_keys];
 }
 
-void CallSums::add_call(const Keys& keys, const Totals& one)
+void CallSums::add_call(const Keys& keys, const Totals& calls)
 {
-    add_to(m_totals, one);
+    add_to(m_totals, calls);
     for (Table& table : m_tables)
         if (Totals* const group = group_of(table, keys))
-            add_to(*group, one);
+            add_to(*group, calls);
 }
 
-void CallSums::add_region(const Keys& keys, const Totals& one)
+void CallSums::add_region(const Keys& keys, const Totals& visits)
 {
-    add_to(m_totals, one);
+    add_to(m_totals, visits);
     for (Table& table : m_tables)
         if (Totals* const group = group_of(table, keys)) {
             if (table.is_by_region)
-                add_visit(*group, one.time);
+                add_visits(*group, visits);
             else
-                add_to(*group, one);
+                add_to(*group, visits);
         }
 }
 

@@ -89,6 +89,9 @@ class GroupLabels {
     std::vector<std::int32_t> m_site_codes;
 };
 
+/// For Grouping::size; none where no data is moved.
+std::optional<std::int64_t> size_key(const std::optional<Volume>& volume);
+
 /// A number for a rank and one of its threads, in their order.
 std::int64_t thread_key(const TraceFile& trace);
 
@@ -107,10 +110,15 @@ class CallSums {
         return m_names.code_of(name, place);
     }
     std::int32_t code_of_region(const RegionPaths& paths, std::int32_t path, const Place& place);
+    /// By the text of the path; empty outside of all.
+    std::int32_t code_of_region(std::string_view path, const Place& place)
+    {
+        return m_regions.code_of(path, place);
+    }
 
-    void add_call(const Keys& keys, const Totals& one);
-    /// Only in tables by region that is a visit of one.
-    void add_region(const Keys& keys, const Totals& one);
+    void add_call(const Keys& keys, const Totals& calls);
+    /// Only in tables by region they are visits of one.
+    void add_region(const Keys& keys, const Totals& visits);
     void add_time(const State& state);
 
     void merge(const CallSums& others);

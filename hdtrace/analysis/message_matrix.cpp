@@ -1,5 +1,7 @@
 #include "hdtrace/analysis/message_matrix.h"
 
+#include <stdexcept>
+
 #include "hdtrace/calls/special_ranks.h"
 #include "hdtrace/matching/saturated.h"
 
@@ -16,13 +18,60 @@ Selection rows_of(const Project& project, Selection selection)
 
 MessageMatrix::MessageMatrix(std::shared_ptr<const OpenedProject> project, Selection selection)
     : m_project(std::move(project)), m_rows(rows_of(m_project->project, std::move(selection))),
-      m_states(m_project->existing_traces(), with_prepared(m_project->project, without_names(m_rows)))
+      m_states(m_project->traces_with_calls(), with_prepared(m_project->project, without_names(m_rows))),
+      m_sums(m_project->traces_with_sums())
 {
+    if (!m_sums.empty() && !is_all(m_rows.interval))
+        throw std::invalid_argument("sums over a whole run do not tell what was in an interval");
 }
 
 bool MessageMatrix::read(std::size_t states)
 {
-    return m_walk.add_some(m_states, states);
+    if (m_walk.add_some(m_states, states))
+        return true;
+    if (m_next_sums == m_sums.size())
+        return false;
+    const TraceFile& trace = m_sums[m_next_sums++];
+    if (m_rows.wants(trace))
+        add_sums(trace);
+    return true;
+}
+
+void MessageMatrix::add_sums(const TraceFile& trace)
+{
+    const Sums sums = read_sums(trace);
+    if (!sums.missing.empty())
+        m_missing_sums.push_back({sums_path(trace.path), sums.missing});
+    for (const SummedCalls& row : sums.rows)
+        if (m_rows.wants(row.call))
+            add(trace.rank, row);
+}
+
+void MessageMatrix::add(std::int64_t sender, const SummedCalls& row)
+{
+    const CallFacts& facts = facts_of(row.call.name);
+    const auto error = row.call.find("rc");
+    const bool sends = row.kind == SummedCalls::Kind::messages ||
+                       (row.kind == SummedCalls::Kind::calls && facts.sends != SendMode::none &&
+                        facts.progress != CallProgress::prepares && !row.call.is_unfinished() &&
+                        (!error || *error == "MPI_ERR_TRUNCATE"));
+    if (!sends)
+        return;
+    const auto receiver = row.call.integer("toRank");
+    if (row.is_rest)
+        m_not_apart += row.calls;
+    if (!receiver || row.is_rest)
+        return;
+    Cell& cell = m_cells[{sender, *receiver}];
+    cell.messages += row.calls;
+    cell.bytes = saturated_sum(cell.bytes, row.sent);
+}
+
+std::vector<MissingEnd> MessageMatrix::missing() const
+{
+    std::vector<MissingEnd> all = m_states.missing();
+    all.insert(all.end(), m_missing_sums.begin(), m_missing_sums.end());
+    return all;
 }
 
 void MessageMatrix::sent(const Call& call, const Operation& send)

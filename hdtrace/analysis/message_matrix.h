@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hdtrace/analysis/opened_project.h"
+#include "hdtrace/format/sums.h"
 #include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
@@ -33,14 +34,22 @@ class MessageMatrix : EventVisitor {
     bool read(std::size_t states);
 
     const std::map<Pair, Cell>& cells() const { return m_cells; }
-    const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
+    /// Calls of which the sums of a run without traces only tell the name; they are in no cell.
+    std::int64_t not_apart() const { return m_not_apart; }
+    std::vector<MissingEnd> missing() const;
 
   private:
+    void add_sums(const TraceFile& trace);
+    void add(std::int64_t sender, const SummedCalls& row);
     void sent(const Call& call, const Operation& send) override;
 
     std::shared_ptr<const OpenedProject> m_project;
     Selection m_rows; ///< what is counted of the states of a trace
     MergedTraces m_states;
+    const std::vector<TraceFile> m_sums; ///< of threads without traces
+    std::size_t m_next_sums = 0;
+    std::vector<MissingEnd> m_missing_sums;
+    std::int64_t m_not_apart = 0;
     EventWalk m_walk{{this}};
     std::map<Pair, Cell> m_cells;
 };

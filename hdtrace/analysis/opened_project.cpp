@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <system_error>
 #include <unordered_map>
@@ -10,6 +9,7 @@
 
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/packed_file.h"
+#include "hdtrace/format/sums.h"
 
 namespace hdtrace {
 namespace {
@@ -67,6 +67,12 @@ Selection with_regions(const Project& project, Selection selection)
     return selection;
 }
 
+bool is_all(TimeInterval interval)
+{
+    const TimeInterval all;
+    return interval.begin == all.begin && interval.end == all.end;
+}
+
 TimeInterval inside_part(const Project& project, TimeInterval interval)
 {
     const TimeInterval part = part_in(project);
@@ -96,15 +102,32 @@ OpenedProject::OpenedProject(Project opened)
 
 std::vector<TraceFile> OpenedProject::existing_traces() const
 {
+    std::vector<TraceFile> existing = traces_with_calls();
+    if (existing.size() < traces.size())
+        std::ranges::for_each(traces, check_has_calls);
+    return existing;
+}
+
+std::vector<TraceFile> OpenedProject::traces_with_calls() const
+{
     std::vector<TraceFile> existing;
     std::ranges::copy_if(traces, std::back_inserter(existing), exists);
     return existing;
 }
 
+std::vector<TraceFile> OpenedProject::traces_with_sums() const
+{
+    std::vector<TraceFile> summed;
+    std::ranges::copy_if(traces, std::back_inserter(summed),
+                         [](const TraceFile& trace) { return has_only_sums(trace.path); });
+    return summed;
+}
+
 std::vector<TraceFile> OpenedProject::missing_traces() const
 {
     std::vector<TraceFile> missing;
-    std::ranges::copy_if(traces, std::back_inserter(missing), std::not_fn(exists));
+    std::ranges::copy_if(traces, std::back_inserter(missing),
+                         [](const TraceFile& trace) { return !exists(trace) && !has_only_sums(trace.path); });
     return missing;
 }
 
@@ -113,7 +136,7 @@ std::set<std::int64_t> OpenedProject::ranks_without_traces() const
     std::set<std::int64_t> ranks;
     for (const TraceFile& trace : missing_traces())
         ranks.insert(trace.rank);
-    for (const TraceFile& trace : existing_traces())
+    for (const TraceFile& trace : traces_with_calls())
         ranks.erase(trace.rank);
     return ranks;
 }

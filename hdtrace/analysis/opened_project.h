@@ -23,8 +23,11 @@ struct OpenedProject {
     OpenedProject(const OpenedProject&) = delete;
     OpenedProject& operator=(const OpenedProject&) = delete;
 
-    /// Of which the files are there now, and the others.
+    /// Of which the files are there now. Throws ReadError if there are only sums over the calls of one.
     std::vector<TraceFile> existing_traces() const;
+    /// Of which there are traces, of which there are only sums (format/sums.h), and the others.
+    std::vector<TraceFile> traces_with_calls() const;
+    std::vector<TraceFile> traces_with_sums() const;
     std::vector<TraceFile> missing_traces() const;
     /// Processes of which no trace is there.
     std::set<std::int64_t> ranks_without_traces() const;
@@ -53,6 +56,9 @@ Selection with_completions(Selection selection);
 /// What has to be read to know the regions that the selected calls are in: where the project tells that it
 /// has regions, also what was before the interval, and events.
 Selection with_regions(const Project& project, Selection selection);
+
+/// Whether all of a run is in it.
+bool is_all(TimeInterval interval);
 
 /// What of an interval is in that of a project that was made of a part of another one, which has some calls
 /// of the time around it, too.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <stdexcept>
 #include <utility>
+
+#include "hdtrace/analysis/sums_counter.h"
 
 namespace hdtrace {
 namespace {
@@ -28,12 +31,14 @@ Counting counting_of(const std::shared_ptr<const OpenedProject>& project, const 
     const Project& opened = project->project;
     Selection rows = rows_of(opened, selection);
     Selection read = with_prepared(opened, with_regions(opened, with_completions(rows)));
+    std::vector<Grouping> wanted = groupings_in(tables);
     return {.project = project,
             .labels = GroupLabels(project),
             .tables = std::move(tables),
             .rows = std::move(rows),
             .read = std::move(read),
-            .counts_unfinished = selection.unfinished};
+            .counts_unfinished = selection.unfinished,
+            .wanted = std::move(wanted)};
 }
 
 } // namespace
@@ -41,12 +46,36 @@ Counting counting_of(const std::shared_ptr<const OpenedProject>& project, const 
 Statistics::Statistics(std::shared_ptr<const OpenedProject> project, Selection selection,
                        std::vector<Groupings> tables, unsigned threads)
     : m_counting(counting_of(project, selection, tables.empty() ? each_by_itself() : std::move(tables))),
+      m_summed(project->traces_with_sums()),
       m_processes(
-          traces_by_process(project->existing_traces(), m_counting.read),
+          traces_by_process(project->traces_with_calls(), m_counting.read),
           [this](const ProcessTraces& traces) { return std::make_unique<CallCounter>(m_counting, traces); },
           [this](std::size_t process, std::unique_ptr<CallCounter> counter) { add(process, *counter); },
           threads)
 {
+    if (!m_summed.empty() && !is_all(selection.interval))
+        throw std::invalid_argument("sums over a whole run do not tell what was in an interval");
+}
+
+bool Statistics::read(std::size_t states)
+{
+    if (m_processes.read(states))
+        return true;
+    if (m_next_summed == m_summed.size())
+        return false;
+    const TraceFile& trace = m_summed[m_next_summed++];
+    if (m_counting.rows.wants(trace))
+        add(trace, SumsCounter(m_counting, trace));
+    return true;
+}
+
+void Statistics::add(const TraceFile& trace, const SumsCounter& counter)
+{
+    m_sums.merge(counter.sums());
+    m_unfinished += counter.unfinished();
+    m_not_apart += counter.not_apart();
+    if (!counter.missing().empty())
+        m_missing_sums.push_back({sums_path(trace.path), counter.missing()});
 }
 
 void Statistics::add(std::size_t process, const CallCounter& counter)
@@ -64,6 +93,7 @@ std::vector<MissingEnd> Statistics::missing() const
     std::vector<MissingEnd> all;
     for (const auto& [process, missing] : m_missing)
         std::ranges::copy(missing, std::back_inserter(all));
+    std::ranges::copy(m_missing_sums, std::back_inserter(all));
     return all;
 }
 

@@ -11,16 +11,19 @@
 
 namespace hdtrace {
 
+class SumsCounter;
+
 /// Adds up calls of a project and the program's own regions, also those inside others, whose time is in that
 /// of both. Grouped by region, calls are what is added up, in the innermost region. Marks and values of
 /// counters are no calls. A call counts whole in the interval in which it begins, a region in that in which
 /// it ends, so that what follows each other adds up: the end of an interval is in the next one. Memory grows
 /// with the number of groups, and how deep calls and regions are nested; the traces of a few processes are
-/// read at a time. For one thread at a time.
+/// read at a time. Where a run was recorded without single calls, its sums are added up (format/sums.h); they
+/// tell nothing of intervals and counters. For one thread at a time.
 class Statistics {
   public:
     /// @p tables: what groups() will be asked for; none: each grouping by itself. @p threads: 0 takes as many
-    /// as there are cores.
+    /// as there are cores. Throws std::invalid_argument for an interval of sums.
     Statistics(std::shared_ptr<const OpenedProject> project, Selection selection,
                std::vector<Groupings> tables = {}, unsigned threads = 0);
     Statistics(const Statistics&) = delete;
@@ -28,7 +31,7 @@ class Statistics {
 
     /// Reads up to so many states of the top level; false at the end. Throws OpenError, ReadError: of several
     /// traces that are broken, that of the first one.
-    bool read(std::size_t states) { return m_processes.read(states); }
+    bool read(std::size_t states);
 
     /// As CallSums::groups(), of what was read of processes whose end was reached.
     std::vector<Group> groups(const Groupings& groupings) const
@@ -45,18 +48,26 @@ class Statistics {
     /// When the first state began and the last one ended, also of unfinished ones; equal if there was none.
     std::int64_t begin() const { return m_sums.begin(); }
     std::int64_t end() const { return m_sums.end(); }
+    /// Calls of which the sums of a run without traces only tell the name: they are in no group of a table
+    /// that asks for more than call, class, rank and thread.
+    std::int64_t not_apart() const { return m_not_apart; }
     /// In the order of the traces.
     std::vector<MissingEnd> missing() const;
 
   private:
     void add(std::size_t process, const CallCounter& counter);
+    void add(const TraceFile& trace, const SumsCounter& counter);
 
     Counting m_counting;
     CallSums m_sums{m_counting.tables};
     CounterSums m_counters{m_counting.project->project.run};
     std::int64_t m_unfinished = 0;
     std::int64_t m_begun_before = 0;
+    std::int64_t m_not_apart = 0;
     std::map<std::size_t, std::vector<MissingEnd>> m_missing; ///< by process
+    std::vector<TraceFile> m_summed;                          ///< threads without traces
+    std::size_t m_next_summed = 0;
+    std::vector<MissingEnd> m_missing_sums;
     ByProcess<CallCounter> m_processes;
 };
 

@@ -1,4 +1,4 @@
-#include "hdtrace/format/proj_reader.h"
+#include "hdtrace/format/sums.h"
 
 #include <algorithm>
 #include <charconv>
@@ -12,6 +12,7 @@
 #include "hdtrace/format/file.h"
 #include "hdtrace/format/proj_xml.h"
 #include "hdtrace/format/run_reader.h"
+#include "hdtrace/format/sums.h"
 #include "hdtrace/format/world_list.h"
 
 namespace hdtrace {
@@ -311,7 +312,8 @@ std::vector<std::string> Project::trace_paths() const
     const fs::path after_file = folder / fs::path(path).stem();
     const fs::path after_program = folder / as_in_file_names(name);
     const auto is_there = [&](const fs::path& prefix) {
-        return detail::is_there(detail::existing_name(trace_path(prefix, leaves.front())));
+        const std::string trace = trace_path(prefix, leaves.front());
+        return detail::is_there(detail::existing_name(trace)) || has_only_sums(trace);
     };
     const bool is_after_file = is_there(after_file);
     const fs::path& prefix = !is_after_file && is_there(after_program) ? after_program : after_file;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "hdtrace/format/nanoseconds.h"
+#include "hdtrace/format/sums.h"
 
 namespace hdtrace {
 namespace {
@@ -47,6 +48,13 @@ std::optional<std::int64_t> time_in(const Element& fact, std::string_view name)
 {
     const auto text = fact.find(name);
     return text ? parse_time(*text) : std::nullopt;
+}
+
+// Refuses one of which there are only sums.
+TraceFile with_calls(TraceFile trace)
+{
+    check_has_calls(trace);
+    return trace;
 }
 
 } // namespace
@@ -111,7 +119,8 @@ bool Selection::wants(const State& state) const
 }
 
 TraceStream::TraceStream(TraceFile trace, Selection selection, const ReadOptions& options)
-    : m_trace(std::move(trace)), m_selection(std::move(selection)), m_reader(m_trace.path, options)
+    : m_trace(with_calls(std::move(trace))), m_selection(std::move(selection)),
+      m_reader(m_trace.path, options)
 {
     if (m_trace.clock)
         m_correction.emplace(m_trace.clock);

@@ -320,6 +320,7 @@ void bind_project(py::module_& module)
             [](const OpenedProject& project) { return file_texts(project.project.trace_paths()); })
         .def_readonly("threads", &OpenedProject::traces)
         .def_property_readonly("missing_traces", &OpenedProject::missing_traces)
+        .def_property_readonly("summed_threads", &OpenedProject::traces_with_sums)
         .def_readonly("communicator_labels", &OpenedProject::communicator_labels)
         .def_property_readonly("file_labels",
                                [](const OpenedProject& project) { return file_texts(project.file_labels); })

@@ -94,6 +94,7 @@ void bind_matrix(py::module_& module)
                      cells.append(py::make_tuple(pair.first, pair.second, cell.messages, cell.bytes));
                  return cells;
              })
+        .def_property_readonly("not_apart", &MessageMatrix::not_apart)
         .def_property_readonly("missing",
                                [](const MessageMatrix& self) { return missing_texts(self.missing()); });
 }
@@ -128,6 +129,7 @@ void bind_statistics(py::module_& module)
         .def_property_readonly("totals", &Statistics::totals)
         .def_property_readonly("unfinished", &Statistics::unfinished)
         .def_property_readonly("begun_before", &Statistics::begun_before)
+        .def_property_readonly("not_apart", &Statistics::not_apart)
         .def_property_readonly("begin", &Statistics::begin)
         .def_property_readonly("end", &Statistics::end)
         .def_property_readonly("missing",

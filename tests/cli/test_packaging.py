@@ -39,7 +39,7 @@ def assert_is_traced(program: Path, directory: Path):
     "libhdTrace.a", "libhdTrace.so", "libhdTraceReader.a", "libhdTraceReader.so", "libHDTraceMPIWrapper.a", "libHDTraceMPIWrapper.so",
     "pkgconfig/hdtrace.pc", "pkgconfig/hdtrace-reader.pc", "pkgconfig/hdtrace-mpi.pc", "pkgconfig/hdtrace-mpi-static.pc",
     "cmake/hdtrace/hdtrace-config.cmake", "cmake/hdtrace/hdtrace-config-version.cmake",
-    "share/hdtrace/schemas/hdtrace-trc.rng", "share/hdtrace/schemas/hdtrace-proj.rng", "share/hdtrace/platforms/cluster.xml",
+    "share/hdtrace/schemas/hdtrace-trc.rng", "share/hdtrace/schemas/hdtrace-proj.rng", "share/hdtrace/schemas/hdtrace-stats.rng", "share/hdtrace/platforms/cluster.xml",
     "share/man/man1/hdtrace.1", "share/man/man1/hdtrace-convert.1", "share/man/man1/hdtrace-import.1", "share/man/man1/hdtrace-run.1", "share/man/man1/project-merger.1",
     "share/bash-completion/completions/hdtrace", "share/zsh/site-functions/_hdtrace", "share/fish/vendor_completions.d/hdtrace.fish",
     "share/doc/hdtrace/python.md", "share/doc/hdtrace/regions.md", "share/doc/hdtrace/counters.md", "share/doc/hdtrace/simulate.md", "share/doc/hdtrace/format.md", "share/doc/hdtrace/options.md",
