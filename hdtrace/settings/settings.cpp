@@ -149,6 +149,39 @@ int64_t number_of(const Settings& settings, const Option& option)
     return 0;
 }
 
+bool is_about_single_calls(const Option& option)
+{
+    for (const char* const name : {"counters", "cpu-time", "limit", "keep-last", "for-check"}) {
+        if (strcmp(option.name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool is_changed(const Settings& settings, const Option& option)
+{
+    Settings defaults, own = settings;
+    const char** const text = text_of(own, option);
+    return text != nullptr ? strcmp(*text, *text_of(defaults, option)) != 0
+                           : number_of(settings, option) != number_of(defaults, option);
+}
+
+void reset(Settings& settings, const Option& option)
+{
+    Settings defaults;
+    if (const char** const text = text_of(settings, option)) {
+        *text = *text_of(defaults, option);
+        return;
+    }
+    const int64_t number = number_of(defaults, option);
+    if (option.type == Option::Type::flag)
+        store(settings, option, number != 0);
+    else if (option.type == Option::Type::size || option.type == Option::Type::duration)
+        store(settings, option, number);
+    else
+        store(settings, option, static_cast<int>(number));
+}
+
 bool has_rights_of_others()
 {
     return getauxval(AT_SECURE) != 0;

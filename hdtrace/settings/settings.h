@@ -33,6 +33,13 @@ std::span<const Option> options();
 /// is not copied.
 bool set(Settings& settings, const Option& option, const char* text);
 
+/// Whether it is about single calls, which there are none of with --statistics-only.
+bool is_about_single_calls(const Option& option);
+/// Whether it has another value than the built-in one.
+bool is_changed(const Settings& settings, const Option& option);
+/// Gives it the built-in value.
+void reset(Settings& settings, const Option& option);
+
 /// The member of an option that is a text; null for all others.
 const char** text_of(Settings& settings, const Option& option);
 /// The member of an option that is none; of a choice its position. 0 for texts.

@@ -41,8 +41,9 @@ struct StateForm {
 
 /// An attribute that is ready as text, such as " site='7'". Other threads may look at it while it changes.
 struct alignas(8) ShortText {
-    char text[23];
+    char text[19];
     uint8_t length;
+    int32_t number; ///< one more than what the text says; 0: there is none
 
     void change_to(const ShortText& other);
     /// What it is at the moment, perhaps a mixture.

@@ -40,6 +40,8 @@ class OutputFile {
     /// Returns why the trailer could not be written, among others.
     int close();
     bool is_open() const { return m_is_open; }
+    /// Null before it was opened.
+    const char* path() const { return m_path; }
     /// Bytes that no later write goes over.
     int64_t size() const { return m_size; }
 

@@ -56,6 +56,17 @@ bool TraceOutput::is_taken(const char* path)
     return false;
 }
 
+bool TraceOutput::remove_all(const char* path)
+{
+    bool are_ours = true;
+    for (const Compression form : all_forms) {
+        TextBuffer name;
+        name.string(path).string(suffix_of(form));
+        are_ours = remove_later_segments(name) && remove_own_file(name.c_string()) && are_ours;
+    }
+    return are_ours;
+}
+
 int TraceOutput::choose(const char* path, Compression compression)
 {
     if (compression != Compression::none)

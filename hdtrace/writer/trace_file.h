@@ -19,6 +19,8 @@ class TraceOutput {
 
     /// Whether something that is not a file of this user's has the name of the trace, in any form.
     static bool is_taken(const char* path);
+    /// Removes traces of this name in all forms. False if they are not ours.
+    static bool remove_all(const char* path);
     /// Where the file will be: a compressed one has a suffix. Where no library can compress, it will be
     /// plain: a trace that is larger is better than none. Removes traces of the same name in another form;
     /// EEXIST if they are not ours.

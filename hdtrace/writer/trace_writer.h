@@ -73,6 +73,24 @@ class TraceWriter {
     /// The states beyond @p depth, all of them with forms, will never end: they are written as unfinished
     /// ones.
     void give_up_states(int depth, int64_t now);
+    /// The same where nothing is written, for there are sums in place of states.
+    void forget_states(int depth)
+    {
+        while (m_depth > depth)
+            leave_state();
+    }
+    void forget_state() { leave_state(); }
+    /// The state at a depth, from 1 to depth(), for the thread that records.
+    const OpenState& open_state(int depth) const { return m_open[depth]; }
+    /// tell(state) is called for each state that is open, the outermost first, as far as they have forms and
+    /// can all be seen at once. For any thread and signal handlers.
+    template <typename Tell> void tell_open_states(Tell tell)
+    {
+        const Lock lock(m_mutex);
+        const int depth = lock.held() ? find_unfinished().depth : 0;
+        for (int i = 1; i <= depth; ++i)
+            tell(m_seen[i]);
+    }
     /// Writes all whole lines to the file.
     int flush();
     /// The same without making room in the buffer, and with the unfinished states; may be called by any

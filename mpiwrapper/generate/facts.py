@@ -77,7 +77,7 @@ struct CallFacts {{
 
 def emit_rows(api):
     """facts.inc: rows for macros. Who includes it defines those that it wants; they are gone behind it."""
-    calls = "".join(f"HDT_CALL({', '.join(_row(function))})\n" for function in api.functions)
+    calls = "".join(f"HDT_CALL({', '.join(row_of_facts(function))})\n" for function in api.functions)
     references = "".join(f'HDT_REFERENCE("{attribute}", ObjectKind::{kind})\n' for attribute, kind in sorted(_references(api).items()))
     ranks = "".join(f'HDT_RANK("{_state(function.name)}", "{attribute}")\n'
                     for function in api.functions for attribute in sorted(_ranks(function)))
@@ -100,7 +100,7 @@ def enumerator(word):
     return word.replace("-", "_")
 
 
-def _row(function):
+def row_of_facts(function):
     """'.name = "Isend"', '.sends = SendMode::standard', ...; what has its default is left out."""
     meaning = function.meaning
     yield f'.name = "{_state(function.name)}"'

@@ -52,6 +52,14 @@ class KnownArguments:
         """The first value of one, once the call has ended."""
         return f"state.value({self._all[place].first})"
 
+    def without_state(self, line):
+        """The same where nothing was kept."""
+        def value(found):
+            return f"({next(known.value.values[0] for known in self._all if known.first == int(found[1]))})"
+
+        line = re.sub(r"state\.value\((\d+)\)", value, line)
+        return re.sub(r"state\.has\((\d+)\)", lambda found: f"({self._all[int(found[1])].condition})", line)
+
     def form(self, element):
         """The constants that say what is known."""
         if not self:

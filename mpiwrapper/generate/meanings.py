@@ -48,6 +48,12 @@ class Meaning:
         return self.facts.get(name, False if name in FLAGS else "local" if name == "progress" else "none")
 
     @property
+    def moves_data(self):
+        """Whether its calls may have a volume (hdtrace/calls/volume.h)."""
+        return (self.send != "none" or self.receive != "none" or self.access != "none" or self.file in ("read", "write")
+                or self.collective in ("one-to-all", "all-to-one", "all-to-all", "scan", "neighbourhood"))
+
+    @property
     def is_query(self):
         return self.progress == "query"
 

@@ -1,5 +1,6 @@
 """Turns the values of a function's line in [logged] into C++."""
 
+import re
 from contextlib import contextmanager
 
 from .known import KnownArguments
@@ -19,6 +20,7 @@ class Values:
         self.function = function
         self.before = []  # statements before the call
         self.known = KnownArguments()
+        self.figures = {}  # attribute -> (when it is written, '' is always; the number), of the element itself
         self._begin_lookups = {}  # name -> statement, for what is known at the beginning
         self._after_lookups = {}  # the same after the call
         self._lookups = self._after_lookups
@@ -73,6 +75,22 @@ class Values:
         lookups = {name: line for name, line in self._after_lookups.items() if name not in self._early}
         return [f"const Comm& {name} = call.kept_comm();" if name == self._kept_communicator() else line
                 for name, line in lookups.items()]
+
+    def lookups_for(self, lines):
+        """Statements for what they need, where nothing was kept since the call began."""
+        found = {name: line for lookups in (self._after_lookups, self._begin_lookups) for name, line in lookups.items() if name not in self._early}
+        found = {name: self.known.without_state(line) for name, line in found.items()}
+        needed = set()
+        text = "\n".join(lines)
+        for name in reversed(self._in_order(found)):
+            if re.search(rf"\b{name}\b", text):
+                needed.add(name)
+                text += "\n" + found[name]
+        return [found[name] for name in self._in_order(found) if name in needed]
+
+    def _in_order(self, lookups):
+        """What others need comes first: what the call was given, before what it answered."""
+        return [*(name for name in self._begin_lookups if name in lookups), *(name for name in self._after_lookups if name in lookups and name not in self._begin_lookups)]
 
     # What is known when the call begins.
 
@@ -252,12 +270,18 @@ class Values:
             return any(other.name == parameter.length for other in self.function.parameters)
         return parameter.direction == "in" or parameter.kind.name in ("COMM", "DATATYPE", "FILE", "WIN", "KEYVAL")
 
+    def _keep_figure(self, writer, name, condition, value):
+        if writer.is_element and isinstance(value, Number):
+            self.figures.setdefault(name, (condition, value.expression))
+
     def _write(self, writer, name, expression):
+        self._keep_figure(writer, name, "", expression)
         writer.text(f" {name}='")
         writer.value(expression)
         writer.text("'")
 
     def _write_if(self, writer, condition, name, expression):
+        self._keep_figure(writer, name, condition, expression)
         inner = TextWriter(f" {name}='")
         inner.value(expression)
         inner.text("'")

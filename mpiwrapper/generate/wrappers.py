@@ -5,6 +5,7 @@ nothing is recorded (`track`), and the element. The values in the element come f
 """
 
 from .buffers import describe_buffers
+from .facts import row_of_facts
 from .text import TextWriter, indent
 from .values import Values, names_of
 
@@ -14,7 +15,8 @@ HEADER = "// Generated from mpiwrapper/api - do not edit.\n"
 def emit_chapter(chapter):
     """The C++ file with all generated wrappers of a chapter."""
     functions = [function for function in chapter.functions if function.logged.handwritten is None]
-    return (HEADER + '#include "mpiwrapper/runtime/buffers/buffers.h"\n#include "mpiwrapper/runtime/calls/children.h"\n#include "mpiwrapper/runtime/calls/values.h"\n\n'
+    return (HEADER + '#include "mpiwrapper/runtime/buffers/buffers.h"\n#include "mpiwrapper/runtime/calls/children.h"\n#include "mpiwrapper/runtime/calls/transfer.h"\n'
+            '#include "mpiwrapper/runtime/calls/values.h"\n\n'
             "using namespace hdtrace;\nusing namespace hdtrace::mpi;\n\n"
             + "\n".join(emit_function(function) for function in functions))
 
@@ -100,6 +102,7 @@ class Wrapper:
         function, values = self.function, self.values
         element = self.element()  # tells `values` what it needs
         track = self.track()
+        figures = self.figures()
         arguments = ", ".join(values.passed(p) for p in function.parameters)
         set_arguments = values.set_arguments()
         lines = [
@@ -110,11 +113,14 @@ class Wrapper:
             *values.before,
             *set_arguments,
             *self.describes_buffers,
-            f"call.begin({'set_arguments' if set_arguments else 'form'});",
+            f"call.begin({'form, set_arguments' if set_arguments else 'form'});",
             f"const int rc = call.end(real.{function.name}({arguments}));",
             *values.early_lookups(),
             *track,
-            f"if (!call.is_recorded(){self.or_is_empty_poll()})", "    return rc;",
+            "if (!call.is_plain()) {",
+            f"    if (!call.is_recorded(){self.or_is_empty_poll()})", "        return rc;",
+            *indent(figures),
+            "}",
             *self.arguments(element),
             *values.lookups(),
             *element,
@@ -247,6 +253,63 @@ class Wrapper:
                 return ["if (call.succeeded())", f"    keep_own_{name}_handler({value}, {given[0].name});"]
         return []
 
+    # What is added up in place of the element.
+
+    def figures(self):
+        """Where the call is added up; the same numbers as in the element."""
+        lines = [line for name, (condition, number) in self.values.figures.items()
+                 for field in self._fields_of(name) for line in self._set_figure(field, condition, number)]
+        moves = self.moves_data()
+        lines = [self.values.known.without_state(line) for line in [*lines, *(self._volume() if moves else [])]]
+        kind = "Transfer" if moves else "Figures"
+        return ["if (call.is_summed()) {", *indent(self.values.lookups_for(lines)),
+                f"    {kind} figures;", *indent(lines), "    if (call.sum(figures))", "        return rc;", "}"]
+
+    def moves_data(self):
+        """The end of a split access is a Wait, and what it moves counts where it is started."""
+        return self.meaning.moves_data and not self.is_split("waits")
+
+    def _fields_of(self, attribute):
+        """What of the figures an attribute tells."""
+        # Readers take the source that a probe asks for where it found nothing.
+        fields = {"cid": "communicator", "fid": "file", "toRank": "receiver", "source": "sender", "fromRank": "sender"}
+        transfers = {"rootRank": "root_rank", "size": "bytes", "recvSize": "received_bytes", "actual": "transferred_bytes", "inPlace": "in_place"}
+        if attribute in fields:
+            yield fields[attribute]
+        if not self.moves_data():
+            return
+        if attribute in transfers:
+            yield transfers[attribute]
+        if self.meaning.send != "none" and attribute == self.meaning.sent_size:
+            yield "sent_message"
+        if self.meaning.receive != "none" and attribute == self.meaning.received_size:
+            yield "received_message"
+
+    @staticmethod
+    def _set_figure(field, condition, number):
+        line = f"figures.{field} = {number};"
+        return [f"if ({condition})", f"    {line}"] if condition else [line]
+
+    def _volume(self):
+        """The facts are constants: what they rule out is no code."""
+        lines = [line for child in self.function.logged.children if child.each for line in self._listed(child)]
+        if self.meaning.scatters or self.meaning.gathers:
+            comm = next(p.name for p in self.function.of_kind("COMM") if p.direction == "in")
+            lines.append(f"figures.partner_count = call.comm({comm}).peer_count();")
+        lines += [f"static constexpr CallFacts facts = {{{', '.join(row_of_facts(self.function))}}};",
+                  "figures.volume = volume_by(facts, TransferArguments(figures));"]
+        if self.meaning.progress == "prepares":
+            receiver = "figures.receiver" if self.meaning.send != "none" else "{}"
+            lines += ["if (call.succeeded()) {", f"    remember_prepared(started.rid, {{figures.volume, {receiver}}});",
+                      "    figures.volume.reset(); // it counts whenever it is started", "}"]
+        return lines
+
+    def _listed(self, child):
+        """The same members as members_child() has."""
+        list_name = {"Send": "sends", "Recv": "receives"}[child.name]
+        return self.each_member(child, lambda rank, counts: [
+            f"figures.{list_name}.add({rank} == this_process().rank, {counts}[i] * type.size);"])
+
     # The element.
 
     def element(self):
@@ -300,6 +363,14 @@ class Wrapper:
 
     def members_child(self, child):
         """One element for each member whose count is not zero."""
+        return self.each_member(child, lambda rank, counts: [
+            f'element.child("<{child.name} rank=\'").number({rank}).text("\' size=\'").number({counts}[i] * type.size);',
+            f'element.text("\' count=\'").number({counts}[i]).text("\' tid=\'").number(type.id);',
+            *([f'element.text("\' displ=\'").number({child.each.displacements}[i]);'] if child.each.displacements else []),
+            'element.text("\'").end_child();'])
+
+    def each_member(self, child, act):
+        """A loop over the members whose count is not zero; act(rank, counts) are its statements, which may use `type`."""
         counts = self.function.parameter(child.each.count)
         types = self.function.parameter(child.each.datatype)
         comm = self.values.communicator()
@@ -315,10 +386,7 @@ class Wrapper:
         loop = [f"for (int i = 0, n = {count}; i < n; ++i) {{",
                 f"    if ({counts.name}[i] == 0)", "        continue;",
                 f"    const Type type = {type_of_one};",
-                f'    element.child("<{child.name} rank=\'").number({rank}).text("\' size=\'").number({counts.name}[i] * type.size);',
-                f'    element.text("\' count=\'").number({counts.name}[i]).text("\' tid=\'").number(type.id);',
-                *([f'    element.text("\' displ=\'").number({child.each.displacements}[i]);'] if child.each.displacements else []),
-                '    element.text("\'").end_child();',
+                *indent(act(rank, counts.name)),
                 "}"]
         condition = " && ".join(filter(None, ["call.succeeded()", condition]))
         return [f"if ({condition}) {{", *indent(loop), "}"]

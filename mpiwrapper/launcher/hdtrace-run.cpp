@@ -232,6 +232,19 @@ void refuse_wrong_variables()
     }
 }
 
+/// Statistics alone have no single calls.
+void refuse_what_statistics_cannot()
+{
+    const hdtrace::Settings settings = settings_in_force();
+    for (const hdtrace::Option& option : hdtrace::options()) {
+        if (settings.statistics_only && hdtrace::is_about_single_calls(option) &&
+            hdtrace::is_changed(settings, option)) {
+            usage_error(std::string("--statistics-only keeps no single calls, and --") + option.name +
+                        " is about them");
+        }
+    }
+}
+
 /// The program may be a script that goes elsewhere.
 void fix_config_path()
 {
@@ -375,6 +388,7 @@ int main(int argc, char** argv)
     const CommandLine command_line = parse_command_line(argc, argv);
     char** const command = command_line.program;
     refuse_wrong_variables();
+    refuse_what_statistics_cannot();
     if (command_line.prints_library) {
         return print_library(command[0]);
     }

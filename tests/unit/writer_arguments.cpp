@@ -83,7 +83,7 @@ TEST(Arguments, AreNotToldIfTheyAreUnsure)
 TEST(Arguments, HaveTheSiteBehindThem)
 {
     static constexpr StateForm form = {"A"};
-    static constexpr ShortText site = {" site='12'", 10};
+    static constexpr ShortText site = {" site='12'", 10, 13};
     EXPECT_EQ(saved(form, [](OpenState& state) { state.set_site(site); }),
               "<A site='12' T unfinished='1' />\n");
 }
@@ -258,7 +258,7 @@ TEST(Arguments, OfStatesThatWereLeftAreKept)
 {
     static constexpr Argument arguments[] = {{Kind::number, 0, " count='"}, {Kind::string, 1, " name='"}};
     static constexpr StateForm form = {"A", arguments};
-    static constexpr ShortText site = {" site='3'", 9};
+    static constexpr ShortText site = {" site='3'", 9, 4};
     Trace trace;
     trace.begin(form, base, [](OpenState& state) {
         state.start(&form, 0b11);
@@ -274,11 +274,11 @@ TEST(Arguments, OfStatesThatWereLeftAreKept)
 TEST(Arguments, OfAnOuterStateKeepTheirSite)
 {
     static constexpr StateForm form = {"A"}, inner = {"B"};
-    ShortText passing = {" site='1'", 9};
+    ShortText passing = {" site='1'", 9, 2};
     Trace trace;
     trace.begin(form, base, [&](OpenState& state) { state.set_site(passing); });
     trace.begin(inner, base, [&](OpenState& state) {
-        passing.change_to({" site='2'", 9});
+        passing.change_to({" site='2'", 9, 3});
         state.set_site(passing);
     });
     EXPECT_EQ(trace.writer.save(), 0);

@@ -77,12 +77,16 @@ class Call {
 
     /// Nothing is to be done but to call the real function.
     bool passes() const { return m_thread == nullptr; }
+    /// The call becomes a state of the trace, and nothing else is to be done about it.
+    bool is_plain() const { return HDT_LIKELY(m_recording == Recording::plain); }
     /// The call becomes a state of the trace.
-    bool is_recorded() const { return has(m_recording, Recording::plain); }
+    bool is_recorded() const { return has(recording(), Recording::plain); }
+    /// It is added up by sum().
+    bool is_summed() const { return has(recording(), Recording::summed); }
     /// It asked whether something has happened, and is left out if has_found_nothing().
     template <typename HasFoundNothing> bool is_empty_poll(HasFoundNothing has_found_nothing)
     {
-        return !HDT_LIKELY(m_recording == Recording::plain) && has_found_nothing() && leave_out_poll();
+        return !is_plain() && has_found_nothing() && leave_out_poll();
     }
     bool succeeded() const { return m_rc == MPI_SUCCESS; }
     /// A completion call failed, and its answers tell for which requests.
@@ -92,34 +96,38 @@ class Call {
     int depth() const { return m_depth; }
 
     /// Whether the program may be checked: then a call with buffers tells of them before it begins.
-    bool wants_buffers() const { return !HDT_LIKELY(m_recording == Recording::plain); }
+    bool wants_buffers() const { return !is_plain() && has(recording(), Recording::checked); }
     /// If the call succeeds, describe(buffers) will tell which they are (runtime/buffers/buffers.h). It is
     /// copied, so that the arguments need not be kept elsewhere.
     template <typename Describe> __attribute__((noinline, cold)) void keep_buffers(Describe describe)
     {
-        if (has(m_recording, Recording::checked))
+        if (has(recording(), Recording::checked))
             m_thread->buffers.keep(m_number, describe);
     }
     /// MPI_Startall: the buffers of the persistent request are in use.
     void follow_started(const Request& started) const
     {
-        if (has(m_recording, Recording::checked))
+        if (has(recording(), Recording::checked))
             watch_started_buffers(started.init_rid, started.rid);
     }
-    /// The real function comes next. set_arguments(state) starts the state and sets what is known of its
-    /// arguments.
-    template <typename SetArguments> __attribute__((always_inline)) void begin(SetArguments set_arguments)
+    /// The real function comes next. set_arguments(state) starts the state, whose form is @p form, and sets
+    /// what is known of its arguments: not of a call that is only added up.
+    template <typename SetArguments>
+    __attribute__((always_inline)) void begin(const StateForm& form, SetArguments set_arguments)
     {
-        if (!HDT_LIKELY(m_recording == Recording::plain))
+        if (!is_plain()) {
+            if (is_only_summed())
+                return begin_summed(form);
             prepare_slowly();
-        if (HDT_LIKELY(is_recorded())) {
+        }
+        if (HDT_LIKELY(has(m_recording, Recording::plain))) {
             m_state = &m_thread->writer.next_state();
             set_arguments(*m_state);
             m_state->set_site(m_thread->sites.find(m_frame));
         }
         m_begin = m_thread->clock.now();
         m_thread->calls[m_number].begin = m_begin;
-        if (HDT_LIKELY(m_recording == Recording::plain))
+        if (is_plain())
             m_thread->writer.enter(*m_state, m_begin);
         else
             begin_slowly();
@@ -129,7 +137,7 @@ class Call {
     /// The same where there are no arguments. @p form is a constant.
     void begin(const StateForm& form)
     {
-        begin([&form](OpenState& state) { state.start(&form, 0); });
+        begin(form, [&form](OpenState& state) { state.start(&form, 0); });
     }
     /// The real function returned @p rc; returns it.
     __attribute__((always_inline)) int end(int rc)
@@ -193,7 +201,7 @@ class Call {
     __attribute__((always_inline)) Element& finish_attributes(Element& element)
     {
         put_common_attributes(element);
-        if (!HDT_LIKELY(m_recording == Recording::plain))
+        if (!is_plain())
             element.written_by([this](char* out) { return put_more(out); });
         return element;
     }
@@ -203,7 +211,7 @@ class Call {
                                                                 const Operations&... operations)
     {
         put_common_attributes(element);
-        if (!HDT_LIKELY(m_recording == Recording::plain))
+        if (!is_plain())
             element.written_by([this, operations...](char* out) {
                 return put_buffers(put_more(out), [this, operations...](auto& buffers) {
                     (buffers.until(operations), ...);
@@ -217,9 +225,30 @@ class Call {
     __attribute__((always_inline)) Element& finish_describing(Element& element, Describe describe)
     {
         put_common_attributes(element);
-        if (!HDT_LIKELY(m_recording == Recording::plain))
+        if (!is_plain())
             element.written_by([this, describe](char* out) { return put_buffers(put_more(out), describe); });
         return element;
+    }
+
+    /// Whether its state is to be written. Where it is to be added up that is done, with get_figures().
+    template <typename GetFigures> bool is_to_be_written(GetFigures get_figures)
+    {
+        return is_plain() || (is_recorded() && !(is_summed() && sum(get_figures())));
+    }
+    bool is_to_be_written()
+    {
+        return is_to_be_written([] { return Figures(); });
+    }
+    /// Adds up a call that is_summed(). False if it becomes a state as well.
+    __attribute__((always_inline)) bool sum(const Figures& figures)
+    {
+        TraceWriter& writer = m_thread->writer;
+        m_thread->sums->add(m_function, m_state->form()->name, m_state->site().number, writer.depth() - 1,
+                            m_rc, m_begin, m_end, figures);
+        if (keeps_states)
+            return false;
+        writer.forget_state();
+        return true;
     }
 
   private:
@@ -239,10 +268,33 @@ class Call {
     }
     template <typename Describe> char* put_buffers(char* out, Describe describe)
     {
-        return has(m_recording, Recording::checked) && succeeded() ? describe_buffers(*this, out, describe)
+        return has(recording(), Recording::checked) && succeeded() ? describe_buffers(*this, out, describe)
                                                                    : out;
     }
+    /// Read again, so that is_plain() compares it where it is: nothing else wants it in a register.
+    Recording recording() const
+    {
+        Recording& place = const_cast<Recording&>(m_recording);
+        asm("" : "+m"(place));
+        return place;
+    }
     static void note_ignored(Thread& thread, Function function, const void* frame);
+    bool is_only_summed() const
+    {
+        return recording() == (Recording::plain | Recording::summed) && !keeps_states;
+    }
+    /// The name is told while the call lasts, so that it is seen where a process died.
+    __attribute__((always_inline)) void begin_summed(const StateForm& form)
+    {
+        m_state = &m_thread->writer.next_state();
+        m_state->start(&form, 0);
+        m_state->set_site(m_thread->sites.find(m_frame));
+        m_begin = m_thread->clock.now();
+        m_thread->calls[m_number].begin = m_begin;
+        m_thread->writer.enter(*m_state, m_begin);
+        __atomic_signal_fence(__ATOMIC_RELEASE);
+        m_thread->depth = m_depth + 1;
+    }
     void prepare_slowly();
     void begin_slowly();
     void end_slowly();

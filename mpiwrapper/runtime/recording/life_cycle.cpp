@@ -89,7 +89,8 @@ void watch_ends()
 void open_gate()
 {
     const bool is_watched = settings.cpu_time || ThreadCounters::are_wanted();
-    const Recording recorded = Recording::plain | (is_watched ? Recording::watched : Recording::none) |
+    const Recording recorded = Recording::plain | (keeps_sums ? Recording::summed : Recording::none) |
+                               (is_watched ? Recording::watched : Recording::none) |
                                (settings.for_check ? Recording::checked : Recording::none);
     set_recording(settings.all_functions, recorded);
     apply_rules(recorded);
@@ -104,6 +105,7 @@ bool open_trace(std::optional<int> thread_level)
         return false;
     }
     say_wrong_variables();
+    say_what_sums_ignore();
     describe_process(thread_level);
     describe_run();
     describe_cpu_time();
@@ -220,6 +222,7 @@ void start_before_init()
 __attribute__((constructor)) void loaded()
 {
     read_settings();
+    choose_sums();
     if (is_meant_for_another_process()) {
         leave_preload_list();
         set_state(State::off);
@@ -325,7 +328,7 @@ void flush_own_trace()
     if (current_thread == nullptr)
         return;
     info_file().flush();
-    current_thread->writer.flush();
+    flush(*current_thread);
 }
 
 void save_all_threads()

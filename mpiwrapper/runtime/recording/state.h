@@ -16,7 +16,8 @@ enum class Recording : uint8_t {
     late = 8,       ///< rules ask for its arguments
     timed = 16,     ///< no state, but its time is added up
     undecided = 32, ///< rules ask for more than the function
-    checked = 64    ///< its buffers are followed
+    checked = 64,   ///< its buffers are followed
+    summed = 128    ///< it is added up, in place of its state (sums.h)
 };
 constexpr Recording operator|(Recording a, Recording b)
 {

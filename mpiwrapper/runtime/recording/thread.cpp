@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/recording/thread.h"
 
+#include "hdtrace/writer/own_file.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
 #include "mpiwrapper/runtime/process/flush_thread.h"
 #include "mpiwrapper/runtime/process/identity.h"
@@ -39,6 +40,37 @@ void warn_if_not_compressed(const TraceWriter& writer)
             .text("' is ignored: the library that compresses is missing, too old, or has no memory");
 }
 
+// The same as of open_trace().
+int open_sums(Thread& thread)
+{
+    TextBuffer path;
+    path.string(path_prefix()).number(thread.number);
+    const size_t size = path.size();
+    // One of an earlier run would be taken for that of this one.
+    if (!keeps_states && !TraceOutput::remove_all(path.text(".trc").c_string()))
+        return EEXIST;
+    path.truncate(size);
+    path.text(".stats");
+    thread.sums = Sums::make();
+    const int error =
+        path.bad() || thread.sums == nullptr ? ENOMEM : thread.sums->open(path.c_string(), thread.number);
+    if (error == ENOMEM || error == EEXIST)
+        return error;
+    if (error != 0)
+        report_write_error(path.c_string(), error);
+    else
+        Diagnostic(everything).text("writing ").text(path.c_string());
+    return 0;
+}
+
+// They would be taken for those of this one.
+void remove_sums_of_earlier_run(const Thread& thread)
+{
+    TextBuffer path;
+    path.string(path_prefix()).number(thread.number).text(".stats");
+    remove_own_file(path.c_string());
+}
+
 // ENOMEM if memory is short: then the thread's calls cannot even be counted. EEXIST if something that is not
 // ours has the name. Else 0: a file that cannot be written is only reported.
 int open_trace(Thread& thread)
@@ -50,6 +82,8 @@ int open_trace(Thread& thread)
     TraceSettings trace_settings = trace_settings_of(settings);
     trace_settings.on_error = report_write_error;
     set_bounds(trace_settings);
+    if (!keeps_sums)
+        remove_sums_of_earlier_run(thread);
     const int error = path.bad() || attributes.bad()
                           ? ENOMEM
                           : thread.writer.open(path.c_string(), attributes.c_string(), base_second(),
@@ -65,8 +99,17 @@ int open_trace(Thread& thread)
     return error == ENOMEM ? error : 0;
 }
 
+// Of the traces and sums that are wanted, with an error of open_trace().
+int open_files(Thread& thread)
+{
+    const int error = keeps_states ? open_trace(thread) : 0;
+    return error == 0 && keeps_sums ? open_sums(thread) : error;
+}
+
 void close_trace(Thread& thread)
 {
+    if (thread.sums != nullptr)
+        thread.sums->close(thread.writer);
     thread.writer.close();
     const int64_t dropped = thread.writer.dropped_states();
     const int64_t written = thread.writer.states() - dropped;
@@ -75,16 +118,17 @@ void close_trace(Thread& thread)
     end = put_number(put_text(end, " states="), written);
     end = put_text(put_number(put_text(end, " dropped="), dropped), "\n");
     info_file().write(line, static_cast<size_t>(end - line));
-    Diagnostic(results)
-        .text(path_prefix())
-        .number(thread.number)
-        .text(".trc holds ")
-        .number(written)
-        .text(" states");
+    Diagnostic told(results);
+    told.text(path_prefix()).number(thread.number);
+    if (keeps_states)
+        told.text(".trc holds ").number(written).text(" states");
+    else
+        told.text(".stats holds sums over ").number(thread.sums->calls()).text(" calls");
 }
 
 void destroy(Thread* thread)
 {
+    Sums::destroy(thread->sums);
     thread->~Thread();
     free(thread);
 }
@@ -112,7 +156,7 @@ void keep_for_others(Thread* thread)
 {
     if (thread->call_count > 0)
         lose_calls(*thread, 0);
-    thread->writer.flush();
+    flush(*thread);
     push(ended_threads, thread);
 }
 
@@ -177,7 +221,7 @@ Thread* make_thread(int& error)
         const Lock lock(state_mutex);
         thread->number = thread_count++;
     }
-    error = open_trace(*thread);
+    error = open_files(*thread);
     if (error == 0)
         return thread;
     if (error == ENOMEM) {
@@ -212,7 +256,17 @@ Thread* begin_new_thread()
 
 void lose_calls(Thread& thread, int first)
 {
-    thread.writer.give_up_states(thread.calls[first].state_depth, thread.clock.now());
+    TraceWriter& writer = thread.writer;
+    const int state_depth = thread.calls[first].state_depth;
+    const int64_t now = thread.clock.now();
+    for (int depth = writer.depth(); thread.sums != nullptr && depth > state_depth; --depth) {
+        const OpenState& state = writer.open_state(depth);
+        thread.sums->lose(state.form()->name, depth - 1, state.begin(), now);
+    }
+    if (keeps_states)
+        writer.give_up_states(state_depth, now);
+    else
+        writer.forget_states(state_depth);
     thread.depth = thread.calls[first].depth;
     thread.call_count = first;
     if (first == 0) {
@@ -269,10 +323,22 @@ Thread* add_trace_of_ours(const char* name)
     return thread;
 }
 
+void flush(Thread& thread)
+{
+    if (thread.sums != nullptr)
+        thread.sums->save(thread.writer);
+    if (keeps_states)
+        thread.writer.flush();
+}
+
 void save_traces()
 {
-    for (Thread* thread = threads; thread != nullptr; thread = thread->next)
-        thread->writer.save();
+    for (Thread* thread = threads; thread != nullptr; thread = thread->next) {
+        if (thread->sums != nullptr)
+            thread->sums->save(thread->writer);
+        if (keeps_states)
+            thread->writer.save();
+    }
 }
 
 void close_traces()

@@ -10,6 +10,7 @@
 #include "mpiwrapper/runtime/objects/windows.h"
 #include "mpiwrapper/runtime/recording/call_counts.h"
 #include "mpiwrapper/runtime/recording/scratch.h"
+#include "mpiwrapper/runtime/recording/sums.h"
 #include "mpiwrapper/runtime/regions/open_regions.h"
 #include "mpiwrapper/runtime/sites/call_sites.h"
 
@@ -48,6 +49,7 @@ struct Thread {
     int events_in_call = 0;  ///< of the program's own, in the call that it is in
     SiteText next_site = {}; ///< of the next of these events, if the program told
     TraceWriter writer;
+    Sums* sums = nullptr; ///< null if none are wanted
     ThreadCounters counters;
     void* signal_stack = nullptr;
     const char* name = nullptr; ///< null: what the system says
@@ -72,6 +74,9 @@ Thread* add_thread();
 
 /// Opens a trace, with the next number, that no thread of the program has. Null if memory is short.
 Thread* add_trace_of_ours(const char* name);
+
+/// What the calling thread has recorded goes to its files.
+void flush(Thread& thread);
 
 /// What all threads have recorded so far goes to the files, with the calls that they are in. Whoever calls
 /// these holds the mutex of the state.

@@ -100,6 +100,10 @@ template <typename PutAttributes>
 int write(Thread& thread, const Definition& definition, const void* frame, int64_t time,
           PutAttributes put_attributes)
 {
+    if (!keeps_states) {
+        thread.next_site.length = 0;
+        return 0;
+    }
     thread.writer.enter();
     Element element(thread.writer);
     element.text("<Event name='").raw(definition.xml, definition.xml_length).text("'");
@@ -128,8 +132,10 @@ int try_to_begin(hdRegion& region, const void* frame)
         error = thread.regions.enter(definition, region.flags, true);
     if (error != 0)
         return error;
-    return write(thread, *definition, frame, thread.clock.now(),
-                 [](Element& element) { element.text(" kind='begin'"); });
+    const int64_t now = thread.clock.now();
+    if (thread.sums != nullptr)
+        thread.sums->begin_region(*definition, now, thread.writer.depth() > 0);
+    return write(thread, *definition, frame, now, [](Element& element) { element.text(" kind='begin'"); });
 }
 
 int try_to_end(const hdRegion* region, const void* frame)
@@ -151,6 +157,8 @@ int try_to_end(const hdRegion* region, const void* frame)
         break;
     }
     make_place(thread); // what has begun must end
+    if (thread.sums != nullptr)
+        thread.sums->end_region(*definition, now, thread.writer.depth() > 0);
     return write(thread, *definition, frame, now, [](Element& element) { element.text(" kind='end'"); });
 }
 

@@ -202,9 +202,11 @@ template <typename Frame> int64_t site_id(const Frame* frames, int count)
 SiteText text_of(int64_t id)
 {
     SiteText site = {};
-    if (id >= 0)
+    if (id >= 0) {
         site.length =
             static_cast<uint8_t>(put_text(put_number(put_text(site.text, " site='"), id), "'") - site.text);
+        site.number = static_cast<int32_t>(id + 1);
+    }
     return site;
 }
 

@@ -24,10 +24,40 @@ extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcoun
             buffers.reads_each(sendbuf, sendcounts, sdispls, sendtypes, members.peer_count());
             buffers.writes_each(recvbuf, recvcounts, rdispls, recvtypes, members.peer_count());
         });
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm));
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            const Comm& comm_object = call.comm(comm);
+            Transfer figures;
+            figures.communicator = (comm_object.id);
+            if ((sendbuf == MPI_IN_PLACE))
+                figures.in_place = (1);
+            if (call.succeeded() && sendbuf != MPI_IN_PLACE) {
+                for (int i = 0, n = comm_object.peer_count(); i < n; ++i) {
+                    if (sendcounts[i] == 0)
+                        continue;
+                    const Type type = call.type(sendtypes[i]);
+                    figures.sends.add(world_rank(comm_object, i) == this_process().rank, sendcounts[i] * type.size);
+                }
+            }
+            if (call.succeeded()) {
+                for (int i = 0, n = comm_object.peer_count(); i < n; ++i) {
+                    if (recvcounts[i] == 0)
+                        continue;
+                    const Type type = call.type(recvtypes[i]);
+                    figures.receives.add(world_rank(comm_object, i) == this_process().rank, recvcounts[i] * type.size);
+                }
+            }
+            figures.partner_count = call.comm(comm).peer_count();
+            static constexpr CallFacts facts = {.name = "Alltoallw", .operation = "Alltoallw", .call_class = CallClass::collective, .progress = CallProgress::blocking, .collective = CollectiveKind::all_to_all, .members = CollectiveMembers::communicator, .scatters = true, .gathers = true, .lists_sends = true, .lists_receives = true};
+            figures.volume = volume_by(facts, TransferArguments(figures));
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     const Comm& comm_object = call.kept_comm();
     Element element(call.trace());

@@ -16,12 +16,21 @@ extern "C" HDT_EXPORT int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_
         state.set(1, color == MPI_UNDEFINED ? -1 : color);
         state.set(2, key);
     };
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Comm_split(comm, color, key, newcomm));
     if (call.succeeded())
         created_from_parent(comm, *newcomm, "split");
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            const Comm& comm_object = call.comm(comm);
+            Figures figures;
+            figures.communicator = (comm_object.id);
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Comm_split cid='").number(state.value(0)).text("' newcid='").number(call.succeeded() ? call.comm(*newcomm).id : -1).text("' color='").number(state.value(1)).text("' key='").number(state.value(2)).text("'");

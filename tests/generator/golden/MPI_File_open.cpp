@@ -19,15 +19,25 @@ extern "C" HDT_EXPORT int MPI_File_open(MPI_Comm comm, const char *filename, int
         state.set(2, amode);
         state.set(3, amode);
     };
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_File_open(comm, filename, amode, info, fh));
     int64_t fid = -1;
     if (call.succeeded()) {
         fid = before.id();
         opened(*fh, fid, amode);
     }
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            const Comm& comm_object = call.comm(comm);
+            Figures figures;
+            figures.communicator = (comm_object.id);
+            figures.file = fid;
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<File_open cid='").number(state.value(0)).text("' name='");

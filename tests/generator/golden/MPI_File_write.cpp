@@ -30,10 +30,25 @@ extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count
         call.keep_buffers([=](Buffers& buffers) {
             buffers.reads(buf, count, datatype);
         });
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_File_write(fh, buf, count, datatype, used_status.get()));
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            const Type datatype_object = call.type(datatype);
+            const int64_t actual = call.succeeded() ? status_bytes(used_status.value()) : 0;
+            Transfer figures;
+            figures.file = (fh_object.id);
+            figures.bytes = (datatype_object.size * count);
+            if (call.succeeded() && actual != datatype_object.size * count)
+                figures.transferred_bytes = actual;
+            static constexpr CallFacts facts = {.name = "File_write", .operation = "File_write", .call_class = CallClass::file, .progress = CallProgress::blocking, .file = FileAccess::write, .pointer = FilePointer::individual};
+            figures.volume = volume_by(facts, TransferArguments(figures));
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     const Type datatype_object = call.type(datatype);
     const int64_t actual = call.succeeded() ? status_bytes(used_status.value()) : 0;

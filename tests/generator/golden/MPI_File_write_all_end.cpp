@@ -19,11 +19,18 @@ extern "C" HDT_EXPORT int MPI_File_write_all_end(MPI_File fh, const void *buf, M
         call.keep_buffers([=](Buffers& buffers) {
             buffers.ended(ended.rid);
         });
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_File_write_all_end(fh, buf, used_status.get()));
     set_split_access(fh, Request());
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            Figures figures;
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Wait");

@@ -25,7 +25,7 @@ extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset of
         call.keep_buffers([=](Buffers& buffers) {
             buffers.reads(buf, count, datatype);
         });
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_File_write_at_all_begin(fh, offset, buf, count, datatype));
     const Type datatype_object = call.type(datatype);
     Request started;
@@ -35,8 +35,19 @@ extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset of
         started.size = datatype_object.size * count;
     }
     set_split_access(fh, started);
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            Transfer figures;
+            figures.file = (fh_object.id);
+            figures.bytes = (datatype_object.size * count);
+            static constexpr CallFacts facts = {.name = "File_write_at_all_begin", .operation = "File_write_at_all_begin", .call_class = CallClass::file, .progress = CallProgress::starts, .collective = CollectiveKind::file, .members = CollectiveMembers::file, .file = FileAccess::write, .pointer = FilePointer::explicit_offset};
+            figures.volume = volume_by(facts, TransferArguments(figures));
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     const int64_t offset_in_bytes = call.succeeded() ? byte_offset(fh, fh_object, offset) : no_offset;
     Element element(call.trace());

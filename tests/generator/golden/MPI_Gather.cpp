@@ -58,10 +58,32 @@ extern "C" HDT_EXPORT int MPI_Gather(const void *sendbuf, int sendcount, MPI_Dat
             if (rooted.is_root)
                 buffers.writes(recvbuf, static_cast<int64_t>(recvcount) * members.peer_count(), recvtype);
         });
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm));
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            const Comm& comm_object = call.comm(comm);
+            const Rooted rooted(comm_object, root);
+            const Type sendtype_object = rooted.is_leaf && sendbuf != MPI_IN_PLACE ? call.type(sendtype) : Type();
+            const Type recvtype_object = rooted.is_root ? call.type(recvtype) : Type();
+            Transfer figures;
+            if (((rooted.is_leaf && sendbuf != MPI_IN_PLACE) || rooted.is_root))
+                figures.bytes = (rooted.is_leaf && sendbuf != MPI_IN_PLACE ? sendtype_object.size * sendcount : recvtype_object.size * recvcount);
+            if ((rooted.is_root))
+                figures.received_bytes = (recvtype_object.size * recvcount);
+            figures.communicator = (comm_object.id);
+            figures.root_rank = (world_rank(comm_object, root));
+            if ((sendbuf == MPI_IN_PLACE))
+                figures.in_place = (1);
+            figures.partner_count = call.comm(comm).peer_count();
+            static constexpr CallFacts facts = {.name = "Gather", .operation = "Gather", .call_class = CallClass::collective, .progress = CallProgress::blocking, .collective = CollectiveKind::all_to_one, .members = CollectiveMembers::communicator, .gathers = true, .has_root = true};
+            figures.volume = volume_by(facts, TransferArguments(figures));
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Gather");

@@ -18,13 +18,25 @@ extern "C" HDT_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *f
         state.set(1, tag_value(tag));
         state.set(2, comm_object.id);
     };
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Improbe(source, tag, comm, flag, message, used_status.get()));
     const Comm& comm_object = call.kept_comm(comm);
     if (call.succeeded() && *flag)
         add_message(*message, {&comm_object, used_status.value().MPI_SOURCE, used_status.value().MPI_TAG});
-    if (!call.is_recorded() || call.is_empty_poll([&] { return call.succeeded() && !*flag; }))
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded() || call.is_empty_poll([&] { return call.succeeded() && !*flag; }))
+            return rc;
+        if (call.is_summed()) {
+            const Received received(comm_object, (world_rank(comm_object, source)), (tag_value(tag)), call.succeeded() && *flag, used_status.get());
+            Figures figures;
+            figures.sender = (world_rank(comm_object, source));
+            figures.communicator = (comm_object.id);
+            if (received.is_known)
+                figures.sender = received.source;
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     const Received received(comm_object, state.value(0), state.value(1), call.succeeded() && *flag, used_status.get());
     Element element(call.trace());

@@ -27,7 +27,7 @@ extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype
         call.keep_buffers([=](Buffers& buffers) {
             buffers.writes(buf, count, datatype);
         });
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Imrecv(buf, count, datatype, message, request));
     Request started;
     if (call.succeeded()) {
@@ -36,8 +36,22 @@ extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype
         started.comm = &(*matched.comm);
         add_request(*request, request, started);
     }
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            const Type datatype_object = call.type(datatype);
+            Transfer figures;
+            figures.sender = (world_rank(*matched.comm, matched.source));
+            figures.communicator = (matched.comm->id);
+            figures.bytes = (datatype_object.size * count);
+            figures.received_message = (datatype_object.size * count);
+            static constexpr CallFacts facts = {.name = "Imrecv", .operation = "Imrecv", .call_class = CallClass::point_to_point, .progress = CallProgress::starts, .receives = ReceiveKind::probed, .received_size = "size"};
+            figures.volume = volume_by(facts, TransferArguments(figures));
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Imrecv fromRank='").number(state.value(0)).text("' fromTag='").number(state.value(1)).text("' cid='").number(state.value(2)).text("' rid='").number(started.rid).text("' size='").number(state.value(3)).text("' count='").number(state.value(4)).text("' tid='").number(state.value(5)).text("'");

@@ -29,7 +29,7 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
             if (source != MPI_PROC_NULL)
                 buffers.writes(buf, count, datatype);
         });
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Irecv(buf, count, datatype, source, tag, comm, request));
     const Comm& comm_object = call.kept_comm(comm);
     Request started;
@@ -39,8 +39,22 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
         started.comm = &comm_object;
         add_request(*request, request, started);
     }
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            const Type datatype_object = call.type(datatype);
+            Transfer figures;
+            figures.sender = (world_rank(comm_object, source));
+            figures.communicator = (comm_object.id);
+            figures.bytes = (datatype_object.size * count);
+            figures.received_message = (datatype_object.size * count);
+            static constexpr CallFacts facts = {.name = "Irecv", .operation = "Irecv", .call_class = CallClass::point_to_point, .progress = CallProgress::starts, .receives = ReceiveKind::posted, .received_size = "size"};
+            figures.volume = volume_by(facts, TransferArguments(figures));
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Irecv fromRank='").number(state.value(0)).text("' fromTag='").number(state.value(1)).text("' cid='").number(state.value(2)).text("' rid='").number(started.rid).text("' size='").number(state.value(3)).text("' count='").number(state.value(4)).text("' tid='").number(state.value(5)).text("'");

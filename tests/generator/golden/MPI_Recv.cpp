@@ -28,10 +28,27 @@ extern "C" HDT_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, 
             if (source != MPI_PROC_NULL)
                 buffers.writes(buf, count, datatype);
         });
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Recv(buf, count, datatype, source, tag, comm, used_status.get()));
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            const Comm& comm_object = call.comm(comm);
+            const Received received(comm_object, (world_rank(comm_object, source)), (tag_value(tag)), call.succeeded(), used_status.get());
+            Transfer figures;
+            figures.sender = received.source;
+            figures.communicator = (comm_object.id);
+            if (received.is_known)
+                figures.bytes = received.size;
+            if (received.is_known)
+                figures.received_message = received.size;
+            static constexpr CallFacts facts = {.name = "Recv", .operation = "Recv", .call_class = CallClass::point_to_point, .progress = CallProgress::blocking, .receives = ReceiveKind::posted, .received_size = "size"};
+            figures.volume = volume_by(facts, TransferArguments(figures));
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     const Comm& comm_object = call.kept_comm();
     const Received received(comm_object, state.value(0), state.value(1), call.succeeded(), used_status.get());

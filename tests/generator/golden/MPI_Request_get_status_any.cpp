@@ -11,10 +11,17 @@ extern "C" HDT_EXPORT int MPI_Request_get_status_any(int count, const MPI_Reques
         state.start(&form, 0x1);
         state.set(0, count);
     };
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Request_get_status_any(count, array_of_requests, index, flag, status));
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            Figures figures;
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Request_get_status_any count='").number(state.value(0)).text("'");

@@ -28,10 +28,25 @@ extern "C" HDT_EXPORT int MPI_Send(const void *buf, int count, MPI_Datatype data
             if (dest != MPI_PROC_NULL)
                 buffers.reads(buf, count, datatype);
         });
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Send(buf, count, datatype, dest, tag, comm));
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            const Type datatype_object = call.type(datatype);
+            const Comm& comm_object = call.comm(comm);
+            Transfer figures;
+            figures.bytes = (datatype_object.size * count);
+            figures.sent_message = (datatype_object.size * count);
+            figures.receiver = (world_rank(comm_object, dest));
+            figures.communicator = (comm_object.id);
+            static constexpr CallFacts facts = {.name = "Send", .operation = "Send", .call_class = CallClass::point_to_point, .progress = CallProgress::blocking, .sends = SendMode::standard, .sent_size = "size"};
+            figures.volume = volume_by(facts, TransferArguments(figures));
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     Element element(call.trace());
     element.text("<Send size='").number(state.value(0)).text("' count='").number(state.value(1)).text("' tid='").number(state.value(2)).text("' toRank='").number(state.value(3)).text("' toTag='").number(state.value(4)).text("' cid='").number(state.value(5)).text("'");

@@ -6,8 +6,15 @@ extern "C" HDT_EXPORT int MPI_Type_create_struct(int count, const int *array_of_
         return real.MPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype);
     call.begin(form);
     const int rc = call.end(real.MPI_Type_create_struct(count, array_of_blocklengths, array_of_displacements, array_of_types, newtype));
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            Figures figures;
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const Type newtype_object = call.succeeded() ? find_type_made_of(*newtype, array_of_types, count) : Type();
     Element element(call.trace());
     element.text("<Type_create_struct tid='").number(newtype_object.id).text("'");

@@ -15,10 +15,17 @@ extern "C" HDT_EXPORT int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_
         state.set(0, value_type_object.id);
         state.set(1, index_type_object.id);
     };
-    call.begin(set_arguments);
+    call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Type_get_value_index(value_type, index_type, pair_type));
-    if (!call.is_recorded())
-        return rc;
+    if (!call.is_plain()) {
+        if (!call.is_recorded())
+            return rc;
+        if (call.is_summed()) {
+            Figures figures;
+            if (call.sum(figures))
+                return rc;
+        }
+    }
     const OpenState& state = call.arguments(set_arguments);
     const Type pair_type_object = call.succeeded() ? call.type(*pair_type) : Type();
     Element element(call.trace());

@@ -236,7 +236,7 @@ __attribute__((always_inline)) inline int complete(Function function, const Stat
         return make(statuses);
     Offered offered(call, count, requests);
     MPI_Status* const used = offered.statuses(statuses);
-    call.begin([&](OpenState& state) {
+    call.begin(form, [&](OpenState& state) {
         state.start(&form, all_arguments);
         offered.set_arguments(state);
         state.set(3, count);
@@ -247,7 +247,9 @@ __attribute__((always_inline)) inline int complete(Function function, const Stat
     call.end(rc);
     const Ended ended = get_ended(call.succeeded() || call.failed_in_status());
     offered.completed(ended.count, ended.indices);
-    if (!call.is_recorded() || call.is_empty_poll([&] { return call.succeeded() && ended.is_nothing; })) {
+    if (!call.is_plain() && (!call.is_recorded() || call.is_empty_poll([&] {
+            return call.succeeded() && ended.is_nothing;
+        }) || (call.is_summed() && call.sum(Figures())))) {
         offered.finish(nullptr);
         return rc;
     }

@@ -43,6 +43,12 @@ int finish_init(Function function, const void* frame, int rc, const Moment& begi
     thread->counts.add(function, recording);
     if (!has(recording, Recording::plain))
         return rc;
+    if (thread->sums != nullptr) {
+        thread->sums->add(function, name, thread->sites.find(frame).number, 0, rc, begin.time, end,
+                          Figures());
+    }
+    if (!keeps_states)
+        return rc;
     thread->writer.enter();
     Element element(thread->writer);
     element.text("<").name(name);
@@ -74,7 +80,7 @@ int begin_again(Function function, const void* frame, const StateForm& form, Ini
         return init();
     call.begin(form);
     const int rc = call.end(init());
-    if (call.is_recorded()) {
+    if (call.is_to_be_written()) {
         Element element(call.trace());
         element.text("<").name(form.name);
         call.finish_attributes(element).end(form.name);
@@ -120,12 +126,12 @@ int pass_level_on(int level, const char* name, const void* frame)
     }
     static constexpr Argument arguments[] = {{Argument::Kind::number, 0, " level='"}};
     static constexpr StateForm form = {"Pcontrol", arguments};
-    call.begin([&](OpenState& state) {
+    call.begin(form, [&](OpenState& state) {
         state.start(&form, 1);
         state.set(0, level);
     });
     const int rc = call.end(real.MPI_Pcontrol(level, name));
-    if (call.is_recorded()) {
+    if (call.is_to_be_written()) {
         Element element(call.trace());
         element.text("<Pcontrol level='").number(level).text("'");
         call.finish_attributes(element).end("Pcontrol");
@@ -189,7 +195,7 @@ extern "C" HDT_EXPORT int MPI_Finalize()
     static constexpr StateForm form = {"Finalize"};
     call.begin(form);
     const int rc = call.end(real.MPI_Finalize());
-    if (call.is_recorded()) {
+    if (call.is_to_be_written()) {
         call.thread().counters.hurry();
         Element element(call.trace());
         element.text("<Finalize");
@@ -219,9 +225,16 @@ extern "C" HDT_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
     if (call.is_recorded()) {
         const int64_t cid = call.comm(comm).id;
         call.end(MPI_SUCCESS);
-        Element element(call.trace());
-        element.text("<Abort cid='").number(cid).text("' errorcode='").number(errorcode).text("'");
-        call.finish_attributes(element).end("Abort");
+        const auto get_figures = [cid] {
+            Figures figures;
+            figures.communicator = cid;
+            return figures;
+        };
+        if (call.is_to_be_written(get_figures)) {
+            Element element(call.trace());
+            element.text("<Abort cid='").number(cid).text("' errorcode='").number(errorcode).text("'");
+            call.finish_attributes(element).end("Abort");
+        }
     }
     stop();
     let_others_save();

@@ -62,6 +62,18 @@ void set_request(OpenState& state, MPI_Request handle, const MPI_Request* variab
     state.set(1, variable);
 }
 
+// Adds up what a call starts.
+void add_started(Figures& figures, Function function, const char* name, const Request& started)
+{
+    const PreparedTransfer transfer = find_prepared(started.init_rid);
+    if (!transfer.volume)
+        return;
+    figures.volume = figures.volume.value_or(Volume());
+    *figures.volume += *transfer.volume;
+    if (transfer.receiver && *transfer.receiver != no_process)
+        current_thread->sums->add_message(function, name, *transfer.receiver, transfer.volume->sent);
+}
+
 } // namespace
 
 extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
@@ -72,13 +84,19 @@ extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
     if (call.passes())
         return real.MPI_Start(request);
     const MPI_Request before = handle_in(request);
-    call.begin([&](OpenState& state) {
+    call.begin(form, [&](OpenState& state) {
         state.start(&form, 1);
         set_request(state, before, request);
     });
     const int rc = call.end(real.MPI_Start(request));
     const Request started = call.succeeded() ? start_request(before, *request, request) : Request();
-    if (call.is_recorded()) {
+    const auto get_figures = [&] {
+        Figures figures;
+        if (call.succeeded())
+            add_started(figures, Function::MPI_Start, form.name, started);
+        return figures;
+    };
+    if (call.is_to_be_written(get_figures)) {
         Element element(call.trace());
         element.text("<Start rid='")
             .number(started.rid)
@@ -105,7 +123,7 @@ extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
     if (call.passes())
         return real.MPI_Startall(count, requests);
     const HandlesBefore before(call, count, requests);
-    call.begin([&](OpenState& state) {
+    call.begin(form, [&](OpenState& state) {
         state.start(&form, 0b11);
         state.set(0, before.data());
         state.set(1, requests);
@@ -114,9 +132,16 @@ extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
     });
     const int rc = call.end(real.MPI_Startall(count, requests));
     const int started_count = call.succeeded() ? before.count() : 0;
-    if (!call.is_recorded()) {
-        for (int i = 0; i < started_count; ++i)
-            start_request(before[i], requests[i], &requests[i]);
+    Figures figures;
+    if (!call.is_plain() && (!call.is_recorded() || !keeps_states)) {
+        const bool is_summed = call.is_recorded() && call.is_summed();
+        for (int i = 0; i < started_count; ++i) {
+            const Request started = start_request(before[i], requests[i], &requests[i]);
+            if (is_summed)
+                add_started(figures, Function::MPI_Startall, form.name, started);
+        }
+        if (is_summed)
+            call.sum(figures);
         return rc;
     }
     Element element(call.trace());
@@ -124,8 +149,11 @@ extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
     call.finish_attributes(element);
     for (int i = 0; i < started_count; ++i) {
         const Request started = start_request(before[i], requests[i], &requests[i]);
-        if (call.wants_buffers())
+        if (!call.is_plain()) {
             call.follow_started(started);
+            if (call.is_summed())
+                add_started(figures, Function::MPI_Startall, form.name, started);
+        }
         element.child("<Start rid='")
             .number(started.rid)
             .text("' initRid='")
@@ -133,6 +161,8 @@ extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
             .text("'")
             .end_child();
     }
+    if (!call.is_plain() && call.is_summed())
+        call.sum(figures);
     element.end("Startall");
     return rc;
 }
@@ -146,7 +176,7 @@ extern "C" HDT_EXPORT int MPI_Request_free(MPI_Request* request)
     if (call.passes())
         return real.MPI_Request_free(request);
     const MPI_Request handle = handle_in(request);
-    call.begin([&](OpenState& state) {
+    call.begin(form, [&](OpenState& state) {
         state.start(&form, 1);
         set_request(state, handle, request);
     });
@@ -154,7 +184,9 @@ extern "C" HDT_EXPORT int MPI_Request_free(MPI_Request* request)
     Request freed;
     if (call.succeeded())
         remove_request(handle, request, &freed);
-    if (call.is_recorded()) {
+    if (!call.is_plain() && keeps_sums)
+        forget_prepared(freed.is_persistent ? freed.init_rid : freed.rid);
+    if (call.is_to_be_written()) {
         Element element(call.trace());
         element.text("<Request_free rid='")
             .number(freed.is_persistent ? freed.init_rid : freed.rid)
@@ -174,7 +206,7 @@ extern "C" HDT_EXPORT int MPI_Cancel(MPI_Request* request)
     Call call(Function::MPI_Cancel, Tracks::operations);
     if (call.passes())
         return real.MPI_Cancel(request);
-    call.begin([&](OpenState& state) {
+    call.begin(form, [&](OpenState& state) {
         state.start(&form, 1);
         set_request(state, handle_in(request), request);
     });
@@ -182,7 +214,7 @@ extern "C" HDT_EXPORT int MPI_Cancel(MPI_Request* request)
     Request cancelled;
     if (call.succeeded() && find_request(*request, request, &cancelled))
         mark_cancelled(*request, request);
-    if (call.is_recorded()) {
+    if (call.is_to_be_written()) {
         Element element(call.trace());
         element.text("<Cancel rid='").number(cancelled.rid).text("'");
         call.finish_attributes(element).end("Cancel");

@@ -1,0 +1,42 @@
+// What a call that is added up says of itself (recording/sums.h).
+#pragma once
+
+#include "mpiwrapper/runtime/calls/call.h"
+#include "mpiwrapper/runtime/process/identity.h"
+
+namespace hdtrace::mpi {
+
+/// Its figures, and what volume_by() asks for: what the attributes of its state would say.
+struct Transfer : Figures {
+    std::optional<int64_t> root_rank;
+    std::optional<int64_t> bytes, received_bytes, transferred_bytes;
+    std::optional<int64_t> sent_message, received_message;
+    bool in_place = false;
+    ListedParts sends, receives;
+    int64_t partner_count = 1;
+};
+
+/// The same under the names of volume_by().
+class TransferArguments {
+  public:
+    explicit TransferArguments(const Transfer& transfer) : m_transfer(transfer) {}
+
+    std::optional<int64_t> receiver() const { return m_transfer.receiver; }
+    std::optional<int64_t> sender() const { return m_transfer.sender; }
+    std::optional<int64_t> root() const { return m_transfer.root_rank; }
+    std::optional<int64_t> size() const { return m_transfer.bytes; }
+    std::optional<int64_t> received_size() const { return m_transfer.received_bytes; }
+    std::optional<int64_t> transferred_size() const { return m_transfer.transferred_bytes; }
+    std::optional<int64_t> message_sent() const { return m_transfer.sent_message; }
+    std::optional<int64_t> message_received() const { return m_transfer.received_message; }
+    bool is_in_place() const { return m_transfer.in_place; }
+    const ListedParts& listed_sends() const { return m_transfer.sends; }
+    const ListedParts& listed_receives() const { return m_transfer.receives; }
+    int64_t rank() const { return this_process().rank; }
+    int64_t partners() const { return m_transfer.partner_count; }
+
+  private:
+    const Transfer& m_transfer;
+};
+
+} // namespace hdtrace::mpi
