@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import profiles
-from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project, restrict_umask
+from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Statistics, Thread, Window, World, read_project, restrict_umask
 from .analysis import Analysis
 from .closing import Closing
 from .extraction import Part, extract
 from .figures import Figures
 from .run import Run
-from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, Requests, one_or_more, select
+from .streams import STATES_BETWEEN_PAUSES, Calls, Collectives, Counters, Interval, Marks, Messages, Requests, one_or_more, select
 
 if TYPE_CHECKING:
     import numpy
@@ -30,6 +30,13 @@ _MISSING = "this trace is missing"
 
 class MergeWarning(UserWarning):
     """What is missing or does not fit together in the traces of a project, or in traces that were merged in memory."""
+
+
+def _read_statistics(calls: Calls) -> Statistics:
+    statistics = calls.statistics([["call"]])
+    while statistics.read(STATES_BETWEEN_PAUSES):
+        pass
+    return statistics
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,16 @@ class Project(Closing, Figures):
         return self._project.missing_traces
 
     @cached_property
+    def summed_threads(self) -> list[Thread]:
+        """Those of which there are only sums over the calls; see statistics_only."""
+        return self._project.summed_threads
+
+    @cached_property
+    def statistics_only(self) -> bool:
+        """Whether it was recorded with --statistics-only: reading calls is a ReadError, but for Calls.statistics() and Calls.message_matrix()."""
+        return bool(self.summed_threads)
+
+    @cached_property
     def run(self) -> Run:
         """Who ran what, with which settings, and what became of it."""
         return Run(self._project.run_facts, self._project.run_processes, self._project.oversubscribed_hosts)
@@ -126,6 +143,8 @@ class Project(Closing, Figures):
     @cached_property
     def start(self) -> int:
         """When the first call began, in nanoseconds since the epoch; 0 if there is none."""
+        if self.statistics_only:
+            return _read_statistics(self.calls()).begin
         first = next(iter(self.calls(unfinished=True)), None)
         return first.time if first else 0
 
@@ -158,6 +177,14 @@ class Project(Closing, Figures):
             "unfinished": unfinished,
         }
         return Calls(self._project, tuple(os.path.abspath(path) for path in self._paths), choice)
+
+    def has_calls_named(self, name: str) -> bool:
+        """Whether there are any; also regions, and the program's own states."""
+        calls = self.calls(name=name, unfinished=True)
+        if self.statistics_only:
+            statistics = _read_statistics(calls)
+            return statistics.totals.calls + statistics.unfinished > 0
+        return next(iter(calls), None) is not None
 
     def to_columns(self) -> dict[str, numpy.ndarray]:
         """All calls as NumPy arrays; see Calls.to_columns()."""

@@ -23,6 +23,7 @@ from .stuck import Watch, stuck_lines
 _NOT_FOUND, _NOT_EXECUTABLE, _BY_SIGNAL = 127, 126, 128  # exit codes as shells give them
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # which the program gets, too
+_STATISTICS_ONLY = "--statistics-only"
 _MOST_CALLS = 5_000_000  # that are counted for the summary, in some seconds
 _ROWS = 5
 _LOOK_EVERY = 1.0  # seconds
@@ -148,7 +149,7 @@ def _calls_in(project: Project) -> int:
 def _summary(folder: Path, code: int) -> list[str]:
     project = Project(folder)
     head = f"{project.name}: {project.process_count} processes, {len({process.host for process in project.processes})} host(s)"
-    if _calls_in(project) > _MOST_CALLS:
+    if _calls_in(project) > _MOST_CALLS and not project.statistics_only:
         return [f"{head}, {_calls_in(project):,} calls, exit code {code}", *oversubscription(project)]
     statistics = project.calls().statistics()
     with Progress("counting") as progress:
@@ -167,6 +168,8 @@ def _summary(folder: Path, code: int) -> list[str]:
 
 def _what_next(folder: Path) -> list[str]:
     where = shlex.quote(str(folder))
+    if Project(folder).statistics_only:
+        return [f"Statistics: {where}", f"Next:  hdtrace stats {where} --by call --by rank --by site", "       and info, report in the place of stats"]
     return [f"Trace: {where}", f"Next:  hdtrace stats {where} --by call --by rank --by site", "       and info, analyze, check, dump, convert in the place of stats"]
 
 
@@ -185,6 +188,10 @@ def run(arguments: Namespace) -> int:
         raise UsageError("record: which program? For example: hdtrace record mpirun -n 4 ./app")
     if arguments.end_stuck and not arguments.stuck_seconds:
         raise UsageError("record: --end-stuck needs --stuck-seconds, which tells when to look")
+    if _STATISTICS_ONLY in getattr(arguments, "tracer", []):
+        for wanted, option in ((arguments.check, "--check"), (arguments.stuck_seconds, "--stuck-seconds")):
+            if wanted:
+                raise UsageError(f"record: {_STATISTICS_ONLY} keeps no single calls, which {option} looks at")
     places = _programs(words)  # before anything is made
     name = os.path.basename(words[places[0]])
     folder = _chosen_folder(arguments.output) if arguments.output else _new_folder(name)

@@ -16,7 +16,9 @@ from .selection import refuse_packed
 def _traces(files: Iterable[str]) -> Iterator[str]:
     for file in files:
         if file.endswith((".proj", ".info")) or os.path.isdir(file):
-            yield from Project(file).trace_paths
+            project = Project(file)
+            summed = {thread.path for thread in project.summed_threads}  # whole at every moment
+            yield from (path for path in project.trace_paths if path not in summed)
         else:
             yield file
 

@@ -10,6 +10,7 @@ from tempfile import NamedTemporaryFile
 from ..project import Project
 from ..report.content import Content, collect
 from ..report.document import html
+from ..report.sums import sums_page
 from .output import UsageError
 from .selection import several_projects
 
@@ -42,7 +43,12 @@ def run(arguments: Namespace) -> int:
         raise UsageError(f"--limit {arguments.limit}: at least 1")
     projects = [Project(*paths) for paths in several_projects(arguments.project)]
     limit = arguments.limit * 1_000_000
-    text = html(_contents(projects, limit))
+    if any(project.statistics_only for project in projects):
+        if len(projects) > 1:
+            raise UsageError("report: runs that were recorded with --statistics-only have a page each")
+        text = sums_page(projects[0])
+    else:
+        text = html(_contents(projects, limit))
     if len(text) > limit:
         raise UsageError(f"--limit {arguments.limit}: the page of this run needs at least {-(-len(text) // 1_000_000)} megabytes")
     for project in projects:

@@ -50,7 +50,7 @@ def _call_names(project: Project, names: Sequence[str]) -> list[str]:
     """With or without MPI_. Other names than those of MPI's functions must be in the traces: of regions, or of the program's own states."""
     wanted = [name.removeprefix(_PREFIX) if is_call(name.removeprefix(_PREFIX)) else name for name in names]
     for name in wanted:
-        if not is_call(name) and next(iter(project.calls(name=name, unfinished=True)), None) is None:
+        if not is_call(name) and not project.has_calls_named(name):
             raise UsageError(f"--call: nothing is called '{name}' here{_did_you_mean(name.removeprefix(_PREFIX), all_calls())}")
     return wanted
 

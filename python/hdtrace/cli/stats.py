@@ -13,7 +13,7 @@ from ..profiles import mean, values
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .counters import counter_table, describe_counters
-from .output import Progress, UsageError, count_of_processes, counted, duration, print_json, seconds, size, table, warn_of_missing
+from .output import Progress, UsageError, count_of_processes, counted, duration, message, print_json, seconds, size, table, warn_of_missing
 from .selection import filters
 from .table import COUNTER
 
@@ -21,6 +21,7 @@ _HEADS = ["calls", "seconds", "own", "%", "shortest", "mean", "longest", "bytes"
 _REGION_HEADS = ["entered", "inside"]
 _REGION = "region"
 _DEFAULT = [["call"]]
+_ALWAYS_APART = {"call", "class", "rank", "thread"}
 
 
 def _region_values(totals: Totals) -> dict[str, int | float]:
@@ -80,6 +81,16 @@ def _read(what: Statistics | MessageMatrix) -> None:
             progress.add(STATES_BETWEEN_PAUSES)
 
 
+def _check_sums(project: Project, arguments: Namespace) -> None:
+    """What sums over a whole run cannot tell."""
+    if not project.statistics_only:
+        return
+    if arguments.interval != (None, None):
+        raise UsageError(f"--interval: {project.name} was recorded with --statistics-only, and its sums are those of the whole run")
+    if [COUNTER] in arguments.by:
+        raise UsageError(f"--by counter: {project.name} was recorded with --statistics-only, which has no counters")
+
+
 def _check(arguments: Namespace) -> None:
     if arguments.csv and arguments.json:
         raise UsageError("--csv and --json exclude each other")
@@ -124,23 +135,33 @@ def _show_tables(project: Project, statistics: Statistics, tables: list[list[str
     else:
         counts = f"{count_of_processes(project)}, {statistics.totals.calls} calls"
         left_out = _not_in_sums(statistics.unfinished, "had not ended") + _not_in_sums(statistics.begun_before, "had begun before")
-        print(f"{printable(project.name)}: {counts} in {seconds(time)} seconds{left_out}\n")
+        kind = ", of which there are only statistics" if project.statistics_only else ""
+        print(f"{printable(project.name)}: {counts}{kind} in {seconds(time)} seconds{left_out}\n")
         print("\n".join(_table(by, statistics) for by in tables), end="")
+
+
+def _say_not_apart(calls: int, what: str) -> None:
+    if calls:
+        message(f"{counted(calls, 'call')} {'is' if calls == 1 else 'are'} not in {what}: --statistics-only keeps only so many kinds of calls apart (docs/statistics.md)")
 
 
 def run(arguments: Namespace) -> int:
     _check(arguments)
     project = Project(*arguments.project)
+    _check_sums(project, arguments)
     calls = project.calls(**filters(project, arguments))
     if arguments.matrix:
         matrix = calls.message_matrix()
         _read(matrix)
         _show_matrix(project, matrix, arguments)
+        _say_not_apart(matrix.not_apart, "the matrix")
         warn_of_missing(matrix.missing)
         return 0
     tables = [list(by) for by in dict.fromkeys(map(tuple, arguments.by or _DEFAULT))]
     statistics = calls.statistics([by for by in tables if by != [COUNTER]] or _DEFAULT)
     _read(statistics)
     _show_tables(project, statistics, tables, arguments)
+    if any(not set(by) <= _ALWAYS_APART for by in tables):
+        _say_not_apart(statistics.not_apart, "tables that ask for more than call, class, rank and thread")
     warn_of_missing(statistics.missing)
     return 0

@@ -19,7 +19,7 @@ class _Ended(Exception):
 
 def _change(project: Project, form: str, doing: str) -> list[tuple[int, int]]:
     """The sizes of each trace, before and after."""
-    missing = {thread.path for thread in project.missing_traces}
+    missing = {thread.path for thread in (*project.missing_traces, *project.summed_threads)}
     ended = Event()
 
     with Progress(doing, "bytes") as progress, ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -94,6 +94,8 @@ def run(arguments: Namespace) -> int:
     folder = Path(arguments.folder)
     if not folder.is_dir():
         raise UsageError(f"watch: {folder} is no folder with the traces of a run")
+    if any(folder.glob("*.stats")) and not any(folder.glob("*.trc*")):
+        raise UsageError(f"watch: {folder} has statistics only (--statistics-only), which do not tell what a process does now")
     live = LiveRun(folder)
     if arguments.json:
         print_json([asdict(one) for one in live.look()])
