@@ -1,4 +1,5 @@
 """What EZTrace has recorded of programs, imported, is what hdtrace has recorded of them."""
+import os
 import shutil
 import subprocess
 from collections import Counter
@@ -9,8 +10,16 @@ from support.runs import SOURCE, only_with, program
 
 pytestmark = [pytest.mark.skipif(shutil.which("eztrace") is None, reason="eztrace is not installed"), only_with("Open MPI")]
 
+def is_later():
+    """Whether it is EZTrace 2.1 or later, which wants to be told that a program uses MPI."""
+    return "MPI mode" in subprocess.run(["eztrace", "-h"], capture_output=True, text=True, check=False).stdout
+
+
+#: EZTrace 2.2 does not record messages of some sends, nor bytes of collective operations, and ends at persistent requests.
+records_all = pytest.mark.skipif(shutil.which("eztrace") is not None and is_later(), reason="this EZTrace records less")
 PROGRAMS = ["receive", "isend_modes", "collectives", "sub_communicator", "persistent"]
 NOT_RECORDED = {"Init", "Finalize", "Buffer_attach", "Buffer_detach", "Request_free", "Exscan", "Reduce_scatter_block"}
+NO_ENDS = "EZTrace did not record the ends of most operations"
 WITHOUT_MESSAGES = ("Sendrecv", "Sendrecv_replace")  # of which EZTrace tells the call only
 
 
@@ -23,8 +32,8 @@ def imported(tmp_path_factory):
         if name not in done:
             folder = tmp_path_factory.mktemp(name)
             subprocess.run([SOURCE / "scripts/mpirun", "-n", "4", "eztrace", "-t", "openmpi", "-o", folder / "eztrace", program(name)],
-                           cwd=folder, capture_output=True, check=True, timeout=60)
-            archive, = folder.glob("eztrace/*/eztrace_log.otf2")
+                           cwd=folder, env=os.environ | {"EZTRACE_MPI_MODE": "1"}, capture_output=True, check=True, timeout=60)  # later versions want to be told
+            archive, = folder.glob("eztrace/**/eztrace_log.otf2")
             done[name] = folder / "app.proj", import_well(folder / "app.proj", archive)
         return done[name]
 
@@ -42,7 +51,7 @@ def messages(project, *attributes):
                    if set(attributes) <= call.attributes.keys() and call.name not in WITHOUT_MESSAGES)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [*PROGRAMS[:-1], pytest.param("persistent", marks=records_all)])
 def test_each_process_makes_the_same_calls(name, traced, imported):
     def counts(project):
         return Counter((rank, call.name) for rank, call in calls(project))
@@ -59,6 +68,7 @@ def test_messages_have_the_same_ends_tags_and_bytes(name, traced, imported):
         assert found or name == "isend_modes"  # which receives with Irecv only
 
 
+@records_all
 def test_collective_operations_have_the_same_bytes_and_roots(traced, imported):
     def operations(project):  # of Scan EZTrace tells the call only
         return Counter((rank, call.name, call.attributes.get("size"), call.attributes.get("rootRank")) for rank, call in calls(project) if call.name != "Scan")
@@ -72,8 +82,11 @@ def test_who_is_nobody_is_told(imported):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_everything_works_on_it_and_nothing_wrong_is_found(name, imported):
-    project, _ = imported(name)
-    warning = "EZTrace did not record the ends of most operations"
-    works_with_everything(project, warning)
-    assert not findings(project, warning)
+def test_everything_works_on_it(name, imported):
+    works_with_everything(imported(name)[0], NO_ENDS)
+
+
+@records_all
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_nothing_wrong_is_found(name, imported):
+    assert not findings(imported(name)[0], NO_ENDS)
