@@ -35,7 +35,7 @@ def test_an_exit(tmp_path):
 @pytest.mark.parametrize("how, name", [("twice", "Init"), ("behind", "Barrier")])
 def test_calls_outside(tmp_path, how, name):
     found = findings(tmp_path, how)
-    assert ("outside-mpi", 0, name) in found
+    assert {("outside-mpi", 0, name), ("outside-mpi", 1, name)} & set(found)  # whoever is first ends the run
     assert {(kind, text) for kind, _, text in found} <= {("outside-mpi", name), ("call-failed", name)}, "MPICH refuses a second MPI_Init"
 
 

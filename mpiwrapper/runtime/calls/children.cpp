@@ -54,6 +54,17 @@ bool is_for_children(const char* variable)
            strchr(variable, '\n') == nullptr;
 }
 
+// Open MPI 6 gives children some variables twice.
+bool is_first_of_its_name(char** variable)
+{
+    const size_t length = strcspn(*variable, "=") + 1;
+    for (char** before = environ; before != variable; ++before) {
+        if (strncmp(*before, *variable, length) == 0)
+            return false;
+    }
+    return true;
+}
+
 // If the directory, which may be long, has a key of its own, it is returned; null if it is not set.
 const char* add_variables(TextBuffer& variables, const Comm& parent, const Keys& keys)
 {
@@ -61,7 +72,7 @@ const char* add_variables(TextBuffer& variables, const Comm& parent, const Keys&
     for (char** variable = environ; *variable != nullptr; ++variable) {
         if (keys.one_variable != nullptr && begins_with(*variable, directory))
             found = *variable;
-        else if (is_for_children(*variable))
+        else if (is_for_children(*variable) && is_first_of_its_name(variable))
             variables.string(*variable).text("\n");
     }
     variables.string(parent_variable).text("=");
