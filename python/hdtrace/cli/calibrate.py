@@ -18,6 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from .._hdtrace import Call
 from ..calibration import DEFAULT_SPEED, LOCAL, REMOTE, Platform, Sample, platform_of, samples
 from ..project import Project
 from .installation import Installation, Library, library_of_launcher, refuse_programs
@@ -86,13 +87,19 @@ class Comparison:
     replayed: float
 
 
+def _is_of_all(project: Project, call: Call) -> bool:
+    communicator = project.communicator(call)
+    return communicator is not None and len(communicator.members) == project.process_count
+
+
 class Replay:
     """What SimGrid makes of the project on a platform."""
 
     def __init__(self, project: Project, folder: Path) -> None:
         self._processes = project.process_count
         self._folder = folder
-        measured = project.calls(rank=0, name=[*_OPERATIONS, *_REPLAYED_AS])
+        # Of fewer processes the replay has messages, of one process nothing.
+        measured = [call for call in project.calls(rank=0, name=[*_OPERATIONS, *_REPLAYED_AS]) if _is_of_all(project, call)]
         self._measured = [(call.name, call.integer("size") or 0, (call.end - call.time) / 1e9) for call in measured]
         traces = Path(project.path).parent
         _succeed([beside_this("hdtrace-convert"), "--quiet", "--to", "tit", "-o", folder / "replay", traces], folder)
