@@ -323,6 +323,7 @@ class InfoLoader {
         if (!m_tells_its_end)
             return;
         if (is_being_written(m_path)) {
+            m_run.note_running();
             m_report.warn(Topic::sudden_ends, {m_path, m_process_line},
                           "the process is still running: its last calls are not here yet");
             return;

@@ -58,6 +58,7 @@ const std::vector<FactKind>& fact_kinds()
         {"Command", {{"line"}, {"omitted", number, optional}}},
         {"Directory", {{"path"}, {"omitted", number, optional}}},
         {"Processors", {{"usable", number}, {"online", number}}},
+        {"Running", {}},
         {"Note", {{"key"}, {"value"}, {"omitted", number, optional}}},
         {"Setting", {{"name"}, {"value"}, {"from"}, {"omitted", number, optional}}},
         {"Variable",
@@ -134,6 +135,11 @@ void RunLoader::load_process(const InfoLine& line)
     m_run.began = line.optional_integer("timeAdjustment").value_or(0);
     m_run.facts.push_back(
         {kind_named("Program"), {line.text_or("program", ""), line.text_or("threadLevel", "")}});
+}
+
+void RunLoader::note_running()
+{
+    m_run.facts.push_back({kind_named("Running"), {}});
 }
 
 void RunLoader::load_cpu_time(const InfoLine& line)

@@ -78,6 +78,8 @@ class RunLoader {
 
     /// Takes what the line tells of the run; false if its kind is none of those that do. Throws ReadError.
     bool load(const InfoLine& line);
+    /// The process still writes the file.
+    void note_running();
 
   private:
     void load_process(const InfoLine& line);

@@ -41,7 +41,8 @@ bool is_told_by_one(FindingKind kind)
 } // namespace
 
 Checker::Checker(std::shared_ptr<const OpenedProject> project)
-    : m_project(std::move(project)), m_left_out(m_project->project), m_findings(*m_project),
+    : m_project(std::move(project)), m_left_out(m_project->project),
+      m_goes_on(is_told(m_project->project.run, "Running")), m_findings(*m_project),
       m_call_checks(*m_project), m_calls(m_project->existing_traces(), all_states(),
                                          [this](const TraceFile& trace, const State& state) {
                                              return m_call_checks.check(trace, state);
@@ -71,6 +72,9 @@ std::vector<Finding> Checker::read(std::size_t calls)
         m_walk.add(*call->trace, call->state);
     }
     std::vector<Finding> found = m_findings.take();
+    if (m_goes_on)
+        std::erase_if(found,
+                      [](const Finding& finding) { return facts_of(finding.kind).needs == Needs::end; });
     if (m_left_out.has_deeds())
         std::erase_if(found, [](const Finding& finding) { return !is_told_by_one(finding.kind); });
     return found;

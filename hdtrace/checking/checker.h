@@ -40,6 +40,8 @@ class Checker : EventVisitor {
     /// What so many calls show; at the end also what was never answered. Throws ReadError.
     std::vector<Finding> read(std::size_t calls);
     bool at_end() const { return m_at_end; }
+    /// Processes ran when the project was made: what the run left open is not told.
+    bool goes_on() const { return m_goes_on; }
     /// How many were looked at, with those inside others.
     std::uint64_t calls() const { return m_walk.calls(); }
     /// The traces that may be other than their schema says behind their root. Known at the end.
@@ -57,6 +59,7 @@ class Checker : EventVisitor {
 
     std::shared_ptr<const OpenedProject> m_project;
     LeftOut m_left_out;
+    bool m_goes_on; ///< processes ran when the project was made
     Findings m_findings;
     CallChecks m_call_checks; ///< in the thread that reads
     ReadAhead m_calls;

@@ -43,10 +43,10 @@ void Endings::leave(const Call& call)
     progress.has_aborted = progress.has_aborted || call.facts.life == LifeCycle::aborts;
     progress.has_sessions = progress.has_sessions || call.state.name == "Session_init";
     check_outside(call, progress, place);
+    forget_left(call);
     if (progress.finalized > 0 && call.state.time >= progress.finalized)
         return;
     if (call.state.is_unfinished()) {
-        m_not_whole.try_emplace(call.trace.rank, call.trace.path);
         m_unfinished.emplace(call.trace.rank,
                              Unfinished{place, call_words(call.state), pending_of(call.state)});
         return;
@@ -57,6 +57,16 @@ void Endings::leave(const Call& call)
         progress.finalized = call.state.end;
     progress.has_begun = progress.has_begun || call.facts.life == LifeCycle::begins;
     progress.has_ended = progress.has_ended || call.facts.life == LifeCycle::ends;
+}
+
+// A callback can leave a call by an exception: then others come behind it.
+void Endings::forget_left(const Call& call)
+{
+    const auto [first, last] = m_unfinished.equal_range(call.trace.rank);
+    const auto left = std::find_if(
+        first, last, [&](const auto& one) { return one.second.place.thread == call.trace.thread; });
+    if (left != last)
+        m_unfinished.erase(left);
 }
 
 void Endings::check_outside(const Call& call, const Progress& progress, const CallPlace& place)
@@ -106,6 +116,8 @@ void Endings::set_cause(std::int64_t rank)
 void Endings::set_read()
 {
     m_is_read = true;
+    for (const auto& [rank, call] : m_unfinished)
+        m_not_whole.try_emplace(rank, m_findings.project().path_of(rank, call.place.thread));
     find_signals();
     for (const auto& [rank, signal] : m_signals)
         if (!comes_from_outside(signal) && !m_causes.contains(rank))

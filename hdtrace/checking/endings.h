@@ -58,6 +58,7 @@ class Endings : public EventVisitor {
         std::vector<std::int64_t> requests; ///< that it waits for
     };
 
+    void forget_left(const Call& call);
     void check_outside(const Call& call, const Progress& progress, const CallPlace& place);
     template <class Predicate> void explain_if(std::int64_t rank, Predicate is_why);
     bool ended_early(std::int64_t rank) const;

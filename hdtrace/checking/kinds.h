@@ -13,6 +13,13 @@ enum class FindingKind : std::uint8_t {
 
 enum class Severity : std::uint8_t { error, warning };
 
+/// What a run must be for a kind to be shown.
+enum class Needs : std::uint8_t {
+    nothing,
+    check, ///< recorded for checking (HDTRACE_FOR_CHECK)
+    end    ///< over: before that, what is open may still come
+};
+
 /// What is known about a kind. The texts live forever.
 struct KindFacts {
     std::string_view name;
@@ -20,7 +27,7 @@ struct KindFacts {
     std::string_view means;
     std::string_view what_to_do;
     Severity severity;
-    bool needs_check; ///< only runs that were recorded for checking (HDTRACE_FOR_CHECK) can show it
+    Needs needs;
 };
 
 /// In the order of the enumeration, which is that of the output.

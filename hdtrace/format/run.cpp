@@ -4,6 +4,11 @@
 
 namespace hdtrace {
 
+bool is_told(const Run& run, std::string_view kind)
+{
+    return std::ranges::any_of(run.facts, [&](const RunFact& fact) { return fact.fact.name == kind; });
+}
+
 bool is_told_by_all(const Run& run, std::string_view kind, std::uint64_t process_count)
 {
     std::vector<RunFact::Ranks> ranks;

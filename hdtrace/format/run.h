@@ -60,7 +60,9 @@ struct Run {
     std::vector<RunProcess> processes;
 };
 
-/// Whether each of the processes tells something of that kind.
+/// Whether any of the processes tells something of that kind.
+bool is_told(const Run& run, std::string_view kind);
+/// Whether each of them does.
 bool is_told_by_all(const Run& run, std::string_view kind, std::uint64_t process_count);
 
 /// What a run tells of one kind of things that have names, such as counters; where processes differ, what

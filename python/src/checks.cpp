@@ -117,7 +117,8 @@ void bind_checks(py::module_& module)
         .def_readonly("title", &KindFacts::title)
         .def_readonly("means", &KindFacts::means)
         .def_readonly("what_to_do", &KindFacts::what_to_do)
-        .def_readonly("needs_check", &KindFacts::needs_check)
+        .def_property_readonly("needs_check",
+                               [](const KindFacts& kind) { return kind.needs == Needs::check; })
         .def_property_readonly("severity", [](const KindFacts& kind) { return name_of(kind.severity); })
         .def("__repr__",
              [](const KindFacts& kind) { return "<FindingKind " + std::string(kind.name) + ">"; });
@@ -145,6 +146,7 @@ void bind_checks(py::module_& module)
         .def("read", &read_findings, py::arg("calls"))
         .def_property_readonly("at_end", &Checker::at_end)
         .def_property_readonly("calls", &Checker::calls)
+        .def_property_readonly("goes_on", &Checker::goes_on)
         .def_property_readonly("doubtful_traces",
                                [](const Checker& checker) { return file_texts(checker.doubtful_traces()); });
     bind_problems(module);

@@ -84,6 +84,8 @@ def test_polls_and_computation(program, tmp_path):
         assert found[0]["call"].startswith("Iprobe source=1 tag=7") and found[1]["call"].startswith("Barrier")
         first, second = (look(folder, {0: "polls", 1: "computes"})[0]["since"] for _ in range(2))
         assert 0 < first and 0 < second
+        result = run(HDTRACE, "check", "--json", folder)
+        assert (json.loads(result.stdout), result.returncode) == ([], 0), "what is open may still come"
 
 
 def test_a_run_that_can_never_go_on_is_ended(program, tmp_path):

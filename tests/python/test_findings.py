@@ -25,10 +25,10 @@ def call(name, attributes="", children="", unfinished=False):
 
 
 @pytest.fixture
-def kinds(tmp_path):
-    """The kinds that are found in traces of so many processes, each between Init and Finalize."""
+def findings(tmp_path):
+    """What is found in traces of so many processes, each between Init and Finalize. `run` is XML."""
 
-    def kinds(*traces, is_whole=True):
+    def findings(*traces, is_whole=True, run=""):
         lines = [call("Init") + trace + (call("Finalize") if is_whole else "") for trace in traces]
         path = write_project(tmp_path, *lines)
         ranks = range(len(traces))
@@ -36,10 +36,16 @@ def kinds(tmp_path):
         window = WINDOW.format("".join(f'<Rank global="{rank}" local="{rank}" wid="0" size="64" dispUnit="4"/>' for rank in ranks))
         text = path.read_text()
         described = text[text.index("<Datatypes>"):text.index("</Application>")]
-        path.write_text(text.replace(described, window + f"<Datatypes>{types}</Datatypes>"))
-        return [finding.kind for finding in hdtrace.open(path).checker().read(10_000)]
+        path.write_text(text.replace(described, window + f"<Datatypes>{types}</Datatypes>{run}"))
+        return hdtrace.open(path).checker().read(10_000)
 
-    return kinds
+    return findings
+
+
+@pytest.fixture
+def kinds(findings):
+    """The kinds of these."""
+    return lambda *traces, **what: [finding.kind for finding in findings(*traces, **what)]
 
 
 def send(to, tag=7, count=1, tid=0, size=4, cid=0, name="Send", more=""):

@@ -141,6 +141,11 @@ def _say_what_cannot_be_found(project: Project, only: list[str], left_out: list[
         message(f"the run was not recorded with 'hdtrace record --check', so nothing is known of {', '.join(kinds)}")
 
 
+def _say_what_may_come(checker: Checker) -> None:
+    if checker.goes_on:
+        message("processes were still running: what is open may still come, and is not told")
+
+
 _KIND = re.compile(rf"(?:^|: )((?:warning: )?({'|'.join(map(re.escape, KINDS))})): ")
 
 
@@ -168,5 +173,6 @@ def run(arguments: Namespace) -> int:
         if not findings:
             what = "nothing of what was asked for was found" if choice.is_partial else "nothing wrong was found"
             print(f"{printable(project.name)}: {what}; {counted(checker.calls, 'call')} of {count_of_processes(project)} {'was' if checker.calls == 1 else 'were'} checked")
+        _say_what_may_come(checker)
         _say_what_cannot_be_found(project, arguments.only, getattr(arguments, "not"))
     return 1 if any(finding.is_error or arguments.strict for finding in findings) else 0
