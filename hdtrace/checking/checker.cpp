@@ -148,7 +148,8 @@ void Checker::check_waiting()
             m_waiting.lasted_until(signal.time);
     const auto waiting = m_waiting.find(static_cast<std::int64_t>(m_project->project.process_count));
     for (const Deadlock& deadlock : find_deadlocks(waiting, m_waiting.ended())) {
-        m_findings.report_deadlock(deadlock.processes.front().place, deadlock.text, deadlock.processes);
+        m_findings.report_deadlock(deadlock.is_certain ? Severity::error : Severity::warning,
+                                   deadlock.processes.front().place, deadlock.text, deadlock.processes);
         for (const WaitingProcess& process : deadlock.processes)
             m_endings.explain(process.place.rank);
     }

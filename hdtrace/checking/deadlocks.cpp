@@ -53,16 +53,18 @@ class Finder {
             std::vector<WaitingProcess> processes;
             for (const std::int64_t rank : circle)
                 processes.push_back(process(rank, true));
-            std::string text = circle_text(processes, behind);
+            const std::string text = circle_text(processes, behind);
             for (const std::int64_t rank : behind)
                 processes.push_back(process(rank, false));
             for (const WaitingProcess& one : processes)
                 rest.erase(one.place.rank);
-            found.push_back({std::move(text), std::move(processes)});
+            found.push_back({text + doubt_text(circle), std::move(processes), doubtful_of(circle).empty()});
         }
         for (const std::int64_t rank : rest)
             if (std::ranges::includes(m_ended, awaited_by(rank)))
-                found.push_back({wait_text(process(rank, false)) + ", which ended", {process(rank, false)}});
+                found.push_back({wait_text(process(rank, false)) + ", which ended" + doubt_text({rank}),
+                                 {process(rank, false)},
+                                 doubtful_of({rank}).empty()});
         return found;
     }
 
@@ -97,6 +99,22 @@ class Finder {
                     asked.push_back(rank);
         }
         return behind;
+    }
+
+    Circle doubtful_of(const Circle& circle) const
+    {
+        Circle doubtful;
+        for (const std::int64_t rank : circle)
+            if (m_waiting.at(rank).may_do_more)
+                doubtful.insert(rank);
+        return doubtful;
+    }
+
+    std::string doubt_text(const Circle& circle) const
+    {
+        const Circle doubtful = doubtful_of(circle);
+        return doubtful.empty() ? ""
+                                : "; " + ranks_text(doubtful) + " may compute between polls, and go on then";
     }
 
     static std::string circle_text(const std::vector<WaitingProcess>& circle,

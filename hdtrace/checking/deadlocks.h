@@ -15,6 +15,7 @@ struct Deadlock {
     std::string text; ///< who waits where for whom
     /// They, and then those who wait for them, each by rank.
     std::vector<WaitingProcess> processes;
+    bool is_certain = true; ///< not if one of those in the circle may do more than poll
 };
 
 /// By their first ranks. @p waiting must outlive the result; the @p ended have returned from MPI_Finalize.

@@ -33,9 +33,11 @@ void Findings::report(FindingKind kind, const CallPlace& place, std::string text
                           .waiting = {}});
 }
 
-void Findings::report_deadlock(const CallPlace& place, std::string text, std::vector<WaitingProcess> waiting)
+void Findings::report_deadlock(Severity severity, const CallPlace& place, std::string text,
+                               std::vector<WaitingProcess> waiting)
 {
     report(FindingKind::deadlock, place, std::move(text));
+    m_findings.back().severity = severity;
     m_findings.back().waiting = std::move(waiting);
 }
 

@@ -74,7 +74,8 @@ class Findings {
 
     void report(FindingKind kind, const CallPlace& place, std::string text,
                 const CallSite* other_site = nullptr, std::string because = {});
-    void report_deadlock(const CallPlace& place, std::string text, std::vector<WaitingProcess> waiting);
+    void report_deadlock(Severity severity, const CallPlace& place, std::string text,
+                         std::vector<WaitingProcess> waiting);
     /// As a warning, whatever the kind says: the program knows of it and went on.
     void report_mild(FindingKind kind, const CallPlace& place, std::string text);
     /// Of a file that need not be a trace.

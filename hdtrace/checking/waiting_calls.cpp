@@ -4,6 +4,7 @@
 
 #include "hdtrace/analysis/call_text.h"
 #include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/format/nanoseconds.h"
 
 namespace hdtrace {
 namespace {
@@ -23,6 +24,8 @@ std::set<std::int64_t> others_in(const Communicator& communicator, std::int64_t 
 }
 
 constexpr std::int64_t fewest_polls = 100; // fewer may come before something else than MPI takes long
+constexpr std::int64_t shortest_polling = 1'000'000'000; // programs give up sooner, perhaps
+constexpr std::int64_t longest_idle = 10'000;            // outside of MPI for a poll, if nothing else is done
 
 bool is_poll(const CallFacts& facts)
 {
@@ -35,6 +38,22 @@ bool is_in_vain(const State& poll)
 {
     return std::ranges::any_of(poll.children, [](const Element& child) { return child.name == "Pending"; }) ||
            poll.integer("flag") == 0;
+}
+
+/// What the tracer adds to calls that come again and again.
+State without_history(State poll)
+{
+    static constexpr AttributeName histories[] = {"polls", "threadCpu", "mixed", "cpu"};
+    for (const AttributeName& name : histories)
+        if (const auto place = poll.attributes.find(name))
+            poll.attributes.erase(*place);
+    return poll;
+}
+
+std::optional<std::int64_t> seconds_in(const State& state, const AttributeName& name)
+{
+    const auto text = state.find(name);
+    return text ? parse_time(*text) : std::nullopt;
 }
 
 bool is_same_question(const State& one, const State& other)
@@ -60,9 +79,15 @@ void WaitingCalls::leave(const Call& call)
         (call.state.is_unfinished() ? m_finalizing : m_ended).insert(rank);
     if (call.state.is_unfinished())
         lasted_until(call.state.end);
-    if (is_poll(call.facts) && (call.state.is_unfinished() || is_in_vain(call.state)))
-        note_poll(call);
-    else if (call.facts.progress != CallProgress::query)
+    m_unfinished.erase(rank); // by an exception, for example
+    if (is_poll(call.facts)) {
+        // That one asks just now does not mean that one waits.
+        if (!call.state.is_unfinished() && is_in_vain(call.state))
+            return note_poll(call);
+        if (call.state.is_unfinished())
+            return;
+    }
+    if (call.facts.progress != CallProgress::query)
         m_polling.erase(rank);
     if (call.state.is_unfinished())
         m_unfinished[rank] = {call.trace, call.state, &call.facts, m_collective_objects.of(call)};
@@ -70,22 +95,64 @@ void WaitingCalls::leave(const Call& call)
 
 void WaitingCalls::note_poll(const Call& call)
 {
-    Polling& polling = m_polling[call.trace.rank];
-    if (polling.count++ == 0)
-        polling.begin = call.state.time;
-    polling.end = call.state.end;
-    const auto is_same = [&](const Unfinished& known) { return is_same_question(known.state, call.state); };
-    if (!call.state.is_unfinished() && std::ranges::none_of(polling.questions, is_same))
-        polling.questions.push_back({call.trace, call.state, &call.facts});
+    const State& poll = call.state;
+    const auto [found, is_first] = m_polling.try_emplace(call.trace.rank);
+    Polling& polling = found->second;
+    PollingTime& now = polling.last;
+    if (is_first)
+        polling.first.time = poll.time;
+    // The first one tells of those before something else.
+    const std::int64_t count = 1 + (is_first ? 0 : poll.integer("polls").value_or(0));
+    now.count += count;
+    now.inside_cpu += count * seconds_in(poll, "cpu").value_or(0);
+    now.inside += poll.end - poll.time;
+    now.time = poll.end;
+    if (const auto cpu = seconds_in(poll, "threadCpu")) {
+        now.cpu = *cpu;
+        polling.last_with_cpu = now;
+        if (!polling.first_with_cpu)
+            polling.first_with_cpu = now;
+    }
+    polling.has_more_questions = polling.has_more_questions || poll.has("mixed");
+    State question = without_history(poll);
+    const auto is_same = [&](const Unfinished& known) { return is_same_question(known.state, question); };
+    if (std::ranges::none_of(polling.questions, is_same))
+        polling.questions.push_back({call.trace, std::move(question), &call.facts});
+}
+
+/// Whoever only waits may sleep between polls, but does not work there. Where the processor time is not known
+/// these two look alike.
+WaitingCalls::Certainty WaitingCalls::only_waits(const Polling& polling)
+{
+    const bool knows_cpu =
+        polling.first_with_cpu && polling.first_with_cpu->count < polling.last_with_cpu->count;
+    const PollingTime& first = knows_cpu ? *polling.first_with_cpu : polling.first;
+    const PollingTime& last = knows_cpu ? *polling.last_with_cpu : polling.last;
+    const std::int64_t time = last.time - first.time;
+    const std::int64_t outside = knows_cpu ? last.cpu - first.cpu - (last.inside_cpu - first.inside_cpu)
+                                           : time - (last.inside - first.inside);
+    if (outside / (last.count - first.count) <= longest_idle || outside < time / 5)
+        return Certainty::certain;
+    return knows_cpu ? Certainty::none : Certainty::perhaps;
 }
 
 /// Of those who ask several questions in turn it is not known which answer they would go on with.
 void WaitingCalls::take_polls_as_waiting()
 {
+    for (const auto& [rank, polling] : m_polling)
+        lasted_until(polling.last.time);
     for (const auto& [rank, polling] : m_polling) {
-        const bool is_until_end = m_end > 0 && m_end - polling.end <= polling.end - polling.begin;
-        if (polling.count >= fewest_polls && polling.questions.size() == 1 && is_until_end)
-            m_unfinished[rank] = polling.questions.front();
+        const std::int64_t time = polling.last.time - polling.first.time;
+        const bool is_until_end = m_end - polling.last.time <= time / 3; // the last ones may be left out
+        if (polling.last.count < fewest_polls || time < shortest_polling || !is_until_end ||
+            polling.has_more_questions || polling.questions.size() != 1)
+            continue;
+        const Certainty certainty = only_waits(polling);
+        if (certainty == Certainty::none)
+            continue;
+        m_unfinished[rank] = polling.questions.front();
+        if (certainty == Certainty::perhaps)
+            m_may_do_more.insert(rank);
     }
 }
 
@@ -134,8 +201,12 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
     std::map<std::int64_t, WaitingCall> waiting;
     for (const auto& [rank, call] : m_unfinished) {
         if (!m_with_threads.contains(rank) && !m_left_out.contains(rank))
-            waiting[rank] = {call.trace.thread, call.state.line, m_objects.call_site(rank, call.state),
-                             call_words(call.state), wait_of(rank, call, process_count)};
+            waiting[rank] = {call.trace.thread,
+                             call.state.line,
+                             m_objects.call_site(rank, call.state),
+                             call_words(call.state),
+                             wait_of(rank, call, process_count),
+                             m_may_do_more.contains(rank)};
     }
     return waiting;
 }

@@ -27,13 +27,15 @@ struct WaitingCall {
     const CallSite* site = nullptr;
     std::string text; ///< the call with its arguments
     Wait wait;
+    /// It polls, and nothing tells whether it does something else meanwhile that ends it.
+    bool may_do_more = false;
 };
 
 /// Follows all calls of a program, also those that have not ended, and tells at the end who waits for whom.
 /// A process that only asks, again and again until the run is ended, whether something has happened, waits
-/// for it, too. What it cannot know for certain it takes as fulfilled: epochs of windows, and processes with
-/// several threads, of which another one may go on. Memory grows with the operations in flight, the
-/// communicators and the processes. For one thread at a time.
+/// for it, too, unless it computes between. What it cannot know for certain it takes as fulfilled: epochs of
+/// windows, and processes with several threads, of which another one may go on. Memory grows with the
+/// operations in flight, the communicators and the processes. For one thread at a time.
 class WaitingCalls : public EventVisitor {
   public:
     /// @p objects must outlive it.
@@ -69,13 +71,22 @@ class WaitingCalls : public EventVisitor {
         const CallFacts* facts = nullptr;
         std::optional<CollectiveObject> object = {}; ///< if the call is collective
     };
+    /// How far a process that polls has come. All in nanoseconds.
+    struct PollingTime {
+        std::int64_t count = 0;      ///< of polls until then
+        std::int64_t time = 0;       ///< since the epoch
+        std::int64_t inside = 0;     ///< how long they took
+        std::int64_t cpu = 0;        ///< the thread's processor time
+        std::int64_t inside_cpu = 0; ///< what of it they took, as it seems by those that are recorded
+    };
     /// Calls of a process, one behind the other, that found that nothing has happened.
     struct Polling {
-        std::vector<Unfinished> questions; ///< those that differ
-        std::int64_t count = 0;
-        std::int64_t begin = 0; ///< nanoseconds since the epoch
-        std::int64_t end = 0;
+        std::vector<Unfinished> questions; ///< those that differ, as far as they are recorded
+        bool has_more_questions = false;
+        PollingTime first, last;
+        std::optional<PollingTime> first_with_cpu, last_with_cpu; ///< where the trace tells it
     };
+    enum class Certainty : std::uint8_t { none, perhaps, certain };
     /// Collective operations that follow each other, in the same order in all members.
     struct Sequence {
         CollectiveObject object;
@@ -89,6 +100,7 @@ class WaitingCalls : public EventVisitor {
     using Place = std::pair<Sequence, std::int64_t>;         // of an operation: its number
 
     void note_poll(const Call& call);
+    static Certainty only_waits(const Polling& polling);
     void take_polls_as_waiting();
     Wait wait_of(std::int64_t rank, const Unfinished& call, std::int64_t process_count) const;
     Wait wait_for_requests(std::int64_t rank, const Unfinished& call) const;
@@ -102,6 +114,7 @@ class WaitingCalls : public EventVisitor {
     CollectiveObjects m_collective_objects;
     std::map<std::int64_t, Unfinished> m_unfinished;          ///< by rank: of its only thread
     std::map<std::int64_t, Polling> m_polling;                ///< by rank
+    std::set<std::int64_t> m_may_do_more;                     ///< of those that poll
     std::int64_t m_end = 0;                                   ///< of the run, as far as it is known
     std::unordered_map<std::int64_t, std::int64_t> m_threads; ///< by rank: the first that called something
     std::set<std::int64_t> m_with_threads;                    ///< processes of which several did

@@ -16,6 +16,13 @@ bool is_for_deeds(const RunFact& rule)
     return !record || (*record != "all" && *record != "success");
 }
 
+// What it does by itself: of polls that found nothing only some are recorded.
+bool is_for_check(const RunFact& setting)
+{
+    return setting.fact.name == "Setting" && setting.fact.find("name") == "HDTRACE_FOR_CHECK" &&
+           setting.fact.find("value") == "1";
+}
+
 bool is_poll(const CallFacts& facts)
 {
     return facts.progress == CallProgress::tests || facts.probes != ProbeKind::none;
@@ -41,9 +48,10 @@ std::string with_commas(std::uint64_t number)
 
 LeftOut::LeftOut(const Project& project)
 {
-    bool has_rules = false;
+    bool has_rules = false, thins_polls = false;
     bool only_empty_polls = true;
     for (const RunFact& fact : project.run.facts) {
+        thins_polls = thins_polls || is_for_check(fact);
         if (fact.fact.name != "Rule")
             continue;
         has_rules = true;
@@ -51,7 +59,7 @@ LeftOut::LeftOut(const Project& project)
     }
     for (const RunFact& fact : project.run.facts) {
         if (fact.fact.name == "Calls")
-            add(fact, has_rules && only_empty_polls);
+            add(fact, (has_rules || thins_polls) && only_empty_polls);
         else if (fact.fact.name == "Bound")
             add_bound(fact);
         else if (fact.fact.name == "Part")
@@ -59,6 +67,7 @@ LeftOut::LeftOut(const Project& project)
         else if (fact.fact.name == "Origin")
             add_origin(fact);
     }
+    m_is_for_check = thins_polls && !has_rules;
     m_is_unsure = has_rules && !is_told_by_all(project.run, "Calls", project.process_count);
     m_has_deeds = m_has_deeds || !m_bounds.empty() || (m_is_unsure && !only_empty_polls);
 }
@@ -126,8 +135,10 @@ std::string LeftOut::calls_text() const
         sum += count;
     }
     std::ranges::sort(functions, std::ranges::greater());
-    std::string text =
-        with_commas(sum) + (sum == 1 ? " call is" : " calls are") + " left out, as was asked for: ";
+    const bool are_polls = m_is_for_check && !m_has_deeds;
+    std::string text = with_commas(sum) + (sum == 1 ? " call" : " calls") +
+                       (are_polls ? " that found nothing" : "") + (sum == 1 ? " is" : " are") +
+                       " left out, as " + (are_polls ? "--check does: " : "was asked for: ");
     for (std::size_t i = 0; i < std::min(functions.size(), most_names); ++i)
         text += (i > 0 ? ", " : "") + functions[i].second + " (" + with_commas(functions[i].first) + ")";
     if (functions.size() > most_names)

@@ -33,7 +33,8 @@ class LeftOut {
     std::map<std::string, std::uint64_t> m_counts; ///< by function
     std::vector<std::string> m_bounds;             ///< that were reached, in words
     bool m_has_deeds = false;
-    bool m_is_unsure = false; ///< a process did not tell
+    bool m_is_for_check = false; ///< there are no rules, but of polls that found nothing few are recorded
+    bool m_is_unsure = false;    ///< a process did not tell
 };
 
 } // namespace hdtrace

@@ -218,6 +218,18 @@ static void polls_and_computes(void)
     compute();
 }
 
+static void computes_between_polls(void)
+{
+    if (rank > 0) {
+        receive(0, 0);
+    }
+    for (int flag = 0; !flag;) {
+        MPI_Iprobe(1, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        for (double end = MPI_Wtime() + 1e-3; MPI_Wtime() < end;) {
+        }
+    }
+}
+
 static void one_computes(void)
 {
     rank == 0 ? compute() : receive(before(), 0);
@@ -282,6 +294,7 @@ static const struct {
     WAY(polls),
     WAY(polls_for_requests),
     WAY(polls_and_computes),
+    WAY(computes_between_polls),
     WAY(persistent_barrier),
 };
 

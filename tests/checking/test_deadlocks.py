@@ -20,12 +20,12 @@ STUCK = {
     "two_orders": ALL, "wait_for_barrier": Expected({0, 1}, {2}), "finalize_and_receive": Expected({0, 1}, {2}), "from_oneself": Expected({0}),
     "one_outside": Expected({0, 1}, {2}), "fence_and_receive": Expected({0, 1}, {2}), "polls": ALL, "persistent_barrier": Expected({0, 1}, {2}), "polls_for_requests": ALL,
 }
-CAN_GO_ON = ["one_computes", "any_may_come", "one_of_two_may_come", "barrier_without_one", "message_is_there", "polls_and_computes"]
+CAN_GO_ON = ["one_computes", "any_may_come", "one_of_two_may_come", "barrier_without_one", "message_is_there", "polls_and_computes", "computes_between_polls"]
 
 
 def run_until_it_hangs(way, directory):
     """Ends the program when its processes have had time to call what they wait in."""
-    command = [SOURCE / "scripts/mpirun", "-n", str(RANKS), LAUNCHER, "-d", directory, program("deadlocks"), way]
+    command = [SOURCE / "scripts/mpirun", "-n", str(RANKS), LAUNCHER, "--for-check", "-d", directory, program("deadlocks"), way]
     environment = {**os.environ, "MPIEXEC": SETTINGS["mpiexec"]}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment, cwd=directory) as run:
         heard = ""
@@ -65,6 +65,7 @@ def test_who_waits_for_whom(tmp_path, way):
     circle = {int(re.match(r"rank (\d+) waits in \w+.* for .*rank", part)[1]) for part in parts if " waits in " in part}
     behind = {int(number) for part in parts if part.endswith("for them") for number in re.findall(r"\d+", part)}
     assert (circle, behind) == STUCK[way]
+    assert finding["severity"] == "error"
     assert finding["site"]["file"].endswith("deadlocks.c")
     assert "killed-by-signal" not in kinds(found), "who ended the run did it because of the deadlock"
 

@@ -97,6 +97,19 @@ def test_polls_without_success_are_counted(by_moment):
     assert calls["Test"].recorded == 2 and calls["Test"].ignored >= 10
 
 
+def test_few_polls_without_success_are_recorded_for_checks(tmp_path):
+    run = run_with_tracer("rules", 2, tmp_path, {"HDTRACE_FOR_CHECK": "1"}, leaves_out=True)
+    for trace in run:
+        assert len(trace.find(Call("Iprobe", flag="0"))) == 1, "the first of five in a row"
+        tests = trace.find(Call("Test"))
+        assert all("threadCpu" in test.attributes for test in tests if test["flag"] == "0")
+        assert [test["flag"] for test in tests][0] == "0" and int(tests[1]["polls"]) == 4
+        assert tests[-1]["flag"] == "1" and "threadCpu" not in tests[-1].attributes
+    with pytest.warns(hdtrace.MergeWarning, match="calls that found nothing are left out, as --check does: Test"):
+        checker = hdtrace.open(run.trace_directory).checker()
+    assert not checker.read(10_000) and checker.at_end, "nothing that is left out is missed"
+
+
 def test_sizes(by_moment):
     for trace in by_moment:
         assert {call["size"] for name in ("Isend", "Irecv") for call in trace.find(Call(name))} == {str(LARGE)}

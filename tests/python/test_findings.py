@@ -250,3 +250,56 @@ def test_endings(kinds):
     assert kinds("", is_whole=False) == ["no-finalize"]
     assert kinds(call("Abort", "cid='0' errorcode='3'"), is_whole=False) == ["aborted"]
     assert kinds(call("Comm_dup", "cid='0'", unfinished=True), is_whole=False) == ["unfinished"]
+def poll(more=""):
+    return call("Iprobe", "source='1' tag='7' cid='0' flag='0' " + more)
+
+
+def polls(more="", cpu=0.2):
+    """Some hundred in 9.5 seconds, as the tracer thins them; they take 0.15 seconds, and the process uses so much in all."""
+    few = [poll("threadCpu='1.000000000'"), *(poll() for _ in range(8))]
+    return "".join(few) + poll(f"polls='299' cpu='0.000500000' threadCpu='{1 + cpu:.9f}' " + more)
+
+
+def waits_for(source):
+    return call("Recv", f"fromRank='{source}' fromTag='3' cid='0' count='1' tid='0'", unfinished=True)
+
+
+class TestPolls:
+    def found(self, findings, first, second):
+        return [finding.severity for finding in findings(first, second, is_whole=False) if finding.kind == "deadlock"]
+
+    def test_who_only_polls_waits(self, findings):
+        assert self.found(findings, polls(), waits_for(0)) == ["error"]
+
+    def test_who_computes_between_polls_does_not(self, findings):
+        assert self.found(findings, polls(cpu=9), waits_for(0)) == []
+
+    def test_nor_who_also_asks_for_something_else(self, findings):
+        assert self.found(findings, polls("mixed='1'"), waits_for(0)) == []
+        assert self.found(findings, polls() + polls().replace("tag='7'", "tag='8'"), waits_for(0)) == []
+
+    def test_nor_who_asks_just_now(self, findings):
+        assert self.found(findings, call("Iprobe", "source='1' tag='7' cid='0'", unfinished=True), waits_for(0)) == []
+        assert self.found(findings, call("Test", children="<Pending rid='1' />", unfinished=True), waits_for(0)) == []
+
+    def test_nor_who_did_something_else_then(self, findings):
+        assert self.found(findings, polls() + call("Barrier", "cid='0'"), waits_for(0)) == []
+
+    def test_without_its_processor_time_nobody_knows(self, findings):
+        only_polls = "".join(poll() for _ in range(100))
+        assert self.found(findings, only_polls, waits_for(0)) == ["warning"]
+
+
+def test_of_a_run_that_goes_on_only_what_cannot_change(kinds):
+    open_ends = send(1) + call("Irecv", "fromRank='1' fromTag='9' cid='0' size='4' count='1' tid='0' rid='0'"), call("Barrier", "cid='0'")
+    running = '<Run><Running><Ranks first="0" last="1"/></Running></Run>'
+    assert {"no-finalize", "message-not-received", "request-not-completed", "collective-missing"} <= set(kinds(*open_ends, is_whole=False))
+    assert kinds(*open_ends, is_whole=False, run=running) == []
+    assert kinds(waits_for(1), waits_for(0), is_whole=False, run=running) == ["deadlock"]
+
+
+def test_calls_that_were_left(kinds):
+    """An error handler may leave a call by an exception."""
+    assert kinds(waits_for(1) + call("Barrier", "cid='0'"), waits_for(0) + call("Barrier", "cid='0'")) == []
+
+

@@ -118,7 +118,7 @@ void Call::begin_slowly()
     if (!is_recorded())
         return;
     m_thread->writer.enter(*m_state, m_begin);
-    if (settings.cpu_time) {
+    if (settings.cpu_time || (has(m_recording, Recording::checked) && m_thread->polls.is_next_told())) {
         m_count_inside = watched_count;
         m_cpu_time = thread_cpu_time();
     }
@@ -136,10 +136,34 @@ void Call::end_slowly()
     m_thread->depth = own_depth;
 }
 
+// A number for the function and what is known of its arguments.
+uint64_t Call::question() const
+{
+    uint64_t sum = static_cast<uint64_t>(m_function);
+    const auto add = [&](int64_t value) {
+        sum = (sum ^ static_cast<uint64_t>(value)) * 0x9e3779b97f4a7c15; // 2^64 / the golden ratio
+        sum ^= sum >> 32;
+    };
+    const std::span<const Argument> arguments = m_state->form()->arguments;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        if (!m_state->has(static_cast<int>(i)))
+            continue;
+        const bool is_list = arguments[i].kind == Argument::Kind::children;
+        const int value = arguments[i].value + (is_list ? 1 : 0); // where the program has it
+        add(m_state->value(value));
+        if (is_list)
+            add(m_state->value(value + 1));
+    }
+    return sum;
+}
+
 // Not if there is something in it.
 bool Call::leave_out_poll()
 {
-    if (!has(m_recording, Recording::successes) || !m_thread->writer.abandon_state())
+    if (!has(m_recording, Recording::successes))
+        return false;
+    m_is_told_poll = has(m_recording, Recording::checked) && m_thread->polls.add(question());
+    if (m_is_told_poll || !m_thread->writer.abandon_state())
         return false;
     m_thread->counts.leave_out_poll(m_function);
     m_recording = Recording::none;
@@ -148,11 +172,25 @@ bool Call::leave_out_poll()
 
 char* Call::put_more(char* out) const
 {
-    if (settings.cpu_time)
-        out = put_cpu_time(out, m_cpu_time);
-    const int64_t polls =
-        has(m_recording, Recording::successes) ? m_thread->counts.take_polls(m_function) : 0;
-    return polls > 0 ? put_text(put_number(put_text(out, " polls='"), polls), "'") : out;
+    if (m_count_inside == watched_count && (settings.cpu_time || m_is_told_poll))
+        out = put_cpu_time(put_text(out, " cpu='"), m_cpu_time);
+    if (has(m_recording, Recording::successes))
+        out = put_polls(out);
+    if (has(m_recording, Recording::checked) && !m_is_told_poll && level_of(m_function) != local_query)
+        m_thread->polls.end();
+    return out;
+}
+
+// What the thread does between polls shows whether it only waits.
+char* Call::put_polls(char* out) const
+{
+    const int64_t left_out = m_thread->counts.take_polls(m_function);
+    if (left_out > 0)
+        out = put_text(put_number(put_text(out, " polls='"), left_out), "'");
+    if (!m_is_told_poll)
+        return out;
+    out = put_cpu_time(put_text(out, " threadCpu='"), thread_cpu_time());
+    return m_thread->polls.is_mixed() ? put_text(out, " mixed='1'") : out;
 }
 
 // A handle could not be looked up as it will be when the call has succeeded.

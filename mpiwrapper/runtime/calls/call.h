@@ -304,8 +304,10 @@ class Call {
     static bool was_left(const Thread& thread, int number, const void* here);
     const Comm& find_comm_slowly(MPI_Comm handle, uint64_t generation);
     Type find_type_slowly(MPI_Datatype handle, uint64_t generation);
+    uint64_t question() const;
     Window find_window_slowly(MPI_Win handle, uint64_t generation);
     File find_file_slowly(MPI_File handle, uint64_t generation);
+    char* put_polls(char* out) const;
     void ask_again(bool is_unsure);
     template <typename SetArguments>
     __attribute__((noinline, cold)) void set_again(SetArguments set_arguments)
@@ -334,7 +336,8 @@ class Call {
     int m_count_inside = 0;
     Recording m_recording = Recording::none;
     bool m_is_tracked = false;
-    int m_rc = ~MPI_SUCCESS; // until it is known, handles may be invalid
+    bool m_is_told_poll = false; // it found out that nothing has happened, and becomes a state all the same
+    int m_rc = ~MPI_SUCCESS;     // until it is known, handles may be invalid
     int64_t m_begin = 0;
     int64_t m_end = 0;
     int64_t m_cpu_time; // of watched calls: the thread's when it began, then what it has used

@@ -14,7 +14,7 @@ int64_t thread_cpu_time()
 // The form is that of times.
 char* put_cpu_time(char* out, int64_t nanoseconds)
 {
-    out = put_seconds(put_text(out, " cpu='"), nanoseconds) - (9 - settings.time_digits);
+    out = put_seconds(out, nanoseconds) - (9 - settings.time_digits);
     return put_text(out, "'");
 }
 

@@ -89,9 +89,10 @@ void watch_ends()
 void open_gate()
 {
     const bool is_watched = settings.cpu_time || ThreadCounters::are_wanted();
-    const Recording recorded = Recording::plain | (keeps_sums ? Recording::summed : Recording::none) |
-                               (is_watched ? Recording::watched : Recording::none) |
-                               (settings.for_check ? Recording::checked : Recording::none);
+    const Recording recorded =
+        Recording::plain | (keeps_sums ? Recording::summed : Recording::none) |
+        (is_watched ? Recording::watched : Recording::none) |
+        (settings.for_check ? Recording::checked | Recording::successes : Recording::none);
     set_recording(settings.all_functions, recorded);
     apply_rules(recorded);
     set_gate(depth_of_calls(), depth_of_calls());

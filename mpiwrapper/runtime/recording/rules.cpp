@@ -75,7 +75,7 @@ Recording recording_of(Record record)
 {
     switch (record) {
     case Record::all:
-        return usual;
+        return without(usual, Recording::successes);
     case Record::success:
         return usual | Recording::successes;
     case Record::count:

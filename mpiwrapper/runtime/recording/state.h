@@ -23,6 +23,10 @@ constexpr Recording operator|(Recording a, Recording b)
 {
     return static_cast<Recording>(static_cast<uint8_t>(a) | static_cast<uint8_t>(b));
 }
+constexpr Recording without(Recording recording, Recording part)
+{
+    return static_cast<Recording>(static_cast<uint8_t>(recording) & ~static_cast<uint8_t>(part));
+}
 constexpr bool has(Recording recording, Recording part)
 {
     return (static_cast<uint8_t>(recording) & static_cast<uint8_t>(part)) != 0;

@@ -9,6 +9,7 @@
 #include "mpiwrapper/runtime/objects/files.h"
 #include "mpiwrapper/runtime/objects/windows.h"
 #include "mpiwrapper/runtime/recording/call_counts.h"
+#include "mpiwrapper/runtime/recording/polls.h"
 #include "mpiwrapper/runtime/recording/scratch.h"
 #include "mpiwrapper/runtime/recording/sums.h"
 #include "mpiwrapper/runtime/regions/open_regions.h"
@@ -40,6 +41,7 @@ struct Thread {
     HandleCache<MPI_Win, Window> windows;
     HandleCache<MPI_File, File> files;
     CallCounts counts;
+    PollSeries polls;
     int64_t call_number = 0; ///< of the call that is decided about, among those of its function
     Clock clock;
     Scratch handles;

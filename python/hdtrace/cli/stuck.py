@@ -104,4 +104,4 @@ class Watch:
             return []
         self._looked_into = calls
         self._next_look = monotonic() + 9 * (monotonic() - begin)
-        return [finding for finding in found if finding.kind == "deadlock"]
+        return [finding for finding in found if finding.kind == "deadlock" and finding.severity == "error"]

@@ -57,7 +57,7 @@ int finish_init(Function function, const void* frame, int rc, const Moment& begi
     element.whole(thread->sites.find(frame));
     element.times(begin.time, end);
     if (settings.cpu_time)
-        element.written_by([cpu_time](char* out) { return put_cpu_time(out, cpu_time); });
+        element.written_by([cpu_time](char* out) { return put_cpu_time(put_text(out, " cpu='"), cpu_time); });
     element.end(name);
     return rc;
 }
