@@ -4,6 +4,7 @@
 #include <map>
 
 #include "hdtrace/calls/calls.h"
+#include "hdtrace/matching/rank_list.h"
 
 namespace hdtrace {
 namespace {
@@ -12,7 +13,15 @@ namespace {
 struct Part {
     TypedData data;
     std::int64_t bytes = 0;
+
+    bool operator==(const Part& other) const
+    {
+        return data.count == other.data.count && data.signature == other.data.signature &&
+               bytes == other.bytes;
+    }
 };
+
+constexpr std::int64_t most_neighbours = 1 << 20; // ranks beyond are not in projects
 
 /// Which attributes or child elements tell it.
 struct Side {
@@ -47,6 +56,8 @@ class Comparison {
             compare_with_root(taken, given);
         else if (m_facts.collective == CollectiveKind::all_to_all)
             compare_all();
+        else if (m_facts.collective == CollectiveKind::neighbourhood)
+            compare_neighbours();
         return m_found;
     }
 
@@ -96,6 +107,60 @@ class Comparison {
         }
     }
 
+    /// Along the edges of the topology. Of several between the same two nobody knows which is which.
+    void compare_neighbours()
+    {
+        for (const CollectiveCall& taker : m_calls)
+            for (const auto& [rank, takes] : parts_from(taker)) {
+                const auto giver = std::ranges::find(m_calls, rank, &CollectiveCall::rank);
+                if (giver == m_calls.end() || !are_alike(takes))
+                    continue;
+                if (!m_facts.lists_sends)
+                    compare(*giver, plain(*giver, given), taker, takes.front(), "gives", "takes");
+                else
+                    compare_edges(*giver, parts_of(*giver, given, taker.rank), taker, takes);
+            }
+    }
+
+    /// Lists leave out what is empty.
+    void compare_edges(const CollectiveCall& giver, const std::vector<Part>& gives,
+                       const CollectiveCall& taker, const std::vector<Part>& takes)
+    {
+        if (gives.empty() && takes.size() == 1)
+            compare(giver, {{0, nullptr}, 0}, taker, takes.front(), "gives", "takes");
+        else if (gives.size() == takes.size() && are_alike(gives))
+            compare(giver, gives.front(), taker, takes.front(), "gives", "takes");
+    }
+
+    /// What a call takes from each neighbour that the trace names.
+    std::map<std::int64_t, std::vector<Part>> parts_from(const CollectiveCall& call)
+    {
+        std::map<std::int64_t, std::vector<Part>> parts;
+        if (m_facts.lists_receives) {
+            for (const Element& child : call.arguments->children)
+                if (child.name == taken.children)
+                    parts[child.integer("rank").value_or(-1)].push_back(part_in(call, taken, child));
+        } else if (const auto sources = call.arguments->call.find("sources")) {
+            for (const std::int64_t rank : ranks_in(*sources, most_neighbours))
+                parts[rank].push_back(plain(call, taken));
+        }
+        return parts;
+    }
+
+    std::vector<Part> parts_of(const CollectiveCall& call, const Side& side, std::int64_t rank)
+    {
+        std::vector<Part> parts;
+        for (const Element& child : call.arguments->children)
+            if (child.name == side.children && child.integer("rank") == rank)
+                parts.push_back(part_in(call, side, child));
+        return parts;
+    }
+
+    static bool are_alike(const std::vector<Part>& parts)
+    {
+        return std::ranges::all_of(parts, [&](const Part& part) { return part == parts.front(); });
+    }
+
     Part plain(const CollectiveCall& call, const Side& side)
     {
         const Element& element = call.arguments->call;
@@ -113,10 +178,15 @@ class Comparison {
         const Element* const child = child_of(call, side, rank);
         if (!child)
             return {{0, nullptr}, 0};
+        return part_in(call, side, *child);
+    }
+
+    Part part_in(const CollectiveCall& call, const Side& side, const Element& child)
+    {
         const std::int64_t tid =
-            child->integer("tid").value_or(call.arguments->call.integer(side.tid).value_or(-1));
-        return {{child->integer("count").value_or(0), m_signatures.find(call.rank, tid)},
-                child->integer("size").value_or(0)};
+            child.integer("tid").value_or(call.arguments->call.integer(side.tid).value_or(-1));
+        return {{child.integer("count").value_or(0), m_signatures.find(call.rank, tid)},
+                child.integer("size").value_or(0)};
     }
 
     const Element* child_of(const CollectiveCall& call, const Side& side, std::int64_t rank)

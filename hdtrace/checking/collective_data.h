@@ -17,8 +17,8 @@ struct DataMismatch {
     std::string there; ///< and the other one
 };
 
-/// The first pair that does not fit, of an operation which all members called with the same root. Operations
-/// on neighbours are not compared.
+/// The first pair that does not fit, of an operation which all members called with the same root. Neighbours
+/// are compared where the trace says who they are (HDTRACE_FOR_CHECK, or lists of what comes from whom).
 std::optional<DataMismatch> find_mismatch(const Collective& collective, TypeSignatures& signatures);
 
 } // namespace hdtrace

@@ -181,6 +181,8 @@ def _identity(function, kind, direction):
 
 def _ranks(function):
     """The attributes with ranks in MPI_COMM_WORLD."""
+    if function.tells_sources:
+        yield "sources"
     for attribute in function.logged.attributes:
         for value in attribute.values:
             if isinstance(value, Argument) and function.parameter(value.parameter).kind.value in ("rank", "target", "group"):

@@ -135,6 +135,11 @@ class Function:
     def returns(self):
         return "int"
 
+    @property
+    def tells_sources(self):
+        """Whether checks need to be told from which neighbours data comes: it does not stand in a list."""
+        return self.meaning.collective == "neighbourhood" and all(child.name != "Recv" for child in self.logged.children)
+
     def parameter(self, name):
         for parameter in self.parameters:
             if parameter.name == name:

@@ -43,6 +43,9 @@ class Values:
                 self.before.append(f"const auto {name}_before = {found};")
                 found = f"{name}_before"
             self.before.append(f"const int64_t {name}_id = {found}.id;")
+        for freed in self.function.of_kind("GROUP", "OP", "INFO", "ERRHANDLER", direction="inout"):
+            null = {"GROUP": "MPI_GROUP_NULL", "OP": "MPI_OP_NULL", "INFO": "MPI_INFO_NULL", "ERRHANDLER": "MPI_ERRHANDLER_NULL"}[freed.kind.name]
+            self.before.append(f"const {freed.kind.c} {freed.name}_before = {freed.name} ? *{freed.name} : {null};")
         for keyval in self.function.of_kind("KEYVAL", direction="inout"):
             self.before.append(f"const int {keyval.name}_before = {keyval.name} ? *{keyval.name} : MPI_KEYVAL_INVALID;")
         if self._spawns():

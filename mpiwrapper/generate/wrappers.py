@@ -9,6 +9,9 @@ from .facts import row_of_facts
 from .text import TextWriter, indent
 from .values import Values, names_of
 
+# Objects without a number: checks tell them apart by their handles.
+HANDLES_OF = {"group": "GROUP", "op": "OP", "info": "INFO", "errhandler": "ERRHANDLER"}
+
 HEADER = "// Generated from mpiwrapper/api - do not edit.\n"
 
 
@@ -319,10 +322,23 @@ class Wrapper:
             values.write_attribute(writer, attribute)
         writer.flush()
         children = [line for child in logged.children for line in self.child(child)]
+        writer.lines += self.for_checks()
         finish = f"call.{self.finish()}"
         return ["Element element(call.trace());", *writer.lines,
                 f"{finish};" if children else f'{finish}.end("{logged.element}");',
                 *children, *([f'element.end("{logged.element}");'] if children else [])]
+
+    def for_checks(self):
+        """Attributes that only checks need."""
+        lines = []
+        if self.function.tells_sources:
+            comm = self.function.of_kind("COMM")[0].name
+            lines.append(f"put_sources(element, neighbors_of({comm}, {self.values.communicator()}));")
+        if kind := HANDLES_OF.get(self.meaning.makes):
+            lines += [f"put_handle(element, {p.name});" for p in self.function.of_kind(kind, direction="out") if not p.is_array]
+        if kind := HANDLES_OF.get(self.meaning.frees):
+            lines += [f"put_handle(element, &{p.name}_before);" for p in self.function.of_kind(kind, direction="inout")]
+        return ["if (call.is_checked() && call.succeeded()) {", *indent(lines), "}"] if lines else []
 
     def finish(self):
         if not self.describes_buffers:

@@ -199,6 +199,40 @@ def test_objects_that_are_never_freed(kinds):
     assert kinds(call("Op_create", "commute='1'") + call("Op_free")) == []
 
 
+def test_which_of_several_was_never_freed(findings):
+    made = [call("Group_incl", f"group='0;' n='1' ranks='0;' newgroup='0;' handle='{handle}'") for handle in (4, 5, 6)]
+    (finding,) = findings("".join(made) + call("Group_free", "handle='6'") + call("Group_free", "handle='4'"))
+    assert (finding.kind, finding.line) == ("group-not-freed", 5), "the second one"
+
+
+def neighbours(sources, count=1, tid=0, size=4, taken=None):
+    """An alltoall; what is taken is what is given, unless it is told."""
+    received = taken or f"recvSize='{size}' recvCount='{count}' recvtid='{tid}'"
+    return call("Neighbor_alltoall", f"size='{size}' cid='0' count='{count}' tid='{tid}' {received} sources='{sources}'")
+
+
+class TestNeighbours:
+    def test_each_takes_what_its_neighbours_give(self, kinds):
+        assert kinds(neighbours("1;1;"), neighbours("0;0;")) == []
+        floats = "recvSize='4' recvCount='1' recvtid='1'"
+        assert kinds(neighbours("1;"), neighbours("0;", taken=floats)) == ["collective-type-mismatch"]
+        assert kinds(neighbours("1;"), neighbours("0;", taken="recvSize='8' recvCount='2' recvtid='0'")) == ["collective-size-mismatch"]
+
+    def test_others_are_not_asked(self, kinds):
+        floats = neighbours("2;", tid=1), neighbours("1;", tid=1)
+        assert kinds(neighbours("0;"), *floats) == []
+
+    def test_lists(self, kinds):
+        def lists(peer, given, taken, tid=0):
+            parts = [f"<{name} rank='{peer}' size='{4 * count}' count='{count}' tid='{tid}' />" for name, counts in (("Send", given), ("Recv", taken)) for count in counts]
+            return call("Neighbor_alltoallv", f"cid='0' tid='{tid}' recvtid='{tid}'", "".join(parts))
+
+        assert kinds(lists(1, [1], [2]), lists(0, [2], [1])) == []
+        assert kinds(lists(1, [1], [2]), lists(0, [2], [1], tid=1)) == ["collective-type-mismatch"]
+        assert kinds(lists(1, [1], [2]), lists(0, [1], [1])) == kinds(lists(1, [1], [2]), lists(0, [], [1])) == ["collective-size-mismatch"]
+        assert kinds(lists(1, [1, 2], [2, 1]), lists(0, [1, 2], [2, 1])) == [], "which is which of two edges depends on the topology"
+
+
 def test_what_only_goes_on_by_buffering(kinds):
     assert kinds(send(1) + receive(1), send(0) + receive(0)) == ["buffering-required"]
     assert kinds(send(1) + receive(1), receive(0) + send(0)) == []
@@ -246,10 +280,6 @@ def test_memory_does_not_grow_with_messages_that_are_over(tmp_path, completion):
     assert growth_of_memory(path) < 8 * 1024
 
 
-def test_endings(kinds):
-    assert kinds("", is_whole=False) == ["no-finalize"]
-    assert kinds(call("Abort", "cid='0' errorcode='3'"), is_whole=False) == ["aborted"]
-    assert kinds(call("Comm_dup", "cid='0'", unfinished=True), is_whole=False) == ["unfinished"]
 def poll(more=""):
     return call("Iprobe", "source='1' tag='7' cid='0' flag='0' " + more)
 
@@ -303,3 +333,7 @@ def test_calls_that_were_left(kinds):
     assert kinds(waits_for(1) + call("Barrier", "cid='0'"), waits_for(0) + call("Barrier", "cid='0'")) == []
 
 
+def test_endings(kinds):
+    assert kinds("", is_whole=False) == ["no-finalize"]
+    assert kinds(call("Abort", "cid='0' errorcode='3'"), is_whole=False) == ["aborted"]
+    assert kinds(call("Comm_dup", "cid='0'", unfinished=True), is_whole=False) == ["unfinished"]

@@ -88,6 +88,11 @@ class Call {
     {
         return !is_plain() && has_found_nothing() && leave_out_poll();
     }
+    /// It is recorded, and the program is checked.
+    bool is_checked() const
+    {
+        return !HDT_LIKELY(m_recording == Recording::plain) && has(m_recording, Recording::checked);
+    }
     bool succeeded() const { return m_rc == MPI_SUCCESS; }
     /// A completion call failed, and its answers tell for which requests.
     bool failed_in_status() const;
@@ -299,15 +304,15 @@ class Call {
     void begin_slowly();
     void end_slowly();
     bool leave_out_poll();
+    uint64_t question() const;
     void decide_now();
     char* put_more(char* out) const;
+    char* put_polls(char* out) const;
     static bool was_left(const Thread& thread, int number, const void* here);
     const Comm& find_comm_slowly(MPI_Comm handle, uint64_t generation);
     Type find_type_slowly(MPI_Datatype handle, uint64_t generation);
-    uint64_t question() const;
     Window find_window_slowly(MPI_Win handle, uint64_t generation);
     File find_file_slowly(MPI_File handle, uint64_t generation);
-    char* put_polls(char* out) const;
     void ask_again(bool is_unsure);
     template <typename SetArguments>
     __attribute__((noinline, cold)) void set_again(SetArguments set_arguments)

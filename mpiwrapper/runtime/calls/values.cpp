@@ -54,6 +54,13 @@ void put_group(Element& element, const Call& call, MPI_Group group)
     element.raw(list.data(), list.size());
 }
 
+void put_sources(Element& element, const Neighbors& neighbors)
+{
+    TextBuffer list;
+    add_ranks(list, neighbors.sources, neighbors.source_count);
+    element.text(" sources='").raw(list.data(), list.size()).text("'");
+}
+
 void put_ranges(Element& element, const int (*ranges)[3], int count)
 {
     TextBuffer list;

@@ -25,6 +25,14 @@ void put_list(Element& element, const int* values, int count);
 void put_local_ranks(Element& element, const int* ranks, int count);
 /// The world ranks of a group, "1;2;3;" or "0..999;", if the call succeeded.
 void put_group(Element& element, const Call& call, MPI_Group group);
+/// " sources='1;2;'": the neighbours from which data comes.
+void put_sources(Element& element, const Neighbors& neighbors);
+/// " handle='17'": of an object that has no number what MPI calls it until it is freed.
+template <typename Handle> void put_handle(Element& element, const Handle* handle)
+{
+    if (handle != nullptr)
+        element.text(" handle='").number(static_cast<int64_t>(handle_bits(*handle))).text("'");
+}
 /// Ranges of ranks, first, last and stride of each: "0,6,2;"
 void put_ranges(Element& element, const int (*ranges)[3], int count);
 /// Of a communicator with a Cartesian topology.
