@@ -48,7 +48,7 @@ def program(tmp_path_factory):
 @contextmanager
 def running(program, way, folder):
     """Once its processes have written something."""
-    with subprocess.Popen([HDTRACE, "record", "--quiet", "-o", folder, MPIRUN, "-n", "2", program, way], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+    with subprocess.Popen([HDTRACE, "record", "--quiet", "--check", "-o", folder, MPIRUN, "-n", "2", program, way], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
         try:
             yield
         finally:
