@@ -25,7 +25,8 @@ std::set<std::int64_t> others_in(const Communicator& communicator, std::int64_t 
 
 constexpr std::int64_t fewest_polls = 100; // fewer may come before something else than MPI takes long
 constexpr std::int64_t shortest_polling = 1'000'000'000; // programs give up sooner, perhaps
-constexpr std::int64_t longest_idle = 10'000;            // outside of MPI for a poll, if nothing else is done
+// Outside of MPI for a poll: not more if nothing else is done, and more only if something is.
+constexpr std::int64_t longest_idle = 10'000, shortest_work = 100'000;
 
 bool is_poll(const CallFacts& facts)
 {
@@ -131,7 +132,8 @@ WaitingCalls::Certainty WaitingCalls::only_waits(const Polling& polling)
     const std::int64_t time = last.time - first.time;
     const std::int64_t outside = knows_cpu ? last.cpu - first.cpu - (last.inside_cpu - first.inside_cpu)
                                            : time - (last.inside - first.inside);
-    if (outside / (last.count - first.count) <= longest_idle || outside < time / 5)
+    const std::int64_t for_one = outside / (last.count - first.count);
+    if (for_one <= longest_idle || (for_one < shortest_work && outside < time / 5))
         return Certainty::certain;
     return knows_cpu ? Certainty::none : Certainty::perhaps;
 }
