@@ -262,11 +262,11 @@ std::string opening_tag(const Element& element)
     return text + ">";
 }
 
-std::string call_words(const State& state)
+std::string call_words(const OpenedProject& project, std::int64_t rank, const State& state)
 {
     constexpr std::size_t most_children = 5;
     std::string text = state.name;
-    append_words(text, state, {}, {"site", "unfinished"});
+    append_words(text, state, ObjectNames(project, rank), {"site", "unfinished"});
     const std::size_t count = std::min(most_children, state.children.size());
     for (const Element& child : std::span(state.children).first(count))
         append_child(text, child);

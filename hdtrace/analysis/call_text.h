@@ -17,9 +17,10 @@ std::string trace_line(const State& state, std::int64_t time_adjustment);
 /// "<Program version='1'>"
 std::string opening_tag(const Element& element);
 
-/// What a state is and has, for people: its name, its attributes but for those that say where and how it
-/// ended, and its first child elements, "Waitall count=9 (Pending rid=0) (Pending rid=1) and 7 more".
-std::string call_words(const State& state);
+/// What a state of a process is and has, for people: its name, its attributes but for those that say where
+/// and how it ended, with the names of objects, and its first child elements,
+/// "Waitall count=9 (Pending rid=0) (Pending rid=1) and 7 more".
+std::string call_words(const OpenedProject& project, std::int64_t rank, const State& state);
 
 /// " at main (main.c:7)"; nothing if it is not known.
 std::string at(const CallSite* site);

@@ -51,7 +51,7 @@ Checker::Checker(std::shared_ptr<const OpenedProject> project)
       m_collectives(
           m_project->objects, [this](const Collective& collective) { m_collective_check.check(collective); },
           m_project->ranks_without_traces()),
-      m_waiting(m_project->objects)
+      m_waiting(*m_project)
 {
     m_collectives.keep_arguments();
     m_collectives.follow_objects();

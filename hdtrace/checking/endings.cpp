@@ -48,7 +48,8 @@ void Endings::leave(const Call& call)
         return;
     if (call.state.is_unfinished()) {
         m_unfinished.emplace(call.trace.rank,
-                             Unfinished{place, call_words(call.state), pending_of(call.state)});
+                             Unfinished{place, call_words(m_findings.project(), call.trace.rank, call.state),
+                                        pending_of(call.state)});
         return;
     }
     progress.last = place;

@@ -206,7 +206,7 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
             waiting[rank] = {call.trace.thread,
                              call.state.line,
                              m_objects.call_site(rank, call.state),
-                             call_words(call.state),
+                             call_words(m_project, rank, call.state),
                              wait_of(rank, call, process_count),
                              m_may_do_more.contains(rank)};
     }

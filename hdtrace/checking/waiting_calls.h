@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/checking/open_ends.h"
 #include "hdtrace/checking/wait_graph.h"
 #include "hdtrace/format/objects.h"
@@ -38,9 +39,10 @@ struct WaitingCall {
 /// operations in flight, the communicators and the processes. For one thread at a time.
 class WaitingCalls : public EventVisitor {
   public:
-    /// @p objects must outlive it.
-    explicit WaitingCalls(const ObjectTable& objects)
-        : m_objects(objects), m_collective_objects(objects), m_open(objects)
+    /// @p project must outlive it.
+    explicit WaitingCalls(const OpenedProject& project)
+        : m_project(project), m_objects(project.objects), m_collective_objects(project.objects),
+          m_open(project.objects)
     {
     }
 
@@ -110,6 +112,7 @@ class WaitingCalls : public EventVisitor {
     Condition finalized_by_all(std::int64_t process_count) const;
     std::int64_t calls_of(const Sequence& sequence, std::int64_t rank) const;
 
+    const OpenedProject& m_project;
     const ObjectTable& m_objects;
     CollectiveObjects m_collective_objects;
     std::map<std::int64_t, Unfinished> m_unfinished;          ///< by rank: of its only thread
