@@ -284,7 +284,7 @@ def poll(more=""):
     return call("Iprobe", "source='1' tag='7' cid='0' flag='0' " + more)
 
 
-def polls(more="", cpu=0.2):
+def polls(more="", cpu=0.152):
     """Some hundred in 9.5 seconds, as the tracer thins them; they take 0.15 seconds, and the process uses so much in all."""
     few = [poll("threadCpu='1.000000000'"), *(poll() for _ in range(8))]
     return "".join(few) + poll(f"polls='299' cpu='0.000500000' threadCpu='{1 + cpu:.9f}' " + more)
