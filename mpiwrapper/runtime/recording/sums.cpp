@@ -124,12 +124,25 @@ void say_what_sums_ignore()
 Sum Sum::seen() const
 {
     constexpr int most_attempts = 100; // a signal handler may have interrupted the thread that changes it
+    // Each is read before those behind it: if none has changed since, `calls` has not either.
+    const auto get = [](const int64_t& figure) { return __atomic_load_n(&figure, __ATOMIC_ACQUIRE); };
     Sum copy;
+    copy.key = key;
+    copy.name = name;
+    copy.error = error;
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        const int64_t before = __atomic_load_n(&whole, __ATOMIC_ACQUIRE);
-        copy = *this;
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (before == __atomic_load_n(&calls, __ATOMIC_RELAXED))
+        copy.whole = get(whole);
+        copy.time = get(time);
+        copy.shortest = get(shortest);
+        copy.longest = get(longest);
+        copy.inside = get(inside);
+        copy.sent = get(sent);
+        copy.received = get(received);
+        copy.posted = get(posted);
+        copy.first = get(first);
+        copy.last = get(last);
+        copy.calls = get(calls);
+        if (copy.whole == copy.calls)
             break;
     }
     return copy;

@@ -38,26 +38,30 @@ struct alignas(64) Sum {
                                             const std::optional<Volume>& volume)
     {
         const int64_t now = calls + 1;
-        __atomic_store_n(&calls, now, __ATOMIC_RELEASE);
+        put(calls, now);
         const int64_t one = end - begin;
-        time += one;
+        put(time, time + one);
         if (one < shortest)
-            shortest = one;
+            put(shortest, one);
         if (one > longest)
-            longest = one;
-        inside += time_inside;
+            put(longest, one);
+        put(inside, inside + time_inside);
         if (volume) {
-            sent += volume->sent;
-            received += volume->received;
-            posted += volume->posted;
+            put(sent, sent + volume->sent);
+            put(received, received + volume->received);
+            put(posted, posted + volume->posted);
         }
         if (begin < first)
-            first = begin;
-        last = end;
-        __atomic_store_n(&whole, now, __ATOMIC_RELEASE);
+            put(first, begin);
+        put(last, end);
+        put(whole, now);
     }
     /// What it is at the moment, for other threads and signal handlers.
     Sum seen() const;
+
+  private:
+    // Each stands behind those before it, for seen().
+    static void put(int64_t& figure, int64_t value) { __atomic_store_n(&figure, value, __ATOMIC_RELEASE); }
 };
 
 /// What a call says of itself, next to its function, its site and its times.
