@@ -135,8 +135,8 @@ def _show_tables(project: Project, statistics: Statistics, tables: list[list[str
     else:
         counts = f"{count_of_processes(project)}, {statistics.totals.calls} calls"
         left_out = _not_in_sums(statistics.unfinished, "had not ended") + _not_in_sums(statistics.begun_before, "had begun before")
-        kind = ", of which there are only statistics" if project.statistics_only else ""
-        print(f"{printable(project.name)}: {counts}{kind} in {seconds(time)} seconds{left_out}\n")
+        kind = "; there are only sums over them" if project.statistics_only else ""
+        print(f"{printable(project.name)}: {counts} in {seconds(time)} seconds{kind}{left_out}\n")
         print("\n".join(_table(by, statistics) for by in tables), end="")
 
 
