@@ -1,5 +1,6 @@
 """--statistics-only: sums over the calls, in place of the calls themselves."""
 import json
+import os
 import re
 import shutil
 import signal
@@ -7,7 +8,7 @@ import subprocess
 
 import hdtrace
 import pytest
-from support.runs import BUILD, LAUNCHER, MERGER, SOURCE, TIMEOUT, program, run_untraced, run_with_tracer
+from support.runs import BUILD, LAUNCHER, MERGER, SETTINGS, SOURCE, TIMEOUT, program, run_untraced, run_with_tracer
 
 HDTRACE = BUILD / "bin/hdtrace"
 BOTH = {"HDT_TEST_STATES_AND_STATISTICS": "1"}
@@ -164,7 +165,8 @@ def hdtrace_on(folder, command, *arguments):
 def recorded(tmp_path_factory):
     folder = tmp_path_factory.mktemp("recorded")
     command = [HDTRACE, "record", "--statistics-only", "-o", folder / "run", SOURCE / "scripts/mpirun", "-n", "2", program("receive")]
-    result = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, timeout=TIMEOUT, stdin=subprocess.DEVNULL)
+    result = subprocess.run(list(map(str, command)), cwd=folder, env=os.environ | {"MPIEXEC": SETTINGS["mpiexec"]}, capture_output=True, text=True,
+                            timeout=TIMEOUT, stdin=subprocess.DEVNULL)
     assert result.returncode == 0, result.stderr
     assert "Statistics: " in result.stderr and "analyze" not in result.stderr
     return folder / "run"
