@@ -50,11 +50,9 @@ void MessageMatrix::add_sums(const TraceFile& trace)
 void MessageMatrix::add(std::int64_t sender, const SummedCalls& row)
 {
     const CallFacts& facts = facts_of(row.call.name);
-    const auto error = row.call.find("rc");
     const bool sends = row.kind == SummedCalls::Kind::messages ||
                        (row.kind == SummedCalls::Kind::calls && facts.sends != SendMode::none &&
-                        facts.progress != CallProgress::prepares && !row.call.is_unfinished() &&
-                        (!error || *error == "MPI_ERR_TRUNCATE"));
+                        facts.progress != CallProgress::prepares && did_something(row.call));
     if (!sends)
         return;
     const auto receiver = row.call.integer("toRank");

@@ -3,13 +3,6 @@
 namespace hdtrace {
 namespace {
 
-// Calls that failed did nothing, except those that got more than there was room for.
-bool did_something(const State& state)
-{
-    const auto error = state.find("rc");
-    return !state.is_unfinished() && (!error || *error == "MPI_ERR_TRUNCATE");
-}
-
 /// Whether a call without a request does something that takes its time.
 bool is_operation(const CallFacts& facts)
 {
@@ -63,6 +56,12 @@ void tell_of_objects(const Call& call, const std::vector<EventVisitor*>& visitor
 constexpr CallFacts no_facts;
 
 } // namespace
+
+bool did_something(const State& state)
+{
+    const auto error = state.find("rc");
+    return !state.is_unfinished() && (!error || *error == "MPI_ERR_TRUNCATE");
+}
 
 void EventWalk::add(const TraceFile& trace, const State& state)
 {

@@ -18,6 +18,9 @@
 
 namespace hdtrace {
 
+/// Calls that failed did nothing, except those that got more than there was room for.
+bool did_something(const State& call);
+
 /// Tells its visitors, in their order, what happens in the calls that it is given: also in those inside
 /// others, and between the marks with which the program says that a region of its own begins and ends
 /// (docs/format.md). Calls must come in an order in which those of a thread do not go back in time, and
