@@ -199,8 +199,7 @@ void CallCounter::add_moved(Awaiting& call, const Volume& more)
 {
     call.totals.volume += more;
     call.totals.bytes = call.totals.volume.moved();
-    if (wants(Grouping::size))
-        call.keys[static_cast<std::size_t>(Grouping::size)] = size_key(call.totals.volume);
+    call.keys[static_cast<std::size_t>(Grouping::size)] = size_key(call.totals.volume);
 }
 
 void CallCounter::add_when_known(Awaiting& call)

@@ -1,7 +1,6 @@
 // call_counter.h - counts the calls of one process.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -70,10 +69,6 @@ class CallCounter : EventVisitor {
 
     void add_moved(Awaiting& call, const Volume& more);
     void add_when_known(Awaiting& call);
-    bool wants(Grouping grouping) const
-    {
-        return std::ranges::find(m_counting.wanted, grouping) != m_counting.wanted.end();
-    }
 
     const Counting& m_counting;
     MergedTraces m_states;

@@ -71,8 +71,8 @@ void CallRowReader::add_row(const Call& call)
     const State& state = call.state;
     const std::optional<Volume> volume = m_volumes.of(call);
     m_arrivals.complete(call, [this](std::size_t row, const Volume& more) {
-        m_rows.sent_bytes[row] += more.sent;
-        m_rows.recv_bytes[row] += more.received;
+        m_rows.sent_bytes[row] = saturated_sum(m_rows.sent_bytes[row], more.sent);
+        m_rows.recv_bytes[row] = saturated_sum(m_rows.recv_bytes[row], more.received);
         m_rows.bytes[row] = saturated_sum(m_rows.sent_bytes[row], m_rows.recv_bytes[row]);
     });
     if (!m_wanted.wants(trace) || !m_wanted.wants(state))
