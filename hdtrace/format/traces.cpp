@@ -50,11 +50,15 @@ std::optional<std::int64_t> time_in(const Element& fact, std::string_view name)
     return text ? parse_time(*text) : std::nullopt;
 }
 
-// Refuses one of which there are only sums.
-TraceFile with_calls(TraceFile trace)
+// Of one that is not there, there may be sums.
+TrcReader open_trace(const TraceFile& trace, const ReadOptions& options)
 {
-    check_has_calls(trace);
-    return trace;
+    try {
+        return TrcReader(trace.path, options);
+    } catch (const OpenError&) {
+        check_has_calls(trace);
+        throw;
+    }
 }
 
 } // namespace
@@ -119,8 +123,7 @@ bool Selection::wants(const State& state) const
 }
 
 TraceStream::TraceStream(TraceFile trace, Selection selection, const ReadOptions& options)
-    : m_trace(with_calls(std::move(trace))), m_selection(std::move(selection)),
-      m_reader(m_trace.path, options)
+    : m_trace(std::move(trace)), m_selection(std::move(selection)), m_reader(open_trace(m_trace, options))
 {
     if (m_trace.clock)
         m_correction.emplace(m_trace.clock);
