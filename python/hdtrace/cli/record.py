@@ -146,8 +146,7 @@ def _calls_in(project: Project) -> int:
     return sum(count.recorded for count in project.run.calls.values())
 
 
-def _summary(folder: Path, code: int) -> list[str]:
-    project = Project(folder)
+def _summary(project: Project, code: int) -> list[str]:
     head = f"{project.name}: {project.process_count} processes, {len({process.host for process in project.processes})} host(s)"
     if _calls_in(project) > _MOST_CALLS and not project.statistics_only:
         return [f"{head}, {_calls_in(project):,} calls, exit code {code}", *oversubscription(project)]
@@ -166,9 +165,9 @@ def _summary(folder: Path, code: int) -> list[str]:
     ]
 
 
-def _what_next(folder: Path) -> list[str]:
+def _what_next(project: Project, folder: Path) -> list[str]:
     where = shlex.quote(str(folder))
-    if Project(folder).statistics_only:
+    if project.statistics_only:
         return [f"Statistics: {where}", f"Next:  hdtrace stats {where} --by call --by rank --by site", "       and info, report in the place of stats"]
     return [f"Trace: {where}", f"Next:  hdtrace stats {where} --by call --by rank --by site", "       and info, analyze, check, dump, convert in the place of stats"]
 
@@ -206,7 +205,8 @@ def run(arguments: Namespace) -> int:
         return code
     _wait_for_ends(folder)
     if _merge(folder, arguments.quiet) and not arguments.quiet:
-        _say(["", *_summary(folder, code), *_what_next(folder)])
+        project = Project(folder)
+        _say(["", *_summary(project, code), *_what_next(project, folder)])
     if arguments.check:
         subprocess.run([beside_this("hdtrace"), "check", folder], stdout=sys.stderr, stdin=subprocess.DEVNULL)
     return code
