@@ -17,8 +17,9 @@ from .project import MergeWarning, Project
 _TAIL = 1 << 16  # bytes at the end of a trace that are looked at
 _TRACE = re.compile(r"_(\d+)_(\d+)\.trc(\.\d)?$")
 _START = re.compile(rb"timeAdjustment='(\d+)'")
-_DIFFERS = re.compile(rb" (?:time|end|unfinished|polls|cpu|threadCpu|mixed)='[^']*'")
-_HIDDEN = ("time", "end", "site", "unfinished", "reads", "writes", "wtime", "flag", "polls", "cpu", "threadCpu", "mixed")  # of little use to people here
+_CHANGES = ("time", "end", "unfinished", "polls", "cpu", "threadCpu", "mixed")  # from one poll to the next
+_DIFFERS = re.compile(rf" (?:{'|'.join(_CHANGES)})='[^']*'".encode())
+_HIDDEN = (*_CHANGES, "site", "reads", "writes", "wtime", "flag")  # of little use to people here
 _NANOSECONDS = 1_000_000_000
 _LOCK = "@hhqqi0q"  # struct flock on 64-bit systems: type, whence, start, length, process
 

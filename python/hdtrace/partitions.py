@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._hdtrace import Project as _Project
 from ._hdtrace import read_project
-from .streams import CallTable, dataframe, read_all, select
+from .streams import Calls
 
 if TYPE_CHECKING:
     import dask.dataframe
@@ -25,12 +25,8 @@ def _opened(paths: tuple[str, ...]) -> _Project:
     return project
 
 
-def _calls(project: _Project, choice: Choice) -> pandas.DataFrame:
-    return dataframe(read_all(CallTable(project, select(**choice))).take())
-
-
 def _calls_of(rank: int, paths: tuple[str, ...], choice: Choice) -> pandas.DataFrame:
-    return _calls(_opened(paths), choice | {"ranks": [rank]})
+    return Calls(_opened(paths), paths, choice | {"ranks": [rank]}).to_dataframe()
 
 
 def dask_frame(project: _Project, paths: tuple[str, ...], choice: Choice) -> dask.dataframe.DataFrame:
@@ -39,7 +35,8 @@ def dask_frame(project: _Project, paths: tuple[str, ...], choice: Choice) -> das
 
     wanted = set(choice["ranks"])
     ranks = sorted({thread.rank for thread in project.threads if not wanted or thread.rank in wanted})
-    nothing = clear_known_categories(_calls(project, choice | {"begin": _BEFORE_ALL_CALLS, "end": _BEFORE_ALL_CALLS}))
+    nothing = Calls(project, paths, choice | {"begin": _BEFORE_ALL_CALLS, "end": _BEFORE_ALL_CALLS}).to_dataframe()
+    nothing = clear_known_categories(nothing)
     if not ranks:
         return dask.dataframe.from_pandas(nothing, npartitions=1)
     return dask.dataframe.from_map(_calls_of, ranks, paths=paths, choice=choice, meta=nothing, label="hdtrace")

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import profiles
-from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Statistics, Thread, Window, World, read_project, restrict_umask
+from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project, restrict_umask
 from .analysis import Analysis
 from .closing import Closing
 from .extraction import Part, extract
 from .figures import Figures
 from .run import Run
-from .streams import STATES_BETWEEN_PAUSES, Calls, Collectives, Counters, Interval, Marks, Messages, Requests, one_or_more, select
+from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, Requests, one_or_more, read_all, select
 
 if TYPE_CHECKING:
     import numpy
@@ -30,13 +30,6 @@ _MISSING = "this trace is missing"
 
 class MergeWarning(UserWarning):
     """What is missing or does not fit together in the traces of a project, or in traces that were merged in memory."""
-
-
-def _read_statistics(calls: Calls) -> Statistics:
-    statistics = calls.statistics([["call"]])
-    while statistics.read(STATES_BETWEEN_PAUSES):
-        pass
-    return statistics
 
 
 @dataclass(frozen=True)
@@ -72,6 +65,7 @@ class Project(Closing, Figures):
 
     def __init__(self, *paths: str | os.PathLike[str]) -> None:
         self._paths = list(paths)
+        self._absolute_paths = tuple(map(os.path.abspath, paths))
         project, texts = read_project(self._paths)
         self._project = project
         for text in (*texts, *self._missing_traces(texts)):
@@ -144,7 +138,7 @@ class Project(Closing, Figures):
     def start(self) -> int:
         """When the first call began, in nanoseconds since the epoch; 0 if there is none."""
         if self.statistics_only:
-            return _read_statistics(self.calls()).begin
+            return read_all(self.calls().statistics([["call"]])).begin
         first = next(iter(self.calls(unfinished=True)), None)
         return first.time if first else 0
 
@@ -176,13 +170,13 @@ class Project(Closing, Figures):
             "end": end,
             "unfinished": unfinished,
         }
-        return Calls(self._project, tuple(os.path.abspath(path) for path in self._paths), choice)
+        return Calls(self._project, self._absolute_paths, choice)
 
     def has_calls_named(self, name: str) -> bool:
         """Whether there are any; also regions, and the program's own states."""
         calls = self.calls(name=name, unfinished=True)
         if self.statistics_only:
-            statistics = _read_statistics(calls)
+            statistics = read_all(calls.statistics([["call"]]))
             return statistics.totals.calls + statistics.unfinished > 0
         return next(iter(calls), None) is not None
 

@@ -79,21 +79,6 @@ class _Table(Protocol):
     def take(self) -> dict[str, Any]: ...
 
 
-def dataframe(columns: dict[str, Any]) -> pandas.DataFrame:
-    """Of what a table gives."""
-    import numpy
-    import pandas
-
-    def series(column: Any) -> Any:
-        if isinstance(column, tuple):
-            return pandas.Categorical.from_codes(*column)
-        if isinstance(column, numpy.ma.MaskedArray):
-            return pandas.arrays.IntegerArray(column.data, column.mask)
-        return column
-
-    return pandas.DataFrame({name: series(column) for name, column in columns.items()}, copy=False)
-
-
 class _Tabular:
     """Whatever can be read as columns.
 
@@ -136,7 +121,17 @@ class _Tabular:
 
     def to_dataframe(self) -> pandas.DataFrame:
         """The columns as a DataFrame: texts are categories, numbers that not every row has are of type Int64."""
-        return dataframe(self._read())
+        import numpy
+        import pandas
+
+        def series(column: Any) -> Any:
+            if isinstance(column, tuple):
+                return pandas.Categorical.from_codes(*column)
+            if isinstance(column, numpy.ma.MaskedArray):
+                return pandas.arrays.IntegerArray(column.data, column.mask)
+            return column
+
+        return pandas.DataFrame({name: series(column) for name, column in self._read().items()}, copy=False)
 
 
 class Calls(_Tabular):

@@ -6,8 +6,9 @@ from html import escape
 
 from .._hdtrace import Totals, printable
 from ..cli.output import count_of_processes, duration, seconds, size
+from ..profiles import mean
 from ..project import Project
-from ..streams import STATES_BETWEEN_PAUSES
+from ..streams import read_all
 
 _TABLES = {
     "Calls": ["call"],
@@ -35,8 +36,7 @@ _CANNOT = (
 
 
 def _cells(totals: Totals) -> list[str]:
-    mean = totals.time / max(totals.calls, 1)
-    times = [duration(time) if totals.calls else "" for time in (totals.exclusive, totals.shortest, mean, totals.longest)]
+    times = [duration(time) if totals.calls else "" for time in (totals.exclusive, totals.shortest, mean(totals), totals.longest)]
     return [f"{totals.calls:,}", seconds(totals.time), *times, size(totals.bytes) if totals.bytes else ""]
 
 
@@ -55,10 +55,7 @@ def _table(title: str, heads: list[str], labels: int, rows: list[tuple[list[str]
 def sums_page(project: Project) -> str:
     """HTML without scripts."""
     calls = project.calls()
-    statistics = calls.statistics(_TABLES.values())
-    matrix = calls.message_matrix()
-    while statistics.read(STATES_BETWEEN_PAUSES) or matrix.read(STATES_BETWEEN_PAUSES):
-        pass
+    statistics, matrix = read_all(calls.statistics(_TABLES.values())), read_all(calls.message_matrix())
     tables = [
         _table(title, [*by, *_HEADS], len(by), [([label or "(none)" for label in labels], _cells(totals)) for labels, totals in statistics.groups(by)])
         for title, by in _TABLES.items()
