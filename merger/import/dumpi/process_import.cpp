@@ -663,12 +663,11 @@ void ProcessImport::put_status(State& state, const Record& record)
     const auto posted_rank = m_posted_source == nullptr ? std::nullopt
                                                         : rank_text(m_posted_source->argument->sources.back(),
                                                                     m_posted_source->number);
-    const auto posted_tag = m_posted_tag == nullptr ? std::nullopt : std::optional(m_posted_tag->number);
     if (status == nullptr) { // what was asked for
         if (posted_rank)
             state.attributes.push_back("fromRank", *posted_rank);
-        if (posted_tag)
-            importer::put(state, "fromTag", *posted_tag);
+        if (m_posted_tag)
+            importer::put(state, "fromTag", m_posted_tag->number);
         return;
     }
     if (receives || m_facts->probes != ProbeKind::none) {
@@ -678,8 +677,8 @@ void ProcessImport::put_status(State& state, const Record& record)
                       status->bytes);
         if (posted_rank && *posted_rank != state.text("fromRank"))
             state.attributes.push_back("postedRank", *posted_rank);
-        if (posted_tag && *posted_tag != status->tag)
-            importer::put(state, "postedTag", *posted_tag);
+        if (m_posted_tag && m_posted_tag->number != status->tag)
+            importer::put(state, "postedTag", m_posted_tag->number);
     } else if (m_facts->file != FileAccess::none && !record.function->name.ends_with("_end")) {
         m_transferred = status->bytes;
     }
