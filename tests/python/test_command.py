@@ -54,6 +54,17 @@ MPI_INT   NAMED        4       4             2
     assert [thread["rank"] for thread in about["threads"]] == [0, 1]
 
 
+def test_info_shows_few_of_many_objects(project):
+    description = Path(project)
+    text = description.read_text()
+    world = text[text.index("    <Communicator "):text.index("  </CommunicatorList>")]
+    others = "".join(world.replace('name="WORLD" uid="W"', f'name="" uid="W/{number}@0"').replace('cid="0"', f'cid="{number}"') for number in range(1, 22))
+    description.write_text(text.replace(world, world + others))
+    shown = run_well("info", project)
+    assert "W/19@0\nand 2 more communicators; --all shows all\n" in shown and "W/20@0" not in shown
+    assert "W/21@0" in run_well("info", project, "--all")
+
+
 def test_stats(project):
     assert run_well("stats", project) == """\
 app: 2 processes, 7 calls in 5.500000 seconds; 1 call had not ended, and is in no sum
@@ -391,6 +402,17 @@ def test_check_keeps_apart_what_has_another_cause(tmp_path):
         f"{second}:3: unfinished: the process ended inside Recv",
         f"  {first}:3: message-not-received: sent to rank 1, tag 7 on WORLD, but never received",
         f"{first}:4: message-not-received: sent to rank 2, tag 7 on WORLD, but never received"]
+
+
+def test_check_says_once_what_several_ranks_do(tmp_path):
+    """And of one rank each time that it does it."""
+    lost = [call("Bsend", time, "toRank='3' toTag='7' cid='0' size='8' tid='0'") for time in (1, 2)]
+    project = write_project(tmp_path, lost[0], lost[0], "".join(lost), "")
+    first, _, third, _ = hdtrace.open(project).trace_paths
+    text = "message-not-received: sent to rank 3, tag 7 on WORLD, but never received"
+    assert run("check", project, "--only", "message-not-received").stdout.splitlines() == [f"{first}:3: {text} (likewise ranks 1-2)", f"{third}:4: {text}"]
+    assert len(run("check", project, "--only", "message-not-received", "--all").stdout.splitlines()) == 4
+    assert run("check", project, "--only", "message-not-received", "--limit", "1").stdout.splitlines()[1] == "and 1 more: message-not-received"
 
 
 def test_check_shows_few_of_many_traces(tmp_path):

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from argparse import Namespace
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ from .._hdtrace import Checker, Finding as CheckerFinding, find_problems, findin
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .check_choice import Choice
-from .output import Progress, count_of_processes, counted, message, print_json, site_fields
+from .output import Progress, count_of_processes, counted, in_ranges, message, print_json, ranges_text, site_fields
 from .sarif import sarif
 from .terminal import OF_SEVERITIES, styled
 
@@ -78,6 +78,17 @@ def waiting_fields(found: CheckerFinding) -> list[dict[str, Any]]:
     return [process | {"site": site_fields(process["site"])} for process in found.waiting]
 
 
+def _of_all_ranks(findings: Iterable[Finding]) -> list[tuple[Finding, list[int]]]:
+    """Those that say the same of several ranks once: the first of them, and the ranks of the others."""
+    seen: Counter[tuple[object, ...]] = Counter()
+    alike: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        same = (finding.kind, finding.severity, re.sub(rf"\brank {finding.rank}\b", "rank", finding.text))
+        seen[finding.rank, *same] += 1  # what one rank does twice is two findings
+        alike[*same, seen[finding.rank, *same]].append(finding)
+    return [(first, [finding.rank for finding in others if finding.rank is not None]) for first, *others in alike.values()]
+
+
 _NOT_WHOLE = ("killed-by-signal", "missing", "cut-off", "no-finalize", "aborted", "unfinished")  # kinds of findings of which others follow
 _MOST_TRACES = 10  # of one kind
 
@@ -109,14 +120,15 @@ def summary(findings: Iterable[Finding], limit: int) -> Iterator[str]:
     left_out = 0
     for kind, of_kind in causes.items():
         most = _MOST_TRACES if kind in _NOT_WHOLE else limit
-        for finding in of_kind[:most]:
+        told = [(finding, []) for finding in of_kind] if kind in _NOT_WHOLE else _of_all_ranks(of_kind)
+        for finding, ranks in told[:most]:
             first, *others_in_it = str(finding).split("; ") if kind == "deadlock" else [str(finding)]
-            yield first
+            yield first + (f" (likewise {'ranks' if ranks[1:] else 'rank'} {ranges_text(in_ranges(ranks))})" if ranks else "")
             yield from (f"  {one}" for one in others_in_it)
             for consequences in _by_kind(following.pop(finding.file, [])) if kind in _NOT_WHOLE else ():
                 left_out += len(consequences) - 1
                 yield f"  {consequences[0]}" + (f" (and {len(consequences) - 1:,} more)" if consequences[1:] else "")
-        if rest := len(of_kind[most:]):
+        if rest := sum(1 + len(ranks) for _, ranks in told[most:]):
             left_out += rest
             yield f"and {rest:,} more: {kind}"
     for consequences in _by_kind(finding for of_file in following.values() for finding in of_file):

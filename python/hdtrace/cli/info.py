@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from .._hdtrace import printable, printable_lines
 from ..project import Project
-from .output import clock_table, print_json, table
+from .output import clock_table, counted, print_json, table
 from .run import describe_run, run_tables, settings_text
 
 
@@ -54,9 +55,17 @@ def describe(project: Project) -> dict[str, Any]:
     }
 
 
-def _text(about: dict[str, Any], run: list[str]) -> str:
+_MOST_ROWS = 20  # of a table, if not all are asked for: programs were seen that make ten thousand communicators
+
+
+def _text(about: dict[str, Any], run: list[str], is_all: bool) -> str:
     def cells(keys: list[str], rows: list[dict[str, Any]]) -> list[list[object]]:
         return [["" if row[key] is None else row[key] for key in keys] for row in rows]
+
+    def objects(heads: list[str], rows: list[list[object]], numbers: Iterable[str]) -> str:
+        shown = rows if is_all else rows[:_MOST_ROWS]
+        more = len(rows) - len(shown)
+        return table(heads, shown, numbers) + (f"and {counted(more, f'more {heads[0]}')}; --all shows all\n" if more else "")
 
     counts = f"{about['processes']} processes, {len(about['hosts'])} host(s), {len(about['threads'])} thread(s)"
     parts = [f"{printable(about['name'])}: {counts}\n"]
@@ -64,11 +73,11 @@ def _text(about: dict[str, Any], run: list[str]) -> str:
         parts.append(printable_lines(about["description"]) + "\n")
     if about["worlds"]:
         rows = [[one["uid"], one["first_rank"], one["processes"]] for one in about["worlds"]]
-        parts.append(table(["world", "first rank", "processes"], rows, ["first rank", "processes"]))
+        parts.append(objects(["world", "first rank", "processes"], rows, ["first rank", "processes"]))
     if about["clocks"][1:]:
         parts.append(clock_table(about["clocks"]))
     parts.append(
-        table(
+        objects(
             ["communicator", "processes", "uid"],
             [[one["name"], len(one["ranks"]), one["uid"]] for one in about["communicators"]],
             ["processes"],
@@ -82,7 +91,7 @@ def _text(about: dict[str, Any], run: list[str]) -> str:
         if about[kind]:
             heads = [kind[:-1], *(key.replace("_", " ") for key in keys[1:])]
             numbers = {"processes", "initial size", "size", "extent", "descriptions"}
-            parts.append(table(heads, cells(keys, about[kind]), numbers))
+            parts.append(objects(heads, cells(keys, about[kind]), numbers))
     return "\n".join(parts + run)
 
 
@@ -93,5 +102,5 @@ def run(arguments: Namespace) -> int:
     elif arguments.json:
         print_json(describe(project))
     else:
-        print(_text(describe(project), run_tables(project.run)), end="")
+        print(_text(describe(project), run_tables(project.run), arguments.all), end="")
     return 0

@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
@@ -47,6 +48,19 @@ def reason(error: OSError) -> str:
 
 def counted(count: int, what: str, plural: str = "s") -> str:
     return f"{count:,} {what}{'' if count == 1 else plural}"
+
+
+def in_ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """First and last of those that follow each other."""
+    rows = [[number for _, number in row] for _, row in groupby(enumerate(sorted(numbers)), lambda one: one[1] - one[0])]
+    return [(row[0], row[-1]) for row in rows]
+
+
+def ranges_text(ranges: Sequence[tuple[int, int]]) -> str:
+    """0-2, 5; the first of many."""
+    most = 4
+    told = [str(first) if first == last else f"{first}-{last}" for first, last in ranges[:most]]
+    return ", ".join(told) + (", ..." if len(ranges) > most else "")
 
 
 def count_of_processes(project: Project) -> str:

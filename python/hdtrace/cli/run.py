@@ -11,7 +11,7 @@ from typing import Any
 from .._hdtrace import RunFact, RunProcess, printable
 from ..project import Project
 from ..run import Run
-from .output import seconds, table
+from .output import ranges_text, seconds, table
 
 
 def describe_run(run: Run) -> dict[str, Any]:
@@ -36,12 +36,6 @@ def describe_run(run: Run) -> dict[str, Any]:
         {"host": host.host, "processes": host.processes, "processors": host.processors, "running": host.running} for host in run.oversubscribed_hosts
     ]
     return about
-
-
-def _ranks(fact: RunFact) -> str:
-    most = 4
-    ranges = [str(first) if first == last else f"{first}-{last}" for first, last in fact.ranks[:most]]
-    return ", ".join(ranges) + (", ..." if len(fact.ranks) > most else "")
 
 
 def _value(fact: RunFact, key: str) -> str:
@@ -100,7 +94,7 @@ def _rows(run: Run, title: str, kind: str, text: Callable[[RunFact], str]) -> li
     most = 20
     facts = run.of_kind(kind)
     more = [[title, f"... and {len(facts) - most} more", ""]] if len(facts) > most else []
-    return [[title, text(fact), _ranks(fact)] for fact in facts[:most]] + more
+    return [[title, text(fact), ranges_text(fact.ranks)] for fact in facts[:most]] + more
 
 
 def run_rows(run: Run) -> Iterator[tuple[list[str], list[list[object]]]]:
@@ -111,11 +105,11 @@ def run_rows(run: Run) -> Iterator[tuple[list[str], list[list[object]]]]:
     names = Counter(thread.name for process in run.processes for thread in process.threads if thread.name)
     tables: list[tuple[list[str], list[list[Any]]]] = [
         (["run", "", "ranks"], rows),
-        (["note", "value", "ranks"], [[fact.values.get("key", ""), _value(fact, "value"), _ranks(fact)] for fact in run.of_kind("Note")]),
+        (["note", "value", "ranks"], [[fact.values.get("key", ""), _value(fact, "value"), ranges_text(fact.ranks)] for fact in run.of_kind("Note")]),
         (
             ["setting", "value", "from", "ranks"],
             [
-                [fact.values.get("name", ""), _value(fact, "value"), fact.values.get("from", ""), _ranks(fact)]
+                [fact.values.get("name", ""), _value(fact, "value"), fact.values.get("from", ""), ranges_text(fact.ranks)]
                 for fact in run.of_kind("Setting")
                 if fact.values.get("from") != "default"
             ],
@@ -127,7 +121,7 @@ def run_rows(run: Run) -> Iterator[tuple[list[str], list[list[object]]]]:
         (
             ["variable", "value", "ranks"],
             [
-                [fact.values.get("name", ""), "(hidden)" if "hidden" in fact.values else _value(fact, "value"), _ranks(fact)]
+                [fact.values.get("name", ""), "(hidden)" if "hidden" in fact.values else _value(fact, "value"), ranges_text(fact.ranks)]
                 for fact in run.of_kind("Variable")
             ],
         ),
@@ -159,7 +153,7 @@ def settings_text(project: Project) -> str:
         name, origin = fact.values["name"], fact.values.get("from", "")
         assignment = f"{name}={shlex.quote(fact.values.get('value', ''))}"
         if name in known:
-            text += _comment(f"ranks {_ranks(fact)}: {assignment}")
+            text += _comment(f"ranks {ranges_text(fact.ranks)}: {assignment}")
         elif "omitted" in fact.values:
             text += _comment(f"too long to be recorded as a whole: {name}")
         elif origin == "default":

@@ -139,6 +139,7 @@ _ONE_PROJECT = replace(_PROJECT, name="SOURCE", help="a .proj file or a director
 _SEVERAL_PROJECTS = replace(_PROJECT, help="a .proj file or a directory, each a project; or .info and .trc files of one")
 _DESTINATION = Argument("DESTINATION", "a new name that ends with .proj, or a folder", files=("proj",))
 _ELSEWHERE = Argument("--elsewhere", "also traces that are not in the folder of the project, which it leads to")
+_ALL_ROWS = Argument("--all", "show all rows of tables, not only the first ones")
 _JSON = Argument("--json", "write JSON, for programs")
 _INTERVAL = Argument(
     "--interval",
@@ -184,7 +185,7 @@ COMMANDS = (
         "show which processes, communicators, files and datatypes a run had, and how it was run",
         "What is known of the run itself comes last: user, command, directory, MPI library, settings, environment, notes, processor time, "
         "names of threads.",
-        (_PROJECT, Argument("--settings", "write the settings of the tracer as a shell reads them: they repeat the run"), _JSON),
+        (_PROJECT, Argument("--settings", "write the settings of the tracer as a shell reads them: they repeat the run"), _ALL_ROWS, _JSON),
         module="info",
     ),
     Command(
@@ -323,7 +324,7 @@ COMMANDS = (
         (
             _PROJECT,
             Argument("--by", "also a table of the time for each of these", "GROUPS", is_list=True, choices=("site", "rank", "region", "communicator")),
-            Argument("--all", "show all rows of tables, not only the first ones"),
+            _ALL_ROWS,
             _INTERVAL,
             _JSON,
         ),
@@ -385,7 +386,7 @@ COMMANDS = (
             Argument("--not", "leave these kinds out", "KINDS", is_list=True, choices=_KINDS),
             Argument("--suppress", "leave out what the lines of a file name: a kind, and perhaps a function, file or file:line", "FILE", is_list=True),
             Argument("--limit", "show so many findings of a kind, 50 if nothing is said", "NUMBER", parse=int, default=50),
-            Argument("--all", "show each finding on a line of its own"),
+            Argument("--all", "show each finding on a line of its own, also what several ranks do alike"),
             Argument("--no-schemas", "leave out the check against the schemas, which takes the most time"),
             Argument("--sarif", "print SARIF 2.1, for editors and continuous integration"),
             _JSON,
