@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 namespace hdtrace {
 namespace {
@@ -15,15 +16,13 @@ class WaitFinder {
 
     std::vector<WaitState> find()
     {
-        for (std::size_t i = 0; i < m_history.needs.size(); ++i)
-            add_need(m_history.needs[i]);
-        for (std::size_t i = 0; i < m_history.gatherings.size(); ++i)
-            add_gathering(m_history.gatherings[i]);
-        keep_longest(m_waits);
+        visit_history(); // only counts them: not more memory than they need
+        m_waits.reserve(std::exchange(m_count, 0));
+        m_is_counting = false;
+        visit_history();
+        keep_longest();
         mark_wrong_orders();
-        add_completions();
-        std::ranges::stable_sort(m_waits, {}, &WaitState::call);
-        m_waits.shrink_to_fit();
+        shorten_completions();
         return std::move(m_waits);
     }
 
@@ -40,7 +39,23 @@ class WaitFinder {
         const CallProgress progress = m_history.place(call).call->progress;
         const bool may_wait = progress == CallProgress::blocking || progress == CallProgress::waits;
         if (time > 0 && may_wait && call != cause)
-            m_waits.push_back({call, cause, time, kind});
+            add(WaitState{call, cause, std::min(time, WaitState::longest), kind});
+    }
+
+    void add(const WaitState& wait)
+    {
+        if (m_is_counting)
+            ++m_count;
+        else
+            m_waits.push_back(wait);
+    }
+
+    void visit_history()
+    {
+        for (std::size_t i = 0; i < m_history.needs.size(); ++i)
+            add_need(m_history.needs[i]);
+        for (std::size_t i = 0; i < m_history.gatherings.size(); ++i)
+            add_gathering(m_history.gatherings[i]);
     }
 
     void add_need(const Need& need)
@@ -126,37 +141,37 @@ class WaitFinder {
                 first = std::min(first, m_history.step(member.end).end);
         first = std::max(first, all_came);
         for (const Member& member : gathering.members)
-            if (member.end == member.call && m_history.step(member.end).end > first)
-                m_completions.push_back(
-                    {member.call, member.call, m_history.step(member.end).end - first, kind});
+            if (const std::int64_t end = m_history.step(member.end).end;
+                member.end == member.call && end > first)
+                add(WaitState{member.call, member.call, std::min(end - first, WaitState::longest), kind});
     }
 
-    /// Of each call.
-    static void keep_longest(std::vector<WaitState>& waits)
+    /// Of each call: of those that others end, and of its completions, which come behind them.
+    void keep_longest()
     {
-        std::ranges::sort(waits, [](const WaitState& a, const WaitState& b) {
-            return std::tuple(a.call, -a.time, a.cause) < std::tuple(b.call, -b.time, b.cause);
+        std::ranges::sort(m_waits, [](const WaitState& a, const WaitState& b) {
+            return std::tuple(a.call, !a.has_cause(), -a.time, a.cause, a.kind) <
+                   std::tuple(b.call, !b.has_cause(), -b.time, b.cause, b.kind);
         });
-        const auto rest = std::ranges::unique(waits, {}, &WaitState::call);
-        waits.erase(rest.begin(), rest.end());
+        const auto rest = std::ranges::unique(m_waits, [](const WaitState& a, const WaitState& b) {
+            return a.call == b.call && a.has_cause() == b.has_cause();
+        });
+        m_waits.erase(rest.begin(), rest.end());
     }
 
     /// In traces that are not true a call may belong to several operations: what is left of it.
-    void add_completions()
+    void shorten_completions()
     {
-        keep_longest(m_completions);
-        const auto of_others = static_cast<std::ptrdiff_t>(m_waits.size());
-        for (WaitState completion : m_completions) {
-            const auto others = m_waits.begin() + of_others;
-            const auto same =
-                std::ranges::lower_bound(m_waits.begin(), others, completion.call, {}, &WaitState::call);
-            const Step& step = m_history.step(completion.call);
-            const bool has_waited = same != others && same->call == completion.call;
-            completion.time =
-                std::min(completion.time, step.end - step.begin - (has_waited ? same->time : 0));
-            if (completion.time > 0)
-                m_waits.push_back(completion);
+        const WaitState* before = nullptr;
+        for (WaitState& wait : m_waits) {
+            if (!wait.has_cause()) {
+                const Step& step = m_history.step(wait.call);
+                const std::int64_t waited = before && before->call == wait.call ? before->time : 0;
+                wait.time = std::min<std::int64_t>(wait.time, step.end - step.begin - waited);
+            }
+            before = &wait;
         }
+        std::erase_if(m_waits, [](const WaitState& wait) { return wait.time <= 0; });
     }
 
     /// A receiver that waits for a message while one that was sent before is received after it. Not if it
@@ -198,8 +213,9 @@ class WaitFinder {
     }
 
     const History& m_history;
+    bool m_is_counting = true;
+    std::size_t m_count = 0;
     std::vector<WaitState> m_waits;
-    std::vector<WaitState> m_completions;
 };
 
 } // namespace

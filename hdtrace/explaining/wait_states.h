@@ -8,12 +8,15 @@
 
 namespace hdtrace {
 
-/// A part of a call in which it could not go on.
+/// A part of a call in which it could not go on. Small, as there are as many as calls.
 struct WaitState {
+    /// Two years. Only traces that are not true have longer ones, which are shortened.
+    static constexpr std::int64_t longest = (std::int64_t{1} << 55) - 1;
+
     StepId call;
-    StepId cause;          ///< the call that ended it when it began; the same call if nobody did
-    std::int64_t time = 0; ///< nanoseconds
-    WaitKind kind = WaitKind::late_sender;
+    StepId cause;           ///< the call that ended it when it began; the same call if nobody did
+    std::int64_t time : 56; ///< nanoseconds
+    WaitKind kind : 8;
 
     bool has_cause() const { return cause != call; }
 };
