@@ -56,7 +56,7 @@ template <class Visit>
 void visit_activities(const History& history, const WaitsOfTimelines& waits, std::uint32_t timeline,
                       std::int64_t begin, std::int64_t end, Visit&& visit)
 {
-    const Series<Step>& steps = history.timelines[timeline].steps;
+    const Steps& steps = history.timelines[timeline].steps;
     const auto give = [&](Activity activity, std::int64_t from, std::int64_t to) {
         from = std::max(from, begin);
         to = std::min(to, end);
@@ -73,7 +73,7 @@ void visit_activities(const History& history, const WaitsOfTimelines& waits, std
     }
     const WaitState* wait = waits.from({timeline, static_cast<std::uint32_t>(low)});
     for (std::size_t i = low; i < steps.size(); ++i) {
-        const Step& step = steps[i];
+        const Step step = steps[i];
         if (i > 0)
             give({steps[i - 1].place, step.place}, steps[i - 1].end, step.begin);
         if (step.begin >= end)

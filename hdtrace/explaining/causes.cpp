@@ -1,7 +1,7 @@
 #include "hdtrace/explaining/causes.h"
 
+#include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <tuple>
 #include <unordered_set>
@@ -10,11 +10,10 @@
 namespace hdtrace {
 namespace {
 
-/// A step at which a thread met others.
-struct Meeting {
+/// A step at which a thread left a gathering.
+struct Leaving {
     std::uint32_t step;
-    std::uint32_t number; ///< of the need or of the gathering
-    bool is_gathering;
+    std::uint32_t gathering; ///< position in History::gatherings
 };
 
 /// Threads that have not met for so many calls are compared from there on, as comparing takes its time.
@@ -26,17 +25,12 @@ class Meetings {
     explicit Meetings(const History& history) : m_history(history), m_of(history.timelines.size())
     {
         reserve();
-        for (std::size_t i = 0; i < history.needs.size(); ++i) {
-            const StepId call = history.needs[i].call;
-            m_of[call.timeline].push_back({call.step, static_cast<std::uint32_t>(i), false});
-        }
         for (std::size_t i = 0; i < history.gatherings.size(); ++i)
             for (const Gathering::Member& member : history.gatherings[i].members)
                 if (member.has_ended)
-                    m_of[member.end.timeline].push_back(
-                        {member.end.step, static_cast<std::uint32_t>(i), true});
-        for (std::vector<Meeting>& meetings : m_of)
-            std::ranges::stable_sort(meetings, {}, &Meeting::step);
+                    m_of[member.end.timeline].push_back({member.end.step, static_cast<std::uint32_t>(i)});
+        for (std::vector<Leaving>& leavings : m_of)
+            std::ranges::stable_sort(leavings, {}, &Leaving::step);
     }
 
     /// When the threads of two steps last met before both; nothing if they never did.
@@ -52,8 +46,6 @@ class Meetings {
     void reserve()
     {
         std::vector<std::size_t> counts(m_of.size());
-        for (std::size_t i = 0; i < m_history.needs.size(); ++i)
-            ++counts[m_history.needs[i].call.timeline];
         for (std::size_t i = 0; i < m_history.gatherings.size(); ++i)
             for (const Gathering::Member& member : m_history.gatherings[i].members)
                 counts[member.end.timeline] += member.has_ended;
@@ -64,37 +56,46 @@ class Meetings {
     /// Of what is known at the first thread; nothing if it was before @p earliest.
     std::optional<std::int64_t> search(StepId behind, StepId with, std::int64_t earliest) const
     {
-        const std::vector<Meeting>& meetings = m_of[behind.timeline];
-        auto meeting = std::ranges::lower_bound(meetings, behind.step, {}, &Meeting::step);
-        while (meeting != meetings.begin()) {
-            --meeting;
-            const StepId step{behind.timeline, meeting->step};
-            if (behind.step - meeting->step > most_steps || m_history.step(step).end <= earliest)
+        const std::vector<Leaving>& leavings = m_of[behind.timeline];
+        auto leaving = std::ranges::lower_bound(leavings, behind.step, {}, &Leaving::step);
+        const std::vector<Need>& needs = m_history.needs;
+        auto need = std::ranges::lower_bound(needs, StepId{behind.timeline, behind.step}, {}, &Need::call);
+        while (true) {
+            const bool has_need = need != needs.begin() && (need - 1)->call.timeline == behind.timeline;
+            const bool has_leaving = leaving != leavings.begin();
+            if (!has_need && !has_leaving)
                 return {};
-            const auto other = other_of(*meeting, with.timeline);
+            const bool is_gathering =
+                has_leaving && (!has_need || (leaving - 1)->step >= (need - 1)->call.step);
+            const std::uint32_t step = is_gathering ? (--leaving)->step : (--need)->call.step;
+            const Step here = m_history.step({behind.timeline, step});
+            if (behind.step - step > most_steps || here.end <= earliest)
+                return {};
+            const auto other = is_gathering ? member_of(leaving->gathering, with.timeline)
+                                            : step_of(need->of, with.timeline);
             if (!other || *other >= with.step)
                 continue;
-            const Step &here = m_history.step(step), &there = m_history.step({with.timeline, *other});
+            const Step there = m_history.step({with.timeline, *other});
             // A message is there once both have come; members of an operation have met when they leave it.
-            return meeting->is_gathering ? std::max(here.end, there.end) : std::max(here.begin, there.begin);
+            return is_gathering ? std::max(here.end, there.end) : std::max(here.begin, there.begin);
         }
-        return {};
     }
 
-    std::optional<std::uint32_t> other_of(const Meeting& meeting, std::uint32_t timeline) const
+    static std::optional<std::uint32_t> step_of(StepId id, std::uint32_t timeline)
     {
-        if (!meeting.is_gathering) {
-            const StepId of = m_history.needs[meeting.number].of;
-            return of.timeline == timeline ? std::optional(of.step) : std::nullopt;
-        }
-        for (const Gathering::Member& member : m_history.gatherings[meeting.number].members)
+        return id.timeline == timeline ? std::optional(id.step) : std::nullopt;
+    }
+
+    std::optional<std::uint32_t> member_of(std::uint32_t gathering, std::uint32_t timeline) const
+    {
+        for (const Gathering::Member& member : m_history.gatherings[gathering].members)
             if (member.end.timeline == timeline && member.has_ended)
                 return member.end.step;
         return {};
     }
 
     const History& m_history;
-    std::vector<std::vector<Meeting>> m_of; ///< by timeline, in the order of the steps
+    std::vector<std::vector<Leaving>> m_of; ///< by timeline, in the order of the steps
 };
 
 /// What a thread did in some time.
@@ -116,12 +117,15 @@ class CauseFinder {
 
     std::vector<Cause> find()
     {
-        std::vector<std::uint32_t> order(m_all_waits.size());
-        std::iota(order.begin(), order.end(), 0);
-        std::erase_if(order, [&](std::uint32_t i) { return !m_all_waits[i].has_cause(); });
+        std::vector<std::uint32_t> order;
+        order.reserve(static_cast<std::size_t>(std::ranges::count_if(m_all_waits, &WaitState::has_cause)));
+        for (std::uint32_t i = 0; i < m_all_waits.size(); ++i)
+            if (m_all_waits[i].has_cause())
+                order.push_back(i);
         // What a wait state passes on goes to earlier ones.
-        std::ranges::stable_sort(order, std::ranges::greater(), [&](std::uint32_t i) {
-            return m_history.step(m_all_waits[i].call).begin + m_all_waits[i].time;
+        std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+            const std::int64_t end_of_a = end_of(a), end_of_b = end_of(b);
+            return end_of_a != end_of_b ? end_of_a > end_of_b : a < b;
         });
         for (const std::uint32_t i : order)
             share_out(i);
@@ -133,6 +137,11 @@ class CauseFinder {
         Cause cause;
         std::unordered_set<std::int64_t> ranks;
     };
+
+    std::int64_t end_of(std::uint32_t wait) const
+    {
+        return m_history.step(m_all_waits[wait].call).begin + m_all_waits[wait].time;
+    }
 
     void share_out(std::uint32_t number)
     {

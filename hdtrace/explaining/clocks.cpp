@@ -268,11 +268,9 @@ std::vector<HostClock> compare_clocks(const OpenedProject& project)
 std::int64_t count_reversed(const History& history)
 {
     std::int64_t count = 0;
-    for (std::size_t i = 0; i < history.needs.size(); ++i) {
-        const Need& need = history.needs[i];
+    for (const Need& need : history.needs)
         count +=
             need.kind == WaitKind::late_sender && history.step(need.of).begin > history.step(need.call).end;
-    }
     return count;
 }
 

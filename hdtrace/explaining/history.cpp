@@ -24,6 +24,12 @@ std::int64_t History::end() const
     return end;
 }
 
+std::span<const Need> History::needs_of(std::uint32_t timeline) const
+{
+    const auto timeline_of = [](const Need& need) { return need.call.timeline; };
+    return std::ranges::equal_range(needs, timeline, {}, timeline_of);
+}
+
 namespace {
 
 /// Which steps of a timeline stay.
@@ -47,7 +53,7 @@ Kept cut(Timeline& timeline, TimeInterval interval)
     kept.last = kept.first;
     while (kept.last < count && timeline.steps[kept.last].begin <= interval.end)
         ++kept.last;
-    Series<Step> steps;
+    Steps steps;
     for (std::uint32_t i = kept.first; i < kept.last; ++i)
         steps.push_back(timeline.steps[i]);
     timeline.steps = std::move(steps);
@@ -62,10 +68,7 @@ void History::cut(TimeInterval interval)
     for (Timeline& timeline : timelines)
         kept.push_back(hdtrace::cut(timeline, interval));
     const auto renumber = [&](StepId& id) { return kept[id.timeline].renumber(id); };
-    Series<Need> all_needs = std::exchange(needs, {});
-    for (std::size_t i = 0; i < all_needs.size(); ++i)
-        if (Need need = all_needs[i]; renumber(need.call) && renumber(need.of))
-            needs.push_back(need);
+    std::erase_if(needs, [&](Need& need) { return !renumber(need.call) || !renumber(need.of); });
     Series<Gathering> all_gatherings = std::exchange(gatherings, {});
     for (std::size_t i = 0; i < all_gatherings.size(); ++i) {
         Gathering& gathering = all_gatherings[i];

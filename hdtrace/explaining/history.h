@@ -10,6 +10,7 @@
 
 #include "hdtrace/calls/calls.h"
 #include "hdtrace/explaining/series.h"
+#include "hdtrace/explaining/steps.h"
 #include "hdtrace/explaining/wait_kinds.h"
 #include "hdtrace/format/traces.h"
 
@@ -26,14 +27,6 @@ struct Place {
     bool operator==(const Place&) const = default;
 };
 
-/// A call of MPI that no other one made, or the moment in which a region of the program's own begins or ends.
-/// Between steps the program computes.
-struct Step {
-    std::int64_t begin = 0; ///< nanoseconds since the epoch
-    std::int64_t end = 0;
-    std::uint32_t place = 0; ///< position in History::places
-};
-
 struct StepId {
     std::uint32_t timeline = 0; ///< position in History::timelines
     std::uint32_t step = 0;     ///< position in its steps
@@ -45,7 +38,7 @@ struct StepId {
 struct Timeline {
     std::int64_t rank = 0;
     std::int64_t thread = 0;
-    Series<Step> steps; ///< none begins before the one before it has ended
+    Steps steps; ///< none begins before the one before it has ended
 
     std::int64_t begin() const { return steps.empty() ? 0 : steps[0].begin; }
     std::int64_t end() const { return steps.empty() ? 0 : steps.back().end; }
@@ -56,6 +49,8 @@ struct Need {
     StepId call;
     StepId of; ///< the other one
     WaitKind kind = WaitKind::late_sender;
+
+    auto operator<=>(const Need&) const = default;
 };
 
 /// Calls of several threads that belong to one operation.
@@ -72,19 +67,21 @@ struct Gathering {
     std::vector<Member> members;    ///< where their order matters, by their ranks in the communicator
 };
 
-/// Memory: 24 bytes for each call of MPI, 20 for each message, 24 for each member of a collective operation.
+/// Memory: mostly 12 bytes for each call of MPI, 20 for each message, 24 for each member of a collective
+/// operation.
 struct History {
     std::vector<Place> places;
     std::vector<Timeline> timelines;                 ///< by rank and thread
-    Series<Need> needs;                              ///< in the order in which they were found
-    Series<Gathering> gatherings;                    ///< likewise
+    std::vector<Need> needs;                         ///< by call
+    Series<Gathering> gatherings;                    ///< in the order in which they were found
     std::vector<std::string> regions{std::string()}; ///< paths; 0 is outside of all
 
-    const Step& step(StepId id) const { return timelines[id.timeline].steps[id.step]; }
+    Step step(StepId id) const { return timelines[id.timeline].steps[id.step]; }
     const Place& place(StepId id) const { return places[step(id).place]; }
     /// When the first call began and the last one ended.
     std::int64_t begin() const;
     std::int64_t end() const;
+    std::span<const Need> needs_of(std::uint32_t timeline) const;
 
     /// Keeps the calls that are at least partly in a time, and who needed whom among them.
     void cut(TimeInterval interval);

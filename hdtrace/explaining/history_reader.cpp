@@ -44,7 +44,7 @@ std::shared_ptr<const OpenedProject> with_clocks(std::shared_ptr<const OpenedPro
 
 HistoryReader::HistoryReader(std::shared_ptr<const OpenedProject> project, TimeInterval interval)
     : m_project(with_clocks(std::move(project))), m_interval(inside_part(m_project->project, interval)),
-      m_states(m_project->traces, all_of(m_project->project)), m_epochs(m_project->objects),
+      m_states(std::in_place, m_project->traces, all_of(m_project->project)), m_epochs(m_project->objects),
       m_messages(m_project->objects, [this](const Message& message) { add_message(message); }),
       m_collectives(m_project->objects, [this](const Collective& collective) { add_collective(collective); }),
       m_file_uses(*m_project, m_interval)
@@ -59,15 +59,16 @@ HistoryReader::HistoryReader(std::shared_ptr<const OpenedProject> project, TimeI
 
 bool HistoryReader::read(std::size_t states)
 {
-    for (; states > 0 && !m_at_end; --states) {
-        if (const ReadAhead::Item* item = m_states.next()) {
+    for (; states > 0 && m_states; --states) {
+        if (const ReadAhead::Item* item = m_states->next()) {
             m_walk.add(*item->trace, item->state);
         } else {
+            m_missing = m_states->missing();
+            m_states.reset();
             finish();
-            m_at_end = true;
         }
     }
-    return !m_at_end;
+    return m_states.has_value();
 }
 
 std::uint32_t HistoryReader::timeline_of(std::int64_t rank, std::int64_t thread) const
@@ -90,7 +91,7 @@ std::int32_t HistoryReader::region_number(std::int32_t path)
 
 void HistoryReader::add_step(std::uint32_t timeline, Place place, std::int64_t begin, std::int64_t end)
 {
-    Series<Step>& steps = m_history.timelines[timeline].steps;
+    Steps& steps = m_history.timelines[timeline].steps;
     const std::int64_t earliest = steps.empty() ? -latest : steps.back().end;
     begin = std::clamp(begin, earliest, latest);
     steps.push_back({begin, std::clamp(end, begin, latest), m_places.number_of(place)});
@@ -99,7 +100,7 @@ void HistoryReader::add_step(std::uint32_t timeline, Place place, std::int64_t b
 void HistoryReader::add_border(const TraceFile& trace, std::int64_t time, std::int32_t region)
 {
     const std::uint32_t timeline = timeline_of(trace.rank, trace.thread);
-    const Series<Step>& steps = m_history.timelines[timeline].steps;
+    const Steps& steps = m_history.timelines[timeline].steps;
     if (steps.empty() || time >= steps.back().end) // else it is inside a call
         add_step(timeline, {.region = region_number(region)}, time, time);
 }
@@ -134,7 +135,7 @@ void HistoryReader::leave(const Call& call)
 std::optional<StepId> HistoryReader::last_step(const Call& call) const
 {
     const std::uint32_t timeline = timeline_of(call.trace.rank, call.trace.thread);
-    const Series<Step>& steps = m_history.timelines[timeline].steps;
+    const Steps& steps = m_history.timelines[timeline].steps;
     std::size_t count = steps.size();
     while (count > 0 && !m_history.places[steps[count - 1].place].call)
         --count;
@@ -148,7 +149,7 @@ std::optional<StepId> HistoryReader::find(std::int64_t rank, std::int64_t thread
     const std::uint32_t timeline = timeline_of(rank, thread);
     if (timeline == none)
         return {};
-    const Series<Step>& steps = m_history.timelines[timeline].steps;
+    const Steps& steps = m_history.timelines[timeline].steps;
     std::size_t end = steps.size(); // behind the last one that may be it
     std::size_t stride = 1;
     while (end > stride && steps[end - stride].begin > time) {
@@ -205,7 +206,7 @@ void HistoryReader::completed(const Call& call, const Completion& completion)
 void HistoryReader::add_synchronous(const SynchronousSend& send)
 {
     if (send.is_certain || m_history.step(*send.end).end >= m_history.step(*send.receive).begin)
-        m_history.needs.push_back({*send.end, *send.receive, WaitKind::late_receiver});
+        m_needs.push_back({*send.end, *send.receive, WaitKind::late_receiver});
 }
 
 void HistoryReader::add_message(const Message& message)
@@ -227,7 +228,7 @@ void HistoryReader::add_message(const Message& message)
     if (!send || !posted)
         return;
     if (end && *end != *send)
-        m_history.needs.push_back({*end, *send, WaitKind::late_sender});
+        m_needs.push_back({*end, *send, WaitKind::late_sender});
     if (message.send->rid >= 0) {
         const auto found = m_synchronous.find({message.source, message.send->rid});
         if (found == m_synchronous.end())
@@ -320,12 +321,23 @@ void HistoryReader::end_gatherings()
     m_ends.clear();
 }
 
+void HistoryReader::sort_needs()
+{
+    std::vector<Need>& needs = m_history.needs;
+    needs.reserve(needs.size() + m_needs.size());
+    for (std::size_t i = 0; i < m_needs.size(); ++i)
+        needs.push_back(m_needs[i]);
+    m_needs = {};
+    std::ranges::sort(needs);
+}
+
 void HistoryReader::finish()
 {
     m_messages.finish();
     m_collectives.finish();
     end_gatherings();
     m_epochs.add_needs(m_history);
+    sort_needs();
     add_lives();
     m_file_uses.finish(m_history.end() - m_history.begin());
     const bool is_everything =

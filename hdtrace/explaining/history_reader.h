@@ -38,7 +38,7 @@ class HistoryReader : EventVisitor {
     const std::shared_ptr<const OpenedProject>& project() const { return m_project; }
     const History& history() const { return m_history; }
     const FileUses& file_uses() const { return m_file_uses; }
-    const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
+    const std::vector<MissingEnd>& missing() const { return m_missing; }
 
   private:
     using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
@@ -70,6 +70,7 @@ class HistoryReader : EventVisitor {
     void add_step(std::uint32_t timeline, Place place, std::int64_t begin, std::int64_t end);
     void add_lives();
     void end_gatherings();
+    void sort_needs();
     void finish();
 
     std::uint32_t timeline_of(std::int64_t rank, std::int64_t thread) const;
@@ -80,8 +81,10 @@ class HistoryReader : EventVisitor {
 
     std::shared_ptr<const OpenedProject> m_project;
     TimeInterval m_interval;
-    ReadAhead m_states;
+    std::optional<ReadAhead> m_states; ///< until all is read
+    std::vector<MissingEnd> m_missing;
     History m_history;
+    Series<Need> m_needs; ///< in the order in which they are found
     PlaceIndex m_places{m_history.places};
     std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> m_timelines; ///< by rank and thread
     std::vector<std::int32_t> m_regions;                                        ///< by path of the walk
@@ -93,7 +96,6 @@ class HistoryReader : EventVisitor {
     CollectiveMatcher m_collectives;
     FileUses m_file_uses;
     EventWalk m_walk{this, &m_messages, &m_collectives, &m_file_uses};
-    bool m_at_end = false;
 };
 
 } // namespace hdtrace

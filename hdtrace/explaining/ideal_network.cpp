@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -13,57 +14,99 @@ namespace {
 
 using Number = std::uint32_t;
 
-/// A step that takes part in a need or a gathering.
+/// A step at which a thread comes to a gathering.
+struct Arrival {
+    Number step;
+    Number number; ///< of the gathering
+};
+
+/// A step at which it can leave it.
 struct Part {
     Number step;
-    Number number; ///< of the need or the gathering
+    Number number;
     Number member; ///< position in the gathering
 };
 
-void sort_by_step(std::vector<std::vector<Part>>& parts)
+Number step_of(const Need& need)
 {
-    for (std::vector<Part>& of_timeline : parts)
-        std::ranges::stable_sort(of_timeline, {}, &Part::step);
+    return need.call.step;
+}
+template <class Item> Number step_of(const Item& item)
+{
+    return item.step;
+}
+
+template <class Item> void sort_by_step(std::vector<std::vector<Item>>& items)
+{
+    for (std::vector<Item>& of_timeline : items)
+        std::ranges::stable_sort(of_timeline, {}, &Item::step);
 }
 
 /// Not more memory than they need, as there are as many as calls.
-void reserve(std::vector<std::vector<Part>>& parts, const std::vector<std::size_t>& counts)
+template <class Item>
+void reserve(std::vector<std::vector<Item>>& items, const std::vector<std::size_t>& counts)
 {
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        parts[i].reserve(counts[i]);
+    for (std::size_t i = 0; i < items.size(); ++i)
+        items[i].reserve(counts[i]);
 }
 
 /// Those of a list that belong to a step, if steps are asked for in their order.
-class Cursor {
+template <class Item> class Cursor {
   public:
-    explicit Cursor(const std::vector<Part>& parts) : m_parts(parts) {}
-    std::pair<std::size_t, std::size_t> at(Number step)
+    explicit Cursor(std::span<const Item> items) : m_rest(items) {}
+    std::span<const Item> at(Number step)
     {
-        while (m_next < m_parts.size() && m_parts[m_next].step < step)
-            ++m_next;
-        std::size_t end = m_next;
-        while (end < m_parts.size() && m_parts[end].step == step)
-            ++end;
-        return {m_next, end};
+        while (!m_rest.empty() && step_of(m_rest.front()) < step)
+            m_rest = m_rest.subspan(1);
+        std::size_t count = 0;
+        while (count < m_rest.size() && step_of(m_rest[count]) == step)
+            ++count;
+        return m_rest.first(count);
     }
-    const Part& operator[](std::size_t i) const { return m_parts[i]; }
 
   private:
-    const std::vector<Part>& m_parts;
-    std::size_t m_next = 0;
+    std::span<const Item> m_rest;
 };
+
+/// Steps of a thread that others may wait for, and when it came to them.
+struct AwaitedSteps {
+    std::vector<Number> steps;
+    std::vector<std::int64_t> times; ///< of as many of them as it has come to
+
+    void sort()
+    {
+        std::ranges::sort(steps);
+        const auto rest = std::ranges::unique(steps);
+        steps.erase(rest.begin(), rest.end());
+        times.reserve(steps.size());
+    }
+    /// In the order of the steps.
+    void came(Number step, std::int64_t time)
+    {
+        while (times.size() < steps.size() && steps[times.size()] <= step)
+            times.push_back(time);
+    }
+    std::int64_t time_of(Number step) const
+    {
+        return times[std::ranges::lower_bound(steps, step) - steps.begin()];
+    }
+};
+
+bool has_root(const Gathering& gathering)
+{
+    return gathering.root >= 0 && gathering.root < std::ssize(gathering.members);
+}
 
 class Replay {
   public:
     Replay(const History& history, const std::vector<WaitState>& waits)
-        : m_history(history), m_waits(history, waits), m_needs(history.timelines.size()),
-          m_arrivals(history.timelines.size()), m_ends(history.timelines.size()),
-          m_waiters(history.timelines.size())
+        : m_history(history), m_waits(history, waits), m_arrivals(history.timelines.size()),
+          m_ends(history.timelines.size()), m_waiters(history.timelines.size())
     {
-        add_needs();
         add_gatherings();
         for (Number i = 0; i < history.timelines.size(); ++i)
-            m_threads.emplace_back(history, i, m_needs[i], m_arrivals[i], m_ends[i]);
+            m_threads.emplace_back(history, i, m_arrivals[i], m_ends[i]);
+        add_awaited();
     }
 
     std::vector<std::int64_t> run()
@@ -87,13 +130,11 @@ class Replay {
 
   private:
     struct Thread {
-        Thread(const History& history, Number timeline, const std::vector<Part>& needs,
-               const std::vector<Part>& arrivals, const std::vector<Part>& ends)
+        Thread(const History& history, Number timeline, const std::vector<Arrival>& arrivals,
+               const std::vector<Part>& ends)
             : working(working_part(history.timelines[timeline], history.places)), step(working.first),
-              time(working.begin), needs(needs), arrivals(arrivals), ends(ends), begins(working.last)
+              time(working.begin), needs(history.needs_of(timeline)), arrivals(arrivals), ends(ends)
         {
-            for (Number i = 0; i < working.first; ++i)
-                begins[i] = history.timelines[timeline].steps[i].begin;
         }
         bool is_done() const { return step >= working.last; }
 
@@ -103,8 +144,10 @@ class Replay {
         bool goes_on = false; ///< whatever it waits for
         bool has_ended = false;
         std::int64_t time;
-        Cursor needs, arrivals, ends;
-        std::vector<std::int64_t> begins; ///< of the steps that it has come to
+        Cursor<Need> needs;
+        Cursor<Arrival> arrivals;
+        Cursor<Part> ends;
+        AwaitedSteps awaited;
     };
     struct Meeting {
         Number arrived = 0;
@@ -112,17 +155,23 @@ class Replay {
         bool synchronises = true; ///< nobody left before the last one came
     };
 
-    void add_needs()
+    /// Which steps others may wait for.
+    void add_awaited()
     {
-        std::vector<std::size_t> counts(m_needs.size());
-        for (std::size_t i = 0; i < m_history.needs.size(); ++i)
-            ++counts[m_history.needs[i].call.timeline];
-        reserve(m_needs, counts);
-        for (std::size_t i = 0; i < m_history.needs.size(); ++i) {
-            const StepId call = m_history.needs[i].call;
-            m_needs[call.timeline].push_back({call.step, static_cast<Number>(i), 0});
+        const auto add = [&](StepId id) { m_threads[id.timeline].awaited.steps.push_back(id.step); };
+        for (const Need& need : m_history.needs)
+            add(need.of);
+        for (std::size_t i = 0; i < m_history.gatherings.size(); ++i) {
+            const Gathering& gathering = m_history.gatherings[i];
+            const Awaited awaited = facts_of(gathering.kind).awaited;
+            if (awaited == Awaited::root && has_root(gathering))
+                add(gathering.members[gathering.root].call);
+            else if (awaited == Awaited::lower)
+                for (const Gathering::Member& member : gathering.members)
+                    add(member.call);
         }
-        sort_by_step(m_needs);
+        for (Thread& thread : m_threads)
+            thread.awaited.sort();
     }
 
     void add_gatherings()
@@ -142,7 +191,7 @@ class Replay {
             std::int64_t last = INT64_MIN, first_end = INT64_MAX;
             for (Number m = 0; m < gathering.members.size(); ++m) {
                 const auto& [call, end, has_ended] = gathering.members[m];
-                m_arrivals[call.timeline].push_back({call.step, number, m});
+                m_arrivals[call.timeline].push_back({call.step, number});
                 if (has_ended)
                     m_ends[end.timeline].push_back({end.step, number, m});
                 last = std::max(last, m_history.step(call).begin);
@@ -157,7 +206,7 @@ class Replay {
     void run(Number number)
     {
         Thread& thread = m_threads[number];
-        const Series<Step>& steps = m_history.timelines[number].steps;
+        const Steps& steps = m_history.timelines[number].steps;
         while (!thread.is_done()) {
             if (!thread.is_in_step)
                 arrive(number);
@@ -176,15 +225,14 @@ class Replay {
     void arrive(Number number)
     {
         Thread& thread = m_threads[number];
-        const Series<Step>& steps = m_history.timelines[number].steps;
+        const Steps& steps = m_history.timelines[number].steps;
         const std::int64_t from =
             thread.step > thread.working.first ? steps[thread.step - 1].end : thread.working.begin;
         thread.time += steps[thread.step].begin - from;
-        thread.begins[thread.step] = thread.time;
+        thread.awaited.came(thread.step, thread.time);
         thread.is_in_step = true;
-        const auto [begin, end] = thread.arrivals.at(thread.step);
-        for (std::size_t i = begin; i < end; ++i)
-            arrive_at(thread.arrivals[i].number, thread.time);
+        for (const Arrival& arrival : thread.arrivals.at(thread.step))
+            arrive_at(arrival.number, thread.time);
         std::erase_if(m_waiters[number], [&](const auto& waiter) {
             if (waiter.first <= thread.step)
                 m_ready.push_back(waiter.second);
@@ -214,7 +262,10 @@ class Replay {
     std::int64_t came(StepId step) const
     {
         const Thread& thread = m_threads[step.timeline];
-        return step.step < thread.working.last ? thread.begins[step.step] : thread.time;
+        if (step.step >= thread.working.last)
+            return thread.time;
+        return step.step < thread.working.first ? m_history.step(step).begin
+                                                : thread.awaited.time_of(step.step);
     }
 
     /// If the step that a thread is in can end now, moves its time to when; else it is woken later.
@@ -222,20 +273,18 @@ class Replay {
     {
         Thread& thread = m_threads[number];
         std::int64_t time = thread.time;
-        const auto [first_need, last_need] = thread.needs.at(thread.step);
-        for (std::size_t i = first_need; i < last_need; ++i) {
-            const StepId of = m_history.needs[thread.needs[i].number].of;
+        for (const Need& need : thread.needs.at(thread.step)) {
+            const StepId of = need.of;
             if (!has_come(of)) {
                 m_waiters[of.timeline].emplace_back(of.step, number);
                 return false;
             }
             time = std::max(time, came(of));
         }
-        const auto [first_end, last_end] = thread.ends.at(thread.step);
-        for (std::size_t i = first_end; i < last_end; ++i) {
-            const auto end = end_of(thread.ends[i]);
+        for (const Part& part : thread.ends.at(thread.step)) {
+            const auto end = end_of(part);
             if (!end) {
-                m_at_gathering[thread.ends[i].number].push_back(number);
+                m_at_gathering[part.number].push_back(number);
                 return false;
             }
             time = std::max(time, *end);
@@ -250,8 +299,7 @@ class Replay {
         const Gathering& gathering = m_history.gatherings[part.number];
         const Meeting& meeting = m_meetings[part.number];
         const auto& members = gathering.members;
-        const bool has_root = gathering.root >= 0 && gathering.root < std::ssize(members);
-        const bool is_root = has_root && part.member == static_cast<Number>(gathering.root);
+        const bool is_root = has_root(gathering) && part.member == static_cast<Number>(gathering.root);
         const auto all = [&] {
             return meeting.arrived >= members.size() ? std::optional(meeting.latest) : std::nullopt;
         };
@@ -263,7 +311,7 @@ class Replay {
         case Awaited::others:
             return is_root ? all() : INT64_MIN;
         case Awaited::root:
-            if (!has_root || is_root)
+            if (!has_root(gathering) || is_root)
                 return INT64_MIN;
             return has_come(members[gathering.root].call) ? std::optional(came(members[gathering.root].call))
                                                           : std::nullopt;
@@ -288,7 +336,7 @@ class Replay {
         const CallFacts* const call = m_history.place(id).call;
         if (!call || call->call_class != CallClass::file)
             return 0;
-        const Step& step = m_history.step(id);
+        const Step step = m_history.step(id);
         std::int64_t time = step.end - step.begin;
         for (const WaitState* wait = m_waits.from(id); wait != m_waits.end(id.timeline) && wait->call == id;
              ++wait)
@@ -315,7 +363,8 @@ class Replay {
 
     const History& m_history;
     const WaitsOfTimelines m_waits;
-    std::vector<std::vector<Part>> m_needs, m_arrivals, m_ends;     // by timeline
+    std::vector<std::vector<Arrival>> m_arrivals;                   // by timeline
+    std::vector<std::vector<Part>> m_ends;                          // by timeline
     std::vector<std::vector<std::pair<Number, Number>>> m_waiters;  // for a step of a timeline: who
     std::unordered_map<Number, std::vector<Number>> m_at_gathering; // who waits there
     std::vector<Meeting> m_meetings;                                // as the gatherings

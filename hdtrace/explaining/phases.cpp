@@ -43,7 +43,7 @@ class Visits {
   public:
     Visits(const Timeline& timeline, std::size_t places) : m_begins(places + 1)
     {
-        const Series<Step>& steps = timeline.steps;
+        const Steps& steps = timeline.steps;
         for (std::size_t i = 0; i < steps.size(); ++i)
             ++m_begins[steps[i].place + 1];
         std::partial_sum(m_begins.begin(), m_begins.end(), m_begins.begin());
@@ -110,7 +110,7 @@ std::int64_t time_of_work(const History& history)
     for (const Timeline& timeline : history.timelines) {
         std::int64_t time = timeline.end() - timeline.begin();
         for (std::size_t i = 0; i < timeline.steps.size(); ++i) {
-            const Step& step = timeline.steps[i];
+            const Step step = timeline.steps[i];
             const CallFacts* const call = history.places[step.place].call;
             if (call && (call->life == LifeCycle::begins || call->life == LifeCycle::ends))
                 time -= step.end - step.begin;
@@ -169,7 +169,7 @@ class PhaseReader {
     void read(const Cycle& cycle)
     {
         const Timeline& timeline = m_history.timelines[cycle.timeline];
-        const Series<Step>& steps = timeline.steps;
+        const Steps& steps = timeline.steps;
         const std::uint32_t last_place = cycle.places.back();
         Times times{timeline.rank, {}};
         times.computation.reserve(cycle.count);

@@ -36,7 +36,7 @@ std::vector<Use> use_of(const History& history, const Timeline& timeline)
 {
     std::vector<Use> at_place(history.places.size());
     for (std::size_t i = 0; i < timeline.steps.size(); ++i) {
-        const Step& step = timeline.steps[i];
+        const Step step = timeline.steps[i];
         Use& use = at_place[step.place];
         if (i + 1 < timeline.steps.size())
             use.computation = saturated_sum(use.computation, timeline.steps[i + 1].begin - step.end);

@@ -34,7 +34,7 @@ class WaitFinder {
     /// A call that waits, until @p cause begins at the latest.
     void add(WaitKind kind, StepId call, StepId cause)
     {
-        const Step& step = m_history.step(call);
+        const Step step = m_history.step(call);
         const std::int64_t time = std::min(begin_of(cause), step.end) - step.begin;
         const CallProgress progress = m_history.place(call).call->progress;
         const bool may_wait = progress == CallProgress::blocking || progress == CallProgress::waits;
@@ -52,8 +52,8 @@ class WaitFinder {
 
     void visit_history()
     {
-        for (std::size_t i = 0; i < m_history.needs.size(); ++i)
-            add_need(m_history.needs[i]);
+        for (const Need& need : m_history.needs)
+            add_need(need);
         for (std::size_t i = 0; i < m_history.gatherings.size(); ++i)
             add_gathering(m_history.gatherings[i]);
     }
@@ -165,7 +165,7 @@ class WaitFinder {
         const WaitState* before = nullptr;
         for (WaitState& wait : m_waits) {
             if (!wait.has_cause()) {
-                const Step& step = m_history.step(wait.call);
+                const Step step = m_history.step(wait.call);
                 const std::int64_t waited = before && before->call == wait.call ? before->time : 0;
                 wait.time = std::min<std::int64_t>(wait.time, step.end - step.begin - waited);
             }
@@ -179,23 +179,18 @@ class WaitFinder {
     /// which one is a step ahead.
     void mark_wrong_orders()
     {
-        std::vector<std::vector<std::uint32_t>> needs_of(m_history.timelines.size());
-        for (std::size_t i = 0; i < m_history.needs.size(); ++i)
-            if (m_history.needs[i].kind == WaitKind::late_sender)
-                needs_of[m_history.needs[i].call.timeline].push_back(static_cast<std::uint32_t>(i));
         auto wait = m_waits.rbegin(); // of the last timeline, from its end on
-        for (auto needs = needs_of.rbegin(); needs != needs_of.rend(); ++needs) {
-            const auto timeline = static_cast<std::uint32_t>(needs_of.rend() - needs - 1);
-            const auto call_of = [&](std::uint32_t need) { return m_history.needs[need].call; };
-            std::ranges::sort(*needs, std::ranges::greater(), call_of);
+        for (auto timeline = static_cast<std::uint32_t>(m_history.timelines.size()); timeline-- > 0;) {
             std::int64_t earliest_later = std::numeric_limits<std::int64_t>::max();
-            auto later = needs->begin();
+            const std::span<const Need> needs = m_history.needs_of(timeline);
+            auto later = needs.rbegin();
             std::size_t step = m_history.timelines[timeline].steps.size(); // those from here on are known
             for (; wait != m_waits.rend() && wait->call.timeline == timeline; ++wait) {
                 while (step > wait->call.step + 1) {
                     --step;
-                    for (; later != needs->end() && call_of(*later).step >= step; ++later)
-                        earliest_later = std::min(earliest_later, begin_of(m_history.needs[*later].of));
+                    for (; later != needs.rend() && later->call.step >= step; ++later)
+                        if (later->kind == WaitKind::late_sender)
+                            earliest_later = std::min(earliest_later, begin_of(later->of));
                     if (gives({timeline, static_cast<std::uint32_t>(step)}))
                         earliest_later = std::numeric_limits<std::int64_t>::max();
                 }

@@ -111,7 +111,7 @@ void WindowEpochs::add_needs_of(const std::vector<Lock>& locks, History& history
     const auto given_up_at = [&](const Lock* lock) { return history.step(*lock->unlock).begin; };
     std::ranges::stable_sort(given_up, {}, given_up_at);
     for (const Lock& lock : locks) {
-        const Step& waiting = history.step(lock.lock);
+        const Step waiting = history.step(lock.lock);
         auto behind = std::ranges::upper_bound(given_up, waiting.end, {}, given_up_at);
         while (behind != given_up.begin() && given_up_at(*(behind - 1)) > waiting.begin) {
             const Lock& before = **--behind;

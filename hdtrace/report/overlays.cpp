@@ -40,7 +40,7 @@ Meeting meeting_of(const History& history, const Gathering& gathering)
     result.last = result.end = result.first;
     result.latest = gathering.members.front().call.timeline;
     for (const Gathering::Member& member : gathering.members) {
-        const Step& step = history.step(member.call);
+        const Step step = history.step(member.call);
         result.first = std::min(result.first, step.begin);
         if (step.begin > result.last) {
             result.last = step.begin;

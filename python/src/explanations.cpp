@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <malloc.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -39,6 +40,14 @@ double seconds(std::int64_t nanoseconds)
     return static_cast<double>(nanoseconds) / 1e9;
 }
 
+/// Of what was freed: what comes next allocates in larger pieces, which do not fit into the gaps.
+void give_back_memory()
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 /// All that is computed from a history, once it is whole.
 struct Explained {
     /// Several things at a time, but not those that need most memory.
@@ -49,6 +58,7 @@ struct Explained {
         path = find_critical_path(history, waits);
         on_path = profile_of(path, history, waits);
         causes = finding_causes.get();
+        give_back_memory();
         efficiencies = Efficiencies(history, waits);
         phases = finding_phases.get();
     }
@@ -77,6 +87,7 @@ class Explanation {
         const Unlocked unlocked;
         if (m_reader.read(states))
             return true;
+        give_back_memory();
         m_explained = std::make_unique<Explained>(history());
         return false;
     }
