@@ -22,11 +22,19 @@ def path_of(name):
     return Path(SETTINGS["programs"]) / "edge_cases" / name
 
 
+def run_without_tracer(run_untraced, name, ranks):
+    """Skips the test if the MPI library fails by itself: MPICH 5.0.2 does if a reduction has no datatype."""
+    run = run_untraced(path_of(name), ranks)
+    if "Assertion failed in file ./src/" in run.stderr:
+        pytest.skip("an assertion of the MPI library fails, also untraced")
+    assert run.returncode == 0, run.stderr
+    return run
+
+
 # Eight threads in each of four processes that poll take minutes on a small machine, traced or not.
 @pytest.mark.parametrize("name, ranks", [(name, n) for name in PROGRAMS for n in (1, 2, 4) if (name, n) != ("many_threads", 4)])
 def test_by_default(run_traced, run_untraced, name, ranks):
-    untraced = run_untraced(path_of(name), ranks)
-    assert untraced.returncode == 0, untraced.stderr
+    untraced = run_without_tracer(run_untraced, name, ranks)
     assert seen(run_traced(path_of(name), ranks)) == seen(untraced)
 
 
@@ -34,9 +42,9 @@ def test_by_default(run_traced, run_untraced, name, ranks):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_with_all_settings(run_traced, run_untraced, name, ranks):
     # What is recorded inside a call is seen before the call is known to have made it, as are copies that callbacks stop.
+    untraced = run_without_tracer(run_untraced, name, ranks)
     unfinished = "communicators without uid" if name in ("callbacks", "made_inside") else ""
-    run = run_traced(path_of(name), ranks, ALL_SETTINGS, merger_warns=unfinished)
-    assert seen(run) == seen(run_untraced(path_of(name), ranks))
+    assert seen(run_traced(path_of(name), ranks, ALL_SETTINGS, merger_warns=unfinished)) == seen(untraced)
 
 
 @pytest.mark.parametrize("way", ["pthread_exit", "exit"])

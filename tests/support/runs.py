@@ -62,6 +62,23 @@ def need_several_programs():
         pytest.skip("the launcher crashes when it starts several programs at once")
 
 
+NEED_SHARED_MEMORY = {"communicators", "communicator_plan", "windows"}  # for windows, or to find who is on one host
+
+
+@cache
+def shares_memory():
+    """Whether processes of one host do: those of MPICH 5.0.2, as Debian builds it, do not."""
+    command = [*_mpirun(2, ()), program("windows")]
+    run = subprocess.run(command, env=os.environ | {"MPIEXEC": SETTINGS["mpiexec"]}, capture_output=True, text=True, timeout=TIMEOUT)
+    return "not in the same shared memory domain" not in run.stderr
+
+
+def _need_shared_memory(name, ranks):
+    """Skips the test of a program that fails or does something else without it, traced or not."""
+    if ranks > 1 and name in NEED_SHARED_MEMORY and not shares_memory():
+        pytest.skip("the MPI library's processes share no memory, even on one host")
+
+
 def program(name):
     """A program that CMake built, by its name; anything with a slash is a path."""
     return Path(name) if "/" in str(name) else Path(SETTINGS["programs"]) / name
@@ -141,6 +158,7 @@ def link_options(whole_wrapper=False):
 
 def run_untraced(name, ranks, directory, env=None, args=(), mpirun=()):
     """Runs a program as it is."""
+    _need_shared_memory(name, ranks)
     return _run([*_mpirun(ranks, mpirun), program(name), *args], ranks, directory, env)
 
 
@@ -152,6 +170,7 @@ def run_with_tracer(name, ranks, directory, env=None, args=(), mpirun=(), comple
     merger_warns: the only warning that project-merger may give.
     leaves_out: whether rules leave out calls that start operations.
     """
+    _need_shared_memory(name, ranks)
     trace_directory = directory / "trace"
     env = {"HDTRACE_DIRECTORY": str(trace_directory), **(env or {})}
     run = _run([*_mpirun(ranks, mpirun), LAUNCHER, program(name), *args], ranks, directory, env)
