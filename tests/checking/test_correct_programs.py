@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.foreign import prepare
+from support.foreign import petsc, prepare
 from support.runs import BUILD, SETTINGS, SOURCE, program, run_with_tracer
 
 RANKS = 4  # some of them need a square
@@ -14,7 +14,7 @@ OWN = ["collectives", "completion", "datatypes", "generalized_request", "groups"
        "io_individual", "io_nonblocking", "io_shared", "isend_modes", "neighbourhood", "nonblocking_collectives", "persistent", "probe", "send_modes",
        "sub_communicator", "threads", "topologies", "tour", "tour_cpp", "tour_f08", "tour_mpif", "undefined", "vector_collectives", "waits", "windows"]
 # Which kinds of warnings are true of programs that others wrote: who answers first may be any, and mpi4py leaves its keyvals.
-TRUE_WARNINGS = {"hpcc": {"buffering-required", "message-race"}, "mumps": {"message-race"}, "python": set()}
+TRUE_WARNINGS = {"hpcc": {"buffering-required", "message-race"}, "mumps": {"message-race"}, "petsc": {"message-race"}, "python": set()}
 debian_programs = pytest.mark.skipif(SETTINGS["mpi"] != "Open MPI", reason="Debian's programs are made for Open MPI")
 
 
@@ -54,6 +54,12 @@ def test_mumps(tmp_path):
         pytest.skip("mumps-test is not installed")
     errors, warnings = kinds_found(tmp_path, "/bin/sh", "-c", f"exec {folder}/dsimpletest < {folder}/input_simpletest_real 2>&1")
     assert errors == [] and warnings <= TRUE_WARNINGS["mumps"]
+
+
+@debian_programs
+def test_petsc(tmp_path):
+    errors, warnings = kinds_found(tmp_path, petsc(tmp_path))
+    assert errors == [] and warnings <= TRUE_WARNINGS["petsc"]
 
 
 @pytest.mark.parametrize("name", ["solve_scalapack", "transform_fftw", "write_pnetcdf", "hdf5_write"])

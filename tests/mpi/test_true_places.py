@@ -10,7 +10,7 @@ from pathlib import Path
 
 import hdtrace
 import pytest
-from support.foreign import prepare
+from support.foreign import compiled, petsc, prepare
 from support.runs import BUILD, LAUNCHER, SETTINGS, SOURCE, Run, only_with, program, run_with_tracer
 
 TESTS = Path(__file__).parents[1]
@@ -19,22 +19,6 @@ DEPTH = {"HDTRACE_CALL_SITES": "8"}
 
 pytestmark = pytest.mark.skipif(SETTINGS["sanitizers"] != "", reason="sanitizers change stacks")
 with_gdb = pytest.mark.skipif(not shutil.which("gdb"), reason="gdb is not installed")
-
-
-def compiled(tmp_path, source, *options):
-    output = tmp_path / source.stem
-    subprocess.run([SETTINGS["compiler"], "-g", *options[:1], "-o", output, source, *options[1:]], check=True)
-    return output
-
-
-def petsc(tmp_path, optimisation="-O2"):
-    found = subprocess.run(["pkg-config", "--cflags", "--libs", "PETSc"], capture_output=True, text=True, check=False)
-    if SETTINGS["mpi"] != "Open MPI" or found.returncode != 0:
-        pytest.skip("PETSc is not installed for this MPI library")
-    try:
-        return compiled(tmp_path, TESTS / "mpi/real/solve_petsc.c", optimisation, *found.stdout.split())
-    except subprocess.CalledProcessError:
-        pytest.skip("PETSc was built with another version of the MPI library, and refuses this one")
 
 
 def opened(run):
