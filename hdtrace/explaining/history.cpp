@@ -68,7 +68,10 @@ void History::cut(TimeInterval interval)
     for (Timeline& timeline : timelines)
         kept.push_back(hdtrace::cut(timeline, interval));
     const auto renumber = [&](StepId& id) { return kept[id.timeline].renumber(id); };
-    std::erase_if(needs, [&](Need& need) { return !renumber(need.call) || !renumber(need.of); });
+    std::vector<Need> all_needs = std::exchange(needs, {});
+    for (Need& need : all_needs)
+        if (renumber(need.call) && renumber(need.of))
+            needs.push_back(need);
     Series<Gathering> all_gatherings = std::exchange(gatherings, {});
     for (std::size_t i = 0; i < all_gatherings.size(); ++i) {
         Gathering& gathering = all_gatherings[i];
