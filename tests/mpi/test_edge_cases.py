@@ -41,8 +41,8 @@ def test_by_default(run_traced, run_untraced, name, ranks):
 @ranks(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_with_all_settings(run_traced, run_untraced, name, ranks):
-    # What is recorded inside a call is seen before the call is known to have made it, as are copies that callbacks stop.
     untraced = run_without_tracer(run_untraced, name, ranks)
+    # What is recorded inside a call is seen before the call is known to have made it, as are copies that callbacks stop.
     unfinished = "communicators without uid" if name in ("callbacks", "made_inside") else ""
     assert seen(run_traced(path_of(name), ranks, ALL_SETTINGS, merger_warns=unfinished)) == seen(untraced)
 
