@@ -149,15 +149,6 @@ int64_t number_of(const Settings& settings, const Option& option)
     return 0;
 }
 
-bool is_about_single_calls(const Option& option)
-{
-    for (const char* const name : {"counters", "cpu-time", "limit", "keep-last", "for-check"}) {
-        if (strcmp(option.name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 bool is_changed(const Settings& settings, const Option& option)
 {
     Settings defaults, own = settings;

@@ -19,7 +19,8 @@ struct Option {
     char letter;          ///< the same in short; 0 if there is none
     Type type;
     bool is_for_library; ///< the trace library takes it as well, and not only the tracer of MPI programs
-    int64_t smallest;    ///< of numbers and sizes, also those of bounds
+    bool is_about_single_calls; ///< which there are none of with --statistics-only
+    int64_t smallest;           ///< of numbers and sizes, also those of bounds
     int64_t largest;
     std::span<const char* const> choices;
     const char* expected; ///< what a value is, in words: the end of "expected ..." and of "is not ..."
@@ -33,8 +34,6 @@ std::span<const Option> options();
 /// is not copied.
 bool set(Settings& settings, const Option& option, const char* text);
 
-/// Whether it is about single calls, which there are none of with --statistics-only.
-bool is_about_single_calls(const Option& option);
 /// Whether it has another value than the built-in one.
 bool is_changed(const Settings& settings, const Option& option);
 /// Gives it the built-in value.

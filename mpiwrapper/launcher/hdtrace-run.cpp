@@ -237,7 +237,7 @@ void refuse_what_statistics_cannot()
 {
     const hdtrace::Settings settings = settings_in_force();
     for (const hdtrace::Option& option : hdtrace::options()) {
-        if (settings.statistics_only && hdtrace::is_about_single_calls(option) &&
+        if (settings.statistics_only && option.is_about_single_calls &&
             hdtrace::is_changed(settings, option)) {
             usage_error(std::string("--statistics-only keeps no single calls, and --") + option.name +
                         " is about them");

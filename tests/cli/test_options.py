@@ -15,6 +15,7 @@ short = "l"
 help = "say more"
 
 [LEVEL]
+single_calls = true
 type = "int"
 min = 0
 max = 9
@@ -61,13 +62,13 @@ def generate(directory, table: str, template: str, *values):
 
 
 @pytest.mark.parametrize("part, expected", [
-    ("OPTIONS_ROWS", """    {"HDTRACE_LOUD", "loud", 'l', Option::Type::flag, false, 0, 0, {}, "0 or 1", offsetof(Settings, loud)},
-    {"HDTRACE_LEVEL", "level", 0, Option::Type::number, false, 0, 9, {}, "a number of steps from 0 to 9", offsetof(Settings, level)},
-    {"HDTRACE_BUFFER", "buffer", 0, Option::Type::size, false, 4096, INT64_MAX, {}, "a number of bytes of at least 4K, e.g. 1M", \
+    ("OPTIONS_ROWS", """    {"HDTRACE_LOUD", "loud", 'l', Option::Type::flag, false, false, 0, 0, {}, "0 or 1", offsetof(Settings, loud)},
+    {"HDTRACE_LEVEL", "level", 0, Option::Type::number, false, true, 0, 9, {}, "a number of steps from 0 to 9", offsetof(Settings, level)},
+    {"HDTRACE_BUFFER", "buffer", 0, Option::Type::size, false, false, 4096, INT64_MAX, {}, "a number of bytes of at least 4K, e.g. 1M", \
 offsetof(Settings, buffer)},
-    {"HDTRACE_PAUSE", "pause", 0, Option::Type::duration, false, 0, 0, {}, "a time such as 5ms, 1s, or 0", offsetof(Settings, pause)},
-    {"HDTRACE_PLACE", "place", 0, Option::Type::text, true, 0, 0, {}, "a path", offsetof(Settings, place)},
-    {"HDTRACE_METHOD", "method", 0, Option::Type::choice, true, 0, 0, method_choices, "none, fast or small", offsetof(Settings, method)},\
+    {"HDTRACE_PAUSE", "pause", 0, Option::Type::duration, false, false, 0, 0, {}, "a time such as 5ms, 1s, or 0", offsetof(Settings, pause)},
+    {"HDTRACE_PLACE", "place", 0, Option::Type::text, true, false, 0, 0, {}, "a path", offsetof(Settings, place)},
+    {"HDTRACE_METHOD", "method", 0, Option::Type::choice, true, false, 0, 0, method_choices, "none, fast or small", offsetof(Settings, method)},\
 """),
     ("OPTIONS_CHOICES", """enum class Method { none, fast, small };
 inline constexpr const char* method_choices[] = {"none", "fast", "small"};

@@ -104,7 +104,7 @@ void choose_sums()
     if (keeps_states)
         return;
     for (const Option& option : options()) {
-        if (!is_about_single_calls(option) || !is_changed(settings, option))
+        if (!option.is_about_single_calls || !is_changed(settings, option))
             continue;
         reset(settings, option);
         ignored_option = option.variable;
