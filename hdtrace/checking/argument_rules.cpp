@@ -203,7 +203,7 @@ Wrong null_buffer(const Call& call, const ArgumentContext&)
 Wrong too_small_to_buffer(const Call& call, const ArgumentContext& context)
 {
     const auto size = call.state.integer("size");
-    const auto room = context.attached_bytes(call.trace.rank);
+    const auto room = context.attached_bytes(call.trace.rank, call.state.integer("cid").value_or(-1));
     if (!size || !room || *size <= *room || call.state.integer("toRank").value_or(proc_null) <= proc_null)
         return std::nullopt;
     return WrongArgument{FindingKind::invalid_buffer, "sends " + std::to_string(*size) +
@@ -328,8 +328,6 @@ Wrong wrong_request(const Call& call, const ArgumentContext&)
 
 const CallFacts* const type_commit = find_call("Type_commit");
 const CallFacts* const comm_get_attr = find_call("Comm_get_attr");
-const CallFacts* const buffer_attach = find_call("Buffer_attach");
-const CallFacts* const buffer_detach = find_call("Buffer_detach");
 
 /// Whether a rule can find something wrong with calls of a function.
 using Concerns = bool (*)(const CallFacts&);
@@ -379,7 +377,7 @@ bool uses_datatypes(const CallFacts& facts)
 
 bool is_given_size(const CallFacts& facts)
 {
-    return facts.makes == ObjectKind::window || facts.name.starts_with("Buffer_attach");
+    return facts.makes == ObjectKind::window || facts.attaches;
 }
 
 struct Rule {
@@ -419,18 +417,21 @@ void ArgumentContext::leave(const Call& call)
         m_uncommitted.erase({rank, call.state.integer("tid").value_or(-1)});
     else if (&call.facts == comm_get_attr)
         note_attribute(call);
-    else if (&call.facts == buffer_attach)
+    else if (call.facts.attaches)
         note_attached(call);
-    else if (&call.facts == buffer_detach)
-        m_attached.erase(rank);
+    else if (call.facts.detaches)
+        m_attached.erase({rank, call.state.integer("cid").value_or(-1)});
 }
 
-/// Where MPI makes room itself (MPI_BUFFER_AUTOMATIC) the size says nothing, and mostly is 0.
+/// Where MPI makes room itself (MPI_BUFFER_AUTOMATIC) the size says nothing, and mostly is 0. What a session
+/// has is kept as if it were the whole process's: the larger one counts.
 void ArgumentContext::note_attached(const Call& call)
 {
     const std::int64_t size = call.state.integer("size").value_or(0);
-    if (size > 0)
-        m_attached[call.trace.rank] = size;
+    if (size <= 0)
+        return;
+    std::int64_t& attached = m_attached[{call.trace.rank, call.state.integer("cid").value_or(-1)}];
+    attached = std::max(attached, size);
 }
 
 void ArgumentContext::note_attribute(const Call& call)
@@ -478,9 +479,11 @@ std::optional<std::int64_t> ArgumentContext::largest_tag(std::int64_t rank) cons
     return found == m_largest_tag.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<std::int64_t> ArgumentContext::attached_bytes(std::int64_t rank) const
+std::optional<std::int64_t> ArgumentContext::attached_bytes(std::int64_t rank, std::int64_t cid) const
 {
-    const auto found = m_attached.find(rank);
+    auto found = m_attached.find({rank, cid});
+    if (found == m_attached.end())
+        found = m_attached.find({rank, -1});
     return found == m_attached.end() ? std::nullopt : std::optional(found->second);
 }
 

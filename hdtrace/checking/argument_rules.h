@@ -45,8 +45,9 @@ class ArgumentContext : public EventVisitor {
     /// Which rules concern a function, as bits.
     std::uint32_t rules_of(const CallFacts& facts, bool is_refused) const;
     bool has_freed(std::int64_t rank, ObjectKind kind) const { return m_freed.contains({rank, kind}); }
-    /// Bytes of the buffer that the process attached for buffered sends, if it is known.
-    std::optional<std::int64_t> attached_bytes(std::int64_t rank) const;
+    /// Bytes of the memory that was attached for buffered sends of the process in a communicator, if they are
+    /// known.
+    std::optional<std::int64_t> attached_bytes(std::int64_t rank, std::int64_t cid) const;
     /// MPI_TAG_UB, if the process asked for it.
     std::optional<std::int64_t> largest_tag(std::int64_t rank) const;
 
@@ -73,7 +74,8 @@ class ArgumentContext : public EventVisitor {
     std::set<std::pair<std::int64_t, std::int64_t>> m_uncommitted;                       ///< rank and tid
     std::set<std::pair<std::int64_t, ObjectKind>> m_freed;
     std::map<std::int64_t, std::int64_t> m_largest_tag; ///< by rank
-    std::map<std::int64_t, std::int64_t> m_attached;    ///< by rank, in bytes
+    /// Bytes, by rank and the communicator that they are for, -1: for all.
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> m_attached;
 };
 
 /// The first argument of a call that is wrong. @p call may have succeeded: MPI libraries let much pass.

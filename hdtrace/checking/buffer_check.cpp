@@ -82,6 +82,15 @@ std::int64_t take_number(std::string_view& item)
     return number;
 }
 
+/// Whose buffered sends a call attaches memory for, or detaches it from (MPI 4.1, 3.6): all of the process,
+/// or those of one communicator or of a session.
+std::string owner_of_attached(const Call& call)
+{
+    const std::string_view name = call.facts.name;
+    return std::string(name.substr(0, name.find('_'))) +
+           std::to_string(call.state.integer("cid").value_or(-1));
+}
+
 std::string uses(bool is_written)
 {
     return is_written ? " writes to" : " reads";
@@ -108,10 +117,14 @@ void BufferCheck::enter(const Call& call)
         return;
     }
     check_others(process, user);
-    if (!is_open_access(call.facts))
+    if (call.facts.attaches) {
+        user.attached_to = owner_of_attached(call);
+    } else if (is_open_access(call.facts)) {
+        user.window = call.state.integer("wid").value_or(-1);
+        user.target = call.state.integer("toRank").value_or(call.state.integer("fromRank").value_or(-1));
+    } else {
         return;
-    user.window = call.state.integer("wid").value_or(-1);
-    user.target = call.state.integer("toRank").value_or(call.state.integer("fromRank").value_or(-1));
+    }
     add(process, std::move(user));
 }
 
@@ -153,17 +166,18 @@ void BufferCheck::leave(const Call& call)
 {
     if (call.facts.progress == CallProgress::releases)
         m_processes[call.trace.rank].prepared.erase(call.state.integer("rid").value_or(-1));
-    const auto window = call.state.integer("wid");
-    if (!window || !ends_accesses(call.facts) || call.state.is_unfinished())
+    if (call.state.is_unfinished())
         return;
-    Process& process = m_processes[call.trace.rank];
+    if (call.facts.detaches)
+        remove_if(m_processes[call.trace.rank],
+                  [owner = owner_of_attached(call)](const User& user) { return user.attached_to == owner; });
+    const auto window = call.state.integer("wid");
+    if (!window || !ends_accesses(call.facts))
+        return;
     const std::int64_t target = call.state.integer("toRank").value_or(-1);
-    for (auto user = process.users.begin(); user != process.users.end();) {
-        const auto next = std::next(user);
-        if (user->window == *window && (target == -1 || user->target == target))
-            remove(process, user);
-        user = next;
-    }
+    remove_if(m_processes[call.trace.rank], [&](const User& user) {
+        return user.window == *window && (target == -1 || user.target == target);
+    });
 }
 
 std::vector<BufferCheck::Range> BufferCheck::ranges_of(const Call& call)
@@ -250,12 +264,14 @@ void BufferCheck::check_others(Process& process, User& user)
                 continue;
             User& first = *used->second.user;
             user.has_conflict = first.has_conflict = true;
+            const std::string claim = first.attached_to.empty()
+                                          ? uses(other.is_written) + " and that is not complete"
+                                          : " has given to MPI for buffered sends";
             if (m_told.insert({first.place.site, user.place.site}).second)
                 m_findings.report(FindingKind::buffer_conflict, user.place,
                                   user.name + at(user.place.site) + " of rank " +
                                       std::to_string(user.place.rank) + uses(range.is_written) +
-                                      " memory that " + first.name + at(first.place.site) +
-                                      uses(other.is_written) + " and that is not complete",
+                                      " memory that " + first.name + at(first.place.site) + claim,
                                   first.place.site);
         }
 }
@@ -284,6 +300,16 @@ void BufferCheck::remove(Process& process, Users::iterator user)
     if (user->rid >= 0)
         process.by_rid.erase(user->rid);
     process.users.erase(user);
+}
+
+template <class Test> void BufferCheck::remove_if(Process& process, Test test)
+{
+    for (auto user = process.users.begin(); user != process.users.end();) {
+        const auto next = std::next(user);
+        if (test(*user))
+            remove(process, user);
+        user = next;
+    }
 }
 
 const BufferCheck::User* BufferCheck::user_of(const Process& process, std::int64_t at, std::int64_t rid)

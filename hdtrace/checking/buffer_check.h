@@ -42,6 +42,7 @@ class BufferCheck : public EventVisitor {
         std::int64_t rid = -1;
         std::int64_t window = -1;
         std::int64_t target = -1;
+        std::string attached_to = {}; ///< whose buffered sends the memory is for; empty if it is for none
         bool has_conflict = false;
         std::vector<Range> ranges;
     };
@@ -66,6 +67,7 @@ class BufferCheck : public EventVisitor {
     void check_others(Process& process, User& user);
     void add(Process& process, User user);
     void remove(Process& process, Users::iterator user);
+    template <class Test> void remove_if(Process& process, Test test);
     void report_changes(Process& process, const Call& call);
     static const User* user_of(const Process& process, std::int64_t at, std::int64_t rid);
 

@@ -46,6 +46,8 @@ def _ends_split_access(function):
 def _buffers(function):
     """The parameters that MPI reads data from or writes data to."""
     meaning = function.meaning
+    if meaning.attaches:
+        return function.of_kind("BUFFER")
     moves_data = ("one-to-all", "all-to-one", "all-to-all", "scan", "neighbourhood")
     if (meaning.send != "none" or meaning.receive != "none" or meaning.collective in moves_data or meaning.access != "none"
             or meaning.file in ("read", "write")) and not meaning.partitioned:
@@ -87,7 +89,8 @@ def _use(function, buffer):
         arguments = f"{buffer.name}, {count.name}, {datatype.name}"
         return ["if (rooted.is_root)", f"    buffers.reads({arguments});", "else if (rooted.is_leaf)", f"    buffers.writes({arguments});"]
     else:
-        lines = [f"buffers.{_verb(buffer)}({buffer.name}, {_elements(function, buffer, count)}, {datatype.name});"]
+        elements = f"{_elements(function, buffer, count)}, {datatype.name if datatype else 'MPI_BYTE'}"
+        lines = [f"buffers.{_verb(buffer)}({buffer.name}, {elements});"]
     condition = _condition(function, buffer)
     return [f"if ({condition})", *indent(lines)] if condition else lines
 

@@ -67,6 +67,8 @@ struct CallFacts {{
     WindowAccess access = WindowAccess::none;
     WindowSynchronisation synchronisation = WindowSynchronisation::none;
     bool allocates = false; ///< the memory of the window that it makes
+    bool attaches = false;  ///< memory for buffered sends
+    bool detaches = false;  ///< the same
     LifeCycle life = LifeCycle::none;
     bool anytime = false; ///< it may come before MPI is initialised, and after it is finalised
 }};
@@ -141,7 +143,8 @@ def _facts(function):
     yield _fact(meaning, "names")
     for name in ("file", "pointer", "access", "synchronisation"):
         yield _fact(meaning, name)
-    yield "allocates", _flag(meaning.allocates)
+    for name in ("allocates", "attaches", "detaches"):
+        yield name, _flag(getattr(meaning, name))
     yield _fact(meaning, "life")
     yield "anytime", _flag(meaning.anytime)
 

@@ -39,7 +39,7 @@ class Buffers {
         m_is_active = rank >= 0;
     }
 
-    /// @p count elements; MPI_IN_PLACE is no buffer.
+    /// @p count elements; MPI_IN_PLACE and MPI_BUFFER_AUTOMATIC are no buffers.
     void reads(const void* buffer, int64_t count, MPI_Datatype type)
     {
         add(BufferUse::reads, buffer, count, type);
@@ -96,7 +96,14 @@ class Buffers {
     }
 
   private:
-    static bool is_none(const void* buffer) { return buffer == MPI_IN_PLACE; }
+    static bool is_none(const void* buffer)
+    {
+#ifdef MPI_BUFFER_AUTOMATIC
+        if (buffer == MPI_BUFFER_AUTOMATIC)
+            return true;
+#endif
+        return buffer == MPI_IN_PLACE;
+    }
     void add(BufferUse use, const void* buffer, int64_t count, MPI_Datatype type);
     int64_t extent_of(MPI_Datatype type) const;
 
