@@ -183,6 +183,19 @@ class PartialDocument {
     Complaint m_complaint;
 };
 
+/// Traces and projects of the original tools (2009 to 2012) have none.
+bool has_version(const xmlNode* root)
+{
+    return xmlHasProp(root, BAD_CAST "version") != nullptr;
+}
+
+void add_no_schema(Problems& problems, std::int64_t line)
+{
+    problems.add(
+        {line, "there is no schema for files without a version, such as those of the original tools"},
+        Problem::Kind::no_schema);
+}
+
 void remove(xmlNode* node)
 {
     xmlUnlinkNode(node);
@@ -210,10 +223,14 @@ class TraceValidator {
         m_xml.limit_items(detail::XmlStates::most_items);
         m_xml.next();
         m_root = m_document.add_root();
-        if (!check_entry())
+        if (!has_version(m_root)) {
+            add_no_schema(m_problems, m_xml.line());
+            m_xml.skip();
+        } else if (!check_entry()) {
             return;
-        if (!m_xml.is_empty())
+        } else if (!m_xml.is_empty()) {
             add_entries();
+        }
         m_xml.next();
     }
 
@@ -317,7 +334,13 @@ class ProjectValidator {
     void run()
     {
         m_xml.next();
-        add_content(m_document.add_root());
+        xmlNode* root = m_document.add_root();
+        if (has_version(root)) {
+            add_content(root);
+        } else {
+            add_no_schema(m_problems, m_xml.line());
+            m_xml.skip();
+        }
         m_xml.next();
     }
 

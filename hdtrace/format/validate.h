@@ -13,7 +13,7 @@ struct Problem {
         schema,    ///< it is not as its schema says
         syntax,    ///< it is no XML that can be read; what follows was not checked
         cut_off,   ///< a trace that has no end
-        no_schema, ///< there is none for files with this suffix
+        no_schema, ///< there is none for files with this suffix, or without a version
     };
 
     Kind kind = Kind::schema;

@@ -45,12 +45,20 @@ std::string beginning_of(const std::string& path)
     return beginning;
 }
 
+bool is_of_hdtrace(std::string_view path)
+{
+    return path.ends_with(".proj") || path.ends_with(".info") || path.ends_with(".trc");
+}
+
 const Source& source_of(const std::string& path)
 {
     const std::string beginning = beginning_of(path);
     for (const Source& source : sources())
         if (source.recognises(path, beginning))
             return source;
+    if (is_of_hdtrace(path))
+        throw ImportError(
+            path + ": this is of hdtrace or of the original tool: all commands read it without import");
     throw ImportError(path + ": this is no trace of a format that can be imported");
 }
 

@@ -43,6 +43,9 @@ def test_problems_are_objects(write, write_trace):
     path = write("a.proj", "<Application>\n<")
     kind, _, line, _ = problems(path)[-1]
     assert (kind, line) == ("syntax", 2)
+    for name, text in (("a.trc", "<Program timeAdjustment='1s'>\n</Program>\n"), ("a.proj", "<Application name='a'/>\n")):
+        path = write(name, text)  # as the original tools wrote them
+        assert problems(path) == [("no-schema", str(path), 1, "there is no schema for files without a version, such as those of the original tools")]
     assert hdtrace.ReadError("of anything else").problems == ()
 
 

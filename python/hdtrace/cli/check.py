@@ -59,7 +59,7 @@ def _against_schema(path: str, only_root: bool) -> list[Finding]:
     return [
         Finding("schema", KINDS["schema"].severity, None, path, problem.line or None, problem.text)
         for problem in problems
-        if problem.kind != "cut-off"  # which is also found when the traces are read
+        if problem.kind not in ("cut-off", "no-schema")  # the one is also found when the traces are read, the other is no error of the file
     ]
 
 

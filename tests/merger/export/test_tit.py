@@ -1,8 +1,11 @@
 """SimGrid replays the converted traces, and what it replays is what the programs did."""
+import subprocess
+
 import pytest
 from conversions import PROGRAMS, call, convert, project_of
 from original_traces import write_original
 from replays import PLATFORM, other_network, replay, sent_messages, simulate
+from support.runs import BUILD
 
 DOUBLE = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_DOUBLE' size=8 lb=0 extent=8\n"
 WORLD = "Comm map='0->0;1->1;' id=0 name='WORLD' uid='W'\n"
@@ -365,6 +368,11 @@ def test_threads_that_take_turns_are_exact(converted_threads):
                                           [receive(0, at=1, took=1), element("Barrier", "cid='0'", at=2, took=1)])
     assert lines == [["send 1 3 8 6", "barrier"], ["recv 0 3 8 6", "barrier"]]
     assert conversion.exact == 2 and list(conversion.approximated.values()) == [2]
+
+
+def test_check_does_not_hold_traces_of_the_original_tool_against_the_schemas(tmp_path):
+    checked = subprocess.run([BUILD / "bin/hdtrace", "check", write_original(tmp_path)], capture_output=True, text=True, timeout=60)
+    assert checked.returncode == 0 and "nothing wrong was found" in checked.stdout
 
 
 @pytest.mark.parametrize("project, trace", [("app", "app_h"), ("My_App", "MyApp_h"), ("My_App", "myapp_h")])

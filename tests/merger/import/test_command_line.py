@@ -66,6 +66,11 @@ def test_other_files_are_named(tmp_path):
     assert refused(tmp_path, tmp_path / "nothing").endswith("nothing: No such file or directory\n")
 
 
+def test_what_needs_no_import_is_not_imported(tmp_path):
+    (tmp_path / "old.proj").write_text("<Application name='old'/>\n")
+    assert refused(tmp_path, tmp_path / "old.proj").endswith("old.proj: this is of hdtrace or of the original tool: all commands read it without import\n")
+
+
 @pytest.mark.parametrize("arguments, complaint", [
     (["x"], "the output is missing: -o APP.proj"),
     (["-o", "app", "x"], "the name of a project ends with .proj, not as 'app'"),
