@@ -178,6 +178,17 @@ Wrong negative_offset(const Call& call, const ArgumentContext&)
     return std::nullopt;
 }
 
+/// To a window.
+bool gives_memory(const CallFacts& facts)
+{
+    return facts.makes == ObjectKind::window || facts.name == "Win_attach";
+}
+
+bool names_buffers(const CallFacts& facts)
+{
+    return communicates(facts) || gives_memory(facts);
+}
+
 /// The tracer tells it of programs that are checked: a buffer at address 0, of which bytes are used.
 Wrong null_buffer(const Call& call, const ArgumentContext&)
 {
@@ -194,7 +205,8 @@ Wrong null_buffer(const Call& call, const ArgumentContext&)
     const bool receives = call.facts.receives == ReceiveKind::posted && has_peer("fromRank");
     for (const auto& [name, is_used] : {std::pair(reads, is_file || is_access || sends),
                                         std::pair(writes, is_file || is_access || receives)})
-        if (const auto list = call.state.find(name); is_used && list && list->starts_with("0:"))
+        if (const auto list = call.state.find(name);
+            (is_used || gives_memory(call.facts)) && list && list->starts_with("0:"))
             return WrongArgument{FindingKind::invalid_buffer, "was given a null pointer as its buffer"};
     return std::nullopt;
 }
@@ -394,7 +406,7 @@ constexpr Rule rules[] = {
     {negative_count, communicates},
     {negative_size, is_given_size},
     {negative_offset, uses_file},
-    {null_buffer, communicates},
+    {null_buffer, names_buffers},
     {too_small_to_buffer, sends_buffered},
     {uncommitted_type, uses_datatypes},
     {wrong_tag, names_peers},

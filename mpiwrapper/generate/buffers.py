@@ -5,7 +5,7 @@ from .text import indent
 
 def describe_buffers(function):
     """The function that tells Buffers (runtime/buffers/buffers.h) what MPI does with them; nothing if it does nothing."""
-    body = [*_lifetime(function), *(line for buffer in _buffers(function) for line in _use(function, buffer))]
+    body = [*_lifetime(function), *(line for buffer in _buffers(function) for line in _use(function, buffer)), *_window_memory(function)]
     if not any("buffers." in line and "until" not in line for line in body):
         return []
     return ["if (call.wants_buffers())", "    call.keep_buffers([=](Buffers& buffers) {",
@@ -53,6 +53,14 @@ def _buffers(function):
             or meaning.file in ("read", "write")) and not meaning.partitioned:
         return [p for p in function.of_kind("BUFFER") if _type_of(function, p)]
     return []
+
+
+def _window_memory(function):
+    """What becomes memory of a window, which is not used by the call."""
+    for buffer in function.of_kind("BUFFER"):
+        size = next(iter(_behind(function, buffer)), None)
+        if size and size.name == "size" and (function.meaning.makes == "window" or function.of_kind("WIN")):
+            yield f"buffers.becomes_window({buffer.name}, {size.name});"
 
 
 def _behind(function, buffer):

@@ -4,6 +4,8 @@ namespace hdtrace::mpi {
 
 namespace {
 
+constexpr uintptr_t first_address = 4096; // the first page of the memory is nobody's
+
 // What a datatype covers, in bytes.
 struct Shape {
     MPI_Count size = 0;
@@ -61,14 +63,13 @@ int64_t Buffers::extent_of(MPI_Datatype type) const
 
 void Buffers::add(BufferUse use, const void* buffer, int64_t count, MPI_Datatype type)
 {
-    constexpr uintptr_t first_address = 4096; // the first page of the memory is nobody's
     Shape shape;
     if (is_none(buffer) || count <= 0 || !find_shape(type, shape) || shape.size <= 0)
         return;
     const uintptr_t at = reinterpret_cast<uintptr_t>(buffer);
     const uintptr_t begin = at + static_cast<uintptr_t>(shape.begin);
     if (begin < first_address) { // wrong, except where MPI does not look at the buffer
-        list_of(m_kept, use).text("0:").number(count * shape.size).text(";");
+        add_null(use, count * shape.size);
         return;
     }
     if (shape.length != shape.size || (count > 1 && shape.extent != shape.size)) {
@@ -83,6 +84,17 @@ void Buffers::add(BufferUse use, const void* buffer, int64_t count, MPI_Datatype
     last = {last.size == 0 ? memory.begin : last.begin, last.size + memory.size};
     if (m_is_active)
         watch_buffer(m_operation, use, memory);
+}
+
+void Buffers::add_null(BufferUse use, int64_t size)
+{
+    list_of(m_kept, use).text("0:").number(size).text(";");
+}
+
+void Buffers::becomes_window(const void* memory, int64_t size)
+{
+    if (size > 0 && reinterpret_cast<uintptr_t>(memory) < first_address)
+        add_null(BufferUse::writes, size);
 }
 
 void Buffers::flush(BufferUse use)

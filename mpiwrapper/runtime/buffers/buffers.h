@@ -48,6 +48,8 @@ class Buffers {
     {
         add(BufferUse::writes, buffer, count, type);
     }
+    /// Memory of a window, of which only a null pointer is told: accesses to the window tell what they use.
+    void becomes_window(const void* memory, int64_t size);
     /// A part for each of @p n members; @p displacements are in extents of the datatype or, where each has
     /// one of its own, in bytes.
     template <typename Count, typename Displacement, typename Types>
@@ -105,6 +107,7 @@ class Buffers {
         return buffer == MPI_IN_PLACE;
     }
     void add(BufferUse use, const void* buffer, int64_t count, MPI_Datatype type);
+    void add_null(BufferUse use, int64_t size);
     int64_t extent_of(MPI_Datatype type) const;
 
     template <typename Count, typename Displacement>
