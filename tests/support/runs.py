@@ -152,7 +152,7 @@ def preload(*libraries):
 def link_options(whole_wrapper=False):
     """What links the tracer into a program: the archives, and what they need. whole_wrapper: calls reach it from libraries only."""
     wrapper, library = (LIBRARIES / archive for archive in ("libHDTraceMPIWrapper.a", "libhdTrace.a"))
-    glib = subprocess.run(["pkg-config", "--libs", "glib-2.0"], capture_output=True, text=True, check=True).stdout.split()
+    glib = subprocess.run([os.environ.get("PKG_CONFIG", "pkg-config"), "--libs", "glib-2.0"], capture_output=True, text=True, check=True).stdout.split()
     sanitizers = [f"-fsanitize={SETTINGS['sanitizers']}"] if SETTINGS["sanitizers"] else []
     return [*(["-Wl,--push-state,--whole-archive", wrapper, "-Wl,--pop-state"] if whole_wrapper else [wrapper]), library, *glib, *sanitizers]
 
