@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "hdtrace/calls/special_ranks.h"
-#include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
 namespace {
@@ -76,26 +76,70 @@ std::vector<Grouping> groupings_in(const std::vector<Groupings>& tables)
     return wanted;
 }
 
-CallCounter::CallCounter(const Counting& counting, const ProcessTraces& process)
-    : m_counting(counting), m_states(process, counting.read)
+CallCounter::CallCounter(const Counting& counting, const ProcessTraces& process) : m_counting(counting)
 {
+    m_states.emplace(process, counting.read);
     m_place.rank = process.front().rank;
     m_place.time = std::numeric_limits<std::int64_t>::min();
 }
 
+CallCounter::CallCounter(const Counting& counting, const ProcessTraces& process, CallIndex index)
+    : m_counting(counting)
+{
+    m_place.rank = process.front().rank;
+    for (const index_form::SeenRegion& region : index.contents().regions) {
+        m_place.time = region.position.time;
+        m_place.state = region.position.state;
+        m_sums.code_of_region(region.path, m_place);
+    }
+    m_indexed.emplace(std::move(index), process, counting.read, counting.rows.interval);
+}
+
 std::size_t CallCounter::read(std::size_t states)
 {
-    for (std::size_t done = 0; done < states; ++done) {
-        const State* const state = m_states.next();
-        if (!state) {
+    for (std::size_t done = 0; done < states; ++done)
+        if (!(m_indexed ? read_indexed() : read_state())) {
             m_arrivals.finish([this](const std::shared_ptr<Awaiting>& call) { add_when_known(*call); });
             return done;
         }
-        m_place.time = std::max(m_place.time, state->time);
-        ++m_place.state;
-        m_walk.add(m_states.trace(), *state);
-    }
     return states;
+}
+
+bool CallCounter::read_state()
+{
+    const State* const state = m_states->next();
+    if (!state) {
+        m_missing = m_states->missing();
+        return false;
+    }
+    m_place.time = std::max(m_place.time, state->time);
+    ++m_place.state;
+    m_walk.add(m_states->trace(), *state);
+    return true;
+}
+
+bool CallCounter::read_indexed()
+{
+    using Kind = index_form::Item::Kind;
+    const IndexedCalls::Item* const item = m_indexed->next();
+    if (!item)
+        return false;
+    m_place.time = item->said.position.time;
+    m_place.state = item->said.position.state;
+    if (item->is_of_trace) {
+        m_walk.add(*item->trace, *item->state);
+    } else if (item->said.kind == Kind::sums) {
+        m_rows.count(*item->trace, item->said.sums, m_place);
+    } else if (item->said.kind == Kind::closed) {
+        m_is_counted = false;
+        m_walk.add(*item->trace, *item->state);
+        m_is_counted = true;
+    } else {
+        m_meter.inside(*item->trace) = item->said.inside;
+        if (item->said.kind == Kind::kept)
+            m_walk.add(*item->trace, *item->state);
+    }
+    return true;
 }
 
 // Regions are known in the order in which they begin.
@@ -112,24 +156,6 @@ void CallCounter::mark(const Call& event)
         m_counters.add(event.trace, event.state);
 }
 
-// Those that ended inside a call or region did so one level below it. What began before anything was read can
-// seem to be longer than what it is in.
-std::int64_t CallCounter::exclusive_time(const Call& call, std::int64_t time)
-{
-    if (m_last_trace != &call.trace) {
-        m_last_trace = &call.trace;
-        m_last_inside = &m_inside[thread_key(call.trace)];
-    }
-    std::vector<std::int64_t>& inside = *m_last_inside;
-    const auto depth = static_cast<std::size_t>(call.depth);
-    if (inside.size() < depth + 2)
-        inside.resize(depth + 2);
-    const std::int64_t exclusive = std::max<std::int64_t>(0, saturated_difference(time, inside[depth + 1]));
-    inside[depth + 1] = 0;
-    inside[depth] = saturated_sum(inside[depth], time);
-    return exclusive;
-}
-
 bool CallCounter::is_selected(const Call& call)
 {
     const State& state = call.state;
@@ -142,16 +168,21 @@ bool CallCounter::is_selected(const Call& call)
     return false;
 }
 
-void CallCounter::count(const Call& call)
+void CallCounter::complete(const Call& call)
 {
-    const State& state = call.state;
-    m_volume = m_volumes.of(call);
     m_arrivals.complete(call, [this](const std::shared_ptr<Awaiting>& started, const Volume& more) {
         add_moved(*started, more);
         add_when_known(*started);
     });
-    const std::int64_t time = saturated_difference(state.end, state.time);
-    const std::int64_t exclusive = exclusive_time(call, time);
+}
+
+void CallCounter::count(const Call& call)
+{
+    if (!m_is_counted)
+        return complete(call);
+    const State& state = call.state;
+    const Totals one = m_meter.measure(call);
+    complete(call);
     if (!is_selected(call))
         return;
     m_sums.add_time(state);
@@ -159,13 +190,6 @@ void CallCounter::count(const Call& call)
         ++m_unfinished;
         return;
     }
-    const Totals one = {.calls = 1,
-                        .time = time,
-                        .exclusive = exclusive,
-                        .shortest = time,
-                        .longest = time,
-                        .bytes = bytes_of(call, m_volume),
-                        .volume = m_volume.value_or(Volume())};
     for (const Grouping grouping : m_counting.wanted)
         m_keys[static_cast<std::size_t>(grouping)] = key_of(grouping, call);
     if (one.volume.posted > 0) {
@@ -189,7 +213,7 @@ CallSums::Key CallCounter::key_of(Grouping grouping, const Call& call)
         return m_sums.code_of_region(m_walk.regions(), is_region(call) ? call.own_region : call.region,
                                      m_place);
     case Grouping::size:
-        return size_key(m_volume);
+        return size_key(m_meter.volume());
     default:
         return m_counting.key_of(grouping, call);
     }

@@ -18,20 +18,6 @@ constexpr std::string_view names[grouping_count] = {
     "call", "class", "rank", "thread", "peer", "communicator", "communicator-size",
     "file", "size",  "site", "region"};
 
-void add_to(Totals& totals, const Totals& call)
-{
-    if (call.calls > 0)
-        totals.shortest = totals.calls > 0 ? std::min(totals.shortest, call.shortest) : call.shortest;
-    totals.calls += call.calls;
-    totals.time = saturated_sum(totals.time, call.time);
-    totals.exclusive = saturated_sum(totals.exclusive, call.exclusive);
-    totals.longest = std::max(totals.longest, call.longest);
-    totals.bytes = saturated_sum(totals.bytes, call.bytes);
-    totals.volume += call.volume;
-    totals.entered += call.entered;
-    totals.inside = saturated_sum(totals.inside, call.inside);
-}
-
 void add_visits(Totals& region, const Totals& visits)
 {
     region.entered += visits.calls;
@@ -92,6 +78,20 @@ std::vector<std::int64_t> translated(std::vector<std::int64_t> keys, const Group
 }
 
 } // namespace
+
+void add_to(Totals& totals, const Totals& more)
+{
+    if (more.calls > 0)
+        totals.shortest = totals.calls > 0 ? std::min(totals.shortest, more.shortest) : more.shortest;
+    totals.calls += more.calls;
+    totals.time = saturated_sum(totals.time, more.time);
+    totals.exclusive = saturated_sum(totals.exclusive, more.exclusive);
+    totals.longest = std::max(totals.longest, more.longest);
+    totals.bytes = saturated_sum(totals.bytes, more.bytes);
+    totals.volume += more.volume;
+    totals.entered += more.entered;
+    totals.inside = saturated_sum(totals.inside, more.inside);
+}
 
 std::string_view grouping_name(Grouping grouping)
 {

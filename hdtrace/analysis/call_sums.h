@@ -30,6 +30,9 @@ struct Totals {
     std::int64_t inside = 0;  ///< and for how long
 };
 
+/// Sums over the calls of both.
+void add_to(Totals& totals, const Totals& more);
+
 /// A label for each grouping of its table.
 struct Group {
     std::vector<std::string> labels;

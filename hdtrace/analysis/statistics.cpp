@@ -26,7 +26,7 @@ std::vector<Groupings> each_by_itself()
 }
 
 Counting counting_of(const std::shared_ptr<const OpenedProject>& project, const Selection& selection,
-                     std::vector<Groupings> tables)
+                     std::vector<Groupings> tables, bool with_counters)
 {
     const Project& opened = project->project;
     Selection rows = rows_of(opened, selection);
@@ -38,19 +38,23 @@ Counting counting_of(const std::shared_ptr<const OpenedProject>& project, const 
             .rows = std::move(rows),
             .read = std::move(read),
             .counts_unfinished = selection.unfinished,
+            .with_counters = with_counters,
             .wanted = std::move(wanted)};
 }
 
 } // namespace
 
 Statistics::Statistics(std::shared_ptr<const OpenedProject> project, Selection selection,
-                       std::vector<Groupings> tables, unsigned threads)
-    : m_counting(counting_of(project, selection, tables.empty() ? each_by_itself() : std::move(tables))),
+                       std::vector<Groupings> tables, unsigned threads, bool with_counters)
+    : m_counting(counting_of(project, selection, tables.empty() ? each_by_itself() : std::move(tables),
+                             with_counters)),
       m_summed(project->traces_with_sums()),
       m_processes(
           traces_by_process(project->traces_with_calls(), m_counting.read),
-          [this](const ProcessTraces& traces) { return std::make_unique<CallCounter>(m_counting, traces); },
-          [this](std::size_t process, std::unique_ptr<CallCounter> counter) { add(process, *counter); },
+          [this](const ProcessTraces& traces) {
+              return std::make_unique<IndexedCounter>(m_counting, traces);
+          },
+          [this](std::size_t process, std::unique_ptr<IndexedCounter> counter) { add(process, *counter); },
           threads)
 {
     if (!m_summed.empty() && !is_all(selection.interval))
@@ -78,8 +82,12 @@ void Statistics::add(const TraceFile& trace, const SumsCounter& counter)
         m_missing_sums.push_back({sums_path(trace.path), counter.missing()});
 }
 
-void Statistics::add(std::size_t process, const CallCounter& counter)
+void Statistics::add(std::size_t process, const IndexedCounter& read)
 {
+    const CallCounter& counter = read.counter();
+    m_indexed += read.is_indexed() ? 1 : 0;
+    if (!read.unused_index().empty())
+        m_unused_indexes[process] = read.unused_index();
     m_sums.merge(counter.sums());
     m_counters.merge(counter.counters());
     m_unfinished += counter.unfinished();
@@ -94,6 +102,14 @@ std::vector<MissingEnd> Statistics::missing() const
     for (const auto& [process, missing] : m_missing)
         std::ranges::copy(missing, std::back_inserter(all));
     std::ranges::copy(m_missing_sums, std::back_inserter(all));
+    return all;
+}
+
+std::vector<std::string> Statistics::unused_indexes() const
+{
+    std::vector<std::string> all;
+    for (const auto& [process, why] : m_unused_indexes)
+        all.push_back(why);
     return all;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hdtrace/analysis/by_process.h"
-#include "hdtrace/analysis/call_counter.h"
+#include "hdtrace/analysis/indexed_counter.h"
 
 namespace hdtrace {
 
@@ -18,14 +18,16 @@ class SumsCounter;
 /// counters are no calls. A call counts whole in the interval in which it begins, a region in that in which
 /// it ends, so that what follows each other adds up: the end of an interval is in the next one. Memory grows
 /// with the number of groups, and how deep calls and regions are nested; the traces of a few processes are
-/// read at a time. Where a run was recorded without single calls, its sums are added up (format/sums.h); they
-/// tell nothing of intervals and counters. For one thread at a time.
+/// read at a time; where a process has an index (call_index.h) only what that does not tell. Where a run was
+/// recorded without single calls, its sums are added up (format/sums.h); they tell nothing of intervals and
+/// counters. For one thread at a time.
 class Statistics {
   public:
     /// @p tables: what groups() will be asked for; none: each grouping by itself. @p threads: 0 takes as many
-    /// as there are cores. Throws std::invalid_argument for an interval of sums.
+    /// as there are cores. @p with_counters: counters() will be asked for, which an index does not tell, so
+    /// that traces with counters are read. Throws std::invalid_argument for an interval of sums.
     Statistics(std::shared_ptr<const OpenedProject> project, Selection selection,
-               std::vector<Groupings> tables = {}, unsigned threads = 0);
+               std::vector<Groupings> tables = {}, unsigned threads = 0, bool with_counters = true);
     Statistics(const Statistics&) = delete;
     Statistics& operator=(const Statistics&) = delete;
 
@@ -53,9 +55,13 @@ class Statistics {
     std::int64_t not_apart() const { return m_not_apart; }
     /// In the order of the traces.
     std::vector<MissingEnd> missing() const;
+    /// Of how many processes an index told what it could, and why others were not used that are there, in the
+    /// order of the processes.
+    std::size_t indexed() const { return m_indexed; }
+    std::vector<std::string> unused_indexes() const;
 
   private:
-    void add(std::size_t process, const CallCounter& counter);
+    void add(std::size_t process, const IndexedCounter& counter);
     void add(const TraceFile& trace, const SumsCounter& counter);
 
     Counting m_counting;
@@ -65,10 +71,12 @@ class Statistics {
     std::int64_t m_begun_before = 0;
     std::int64_t m_not_apart = 0;
     std::map<std::size_t, std::vector<MissingEnd>> m_missing; ///< by process
-    std::vector<TraceFile> m_summed;                          ///< threads without traces
+    std::size_t m_indexed = 0;
+    std::map<std::size_t, std::string> m_unused_indexes; ///< by process
+    std::vector<TraceFile> m_summed;                     ///< threads without traces
     std::size_t m_next_summed = 0;
     std::vector<MissingEnd> m_missing_sums;
-    ByProcess<CallCounter> m_processes;
+    ByProcess<IndexedCounter> m_processes;
 };
 
 } // namespace hdtrace

@@ -4,41 +4,9 @@
 #include <utility>
 
 namespace hdtrace {
-namespace {
 
-bool is_region(const SummedCalls& row)
-{
-    return row.kind == SummedCalls::Kind::region;
-}
-
-// As much of them as of a call in a trace.
-Call call_of(const TraceFile& trace, const SummedCalls& row)
-{
-    static constexpr CallFacts no_facts;
-    return {.trace = trace, .state = row.call, .facts = is_region(row) ? no_facts : facts_of(row.call.name)};
-}
-
-Totals totals_of(const SummedCalls& row)
-{
-    return {.calls = row.calls,
-            .time = row.total,
-            .exclusive = row.exclusive,
-            .shortest = row.shortest,
-            .longest = row.longest,
-            .bytes = saturated_sum(row.sent, row.received),
-            .volume = {row.sent, row.received, row.posted}};
-}
-
-// Of calls of which only the name is known.
-bool is_known_of_rest(Grouping grouping)
-{
-    return grouping == Grouping::call || grouping == Grouping::call_class || grouping == Grouping::rank ||
-           grouping == Grouping::thread;
-}
-
-} // namespace
-
-SumsCounter::SumsCounter(const Counting& counting, const TraceFile& trace) : m_counting(counting)
+SumsCounter::SumsCounter(const Counting& counting, const TraceFile& trace)
+    : m_sums(counting.tables), m_rows(counting, m_sums, false)
 {
     Sums sums = read_sums(trace);
     m_missing = std::move(sums.missing);
@@ -47,44 +15,7 @@ SumsCounter::SumsCounter(const Counting& counting, const TraceFile& trace) : m_c
     for (const SummedCalls& row : sums.rows) {
         place.time = row.call.time;
         ++place.state;
-        if (row.kind != SummedCalls::Kind::messages && m_counting.rows.wants(row.call))
-            count(trace, row, place);
-    }
-}
-
-void SumsCounter::count(const TraceFile& trace, const SummedCalls& row, const Place& place)
-{
-    m_sums.add_time(row.call);
-    if (row.call.is_unfinished()) {
-        m_unfinished += row.calls;
-        return;
-    }
-    if (row.is_rest)
-        m_not_apart += row.calls;
-    const Call call = call_of(trace, row);
-    CallSums::Keys keys;
-    for (const Grouping grouping : m_counting.wanted)
-        keys[static_cast<std::size_t>(grouping)] = key_of(grouping, call, row, place);
-    if (is_region(row))
-        m_sums.add_region(keys, totals_of(row));
-    else
-        m_sums.add_call(keys, totals_of(row));
-}
-
-CallSums::Key SumsCounter::key_of(Grouping grouping, const Call& call, const SummedCalls& row,
-                                  const Place& place)
-{
-    if (row.is_rest && !is_known_of_rest(grouping))
-        return {};
-    switch (grouping) {
-    case Grouping::call:
-        return m_sums.code_of_name(call.state.name, place);
-    case Grouping::region:
-        return m_sums.code_of_region(row.regions, place);
-    case Grouping::size:
-        return row.size ? size_key(Volume{*row.size, 0}) : CallSums::Key();
-    default:
-        return m_counting.key_of(grouping, call);
+        m_rows.count(trace, row, place);
     }
 }
 

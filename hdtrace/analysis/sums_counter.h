@@ -4,8 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "hdtrace/analysis/call_counter.h"
-#include "hdtrace/format/sums.h"
+#include "hdtrace/analysis/row_counter.h"
 
 namespace hdtrace {
 
@@ -16,21 +15,16 @@ class SumsCounter {
     SumsCounter(const Counting& counting, const TraceFile& trace);
 
     const CallSums& sums() const { return m_sums; }
-    std::int64_t unfinished() const { return m_unfinished; }
+    std::int64_t unfinished() const { return m_rows.unfinished(); }
     /// Calls of which only the name is known: they are in no group of a table that asks for more than call,
     /// class, rank and thread.
-    std::int64_t not_apart() const { return m_not_apart; }
+    std::int64_t not_apart() const { return m_rows.not_apart(); }
     /// What the file lacks if it was cut off, else empty.
     const std::string& missing() const { return m_missing; }
 
   private:
-    void count(const TraceFile& trace, const SummedCalls& row, const Place& place);
-    CallSums::Key key_of(Grouping grouping, const Call& call, const SummedCalls& row, const Place& place);
-
-    const Counting& m_counting;
-    CallSums m_sums{m_counting.tables};
-    std::int64_t m_unfinished = 0;
-    std::int64_t m_not_apart = 0;
+    CallSums m_sums;
+    RowCounter m_rows;
     std::string m_missing;
 };
 

@@ -100,6 +100,7 @@ struct Entry {
     std::uint64_t header = 0; ///< where its bytes are, behind a header
     std::uint64_t size = 0;
     bool is_stored_as_it_is = false;
+    std::int64_t modified = 0; ///< in seconds; 0 is unknown
 };
 
 struct Directory {
@@ -148,6 +149,18 @@ void take_large_values(const Bytes& bytes, std::size_t begin, std::size_t end,
     }
 }
 
+/// From the extra field in which we and others write it (packing.py).
+std::int64_t modified_in(const Bytes& bytes, std::size_t begin, std::size_t end)
+{
+    constexpr std::uint16_t unix_time = 0x5455;
+    for (std::size_t size = 0; begin + 4 <= end; begin += 4 + size) {
+        size = bytes.number<2>(begin + 2);
+        if (bytes.number<2>(begin) == unix_time && size >= 5 && (bytes.number<1>(begin + 4) & 1))
+            return static_cast<std::int32_t>(bytes.number<4>(begin + 5));
+    }
+    return 0;
+}
+
 using Entries = std::unordered_map<std::string, Entry>;
 
 Entries read_entries(const OpenedFile& file)
@@ -166,6 +179,7 @@ Entries read_entries(const OpenedFile& file)
         take_large_values(bytes, extra, extra + extra_size, {&entry.size, &packed, &entry.header});
         entry.is_stored_as_it_is = bytes.number<2>(at + 10) == is_stored &&
                                    !(bytes.number<2>(at + 8) & is_encrypted) && packed == entry.size;
+        entry.modified = modified_in(bytes, extra, extra + extra_size);
         entries.emplace(bytes.text().substr(name, name_size), entry);
         at = next;
     }
@@ -264,6 +278,20 @@ FilePlace place_of(const std::string& path)
 bool is_there(const std::string& path)
 {
     return access(path.c_str(), F_OK) == 0 || (errno == ENOTDIR && is_packed(path));
+}
+
+FileTime file_time(const std::string& path)
+{
+    constexpr std::int64_t second = 1'000'000'000;
+    struct stat status;
+    if (stat(path.c_str(), &status) == 0)
+        return {status.st_size, status.st_mtim.tv_sec * second + status.st_mtim.tv_nsec};
+    const int reason = errno;
+    const auto inside = reason == ENOTDIR ? path_in_file(path) : std::nullopt;
+    const auto entry = inside ? entry_of(*inside) : std::nullopt;
+    if (!entry)
+        throw OpenError(path, reason);
+    return {static_cast<std::int64_t>(entry->size), entry->modified * second};
 }
 
 bool is_file(const std::string& path)

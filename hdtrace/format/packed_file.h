@@ -23,6 +23,14 @@ FilePlace place_of(const std::string& path);
 /// Whether something is there, as std::filesystem::exists tells it, on the disk or in a packed file.
 bool is_there(const std::string& path);
 
+/// How large a file is and when it was changed, there or there.
+struct FileTime {
+    std::int64_t size = 0;
+    std::int64_t modified = 0; ///< nanoseconds since the epoch; 0 if a packed file does not tell
+};
+/// Throws OpenError.
+FileTime file_time(const std::string& path);
+
 /// Whether it is a regular file, there or there.
 bool is_file(const std::string& path);
 

@@ -9,6 +9,7 @@
 #include "hdtrace/format/packed_file.h"
 #include "hdtrace/format/proj_xml.h"
 #include "hdtrace/format/xml_reader.h"
+#include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
 namespace {
@@ -99,6 +100,7 @@ class SumsReader {
         calls.sent = count(m_xml, row, "sent");
         calls.received = count(m_xml, row, "received");
         calls.posted = count(m_xml, row, "posted");
+        calls.bytes = saturated_sum(calls.sent, calls.received);
         calls.call.name = row.name;
         calls.call.line = m_xml.line();
         for (const char* const name : {"site", "toRank", "fromRank", "cid", "fid", "rc", "unfinished"})

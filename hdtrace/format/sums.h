@@ -32,6 +32,7 @@ struct SummedCalls {
     std::int64_t calls = 0;
     std::int64_t total = 0, exclusive = 0, shortest = 0, longest = 0; ///< nanoseconds
     std::int64_t sent = 0, received = 0;                              ///< bytes
+    std::int64_t bytes = 0;  ///< sent and received, and those of states of the program's own
     std::int64_t posted = 0; ///< bytes that were asked for; the calls do not tell how many came
 };
 

@@ -22,7 +22,7 @@ constexpr std::string_view info_extension = ".info";
 /// What names of the files of a thread's trace may end with.
 std::vector<std::string> trace_endings()
 {
-    std::vector<std::string> endings = {".stats"}; // in the place of a trace
+    std::vector<std::string> endings = {".stats", ".index"}; // in the place of a trace, and beside it
     for (const std::string form : {".trc", ".trc.zst", ".trc.gz"}) {
         for (int segment = 0; segment < segment_count; ++segment) {
             const std::string file = form + (segment == 0 ? "" : "." + std::to_string(segment));

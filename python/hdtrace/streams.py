@@ -168,12 +168,13 @@ class Calls(_Tabular):
             yield text
         self.missing = reader.missing
 
-    def statistics(self, tables: Iterable[Sequence[str]] = ()) -> Statistics:
+    def statistics(self, tables: Iterable[Sequence[str]] = (), counters: bool = True) -> Statistics:
         """Sums over the calls, which are read step by step with its read().
 
         tables: by what each is grouped, e.g. [["call"], ["call", "rank"]]; none: by each of hdtrace.GROUPINGS
+        counters: whether values of counters are wanted, which an index (hdtrace index) does not tell
         """
-        return Statistics(self._project, self._selection, [list(by) for by in tables])
+        return Statistics(self._project, self._selection, [list(by) for by in tables], counters)
 
     def message_matrix(self) -> MessageMatrix:
         """How many messages and bytes went from each process to each other, which is read like statistics()."""

@@ -31,12 +31,13 @@ Groupings groupings_named(const std::vector<std::string>& names)
 }
 
 std::unique_ptr<Statistics> statistics_of(ProjectPointer project, Selection selection,
-                                          const std::vector<std::vector<std::string>>& tables)
+                                          const std::vector<std::vector<std::string>>& tables, bool counters)
 {
     std::vector<Groupings> groupings;
     for (const std::vector<std::string>& names : tables)
         groupings.push_back(groupings_named(names));
-    return std::make_unique<Statistics>(std::move(project), std::move(selection), std::move(groupings));
+    return std::make_unique<Statistics>(std::move(project), std::move(selection), std::move(groupings), 0,
+                                        counters);
 }
 
 py::list groups_of(const Statistics& statistics, const std::vector<std::string>& by)
@@ -122,7 +123,7 @@ void bind_statistics(py::module_& module)
              [](const Totals& totals) { return "<Totals of " + std::to_string(totals.calls) + " calls>"; });
     py::class_<Statistics>(module, "Statistics")
         .def(py::init(&statistics_of), py::arg("project"), py::arg("selection"), py::arg("tables"),
-             py::call_guard<Unlocked>())
+             py::arg("counters") = true, py::call_guard<Unlocked>())
         .def("read", &Statistics::read, py::arg("states"), py::call_guard<Unlocked>())
         .def("groups", &groups_of, py::arg("by"))
         .def_property_readonly("counters", &Statistics::counters)
@@ -130,6 +131,9 @@ void bind_statistics(py::module_& module)
         .def_property_readonly("unfinished", &Statistics::unfinished)
         .def_property_readonly("begun_before", &Statistics::begun_before)
         .def_property_readonly("not_apart", &Statistics::not_apart)
+        .def_property_readonly("indexed", &Statistics::indexed)
+        .def_property_readonly("unused_indexes",
+                               [](const Statistics& self) { return file_texts(self.unused_indexes()); })
         .def_property_readonly("begin", &Statistics::begin)
         .def_property_readonly("end", &Statistics::end)
         .def_property_readonly("missing",

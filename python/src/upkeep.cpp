@@ -9,6 +9,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "merger/upkeep/indexing.h"
 #include "merger/upkeep/project_files.h"
 #include "merger/upkeep/trace_form.h"
 #include "merger/upkeep/transfer.h"
@@ -92,6 +93,17 @@ void bind_upkeep(py::module_& module)
                                })
         .def_property_readonly("elsewhere",
                                [](const ProjectFiles& files) { return file_texts(files.elsewhere()); });
+    py::class_<merger::Indexing>(module, "Indexing")
+        .def(py::init<ProjectPointer, std::int64_t>(), py::arg("project"), py::arg("states"),
+             py::call_guard<Unlocked>())
+        .def("read", &merger::Indexing::read, py::arg("states"), py::call_guard<Unlocked>())
+        .def_property_readonly("made", &merger::Indexing::made)
+        .def_property_readonly("size", &merger::Indexing::size)
+        .def_property_readonly("refused",
+                               [](const merger::Indexing& self) { return file_texts(self.refused()); });
+    module.def(
+        "indexes_of", [](const OpenedProject& project) { return file_texts(merger::indexes_of(project)); },
+        py::arg("project"));
     const auto define_transfer = [&](const char* name, auto transfer) {
         module.def(name, transfer_by(transfer), py::arg("project"), py::arg("files"), py::arg("source"),
                    py::arg("destination"), py::arg("progress"));

@@ -158,10 +158,14 @@ def run(arguments: Namespace) -> int:
         warn_of_missing(matrix.missing)
         return 0
     tables = [list(by) for by in dict.fromkeys(map(tuple, arguments.by or _DEFAULT))]
-    statistics = calls.statistics([by for by in tables if by != [COUNTER]] or _DEFAULT)
+    statistics = calls.statistics([by for by in tables if by != [COUNTER]] or _DEFAULT, counters=[COUNTER] in tables)
     _read(statistics)
     _show_tables(project, statistics, tables, arguments)
     if any(not set(by) <= _ALWAYS_APART for by in tables):
         _say_not_apart(statistics.not_apart, "tables that ask for more than call, class, rank and thread")
     warn_of_missing(statistics.missing)
+    if statistics.unused_indexes:
+        others = len(statistics.unused_indexes) - 1
+        more = f", and so with {counted(others, 'other')}" if others else ""
+        message(f"{statistics.unused_indexes[0]}{more}; the traces were read, and 'hdtrace index' makes it anew")
     return 0

@@ -298,6 +298,19 @@ COMMANDS = (
         "trace_form",
     ),
     Command(
+        "index",
+        "sum up blocks of calls beside the traces, so that hdtrace stats need not read all of them",
+        "Makes a file for each process, STEM.index beside its first trace, with sums over blocks of calls and over blocks of blocks. hdtrace stats then "
+        "reads few of them, and single calls only at both ends of an interval; what it shows is the same. Nothing depends on an index: it may be "
+        "removed at any time, and one that is not of the traces as they are now is not used.",
+        (
+            _SEVERAL_PROJECTS,
+            Argument("--calls", "how many states of the top level a block has at least [8192]", "COUNT", parse_count, default=8192),
+            Argument("--remove", "remove the indexes"),
+        ),
+        "index",
+    ),
+    Command(
         "pack",
         "make one file of a project, which all commands read as it is",
         "The packed file is a ZIP file in which files are stored as they are, so that also unzip opens it. Compress the traces before, as with "
