@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,7 +15,7 @@ SOURCE = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
 NOT_HAD = 77  # the exit code of a program that needs what the MPI library does not have
 SECONDS = 20  # for programs that should end
-SECONDS_IF_HANGING = 2
+SECONDS_IF_HANGING = 2  # after all processes have begun
 CHECK_SECONDS = 60
 
 
@@ -154,6 +155,8 @@ class Runner:
         with open(directory / "output", "w+b") as output:
             run = subprocess.Popen(full, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=directory,
                                    env=self.environment, start_new_session=True)
+            if program.hangs:
+                _wait_for_traces(run, directory / "trace", program.ranks)
             ended = _end_of(run, SECONDS_IF_HANGING if program.hangs else SECONDS)
             output.seek(0)
             return ended, output.read().decode(errors="replace")
@@ -185,6 +188,13 @@ def _places(finding):
             if frame.get("file"):
                 yield [os.path.basename(frame["file"]), frame["line"]]
                 break  # the callers are the driver
+
+
+def _wait_for_traces(run, directory, count):
+    """On a busy machine processes may take long to begin."""
+    latest = time.monotonic() + SECONDS
+    while run.poll() is None and time.monotonic() < latest and len(list(directory.glob("*.trc"))) < count:
+        time.sleep(0.05)
 
 
 def _end_of(run, seconds):
