@@ -213,14 +213,19 @@ void IndexBuilder::complete(const Call& call)
         owners.push_back({started.live->leaf, started.live});
     });
     if (!owners.empty())
-        m_levels[0].closings.push_back({{.kind = index_form::Item::Kind::closed,
-                                         .position = m_position,
-                                         .trace = m_now->trace,
-                                         .sums = {},
-                                         .state = completion_by(call),
-                                         .inside = {}},
-                                        {m_leaf, m_now},
-                                        std::move(owners)});
+        add_closing(completion_by(call), std::move(owners));
+}
+
+void IndexBuilder::add_closing(State closing, std::vector<Owner> owners)
+{
+    m_levels[0].closings.push_back({{.kind = index_form::Item::Kind::closed,
+                                     .position = m_position,
+                                     .trace = m_now->trace,
+                                     .sums = {},
+                                     .state = std::move(closing),
+                                     .inside = {}},
+                                    {m_leaf, m_now},
+                                    std::move(owners)});
 }
 
 void IndexBuilder::follow_requests(const Call& call, std::size_t part)
@@ -254,14 +259,7 @@ void IndexBuilder::leave_region(const Call& region)
     const LivePointer begun = found->second;
     open.erase(std::next(found).base());
     --begun->open;
-    m_levels[0].closings.push_back({{.kind = index_form::Item::Kind::closed,
-                                     .position = m_position,
-                                     .trace = m_now->trace,
-                                     .sums = {},
-                                     .state = end_of_region(region),
-                                     .inside = {}},
-                                    {m_leaf, m_now},
-                                    {{begun->leaf, begun}}});
+    add_closing(end_of_region(region), {{begun->leaf, begun}});
 }
 
 void IndexBuilder::add_part(const Call& call, const Totals& totals)

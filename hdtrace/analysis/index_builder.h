@@ -101,6 +101,8 @@ class IndexBuilder : EventVisitor {
     bool is_block_full() const;
     void complete(const Call& call);
     void follow_requests(const Call& call, std::size_t part);
+    /// What the current state ends of the owners.
+    void add_closing(State closing, std::vector<Owner> owners);
     void leave_region(const Call& region);
     void add_part(const Call& call, const Totals& totals);
     void hold(const LivePointer& live);

@@ -54,10 +54,6 @@ def check_same(path, calls, selections=({},), intervals=25):
         assert sums(path, len(wanted), **selection) == as_read, (selection, calls)
 
 
-def lines(states):
-    return "".join(states)
-
-
 @pytest.mark.parametrize("calls", [1, 2, 3, 7])
 def test_receives_that_come_in_later_blocks(tmp_path, calls):
     check_same(write_project(tmp_path, RECEIVES, RECEIVES + call("Barrier", 20)), calls, ({}, {"name": ["Irecv"]}, {"rank": [1]}), 60)
@@ -90,14 +86,14 @@ def test_a_real_program(heat, tmp_path):
 
 
 def project_with_index(folder):
-    path = write_project(folder, RECEIVES * 1 + call("Barrier", 20), RECEIVES)
+    path = write_project(folder, RECEIVES + call("Barrier", 20), RECEIVES)
     run_well("index", "--calls", 2, path)
     return path
 
 
 def test_sums_of_an_interval_are_the_difference_of_two(tmp_path):
     """Of counts and times; what an Irecv got is known only once it came."""
-    path = write_project(tmp_path, lines(call("Barrier", time) + call("Bcast", time + 1) for time in range(1, 100, 2)))
+    path = write_project(tmp_path, "".join(call("Barrier", time) + call("Bcast", time + 1) for time in range(1, 100, 2)))
     run_well("index", "--calls", 4, path)
 
     def until(end):
