@@ -1,6 +1,7 @@
 // input_folder.h - the bytes of a fuzzer as files, for readers that take paths.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,16 @@ namespace hdtrace::fuzz {
 inline std::string_view as_text(const std::uint8_t* data, std::size_t size)
 {
     return {reinterpret_cast<const char*>(data), size};
+}
+
+/// What comes before the next line `%%`, which is removed with it.
+inline std::string_view take_part(std::string_view& text)
+{
+    constexpr std::string_view separator = "\n%%\n";
+    const std::size_t end = std::min(text.find(separator), text.size());
+    const std::string_view part = text.substr(0, end);
+    text.remove_prefix(std::min(text.size(), end + separator.size()));
+    return part;
 }
 
 /// A folder in memory that is gone after the program.

@@ -19,7 +19,6 @@
 namespace hdtrace::merger {
 namespace {
 
-constexpr std::string_view separator = "\n%%\n";
 constexpr std::size_t most_processes = 4;
 /// Larger programs take too long to write.
 constexpr std::int64_t most_members = 20'000;
@@ -38,14 +37,10 @@ class SerializingReader : public InputReader {
 std::vector<std::string> write_processes(const fuzz::InputFolder& folder, std::string_view text)
 {
     std::vector<std::string> paths;
-    while (paths.size() < most_processes) {
-        const std::size_t end = std::min(text.find(separator), text.size());
+    do {
         const std::string name = "app_host_" + std::to_string(paths.size()) + "_0.info";
-        paths.push_back(folder.write(name, text.substr(0, end)));
-        if (end == text.size())
-            break;
-        text.remove_prefix(end + separator.size());
-    }
+        paths.push_back(folder.write(name, fuzz::take_part(text)));
+    } while (!text.empty() && paths.size() < most_processes);
     return paths;
 }
 

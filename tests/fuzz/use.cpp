@@ -17,17 +17,8 @@
 namespace hdtrace::exporter {
 namespace {
 
-constexpr std::string_view separator = "\n%%\n";
 /// Larger programs take too long to write.
 constexpr std::int64_t most_processes = 64;
-
-std::string_view take_part(std::string_view& text)
-{
-    const std::size_t end = std::min(text.find(separator), text.size());
-    const std::string_view part = text.substr(0, end);
-    text.remove_prefix(std::min(text.size(), end + separator.size()));
-    return part;
-}
 
 /// Only beside the project.
 void write_traces(const fuzz::InputFolder& folder, const Project& project, std::string_view text)
@@ -35,7 +26,7 @@ void write_traces(const fuzz::InputFolder& folder, const Project& project, std::
     for (const std::string& path : project.trace_paths()) {
         const std::string name = std::filesystem::path(path).filename();
         if (!text.empty() && path == folder.path_of(name))
-            folder.write(name, take_part(text));
+            folder.write(name, fuzz::take_part(text));
     }
 }
 
@@ -81,7 +72,7 @@ template <class Use> void use_or_refuse(Use use)
 
 void use_all(const fuzz::InputFolder& folder, std::string_view text)
 {
-    const std::string path = folder.write("app.proj", take_part(text));
+    const std::string path = folder.write("app.proj", fuzz::take_part(text));
     const Project project = read_project(path);
     check_processes(project);
     if (project.process_count > most_processes)
