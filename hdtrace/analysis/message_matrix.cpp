@@ -14,6 +14,12 @@ Selection rows_of(const Project& project, Selection selection)
     return selection;
 }
 
+void add_to(MessageMatrix::Cell& sum, const MessageMatrix::Cell& cell)
+{
+    sum.messages += cell.messages;
+    sum.bytes = saturated_sum(sum.bytes, cell.bytes);
+}
+
 } // namespace
 
 MessageMatrix::MessageMatrix(std::shared_ptr<const OpenedProject> project, Selection selection)
@@ -60,9 +66,7 @@ void MessageMatrix::add(std::int64_t sender, const SummedCalls& row)
         m_not_apart += row.calls;
     if (!receiver || row.is_rest)
         return;
-    Cell& cell = m_cells[{sender, *receiver}];
-    cell.messages += row.calls;
-    cell.bytes = saturated_sum(cell.bytes, row.sent);
+    add({sender, *receiver}, row.call, {row.calls, row.sent});
 }
 
 std::vector<MissingEnd> MessageMatrix::missing() const
@@ -77,9 +81,23 @@ void MessageMatrix::sent(const Call& call, const Operation& send)
     const std::int64_t receiver = send.call->integer("toRank").value_or(proc_null);
     if (receiver == proc_null || !m_rows.interval.counts(call.state.time) || !m_rows.wants(call.state))
         return;
-    Cell& cell = m_cells[{send.rank, receiver}];
-    ++cell.messages;
-    cell.bytes = saturated_sum(cell.bytes, send.call->integer(send.facts->sent_size).value_or(0));
+    add({send.rank, receiver}, *send.call, {1, send.call->integer(send.facts->sent_size).value_or(0)});
+}
+
+void MessageMatrix::add(Pair pair, const Element& call, const Cell& sent)
+{
+    const Communicator* const communicator = m_project->objects.communicator(pair.first, call);
+    const std::ptrdiff_t position =
+        communicator ? communicator - m_project->project.communicators.data() : -1;
+    add_to(m_cells[{pair, position}], sent);
+}
+
+std::map<MessageMatrix::Pair, MessageMatrix::Cell> MessageMatrix::cells_of_pairs() const
+{
+    std::map<Pair, Cell> pairs;
+    for (const auto& [channel, cell] : m_cells)
+        add_to(pairs[channel.pair], cell);
+    return pairs;
 }
 
 } // namespace hdtrace

@@ -15,7 +15,7 @@ namespace hdtrace {
 
 /// Counts the messages that processes send, each where it is started, and their bytes. What collective
 /// operations and accesses to windows move is not in it. Memory grows with the pairs of processes that
-/// communicate.
+/// communicate, on each communicator.
 class MessageMatrix : EventVisitor {
   public:
     struct Cell {
@@ -23,6 +23,12 @@ class MessageMatrix : EventVisitor {
         std::int64_t bytes = 0;
     };
     using Pair = std::pair<std::int64_t, std::int64_t>; ///< the ranks of sender and receiver
+    struct Channel {
+        Pair pair;
+        std::int64_t communicator = -1; ///< position in Project::communicators; -1 is unknown
+
+        auto operator<=>(const Channel&) const = default;
+    };
 
     /// @p selection: of the calls that start them, each in the interval in which it begins. Throws OpenError,
     /// ReadError.
@@ -33,7 +39,9 @@ class MessageMatrix : EventVisitor {
     /// Reads up to so many states of the top level; false at the end. Throws ReadError.
     bool read(std::size_t states);
 
-    const std::map<Pair, Cell>& cells() const { return m_cells; }
+    const std::map<Channel, Cell>& cells() const { return m_cells; }
+    /// On all communicators together.
+    std::map<Pair, Cell> cells_of_pairs() const;
     /// Calls of which the sums of a run without traces only tell the name; they are in no cell.
     std::int64_t not_apart() const { return m_not_apart; }
     std::vector<MissingEnd> missing() const;
@@ -42,6 +50,7 @@ class MessageMatrix : EventVisitor {
     void add_sums(const TraceFile& trace);
     void add(std::int64_t sender, const SummedCalls& row);
     void sent(const Call& call, const Operation& send) override;
+    void add(Pair pair, const Element& call, const Cell& sent);
 
     std::shared_ptr<const OpenedProject> m_project;
     Selection m_rows; ///< what is counted of the states of a trace
@@ -51,7 +60,7 @@ class MessageMatrix : EventVisitor {
     std::vector<MissingEnd> m_missing_sums;
     std::int64_t m_not_apart = 0;
     EventWalk m_walk{{this}};
-    std::map<Pair, Cell> m_cells;
+    std::map<Channel, Cell> m_cells;
 };
 
 } // namespace hdtrace

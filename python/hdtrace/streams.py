@@ -177,7 +177,11 @@ class Calls(_Tabular):
         return Statistics(self._project, self._selection, [list(by) for by in tables], counters)
 
     def message_matrix(self) -> MessageMatrix:
-        """How many messages and bytes went from each process to each other, which is read like statistics()."""
+        """How many messages and bytes went from each process to each other, which is read like statistics().
+
+        Its cells() are (sender, receiver, messages, bytes); cells_by_communicator() have the communicator behind the receiver, by its position in
+        Project.communicators, -1 where it is unknown, as of what persistent requests sent in a run with --statistics-only.
+        """
         return MessageMatrix(self._project, self._selection)
 
     def to_dask(self) -> dask.dataframe.DataFrame:

@@ -231,6 +231,28 @@ def test_the_matrix_shows_who_waits_for_whom(page_of, tmp_path):
     assert page.ask("document.querySelector('#panel-communication [role=status]').textContent") == "Rank 1 waits for rank 0: 2 s"
 
 
+def test_the_matrix_is_of_one_communicator_if_wished(page_of, tmp_path):
+    """Eight bytes on the world, six times as much the other way on a communicator named LINE."""
+    message = "<{call} size='{size}' count='2' tid='0' cid='{cid}' {peer} time='{begin}' end='{begin}.5' />\n"
+    send = message.format(call="Send", size=8, cid=0, peer="toRank='1' toTag='1'", begin=1) + message.format(call="Recv", size=48, cid=1, peer="fromRank='1' fromTag='1'", begin=2)
+    receive = message.format(call="Recv", size=8, cid=0, peer="fromRank='0' fromTag='1'", begin=1) + message.format(call="Send", size=48, cid=1, peer="toRank='0' toTag='1'", begin=2)
+    project = write_project(tmp_path, send, receive)
+    members = "".join(f'<Rank global="{rank}" local="{rank}" cid="1"/>' for rank in (0, 1))
+    project.write_text(project.read_text().replace("</CommunicatorList>", f'<Communicator name="LINE" uid="L">{members}</Communicator></CommunicatorList>'))
+    page = page_of(project, "communication")
+    page.wait_for("document.querySelector('#panel-communication select') !== null")
+    choice = "document.querySelectorAll('#panel-communication select')[1]"
+    assert page.ask(f"[...{choice}.options].map(one => one.value)") == ["all communicators", "LINE", "WORLD"]
+    said = []
+    for name in ("all communicators", "LINE", "WORLD"):
+        page.ask(f"(choice => {{ choice.value = '{name}'; choice.dispatchEvent(new Event('change')); }})({choice})")
+        x, y, width = page.ask("(({x, y, width}) => [x, y, width])(document.querySelector('.matrix').getBoundingClientRect())")
+        for row, column in ((0, 1), (1, 0)):
+            page.mouse("mouseMoved", x + width * (1 + 2 * column) / 4, y + width * (1 + 2 * row) / 4)
+            said.append(page.ask("document.querySelector('#panel-communication [role=status]').textContent").split(": ")[1])
+    assert said == ["8 B", "48 B", "nothing", "48 B", "8 B", "nothing"]
+
+
 def test_messages_between_hosts_are_told(page_of, tmp_path):
     """Two processes, each on a host of its own."""
     message, larger = "size='8' count='2' tid='0' cid='0'", "size='16' count='4' tid='0' cid='0'"

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from .._hdtrace import CALL_CLASSES, WAIT_KINDS, CallSite, Explanation, TimelineReader
+from .._hdtrace import CALL_CLASSES, WAIT_KINDS, CallSite, Explanation, MessageMatrix, TimelineReader
 from ..analysis import Analysis
 from ..cli import analyze, check
 from ..cli.output import Progress
@@ -82,9 +82,20 @@ class _Rows:
             "time": {by: self.first(rows, f"rows of time by {by}") for by, rows in all_of_it["time"].items()},
         }
 
-    def matrix(self, cells: list[tuple[int, int, int, int]]) -> list[dict[str, int]]:
-        largest = self.first(sorted(cells, key=lambda cell: -cell[3]), "pairs of ranks", "hdtrace stats --matrix bytes", self.most * _CELLS)
-        return [{"from": sender, "to": peer, "messages": messages, "bytes": size} for sender, peer, messages, size in largest]
+    def matrix(self, matrix: MessageMatrix) -> list[dict[str, int]]:
+        cells = self._largest(matrix.cells(), "pairs of ranks", "hdtrace stats --matrix bytes")
+        return [{"from": sender, "to": peer, "messages": messages, "bytes": size} for sender, peer, messages, size in cells]
+
+    def matrix_by_communicator(self, matrix: MessageMatrix) -> list[dict[str, int]]:
+        """Empty if all messages are on the same one."""
+        cells = matrix.cells_by_communicator()
+        if len({communicator for _, _, communicator, _, _ in cells}) < 2:
+            return []
+        cells = self._largest(cells, "pairs of ranks on a communicator", "message_matrix() in Python")
+        return [{"from": sender, "to": peer, "communicator": number, "messages": messages, "bytes": size} for sender, peer, number, messages, size in cells]
+
+    def _largest(self, cells: list[Any], what: str, all_have: str) -> list[Any]:
+        return self.first(sorted(cells, key=lambda cell: -cell[-1]), what, all_have, self.most * _CELLS)
 
 
 def _about(project: Project) -> list[tuple[str, str]]:
@@ -120,7 +131,7 @@ class _Traces:
         self.lanes = list(self.timeline.lanes)
         self.gatherings, self.gathering_names = self.timeline.gatherings()
         self.findings = [asdict(one) for one in check.find(project, project.checker(), schemas=False)]
-        self.matrix = read_all(project.calls().message_matrix()).cells()
+        self.matrix = read_all(project.calls().message_matrix())
 
 
 def _facts(read: _Traces, rows: _Rows) -> dict[str, Any]:
@@ -139,6 +150,7 @@ def _facts(read: _Traces, rows: _Rows) -> dict[str, Any]:
         "findings": findings,
         "kinds": {name: {"title": kind.title, "means": kind.means, "do": kind.what_to_do} for name, kind in check.KINDS.items() if name in kinds},
         "matrix": rows.matrix(read.matrix),
+        "matrix_by_communicator": rows.matrix_by_communicator(read.matrix),
         "objects": objects.describe(project, rows.most, rows.notes),
         "classes": CALL_CLASSES,
         "wait_kinds": WAIT_KINDS,

@@ -5,20 +5,38 @@ import { table } from "../table.js";
 
 const SIZE = 520;
 
-/** What the matrix can show: its cells are { from, to, value }. */
-function kindsOf(run) {
-  const messages = (key) => run.matrix.map((one) => ({ from: one.from, to: one.to, value: one[key] }));
+const ALL = "all communicators";
+
+/** What the matrix can show, on a communicator or on all: its cells are { from, to, value }. */
+function kindsOf(run, communicator) {
+  const isAll = communicator === ALL;
+  const sent = isAll ? run.matrix : run.matrix_by_communicator.filter((one) => nameOf(run, one.communicator) === communicator);
+  const waits = run.analysis.wait_states.filter((one) => one.cause && (isAll || one.communicator === communicator));
+  const messages = (key) => sent.map((one) => ({ from: one.from, to: one.to, value: one[key] }));
   return {
     bytes: { cells: messages("bytes"), text: bytes, says: "sends to" },
     messages: { cells: messages("messages"), text: (value) => `${count(value)} messages`, says: "sends to" },
-    waiting: { cells: waitingCells(run), text: (value) => duration(value), says: "waits for" },
+    waiting: { cells: waitingCells(waits), text: (value) => duration(value), says: "waits for" },
   };
 }
 
-function waitingCells(run) {
+function nameOf(run, communicator) {
+  return run.communicators[communicator]?.name ?? "an unknown one";
+}
+
+/** On which messages were sent, the one with most bytes first; none if there is but one. */
+function communicatorsOf(run) {
+  const sums = new Map();
+  for (const one of run.matrix_by_communicator) {
+    const name = nameOf(run, one.communicator);
+    sums.set(name, (sums.get(name) ?? 0) + one.bytes);
+  }
+  return [...sums].sort((one, other) => other[1] - one[1]).map(([name]) => name);
+}
+
+function waitingCells(waits) {
   const cells = new Map();
-  for (const one of run.analysis.wait_states) {
-    if (!one.cause) continue;
+  for (const one of waits) {
     const key = `${one.rank} ${one.cause.rank}`;
     const cell = cells.get(key) ?? { from: one.rank, to: one.cause.rank, value: 0 };
     cell.value += one.seconds * 1e9;
@@ -41,27 +59,31 @@ function drawMatrix(canvas, run, cells) {
   return most;
 }
 
+function choiceOf(names, label, onchange) {
+  return element("select", { "aria-label": label, onchange }, names.map((name) => element("option", { value: name }, name)));
+}
+
 function matrix(run) {
-  const kinds = kindsOf(run);
-  let kind = kinds.bytes;
+  let kind;
   const canvas = element("canvas", { class: "matrix", role: "img", "aria-label": "Matrix of processes: rows send to columns, or wait for them" });
   const words = element("p", { class: "note", role: "status" });
-  const show = (name) => {
-    kind = kinds[name];
+  const show = () => {
+    kind = kindsOf(run, on.value)[what.value];
     const most = drawMatrix(canvas, run, kind.cells);
-    const what = kind.cells.length ? `Darkest: ${kind.text(most)}; the scale is logarithmic.` : "There is nothing of that.";
-    words.textContent = `The process of a row ${kind.says} that of a column; rank 0 is at the top left. ${what}`;
+    const darkest = kind.cells.length ? `Darkest: ${kind.text(most)}; the scale is logarithmic.` : "There is nothing of that.";
+    words.textContent = `The process of a row ${kind.says} that of a column; rank 0 is at the top left. ${darkest}`;
   };
+  const what = choiceOf(Object.keys(kindsOf(run, ALL)), "What the matrix shows", show);
+  const communicators = communicatorsOf(run);
+  const on = choiceOf([ALL, ...communicators], "On which communicator", show);
   canvas.addEventListener("pointermove", (event) => {
     const cell = canvas.getBoundingClientRect().width / run.processes;
     const [to, from] = [Math.floor(event.offsetX / cell), Math.floor(event.offsetY / cell)];
     const one = kind.cells.find((each) => each.from === from && each.to === to);
     words.textContent = `Rank ${from} ${kind.says} rank ${to}: ${one ? kind.text(one.value) : "nothing"}`;
   });
-  const options = Object.keys(kinds).map((name) => element("option", { value: name }, name));
-  const choice = element("select", { "aria-label": "What the matrix shows", onchange: (event) => show(event.target.value) }, options);
-  show("bytes");
-  return element("div", {}, choice, element("div", { class: "scroll" }, canvas), words);
+  show();
+  return element("div", {}, what, communicators.length ? element("span", {}, " on ", on) : null, element("div", { class: "scroll" }, canvas), words);
 }
 
 /** What stays on a host, and what goes between hosts. */
