@@ -6,10 +6,12 @@ import fcntl
 import os
 import re
 import struct
+import time
 import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 from .project import MergeWarning, Project
@@ -17,11 +19,28 @@ from .project import MergeWarning, Project
 _TAIL = 1 << 16  # bytes at the end of a trace that are looked at
 _TRACE = re.compile(r"_(\d+)_(\d+)\.trc(\.\d)?$")
 _START = re.compile(rb"timeAdjustment='(\d+)'")
+_SIZE = re.compile(rb"<\w+ (?:[^>]* )?size='(\d+)'")  # of a call itself
 _CHANGES = ("time", "end", "unfinished", "polls", "cpu", "threadCpu", "mixed")  # from one poll to the next
 _DIFFERS = re.compile(rf" (?:{'|'.join(_CHANGES)})='[^']*'".encode())
 _HIDDEN = (*_CHANGES, "site", "reads", "writes", "wtime", "flag")  # of little use to people here
 _NANOSECONDS = 1_000_000_000
+_RATES_OVER = 10 * _NANOSECONDS
+_LATE = 2 * _NANOSECONDS  # calls that have returned stand in the trace after so long, unless HDTRACE_FLUSH_SECONDS is longer
 _LOCK = "@hhqqi0q"  # struct flock on 64-bit systems: type, whence, start, length, process
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a thread did in each of the last ten seconds, or of as many as the end of its trace tells.
+
+    calls: how many returned
+    sent: bytes of messages to single processes; persistent requests are not in it
+    accessed: bytes that it read from and wrote to files with MPI
+    """
+
+    calls: float = 0.0
+    sent: float = 0.0
+    accessed: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -33,6 +52,7 @@ class Activity:
     since: when it began; of one that has returned, when that was, in nanoseconds since the epoch
     state: "inside" the call, "polls" (the call has found nothing for some time, again and again), "computes" outside of MPI, or "ended"
     site: where it was called, such as "main (app.c:7)"; empty if that is not known
+    rates: what it did lately
     """
 
     rank: int
@@ -41,6 +61,7 @@ class Activity:
     since: int
     state: str
     site: str = ""
+    rates: Rates = Rates()
 
     @property
     def waits(self) -> bool:
@@ -74,6 +95,16 @@ def _found_nothing(element: ElementTree.Element) -> bool:
     return element.get("flag") == "0" or (element.get("unfinished") is None and element.find("Pending") is not None)
 
 
+def _without_nested(line: bytes) -> bytes:
+    """A call without those inside it, which stand before it."""
+    return line.rpartition(b"</Nested>")[2]
+
+
+def _own_size(call: bytes) -> int:
+    found = _SIZE.match(call)
+    return int(found[1]) if found else 0
+
+
 class _Tail:
     """The end of one trace."""
 
@@ -92,13 +123,15 @@ class _Tail:
             file.seek(max(0, size - _TAIL))
             lines = file.read().split(b"\n")
         whole = lines[1:] if size > _TAIL else lines
-        return [line for line in whole if line.startswith(b"<") and line.endswith(b">") and not line.startswith((b"<?", b"<Program", b"</Program", b"<Event"))]
+        return [
+            _without_nested(line) for line in whole if line.startswith(b"<") and line.endswith(b">") and not line.startswith((b"<?", b"<Program", b"</Program", b"<Event"))
+        ]
 
     def _time(self, line: bytes, name: str) -> int:
         found = re.search(rf" {name}='(\d+)\.(\d+)'".encode(), line)
         return (self._origin or 0) + int(found[1]) * _NANOSECONDS + int(found[2]) if found else 0
 
-    def look(self, rank: int, thread: int) -> tuple[Activity, str] | None:
+    def look(self, rank: int, thread: int, now: int) -> tuple[Activity, str] | None:
         """And the number of its site. Nothing if the end is being written just now."""
         lines = self._read()
         if not lines:
@@ -115,7 +148,21 @@ class _Tail:
         asked_since = self._polls_since(lines, last)
         if asked_since is not None:
             state, since = "polls", asked_since
-        return Activity(rank, thread, _words(last), since, state), last.get("site", "")
+        return Activity(rank, thread, _words(last), since, state, rates=self._rates(lines, now)), last.get("site", "")
+
+    def _rates(self, lines: list[bytes], now: int) -> Rates:
+        returned = [line for line in lines if b" unfinished=" not in line]
+        if not returned:
+            return Rates()
+        last = self._time(returned[-1], "end")
+        until = last if now - last < _LATE else now
+        begin = max(until - _RATES_OVER, self._time(returned[0], "time"))
+        seconds = (until - begin) / _NANOSECONDS
+        if seconds <= 0:
+            return Rates()
+        lately = list(takewhile(lambda call: self._time(call, "end") > begin, reversed(returned)))
+        sent, accessed = (sum(_own_size(call) for call in lately if names in call) for names in (b" toRank=", b" fid="))
+        return Rates(len(lately) / seconds, sent / seconds, accessed / seconds)
 
     def _polls_since(self, lines: list[bytes], last: ElementTree.Element) -> int | None:
         """When it began to ask what it asks still; nothing if it does not ask again and again. Before the first line of all that
@@ -162,11 +209,12 @@ class LiveRun:
     def look(self) -> list[Activity]:
         """By rank and thread."""
         found = []
+        now = time.time_ns()
         for rank, thread, path in self._newest():
-            seen = self._tails.setdefault(path, _Tail(path)).look(rank, thread)
+            seen = self._tails.setdefault(path, _Tail(path)).look(rank, thread, now)
             if seen:
                 activity, site = seen
-                found.append(Activity(**{**vars(activity), "site": self._site(rank, site)}))
+                found.append(replace(activity, site=self._site(rank, site)))
         return found
 
     def _site(self, rank: int, number: str) -> str:

@@ -100,6 +100,27 @@ def test_a_run_that_only_waits_goes_on(program, tmp_path):
     assert result.returncode == 0 and "go on" not in result.stderr and "has moved" not in result.stderr
 
 
+def test_calls_with_others_inside(tmp_path):
+    (tmp_path / "app_node_0_0.trc").write_text(
+        "<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='1000' version='1' rank='0' thread='0'>\n"
+        "<Nested><Allreduce cid='1' time='1.000000000' end='2.000000000' /></Nested><Comm_dup cid='0' newcid='1' time='0.500000000' end='3.000000000' />\n")
+    (one,) = json.loads(run(HDTRACE, "watch", "--json", tmp_path).stdout)
+    assert (one["call"], one["state"], one["since"]) == ("Comm_dup cid=0 newcid=1", "computes", 1003 * 10**9)
+
+
+def test_rates_are_those_of_the_last_ten_seconds(tmp_path):
+    """Calls of 15 seconds ago do not count, and the trace goes on while nothing is called."""
+    began = int(time.time()) - 20
+    message = "<Send size='1000' toRank='1' toTag='0' cid='0' count='1000' tid='0' time='{0}.000' end='{0}.500000000' />\n"
+    access = "<Nested><Send size='5' toRank='1' time='14.1' end='14.2' /></Nested><File_write fid='0' size='300' count='300' tid='0' time='14.000000000' end='14.600000000' />\n"
+    (tmp_path / "app_node_0_0.trc").write_text(
+        f"<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='{began}' version='1' rank='0' thread='0'>\n"
+        + message.format(5) * 7 + message.format(14) * 20 + access + "<Recv time='14.700000000' end='16.000000000' unfinished='1' />\n")
+    (one,) = json.loads(run(HDTRACE, "watch", "--json", tmp_path).stdout)
+    assert one["rates"] == {"calls": 2.1, "sent": 2000, "accessed": 30}
+    assert "2 calls, 2.00 kB sent and 30 B of files accessed in a second" in run(HDTRACE, "watch", "--once", tmp_path).stdout
+
+
 def test_the_view_ends_with_the_run(program, tmp_path):
     folder = tmp_path / "trace"
     assert run(HDTRACE, "record", "--quiet", "-o", folder, MPIRUN, "-n", "2", program, "none").returncode == 0

@@ -14,7 +14,7 @@ from typing import Any
 
 from .._hdtrace import printable
 from ..live import Activity, LiveRun
-from .output import UsageError, duration, print_json, table
+from .output import UsageError, duration, print_json, size, table
 from ..report.document import watch_html
 from ..report.server import Answer, PageServer
 from .stuck import Watch, rank_list, stuck_lines
@@ -22,6 +22,7 @@ from .view import serve
 
 _CLEAR = "\x1b[H\x1b[2J"
 _WHAT = {"inside": "in", "polls": "polls", "computes": "computes since", "ended": "ended after"}
+_HEADS = ["ranks", "what", "for", "calls/s", "call", "where"]
 _MOST_ROWS = 40
 _MOST_PAGE_ROWS = 500
 
@@ -33,16 +34,22 @@ def _rows(activities: Sequence[Activity], until: int) -> Iterable[list[object]]:
         groups.setdefault((one.state, one.call, one.site), []).append(one)
     for (state, call, site), members in sorted(groups.items(), key=lambda group: min(one.since for one in group[1])):
         longest, shortest = (duration(max(0, until - since)) for since in (min(one.since for one in members), max(one.since for one in members)))
-        yield [rank_list([one.rank for one in members]), _WHAT[state], longest if longest == shortest else f"{shortest} to {longest}", call or "(nothing yet)", site]
+        calls = sum(one.rates.calls for one in members)
+        yield [rank_list([one.rank for one in members]), _WHAT[state], longest if longest == shortest else f"{shortest} to {longest}", f"{calls:,.0f}", call or "(nothing yet)", site]
+
+
+def _rates(activities: Sequence[Activity]) -> str:
+    calls, sent, accessed = (sum(getattr(one.rates, name) for one in activities) for name in ("calls", "sent", "accessed"))
+    return f"{calls:,.0f} calls, {size(round(sent))} sent and {size(round(accessed))} of files accessed in a second"
 
 
 def _view(folder: Path, activities: Sequence[Activity]) -> str:
     rows = list(_rows(activities, time.time_ns()))
     ranks = {one.rank for one in activities}
     waiting = {one.rank for one in activities if one.waits}
-    head = f"{folder}: {len(ranks)} processes, {len(waiting)} inside MPI, at {time.strftime('%H:%M:%S')}\n"
+    head = f"{folder}: {len(ranks)} processes, {len(waiting)} inside MPI, at {time.strftime('%H:%M:%S')}\n{_rates(activities)}\n"
     more = f"and {len(rows) - _MOST_ROWS} more rows\n" if len(rows) > _MOST_ROWS else ""
-    return head + table(["ranks", "what", "for", "call", "where"], rows[:_MOST_ROWS]) + more
+    return head + table(_HEADS, rows[:_MOST_ROWS], _HEADS[3:4]) + more
 
 
 def _has_ended(activities: Sequence[Activity]) -> bool:
@@ -56,7 +63,7 @@ class _Page:
         self._watch = watch
         self._every = every
         self._html = watch_html().encode()
-        self._known: dict[str, Any] = {"folder": str(folder), "processes": [], "rows": [], "stuck": None, "has_ended": False, "problem": ""}
+        self._known: dict[str, Any] = {"folder": str(folder), "processes": [], "rates": "", "heads": _HEADS, "rows": [], "stuck": None, "has_ended": False, "problem": ""}
 
     def follow(self) -> None:
         while not self._known["has_ended"]:
@@ -72,6 +79,7 @@ class _Page:
         self._known = self._known | {
             "time": time.strftime("%H:%M:%S"),
             "processes": [[one.rank, one.state] for one in activities],
+            "rates": _rates(activities),
             "rows": list(_rows(activities, time.time_ns()))[:_MOST_PAGE_ROWS],
             "stuck": now and asdict(now),
             "has_ended": _has_ended(activities),

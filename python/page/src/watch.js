@@ -13,15 +13,13 @@ function processes(all) {
   return [element("div", { class: "processes", role: "img", "aria-label": `${all.length} threads` }, all.map(box)), element("ul", { class: "keys" }, known)];
 }
 
-const HEADS = ["ranks", "what", "for", "call", "where"];
-
 function show(now) {
-  const columns = HEADS.map((head, i) => ({ head, value: (row) => row[i] }));
+  const columns = now.heads.map((head, i) => ({ head, value: (row) => row[i] }));
   const stuck = now.stuck;
   document.querySelector("h1").textContent = printable(now.folder);
   document.title = `${printable(now.folder)} - hdtrace watch`;
   document.querySelector("main").replaceChildren(
-    element("p", { class: "note", role: "status" }, now.has_ended ? "All processes have called MPI_Finalize." : `As of ${now.time ?? "…"}.`),
+    element("p", { class: "note", role: "status" }, now.has_ended ? "All processes have called MPI_Finalize." : `As of ${now.time ?? "…"}${now.rates && ": "}${now.rates}.`),
     stuck
       ? element(
           "section",
@@ -31,7 +29,7 @@ function show(now) {
         )
       : "",
     figure("Processes", "Each box is a thread that called MPI, with its rank. Boxes with a thick border are in a call, dashed ones ask again and again whether something has happened, filled ones compute, and struck ones have ended.", ...processes(now.processes)),
-    figure("What they are in", "Processes that are in the same call are one row; who is in it longest comes first.", table(columns, now.rows, { caption: "calls", search: false })),
+    figure("What they are in", "Processes that are in the same call are one row; who is in it longest comes first. How many calls they made lately in each second, all together, is told beside it.", table(columns, now.rows, { caption: "calls", search: false })),
   );
 }
 
