@@ -49,6 +49,17 @@ def test_a_process_that_waits_for_itself_and_one_that_ended(page_of, tmp_path):
     assert "rank 1 has ended" in page.ask("document.querySelector('.graph').textContent")
 
 
+@pytest.mark.parametrize("awaited", [[1, 1, 1, 1], [1, 0, 0, 1, 0], [rank // 2 for rank in range(12)]])
+def test_boxes_of_a_deadlock_do_not_overlap(page_of, tmp_path, awaited):
+    lines = ["<Recv cid='0' fromRank='{}' fromTag='7' time='1' end='9' unfinished='1' />\n".format(rank) for rank in awaited]
+    page = page_of(write_project(tmp_path, *lines), "checks")
+    boxes = page.ask("[...document.querySelectorAll('.graph rect')].map(one => one.getBoundingClientRect()).map(one => [one.left, one.right, one.top, one.bottom])")
+    assert len(boxes) == len(awaited)
+    for number, (left, right, top, bottom) in enumerate(boxes):
+        for other in boxes[:number]:
+            assert right < other[0] or left > other[1] or bottom < other[2] or top > other[3]
+
+
 def test_a_large_deadlock_is_drawn_in_part(page_of, tmp_path):
     ranks = 60
     lines = ["<Recv cid='0' fromRank='{}' fromTag='7' time='1' end='9' unfinished='1' />\n".format((rank + 1) % ranks) for rank in range(ranks)]

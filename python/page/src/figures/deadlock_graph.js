@@ -6,7 +6,7 @@ import { table } from "../table.js";
 const MOST_TOLD = 8; // processes whose boxes have room for what they are in
 const MOST_DRAWN = 40;
 const ROOM = 8; // around the drawing
-const LETTERS = 36; // in a line of a box
+const LETTERS = 33; // in a line of a box
 
 let drawings = 0; // of the page: their arrow heads have names
 
@@ -20,20 +20,29 @@ function nodesOf(waiting) {
   return [...waiting, ...gone.map((rank) => ({ rank, awaits: [], hasEnded: true }))].slice(0, MOST_DRAWN);
 }
 
-/** Who waits for each other in the middle, the others around them. */
+/** Who waits for each other in the middle, the others around them; by rank. */
 function place(nodes, size) {
   const isInside = nodes.some((one) => one.in_circle) ? (one) => one.in_circle : (one) => !one.hasEnded;
   const inside = nodes.filter(isInside);
   const outside = nodes.filter((one) => !isInside(one));
   const rings = [[inside, inside.length > 1 ? 1 : 0], [outside, inside.length > 1 ? 2 : 1]];
-  const least = Math.max((inside.length * size.width) / 5, (outside.length * size.width) / 10, size.width * 0.85);
-  const places = new Map();
-  for (const [ring, factor] of rings)
-    ring.forEach((one, i) => {
-      const angle = Math.PI * ((2 * (i + (factor > 1 ? 0.5 : 0))) / ring.length + (ring.length === 2 ? 1 : -0.5));
-      places.set(one.rank, [Math.cos(angle) * least * factor, Math.sin(angle) * Math.max(least * 0.5, size.height * 1.6) * factor]);
-    });
+  let places;
+  for (let radius = size.width * 0.85; !places || [...places.values()].some((one, i, all) => all.slice(0, i).some((other) => areClose(one, other, size))); radius *= 1.1)
+    places = new Map(rings.flatMap(([ring, factor]) => onRing(ring, radius * factor, factor > 1 ? 0.5 : 0)));
   return places;
+}
+
+/** An ellipse, since boxes are wider than high. */
+function onRing(ring, radius, turn) {
+  return ring.map((one, i) => {
+    const angle = Math.PI * ((2 * (i + turn)) / ring.length + (ring.length === 2 ? 1 : -0.5));
+    return [one.rank, [Math.cos(angle) * radius, Math.sin(angle) * radius * 0.5]];
+  });
+}
+
+/** Whether there is no room for an arrow between two boxes, also one that leads back to its own box. */
+function areClose([x, y], [otherX, otherY], size) {
+  return Math.abs(x - otherX) < size.width + ROOM * 3 && Math.abs(y - otherY) < size.height * 1.85;
 }
 
 /** Where a line from the middle of a box to another point leaves the box. */
@@ -77,7 +86,7 @@ function drawing(waiting) {
   const places = place(nodes, size);
   const [xs, ys] = [0, 1].map((axis) => [...places.values()].map((one) => one[axis]));
   const [left, top] = [Math.min(...xs) - size.width / 2 - ROOM, Math.min(...ys) - size.height / 2 - ROOM - 45];
-  const [width, height] = [Math.max(...xs) + size.width / 2 + ROOM - left, Math.max(...ys) + size.height / 2 + ROOM - top];
+  const [width, height] = [Math.max(...xs) + size.width / 2 + ROOM - left, Math.max(...ys) + size.height / 2 + ROOM * 4 - top];
   const edges = nodes.flatMap((one) => one.awaits.filter((rank) => places.has(rank)).map((rank) => arrow(places.get(one.rank), places.get(rank), size, one.any, id)));
   const head = drawn("defs", {}, drawn("marker", { id, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 8, markerHeight: 8, orient: "auto" }, drawn("path", { d: "M0 0 L10 5 L0 10 z" })));
   const label = `Graph of ${nodes.length} processes: each arrow leads from one that waits to whom it waits for. The table below tells the same.`;
