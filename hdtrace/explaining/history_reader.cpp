@@ -50,6 +50,7 @@ HistoryReader::HistoryReader(std::shared_ptr<const OpenedProject> project, TimeI
       m_file_uses(*m_project, m_interval)
 {
     m_collectives.follow_objects();
+    m_collectives.keep_arguments(CollectiveMatcher::Keep::neighbourhoods);
     for (const TraceFile& trace : m_project->traces) {
         const auto number = static_cast<std::uint32_t>(m_history.timelines.size());
         if (m_timelines.try_emplace({trace.rank, trace.thread}, number).second)
@@ -275,6 +276,8 @@ void HistoryReader::add_collective(const Collective& collective)
     const bool is_whole = collective.calls.size() == communicator.members.size();
     if (!kind || !is_whole || is_intercommunicator(communicator))
         return;
+    if (facts_of(*kind).awaited == Awaited::sources)
+        return add_neighbours(collective);
     Gathering gathering{*kind, position_in(m_project->project.communicators, communicator), -1, {}};
     gathering.members.reserve(collective.calls.size());
     for (const CollectiveCall& call : collective.calls) {
@@ -283,6 +286,18 @@ void HistoryReader::add_collective(const Collective& collective)
         add_member(gathering, call.rank, call.thread, call.start);
     }
     add_gathering(std::move(gathering), communicator);
+}
+
+void HistoryReader::add_neighbours(const Collective& collective)
+{
+    std::unordered_map<std::int64_t, StepId> starts; // by rank
+    for (const CollectiveCall& call : collective.calls)
+        if (const auto start = find(call.rank, call.thread, call.start))
+            starts[call.rank] = *start;
+    for (const CollectiveCall& call : collective.calls)
+        for (const std::int64_t source : sources_of(call))
+            if (source != call.rank && starts.contains(call.rank) && starts.contains(source))
+                m_neighbours.push_back({starts[call.rank], starts[source], WaitKind::wait_at_neighbours});
 }
 
 // All processes of a world begin and end MPI together.
@@ -318,7 +333,23 @@ void HistoryReader::end_gatherings()
                 member.end = end->second;
                 member.has_ended = true;
             }
-    m_ends.clear();
+}
+
+// Nobody waits for a neighbour whose data is empty: libraries may return before it comes.
+void HistoryReader::end_neighbours()
+{
+    for (std::size_t i = 0; i < m_neighbours.size(); ++i) {
+        Need need = m_neighbours[i];
+        if (m_history.place(need.call).call->progress != CallProgress::blocking) {
+            const auto end = m_ends.find(need.call);
+            if (end == m_ends.end())
+                continue;
+            need.call = end->second;
+        }
+        if (m_history.step(need.call).end >= m_history.step(need.of).begin)
+            m_needs.push_back(need);
+    }
+    m_neighbours = {};
 }
 
 void HistoryReader::sort_needs()
@@ -336,6 +367,8 @@ void HistoryReader::finish()
     m_messages.finish();
     m_collectives.finish();
     end_gatherings();
+    end_neighbours();
+    m_ends.clear();
     m_epochs.add_needs(m_history);
     sort_needs();
     add_lives();

@@ -65,11 +65,13 @@ class HistoryReader : EventVisitor {
     void add_collective(const Collective& collective);
     void add_member(Gathering& gathering, std::int64_t rank, std::int64_t thread, std::int64_t start);
     void add_gathering(Gathering gathering, const Communicator& communicator);
+    void add_neighbours(const Collective& collective);
     void add_synchronous(const SynchronousSend& send);
     void add_border(const TraceFile& trace, std::int64_t time, std::int32_t region);
     void add_step(std::uint32_t timeline, Place place, std::int64_t begin, std::int64_t end);
     void add_lives();
     void end_gatherings();
+    void end_neighbours();
     void sort_needs();
     void finish();
 
@@ -90,6 +92,8 @@ class HistoryReader : EventVisitor {
     std::vector<std::int32_t> m_regions;                                        ///< by path of the walk
     ByRequest<StepId> m_received; ///< which call completed a receive whose message is not known yet
     ByRequest<SynchronousSend> m_synchronous;
+    Series<Need>
+        m_neighbours; ///< needs of the calls that started operations, not of those that complete them
     std::map<StepId, StepId> m_ends; ///< which call completed what another one started collectively
     WindowEpochs m_epochs;
     MessageMatcher m_messages;

@@ -324,6 +324,7 @@ class Replay {
             }
             return latest;
         }
+        case Awaited::sources: // needs tell of them
         case Awaited::nobody:
             break;
         }

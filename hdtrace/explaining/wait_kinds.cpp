@@ -25,6 +25,7 @@ constexpr WaitKindFacts kinds[wait_kind_count] = {
     {"lock-contention"},
     {.name = "wait-at-init", .awaited = Awaited::all, .may_return_early = true},
     {.name = "wait-at-finalize", .awaited = Awaited::all, .may_return_early = true},
+    {"wait-at-neighbours", Awaited::sources},
 };
 
 } // namespace
@@ -57,7 +58,8 @@ std::optional<WaitKind> wait_kind_of(const CallFacts& call)
         return WaitKind::wait_at_file;
     case CollectiveKind::window:
         return WaitKind::wait_at_window;
-    case CollectiveKind::neighbourhood: // the trace does not tell who the neighbours are
+    case CollectiveKind::neighbourhood:
+        return WaitKind::wait_at_neighbours;
     case CollectiveKind::none:
         break;
     }

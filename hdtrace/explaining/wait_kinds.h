@@ -32,16 +32,18 @@ enum class WaitKind : std::uint8_t {
     lock_contention,
     wait_at_init,
     wait_at_finalize,
+    wait_at_neighbours,
 };
-constexpr std::size_t wait_kind_count = 20;
+constexpr std::size_t wait_kind_count = 21;
 
 /// Who waits for whom in a collective operation.
 enum class Awaited : std::uint8_t {
     nobody,
-    all,    ///< each member for all others
-    root,   ///< each member for the root
-    others, ///< the root for all others
-    lower,  ///< each member for those with smaller numbers
+    all,     ///< each member for all others
+    root,    ///< each member for the root
+    others,  ///< the root for all others
+    lower,   ///< each member for those with smaller numbers
+    sources, ///< each member for its neighbours that give it data
 };
 
 struct WaitKindFacts {

@@ -104,6 +104,7 @@ class WaitFinder {
                 add_member(gathering.kind, member, *last);
             }
             return;
+        case Awaited::sources: // needs tell of them
         case Awaited::nobody:
             return;
         }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "hdtrace/matching/rank_list.h"
+
 namespace hdtrace {
 namespace {
 
@@ -17,13 +19,32 @@ ArgumentsPointer arguments_of(const State& call, const std::vector<CollectiveCal
     return std::make_shared<CollectiveArguments>(CollectiveArguments{call, call.children});
 }
 
+constexpr std::int64_t most_neighbours = 1 << 20; // ranks beyond are not in projects
+
 } // namespace
+
+std::vector<std::int64_t> sources_of(const CollectiveCall& call)
+{
+    if (const auto sources = call.arguments->call.find("sources"))
+        return ranks_in(*sources, most_neighbours);
+    std::vector<std::int64_t> ranks;
+    for (const Element& child : call.arguments->children)
+        if (child.name == "Recv")
+            ranks.push_back(child.integer("rank").value_or(-1));
+    return ranks;
+}
 
 CollectiveMatcher::CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
                                      std::set<std::int64_t> absent)
     : m_objects(objects), m_collective_objects(objects), m_on_collective(std::move(on_collective)),
       m_absent(std::move(absent))
 {
+}
+
+bool CollectiveMatcher::keeps(const CallFacts& facts) const
+{
+    return m_keep == Keep::all ||
+           (m_keep == Keep::neighbourhoods && facts.collective == CollectiveKind::neighbourhood);
 }
 
 bool CollectiveMatcher::is_followed(const CollectiveObject& object) const
@@ -47,7 +68,7 @@ void CollectiveMatcher::joined(const Call& call)
     calls.push_back({rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
                      volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed(),
                      m_objects.call_site(rank, state),
-                     m_keeps_arguments ? arguments_of(state, calls) : nullptr});
+                     keeps(call.facts) ? arguments_of(state, calls) : nullptr});
     while (sequence.is_complete()) {
         if (!remove_misfit(sequence))
             hand_out_first(sequence);

@@ -41,6 +41,10 @@ struct CollectiveCall {
     std::shared_ptr<const CollectiveArguments> arguments = nullptr; ///< only if they are asked for
 };
 
+/// The processes that give data to a call of a neighbourhood operation, whose arguments were kept, as far as
+/// the trace names them: not those of which it gets nothing.
+std::vector<std::int64_t> sources_of(const CollectiveCall& call);
+
 struct Collective : CollectiveObject {
     std::int64_t number = 0;           ///< of the operation on this object, from 0
     std::vector<CollectiveCall> calls; ///< in the order of time; some are missing if not all members called
@@ -62,8 +66,10 @@ class CollectiveMatcher : public EventVisitor {
 
     void joined(const Call& call) override;
 
-    /// From now on calls have their arguments, too.
-    void keep_arguments() { m_keeps_arguments = true; }
+    /// Of which calls the arguments are kept.
+    enum class Keep { nothing, neighbourhoods, all };
+    /// From now on.
+    void keep_arguments(Keep which) { m_keep = which; }
 
     /// From now on operations on files and windows are matched, too. Not on a file that a process has opened
     /// twice at the same time.
@@ -86,6 +92,7 @@ class CollectiveMatcher : public EventVisitor {
         bool is_complete() const { return !open.empty() && open.front().calls.size() >= callers; }
     };
 
+    bool keeps(const CallFacts& facts) const;
     bool is_followed(const CollectiveObject& object) const;
     Sequence& sequence_of(const CollectiveObject& object);
     static std::vector<CollectiveCall>& calls_of_next(Sequence& sequence, std::int64_t rank);
@@ -99,7 +106,7 @@ class CollectiveMatcher : public EventVisitor {
     CollectiveObjects m_collective_objects;
     OnCollective m_on_collective;
     std::set<std::int64_t> m_absent;
-    bool m_keeps_arguments = false;
+    Keep m_keep = Keep::nothing;
     bool m_follows_objects = false;
     std::map<CollectiveObject, Sequence> m_sequences;
 };

@@ -25,6 +25,8 @@ WAYS = {
     "broadcast": Waiting("late-broadcast", {1, 2, 3}, "Bcast", 0, "Bcast"),
     "scatter": Waiting("late-scatter", {1, 2, 3}, "Scatter", 0, "Scatter"),
     "scan": Waiting("wait-at-prefix", {2, 3}, "Scan", 1, "Scan"),
+    "neighbours": Waiting("wait-at-neighbours", {0, 2}, "Neighbor_allgatherv", 1, "Neighbor_allgatherv"),
+    "neighbours_nonblocking": Waiting("wait-at-neighbours", {0, 2}, "Wait", 1, "Ineighbor_alltoallv"),
     "file": Waiting("wait-at-file", {0, 2, 3}, "File_write_at_all", 1, "File_write_at_all"),
     "post": Waiting("late-post", {0}, ("Win_start", "Win_complete"), 1, "Win_post"),
     "complete": Waiting("early-wait", {0}, "Win_wait", 1, "Win_complete"),
@@ -64,6 +66,15 @@ def test_wait_state(analysis, project, way):
         assert (row["kind"], cause["rank"], cause["call"]) == (kind, late, late_call)
         waited = begins[late, cause["site"].line] - begins[rank, row["site"].line]
         assert (row["count"], row["seconds"]) == (1, pytest.approx(waited / 1e9, abs=1e-9))
+
+
+def test_neighbours_that_only_traces_for_checks_name(trace):
+    waits = {}
+    for for_check in ("0", "1"):
+        _, project = trace("waits", RANKS, "unnamed_neighbours", HDTRACE_FOR_CHECK=for_check)
+        waits[for_check] = longest_waits(project.analyze(), "unnamed_neighbours", ["Neighbor_allgather"])
+    assert not waits["0"] and {rank for rank, row in waits["1"].items() if row["seconds"] > LATE / 4} == {0, 2}
+    assert {row["kind"] for row in waits["1"].values()} == {"wait-at-neighbours"}
 
 
 def test_finalize(analysis):

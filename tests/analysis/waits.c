@@ -168,6 +168,45 @@ static void scan(void)
     MPI_Scan(numbers, numbers + 1, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* Of a ring: each has those before and behind it as neighbours. */
+static MPI_Comm new_ring(void)
+{
+    MPI_Comm ring;
+    const int size = 4, periodic = 1;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+    MPI_Barrier(ring);
+    if (rank == 1) {
+        be_late(100);
+    }
+    return ring;
+}
+
+static void neighbours(void)
+{
+    const int counts[] = {1, 1}, places[] = {0, 1};
+    MPI_Comm ring = new_ring();
+    MPI_Neighbor_allgatherv(numbers, 1, MPI_INT, numbers + 1, counts, places, MPI_INT, ring);
+    MPI_Comm_free(&ring);
+}
+
+static void unnamed_neighbours(void)
+{
+    MPI_Comm ring = new_ring();
+    MPI_Neighbor_allgather(numbers, 1, MPI_INT, numbers + 1, 1, MPI_INT, ring);
+    MPI_Comm_free(&ring);
+}
+
+static void neighbours_nonblocking(void)
+{
+    const int counts[] = {1, 1}, places[] = {0, 1};
+    MPI_Request request;
+    MPI_Comm ring = new_ring();
+    MPI_Ineighbor_alltoallv(numbers, counts, places, MPI_INT, numbers + 2, counts, places, MPI_INT, ring,
+                            &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&ring);
+}
+
 static void file(void)
 {
     MPI_File handle;
@@ -242,15 +281,27 @@ static const struct {
     {                                                                                                        \
 #name, name                                                                                          \
     }
-    WAY(late_sender), WAY(late_sender_nonblocking),
-    WAY(wrong_order), WAY(late_receiver),
-    WAY(probe),       WAY(late_receiver_nonblocking),
-    WAY(barrier),     WAY(allreduce),
-    WAY(iallreduce),  WAY(reduce),
-    WAY(gather),      WAY(broadcast),
-    WAY(scatter),     WAY(scan),
-    WAY(file),        WAY(fence),
-    WAY(post),        WAY(complete),
+    WAY(late_sender),
+    WAY(late_sender_nonblocking),
+    WAY(wrong_order),
+    WAY(late_receiver),
+    WAY(probe),
+    WAY(late_receiver_nonblocking),
+    WAY(barrier),
+    WAY(allreduce),
+    WAY(iallreduce),
+    WAY(reduce),
+    WAY(gather),
+    WAY(broadcast),
+    WAY(scatter),
+    WAY(scan),
+    WAY(neighbours),
+    WAY(neighbours_nonblocking),
+    WAY(unnamed_neighbours),
+    WAY(file),
+    WAY(fence),
+    WAY(post),
+    WAY(complete),
 };
 
 int main(int argc, char** argv)
