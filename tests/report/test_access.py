@@ -86,3 +86,20 @@ def test_paper_has_no_buttons_and_no_scroll_bars(page):
     assert page.ask("[...document.querySelectorAll('#panel-where .scroll')].every(one => getComputedStyle(one).maxHeight === 'none')")
     page.resize(1280, 800)
     page.send("Emulation.setEmulatedMedia", media="")
+
+
+def test_names_of_functions_stay_whole_on_paper(page):
+    """A4 upright without its margins."""
+    page.ask("location.hash = '#where'")
+    page.frames()
+    page.resize(718, 1000)
+    page.send("Emulation.setEmulatedMedia", media="print")
+    page.frames()
+    lines = page.ask("""[...document.querySelectorAll('#panel-where .table tbody tr')].map(row => row.cells[0]).filter(one => one.textContent.startsWith('MPI_')).map(one => {
+        const range = document.createRange();
+        range.selectNodeContents(one);
+        return [one.textContent, new Set([...range.getClientRects()].map(part => part.top)).size];
+    })""")
+    assert lines and all(count == 1 for _, count in lines), lines
+    page.resize(1280, 800)
+    page.send("Emulation.setEmulatedMedia", media="")
