@@ -49,6 +49,13 @@ def test_a_process_that_waits_for_itself_and_one_that_ended(page_of, tmp_path):
     assert "rank 1 has ended" in page.ask("document.querySelector('.graph').textContent")
 
 
+def test_what_several_ranks_do_alike_is_told_once(page_of, tmp_path):
+    never_completed = "<Isend size='4' cid='0' toRank='0' toTag='1' count='1' tid='0' rid='5' time='1' end='2' />\n<Finalize time='8' end='9' />\n"
+    page = page_of(write_project(tmp_path, *[never_completed] * 3), "checks")
+    (told,) = page.ask("[...document.querySelectorAll('.finding')].filter(one => one.textContent.includes('request-not-completed')).map(one => one.textContent)")
+    assert "(3)" in told and told.count("(likewise ranks 1-2)") == 1
+
+
 @pytest.mark.parametrize("awaited", [[1, 1, 1, 1], [1, 0, 0, 1, 0], [rank // 2 for rank in range(12)]])
 def test_boxes_of_a_deadlock_do_not_overlap(page_of, tmp_path, awaited):
     lines = ["<Recv cid='0' fromRank='{}' fromTag='7' time='1' end='9' unfinished='1' />\n".format(rank) for rank in awaited]

@@ -7,7 +7,7 @@ import re
 import sys
 from argparse import Namespace
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -22,6 +22,7 @@ from .sarif import sarif
 from .terminal import OF_SEVERITIES, styled
 
 KINDS = {kind.name: kind for kind in finding_kinds()}  # in the order of the output
+_NOT_WHOLE = ("killed-by-signal", "missing", "cut-off", "no-finalize", "aborted", "unfinished")  # kinds of findings of which others follow
 _ORDER = {name: place for place, name in enumerate(KINDS)}
 
 
@@ -78,18 +79,25 @@ def waiting_fields(found: CheckerFinding) -> list[dict[str, Any]]:
     return [process | {"site": site_fields(process["site"])} for process in found.waiting]
 
 
-def _of_all_ranks(findings: Iterable[Finding]) -> list[tuple[Finding, list[int]]]:
-    """Those that say the same of several ranks once: the first of them, and the ranks of the others."""
+def of_all_ranks(findings: Iterable[Finding]) -> list[tuple[Finding, list[int]]]:
+    """Those that say the same of several ranks once: the first of them, and the ranks of the others. Not of kinds of which others follow."""
     seen: Counter[tuple[object, ...]] = Counter()
     alike: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for finding in findings:
+        if finding.because or finding.kind in _NOT_WHOLE:
+            alike[len(alike),] = [finding]
+            continue
         same = (finding.kind, finding.severity, re.sub(rf"\brank {finding.rank}\b", "rank", finding.text))
         seen[finding.rank, *same] += 1  # what one rank does twice is two findings
         alike[*same, seen[finding.rank, *same]].append(finding)
     return [(first, [finding.rank for finding in others if finding.rank is not None]) for first, *others in alike.values()]
 
 
-_NOT_WHOLE = ("killed-by-signal", "missing", "cut-off", "no-finalize", "aborted", "unfinished")  # kinds of findings of which others follow
+def likewise(ranks: Sequence[int]) -> str:
+    """Whom else a finding is of; empty if nobody."""
+    return f"likewise {'ranks' if ranks[1:] else 'rank'} {ranges_text(in_ranges(ranks))}" if ranks else ""
+
+
 _MOST_TRACES = 10  # of one kind
 
 
@@ -120,10 +128,10 @@ def summary(findings: Iterable[Finding], limit: int) -> Iterator[str]:
     left_out = 0
     for kind, of_kind in causes.items():
         most = _MOST_TRACES if kind in _NOT_WHOLE else limit
-        told = [(finding, []) for finding in of_kind] if kind in _NOT_WHOLE else _of_all_ranks(of_kind)
+        told = of_all_ranks(of_kind)
         for finding, ranks in told[:most]:
             first, *others_in_it = str(finding).split("; ") if kind == "deadlock" else [str(finding)]
-            yield first + (f" (likewise {'ranks' if ranks[1:] else 'rank'} {ranges_text(in_ranges(ranks))})" if ranks else "")
+            yield first + (f" ({likewise(ranks)})" if ranks else "")
             yield from (f"  {one}" for one in others_in_it)
             for consequences in _by_kind(following.pop(finding.file, [])) if kind in _NOT_WHOLE else ():
                 left_out += len(consequences) - 1

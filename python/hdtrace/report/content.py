@@ -130,7 +130,10 @@ class _Traces:
         _read(self.timeline, "drawing")
         self.lanes = list(self.timeline.lanes)
         self.gatherings, self.gathering_names = self.timeline.gatherings()
-        self.findings = [asdict(one) for one in check.find(project, project.checker(), schemas=False)]
+        self.findings = [
+            asdict(one) | {"likewise": check.likewise(ranks), "count": 1 + len(ranks)}
+            for one, ranks in check.of_all_ranks(check.find(project, project.checker(), schemas=False))
+        ]
         self.matrix = read_all(project.calls().message_matrix())
 
 

@@ -18,7 +18,12 @@ function ends(one) {
 }
 
 function finding(one) {
-  return element("li", {}, one.text, one.waiting ? deadlockGraph(one.waiting) : null, ends(one), one.because ? element("p", { class: "help" }, `This may only be so because ${one.because} is not whole.`) : null);
+  return element("li", {}, one.text, one.likewise ? ` (${one.likewise})` : "", one.waiting ? deadlockGraph(one.waiting) : null, ends(one), one.because ? element("p", { class: "help" }, `This may only be so because ${one.because} is not whole.`) : null);
+}
+
+/** How many there are: one may be of several ranks. */
+export function countOf(findings) {
+  return findings.reduce((sum, one) => sum + one.count, 0);
 }
 
 export function checks(run) {
@@ -33,7 +38,7 @@ export function checks(run) {
       return element(
         "section",
         { class: `finding ${all[0].severity}` },
-        element("h2", {}, element("span", { class: "severity" }, all[0].severity), ` ${name}: ${facts.title}`, all.length > 1 ? ` (${count(all.length)})` : ""),
+        element("h2", {}, element("span", { class: "severity" }, all[0].severity), ` ${name}: ${facts.title}`, countOf(all) > 1 ? ` (${count(countOf(all))})` : ""),
         element("p", {}, facts.means),
         element("p", {}, element("b", {}, "What to do: "), facts.do),
         element("ul", {}, all.slice(0, MOST_OF_A_KIND).map(finding)),

@@ -1,6 +1,7 @@
 // What a run was, and what costs it most.
 import { activityText, count, duration, element, percent, place, seconds } from "../text.js";
 import { figure } from "../figures/figure.js";
+import { countOf } from "./checks.js";
 import { colourOf, WAITING } from "../timeline/colours.js";
 
 /** Their names in the analysis, for people, and what they mean. */
@@ -66,8 +67,8 @@ function costliest(run, open) {
 }
 
 function findings(run) {
-  const errors = run.findings.filter((finding) => finding.severity === "error").length;
-  const warnings = run.findings.length - errors;
+  const errors = countOf(run.findings.filter((finding) => finding.severity === "error"));
+  const warnings = countOf(run.findings) - errors;
   if (!run.findings.length) return element("p", {}, "hdtrace check has nothing to say about this run.");
   return element("p", {}, `hdtrace check found ${count(errors)} errors and ${count(warnings)} warnings: `, element("a", { href: "#checks" }, "see Checks"), ".");
 }
