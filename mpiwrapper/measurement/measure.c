@@ -4,13 +4,13 @@
  * Messages of growing sizes go between rank 0 and the first other process on its host (tags from LOCAL on),
  * then between rank 0 and the first process on another host (tags from REMOTE on), as far as there are such.
  * PING_PONG is there and back again; LATE goes to a process that says that it is there (READY), and receives
- * only when the message must have arrived; ISEND is sent without blocking to a receive that waits. Then come
- * operations of all processes, each of them ROUNDS times for each size. */
+ * only when the message must have arrived; ISEND is sent without blocking to a receive that waits; EXCHANGE
+ * goes both ways at once. Then come operations of all processes, each of them ROUNDS times for each size. */
 #include <mpi.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-enum Tag { LOCAL = 100, REMOTE = 200, PING_PONG = 0, LATE = 1, ISEND = 2, READY = 9 };
+enum Tag { LOCAL = 100, REMOTE = 200, PING_PONG = 0, LATE = 1, ISEND = 2, EXCHANGE = 3, READY = 9 };
 enum { LONGEST = 4 << 20, SMALL = 4096, MOST_ROUNDS = 300, FEWEST_ROUNDS = 20, ROUNDS = 20 };
 
 static char *out, *in;
@@ -92,6 +92,13 @@ static void non_blocking_sends(int bytes, int peer, int tags)
     }
 }
 
+static void exchanges(int bytes, int peer, int tags)
+{
+    for (int i = 0; i < ROUNDS; ++i)
+        MPI_Sendrecv(out, bytes, MPI_BYTE, peer, tags + EXCHANGE, in, bytes, MPI_BYTE, peer, tags + EXCHANGE,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 /* Processes that have nothing to do leave the processors to those that are measured. */
 static void wait_for_all(void)
 {
@@ -110,6 +117,7 @@ static void measure_messages(int peer, int tags)
             const double round_trip = ping_pong(bytes, other, tags + PING_PONG);
             late_receives(bytes, other, tags, round_trip);
             non_blocking_sends(bytes, other, tags);
+            exchanges(bytes, other, tags);
         }
     }
     wait_for_all();

@@ -18,7 +18,7 @@ DEFAULT_SPEED = 1e9  # of processors, in operations per second, as in hdtrace-co
 
 # As in hdtrace-measure.
 LOCAL, REMOTE = 100, 200
-_PING_PONG, _LATE, _ISEND = 0, 1, 2
+_PING_PONG, _LATE, _ISEND, _EXCHANGE = 0, 1, 2, 3
 _PAUSE = 50e-6  # for which a late receiver waits at least
 
 # SimGrid sends this along with each message, and counts it in the size of what the network carries.
@@ -26,6 +26,8 @@ _ENVELOPE = 16
 _ALGORITHMS = "smpi/coll-selector"
 _SHORTEST = 1e-9  # the precision of the simulation
 _NO_BOTTLENECK = 4  # how much more the links can than one message was seen to use
+_SHARED = 1.5  # messages that go both ways at once share what they go through if they take so many times as long
+_LARGE = 4  # so many of the largest sizes tell that
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Sample:
     """Of messages of one size, the median of each.
 
     one_way: from the beginning of the send to the end of a receive that waited for it
+    both_ways: what an exchange takes in which another one of this size goes the other way
     in_send: what a blocking send takes whose receiver waits
     in_isend: the same of a non-blocking one
     in_receive: what a receive takes that comes when the message has arrived
@@ -41,6 +44,7 @@ class Sample:
 
     size: int
     one_way: float
+    both_ways: float
     in_send: float
     in_isend: float
     in_receive: float
@@ -62,10 +66,10 @@ def _durations(project: Project, tags: int) -> dict[_Key, list[float]]:
     """What the calls take; of ping-pongs at rank 0 also the round trips, named "round"."""
     found: dict[_Key, list[float]] = defaultdict(list)
     began = 0
-    for call in project.calls(name=["Send", "Recv", "Isend"]):
-        tag = call.integer("toTag" if call.name in ("Send", "Isend") else "fromTag")
+    for call in project.calls(name=["Send", "Recv", "Isend", "Sendrecv"]):
+        tag = call.integer("fromTag" if call.name == "Recv" else "toTag")
         size = call.integer("size")
-        if tag is None or size is None or not tags <= tag <= tags + _ISEND:
+        if tag is None or size is None or not tags <= tag <= tags + _EXCHANGE:
             continue
         kind = tag - tags
         found[_Key(kind, call.rank, call.name, size)].append((call.end - call.time) / 1e9)
@@ -92,6 +96,7 @@ def samples(project: Project, tags: int) -> list[Sample]:
             Sample(
                 size=size,
                 one_way=one_way,
+                both_ways=median(found[_Key(_EXCHANGE, 0, "Sendrecv", size)]),
                 in_send=median(found[_Key(_PING_PONG, 0, "Send", size)]),
                 in_isend=median(found[_Key(_ISEND, 0, "Isend", size)]),
                 in_receive=median(found[_Key(_LATE, other, "Recv", size)]),
@@ -178,6 +183,7 @@ class Platform:
     bandwidth: in bytes per second
     loopback: latency and bandwidth between processes of one computer; none: each process has a computer of its own
     cores: of one computer
+    is_shared: what goes both ways at once shares the bandwidth
     """
 
     settings: dict[str, str]
@@ -185,6 +191,7 @@ class Platform:
     bandwidth: float
     loopback: tuple[float, float] | None = None
     cores: int = 1
+    is_shared: bool = False
 
     @property
     def algorithms(self) -> str:
@@ -208,7 +215,7 @@ class Platform:
 {settings}
   </config>
   <cluster id="cluster" prefix="node-" suffix="" radical="0-{hosts - 1}" speed="{speed:.10g}f"{inside}
-           lat="{self.latency:.6g}s" bw="{self.bandwidth:.6g}Bps"/>
+           lat="{self.latency:.6g}s" bw="{self.bandwidth:.6g}Bps" sharing_policy="{'SHARED' if self.is_shared else 'SPLITDUPLEX'}"/>
 </platform>
 """
 
@@ -218,6 +225,11 @@ def _loopback(local: Sequence[_Parts], largest: Sample, network: Sequence[_Line]
     latency_factor = max(network[0].constant / latency, 1e-3)
     bandwidth_factor = 1 / (network[-1].per_byte * bandwidth)
     return local[0].network / latency_factor, largest.bandwidth / bandwidth_factor
+
+
+def _shares_bandwidth(measured: Sequence[Sample]) -> bool:
+    """As inside a host, where all goes through the same memory."""
+    return median(sample.both_ways / sample.one_way for sample in measured[-_LARGE:]) >= _SHARED
 
 
 def platform_of(local: Sequence[Sample], remote: Sequence[Sample], cores: int = 1) -> Platform:
@@ -250,4 +262,4 @@ def platform_of(local: Sequence[Sample], remote: Sequence[Sample], cores: int = 
     loopback = None
     if remote and local:
         loopback = _loopback([_parts(sample, limit, sample) for sample in local], local[-1], lines, latency, bandwidth)
-    return Platform(settings, latency / 2, bandwidth, loopback, cores)
+    return Platform(settings, latency / 2, bandwidth, loopback, cores, _shares_bandwidth(measured))

@@ -17,34 +17,44 @@ SIZES = [0, 1, 4, 16, 64, 256, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 1310
 EAGER = 4096
 
 
-def sample(size: int, latency: float, bandwidth: float) -> Sample:
-    """Of a network whose messages wait for the receiver when they are long."""
+def sample(size: int, latency: float, bandwidth: float, both_ways: float = 1.0) -> Sample:
+    """Of a network whose messages wait for the receiver when they are long; both_ways: how many times as long an exchange takes."""
     is_eager = size <= EAGER
     one_way = latency + size / bandwidth + (0 if is_eager else 2 * latency)
-    return Sample(size, one_way, in_send=0.1 * latency if is_eager else one_way, in_isend=0.1 * latency, in_receive=0.2 * latency, is_eager=is_eager)
+    return Sample(size, one_way, both_ways * one_way, in_send=0.1 * latency if is_eager else one_way, in_isend=0.1 * latency, in_receive=0.2 * latency, is_eager=is_eager)
 
 
-def network(latency: float, bandwidth: float) -> list[Sample]:
-    return [sample(size, latency, bandwidth) for size in SIZES]
+def network(latency: float, bandwidth: float, both_ways: float = 1.0) -> list[Sample]:
+    return [sample(size, latency, bandwidth, both_ways) for size in SIZES]
 
 
 SLOW, FAST = (20e-6, 1e8), (1e-6, 5e9)
 
 
+ROUNDS = 100
+
+
 def replayed_one_way(folder: Path, platform: str, size: int, hosts: tuple[str, str]) -> float:
     """What a message takes in a ping-pong that SimGrid replays."""
-    rounds = 100
+    return replayed(folder, platform, hosts, [[f"{rank} {call} {1 - rank} 0 {size} 6" for call in calls] for rank, calls in enumerate([("send", "recv"), ("recv", "send")])]) / 2
+
+
+def replayed_exchange(folder: Path, platform: str, size: int) -> float:
+    return replayed(folder, platform, ("node-0", "node-1"), [[f"{rank} irecv {1 - rank} 0 {size} 6", f"{rank} send {1 - rank} 0 {size} 6", f"{rank} wait {1 - rank} {rank} 0"] for rank in (0, 1)])
+
+
+def replayed(folder: Path, platform: str, hosts: tuple[str, str], round_of_ranks: list[list[str]]) -> float:
+    """What a round takes in SimGrid's replay."""
     (folder / "platform.xml").write_text(platform)
     (folder / "hosts").write_text("\n".join(hosts))
-    for rank, calls in enumerate([("send", "recv"), ("recv", "send")]):
-        actions = [f"{rank} {call} {1 - rank} 0 {size} 6" for _ in range(rounds) for call in calls]
-        (folder / f"{rank}.txt").write_text("\n".join([f"{rank} init", *actions, f"{rank} finalize"]))
+    for rank, actions in enumerate(round_of_ranks):
+        (folder / f"{rank}.txt").write_text("\n".join([f"{rank} init", *ROUNDS * actions, f"{rank} finalize"]))
     (folder / "replay.txt").write_text("".join(f"{folder}/{rank}.txt\n" for rank in (0, 1)))
     command = ["smpirun", "-no-privatize", "-np", "2", "-platform", "platform.xml", "-hostfile", "hosts", "-replay", "replay.txt", "--log=smpi_replay.fmt:%.12r%e%m%n"]
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100)
     assert result.returncode == 0, result.stderr
     (end,) = re.findall(r"^(\S+) Simulation time", result.stderr, re.MULTILINE)
-    return float(end) / (2 * rounds)
+    return float(end) / ROUNDS
 
 
 @replays
@@ -54,6 +64,15 @@ def test_a_replayed_message_takes_what_was_measured(tmp_path, size):
     platform = platform_of(network(*FAST), []).xml(4, 1e9, "test")
     expected = sample(size, *FAST).one_way
     assert replayed_one_way(tmp_path, platform, size, ("node-0", "node-1")) == pytest.approx(expected, rel=0.02 if size != 4097 else 0.5)
+
+
+@replays
+@pytest.mark.parametrize("both_ways", [1, 2])
+def test_what_goes_both_ways_shares_the_bandwidth_if_it_does_on_the_machine(tmp_path, both_ways):
+    size = 1048576
+    platform = platform_of(network(*FAST, both_ways), []).xml(4, 1e9, "test")
+    assert replayed_one_way(tmp_path, platform, size, ("node-0", "node-1")) == pytest.approx(sample(size, *FAST).one_way, rel=0.02)
+    assert replayed_exchange(tmp_path, platform, size) == pytest.approx(both_ways * sample(size, *FAST).one_way, rel=0.15)
 
 
 @replays
@@ -71,7 +90,7 @@ def test_the_largest_size_that_needs_no_receiver():
 
 
 def test_measurements_that_fall_and_repeat_themselves_make_a_platform():
-    measured = [Sample(size, 1e-6 if size < 4096 else 5e-7, 1e-7, 1e-7, 2e-6, True) for size in SIZES]
+    measured = [Sample(size, 1e-6 if size < 4096 else 5e-7, 1e-6, 1e-7, 1e-7, 2e-6, True) for size in SIZES]
     factors = platform_of(measured, []).settings["smpi/bw-factor"]
     assert all(0 < float(entry.split(":")[1]) <= 1 for entry in factors.split(";"))
 

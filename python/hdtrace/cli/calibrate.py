@@ -169,9 +169,9 @@ def _find_algorithms(project: Project, platform: Platform, folder: Path) -> tupl
 
 
 def _show_samples(title: str, measured: Sequence[Sample]) -> None:
-    heads = ["bytes", "one way", "bandwidth", "in Send", "in Isend", "late Recv", "sender"]
+    heads = ["bytes", "one way", "both ways", "bandwidth", "in Send", "in Isend", "late Recv", "sender"]
     rows = [
-        [sample.size, *(duration(1e9 * time) for time in (sample.one_way,)), f"{size(round(sample.bandwidth))}/s" if sample.size else "",
+        [sample.size, *(duration(1e9 * time) for time in (sample.one_way, sample.both_ways)), f"{size(round(sample.bandwidth))}/s" if sample.size else "",
          *(duration(1e9 * time) for time in (sample.in_send, sample.in_isend, sample.in_receive)), "goes on" if sample.is_eager else "waits"]
         for sample in measured
     ]
