@@ -292,7 +292,8 @@ void HistoryReader::add_neighbours(const Collective& collective)
 {
     std::unordered_map<std::int64_t, StepId> starts; // by rank
     for (const CollectiveCall& call : collective.calls)
-        if (const auto start = find(call.rank, call.thread, call.start))
+        if (const auto start = find(call.rank, call.thread, call.start);
+            start && call.name == collective.calls.front().name) // else they do not belong together
             starts[call.rank] = *start;
     for (const CollectiveCall& call : collective.calls)
         for (const std::int64_t source : sources_of(call))

@@ -25,6 +25,8 @@ constexpr std::int64_t most_neighbours = 1 << 20; // ranks beyond are not in pro
 
 std::vector<std::int64_t> sources_of(const CollectiveCall& call)
 {
+    if (!call.arguments)
+        return {};
     if (const auto sources = call.arguments->call.find("sources"))
         return ranks_in(*sources, most_neighbours);
     std::vector<std::int64_t> ranks;

@@ -41,8 +41,8 @@ struct CollectiveCall {
     std::shared_ptr<const CollectiveArguments> arguments = nullptr; ///< only if they are asked for
 };
 
-/// The processes that give data to a call of a neighbourhood operation, whose arguments were kept, as far as
-/// the trace names them: not those of which it gets nothing.
+/// The processes that give data to a call of a neighbourhood operation, as far as the trace names them: not
+/// those of which it gets nothing. None if the arguments of the call were not kept.
 std::vector<std::int64_t> sources_of(const CollectiveCall& call);
 
 struct Collective : CollectiveObject {

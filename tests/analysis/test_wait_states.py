@@ -1,10 +1,17 @@
 """Which calls are said to wait, why, for whom and how long."""
 import json
 import subprocess
+import sys
 from collections import namedtuple
+from pathlib import Path
 
+import hdtrace
 import pytest
 from support.runs import BUILD
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "python"))
+
+from projects_of_lines import write_project  # noqa: E402
 
 RANKS = 4
 LATE = 0.1  # seconds
@@ -75,6 +82,14 @@ def test_neighbours_that_only_traces_for_checks_name(trace):
         waits[for_check] = longest_waits(project.analyze(), "unnamed_neighbours", ["Neighbor_allgather"])
     assert not waits["0"] and {rank for rank, row in waits["1"].items() if row["seconds"] > LATE / 4} == {0, 2}
     assert {row["kind"] for row in waits["1"].values()} == {"wait-at-neighbours"}
+
+
+def test_neighbours_of_a_process_that_calls_something_else(tmp_path):
+    """It is wrong, and analyzed all the same."""
+    exchange = "<Neighbor_alltoallv cid='0' tid='0' recvtid='0' time='1' end='3' ><Send rank='1' size='4' count='1' tid='0' displ='0' /><Recv rank='1' size='4' count='1' tid='0' displ='0' /></Neighbor_alltoallv>\n"
+    with hdtrace.open(write_project(tmp_path, exchange, "<Barrier cid='0' time='2' end='3' />\n")) as project:
+        waits = project.analyze().wait_states
+    assert not [row for row in waits if row["kind"] == "wait-at-neighbours"]
 
 
 def test_finalize(analysis):
