@@ -87,8 +87,8 @@ void MessageMatrix::sent(const Call& call, const Operation& send)
 void MessageMatrix::add(Pair pair, const Element& call, const Cell& sent)
 {
     const Communicator* const communicator = m_project->objects.communicator(pair.first, call);
-    const std::ptrdiff_t position =
-        communicator ? communicator - m_project->project.communicators.data() : -1;
+    const std::int64_t position =
+        communicator ? position_in(m_project->project.communicators, *communicator) : -1;
     add_to(m_cells[{pair, position}], sent);
 }
 

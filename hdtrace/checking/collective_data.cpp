@@ -21,8 +21,6 @@ struct Part {
     }
 };
 
-constexpr std::int64_t most_neighbours = 1 << 20; // ranks beyond are not in projects
-
 /// Which attributes or child elements tell it.
 struct Side {
     AttributeName count, tid, size;

@@ -92,8 +92,7 @@ class HistoryReader : EventVisitor {
     std::vector<std::int32_t> m_regions;                                        ///< by path of the walk
     ByRequest<StepId> m_received; ///< which call completed a receive whose message is not known yet
     ByRequest<SynchronousSend> m_synchronous;
-    Series<Need>
-        m_neighbours; ///< needs of the calls that started operations, not of those that complete them
+    Series<Need> m_neighbours;       ///< of calls that start operations, not yet of those that complete them
     std::map<StepId, StepId> m_ends; ///< which call completed what another one started collectively
     WindowEpochs m_epochs;
     MessageMatcher m_messages;

@@ -19,8 +19,6 @@ ArgumentsPointer arguments_of(const State& call, const std::vector<CollectiveCal
     return std::make_shared<CollectiveArguments>(CollectiveArguments{call, call.children});
 }
 
-constexpr std::int64_t most_neighbours = 1 << 20; // ranks beyond are not in projects
-
 } // namespace
 
 std::vector<std::int64_t> sources_of(const CollectiveCall& call)

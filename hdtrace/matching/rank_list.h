@@ -11,6 +11,9 @@
 
 namespace hdtrace {
 
+/// Of those that a neighbourhood operation names: ranks beyond are not in projects.
+inline constexpr std::int64_t most_neighbours = 1 << 20;
+
 /// Those below @p count, and not more than so many: files may hold any numbers.
 inline std::vector<std::int64_t> ranks_in(std::string_view list, std::int64_t count)
 {

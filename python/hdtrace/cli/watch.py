@@ -14,7 +14,7 @@ from typing import Any
 
 from .._hdtrace import printable
 from ..live import Activity, LiveRun
-from .output import UsageError, duration, print_json, size, table
+from .output import UsageError, counted, duration, print_json, size, table
 from ..report.document import watch_html
 from ..report.server import Answer, PageServer
 from .stuck import Watch, rank_list, stuck_lines
@@ -40,7 +40,7 @@ def _rows(activities: Sequence[Activity], until: int) -> Iterable[list[object]]:
 
 def _rates(activities: Sequence[Activity]) -> str:
     calls, sent, accessed = (sum(getattr(one.rates, name) for one in activities) for name in ("calls", "sent", "accessed"))
-    return f"{calls:,.0f} calls, {size(round(sent))} sent and {size(round(accessed))} of files accessed in a second"
+    return f"{counted(round(calls), 'call')}, {size(round(sent))} sent and {size(round(accessed))} of files accessed in a second"
 
 
 def _view(folder: Path, activities: Sequence[Activity]) -> str:
