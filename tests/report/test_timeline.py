@@ -48,12 +48,27 @@ def test_attributes_are_those_of_the_trace(page, calls):
     assert shown == expected
 
 
-def test_draws_calls_in_the_colours_of_their_classes(page):
+def colours_of(page):
+    """Those that the picture has."""
     colours = page.ask(f"""(() => {{ const canvas = {TIMELINE}.canvas;
         const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
         const seen = new Set(); for (let i = 0; i < data.length; i += 4) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]); return [...seen]; }})()""")
+    page.said[:] = [one for one in page.said if "willReadFrequently" not in str(one)]  # only tests read pixels
+    return colours
+
+
+def test_draws_calls_in_the_colours_of_their_classes(page):
+    colours = colours_of(page)
     assert 0x7F7F7F in colours  # Init
     assert len(colours) > 4
+
+
+@pytest.mark.parametrize(("layer", "colour"), [("waits", 0xD55E00), ("collectives", 0xFBF0D6)])
+def test_layers_can_be_switched_off(page, layer, colour):
+    assert page.ask(f"{TIMELINE}.drawing.drawn.{ {'waits': 'waits', 'collectives': 'bands'}[layer] }") > 0
+    assert colour in colours_of(page)
+    page.ask(f"{TIMELINE}.options.{layer} = false, {TIMELINE}.draw()")
+    assert colour not in colours_of(page)
 
 
 def test_pointing_at_a_call_tells_all_about_it(page, calls):

@@ -1,10 +1,13 @@
 // Draws lanes: the calls themselves, or shares of time where there are too many of them.
 import { timeText } from "../text.js";
 import { colourOf, inkOn, pixelOf, WAITING } from "./colours.js";
+import { mixed, Pixels } from "./pixels.js";
 
 const MOST_CALLS = 30_000; // that are drawn one by one
 const MOST_ARROWS = 4_000;
 const MOST_BANDS = 400;
+const NOT_FOUND = 0.18; // of its colour has a call that is not searched for
+const BAND = 0.16; // as much of the colour of collective operations has a band of them
 const DASHES = [[], [5, 3], [2, 2], [8, 3, 2, 3]]; // of counters of a lane
 
 /** Where in a list the first one is that ends at a time or later; they are sorted by their ends. */
@@ -23,8 +26,8 @@ export class Drawing {
   constructor(canvas, run, view, options) {
     Object.assign(this, { canvas, run, view, options });
     this.context = canvas.getContext("2d");
-    this.pixels = run.classes.map((name) => pixelOf(colourOf(name)));
-    this.pixels[run.waiting] = pixelOf(WAITING);
+    this.waiting = pixelOf(WAITING);
+    this.classPixels = run.classes.map((name) => pixelOf(colourOf(name)));
   }
 
   resize() {
@@ -37,23 +40,11 @@ export class Drawing {
     this.view.height = Math.max(1, height);
     const style = getComputedStyle(document.documentElement);
     this.colours = Object.fromEntries(["ink", "lane", "line", "paper", "path"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
-    this.ground = pixelOf(this.colours.lane);
-    this.hatch = this.#makeHatch();
-  }
-
-  #makeHatch() {
-    const tile = document.createElement("canvas");
-    tile.width = tile.height = 6;
-    const context = tile.getContext("2d");
-    context.strokeStyle = WAITING;
-    context.lineWidth = 1.6;
-    context.beginPath();
-    for (const shift of [-6, 0, 6]) {
-      context.moveTo(shift, 6);
-      context.lineTo(shift + 6, 0);
-    }
-    context.stroke();
-    return this.context.createPattern(tile, "repeat");
+    [this.paper, this.ground] = [pixelOf(this.colours.paper), pixelOf(this.colours.lane)];
+    this.pale = this.classPixels.map((pixel) => mixed(pixel, this.ground, NOT_FOUND));
+    this.edges = this.classPixels.map((pixel) => mixed(pixel, this.ground, 0.5));
+    [this.bandOnPaper, this.bandOnGround] = [this.paper, this.ground].map((below) => mixed(pixelOf(colourOf("collective")), below, BAND));
+    this.pixels = new Pixels(this.canvas, ratio);
   }
 
   draw() {
@@ -61,17 +52,20 @@ export class Drawing {
     const lanes = view.visible;
     this.drawn = { lanes: lanes.length, calls: 0, arrows: 0, bands: 0, waits: 0, counters: 0, hidden: [] };
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    context.fillStyle = this.colours.paper;
-    context.fillRect(0, 0, view.width, view.height);
+    this.pixels.clear(this.paper);
     const calls = lanes.reduce((sum, lane) => sum + this.run.countIn(lane, view.begin, view.end), 0);
     this.isDetailed = calls <= MOST_CALLS;
     const detailed = this.isDetailed ? lanes.filter((lane) => lane.blocks) : [];
     for (const lane of lanes) this.#drawGround(lane);
     if (this.options.collectives) this.#drawBands(lanes);
-    this.#drawShares(lanes.filter((lane) => !detailed.includes(lane)));
     this.labels = [];
-    for (const lane of detailed) this.#drawCalls(lane);
+    const parts = detailed.length < lanes.length ? this.#partsOfColumns() : null;
+    for (const lane of lanes) {
+      if (!detailed.includes(lane)) this.#drawShares(lane, parts);
+      else this.#drawCalls(lane);
+    }
     if (this.options.waits) for (const lane of detailed) this.#drawWaits(lane);
+    this.pixels.show();
     this.#writeLabels();
     for (const lane of lanes) this.#drawMarks(lane);
     if (this.options.counters) for (const lane of lanes) this.#drawCounters(lane);
@@ -82,75 +76,73 @@ export class Drawing {
   }
 
   #drawGround(lane) {
-    const { context, view } = this;
-    context.fillStyle = this.colours.lane;
-    const from = Math.max(0, view.x(0));
-    context.fillRect(from, view.y(lane) + 1, Math.min(view.width, view.x(this.run.duration)) - from, view.laneHeight - 2);
+    const [top, bottom] = this.#rows(lane);
+    this.pixels.fill(this.#column(0), top, this.#column(this.run.duration), bottom, this.ground);
+  }
+
+  /** The column of pixels of a time. */
+  #column(time) {
+    return Math.round(this.view.x(time) * this.ratio);
+  }
+
+  /** The first row of pixels of a lane's content, and the one behind the last. */
+  #rows(lane) {
+    const top = Math.round((this.view.y(lane) + 1) * this.ratio);
+    return [top, top + Math.max(1, Math.round((this.view.laneHeight - 2) * this.ratio))];
+  }
+
+  /** Of each column of pixels the first and the last of the parts of the run that it shows; the last is before the first where it shows none. */
+  #partsOfColumns() {
+    const { view, ratio, run, pixels } = this;
+    const perNanosecond = run.parts / Math.max(1, run.duration);
+    return Array.from({ length: pixels.width }, (_, x) => {
+      const from = view.timeAt(x / ratio) * perNanosecond;
+      const to = view.timeAt((x + 1) / ratio) * perNanosecond;
+      const first = Math.max(0, Math.floor(from));
+      return to < 0 || from >= run.parts ? [0, -1] : [first, Math.min(run.parts - 1, Math.max(first, Math.ceil(to) - 1))];
+    });
   }
 
   // Classes stand above each other in each pixel of a lane, each as high as its share.
-  #drawShares(lanes) {
-    const { context, view, ratio } = this;
-    const height = Math.max(1, Math.round((view.laneHeight - 2) * ratio));
-    const width = this.canvas.width;
-    const perNanosecond = this.run.parts / Math.max(1, this.run.duration);
-    for (const lane of lanes) {
-      const shown = [...lane.shares].filter(([kind]) => kind !== this.run.waiting && !this.options.isHidden(kind));
-      if (!shown.length) continue;
-      const colours = shown.map(([kind]) => this.pixels[kind]);
-      const parts = shown.map(([, shares]) => shares);
-      const y = Math.round((view.y(lane) + 1) * ratio);
-      const image = context.createImageData(width, height);
-      const pixels = new Uint32Array(image.data.buffer).fill(this.ground);
-      for (let x = 0; x < width; x++) {
-        const from = view.timeAt(x / ratio) * perNanosecond;
-        const to = view.timeAt((x + 1) / ratio) * perNanosecond;
-        if (to < 0 || from >= this.run.parts) continue;
-        const first = Math.max(0, Math.floor(from));
-        const last = Math.min(this.run.parts - 1, Math.max(first, Math.ceil(to) - 1));
-        let row = height;
-        for (let k = 0; k < parts.length; k++) {
-          const shares = parts[k];
-          let sum = 0;
-          for (let part = first; part <= last; part++) sum += shares[part];
-          let rows = Math.round((sum / (255 * (last - first + 1))) * height);
-          if (!rows && sum) rows = 1;
-          for (; rows > 0 && row > 0; rows--) pixels[--row * width + x] = colours[k];
-        }
+  #drawShares(lane, parts) {
+    const { pixels } = this;
+    const shown = [...lane.shares].filter(([kind]) => kind !== this.run.waiting && !this.options.isHidden(kind));
+    const [top, bottom] = this.#rows(lane);
+    for (let x = 0; x < pixels.width; x++) {
+      const [first, last] = parts[x];
+      let row = bottom;
+      for (const [kind, shares] of shown) {
+        let sum = 0;
+        for (let part = first; part <= last; part++) sum += shares[part];
+        if (!sum) continue;
+        const rows = Math.max(1, Math.round((sum / (255 * (last - first + 1))) * (bottom - top)));
+        const next = Math.max(top, row - rows);
+        pixels.fill(x, next, x + 1, row, this.classPixels[kind]);
+        row = next;
       }
-      context.putImageData(image, 0, y);
     }
   }
 
   // Of calls inside one pixel the last one is seen.
   #drawCalls(lane) {
-    const { context, view, run, options } = this;
-    const top = view.y(lane) + 1;
-    const height = view.laneHeight - 2;
-    const step = Math.min(5, height / 4);
-    const right = [-1, -1, -1, -1];
-    const { begin, scale, width } = view;
+    const { view, run, options, ratio, pixels } = this;
+    const [top, bottom] = this.#rows(lane);
+    const step = Math.min(5 * ratio, (bottom - top) / 4);
+    const [begin, scale] = [view.begin, view.scale * ratio];
     const isHidden = run.classes.map((_, kind) => options.isHidden(kind));
     lane.forEachIn(view.begin, view.end, (content, i) => {
-      const depth = Math.min(content.depth[i], 3);
-      const from = Math.max(0, (content.begin[i] - begin) * scale);
-      const to = Math.min(width, Math.max((content.end[i] - begin) * scale, from + 0.6));
-      const phrase = run.phrases[content.phrase[i]];
-      if (isHidden[phrase.callClass]) return;
+      const { name, callClass } = run.phrases[content.phrase[i]];
+      if (isHidden[callClass]) return;
       this.drawn.calls++;
-      if (to <= right[depth] + 0.3) return;
-      right[depth] = to;
-      context.globalAlpha = !options.found || options.found(content, i) ? 1 : 0.18;
-      const colour = colourOf(run.classes[phrase.callClass]);
-      context.fillStyle = colour;
-      context.fillRect(from, top + depth * step, to - from, height - depth * step);
-      if (to - from > 3) {
-        context.fillStyle = this.colours.paper; // a gap between neighbours
-        context.fillRect(to - 0.5, top + depth * step, 0.5, height - depth * step);
-      }
-      if (to - from > 46 && height >= 12) this.labels.push([phrase.name, from + 4, top + depth * step + (height - depth * step) / 2, to - from - 8, colour]);
+      const from = Math.max(0, Math.round((content.begin[i] - begin) * scale));
+      const to = Math.max(from + 1, Math.min(pixels.width, Math.round((content.end[i] - begin) * scale)));
+      const first = top + Math.round(Math.min(content.depth[i], 3) * step);
+      const colours = !options.found || options.found(content, i) ? this.classPixels : this.pale;
+      pixels.fill(from, first, to, bottom, colours[callClass]);
+      if (to - from > 3 * ratio && colours === this.classPixels) pixels.fill(to - 1, first, to, bottom, this.edges[callClass]); // neighbours of a class can be told apart
+      const room = (to - from) / ratio;
+      if (room > 46 && bottom - first >= 10 * ratio) this.labels.push([name, from / ratio + 4, (first + bottom) / 2 / ratio, room - 8, colourOf(run.classes[callClass])]);
     });
-    context.globalAlpha = 1;
   }
 
   // Names of calls, above the hatching of waiting.
@@ -169,17 +161,16 @@ export class Drawing {
   }
 
   #drawWaits(lane) {
-    const { context, view } = this;
-    const y = view.y(lane) + 1;
-    context.fillStyle = this.hatch;
-    let right = -1;
+    const { view } = this;
+    const [top, bottom] = this.#rows(lane);
+    let right = 0;
     for (let i = firstEnding(lane.waits, view.begin); i < lane.waits.length && lane.waits[i].begin <= view.end; i++) {
       const wait = lane.waits[i];
-      const from = Math.max(0, view.x(wait.begin), right);
-      const to = Math.min(view.width, view.x(wait.end));
+      const from = Math.max(right, this.#column(wait.begin));
+      const to = this.#column(wait.end);
       this.drawn.waits++;
-      if (to - from < 0.8) continue;
-      context.fillRect(from, y, to - from, view.laneHeight - 2);
+      if (to <= from) continue;
+      this.pixels.hatch(from, top, to, bottom, this.waiting);
       right = to;
     }
   }
@@ -223,21 +214,28 @@ export class Drawing {
   }
 
   #drawBands(lanes) {
-    const { context, view, run } = this;
+    const { view, run } = this;
     const inTime = run.gatherings.filter((one) => one.communicator >= 0 && one.end >= view.begin && one.begin <= view.end && view.x(one.end) - view.x(one.begin) > 1);
     if (inTime.length > MOST_BANDS) return void this.drawn.hidden.push(`${inTime.length} bands of collective operations`);
-    context.fillStyle = colourOf("collective");
-    context.globalAlpha = 0.16;
+    const columns = new Map(); // of pixels that have a band, for each list of members
     for (const one of inTime) {
-      const members = run.communicators[one.communicator]?.ranks;
-      const from = Math.max(0, view.x(one.begin));
-      const to = Math.min(view.width, view.x(one.end));
-      const width = Math.max(1, to - from);
-      if (!members) context.fillRect(from, view.y(lanes[0]), width, lanes.length * view.laneHeight);
-      else for (const lane of lanes) if (members.includes(lane.rank)) context.fillRect(from, view.y(lane), width, view.laneHeight);
+      const members = run.communicators[one.communicator]?.ranks ?? null;
+      if (!columns.has(members)) columns.set(members, new Uint8Array(this.pixels.width));
+      columns.get(members).fill(1, Math.max(0, this.#column(one.begin)), Math.max(this.#column(one.begin) + 1, this.#column(one.end)));
       this.drawn.bands++;
     }
-    context.globalAlpha = 1;
+    for (const [members, isBand] of columns) for (const lane of lanes) if (!members || members.includes(lane.rank)) this.#drawBandsOf(lane, isBand);
+  }
+
+  #drawBandsOf(lane, isBand) {
+    const [top, bottom] = this.#rows(lane);
+    const [above, below] = [Math.round(this.view.y(lane) * this.ratio), Math.round((this.view.y(lane) + this.view.laneHeight) * this.ratio)];
+    for (let end = 0, begin; (begin = isBand.indexOf(1, end)) >= 0; ) {
+      end = isBand.indexOf(0, begin);
+      if (end < 0) end = isBand.length;
+      this.pixels.fill(begin, above, end, below, this.bandOnPaper);
+      this.pixels.fill(begin, top, end, bottom, this.bandOnGround);
+    }
   }
 
   // Thick where it is in a thread, thin where it changes to another one.
