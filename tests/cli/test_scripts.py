@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 
 import pytest
 from conftest import BUILD, SOURCE, run, run_well
@@ -23,7 +24,7 @@ def test_what_has_to_pass_is_the_readme_s_test_command():
 @pytest.mark.parametrize("script, arguments", [
     ("test", ["--help"]), ("test", ["-h"]), ("test", ["--system", "--help"]), ("test", ["--arm64", "--help"]), ("test", ["--packages", "--help"]),
     ("demo", ["--help"]), ("setup", ["--help"]), ("package", ["--help"]), ("fuzz", ["--help"]), ("benchmark", ["--help"]),
-    ("benchmark-analysis", ["--help"]), ("benchmark-reader", ["--help"])])
+    ("benchmark-analysis", ["--help"]), ("benchmark-page", ["--help"]), ("benchmark-reader", ["--help"])])
 def test_help_does_nothing_else(tmp_path, script, arguments):
     """Nothing is installed, built or made: the tools that would are replaced, and fail."""
     for name in ("apt-get", "cmake", "ctest", "mkdir", "mktemp", "debootstrap"):
@@ -64,6 +65,14 @@ def test_benchmark_repeats_steps_that_fit_together(options):
                                   "--only", "check", "--only", "stats", *options))
     assert [(result["command"], result["ranks"], result["calls"]) for result in results] == [("check", 2, 1830), ("stats", 2, 1830)]
     assert all(result["cpu_seconds"] > 0 and result["megabytes"] > 1 for result in results)
+
+
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+def test_benchmark_pans_the_page():
+    text = run_well(SOURCE / "scripts/benchmark-page", "--build", BUILD, "--ranks", "2", "--calls", "40000", "--seconds", "0.1")
+    assert re.match(r"39,\d+ calls of 2 processes; hdtrace view has them ready in [0-9.]+ s\ndrawn in [0-9.]+ s, complete in [0-9.]+ s\n\n", text)
+    rows = [row.split() for row in text.splitlines()[4:]]
+    assert len(rows) == 6 and all(float(frames) > 0 for _, _, _, frames, _, _ in rows)
 
 
 @pytest.mark.parametrize("arguments, message", [
