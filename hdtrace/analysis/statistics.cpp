@@ -10,7 +10,7 @@
 namespace hdtrace {
 namespace {
 
-Selection rows_of(const Project& project, Selection selection)
+Selection rows_with_unfinished(const Project& project, Selection selection)
 {
     selection.unfinished = true;
     selection.interval = inside_part(project, selection.interval);
@@ -29,7 +29,7 @@ Counting counting_of(const std::shared_ptr<const OpenedProject>& project, const 
                      std::vector<Groupings> tables, bool with_counters)
 {
     const Project& opened = project->project;
-    Selection rows = rows_of(opened, selection);
+    Selection rows = rows_with_unfinished(opened, selection);
     Selection read = with_prepared(opened, with_regions(opened, with_completions(rows)));
     std::vector<Grouping> wanted = groupings_in(tables);
     return {.project = project,

@@ -517,7 +517,7 @@ Status ArgumentWriter::status_of(const Element& what, const AttributeName& size,
     status.is_cancelled = what.has("cancelled");
     if (const auto error = what.find("rc"); error && what.name == "For")
         status.error = error_class(*error);
-    status.tag = what.integer("fromTag").value_or(any_tag);
+    status.tag = what.integer("fromTag").value_or(dumpi::any_tag);
     const auto source = what.integer("fromRank");
     if (!source)
         return status;
