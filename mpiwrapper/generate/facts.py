@@ -16,6 +16,7 @@ ENUMERATIONS = {
     "collective": ("collective", "CollectiveKind"),
     "over": ("members", "CollectiveMembers"),
     "object": ("", "ObjectKind"),
+    "topology": ("topology", "TopologyKind"),
     "file": ("file", "FileAccess"),
     "pointer": ("pointer", "FilePointer"),
     "access": ("access", "WindowAccess"),
@@ -62,6 +63,7 @@ struct CallFacts {{
     ObjectKind frees = ObjectKind::none;
     std::string_view freed_id = {{}}; ///< the same of what it frees
     ObjectKind names = ObjectKind::none;
+    TopologyKind topology = TopologyKind::none; ///< of the communicator that it makes
     FileAccess file = FileAccess::none;
     FilePointer pointer = FilePointer::none;
     WindowAccess access = WindowAccess::none;
@@ -141,7 +143,7 @@ def _facts(function):
         yield _fact(meaning, verb)
         yield identity, _identity(function, getattr(meaning, verb), direction)
     yield _fact(meaning, "names")
-    for name in ("file", "pointer", "access", "synchronisation"):
+    for name in ("topology", "file", "pointer", "access", "synchronisation"):
         yield _fact(meaning, name)
     for name in ("allocates", "attaches", "detaches"):
         yield name, _flag(getattr(meaning, name))

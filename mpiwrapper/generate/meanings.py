@@ -15,6 +15,7 @@ WORDS = {
     "makes": ("makes",),
     "frees": ("frees",),
     "names": ("names",),
+    "topology": ("topology",),
     "file": ("file", "pointer"),
     "accesses": ("access",),
     "synchronises": ("synchronisation",),
