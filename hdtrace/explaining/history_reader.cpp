@@ -1,7 +1,9 @@
 #include "hdtrace/explaining/history_reader.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "hdtrace/calls/special_ranks.h"
 #include "hdtrace/explaining/clocks.h"
 
 namespace hdtrace {
@@ -13,6 +15,11 @@ constexpr std::int64_t latest = std::int64_t{1} << 61;
 // MPI libraries buffer messages that are smaller. Larger ones that were not complete before their receive
 // began have waited for it.
 constexpr std::int64_t least_awaited = 4096;
+
+bool is_prepared(const CallFacts& facts)
+{
+    return facts.progress == CallProgress::prepares && facts.collective != CollectiveKind::none;
+}
 
 bool is_intercommunicator(const Communicator& communicator)
 {
@@ -47,7 +54,7 @@ HistoryReader::HistoryReader(std::shared_ptr<const OpenedProject> project, TimeI
       m_states(std::in_place, m_project->traces, all_of(m_project->project)), m_epochs(m_project->objects),
       m_messages(m_project->objects, [this](const Message& message) { add_message(message); }),
       m_collectives(m_project->objects, [this](const Collective& collective) { add_collective(collective); }),
-      m_file_uses(*m_project, m_interval)
+      m_topologies(m_project->objects), m_file_uses(*m_project, m_interval)
 {
     m_collectives.follow_objects();
     m_collectives.keep_arguments(CollectiveMatcher::Keep::neighbourhoods);
@@ -123,6 +130,15 @@ void HistoryReader::enter(const Call& call)
               .communicator = communicator ? position_in(project.communicators, *communicator) : -1,
               .region = region_number(call.region)},
              call.state.time, call.state.end);
+    if (is_prepared(call.facts) && communicator)
+        add_prepared(call, *communicator);
+}
+
+void HistoryReader::add_prepared(const Call& call, const Communicator& communicator)
+{
+    const std::int64_t rank = call.trace.rank;
+    if (const auto rid = call.state.integer("rid"))
+        m_prepared[{rank, *rid}] = {&communicator, m_prepared_counts[{rank, &communicator}]++};
 }
 
 void HistoryReader::leave(const Call& call)
@@ -175,12 +191,40 @@ void HistoryReader::started(const Call&, const Operation& operation)
 {
     if (operation.rid < 0)
         return;
+    if (is_prepared(*operation.facts))
+        return add_start(operation);
     const RequestId request{operation.rank, operation.rid};
     if (operation.facts->sends == SendMode::synchronous)
         m_synchronous[request];
     else if (operation.facts->sends == SendMode::standard &&
              operation.call->integer(operation.facts->sent_size).value_or(0) >= least_awaited)
         m_synchronous[request].is_certain = false;
+}
+
+// The same start of all members belongs together (MPI 4.1, 6.13).
+void HistoryReader::add_start(const Operation& operation)
+{
+    const auto found = m_prepared.find({operation.rank, operation.call->integer("rid").value_or(-1)});
+    if (found == m_prepared.end())
+        return;
+    Prepared& prepared = found->second;
+    const Round round{prepared.communicator, prepared.number, prepared.starts++};
+    Collective& starts = m_rounds[round];
+    starts.communicator = prepared.communicator;
+    CollectiveCall& call = starts.calls.emplace_back();
+    call.rank = operation.rank;
+    call.thread = operation.thread;
+    call.name = operation.facts->operation;
+    call.start = operation.time;
+    call.end = operation.end;
+    call.root = operation.call->integer("rootRank");
+    if (operation.facts->collective == CollectiveKind::neighbourhood && operation.children)
+        call.arguments =
+            std::make_shared<CollectiveArguments>(CollectiveArguments{*operation.call, *operation.children});
+    if (starts.calls.size() < prepared.communicator->members.size())
+        return;
+    add_collective(starts);
+    m_rounds.erase(round);
 }
 
 void HistoryReader::completed(const Call& call, const Completion& completion)
@@ -274,8 +318,10 @@ void HistoryReader::add_collective(const Collective& collective)
     const CollectiveCall& first = collective.calls.front();
     const auto kind = wait_kind_of(facts_of(std::string_view(first.name)));
     const bool is_whole = collective.calls.size() == communicator.members.size();
-    if (!kind || !is_whole || is_intercommunicator(communicator))
+    if (!kind || !is_whole)
         return;
+    if (is_intercommunicator(communicator))
+        return add_between_groups(collective, *kind);
     if (facts_of(*kind).awaited == Awaited::sources)
         return add_neighbours(collective);
     Gathering gathering{*kind, position_in(m_project->project.communicators, communicator), -1, {}};
@@ -288,6 +334,15 @@ void HistoryReader::add_collective(const Collective& collective)
     add_gathering(std::move(gathering), communicator);
 }
 
+// Lists of a call leave out those of whom it gets nothing.
+std::vector<std::int64_t> HistoryReader::sources_of_data(const CollectiveCall& call,
+                                                         const Communicator& communicator) const
+{
+    std::vector<std::int64_t> named = sources_of(call);
+    const bool is_told = !named.empty() || facts_of(std::string_view(call.name)).lists_receives;
+    return is_told ? std::move(named) : m_topologies.sources(communicator, call.rank);
+}
+
 void HistoryReader::add_neighbours(const Collective& collective)
 {
     std::unordered_map<std::int64_t, StepId> starts; // by rank
@@ -296,9 +351,47 @@ void HistoryReader::add_neighbours(const Collective& collective)
             start && call.name == collective.calls.front().name) // else they do not belong together
             starts[call.rank] = *start;
     for (const CollectiveCall& call : collective.calls)
-        for (const std::int64_t source : sources_of(call))
+        for (const std::int64_t source : sources_of_data(call, *collective.communicator))
             if (source != call.rank && starts.contains(call.rank) && starts.contains(source))
-                m_neighbours.push_back({starts[call.rank], starts[source], WaitKind::wait_at_neighbours});
+                m_started_needs.push_back({starts[call.rank], starts[source], WaitKind::wait_at_neighbours});
+}
+
+// Data goes from each of the two groups to the other one, or from the root, which says so itself, or to it
+// (MPI 4.1, 6.2.3).
+void HistoryReader::add_between_groups(const Collective& collective, WaitKind kind)
+{
+    std::unordered_map<std::int64_t, std::int64_t> groups; // by rank
+    for (const Communicator::Member& member : collective.communicator->members)
+        groups[member.global] = member.group.value_or(0);
+    struct Caller {
+        StepId start;
+        std::int64_t group;
+    };
+    std::vector<Caller> callers;
+    std::map<std::int64_t, StepId> latest; // of each group
+    std::optional<Caller> root;
+    for (const CollectiveCall& call : collective.calls) {
+        const auto start = find(call.rank, call.thread, call.start);
+        if (!start)
+            return;
+        callers.push_back({*start, groups[call.rank]});
+        StepId& last = latest.try_emplace(groups[call.rank], *start).first->second;
+        if (m_history.step(*start).begin > m_history.step(last).begin)
+            last = *start;
+        if (call.root == mpi_root)
+            root = callers.back();
+    }
+    const Awaited awaited = facts_of(kind).awaited;
+    for (const Caller& caller : callers)
+        for (const auto& [group, last] : latest) {
+            const bool is_root = root && root->start == caller.start;
+            if (group == caller.group)
+                continue;
+            if (awaited == Awaited::all || (awaited == Awaited::others && is_root))
+                m_started_needs.push_back({caller.start, last, kind});
+            else if (awaited == Awaited::root && root && root->group == group)
+                m_started_needs.push_back({caller.start, root->start, kind});
+        }
 }
 
 // All processes of a world begin and end MPI together.
@@ -336,11 +429,11 @@ void HistoryReader::end_gatherings()
             }
 }
 
-// Nobody waits for a neighbour whose data is empty: libraries may return before it comes.
-void HistoryReader::end_neighbours()
+// Nobody waits for a neighbour or a root whose data is empty: libraries may return before it comes.
+void HistoryReader::end_started_needs()
 {
-    for (std::size_t i = 0; i < m_neighbours.size(); ++i) {
-        Need need = m_neighbours[i];
+    for (std::size_t i = 0; i < m_started_needs.size(); ++i) {
+        Need need = m_started_needs[i];
         if (m_history.place(need.call).call->progress != CallProgress::blocking) {
             const auto end = m_ends.find(need.call);
             if (end == m_ends.end())
@@ -350,7 +443,7 @@ void HistoryReader::end_neighbours()
         if (m_history.step(need.call).end >= m_history.step(need.of).begin)
             m_needs.push_back(need);
     }
-    m_neighbours = {};
+    m_started_needs = {};
 }
 
 void HistoryReader::sort_needs()
@@ -368,7 +461,7 @@ void HistoryReader::finish()
     m_messages.finish();
     m_collectives.finish();
     end_gatherings();
-    end_neighbours();
+    end_started_needs();
     m_ends.clear();
     m_epochs.add_needs(m_history);
     sort_needs();

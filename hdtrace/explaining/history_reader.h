@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "hdtrace/format/read_ahead.h"
 #include "hdtrace/matching/collectives.h"
 #include "hdtrace/matching/messages.h"
+#include "hdtrace/matching/topologies.h"
 
 namespace hdtrace {
 
@@ -49,6 +51,13 @@ class HistoryReader : EventVisitor {
         }
     };
     template <class Value> using ByRequest = std::unordered_map<RequestId, Value, RequestHash>;
+    /// A collective operation that a process has prepared. Members prepare them in the same order.
+    struct Prepared {
+        const Communicator* communicator;
+        std::int64_t number; ///< of those that the process has prepared on it
+        std::int64_t starts = 0;
+    };
+    using Round = std::tuple<const Communicator*, std::int64_t, std::int64_t>; // with number and start
     /// A send that is complete when its receive has begun.
     struct SynchronousSend {
         std::optional<StepId> end = {};     ///< the call that completed it
@@ -63,15 +72,20 @@ class HistoryReader : EventVisitor {
 
     void add_message(const Message& message);
     void add_collective(const Collective& collective);
+    void add_prepared(const Call& call, const Communicator& communicator);
+    void add_start(const Operation& operation);
     void add_member(Gathering& gathering, std::int64_t rank, std::int64_t thread, std::int64_t start);
     void add_gathering(Gathering gathering, const Communicator& communicator);
     void add_neighbours(const Collective& collective);
+    void add_between_groups(const Collective& collective, WaitKind kind);
+    std::vector<std::int64_t> sources_of_data(const CollectiveCall& call,
+                                              const Communicator& communicator) const;
     void add_synchronous(const SynchronousSend& send);
     void add_border(const TraceFile& trace, std::int64_t time, std::int32_t region);
     void add_step(std::uint32_t timeline, Place place, std::int64_t begin, std::int64_t end);
     void add_lives();
     void end_gatherings();
-    void end_neighbours();
+    void end_started_needs();
     void sort_needs();
     void finish();
 
@@ -92,13 +106,17 @@ class HistoryReader : EventVisitor {
     std::vector<std::int32_t> m_regions;                                        ///< by path of the walk
     ByRequest<StepId> m_received; ///< which call completed a receive whose message is not known yet
     ByRequest<SynchronousSend> m_synchronous;
-    Series<Need> m_neighbours;       ///< of calls that start operations, not yet of those that complete them
+    Series<Need> m_started_needs;    ///< of calls that start operations, not yet of those that complete them
     std::map<StepId, StepId> m_ends; ///< which call completed what another one started collectively
+    ByRequest<Prepared> m_prepared;
+    std::map<std::pair<std::int64_t, const Communicator*>, std::int64_t> m_prepared_counts; ///< by rank
+    std::map<Round, Collective> m_rounds; ///< that some members have not started yet
     WindowEpochs m_epochs;
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
+    Topologies m_topologies;
     FileUses m_file_uses;
-    EventWalk m_walk{this, &m_messages, &m_collectives, &m_file_uses};
+    EventWalk m_walk{this, &m_messages, &m_collectives, &m_topologies, &m_file_uses};
 };
 
 } // namespace hdtrace

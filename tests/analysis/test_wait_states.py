@@ -34,6 +34,9 @@ WAYS = {
     "scan": Waiting("wait-at-prefix", {2, 3}, "Scan", 1, "Scan"),
     "neighbours": Waiting("wait-at-neighbours", {0, 2}, "Neighbor_allgatherv", 1, "Neighbor_allgatherv"),
     "neighbours_nonblocking": Waiting("wait-at-neighbours", {0, 2}, "Wait", 1, "Ineighbor_alltoallv"),
+    "between_groups": Waiting("wait-at-nxn", {2, 3}, "Allreduce", 1, "Allreduce"),
+    "broadcast_to_group": Waiting("late-broadcast", {2, 3}, "Bcast", 1, "Bcast"),
+    "reduce_from_group": Waiting("early-reduce", {2}, "Wait", 1, "Ireduce"),
     "file": Waiting("wait-at-file", {0, 2, 3}, "File_write_at_all", 1, "File_write_at_all"),
     "post": Waiting("late-post", {0}, ("Win_start", "Win_complete"), 1, "Win_post"),
     "complete": Waiting("early-wait", {0}, "Win_wait", 1, "Win_complete"),
@@ -75,13 +78,44 @@ def test_wait_state(analysis, project, way):
         assert (row["count"], row["seconds"]) == (1, pytest.approx(waited / 1e9, abs=1e-9))
 
 
-def test_neighbours_that_only_traces_for_checks_name(trace):
-    waits = {}
+@pytest.mark.parametrize("topology", ["cartesian", "subgrid", "graph", "adjacent", "distributed", "copied"])
+def test_neighbours_that_only_the_topology_names(trace, topology):
+    """On the way to process 0 and 2 as a ring of four of them; traces for checks name the neighbours themselves."""
     for for_check in ("0", "1"):
-        _, project = trace("waits", RANKS, "unnamed_neighbours", HDTRACE_FOR_CHECK=for_check)
-        waits[for_check] = longest_waits(project.analyze(), "unnamed_neighbours", ["Neighbor_allgather"])
-    assert not waits["0"] and {rank for rank, row in waits["1"].items() if row["seconds"] > LATE / 4} == {0, 2}
-    assert {row["kind"] for row in waits["1"].values()} == {"wait-at-neighbours"}
+        _, project = trace("waits", RANKS, topology, HDTRACE_FOR_CHECK=for_check)
+        waits = longest_waits(project.analyze(), "exchange_on", ["Neighbor_allgather"])
+        assert {rank for rank, row in waits.items() if row["seconds"] > LATE / 4} == {0, 2}
+        assert {row["kind"] for row in waits.values()} == {"wait-at-neighbours"}
+
+
+def test_a_grid_has_borders(tmp_path):
+    """Of two rows of three processes, wrapped only in the rows, 0 has 3 below it and 1 and 2 beside it."""
+    begin = "<Cart_create cid='0' newcid='1' ndims='2' dims='2;3;' periods='0;1;' reorder='0' time='1' end='2' />\n"
+    states = [f"{begin}<Neighbor_allgather cid='1' size='4' recvSize='4' time='{3 + rank}' end='10' />\n" for rank in range(6)]
+    path = write_project(tmp_path, *states)
+    members = "".join(f'<Rank global="{rank}" local="{rank}" cid="1"/>' for rank in range(6))
+    path.write_text(path.read_text().replace("</CommunicatorList>", f'<Communicator name="CART" uid="W/1">{members}</Communicator></CommunicatorList>'))
+    with hdtrace.open(path) as project:
+        latest = {row["rank"]: row["cause"]["rank"] for row in project.analyze().wait_states if row["kind"] == "wait-at-neighbours"}
+    assert latest == {0: 3, 1: 4, 2: 5, 3: 5, 4: 5}
+
+
+def test_persistent_collective_operations(tmp_path):
+    """The same start of all members belongs together, whatever the order in which each starts what it has prepared."""
+    prepare = "<Allreduce_init size='4' cid='0' count='1' tid='0' rid='1' time='1' end='2' /><Bcast_init size='4' rootRank='0' cid='0' count='1' tid='0' rid='2' time='2' end='3' />"
+
+    def start(rid, prepared, time):
+        return f"<Start rid='{rid}' initRid='{prepared}' time='{time}' end='{time}.5' />"
+
+    def wait(rid, time, end):
+        return f"<Wait time='{time}' end='{end}' ><For rid='{rid}' /></Wait>"
+
+    first = [prepare, start(3, 1, 4), wait(3, 5, 10), start(4, 2, 15), wait(4, 16, 17), start(5, 1, 20), wait(5, 21, 31)]
+    second = [prepare, start(3, 2, 7), start(4, 1, 9), wait(4, 9.6, 10), wait(3, 11, 17), start(5, 1, 30), wait(5, 30.6, 31)]
+    with hdtrace.open(write_project(tmp_path, *("\n".join(lines).replace("/><", "/>\n<") + "\n" for lines in (first, second)))) as project:
+        waits = project.analyze().wait_states
+    assert [(row["kind"], row["rank"], row["count"], row["seconds"], row["cause"] and row["cause"]["rank"]) for row in waits] == [
+        ("wait-at-nxn", 0, 2, 13.0, 1), ("late-broadcast", 1, 1, 4.0, 0)]
 
 
 def test_neighbours_of_a_process_that_calls_something_else(tmp_path):

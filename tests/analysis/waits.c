@@ -189,11 +189,69 @@ static void neighbours(void)
     MPI_Comm_free(&ring);
 }
 
-static void unnamed_neighbours(void)
+static void exchange_on(MPI_Comm ring)
 {
-    MPI_Comm ring = new_ring();
+    MPI_Barrier(ring);
+    if (rank == 1) {
+        be_late(100);
+    }
     MPI_Neighbor_allgather(numbers, 1, MPI_INT, numbers + 1, 1, MPI_INT, ring);
     MPI_Comm_free(&ring);
+}
+
+static void cartesian(void)
+{
+    MPI_Comm ring;
+    const int size = 4, periodic = 1;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+    exchange_on(ring);
+}
+
+static void subgrid(void)
+{
+    MPI_Comm grid, ring;
+    const int sizes[] = {1, 4}, periodic[] = {0, 1}, remain[] = {0, 1};
+    MPI_Cart_create(MPI_COMM_WORLD, 2, sizes, periodic, 0, &grid);
+    MPI_Cart_sub(grid, remain, &ring);
+    MPI_Comm_free(&grid);
+    exchange_on(ring);
+}
+
+static void graph(void)
+{
+    MPI_Comm ring;
+    const int ends[] = {2, 4, 6, 8}, edges[] = {3, 1, 0, 2, 1, 3, 2, 0};
+    MPI_Graph_create(MPI_COMM_WORLD, 4, ends, edges, 0, &ring);
+    exchange_on(ring);
+}
+
+static void adjacent(void)
+{
+    MPI_Comm ring;
+    const int both[] = {(rank + 3) % 4, (rank + 1) % 4};
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, both, MPI_UNWEIGHTED, 2, both, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &ring);
+    exchange_on(ring);
+}
+
+/* Process 0 names all edges. */
+static void distributed(void)
+{
+    MPI_Comm ring;
+    const int nodes[] = {0, 1, 2, 3}, degrees[] = {2, 2, 2, 2}, edges[] = {3, 1, 0, 2, 1, 3, 2, 0};
+    MPI_Dist_graph_create(MPI_COMM_WORLD, rank == 0 ? 4 : 0, nodes, degrees, edges, MPI_UNWEIGHTED,
+                          MPI_INFO_NULL, 0, &ring);
+    exchange_on(ring);
+}
+
+static void copied(void)
+{
+    MPI_Comm ring, copy;
+    const int size = 4, periodic = 1;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+    MPI_Comm_dup(ring, &copy);
+    MPI_Comm_free(&ring);
+    exchange_on(copy);
 }
 
 static void neighbours_nonblocking(void)
@@ -205,6 +263,47 @@ static void neighbours_nonblocking(void)
                             &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Comm_free(&ring);
+}
+
+/* Processes 0 and 1, and 2 and 3. */
+static MPI_Comm new_groups(void)
+{
+    MPI_Comm own, both;
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &own);
+    MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank < 2 ? 2 : 0, 1, &both);
+    MPI_Comm_free(&own);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+        be_late(100);
+    }
+    return both;
+}
+
+static void between_groups(void)
+{
+    MPI_Comm both = new_groups();
+    MPI_Allreduce(numbers, numbers + 1, 1, MPI_INT, MPI_SUM, both);
+    MPI_Comm_free(&both);
+}
+
+static void broadcast_to_group(void)
+{
+    MPI_Comm both = new_groups();
+    MPI_Bcast(numbers, 1, MPI_INT, rank == 1 ? MPI_ROOT : rank == 0 ? MPI_PROC_NULL : 1, both);
+    MPI_Comm_free(&both);
+}
+
+static void reduce_from_group(void)
+{
+    MPI_Request request;
+    MPI_Comm both = new_groups();
+    MPI_Ireduce(numbers, numbers + 1, 1, MPI_INT, MPI_SUM,
+                rank == 2   ? MPI_ROOT
+                : rank == 3 ? MPI_PROC_NULL
+                            : 0,
+                both, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&both);
 }
 
 static void file(void)
@@ -297,7 +396,15 @@ static const struct {
     WAY(scan),
     WAY(neighbours),
     WAY(neighbours_nonblocking),
-    WAY(unnamed_neighbours),
+    WAY(between_groups),
+    WAY(broadcast_to_group),
+    WAY(reduce_from_group),
+    WAY(cartesian),
+    WAY(subgrid),
+    WAY(graph),
+    WAY(adjacent),
+    WAY(distributed),
+    WAY(copied),
     WAY(file),
     WAY(fence),
     WAY(post),
