@@ -5,6 +5,7 @@
 #include <string>
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/checking/open_ends.h"
 
 namespace hdtrace {
 namespace {
@@ -18,11 +19,6 @@ constexpr std::size_t most_messages_ahead = 8;
 std::int64_t asked(const Element& call, const AttributeName& posted, const AttributeName& plain)
 {
     return call.integer(posted).value_or(call.integer(plain).value_or(any));
-}
-
-bool fits(std::int64_t asked_tag, std::int64_t tag)
-{
-    return asked_tag == any || asked_tag == tag;
 }
 
 } // namespace
