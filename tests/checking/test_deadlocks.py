@@ -27,13 +27,14 @@ def run_until_it_hangs(way, directory):
     """Ends the program when its processes have had time to call what they wait in."""
     command = [SOURCE / "scripts/mpirun", "-n", str(RANKS), LAUNCHER, "--for-check", "-d", directory, program("deadlocks"), way]
     environment = {**os.environ, "MPIEXEC": SETTINGS["mpiexec"]}
+    began = time.monotonic()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment, cwd=directory) as run:
         heard = ""
         while heard.count("here") < RANKS:  # the launcher may put the line ends elsewhere
             line = run.stdout.readline()
             assert line
             heard += line
-        time.sleep(2)
+        time.sleep(max(2, time.monotonic() - began))  # longer on a machine that is busy
         run.send_signal(signal.SIGTERM)
         try:
             run.communicate(timeout=30)
