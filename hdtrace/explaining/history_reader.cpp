@@ -334,10 +334,12 @@ void HistoryReader::add_collective(const Collective& collective)
     add_gathering(std::move(gathering), communicator);
 }
 
-// Lists of a call leave out those of whom it gets nothing.
+// Nobody waits for data that is empty; lists of a call leave it out.
 std::vector<std::int64_t> HistoryReader::sources_of_data(const CollectiveCall& call,
                                                          const Communicator& communicator) const
 {
+    if (!call.arguments || call.arguments->call.integer("recvSize") == 0)
+        return {};
     std::vector<std::int64_t> named = sources_of(call);
     const bool is_told = !named.empty() || facts_of(std::string_view(call.name)).lists_receives;
     return is_told ? std::move(named) : m_topologies.sources(communicator, call.rank);

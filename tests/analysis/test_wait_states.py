@@ -46,7 +46,7 @@ WAYS = {
 
 @pytest.fixture(scope="session")
 def project(trace):
-    return trace("waits", RANKS, *WAYS)[1]
+    return trace("waits", RANKS, *WAYS, "persistent")[1]
 
 
 @pytest.fixture(scope="session")
@@ -88,19 +88,28 @@ def test_neighbours_that_only_the_topology_names(trace, topology):
         assert {row["kind"] for row in waits.values()} == {"wait-at-neighbours"}
 
 
-def test_a_grid_has_borders(tmp_path):
-    """Of two rows of three processes, wrapped only in the rows, 0 has 3 below it and 1 and 2 beside it."""
+@pytest.mark.parametrize("size", [4, 0])
+def test_a_grid_has_borders(tmp_path, size):
+    """Of two rows of three processes, wrapped only in the rows, 0 has 3 below it and 1 and 2 beside it. Nobody waits for nothing."""
     begin = "<Cart_create cid='0' newcid='1' ndims='2' dims='2;3;' periods='0;1;' reorder='0' time='1' end='2' />\n"
-    states = [f"{begin}<Neighbor_allgather cid='1' size='4' recvSize='4' time='{3 + rank}' end='10' />\n" for rank in range(6)]
+    states = [f"{begin}<Neighbor_allgather cid='1' size='{size}' recvSize='{size}' time='{3 + rank}' end='10' />\n" for rank in range(6)]
     path = write_project(tmp_path, *states)
     members = "".join(f'<Rank global="{rank}" local="{rank}" cid="1"/>' for rank in range(6))
     path.write_text(path.read_text().replace("</CommunicatorList>", f'<Communicator name="CART" uid="W/1">{members}</Communicator></CommunicatorList>'))
     with hdtrace.open(path) as project:
         latest = {row["rank"]: row["cause"]["rank"] for row in project.analyze().wait_states if row["kind"] == "wait-at-neighbours"}
-    assert latest == {0: 3, 1: 4, 2: 5, 3: 5, 4: 5}
+    assert latest == ({0: 3, 1: 4, 2: 5, 3: 5, 4: 5} if size else {})
 
 
-def test_persistent_collective_operations(tmp_path):
+def test_persistent_collective_operation(analysis, project):
+    if not any(one.site and one.site.function == "persistent" for one in project.calls(name="Start")):
+        pytest.skip("the MPI library has none")
+    found = {rank: row for rank, row in longest_waits(analysis, "persistent", ["Wait"]).items() if row["seconds"] > LATE / 4}
+    assert found and set(found) <= {0, 2, 3}
+    assert {(row["kind"], row["cause"]["rank"], row["cause"]["call"]) for row in found.values()} == {("wait-at-nxn", 1, "Start")}
+
+
+def test_starts_of_persistent_collective_operations(tmp_path):
     """The same start of all members belongs together, whatever the order in which each starts what it has prepared."""
     prepare = "<Allreduce_init size='4' cid='0' count='1' tid='0' rid='1' time='1' end='2' /><Bcast_init size='4' rootRank='0' cid='0' count='1' tid='0' rid='2' time='2' end='3' />"
 

@@ -265,6 +265,24 @@ static void neighbours_nonblocking(void)
     MPI_Comm_free(&ring);
 }
 
+/* Twice; of Open MPI before 5 not at all. */
+static void persistent(void)
+{
+#if MPI_VERSION >= 4
+    MPI_Request request;
+    MPI_Allreduce_init(numbers, numbers + 1, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+    for (int i = 0; i < 2; ++i) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 1 && i == 1) {
+            be_late(100);
+        }
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Request_free(&request);
+#endif
+}
+
 /* Processes 0 and 1, and 2 and 3. */
 static MPI_Comm new_groups(void)
 {
@@ -396,6 +414,7 @@ static const struct {
     WAY(scan),
     WAY(neighbours),
     WAY(neighbours_nonblocking),
+    WAY(persistent),
     WAY(between_groups),
     WAY(broadcast_to_group),
     WAY(reduce_from_group),
