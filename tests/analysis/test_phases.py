@@ -50,10 +50,10 @@ def test_iterations_fill_the_phase(phases_of, way):
 
 def test_an_iteration_that_takes_longer(phases_of):
     (phase,) = phases_of("one_is_late")
-    (late,) = (one for one in phase["outliers"] if one["iteration"] == 37)  # on a machine that is busy there are others
-    assert late["rank"] == 2
-    assert late["excess"] >= 0.05 and late["computation_excess"] >= 0.05
-    assert late["seconds"] == phase["times"][36] == pytest.approx(phase["typical"] + late["excess"])
+    longest = max(phase["outliers"], key=lambda one: one["excess"])
+    assert (longest["iteration"], longest["rank"]) == (37, 2)
+    assert longest["excess"] >= 0.05 and longest["computation_excess"] >= 0.05
+    assert longest["seconds"] == phase["times"][36] == pytest.approx(phase["typical"] + longest["excess"])
 
 
 MILLISECOND = 1_000_000
