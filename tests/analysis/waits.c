@@ -174,37 +174,36 @@ static MPI_Comm new_ring(void)
     MPI_Comm ring;
     const int size = 4, periodic = 1;
     MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
-    MPI_Barrier(ring);
+    return ring;
+}
+
+static void let_one_be_late(MPI_Comm all)
+{
+    MPI_Barrier(all);
     if (rank == 1) {
         be_late(100);
     }
-    return ring;
 }
 
 static void neighbours(void)
 {
     const int counts[] = {1, 1}, places[] = {0, 1};
     MPI_Comm ring = new_ring();
+    let_one_be_late(ring);
     MPI_Neighbor_allgatherv(numbers, 1, MPI_INT, numbers + 1, counts, places, MPI_INT, ring);
     MPI_Comm_free(&ring);
 }
 
 static void exchange_on(MPI_Comm ring)
 {
-    MPI_Barrier(ring);
-    if (rank == 1) {
-        be_late(100);
-    }
+    let_one_be_late(ring);
     MPI_Neighbor_allgather(numbers, 1, MPI_INT, numbers + 1, 1, MPI_INT, ring);
     MPI_Comm_free(&ring);
 }
 
 static void cartesian(void)
 {
-    MPI_Comm ring;
-    const int size = 4, periodic = 1;
-    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
-    exchange_on(ring);
+    exchange_on(new_ring());
 }
 
 static void subgrid(void)
@@ -246,9 +245,7 @@ static void distributed(void)
 
 static void copied(void)
 {
-    MPI_Comm ring, copy;
-    const int size = 4, periodic = 1;
-    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 0, &ring);
+    MPI_Comm ring = new_ring(), copy;
     MPI_Comm_dup(ring, &copy);
     MPI_Comm_free(&ring);
     exchange_on(copy);
@@ -259,6 +256,7 @@ static void neighbours_nonblocking(void)
     const int counts[] = {1, 1}, places[] = {0, 1};
     MPI_Request request;
     MPI_Comm ring = new_ring();
+    let_one_be_late(ring);
     MPI_Ineighbor_alltoallv(numbers, counts, places, MPI_INT, numbers + 2, counts, places, MPI_INT, ring,
                             &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -290,10 +288,7 @@ static MPI_Comm new_groups(void)
     MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &own);
     MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank < 2 ? 2 : 0, 1, &both);
     MPI_Comm_free(&own);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank == 1) {
-        be_late(100);
-    }
+    let_one_be_late(MPI_COMM_WORLD);
     return both;
 }
 
