@@ -156,9 +156,29 @@ std::vector<Node> CallIndex::cover(std::int64_t first, std::int64_t last) const
 
 std::vector<index_form::Item> CallIndex::items_of(const Node& node) const
 {
+    return items_at(node.offset, node.size, node.checksum);
+}
+
+std::vector<index_form::Item> CallIndex::items_of(const SnapshotPart& snapshot) const
+{
+    return items_at(snapshot.offset, snapshot.size, snapshot.checksum);
+}
+
+const SnapshotPart* CallIndex::last_snapshot(std::int64_t moment) const
+{
+    const SnapshotPart* last = nullptr;
+    for (const SnapshotPart& snapshot : m_contents.snapshots)
+        if (snapshot.moment <= moment && (!last || snapshot.moment > last->moment))
+            last = &snapshot;
+    return last;
+}
+
+std::vector<index_form::Item> CallIndex::items_at(std::int64_t offset, std::int64_t size,
+                                                  std::uint64_t checksum) const
+{
     return or_index_error(m_path, [&] {
         std::vector<index_form::Item> items;
-        for_each_line(m_path, text_at(node.offset, node.size, node.checksum),
+        for_each_line(m_path, text_at(offset, size, checksum),
                       [&](State&& line) { items.push_back(item_of(std::move(line), m_traces)); });
         return items;
     });

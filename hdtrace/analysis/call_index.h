@@ -33,9 +33,15 @@ class CallIndex {
     std::vector<index_form::Node> cover(std::int64_t first, std::int64_t last) const;
     /// What a node says. Throws IndexError.
     std::vector<index_form::Item> items_of(const index_form::Node& node) const;
+    /// The same of a snapshot.
+    std::vector<index_form::Item> items_of(const index_form::SnapshotPart& snapshot) const;
+    /// That of the last moment until @p moment; null if there is none. Belongs to this.
+    const index_form::SnapshotPart* last_snapshot(std::int64_t moment) const;
 
   private:
     std::string text_at(std::int64_t offset, std::int64_t size, std::uint64_t checksum) const;
+    std::vector<index_form::Item> items_at(std::int64_t offset, std::int64_t size,
+                                           std::uint64_t checksum) const;
     void read_directory();
     void check_nodes();
 

@@ -266,7 +266,7 @@ std::string call_words(const OpenedProject& project, std::int64_t rank, const St
 {
     constexpr std::size_t most_children = 5;
     std::string text = state.name;
-    append_words(text, state, ObjectNames(project, rank), {"site", "unfinished"});
+    append_words(text, state, ObjectNames(project, rank), {"site", "unfinished", "wtime"});
     const std::size_t count = std::min(most_children, state.children.size());
     for (const Element& child : std::span(state.children).first(count))
         append_child(text, child);

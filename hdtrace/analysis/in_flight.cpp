@@ -1,19 +1,15 @@
 #include "hdtrace/analysis/in_flight.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "hdtrace/calls/special_ranks.h"
 
 namespace hdtrace {
 namespace {
 
-/// That may have ended before the moment.
-Selection begun_before(std::int64_t moment)
-{
-    Selection selection;
-    selection.interval.end = moment == TimeInterval().begin ? moment : moment - 1;
-    return selection;
-}
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+constexpr ObjectKind prepared_request = ObjectKind::none; // it is no object with a kind
 
 bool is_partner(std::optional<std::int64_t> rank)
 {
@@ -31,36 +27,179 @@ std::int64_t message_ends(const Operation& operation)
     return (sends ? 1 : 0) + (receives ? 1 : 0);
 }
 
+/// Whether the matcher takes a message for the receive that follows.
+bool has_taken_message(const Call& call)
+{
+    return call.facts.probes == ProbeKind::takes && !call.has_failed() && call.state.integer("flag") != 0 &&
+           is_partner(call.state.integer("fromRank")) && call.state.has("fromTag");
+}
+
+void set_lines(State& state, std::int64_t line)
+{
+    state.line = line;
+    for (State& nested : state.nested)
+        set_lines(nested, line);
+}
+
+const State& innermost_at(const State& state, std::int64_t moment)
+{
+    for (const State& nested : state.nested)
+        if (!nested.is_event && nested.time <= moment && moment < nested.end)
+            return innermost_at(nested, moment);
+    return state;
+}
+
 } // namespace
 
-InFlight::InFlight(std::shared_ptr<const OpenedProject> project, std::int64_t moment)
-    : m_project(std::move(project)), m_moment(moment),
-      m_states(m_project->existing_traces(), begun_before(moment)),
+InFlight::InFlight(std::shared_ptr<const OpenedProject> project, Snapshot start)
+    : m_project(std::move(project)), m_traces(m_project->existing_traces()), m_last(m_traces.size()),
       m_messages(m_project->objects, [this](const Message& message) { add(message); }),
       m_collectives(
           m_project->objects, [this](const Collective& collective) { add(collective); },
           m_project->ranks_without_traces())
 {
+    for (std::size_t place = 0; place < m_traces.size(); ++place)
+        m_places.try_emplace({m_traces[place].rank, m_traces[place].thread}, place);
     m_collectives.follow_objects();
+    restore(std::move(start));
 }
 
-bool InFlight::read(std::size_t states)
+void InFlight::restore(Snapshot start)
 {
-    for (; states > 0 && !m_at_end; --states) {
-        const State* state = m_states.next();
-        if (!state)
-            finish();
-        else if (state->end < m_moment) // others are of the time behind it
-            m_walk.add(m_states.trace(), *state);
+    for (Snapshot::Begun& begun : start.begun)
+        add(m_traces[begun.trace], begun.state);
+    advance(start.moment);
+    if (!start.last.empty())
+        m_last = std::move(start.last);
+}
+
+void InFlight::add(const TraceFile& trace, State& state)
+{
+    advance(state.time);
+    if (state.is_event)
+        return add_event(trace, state);
+    const Begun& begun = begin(m_traces[place_of(trace)], state);
+    m_walk.begin(*begun.trace, begun.state);
+}
+
+const InFlight::Begun& InFlight::begin(const TraceFile& trace, State& state)
+{
+    const std::int64_t number = ++m_last_number;
+    Calls::node_type node = m_spare.take(number);
+    Begun& begun = node.mapped();
+    begun.trace = &trace;
+    std::swap(begun.state, state);
+    begun.line = begun.state.line;
+    set_lines(begun.state, number);
+    begun.lasts = true;
+    begun.joined = 0;
+    if (begun.connected.use_count() != 1)
+        begun.connected = std::make_shared<Connected>();
+    begun.connected->open = 1; // while it lasts
+    begun.connected->calls.assign(1, number);
+    m_lasting.emplace(begun.state.is_unfinished() ? never : begun.state.end, number);
+    return m_begun.insert(m_begun.end(), std::move(node))->second;
+}
+
+void InFlight::advance(std::int64_t moment)
+{
+    m_moment = std::max(m_moment, moment);
+    while (!m_lasting.empty() && m_lasting.begin()->first <= moment && m_lasting.begin()->first != never) {
+        const std::int64_t number = m_lasting.begin()->second;
+        m_lasting.erase(m_lasting.begin());
+        end(number);
     }
-    return !m_at_end;
+}
+
+void InFlight::end(std::int64_t number)
+{
+    Begun& begun = m_begun.at(number);
+    const State& state = begun.state;
+    m_walk.end(*begun.trace, state);
+    for (const State& nested : state.nested)
+        if (nested.is_event)
+            add_event(*begun.trace, nested);
+    follow_prepared(begun);
+    m_last[place_of(*begun.trace)] = {state.end, state.name};
+    begun.lasts = false;
+    close(number);
+}
+
+void InFlight::add_event(const TraceFile& trace, State event)
+{
+    const EventKind kind = event_kind(event);
+    if (kind == EventKind::end) {
+        m_region_begins.erase(m_regions.end(trace, event).line);
+    } else if (kind == EventKind::begin) {
+        Begun& begun = m_region_begins[++m_last_number];
+        begun.line = event.line;
+        event.line = m_last_number;
+        m_regions.begin(trace, event);
+        begun.trace = &m_traces[place_of(trace)];
+        begun.state = std::move(event);
+    }
+}
+
+void InFlight::follow_prepared(const Begun& begun)
+{
+    const State& state = begun.state;
+    const CallProgress progress = facts_of(state.name).progress;
+    const auto request = state.integer("rid");
+    if (!request)
+        return;
+    const ObjectId prepared(begun.trace->rank, prepared_request, *request);
+    if (progress == CallProgress::prepares)
+        keep_while_it_lives(prepared, state.line);
+    else if (progress == CallProgress::releases)
+        let_go(prepared);
+}
+
+// Later calls on it are only understood with the call that made it.
+void InFlight::keep_while_it_lives(const ObjectId& object, std::int64_t number)
+{
+    if (m_makers.try_emplace(object, number).second)
+        open(number);
+}
+
+void InFlight::let_go(const ObjectId& object)
+{
+    if (const auto maker = m_makers.extract(object))
+        close(maker.mapped());
+}
+
+void InFlight::made(const Call& call, ObjectKind kind, std::int64_t id)
+{
+    if (kind == ObjectKind::file || kind == ObjectKind::window)
+        keep_while_it_lives({call.trace.rank, kind, id}, call.state.line);
+}
+
+void InFlight::freed(const Call& call, ObjectKind kind, std::int64_t id)
+{
+    if (kind == ObjectKind::file || kind == ObjectKind::window)
+        let_go({call.trace.rank, kind, id});
+}
+
+void InFlight::leave(const Call& call)
+{
+    if (has_taken_message(call))
+        open(call.state.line);
+}
+
+void InFlight::joined(const Call& call)
+{
+    const std::int64_t number = call.state.line;
+    const auto begun = m_begun.find(number);
+    ++begun->second.joined;
+    open(number);
+    if (!m_collectives.take(call)) {
+        --begun->second.joined;
+        close(number);
+    }
 }
 
 void InFlight::started(const Call&, const Operation& operation)
 {
-    const std::int64_t parts = message_ends(operation) + (operation.rid >= 0 ? 1 : 0);
-    if (parts > 0)
-        connected_with({operation.rank, operation.thread, operation.line}).open += parts;
+    open(operation.line, message_ends(operation) + (operation.rid >= 0 ? 1 : 0));
 }
 
 // Of what was cancelled the matcher reports no message.
@@ -69,103 +208,181 @@ void InFlight::completed(const Call& call, const Completion& completion)
     const Operation* const operation = completion.operation;
     if (!operation || operation->rid < 0)
         return;
-    const CallPlace start{operation->rank, operation->thread, operation->line};
-    if (!m_open.contains(start))
-        return;
-    connect(start, {call.trace.rank, call.trace.thread, call.state.line});
-    close(start, completion.outcome == Outcome::cancelled ? 1 + message_ends(*operation) : 1);
+    connect(operation->line, call.state.line);
+    close(operation->line, completion.outcome == Outcome::cancelled ? 1 + message_ends(*operation) : 1);
 }
 
 void InFlight::add(const Message& message)
 {
-    const auto place = [](std::int64_t rank, const MessageEnd& end) {
-        return CallPlace{rank, end.thread, end.line};
-    };
-    if (message.send && message.receive) {
-        const CallPlace send = place(message.source, *message.send);
-        const CallPlace receive = place(message.destination, *message.receive);
-        connect(send, receive);
-        close(send);
-        close(receive);
-    } else if (message.send) {
-        keep(place(message.source, *message.send));
-    } else if (message.receive) {
-        keep(place(message.destination, *message.receive));
+    if (m_is_asked) {
+        if (message.send && !message.receive)
+            m_unreceived.push_back(message);
+        return;
     }
+    const std::int64_t send = message.send->line, receive = message.receive->line,
+                       probe = message.receive->probe_line;
+    connect(send, receive);
+    if (probe > 0) {
+        connect(probe, receive);
+        close(probe);
+    } else {
+        close(receive);
+    }
+    close(send);
 }
 
 void InFlight::add(const Collective& collective)
 {
-    const auto place = [](const CollectiveCall& call) {
-        return CallPlace{call.rank, call.thread, call.line};
-    };
+    if (m_is_asked) {
+        m_incomplete.push_back(collective);
+        return;
+    }
     const auto& calls = collective.calls;
-    if (m_at_end)
-        for (const CollectiveCall& call : calls)
-            keep(place(call));
-    else if (std::ranges::any_of(calls,
-                                 [&](const CollectiveCall& call) { return m_open.contains(place(call)); }))
-        for (const CollectiveCall& call : calls)
-            connect(place(calls.front()), place(call));
+    for (const CollectiveCall& call : calls)
+        connect(calls.front().line, call.line);
+    for (const CollectiveCall& call : calls)
+        if (const auto begun = m_begun.find(call.line); begun != m_begun.end() && begun->second.joined > 0) {
+            --begun->second.joined;
+            close(call.line);
+        }
 }
 
-InFlight::Connected& InFlight::connected_with(const CallPlace& call)
+void InFlight::open(std::int64_t number, std::int64_t count)
 {
-    std::shared_ptr<Connected>& connected = m_open[call];
-    if (!connected)
-        connected = std::make_shared<Connected>(Connected{0, {call}});
-    return *connected;
+    if (const auto begun = m_begun.find(number); begun != m_begun.end())
+        begun->second.connected->open += count;
 }
 
-void InFlight::connect(const CallPlace& call, const CallPlace& other)
+void InFlight::close(std::int64_t number, std::int64_t count)
 {
-    Connected* larger = &connected_with(call);
-    Connected* smaller = &connected_with(other);
+    const auto begun = m_begun.find(number);
+    if (begun == m_begun.end())
+        return;
+    const std::shared_ptr<Connected> connected = begun->second.connected;
+    connected->open -= count;
+    if (connected->open <= 0)
+        for (const std::int64_t one : connected->calls)
+            m_spare.add(m_begun.extract(one));
+}
+
+void InFlight::connect(std::int64_t number, std::int64_t other)
+{
+    const auto one = m_begun.find(number), two = m_begun.find(other);
+    if (one == m_begun.end() || two == m_begun.end())
+        return;
+    std::shared_ptr<Connected> larger = one->second.connected, smaller = two->second.connected;
     if (larger == smaller)
         return;
     if (larger->calls.size() < smaller->calls.size())
         std::swap(larger, smaller);
     larger->open += smaller->open;
-    const std::shared_ptr<Connected> united = m_open[larger->calls.front()];
-    const std::vector<CallPlace> added = std::move(smaller->calls);
-    for (const CallPlace& one : added)
-        m_open[one] = united;
-    united->calls.insert(united->calls.end(), added.begin(), added.end());
+    for (const std::int64_t call : smaller->calls)
+        m_begun.at(call).connected = larger;
+    larger->calls.insert(larger->calls.end(), smaller->calls.begin(), smaller->calls.end());
 }
 
-void InFlight::close(const CallPlace& call, std::int64_t count)
+Snapshot InFlight::snapshot() const
 {
-    const auto found = m_open.find(call);
-    if (found == m_open.end())
-        return;
-    const std::shared_ptr<Connected> connected = found->second;
-    connected->open -= count;
-    if (connected->open > 0)
-        return;
-    for (const CallPlace& one : connected->calls)
-        m_open.erase(one);
+    Snapshot snapshot{m_moment, {}, m_last};
+    std::map<std::int64_t, const Begun*> in_order;
+    // A process died in what is unfinished: who reads on does not meet it again.
+    for (const auto& [number, begun] : m_begun)
+        if (!begun.lasts || (begun.state.is_unfinished() && begun.state.end <= m_moment))
+            in_order.emplace(number, &begun);
+    for (const auto& [number, begun] : m_region_begins)
+        in_order.emplace(number, &begun);
+    for (const auto& [number, begun] : in_order) {
+        snapshot.begun.push_back({place_of(*begun->trace), begun->state});
+        set_lines(snapshot.begun.back().state, begun->line);
+    }
+    return snapshot;
 }
 
-void InFlight::keep(const CallPlace& call)
+std::set<std::int64_t> InFlight::lines_of(const TraceFile& trace) const
 {
-    if (call.line > 0)
-        m_lines[{call.rank, call.thread}].insert(call.line);
+    std::set<std::int64_t> lines;
+    for (const auto& [number, begun] : m_begun)
+        if (!begun.lasts && begun.trace->rank == trace.rank && begun.trace->thread == trace.thread)
+            lines.insert(begun.line);
+    return lines;
 }
 
-void InFlight::finish()
+std::int64_t InFlight::line_of(std::int64_t number) const
 {
-    m_at_end = true;
+    const auto begun = m_begun.find(number);
+    return begun == m_begun.end() ? 0 : begun->second.line;
+}
+
+const TraceFile* InFlight::trace_of(std::int64_t number) const
+{
+    const auto begun = m_begun.find(number);
+    return begun == m_begun.end() ? nullptr : begun->second.trace;
+}
+
+Pending::Activity InFlight::activity_in(const Begun& begun) const
+{
+    Pending::Activity activity{begun.trace, innermost_at(begun.state, m_moment), {}, {}};
+    set_lines(activity.state, begun.line);
+    return activity;
+}
+
+std::vector<Pending::Activity> InFlight::activities() const
+{
+    std::map<std::size_t, Pending::Activity> by_trace;
+    for (const auto& [end, number] : m_lasting) {
+        const Begun& begun = m_begun.at(number);
+        by_trace.insert_or_assign(place_of(*begun.trace), activity_in(begun));
+    }
+    std::vector<Pending::Activity> all;
+    for (std::size_t place = 0; place < m_traces.size(); ++place) {
+        const TraceFile& trace = m_traces[place];
+        Pending::Activity activity;
+        if (const auto found = by_trace.find(place); found != by_trace.end())
+            activity = std::move(found->second);
+        else
+            activity.last = m_last[place].name;
+        if (activity.state.name.empty() && activity.last.empty())
+            continue;
+        if (activity.state.name.empty())
+            activity.state.time = activity.state.end = m_last[place].end;
+        activity.trace = &trace;
+        activity.region = m_regions.paths().text(m_regions.path(trace));
+        all.push_back(std::move(activity));
+    }
+    return all;
+}
+
+std::vector<Pending::Request> InFlight::requests() const
+{
+    std::vector<Pending::Request> requests;
+    for (const OperationPointer& operation : m_walk.requests().pending()) {
+        Pending::Request request;
+        request.trace = trace_of(operation->line);
+        if (!request.trace)
+            continue;
+        static_cast<Element&>(request.state) = *operation->call;
+        request.state.time = operation->time;
+        request.state.end = operation->end;
+        request.state.line = line_of(operation->line);
+        requests.push_back(std::move(request));
+    }
+    return requests;
+}
+
+Pending InFlight::pending()
+{
+    m_is_asked = true;
+    Pending pending{activities(), requests(), {}, {}};
     m_messages.finish();
     m_collectives.finish();
-    for (const auto& [call, connected] : m_open)
-        keep(call);
-}
-
-const std::set<std::int64_t>& InFlight::lines_of(const TraceFile& trace) const
-{
-    static const std::set<std::int64_t> none;
-    const auto lines = m_lines.find({trace.rank, trace.thread});
-    return lines == m_lines.end() ? none : lines->second;
+    pending.messages = std::move(m_unreceived);
+    pending.collectives = std::move(m_incomplete);
+    for (Message& message : pending.messages)
+        message.send->line = line_of(message.send->line);
+    for (Collective& collective : pending.collectives)
+        for (CollectiveCall& call : collective.calls)
+            call.line = line_of(call.line);
+    return pending;
 }
 
 } // namespace hdtrace

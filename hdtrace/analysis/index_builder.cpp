@@ -97,10 +97,10 @@ std::size_t IndexBuilder::KeyHash::operator()(const Key& key) const
 }
 
 IndexBuilder::IndexBuilder(std::shared_ptr<const OpenedProject> project, ProcessTraces process,
-                           std::int64_t states, Write write)
+                           std::int64_t states, std::vector<SnapshotText> snapshots, Write write)
     : m_project(std::move(project)), m_process(std::move(process)), m_states_in_block(states),
-      m_write(std::move(write)), m_states(m_process, everything()), m_last(m_process.size()),
-      m_ends(m_process.size(), none), m_regions(m_process.size())
+      m_snapshots(std::move(snapshots)), m_write(std::move(write)), m_states(m_process, everything()),
+      m_last(m_process.size()), m_ends(m_process.size(), none), m_regions(m_process.size())
 {
     m_contents.project = state_of_file(m_project->project.path);
     for (const TraceFile& trace : m_process)
@@ -451,6 +451,16 @@ void IndexBuilder::write_node(std::size_t level, std::int64_t end, const std::ve
     m_offset += static_cast<std::int64_t>(text.size());
 }
 
+void IndexBuilder::write_snapshots()
+{
+    for (const auto& [moment, lines] : m_snapshots) {
+        const auto size = static_cast<std::int64_t>(lines.size());
+        m_contents.snapshots.push_back({moment, m_offset, size, checksum_of(lines)});
+        m_write(lines);
+        m_offset += size;
+    }
+}
+
 void IndexBuilder::finish()
 {
     if (!m_states.missing().empty())
@@ -464,6 +474,7 @@ void IndexBuilder::finish()
     for (std::size_t i = 0; i < m_process.size(); ++i)
         if (!std::ranges::equal(m_contents.traces[i], files_of_trace(m_process[i].path), is_same))
             throw NoIndex(m_process[i].path + ": this is being written; wait until the run has ended");
+    write_snapshots();
     m_write(text_of(m_contents, m_offset));
     m_write(detail::closing);
     m_write("\n");

@@ -32,9 +32,10 @@ class IndexBuilder : EventVisitor {
     /// Takes the text of the index.
     using Write = std::function<void(std::string_view text)>;
 
-    /// @p states: of the top level, in a block, at least. Throws OpenError, ReadError, NoIndex.
+    /// @p states: of the top level, in a block, at least. @p snapshots: of the process, which the index
+    /// keeps. Throws OpenError, ReadError, NoIndex.
     IndexBuilder(std::shared_ptr<const OpenedProject> project, ProcessTraces process, std::int64_t states,
-                 Write write);
+                 std::vector<index_form::SnapshotText> snapshots, Write write);
     IndexBuilder(const IndexBuilder&) = delete;
     IndexBuilder& operator=(const IndexBuilder&) = delete;
 
@@ -113,12 +114,14 @@ class IndexBuilder : EventVisitor {
     void write_node(std::size_t level, std::int64_t end, const std::vector<LivePointer>& kept);
     void pass_on(std::size_t level);
     index_form::Item item_of(const Key& key, const Sum& sum) const;
+    void write_snapshots();
     void finish();
     std::size_t number_of(const TraceFile& trace) const;
 
     std::shared_ptr<const OpenedProject> m_project;
     ProcessTraces m_process;
     std::int64_t m_states_in_block;
+    std::vector<index_form::SnapshotText> m_snapshots;
     Write m_write;
     std::int64_t m_offset = 0;
     index_form::Contents m_contents;

@@ -14,7 +14,7 @@
 namespace hdtrace::index_form {
 namespace {
 
-constexpr std::string_view kind_names[] = {"Sum", "Kept", "Closed", "Inside"};
+constexpr std::string_view kind_names[] = {"Sum", "Kept", "Closed", "Inside", "Last"};
 constexpr std::string_view sums_kinds[] = {"calls", "region", "messages"};
 
 [[noreturn]] void fail()
@@ -148,6 +148,14 @@ void add_file(State& line, const FileState& file)
     add(line, "modified", file.modified);
 }
 
+/// Where in the text of the file something stands.
+void add_part(State& line, std::int64_t offset, std::int64_t size, std::uint64_t checksum)
+{
+    add(line, "offset", offset);
+    add(line, "bytes", size);
+    add(line, "checksum", static_cast<std::int64_t>(checksum));
+}
+
 FileState file_in(const State& line)
 {
     return {line.text("ending"), count(line, "size"), number(line, "modified")};
@@ -172,6 +180,8 @@ std::string line_of(const Item& item)
         line.attributes.push_back("inside", text_of(item.inside));
     if (item.kind == Item::Kind::sums)
         add_sums(line, item.sums);
+    else if (item.kind == Item::Kind::last)
+        line.attributes.push_back("name", item.name);
     else if (item.kind != Item::Kind::inside)
         line.nested.push_back(item.state);
     return trace_line(line, 0);
@@ -189,6 +199,8 @@ Item item_of(State&& line, std::size_t traces)
     item.inside = numbers_in(line.find("inside").value_or(""));
     if (item.kind == Item::Kind::sums) {
         item.sums = sums_in(line);
+    } else if (item.kind == Item::Kind::last) {
+        item.name = line.text("name");
     } else if (item.kind != Item::Kind::inside) {
         if (line.nested.size() != 1)
             fail();
@@ -227,15 +239,17 @@ std::string text_of(const Contents& contents, std::int64_t offset)
         add(line, "last", node.last);
         add_position(line, node.begin);
         add(line, "until", node.end);
-        add(line, "offset", node.offset);
-        add(line, "bytes", node.size);
-        add(line, "checksum", static_cast<std::int64_t>(node.checksum));
+        add_part(line, node.offset, node.size, node.checksum);
+        text += trace_line(line, 0);
+    }
+    for (const SnapshotPart& snapshot : contents.snapshots) {
+        State line = line_named("Snapshot");
+        add(line, "at", snapshot.moment);
+        add_part(line, snapshot.offset, snapshot.size, snapshot.checksum);
         text += trace_line(line, 0);
     }
     State last = line_named("Directory");
-    add(last, "offset", offset);
-    add(last, "bytes", static_cast<std::int64_t>(text.size()));
-    add(last, "checksum", static_cast<std::int64_t>(checksum_of(text)));
+    add_part(last, offset, static_cast<std::int64_t>(text.size()), checksum_of(text));
     return text + trace_line(last, 0);
 }
 
@@ -264,6 +278,11 @@ void add_line(Contents& contents, const State& line)
                                   .offset = count(line, "offset"),
                                   .size = count(line, "bytes"),
                                   .checksum = static_cast<std::uint64_t>(number(line, "checksum"))});
+    } else if (line.name == "Snapshot") {
+        contents.snapshots.push_back({.moment = number(line, "at"),
+                                      .offset = count(line, "offset"),
+                                      .size = count(line, "bytes"),
+                                      .checksum = static_cast<std::uint64_t>(number(line, "checksum"))});
     } else {
         fail();
     }

@@ -25,13 +25,14 @@ struct Position {
     std::int64_t state = 0;                                       ///< of the top level
 };
 
-/// What a node says, in its order.
+/// What a node or a snapshot says, in its order.
 struct Item {
     enum class Kind : std::uint8_t {
         sums,   ///< over calls of states that ended in the node and left nothing behind
         kept,   ///< a state that does not, as it stands in the trace
         closed, ///< the end of what a state before had begun: what is known of a call that completes it
-        inside  ///< how much time is inside the regions of a thread that are open: at the end of a node
+        inside, ///< how much time is inside the regions of a thread that are open: at the end of a node
+        last    ///< of a snapshot: the last call of a thread that had ended, and when
     };
 
     Kind kind = Kind::sums;
@@ -40,6 +41,7 @@ struct Item {
     SummedCalls sums;
     State state;                      ///< that is kept, or closes
     std::vector<std::int64_t> inside; ///< of the thread, before a state that is kept
+    std::string name = {};            ///< of the last call; empty before the first one
 };
 
 struct Node {
@@ -50,6 +52,18 @@ struct Node {
     std::int64_t end = std::numeric_limits<std::int64_t>::max();
     std::int64_t offset = 0, size = 0; ///< of its lines in the text of the file
     std::uint64_t checksum = 0;
+};
+
+/// What one process had in flight at a moment (Snapshot): its kept states, of which the position is that
+/// among those of all processes, and its last calls.
+struct SnapshotPart {
+    std::int64_t moment = 0;
+    std::int64_t offset = 0, size = 0; ///< of its lines in the text of the file
+    std::uint64_t checksum = 0;
+};
+struct SnapshotText {
+    std::int64_t moment = 0;
+    std::string lines;
 };
 
 /// A file as it was.
@@ -72,6 +86,7 @@ struct Contents {
     std::vector<std::vector<FileState>> traces;
     std::vector<SeenRegion> regions;
     std::vector<Node> nodes;
+    std::vector<SnapshotPart> snapshots; ///< in the order of time
 };
 
 std::uint64_t checksum_of(std::string_view text);

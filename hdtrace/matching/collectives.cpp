@@ -54,15 +54,15 @@ bool CollectiveMatcher::is_followed(const CollectiveObject& object) const
            (is_communicator || (m_follows_objects && !m_collective_objects.is_ambiguous(object)));
 }
 
-void CollectiveMatcher::joined(const Call& call)
+bool CollectiveMatcher::take(const Call& call)
 {
     if (call.facts.members == CollectiveMembers::none || call.is_inside_call)
-        return;
+        return false;
     const State& state = call.state;
     const std::int64_t rank = call.trace.rank;
     const std::optional<CollectiveObject> object = m_collective_objects.of(call);
     if (!object || !is_followed(*object))
-        return;
+        return false;
     Sequence& sequence = sequence_of(*object);
     std::vector<CollectiveCall>& calls = calls_of_next(sequence, rank);
     calls.push_back({rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
@@ -73,6 +73,7 @@ void CollectiveMatcher::joined(const Call& call)
         if (!remove_misfit(sequence))
             hand_out_first(sequence);
     }
+    return true;
 }
 
 std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) const

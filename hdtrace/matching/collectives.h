@@ -64,7 +64,9 @@ class CollectiveMatcher : public EventVisitor {
     CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
                       std::set<std::int64_t> absent = {});
 
-    void joined(const Call& call) override;
+    void joined(const Call& call) override { take(call); }
+    /// The same. False if the call takes part in nothing that is matched.
+    bool take(const Call& call);
 
     /// Of which calls the arguments are kept.
     enum class Keep { nothing, neighbourhoods, all };

@@ -348,7 +348,8 @@ ReceivePointer MessageMatcher::Matching::fetch_probed(Mailboxes::value_type& mai
     found->second.pop_front();
     if (found->second.empty())
         probed.erase(found);
-    taken->end = end;
+    const std::int64_t probe_line = std::exchange(taken->end, end).line;
+    taken->end.probe_line = probe_line;
     return taken;
 }
 

@@ -32,6 +32,7 @@ struct MessageEnd {
     std::int64_t tid = -1;          ///< the datatype of the process; -1 if the call names none
     std::int64_t count = -1;        ///< elements of it: of a receive those that there is room for; or unknown
     bool size_is_known = true;      ///< whether the call or its completion tells it
+    std::int64_t probe_line = 0;    ///< of a receive of a probed message: where the probe stands
 };
 
 /// A message, or what there is of it: without `receive` nobody received it, without `send` nobody sent it.

@@ -12,11 +12,17 @@
 
 namespace hdtrace::merger {
 
+namespace {
+
+constexpr std::int64_t blocks_between_snapshots = 8; // of all processes together
+
+} // namespace
+
 /// The index of one process while it is made.
 class ProcessIndex {
   public:
     ProcessIndex(const std::shared_ptr<const OpenedProject>& project, const ProcessTraces& process,
-                 std::int64_t states)
+                 std::int64_t states, std::vector<index_form::SnapshotText> snapshots)
         : m_trace(detail::existing_name(process.front().path)), m_path(index_form::path_of(process)),
           m_file(m_path), m_compressor(Compression::zstd, [this](std::string_view bytes) {
               m_file.write(bytes);
@@ -24,8 +30,9 @@ class ProcessIndex {
           })
     {
         try {
-            m_builder = std::make_unique<IndexBuilder>(
-                project, process, states, [this](std::string_view text) { m_compressor.write(text); });
+            m_builder =
+                std::make_unique<IndexBuilder>(project, process, states, std::move(snapshots),
+                                               [this](std::string_view text) { m_compressor.write(text); });
         } catch (const NoIndex& error) {
             m_refused = error.what();
         }
@@ -68,10 +75,11 @@ class ProcessIndex {
 };
 
 Indexing::Indexing(std::shared_ptr<const OpenedProject> project, std::int64_t states)
-    : m_processes(
+    : m_snapshots(project, blocks_between_snapshots * states),
+      m_processes(
           traces_by_process(project->existing_traces(), {}),
-          [project, states](const ProcessTraces& traces) {
-              return std::make_unique<ProcessIndex>(project, traces, states);
+          [this, project, states](const ProcessTraces& traces) {
+              return std::make_unique<ProcessIndex>(project, traces, states, m_snapshots.of(traces));
           },
           [this](std::size_t process, std::unique_ptr<ProcessIndex> index) {
               index->finish();
@@ -89,6 +97,8 @@ Indexing::~Indexing() = default;
 
 bool Indexing::read(std::size_t states)
 {
+    if (!m_has_snapshots)
+        return m_has_snapshots = !m_snapshots.read(states), true;
     return m_processes.read(states);
 }
 

@@ -3,6 +3,7 @@
 
 #include "hdtrace/analysis/by_process.h"
 #include "hdtrace/analysis/index_builder.h"
+#include "hdtrace/analysis/snapshots.h"
 
 #include <cstdint>
 #include <map>
@@ -15,7 +16,8 @@ namespace hdtrace::merger {
 class ProcessIndex;
 
 /// Makes an index for each process, beside its first trace: each appears whole or not at all, in the place of
-/// one that was there. On all cores; for one thread at a time.
+/// one that was there. What was in flight at some moments is found before by reading all traces once more. On
+/// all cores but for that; for one thread at a time.
 class Indexing {
   public:
     /// @p states: of the top level, in a block, at least.
@@ -36,6 +38,8 @@ class Indexing {
   private:
     std::int64_t m_made = 0, m_size = 0;
     std::map<std::size_t, std::string> m_refused; ///< by process
+    SnapshotMaker m_snapshots;
+    bool m_has_snapshots = false;
     ByProcess<ProcessIndex> m_processes;
 };
 

@@ -44,6 +44,7 @@ from ._hdtrace import (
 )
 from .analysis import Analysis
 from .info import Info, InfoLine
+from .pending import Pending, PendingRequest, ThreadActivity
 from .profiles import compare
 from .project import MergeWarning, Process, Project, open
 from .regions import counter, mark, region
@@ -78,6 +79,8 @@ __all__ = [
     "Message",
     "MessageEnd",
     "Messages",
+    "Pending",
+    "PendingRequest",
     "Problem",
     "Process",
     "Project",
@@ -90,6 +93,7 @@ __all__ = [
     "Setting",
     "State",
     "Thread",
+    "ThreadActivity",
     "Trace",
     "TraceWriter",
     "Window",

@@ -125,7 +125,7 @@ def extract(
     unfinished = destination.parent / f".{destination.name}.unfinished-{os.getpid()}"
     unfinished.mkdir()
 
-    in_flight = InFlight(project, part.interval[0])
+    in_flight = InFlight.all_before(project, part.interval[0])
 
     def write(thread: Thread) -> str:
         missing = write_part(project, thread, part.selection, in_flight, unfinished / Path(thread.path).name)

@@ -17,6 +17,7 @@ from .analysis import Analysis
 from .closing import Closing
 from .extraction import Part, extract
 from .figures import Figures
+from .pending import Pending
 from .run import Run
 from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, Requests, one_or_more, read_all, select
 
@@ -226,6 +227,17 @@ class Project(Closing, Figures):
         """The collective operations with the calls of all members."""
         self._check_open()
         return Collectives(self._project)
+
+    def pending(self, at: int, *, progress: Callable[[int], None] | None = None) -> Pending:
+        """What was going on at a moment: the calls that threads were in, operations that were not completed, messages that were not received.
+
+        All traces are read until then; with an index (hdtrace index) from shortly before it on.
+
+        at: in nanoseconds since the epoch; what lies behind the end of the run means its end
+        progress: is called with the number of calls that were read since it was called last
+        """
+        self._check_readable()
+        return Pending.read(self._project, at, progress or (lambda _: None))
 
     def checker(self) -> Checker:
         """Looks for what does not fit together, step by step with its read()."""

@@ -1,15 +1,21 @@
-// Calls that belong together: messages and collective operations.
+// Calls that belong together: messages and collective operations; and what is in flight at a moment.
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "hdtrace/analysis/call_text.h"
 #include "hdtrace/analysis/collective_columns.h"
+#include "hdtrace/analysis/in_flight_reader.h"
 #include "hdtrace/analysis/match_reader.h"
 #include "hdtrace/analysis/message_columns.h"
 #include "hdtrace/analysis/request_columns.h"
+#include "hdtrace/analysis/snapshots.h"
 #include "python/src/bindings.h"
 #include "python/src/conversions.h"
 #include "python/src/shared_types.h"
@@ -37,18 +43,25 @@ template <class Part> std::shared_ptr<CallSite> site_of(const Owned<Part>& part)
     return shared_site(part.project, part.site);
 }
 
+template <class Found>
+std::vector<Labelled<Found>> labelled(std::vector<Found> all,
+                                      const std::shared_ptr<const OpenedProject>& project)
+{
+    std::vector<Labelled<Found>> result;
+    for (Found& found : all) {
+        std::optional<std::string> label;
+        if (found.communicator)
+            label = project->label_of(*found.communicator);
+        result.push_back({std::move(found), std::move(label), project});
+    }
+    return result;
+}
+
 template <class Found, class Reader>
 std::vector<Labelled<Found>> read_labelled(Reader& reader, std::size_t calls)
 {
     const Unlocked unlocked;
-    std::vector<Labelled<Found>> result;
-    for (Found& found : reader.read(calls)) {
-        std::optional<std::string> label;
-        if (found.communicator)
-            label = reader.project().label_of(*found.communicator);
-        result.push_back({std::move(found), std::move(label), reader.shared_project()});
-    }
-    return result;
+    return labelled(reader.read(calls), reader.shared_project());
 }
 
 template <class Reader, class Read> void bind_reader(py::module_& module, const char* name, Read read)
@@ -100,6 +113,17 @@ void bind_messages(py::module_& module)
         .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>());
 }
 
+// The members that did not take part.
+std::vector<std::int64_t> missing_of(const Collective& collective)
+{
+    std::set<std::int64_t> missing;
+    for (const Communicator::Member& member : collective.communicator->members)
+        missing.insert(member.global);
+    for (const CollectiveCall& call : collective.calls)
+        missing.erase(call.rank);
+    return {missing.begin(), missing.end()};
+}
+
 void bind_collectives(py::module_& module)
 {
     py::class_<Owned<CollectiveCall>>(module, "CollectiveCall")
@@ -130,6 +154,8 @@ void bind_collectives(py::module_& module)
                                })
         .def_property_readonly(
             "name", [](const FoundCollective& collective) { return collective.calls.front().name; })
+        .def_property_readonly("missing",
+                               [](const FoundCollective& collective) { return missing_of(collective); })
         .def("__repr__", [](const FoundCollective& collective) {
             return "<" + collective.calls.front().name + " on " + collective.label.value_or("?") + ">";
         });
@@ -138,10 +164,81 @@ void bind_collectives(py::module_& module)
         .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>());
 }
 
+std::unique_ptr<InFlightReader> read_until(const ProjectPointer& project, std::int64_t moment)
+{
+    const Unlocked unlocked;
+    return std::make_unique<InFlightReader>(project, moment,
+                                            last_snapshot(*project, moment).value_or(Snapshot()));
+}
+
+// All lines of what is there count then, so that all is read.
+std::unique_ptr<InFlightReader> read_all_before(const ProjectPointer& project,
+                                                std::optional<std::int64_t> moment)
+{
+    const Unlocked unlocked;
+    const std::int64_t earliest = TimeInterval().begin;
+    return std::make_unique<InFlightReader>(project, moment ? *moment - 1 : earliest, Snapshot());
+}
+
+OwnedState call_of(const InFlightReader& reader, const TraceFile& trace, State state, std::string region = {})
+{
+    return {std::move(state), trace.rank, trace.thread, reader.project(), std::move(region)};
+}
+
+// Of each thread: its rank and number, the call that it is in, since when it is there, the last call
+// otherwise, and the region.
+py::list activities_of(const InFlightReader& reader, const Pending& pending)
+{
+    py::list activities;
+    for (const Pending::Activity& activity : pending.activities) {
+        const TraceFile& trace = *activity.trace;
+        const bool is_inside = !activity.state.name.empty();
+        const py::object call =
+            is_inside ? py::cast(call_of(reader, trace, activity.state, activity.region)) : py::none();
+        const std::string words = is_inside ? call_words(*reader.project(), trace.rank, activity.state) : "";
+        activities.append(py::make_tuple(trace.rank, trace.thread, call, file_text(words),
+                                         activity.state.time, activity.last, file_text(activity.region)));
+    }
+    return activities;
+}
+
+py::list requests_of(const InFlightReader& reader, const Pending& pending)
+{
+    py::list requests;
+    for (const Pending::Request& request : pending.requests)
+        requests.append(
+            py::make_tuple(call_of(reader, *request.trace, request.state),
+                           file_text(call_words(*reader.project(), request.trace->rank, request.state))));
+    return requests;
+}
+
+py::tuple pending_of(InFlightReader& reader)
+{
+    Pending pending;
+    {
+        const Unlocked unlocked;
+        pending = reader.in_flight().pending();
+    }
+    return py::make_tuple(activities_of(reader, pending), requests_of(reader, pending),
+                          labelled(std::move(pending.messages), reader.project()),
+                          labelled(std::move(pending.collectives), reader.project()));
+}
+
+void bind_in_flight(py::module_& module)
+{
+    py::class_<InFlightReader>(module, "InFlight")
+        .def("read", &InFlightReader::read, py::arg("states"), py::call_guard<Unlocked>())
+        .def_static("until", &read_until, py::arg("project"), py::arg("moment"))
+        .def_static("all_before", &read_all_before, py::arg("project"), py::arg("moment"))
+        .def_property_readonly("moment", &InFlightReader::moment)
+        .def("pending", &pending_of);
+}
+
 } // namespace
 
 void bind_matches(py::module_& module)
 {
+    bind_in_flight(module);
     bind_messages(module);
     bind_collectives(module);
     bind_table<RequestRows>(module, "RequestTable")

@@ -11,7 +11,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
-#include "hdtrace/analysis/in_flight.h"
+#include "hdtrace/analysis/in_flight_reader.h"
 #include "hdtrace/analysis/trace_part.h"
 #include "hdtrace/explaining/clock_orders.h"
 #include "hdtrace/format/compressed.h"
@@ -63,10 +63,11 @@ py::tuple text_of(const std::vector<Path>& paths)
 }
 
 std::string write_part_of(const OpenedProject& project, const TraceFile& trace, const Selection& selection,
-                          const InFlight& in_flight, const Path& path)
+                          const InFlightReader& in_flight, const Path& path)
 {
     const Unlocked unlocked;
-    return write_part(project.project, trace, selection, in_flight.lines_of(trace), path.string());
+    return write_part(project.project, trace, selection, in_flight.in_flight().lines_of(trace),
+                      path.string());
 }
 
 void bind_objects(py::module_& module)
@@ -346,12 +347,6 @@ void bind_project(py::module_& module)
     module.def("project_text", &text_of, py::arg("paths"));
     module.def("write_part", &write_part_of, py::arg("project"), py::arg("thread"), py::arg("selection"),
                py::arg("in_flight"), py::arg("path"));
-    py::class_<InFlight>(module, "InFlight")
-        .def(py::init([](const ProjectPointer& project, std::optional<std::int64_t> moment) {
-                 return std::make_unique<InFlight>(project, moment.value_or(TimeInterval().begin));
-             }),
-             py::arg("project"), py::arg("moment"), py::call_guard<Unlocked>())
-        .def("read", &InFlight::read, py::arg("states"), py::call_guard<Unlocked>());
     module.def(
         "read_project",
         [](const std::vector<Path>& paths) {

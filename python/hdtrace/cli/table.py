@@ -79,23 +79,24 @@ def parse_numbers(text: str) -> list[int]:
     return list(numbers)
 
 
+def parse_moment(text: str) -> int:
+    """Seconds in nanoseconds."""
+    try:
+        time = Decimal(text) * 1_000_000_000
+        fits = abs(time) <= LARGEST
+    except ArithmeticError as error:
+        raise ValueError(text) from error
+    if not fits:
+        raise ValueError(text)
+    return int(time)
+
+
 def parse_interval(text: str) -> tuple[int | None, int | None]:
     """1.5..2 in nanoseconds; either end may be missing."""
     begin, dots, end = text.partition("..")
     if not dots:
         raise ValueError(text)
-
-    def nanoseconds(seconds: str) -> int | None:
-        try:
-            time = Decimal(seconds or 0) * 1_000_000_000
-            fits = abs(time) <= LARGEST
-        except ArithmeticError as error:
-            raise ValueError(text) from error
-        if not fits:
-            raise ValueError(text)
-        return int(time) if seconds else None
-
-    return nanoseconds(begin), nanoseconds(end)
+    return parse_moment(begin) if begin else None, parse_moment(end) if end else None
 
 
 def parse_seconds(text: str) -> float:
@@ -236,11 +237,26 @@ COMMANDS = (
         "dump",
     ),
     Command(
+        "pending",
+        "show what was going on at a moment of a run",
+        "Tells of all threads which call they were in, or since when they were in none; and what had begun and was not over: operations with "
+        "requests that were not completed, messages that were sent and not received, collective operations that some members had called and "
+        "others had not. Attributes of a call that lasts are those that it has at its end. All calls before the moment are read; "
+        "after hdtrace index only those shortly before it.",
+        (
+            _PROJECT,
+            Argument("--at", "the moment, in seconds after the first call [the end of the run]", "SECONDS", parse_moment),
+            _ALL_ROWS,
+            _JSON,
+        ),
+        "pending",
+    ),
+    Command(
         "extract",
         "make a smaller project of a part of a run",
         "Writes a new folder with a project and its traces, which all commands read. Calls are kept whole: those that are at least partly in the interval, "
         "and those of the names or classes that are wanted, with all inside them; and of the time before the interval what is needed to understand it: "
-        "where regions began, and what had been prepared. hdtrace stats of it counts the calls that begin in the interval, as it does with --interval; "
+        "where regions began, what had been prepared, started or opened. hdtrace stats of it counts the calls that begin in the interval, as it does with --interval; "
         "hdtrace check reports nothing that may be due to what is left out.",
         (
             _PROJECT,
@@ -301,7 +317,8 @@ COMMANDS = (
         "index",
         "sum up blocks of calls beside the traces, so that hdtrace stats need not read all of them",
         "Makes a file for each process, STEM.index beside its first trace, with sums over blocks of calls and over blocks of blocks. hdtrace stats then "
-        "reads few of them, and single calls only at both ends of an interval; what it shows is the same. Nothing depends on an index: it may be "
+        "reads few of them, and single calls only at both ends of an interval; what it shows is the same. It also has what was in flight at some "
+        "moments, from which hdtrace pending begins to read. Nothing depends on an index: it may be "
         "removed at any time, and one that is not of the traces as they are now is not used.",
         (
             _SEVERAL_PROJECTS,

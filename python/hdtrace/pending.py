@@ -1,0 +1,84 @@
+"""What was going on at a moment of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ._hdtrace import Call, Collective, InFlight, Message
+from ._hdtrace import Project as _Project
+from .streams import STATES_BETWEEN_PAUSES
+
+
+@dataclass(frozen=True)
+class ThreadActivity:
+    """What a thread is in.
+
+    rank, thread: whose it is
+    call: the innermost one that it is in, as its trace tells it, with what comes of it later; None between calls
+    text: that call with its arguments, for people; between calls the name of the last one
+    since: when it began; between calls, when the last one ended; in nanoseconds since the epoch
+    state: "inside" a call, "computes" between calls, or "ended", behind MPI_Finalize
+    region: of the program's own, as a path; empty outside
+    """
+
+    rank: int
+    thread: int
+    call: Call | None
+    text: str
+    since: int
+    state: str
+    region: str
+
+
+@dataclass(frozen=True)
+class PendingRequest:
+    """An operation that was started and is not completed.
+
+    call: what says what is done, with the times of the call that started it
+    text: the same for people
+    """
+
+    call: Call
+    text: str
+
+
+@dataclass(frozen=True)
+class Pending:
+    """What was going on at a moment: `project.pending()` makes it.
+
+    at: the moment, in nanoseconds since the epoch
+    activities: of all threads that had made a call
+    requests: operations that were started and not completed
+    messages: that were sent and not received, each without `receive`; those of which it is not known are left out
+    collectives: collective operations that some members had called and others, which are `missing`, had not
+    """
+
+    at: int
+    activities: list[ThreadActivity]
+    requests: list[PendingRequest]
+    messages: list[Message]
+    collectives: list[Collective]
+
+    @staticmethod
+    def read(project: _Project, at: int, progress: Callable[[int], None]) -> Pending:
+        in_flight = InFlight.until(project, at)
+        while in_flight.read(STATES_BETWEEN_PAUSES):
+            progress(STATES_BETWEEN_PAUSES)
+        activities, requests, messages, collectives = in_flight.pending()
+        return Pending(
+            in_flight.moment,
+            [
+                ThreadActivity(rank, thread, call, text if call else last, since, _state(call, last), region)
+                for rank, thread, call, text, since, last, region in activities
+            ],
+            [PendingRequest(call, text) for call, text in requests],
+            messages,
+            collectives,
+        )
+
+
+def _state(call: Call | None, last: str) -> str:
+    if call:
+        return "inside"
+    return "ended" if last == "Finalize" else "computes"

@@ -1,0 +1,108 @@
+"""hdtrace pending, and project.pending(): of traces of a few lines."""
+import json
+
+import hdtrace
+import pytest
+
+from projects_of_lines import write_project
+from test_command import USAGE, run, run_well
+
+SECOND = 10**9
+ORIGIN = 100 * SECOND
+
+
+def call(name, begin, end, attributes="", inside=""):
+    body = f">{inside}</{name}>" if inside else " />"
+    return f"<{name} {attributes} time='{begin}.0' end='{end}.0'{body}\n".replace("  ", " ")
+
+
+def region(kind, time, name="solve"):
+    return f"<Event name='{name}' kind='{kind}' time='{time}.0' />\n"
+
+
+def made_by(process):
+    """Opens a file together, writes to it together, and is behind the other one then."""
+    return "".join(
+        [
+            call("Init", 0, 1),
+            call("File_open", 1, 2, "cid='0' fid='0'"),
+            region("begin", 2),
+            region("begin", 3, "inner"),
+            *(call("File_write_all", time + process / 2 if process else time, time + 1, "fid='0' size='4' count='1' tid='0'") for time in range(4, 14)),
+            region("end", 14, "inner"),
+            region("end", 15),
+            call("File_close", 16, 17, "fid='0'"),
+            call("Finalize", 18, 19),
+        ]
+    ).replace(".5.0'", ".5'")
+
+
+@pytest.fixture(params=["read", "indexed"])
+def project(request, tmp_path):
+    path = write_project(tmp_path, made_by(0), made_by(1))
+    if request.param == "indexed":
+        run_well("index", "--calls", 1, path)
+    with hdtrace.open(path) as opened:
+        yield opened
+
+
+def at(project, seconds):
+    return project.pending(ORIGIN + int(seconds * SECOND))
+
+
+def states(pending):
+    return [(one.rank, one.state, one.text.split()[0], (one.since - ORIGIN) / SECOND, one.region) for one in pending.activities]
+
+
+def test_who_is_in_a_call_and_who_is_not(project):
+    assert states(at(project, 13.2)) == [(0, "inside", "File_write_all", 13, "solve/inner"), (1, "computes", "File_write_all", 13, "solve/inner")]
+    assert states(at(project, 14)) == [(0, "computes", "File_write_all", 14, "solve"), (1, "computes", "File_write_all", 14, "solve")]
+    assert states(at(project, 15.5)) == [(0, "computes", "File_write_all", 14, ""), (1, "computes", "File_write_all", 14, "")]
+    assert states(at(project, 1000)) == [(0, "ended", "Finalize", 19, ""), (1, "ended", "Finalize", 19, "")]
+    assert at(project, 1000).at == ORIGIN + 19 * SECOND
+    assert at(project, -1).activities == []
+
+
+# The snapshot before it has no call on the file that is open.
+def test_calls_on_files_that_were_opened_before(project):
+    (collective,) = at(project, 12.3).collectives
+    assert (collective.name, [call.rank for call in collective.calls], collective.missing) == ("File_write_all", [0], [1])
+    assert at(project, 12.7).collectives == []
+
+
+def test_a_part_of_a_run_has_the_calls_that_opened_its_files(project, tmp_path):
+    project.extract(tmp_path / "part", interval=(ORIGIN + 10 * SECOND, None))
+    with hdtrace.open(tmp_path / "part") as part:
+        assert [(call.rank, call.name) for call in part.calls(call_class="file") if call.time < ORIGIN + 9 * SECOND] == [(0, "File_open"), (1, "File_open")]
+
+
+def test_a_call_in_which_a_process_died_lasts(tmp_path):
+    trace = call("Init", 0, 1) + "<Recv fromRank='1' fromTag='3' cid='0' unfinished='1' time='2.0' end='3.0' />\n"
+    path = write_project(tmp_path, trace, call("Init", 0, 1) + "".join(call("Wtime", time, time) for time in range(4, 40)) + call("Finalize", 41, 42))
+    for _ in range(2):
+        with hdtrace.open(path) as opened:
+            assert states(at(opened, 30))[0] == (0, "inside", "Recv", 2, "")
+        run_well("index", "--calls", 1, path)
+
+
+def test_command(tmp_path):
+    path = write_project(tmp_path, made_by(0), made_by(1))
+    lines = run_well("pending", path, "--at", "12.3").splitlines()
+    assert lines[0] == f"{path} at 12.300000 s: 2 processes, 1 inside MPI"
+    assert [line.split() for line in lines[1:]] == [
+        [],
+        ["ranks", "what", "for", "call", "region"],
+        ["0", "in", "300", "ms", "File_write_all", "fid=/data/out", "size=4", "count=1", "tid=MPI_INT", "solve/inner"],
+        ["1", "computes", "since", "300", "ms", "File_write_all", "solve/inner"],
+        [],
+        ["1", "collective", "operation", "not", "called", "by", "all", "members:"],
+        ["call", "communicator", "by", "not", "by", "for"],
+        ["File_write_all", "WORLD", "0", "1", "300", "ms"],
+    ]
+    told = json.loads(run_well("pending", path, "--at", "12.3", "--json"))
+    assert (told["version"], told["at"]) == (1, 12.3)
+    assert told["threads"][0] | {"call": ""} == {"rank": 0, "thread": 0, "state": "inside", "since": 12.0, "call": "", "site": None, "region": "solve/inner"}
+    assert told["collectives"][0]["missing"] == [1]
+    assert told["requests"] == told["messages"] == []
+    assert json.loads(run_well("pending", path, "--json"))["at"] == 19
+    assert run("pending", path, "--at", "soon").returncode == USAGE
