@@ -264,33 +264,33 @@ class Wrapper:
                  for field in self._fields_of(name) for line in self._set_figure(field, condition, number)]
         moves = self.moves_data()
         lines = [self.values.known.without_state(line) for line in [*lines, *(self._volume() if moves else [])]]
-        kind = "Transfer" if moves else "Figures"
+        transfer = ["Transfer transfer;"] if moves else []
         return ["if (call.is_summed()) {", *indent(self.values.lookups_for(lines)),
-                f"    {kind} figures;", *indent(lines), "    if (call.sum(figures))", "        return rc;", "}"]
+                "    Figures figures;", *indent([*transfer, *lines]), "    if (call.sum(figures))", "        return rc;", "}"]
 
     def moves_data(self):
         """The end of a split access is a Wait, and what it moves counts where it is started."""
         return self.meaning.moves_data and not self.is_split("waits")
 
     def _fields_of(self, attribute):
-        """What of the figures an attribute tells."""
+        """What of the figures, and of the transfer, an attribute tells."""
         # Readers take the source that a probe asks for where it found nothing.
         fields = {"cid": "communicator", "fid": "file", "toRank": "receiver", "source": "sender", "fromRank": "sender"}
         transfers = {"rootRank": "root_rank", "size": "bytes", "recvSize": "received_bytes", "actual": "transferred_bytes", "inPlace": "in_place"}
         if attribute in fields:
-            yield fields[attribute]
+            yield f"figures.{fields[attribute]}"
         if not self.moves_data():
             return
         if attribute in transfers:
-            yield transfers[attribute]
+            yield f"transfer.{transfers[attribute]}"
         if self.meaning.send != "none" and attribute == self.meaning.sent_size:
-            yield "sent_message"
+            yield "transfer.sent_message"
         if self.meaning.receive != "none" and attribute == self.meaning.received_size:
-            yield "received_message"
+            yield "transfer.received_message"
 
     @staticmethod
     def _set_figure(field, condition, number):
-        line = f"figures.{field} = {number};"
+        line = f"{field} = {number};"
         return [f"if ({condition})", f"    {line}"] if condition else [line]
 
     def _volume(self):
@@ -298,9 +298,9 @@ class Wrapper:
         lines = [line for child in self.function.logged.children if child.each for line in self._listed(child)]
         if self.meaning.scatters or self.meaning.gathers:
             comm = next(p.name for p in self.function.of_kind("COMM") if p.direction == "in")
-            lines.append(f"figures.partner_count = call.comm({comm}).peer_count();")
+            lines.append(f"transfer.partner_count = call.comm({comm}).peer_count();")
         lines += [f"static constexpr CallFacts facts = {{{', '.join(row_of_facts(self.function))}}};",
-                  "figures.volume = volume_by(facts, TransferArguments(figures));"]
+                  "figures.volume = volume_by(facts, TransferArguments(figures, transfer));"]
         if self.meaning.progress == "prepares":
             receiver = "figures.receiver" if self.meaning.send != "none" else "{}"
             lines += ["if (call.succeeded()) {", f"    remember_prepared(started.rid, {{figures.volume, {receiver}}});",
@@ -311,7 +311,7 @@ class Wrapper:
         """The same members as members_child() has."""
         list_name = {"Send": "sends", "Recv": "receives"}[child.name]
         return self.each_member(child, lambda rank, counts: [
-            f"figures.{list_name}.add({rank} == this_process().rank, {counts}[i] * type.size);"])
+            f"transfer.{list_name}.add({rank} == this_process().rank, {counts}[i] * type.size);"])
 
     # The element.
 

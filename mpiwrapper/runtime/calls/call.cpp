@@ -42,12 +42,34 @@ void Call::find_lost_calls(Thread& thread, const void* here)
     }
 }
 
-bool Call::decide_unrecorded(Thread& thread, Function function, Tracks tracks, const void* frame)
+void Call::start_slowly(Tracks tracks)
 {
-    if (thread.depth > 0 && is_freed_in_callback(thread, function)) {
+    Thread* thread = current_thread;
+    if (thread == nullptr) {
+        thread = enter_thread(!may_come_at_any_time(m_function));
+        if (thread == nullptr)
+            return;
+    }
+    if (thread->depth > 0)
+        find_lost_calls(*thread, this);
+    if (thread->depth >= __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED)) {
+        m_recording = Recording::none;
+        if (decide_unrecorded(*thread, tracks))
+            enter(*thread);
+        return;
+    }
+    m_recording = gate.recording_of(m_function);
+    if (m_recording == Recording::undecided)
+        m_recording = decide(*thread, m_function);
+    record(*thread);
+}
+
+bool Call::decide_unrecorded(Thread& thread, Tracks tracks)
+{
+    if (thread.depth > 0 && is_freed_in_callback(thread, m_function)) {
         m_is_tracked = true;
-        m_recording = gate.recording_of(function);
-        thread.counts.add(function, m_recording);
+        m_recording = gate.recording_of(m_function);
+        thread.counts.add(m_function, m_recording);
         return true;
     }
     m_is_tracked = tracks == Tracks::communicators ||
@@ -55,9 +77,9 @@ bool Call::decide_unrecorded(Thread& thread, Function function, Tracks tracks, c
                     thread.depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
     // One that the MPI library makes is none of the program's.
     if (thread.depth == 0) {
-        thread.counts.add(function, Recording::none);
-        if (gate.recording_of(function) == Recording::undecided)
-            note_ignored(thread, function, frame);
+        thread.counts.add(m_function, Recording::none);
+        if (gate.recording_of(m_function) == Recording::undecided)
+            note_ignored(thread, m_function, m_frame);
     }
     return m_is_tracked;
 }
@@ -160,8 +182,6 @@ uint64_t Call::question() const
 // Not if there is something in it.
 bool Call::leave_out_poll()
 {
-    if (!has(m_recording, Recording::successes))
-        return false;
     m_is_told_poll = has(m_recording, Recording::checked) && m_thread->polls.add(question());
     if (m_is_told_poll || !m_thread->writer.abandon_state())
         return false;

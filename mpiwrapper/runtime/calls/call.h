@@ -30,35 +30,16 @@ class Call {
     Call(Function function, Tracks tracks, const void* frame = __builtin_frame_address(0))
         : m_frame(frame), m_function(function)
     {
-        Thread* thread = current_thread;
-        if (!HDT_LIKELY(thread != nullptr)) {
-            thread = enter_thread(!may_come_at_any_time(function));
-            if (thread == nullptr)
-                return;
-        }
-        if (!HDT_LIKELY(thread->depth == 0))
-            find_lost_calls(*thread, this);
-        const bool is_to_be_recorded = thread->depth < __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED);
-        if (!HDT_LIKELY(is_to_be_recorded)) {
-            if (!decide_unrecorded(*thread, function, tracks, frame))
-                return;
-        } else {
-            m_is_tracked = true;
+        Thread* const thread = current_thread;
+        if (HDT_LIKELY(thread != nullptr && thread->depth == 0 &&
+                       __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED) > 0)) {
             m_recording = gate.recording_of(function);
-            if (!HDT_LIKELY(m_recording != Recording::undecided))
-                m_recording = decide(*thread, function);
-            thread->counts.add(function, m_recording);
+            if (HDT_LIKELY(m_recording != Recording::undecided)) {
+                record(*thread);
+                return;
+            }
         }
-        m_number = thread->call_count;
-        if (!HDT_LIKELY(m_number < TraceWriter::max_depth)) {
-            m_recording = Recording::none;
-            return;
-        }
-        m_thread = thread;
-        m_depth = thread->depth;
-        thread->depth = own_depth;
-        thread->calls[m_number] = {this, m_depth, thread->writer.depth(), 0};
-        thread->call_count = m_count_inside = m_number + 1;
+        start_slowly(tracks);
     }
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
@@ -86,7 +67,8 @@ class Call {
     /// It asked whether something has happened, and is left out if has_found_nothing().
     template <typename HasFoundNothing> bool is_empty_poll(HasFoundNothing has_found_nothing)
     {
-        return !is_plain() && has_found_nothing() && leave_out_poll();
+        return !is_plain() && has(recording(), Recording::successes) && has_found_nothing() &&
+               leave_out_poll();
     }
     /// It is recorded, and the program is checked.
     bool is_checked() const
@@ -257,10 +239,32 @@ class Call {
     }
 
   private:
-    /// What happens with a call inside another one, or while recording is paused. False if it only passes
-    /// through.
-    __attribute__((noinline, cold)) bool decide_unrecorded(Thread& thread, Function function, Tracks tracks,
-                                                           const void* frame);
+    /// It is to be recorded, as m_recording says.
+    __attribute__((always_inline)) void record(Thread& thread)
+    {
+        m_is_tracked = true;
+        thread.counts.add(m_function, m_recording);
+        enter(thread);
+    }
+    /// From here on the thread is in the call.
+    __attribute__((always_inline)) void enter(Thread& thread)
+    {
+        m_number = thread.call_count;
+        if (!HDT_LIKELY(m_number < TraceWriter::max_depth)) {
+            m_recording = Recording::none;
+            return;
+        }
+        m_thread = &thread;
+        m_depth = thread.depth;
+        thread.depth = own_depth;
+        thread.calls[m_number] = {this, m_depth, thread.writer.depth(), 0};
+        thread.call_count = m_count_inside = m_number + 1;
+    }
+    /// The first call of a thread, one inside another one, one that rules ask more of, or one while recording
+    /// is paused.
+    __attribute__((noinline, cold)) void start_slowly(Tracks tracks);
+    /// Of a call inside another one, or while recording is paused. False if it only passes through.
+    bool decide_unrecorded(Thread& thread, Tracks tracks);
     /// Functions that programs attach to objects free others; a check that does not see it takes these for
     /// leaks.
     static bool is_freed_in_callback(const Thread& thread, Function function);

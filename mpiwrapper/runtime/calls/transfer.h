@@ -6,8 +6,9 @@
 
 namespace hdtrace::mpi {
 
-/// Its figures, and what volume_by() asks for: what the attributes of its state would say.
-struct Transfer : Figures {
+/// What volume_by() asks for next to the figures: what the attributes of its state would say. Nothing takes
+/// its address, so that it is in registers, as far as it is used at all.
+struct Transfer {
     std::optional<int64_t> root_rank;
     std::optional<int64_t> bytes, received_bytes, transferred_bytes;
     std::optional<int64_t> sent_message, received_message;
@@ -19,10 +20,13 @@ struct Transfer : Figures {
 /// The same under the names of volume_by().
 class TransferArguments {
   public:
-    explicit TransferArguments(const Transfer& transfer) : m_transfer(transfer) {}
+    TransferArguments(const Figures& figures, const Transfer& transfer)
+        : m_figures(figures), m_transfer(transfer)
+    {
+    }
 
-    std::optional<int64_t> receiver() const { return m_transfer.receiver; }
-    std::optional<int64_t> sender() const { return m_transfer.sender; }
+    std::optional<int64_t> receiver() const { return m_figures.receiver; }
+    std::optional<int64_t> sender() const { return m_figures.sender; }
     std::optional<int64_t> root() const { return m_transfer.root_rank; }
     std::optional<int64_t> size() const { return m_transfer.bytes; }
     std::optional<int64_t> received_size() const { return m_transfer.received_bytes; }
@@ -36,6 +40,7 @@ class TransferArguments {
     int64_t partners() const { return m_transfer.partner_count; }
 
   private:
+    const Figures& m_figures;
     const Transfer& m_transfer;
 };
 

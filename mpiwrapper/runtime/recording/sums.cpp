@@ -178,13 +178,12 @@ uint64_t Sums::class_of_error(int rc)
 }
 
 // It moves nothing, whatever it was to move.
-void Sums::add_failed(Function function, const char* name, int site, int nesting, int rc, int64_t begin,
-                      int64_t end, Figures figures)
+void Sums::add_failed(SumKey key, const char* name, int nesting, int rc, int64_t begin, int64_t end)
 {
-    if (figures.volume)
-        figures.volume = Volume();
-    SumKey key = key_of(function, site, figures);
-    key.what |= class_of_error(rc) << 56;
+    constexpr uint64_t all_of_width = uint64_t{UINT8_MAX} << width_place;
+    if ((key.what & all_of_width) != 0)
+        key.what = (key.what & ~all_of_width) | width_of_nothing << width_place;
+    key.what |= class_of_error(rc) << error_place;
     const int64_t inside = time_inside(m_regions_around_call + nesting, end - begin);
     find(key, name, rc).add(begin, end, inside, {});
 }
@@ -417,7 +416,7 @@ char* Sums::put(char* out, const Sum& sum) const
             out = put_attribute(out, " cid='", int64_t{communicator} - 1);
         if (const uint32_t file = high_half(key.objects); file > 0)
             out = put_attribute(out, " fid='", int64_t{file} - 1);
-        if (const int width = key.what >> 48 & UINT8_MAX; width > 0)
+        if (const int width = key.what >> width_place & UINT8_MAX; width > 0)
             out = put_attribute(out, " size='", width == 1 ? 0 : int64_t{1} << (width - 2));
     }
     if (sum.error != nullptr)

@@ -100,9 +100,9 @@ class Sums {
     __attribute__((always_inline)) void add(Function function, const char* name, int site, int nesting,
                                             int rc, int64_t begin, int64_t end, const Figures& figures)
     {
-        if (__builtin_expect(rc != MPI_SUCCESS, false))
-            return add_failed(function, name, site, nesting, rc, begin, end, figures);
         const SumKey key = key_of(function, site, figures);
+        if (__builtin_expect(rc != MPI_SUCCESS, false))
+            return add_failed(key, name, nesting, rc, begin, end);
         const int depth = m_regions_around_call + nesting;
         int64_t inside = m_inside[1];
         if (__builtin_expect((depth | inside) != 0, false))
@@ -151,6 +151,8 @@ class Sums {
     {
         return static_cast<uint32_t>(peer) | uint64_t{is_sender} << 32 | static_cast<uint64_t>(path) << 33;
     }
+    static constexpr int width_place = 48, error_place = 56; // in SumKey::what
+    static constexpr uint64_t width_of_nothing = 1;
     // 1 and how many bits the largest of the sizes has; 0: it moves no data.
     __attribute__((always_inline)) static uint64_t width_of(const std::optional<Volume>& volume)
     {
@@ -158,7 +160,8 @@ class Sums {
             return 0;
         const int64_t moved = volume->sent > volume->received ? volume->sent : volume->received;
         const int64_t largest = moved > volume->posted ? moved : volume->posted;
-        return largest == 0 ? 1 : static_cast<uint64_t>(65 - __builtin_clzll(static_cast<uint64_t>(largest)));
+        return largest == 0 ? width_of_nothing
+                            : static_cast<uint64_t>(65 - __builtin_clzll(static_cast<uint64_t>(largest)));
     }
     __attribute__((always_inline)) SumKey key_of(Function function, int site, const Figures& figures) const
     {
@@ -166,14 +169,14 @@ class Sums {
         const bool is_received = !is_sent && figures.sender && *figures.sender != no_process;
         const int64_t peer = is_sent ? *figures.receiver : is_received ? *figures.sender : no_peer;
         const uint64_t what = static_cast<uint64_t>(function) | uint64_t{static_cast<uint32_t>(site)} << 16 |
-                              width_of(figures.volume) << 48;
+                              width_of(figures.volume) << width_place;
         const auto communicator = static_cast<uint32_t>(figures.communicator + 1);
         const auto file = static_cast<uint32_t>(figures.file + 1);
         return {what, communicator | uint64_t{file} << 32, where(peer, is_received, m_path)};
     }
-    __attribute__((noinline, cold)) void add_failed(Function function, const char* name, int site,
-                                                    int nesting, int rc, int64_t begin, int64_t end,
-                                                    Figures figures);
+    /// @p key: as if it had succeeded.
+    __attribute__((noinline, cold)) void add_failed(SumKey key, const char* name, int nesting, int rc,
+                                                    int64_t begin, int64_t end);
     static uint64_t class_of_error(int rc);
     __attribute__((always_inline)) static size_t slot_of(const SumKey& key)
     {
