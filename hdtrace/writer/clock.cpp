@@ -41,6 +41,31 @@ int64_t clock_offset()
     return offset;
 }
 
+#ifdef HDTRACE_TICK_COUNTER
+
+int64_t Clock::time_by_next_scale()
+{
+    const int64_t time = detail::monotonic_time() + m_offset;
+    detail::TickScale next;
+    if (m_is_taking_scale || !detail::read_scale(next)) // by the code that this signal handler interrupts
+        return time;
+    next.time += m_offset;
+    m_is_taking_scale = true;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    m_scale.span = 0; // it does not hold before all of it is there
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    m_scale.origin = next.origin;
+    m_scale.time = next.time;
+    m_scale.rate = next.rate;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    m_scale.span = next.span;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    m_is_taking_scale = false;
+    return time;
+}
+
+#endif
+
 namespace detail {
 
 #ifdef HDTRACE_TICK_COUNTER

@@ -32,6 +32,8 @@ struct TickScale {
     int64_t time;    ///< nanoseconds at the origin
     uint64_t rate;   ///< nanoseconds per tick, times 2^rate_bits
 
+    /// One without a span never does.
+    bool holds_at(uint64_t tick) const { return tick - origin < span; }
     int64_t time_at(uint64_t tick) const
     {
         return time + static_cast<int64_t>((tick - origin) * rate >> rate_bits);
@@ -45,22 +47,29 @@ extern TickScale scales[scale_count];
 extern uint32_t
     scale_version; ///< of the present scale, which is at this index modulo scale_count; 0: there is none
 
-/// The monotonic clock by the counter, which takes half the time of clock_gettime().
-__attribute__((always_inline)) inline int64_t monotonic_time()
+/// The present scale. False if there is none.
+inline bool read_scale(TickScale& scale)
 {
     const uint32_t version = __atomic_load_n(&scale_version, __ATOMIC_ACQUIRE);
-    if (__builtin_expect(version == 0, false))
-        return monotonic_time_slowly();
+    if (version == 0)
+        return false;
     const TickScale& shared = scales[version % scale_count];
-    const TickScale scale = {
-        __atomic_load_n(&shared.origin, __ATOMIC_ACQUIRE), __atomic_load_n(&shared.span, __ATOMIC_ACQUIRE),
-        __atomic_load_n(&shared.time, __ATOMIC_ACQUIRE), __atomic_load_n(&shared.rate, __ATOMIC_ACQUIRE)};
+    scale = {__atomic_load_n(&shared.origin, __ATOMIC_ACQUIRE),
+             __atomic_load_n(&shared.span, __ATOMIC_ACQUIRE), __atomic_load_n(&shared.time, __ATOMIC_ACQUIRE),
+             __atomic_load_n(&shared.rate, __ATOMIC_ACQUIRE)};
     const bool may_be_overwritten =
         __atomic_load_n(&scale_version, __ATOMIC_RELAXED) - version >= scale_count - 1;
-    const uint64_t tick = read_ticks();
-    if (__builtin_expect(tick - scale.origin > scale.span || may_be_overwritten, false))
+    return !may_be_overwritten;
+}
+
+/// The monotonic clock by the counter.
+inline int64_t monotonic_time()
+{
+    TickScale scale;
+    if (!read_scale(scale))
         return monotonic_time_slowly();
-    return scale.time_at(tick);
+    const uint64_t tick = read_ticks();
+    return scale.holds_at(tick) ? scale.time_at(tick) : monotonic_time_slowly();
 }
 #else
 inline int64_t monotonic_time()
@@ -76,19 +85,36 @@ inline int64_t monotonic_time()
 int64_t clock_offset();
 
 /// Nanoseconds since the epoch. Each thread has its own; its times never decrease, and those of different
-/// threads of a process differ from one clock by less than a microsecond.
+/// threads of a process differ from one clock by less than a microsecond. Signal handlers may interrupt it.
 class Clock {
   public:
     Clock() : m_offset(clock_offset()) {}
     __attribute__((always_inline)) int64_t now()
     {
+#ifdef HDTRACE_TICK_COUNTER
+        const detail::TickScale scale = m_scale;
+        const uint64_t tick = detail::read_ticks();
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        // A signal handler may have come between, and all of it may be another one since.
+        const bool is_whole = m_scale.origin == scale.origin;
+        const int64_t time = __builtin_expect(is_whole && scale.holds_at(tick), true) ? scale.time_at(tick)
+                                                                                      : time_by_next_scale();
+#else
         const int64_t time = detail::monotonic_time() + m_offset;
+#endif
         if (time > m_last)
             m_last = time;
         return m_last;
     }
 
   private:
+#ifdef HDTRACE_TICK_COUNTER
+    /// Also takes over what the counter means from now on.
+    __attribute__((noinline, cold)) int64_t time_by_next_scale();
+
+    detail::TickScale m_scale = {}; ///< a copy of a scale of all threads, but with times since the epoch
+    bool m_is_taking_scale = false;
+#endif
     int64_t m_offset;
     int64_t m_last = 0;
 };

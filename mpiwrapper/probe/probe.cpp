@@ -14,7 +14,6 @@
 
 namespace {
 
-using hdtrace::detail::monotonic_time;
 using hdtrace::detail::read_clock;
 
 constexpr int version_room = 8192; // as much as any library has
@@ -63,10 +62,11 @@ void put_clock()
 {
     // The counter is used once its rate is known.
     const int64_t begin = read_clock(CLOCK_MONOTONIC);
+    hdtrace::Clock clock;
     while (read_clock(CLOCK_MONOTONIC) - begin < 20'000'000)
-        monotonic_time();
-    const double nanoseconds = time_of(100'000, [] {
-        const int64_t time = monotonic_time();
+        clock.now();
+    const double nanoseconds = time_of(100'000, [&clock] {
+        const int64_t time = clock.now();
         asm volatile("" ::"r"(time));
     });
     fprintf(line, ", \"clock\": \"%s\", \"clock_ns\": %.1f", name_of_clock(), nanoseconds);
