@@ -30,9 +30,9 @@ void AccessCheck::check_range(const Call& call, std::int64_t target)
     const auto offset = call.state.integer("targetOffset");
     if (!window || !offset)
         return;
-    const auto member = std::ranges::find(window->members, target, &Window::Member::global);
+    const Window::Member* const member = window->member(target);
     // The parts of dynamic windows have no size; displacements are addresses there.
-    if (member == window->members.end() || !member->size || !member->disp_unit)
+    if (!member || !member->size || !member->disp_unit)
         return;
     const auto type = call.state.integer("targetTid").value_or(call.state.integer("tid").value_or(-1));
     const std::int64_t count = call.state.integer("targetCount").value_or(1);

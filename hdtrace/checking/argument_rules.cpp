@@ -250,9 +250,7 @@ Wrong wrong_tag(const Call& call, const ArgumentContext& context)
 bool may_have_others(const Project& project, const Communicator& communicator)
 {
     const bool is_between_worlds = communicator.uid.find_first_not_of("W/@0123456789") != std::string::npos;
-    return !project.worlds.empty() || is_between_worlds ||
-           std::ranges::any_of(communicator.members,
-                               [](const auto& member) { return member.group.has_value(); });
+    return !project.worlds.empty() || is_between_worlds || communicator.is_inter();
 }
 
 bool exists(const ArgumentContext& context, const Communicator& communicator, std::int64_t rank)

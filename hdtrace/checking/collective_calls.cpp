@@ -13,12 +13,6 @@ namespace hdtrace {
 namespace {
 
 // Roots of inter-communicators are told in another way on each side.
-bool has_one_root(const Communicator& communicator)
-{
-    return std::ranges::none_of(communicator.members,
-                                [](const auto& member) { return member.group.has_value(); });
-}
-
 std::string root_text(std::int64_t root)
 {
     return root == mpi_root ? "MPI_ROOT" : root == proc_null ? "MPI_PROC_NULL" : std::to_string(root);
@@ -84,7 +78,7 @@ void CollectiveCheck::check(const Collective& collective)
         return;
     if (collective.calls.size() < collective.communicator->members.size())
         check_absent(collective);
-    else if (!collective.file && !collective.window && has_one_root(*collective.communicator))
+    else if (!collective.file && !collective.window && !collective.communicator->is_inter())
         check_data(collective);
 }
 
@@ -93,7 +87,7 @@ void CollectiveCheck::check_members(const Collective& collective, const Collecti
     for (const CollectiveCall& call : collective.calls)
         if (!call.has_failed && !check_call(collective, model, call))
             return;
-    if (!has_one_root(*collective.communicator))
+    if (collective.communicator->is_inter())
         check_roots(collective);
 }
 
@@ -142,7 +136,7 @@ bool CollectiveCheck::check_call(const Collective& collective, const CollectiveC
         explain_ends(collective);
         return false;
     }
-    if (has_one_root(*collective.communicator) && call.root != model.root) {
+    if (!collective.communicator->is_inter() && call.root != model.root) {
         report(FindingKind::collective_root_mismatch, collective, call, model, " is " + call_text(call),
                call_text(model));
         explain_ends(collective);

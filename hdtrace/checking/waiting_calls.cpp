@@ -12,11 +12,10 @@ namespace {
 /// From whom a receive from any source may get something.
 std::set<std::int64_t> others_in(const Communicator& communicator, std::int64_t rank)
 {
-    const auto own = std::ranges::find(communicator.members, rank, &Communicator::Member::global);
+    const Communicator::Member* const own = communicator.member(rank);
     std::set<std::int64_t> others;
     for (const Communicator::Member& member : communicator.members) {
-        const bool is_other_side =
-            !member.group || own == communicator.members.end() || own->group != member.group;
+        const bool is_other_side = !member.group || !own || own->group != member.group;
         if (member.global != rank && is_other_side)
             others.insert(member.global);
     }

@@ -24,12 +24,6 @@ bool is_atomic(WindowAccess kind)
     return kind != WindowAccess::put && kind != WindowAccess::get;
 }
 
-const Window::Member* member_of(const Window& window, std::int64_t rank)
-{
-    const auto member = std::ranges::find(window.members, rank, &Window::Member::global);
-    return member == window.members.end() ? nullptr : &*member;
-}
-
 } // namespace
 
 void WindowConflicts::enter(const Call& call)
@@ -74,7 +68,7 @@ void WindowConflicts::access(const Call& call, const Window& window, std::int64_
 /// Which bytes of the target's part are accessed.
 void WindowConflicts::set_range(const Call& call, const Window& window, std::int64_t target, Access& access)
 {
-    const Window::Member* member = member_of(window, target);
+    const Window::Member* member = window.member(target);
     const auto offset = call.state.integer("targetOffset");
     const auto type = call.state.integer("targetTid").value_or(call.state.integer("tid").value_or(-1));
     const std::int64_t count = call.state.integer("targetCount").value_or(1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <unordered_set>
 #include <utility>
@@ -29,8 +30,10 @@ class Meetings {
             for (const Gathering::Member& member : history.gatherings[i].members)
                 if (member.has_ended)
                     m_of[member.end.timeline].push_back({member.end.step, static_cast<std::uint32_t>(i)});
-        for (std::vector<Leaving>& leavings : m_of)
+        for (std::vector<Leaving>& leavings : m_of) {
             std::ranges::stable_sort(leavings, {}, &Leaving::step);
+            m_is_in_order.push_back(std::ranges::is_sorted(between_ends(leavings), {}, &Leaving::gathering));
+        }
     }
 
     /// When the threads of two steps last met before both; nothing if they never did.
@@ -81,6 +84,13 @@ class Meetings {
         }
     }
 
+    /// Init and Finalize are numbered behind all others.
+    static std::span<const Leaving> between_ends(const std::vector<Leaving>& leavings)
+    {
+        const std::size_t count = leavings.size();
+        return count > 2 ? std::span(leavings).subspan(1, count - 2) : std::span<const Leaving>();
+    }
+
     static std::optional<std::uint32_t> step_of(StepId id, std::uint32_t timeline)
     {
         return id.timeline == timeline ? std::optional(id.step) : std::nullopt;
@@ -88,6 +98,18 @@ class Meetings {
 
     std::optional<std::uint32_t> member_of(std::uint32_t gathering, std::uint32_t timeline) const
     {
+        const std::vector<Leaving>& leavings = m_of[timeline];
+        if (leavings.empty())
+            return {};
+        for (const Leaving& end : {leavings.front(), leavings.back()})
+            if (end.gathering == gathering)
+                return end.step;
+        if (m_is_in_order[timeline]) {
+            const std::span<const Leaving> others = between_ends(leavings);
+            const auto found = std::ranges::lower_bound(others, gathering, {}, &Leaving::gathering);
+            const bool is_member = found != others.end() && found->gathering == gathering;
+            return is_member ? std::optional(found->step) : std::nullopt;
+        }
         for (const Gathering::Member& member : m_history.gatherings[gathering].members)
             if (member.end.timeline == timeline && member.has_ended)
                 return member.end.step;
@@ -96,6 +118,7 @@ class Meetings {
 
     const History& m_history;
     std::vector<std::vector<Leaving>> m_of; ///< by timeline, in the order of the steps
+    std::vector<bool> m_is_in_order;        ///< by timeline: whether gatherings between both ends are, too
 };
 
 /// What a thread did in some time.

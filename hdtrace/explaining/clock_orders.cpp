@@ -29,9 +29,7 @@ bool all_need_each_other(const Collective& collective, const CallFacts& call)
 {
     const auto moves = [](const CollectiveCall& one) { return one.bytes > 0 && !one.has_failed; };
     return collective.communicator && collective.calls.size() == collective.communicator->members.size() &&
-           std::ranges::none_of(
-               collective.communicator->members,
-               [](const Communicator::Member& member) { return member.group.has_value(); }) &&
+           !collective.communicator->is_inter() &&
            (call.collective == CollectiveKind::barrier ||
             (!call.scatters && !call.gathers && std::ranges::all_of(collective.calls, moves)));
 }

@@ -38,11 +38,12 @@ class PathFinder {
     /// Back from the end of the step before @p behind.
     void follow(StepId behind)
     {
+        const std::int64_t first = m_history.begin();
         std::int64_t end = m_history.timelines[behind.timeline].end();
         // Calls that begin at the same time may wait for each other.
         for (std::size_t crossings = 0; crossings <= m_most_crossings; ++crossings) {
             const WaitState* const wait = last_crossing(behind, end);
-            const std::int64_t begin = wait ? m_history.step(wait->cause).begin : m_history.begin();
+            const std::int64_t begin = wait ? m_history.step(wait->cause).begin : first;
             if (begin < end)
                 m_path.push_back({behind.timeline, begin, end});
             if (!wait)
@@ -50,7 +51,7 @@ class PathFinder {
             end = begin;
             behind = wait->cause;
         }
-        m_path.push_back({behind.timeline, m_history.begin(), end});
+        m_path.push_back({behind.timeline, first, end});
     }
 
     const WaitState* last_crossing(StepId behind, std::int64_t end) const
@@ -73,8 +74,9 @@ ActivityTimes total_times(const History& history, const WaitsOfTimelines& waits,
     ActivityTimes times = on_path;
     for (auto& [activity, time] : times)
         time = 0;
+    const std::int64_t first = history.begin(), last = history.end();
     for (std::uint32_t timeline = 0; timeline < history.timelines.size(); ++timeline)
-        visit_activities(history, waits, timeline, history.begin(), history.end(),
+        visit_activities(history, waits, timeline, first, last,
                          [&](Activity activity, std::int64_t begin, std::int64_t end) {
                              if (const auto found = times.find(activity); found != times.end())
                                  found->second += end - begin;

@@ -21,12 +21,6 @@ bool is_prepared(const CallFacts& facts)
     return facts.progress == CallProgress::prepares && facts.collective != CollectiveKind::none;
 }
 
-bool is_intercommunicator(const Communicator& communicator)
-{
-    return std::ranges::any_of(communicator.members,
-                               [](const auto& member) { return member.group.has_value(); });
-}
-
 Selection all_of(const Project& project)
 {
     Selection all;
@@ -320,7 +314,7 @@ void HistoryReader::add_collective(const Collective& collective)
     const bool is_whole = collective.calls.size() == communicator.members.size();
     if (!kind || !is_whole)
         return;
-    if (is_intercommunicator(communicator))
+    if (communicator.is_inter())
         return add_between_groups(collective, *kind);
     if (facts_of(*kind).awaited == Awaited::sources)
         return add_neighbours(collective);

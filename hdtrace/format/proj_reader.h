@@ -3,6 +3,7 @@
 // Both our form and those of the original tools are read. Values that such a form lacks are empty.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,6 +35,20 @@ struct ProjectFile {
     std::vector<Rank> ranks;
 };
 
+namespace detail {
+
+/// That of a process. Where all are members, in the order of their ranks, it need not be looked for.
+template <class Member> const Member* member_of(const std::vector<Member>& members, std::int64_t global)
+{
+    const auto place = static_cast<std::size_t>(global);
+    if (global >= 0 && place < members.size() && members[place].global == global)
+        return &members[place];
+    const auto found = std::ranges::find(members, global, &Member::global);
+    return found == members.end() ? nullptr : &*found;
+}
+
+} // namespace detail
+
 struct Communicator {
     struct Member {
         std::int64_t global = 0;           ///< rank in the project: in MPI_COMM_WORLD, if there is one world
@@ -45,6 +60,11 @@ struct Communicator {
     std::string name;
     std::string uid;
     std::vector<Member> members;
+
+    /// Whether it is an inter-communicator: all its members are in one of its groups.
+    bool is_inter() const { return !members.empty() && members.front().group.has_value(); }
+    /// Null if the process is none.
+    const Member* member(std::int64_t global) const { return detail::member_of(members, global); }
 };
 
 /// A window for one-sided communication.
@@ -61,6 +81,9 @@ struct Window {
     std::string uid;
     std::string communicator; ///< the uid of the communicator on which it was made
     std::vector<Member> members;
+
+    /// Null if the process is none.
+    const Member* member(std::int64_t global) const { return detail::member_of(members, global); }
 };
 
 struct Datatype {

@@ -12,12 +12,11 @@ std::int64_t partner_count(const Communicator* communicator, std::int64_t rank)
     if (communicator == nullptr)
         return 1;
     const auto& members = communicator->members;
-    if (members.empty() || !members.front().group) // all of an inter-communicator are in one of its groups
+    if (!communicator->is_inter())
         return std::ssize(members);
-    const auto me = std::ranges::find(members, rank, &Communicator::Member::global);
-    return std::ranges::count_if(members, [&](const Communicator::Member& member) {
-        return me == members.end() || member.group != me->group;
-    });
+    const Communicator::Member* const me = communicator->member(rank);
+    return std::ranges::count_if(
+        members, [&](const Communicator::Member& member) { return !me || member.group != me->group; });
 }
 
 /// What a state says of its call.

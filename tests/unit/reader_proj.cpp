@@ -140,6 +140,20 @@ TEST(ProjReader, ReadsWindows)
     EXPECT_TRUE(windows[1].members.empty());
 }
 
+TEST(Communicator, FindsMembersInAnyOrder)
+{
+    Communicator communicator;
+    communicator.members = {{0, 0, {}, {}}, {3, 1, {}, {}}, {2, 2, {}, {}}};
+    for (const Communicator::Member& member : communicator.members)
+        EXPECT_EQ(communicator.member(member.global), &member);
+    for (const std::int64_t none : {-1, 1, 4})
+        EXPECT_EQ(communicator.member(none), nullptr);
+    EXPECT_FALSE(communicator.is_inter());
+    EXPECT_FALSE(Communicator().is_inter());
+    communicator.members.front().group = 0;
+    EXPECT_TRUE(communicator.is_inter());
+}
+
 TEST(ProjReader, ReadsDatatypes)
 {
     const Project project = read_text(our_form);
