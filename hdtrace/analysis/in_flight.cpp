@@ -95,7 +95,8 @@ const InFlight::Begun& InFlight::begin(const TraceFile& trace, State& state)
     begun.joined = 0;
     if (begun.connected.use_count() != 1)
         begun.connected = std::make_shared<Connected>();
-    begun.connected->open = 1; // while it lasts
+    begun.connected->open = 0;
+    begun.connected->lasting = 1;
     begun.connected->calls.assign(1, number);
     m_lasting.emplace(begun.state.is_unfinished() ? never : begun.state.end, number);
     return m_begun.insert(m_begun.end(), std::move(node))->second;
@@ -122,7 +123,9 @@ void InFlight::end(std::int64_t number)
     follow_prepared(begun);
     m_last[place_of(*begun.trace)] = {state.end, state.name};
     begun.lasts = false;
-    close(number);
+    const std::shared_ptr<Connected> connected = begun.connected;
+    --connected->lasting;
+    drop_if_over(*connected);
 }
 
 void InFlight::add_event(const TraceFile& trace, State event)
@@ -259,9 +262,15 @@ void InFlight::close(std::int64_t number, std::int64_t count)
     if (begun == m_begun.end())
         return;
     const std::shared_ptr<Connected> connected = begun->second.connected;
-    connected->open -= count;
-    if (connected->open <= 0)
-        for (const std::int64_t one : connected->calls)
+    // In traces of other tools more may end than has begun: they do not tell all calls.
+    connected->open = std::max<std::int64_t>(connected->open - count, 0);
+    drop_if_over(*connected);
+}
+
+void InFlight::drop_if_over(Connected& connected)
+{
+    if (connected.open == 0 && connected.lasting == 0)
+        for (const std::int64_t one : connected.calls)
             m_spare.add(m_begun.extract(one));
 }
 
@@ -276,6 +285,7 @@ void InFlight::connect(std::int64_t number, std::int64_t other)
     if (larger->calls.size() < smaller->calls.size())
         std::swap(larger, smaller);
     larger->open += smaller->open;
+    larger->lasting += smaller->lasting;
     for (const std::int64_t call : smaller->calls)
         m_begun.at(call).connected = larger;
     larger->calls.insert(larger->calls.end(), smaller->calls.begin(), smaller->calls.end());

@@ -92,7 +92,8 @@ class InFlight : EventVisitor {
   private:
     /// Calls that messages and collective operations connect.
     struct Connected {
-        std::int64_t open = 0; ///< what keeps them
+        std::int64_t open = 0;    ///< what keeps them
+        std::int64_t lasting = 0; ///< calls that have not ended, which do so, too
         std::vector<std::int64_t> calls;
     };
     struct Begun {
@@ -126,6 +127,7 @@ class InFlight : EventVisitor {
 
     void open(std::int64_t number, std::int64_t count = 1);
     void close(std::int64_t number, std::int64_t count = 1);
+    void drop_if_over(Connected& connected);
     void connect(std::int64_t number, std::int64_t other);
 
     Pending::Activity activity_in(const Begun& begun) const;

@@ -85,6 +85,19 @@ def test_a_call_in_which_a_process_died_lasts(tmp_path):
         run_well("index", "--calls", 1, path)
 
 
+# As other tools write it: the probe that took the message is not told.
+def test_a_probed_message_without_its_probe(tmp_path):
+    data = "cid='0' size='4' count='1' tid='0'"
+    path = write_project(
+        tmp_path,
+        call("Send", 1, 2, f"{data} toRank='1' toTag='3'") + call("Barrier", 6, 7, "cid='0'"),
+        call("Mrecv", 3, 5, f"{data} fromRank='0' fromTag='3'") + call("Barrier", 6, 7, "cid='0'"),
+    )
+    with hdtrace.open(path) as opened:
+        assert [len(at(opened, seconds).messages) for seconds in (1.5, 4, 5.5, 8)] == [1, 1, 0, 0]
+        assert states(at(opened, 4))[1] == (1, "inside", "Mrecv", 3, "")
+
+
 def test_command(tmp_path):
     path = write_project(tmp_path, made_by(0), made_by(1))
     lines = run_well("pending", path, "--at", "12.3").splitlines()
