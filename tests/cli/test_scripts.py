@@ -24,7 +24,8 @@ def test_what_has_to_pass_is_the_readme_s_test_command():
 @pytest.mark.parametrize("script, arguments", [
     ("test", ["--help"]), ("test", ["-h"]), ("test", ["--system", "--help"]), ("test", ["--arm64", "--help"]), ("test", ["--packages", "--help"]),
     ("demo", ["--help"]), ("setup", ["--help"]), ("package", ["--help"]), ("fuzz", ["--help"]), ("benchmark", ["--help"]),
-    ("benchmark-analysis", ["--help"]), ("benchmark-page", ["--help"]), ("benchmark-reader", ["--help"])])
+    ("benchmark-analysis", ["--help"]), ("benchmark-page", ["--help"]), ("benchmark-reader", ["--help"]),
+    ("benchmark-scale", ["--help"])])
 def test_help_does_nothing_else(tmp_path, script, arguments):
     """Nothing is installed, built or made: the tools that would are replaced, and fail."""
     for name in ("apt-get", "cmake", "ctest", "mkdir", "mktemp", "debootstrap"):
@@ -68,6 +69,12 @@ def test_benchmark_repeats_steps_that_fit_together(options):
 
 
 @pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
+def test_benchmark_makes_runs_of_more_processes_than_ran():
+    results = json.loads(run_well(SOURCE / "scripts/benchmark-scale", "--build", BUILD, "--json", "--processes", "20", "--steps", "10"))
+    assert [result["command"] for result in results] == ["merge", "info", "stats", "check", "analyze", "report"]
+    assert {(result["ranks"], result["calls"]) for result in results} == {(20, 20 * 65)}
+
+
 def test_benchmark_pans_the_page():
     text = run_well(SOURCE / "scripts/benchmark-page", "--build", BUILD, "--ranks", "2", "--calls", "40000", "--seconds", "0.1")
     assert re.match(r"39,\d+ calls of 2 processes; hdtrace view has them ready in [0-9.]+ s\ndrawn in [0-9.]+ s, complete in [0-9.]+ s\n\n", text)

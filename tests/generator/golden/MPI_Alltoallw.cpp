@@ -31,16 +31,17 @@ extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcoun
             return rc;
         if (call.is_summed()) {
             const Comm& comm_object = call.comm(comm);
-            Transfer figures;
+            Figures figures;
+            Transfer transfer;
             figures.communicator = (comm_object.id);
             if ((sendbuf == MPI_IN_PLACE))
-                figures.in_place = (1);
+                transfer.in_place = (1);
             if (call.succeeded() && sendbuf != MPI_IN_PLACE) {
                 for (int i = 0, n = comm_object.peer_count(); i < n; ++i) {
                     if (sendcounts[i] == 0)
                         continue;
                     const Type type = call.type(sendtypes[i]);
-                    figures.sends.add(world_rank(comm_object, i) == this_process().rank, sendcounts[i] * type.size);
+                    transfer.sends.add(world_rank(comm_object, i) == this_process().rank, sendcounts[i] * type.size);
                 }
             }
             if (call.succeeded()) {
@@ -48,12 +49,12 @@ extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcoun
                     if (recvcounts[i] == 0)
                         continue;
                     const Type type = call.type(recvtypes[i]);
-                    figures.receives.add(world_rank(comm_object, i) == this_process().rank, recvcounts[i] * type.size);
+                    transfer.receives.add(world_rank(comm_object, i) == this_process().rank, recvcounts[i] * type.size);
                 }
             }
-            figures.partner_count = call.comm(comm).peer_count();
+            transfer.partner_count = call.comm(comm).peer_count();
             static constexpr CallFacts facts = {.name = "Alltoallw", .operation = "Alltoallw", .call_class = CallClass::collective, .progress = CallProgress::blocking, .collective = CollectiveKind::all_to_all, .members = CollectiveMembers::communicator, .scatters = true, .gathers = true, .lists_sends = true, .lists_receives = true};
-            figures.volume = volume_by(facts, TransferArguments(figures));
+            figures.volume = volume_by(facts, TransferArguments(figures, transfer));
             if (call.sum(figures))
                 return rc;
         }

@@ -38,13 +38,14 @@ extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count
         if (call.is_summed()) {
             const Type datatype_object = call.type(datatype);
             const int64_t actual = call.succeeded() ? status_bytes(used_status.value()) : 0;
-            Transfer figures;
+            Figures figures;
+            Transfer transfer;
             figures.file = (fh_object.id);
-            figures.bytes = (datatype_object.size * count);
+            transfer.bytes = (datatype_object.size * count);
             if (call.succeeded() && actual != datatype_object.size * count)
-                figures.transferred_bytes = actual;
+                transfer.transferred_bytes = actual;
             static constexpr CallFacts facts = {.name = "File_write", .operation = "File_write", .call_class = CallClass::file, .progress = CallProgress::blocking, .file = FileAccess::write, .pointer = FilePointer::individual};
-            figures.volume = volume_by(facts, TransferArguments(figures));
+            figures.volume = volume_by(facts, TransferArguments(figures, transfer));
             if (call.sum(figures))
                 return rc;
         }

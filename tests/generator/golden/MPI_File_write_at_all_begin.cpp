@@ -39,11 +39,12 @@ extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset of
         if (!call.is_recorded())
             return rc;
         if (call.is_summed()) {
-            Transfer figures;
+            Figures figures;
+            Transfer transfer;
             figures.file = (fh_object.id);
-            figures.bytes = (datatype_object.size * count);
+            transfer.bytes = (datatype_object.size * count);
             static constexpr CallFacts facts = {.name = "File_write_at_all_begin", .operation = "File_write_at_all_begin", .call_class = CallClass::file, .progress = CallProgress::starts, .collective = CollectiveKind::file, .members = CollectiveMembers::file, .file = FileAccess::write, .pointer = FilePointer::explicit_offset};
-            figures.volume = volume_by(facts, TransferArguments(figures));
+            figures.volume = volume_by(facts, TransferArguments(figures, transfer));
             if (call.sum(figures))
                 return rc;
         }

@@ -68,18 +68,19 @@ extern "C" HDT_EXPORT int MPI_Gather(const void *sendbuf, int sendcount, MPI_Dat
             const Rooted rooted(comm_object, root);
             const Type sendtype_object = rooted.is_leaf && sendbuf != MPI_IN_PLACE ? call.type(sendtype) : Type();
             const Type recvtype_object = rooted.is_root ? call.type(recvtype) : Type();
-            Transfer figures;
+            Figures figures;
+            Transfer transfer;
             if (((rooted.is_leaf && sendbuf != MPI_IN_PLACE) || rooted.is_root))
-                figures.bytes = (rooted.is_leaf && sendbuf != MPI_IN_PLACE ? sendtype_object.size * sendcount : recvtype_object.size * recvcount);
+                transfer.bytes = (rooted.is_leaf && sendbuf != MPI_IN_PLACE ? sendtype_object.size * sendcount : recvtype_object.size * recvcount);
             if ((rooted.is_root))
-                figures.received_bytes = (recvtype_object.size * recvcount);
+                transfer.received_bytes = (recvtype_object.size * recvcount);
             figures.communicator = (comm_object.id);
-            figures.root_rank = (world_rank(comm_object, root));
+            transfer.root_rank = (world_rank(comm_object, root));
             if ((sendbuf == MPI_IN_PLACE))
-                figures.in_place = (1);
-            figures.partner_count = call.comm(comm).peer_count();
+                transfer.in_place = (1);
+            transfer.partner_count = call.comm(comm).peer_count();
             static constexpr CallFacts facts = {.name = "Gather", .operation = "Gather", .call_class = CallClass::collective, .progress = CallProgress::blocking, .collective = CollectiveKind::all_to_one, .members = CollectiveMembers::communicator, .gathers = true, .has_root = true};
-            figures.volume = volume_by(facts, TransferArguments(figures));
+            figures.volume = volume_by(facts, TransferArguments(figures, transfer));
             if (call.sum(figures))
                 return rc;
         }

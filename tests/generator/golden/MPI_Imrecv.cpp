@@ -41,13 +41,14 @@ extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype
             return rc;
         if (call.is_summed()) {
             const Type datatype_object = call.type(datatype);
-            Transfer figures;
+            Figures figures;
+            Transfer transfer;
             figures.sender = (world_rank(*matched.comm, matched.source));
             figures.communicator = (matched.comm->id);
-            figures.bytes = (datatype_object.size * count);
-            figures.received_message = (datatype_object.size * count);
+            transfer.bytes = (datatype_object.size * count);
+            transfer.received_message = (datatype_object.size * count);
             static constexpr CallFacts facts = {.name = "Imrecv", .operation = "Imrecv", .call_class = CallClass::point_to_point, .progress = CallProgress::starts, .receives = ReceiveKind::probed, .received_size = "size"};
-            figures.volume = volume_by(facts, TransferArguments(figures));
+            figures.volume = volume_by(facts, TransferArguments(figures, transfer));
             if (call.sum(figures))
                 return rc;
         }

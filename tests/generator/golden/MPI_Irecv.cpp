@@ -44,13 +44,14 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
             return rc;
         if (call.is_summed()) {
             const Type datatype_object = call.type(datatype);
-            Transfer figures;
+            Figures figures;
+            Transfer transfer;
             figures.sender = (world_rank(comm_object, source));
             figures.communicator = (comm_object.id);
-            figures.bytes = (datatype_object.size * count);
-            figures.received_message = (datatype_object.size * count);
+            transfer.bytes = (datatype_object.size * count);
+            transfer.received_message = (datatype_object.size * count);
             static constexpr CallFacts facts = {.name = "Irecv", .operation = "Irecv", .call_class = CallClass::point_to_point, .progress = CallProgress::starts, .receives = ReceiveKind::posted, .received_size = "size"};
-            figures.volume = volume_by(facts, TransferArguments(figures));
+            figures.volume = volume_by(facts, TransferArguments(figures, transfer));
             if (call.sum(figures))
                 return rc;
         }

@@ -36,15 +36,16 @@ extern "C" HDT_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, 
         if (call.is_summed()) {
             const Comm& comm_object = call.comm(comm);
             const Received received(comm_object, (world_rank(comm_object, source)), (tag_value(tag)), call.succeeded(), used_status.get());
-            Transfer figures;
+            Figures figures;
+            Transfer transfer;
             figures.sender = received.source;
             figures.communicator = (comm_object.id);
             if (received.is_known)
-                figures.bytes = received.size;
+                transfer.bytes = received.size;
             if (received.is_known)
-                figures.received_message = received.size;
+                transfer.received_message = received.size;
             static constexpr CallFacts facts = {.name = "Recv", .operation = "Recv", .call_class = CallClass::point_to_point, .progress = CallProgress::blocking, .receives = ReceiveKind::posted, .received_size = "size"};
-            figures.volume = volume_by(facts, TransferArguments(figures));
+            figures.volume = volume_by(facts, TransferArguments(figures, transfer));
             if (call.sum(figures))
                 return rc;
         }

@@ -36,13 +36,14 @@ extern "C" HDT_EXPORT int MPI_Send(const void *buf, int count, MPI_Datatype data
         if (call.is_summed()) {
             const Type datatype_object = call.type(datatype);
             const Comm& comm_object = call.comm(comm);
-            Transfer figures;
-            figures.bytes = (datatype_object.size * count);
-            figures.sent_message = (datatype_object.size * count);
+            Figures figures;
+            Transfer transfer;
+            transfer.bytes = (datatype_object.size * count);
+            transfer.sent_message = (datatype_object.size * count);
             figures.receiver = (world_rank(comm_object, dest));
             figures.communicator = (comm_object.id);
             static constexpr CallFacts facts = {.name = "Send", .operation = "Send", .call_class = CallClass::point_to_point, .progress = CallProgress::blocking, .sends = SendMode::standard, .sent_size = "size"};
-            figures.volume = volume_by(facts, TransferArguments(figures));
+            figures.volume = volume_by(facts, TransferArguments(figures, transfer));
             if (call.sum(figures))
                 return rc;
         }
