@@ -68,13 +68,13 @@ def test_benchmark_repeats_steps_that_fit_together(options):
     assert all(result["cpu_seconds"] > 0 and result["megabytes"] > 1 for result in results)
 
 
-@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
 def test_benchmark_makes_runs_of_more_processes_than_ran():
     results = json.loads(run_well(SOURCE / "scripts/benchmark-scale", "--build", BUILD, "--json", "--processes", "20", "--steps", "10"))
     assert [result["command"] for result in results] == ["merge", "info", "stats", "check", "analyze", "report"]
     assert {(result["ranks"], result["calls"]) for result in results} == {(20, 20 * 65)}
 
 
+@pytest.mark.skipif(not shutil.which("chromium"), reason="chromium is not installed")
 def test_benchmark_pans_the_page():
     text = run_well(SOURCE / "scripts/benchmark-page", "--build", BUILD, "--ranks", "2", "--calls", "40000", "--seconds", "0.1")
     assert re.match(r"39,\d+ calls of 2 processes; hdtrace view has them ready in [0-9.]+ s\ndrawn in [0-9.]+ s, complete in [0-9.]+ s\n\n", text)
