@@ -16,7 +16,8 @@ bool is_partner(std::optional<std::int64_t> rank)
     return rank && *rank > proc_null;
 }
 
-/// How many ends of messages the matcher reports of an operation. Of a probed message it reports the probe.
+/// How many ends of messages the matcher reports of an operation. That of a probed message counts for its
+/// probe.
 std::int64_t message_ends(const Operation& operation)
 {
     const CallFacts& facts = *operation.facts;

@@ -12,7 +12,6 @@
 namespace hdtrace {
 namespace {
 
-// Roots of inter-communicators are told in another way on each side.
 std::string root_text(std::int64_t root)
 {
     return root == mpi_root ? "MPI_ROOT" : root == proc_null ? "MPI_PROC_NULL" : std::to_string(root);
@@ -41,17 +40,6 @@ CallPlace place_of(const CollectiveCall& call)
 std::optional<std::string_view> argument(const CollectiveCall& call, const AttributeName& name)
 {
     return call.arguments ? call.arguments->call.find(name) : std::nullopt;
-}
-
-// The ranks that did not call.
-std::set<std::int64_t> absent_ranks(const Collective& collective)
-{
-    std::set<std::int64_t> absent;
-    for (const Communicator::Member& member : collective.communicator->members)
-        absent.insert(member.global);
-    for (const CollectiveCall& call : collective.calls)
-        absent.erase(call.rank);
-    return absent;
 }
 
 } // namespace
@@ -136,6 +124,7 @@ bool CollectiveCheck::check_call(const Collective& collective, const CollectiveC
         explain_ends(collective);
         return false;
     }
+    // Roots of inter-communicators are told in another way on each side.
     if (!collective.communicator->is_inter() && call.root != model.root) {
         report(FindingKind::collective_root_mismatch, collective, call, model, " is " + call_text(call),
                call_text(model));

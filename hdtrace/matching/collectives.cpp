@@ -34,6 +34,16 @@ std::vector<std::int64_t> sources_of(const CollectiveCall& call)
     return ranks;
 }
 
+std::set<std::int64_t> absent_ranks(const Collective& collective)
+{
+    std::set<std::int64_t> absent;
+    for (const Communicator::Member& member : collective.communicator->members)
+        absent.insert(member.global);
+    for (const CollectiveCall& call : collective.calls)
+        absent.erase(call.rank);
+    return absent;
+}
+
 CollectiveMatcher::CollectiveMatcher(const ObjectTable& objects, OnCollective on_collective,
                                      std::set<std::int64_t> absent)
     : m_objects(objects), m_collective_objects(objects), m_on_collective(std::move(on_collective)),

@@ -50,6 +50,9 @@ struct Collective : CollectiveObject {
     std::vector<CollectiveCall> calls; ///< in the order of time; some are missing if not all members called
 };
 
+/// The members that did not call.
+std::set<std::int64_t> absent_ranks(const Collective& collective);
+
 /// Matches calls as MPI does: all members call the operations on a communicator in the same order
 /// (MPI 4.0, 6.1). Takes part: collective communication, and what makes and frees communicators, windows and
 /// files. Calls that the MPI library made inside others are left out. A call that failed takes part if the

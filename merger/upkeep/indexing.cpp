@@ -97,9 +97,10 @@ Indexing::~Indexing() = default;
 
 bool Indexing::read(std::size_t states)
 {
-    if (!m_has_snapshots)
-        return m_has_snapshots = !m_snapshots.read(states), true;
-    return m_processes.read(states);
+    if (m_has_snapshots)
+        return m_processes.read(states);
+    m_has_snapshots = !m_snapshots.read(states);
+    return true;
 }
 
 std::vector<std::string> Indexing::refused() const

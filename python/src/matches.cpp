@@ -113,17 +113,6 @@ void bind_messages(py::module_& module)
         .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>());
 }
 
-// The members that did not take part.
-std::vector<std::int64_t> missing_of(const Collective& collective)
-{
-    std::set<std::int64_t> missing;
-    for (const Communicator::Member& member : collective.communicator->members)
-        missing.insert(member.global);
-    for (const CollectiveCall& call : collective.calls)
-        missing.erase(call.rank);
-    return {missing.begin(), missing.end()};
-}
-
 void bind_collectives(py::module_& module)
 {
     py::class_<Owned<CollectiveCall>>(module, "CollectiveCall")
@@ -155,7 +144,10 @@ void bind_collectives(py::module_& module)
         .def_property_readonly(
             "name", [](const FoundCollective& collective) { return collective.calls.front().name; })
         .def_property_readonly("missing",
-                               [](const FoundCollective& collective) { return missing_of(collective); })
+                               [](const FoundCollective& collective) {
+                                   const std::set<std::int64_t> absent = absent_ranks(collective);
+                                   return std::vector(absent.begin(), absent.end());
+                               })
         .def("__repr__", [](const FoundCollective& collective) {
             return "<" + collective.calls.front().name + " on " + collective.label.value_or("?") + ">";
         });
