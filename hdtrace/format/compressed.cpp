@@ -7,33 +7,32 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "hdtrace/compact_form.h"
+#include "hdtrace/format/compact_decoder.h"
+#include "hdtrace/format/decoder.h"
 #include "hdtrace/format/interruption.h"
 #include "hdtrace/format/packed_file.h"
+#include "hdtrace/trace_form.h"
 
 namespace hdtrace::detail {
 
-/// Turns compressed bytes into text.
-class Decoder {
-  public:
-    struct Progress {
-        std::size_t read = 0;
-        std::size_t written = 0;
-        bool is_damaged = false;
-    };
-
-    virtual ~Decoder() = default;
-    /// From the beginning of a frame or member on.
-    virtual void restart() = 0;
-    virtual Progress decode(std::string_view from, char* to, std::size_t size) = 0;
-};
-
 namespace {
 
-constexpr std::array<std::string_view, 2> suffixes = {".zst", ".gz"};
 constexpr std::string_view zstd_magic = "\x28\xb5\x2f\xfd", gzip_magic = "\x1f\x8b\x08";
 constexpr std::size_t input_size = 64 * 1024;
 constexpr std::size_t search_size = 8 * 1024;    // a block is of this order
 constexpr std::int64_t always_allowed = 4 << 20; // bytes of text, however small the file is
+
+template <std::size_t Size> std::string_view bytes_of(const unsigned char (&lead)[Size])
+{
+    return {reinterpret_cast<const char*>(lead), Size};
+}
+
+bool is_compact(std::string_view first_bytes)
+{
+    return first_bytes.starts_with(bytes_of(compact_unit_lead)) ||
+           first_bytes.starts_with(bytes_of(compact_block_lead));
+}
 
 // A frame of zstd's that its decoders skip: ours before a block.
 bool is_skippable(std::string_view first_bytes)
@@ -97,22 +96,33 @@ class GzipDecoder : public Decoder {
     z_stream m_stream = {};
 };
 
-template <std::size_t Size> std::string block_start(const unsigned char (&lead)[Size])
+std::string block_start(std::string_view lead)
 {
-    return std::string(lead, lead + Size).append(block_mark, sizeof block_mark);
+    return std::string(lead).append(block_mark, sizeof block_mark);
 }
 
 } // namespace
 
+std::optional<Compression> form_of(std::string_view first_bytes)
+{
+    if (first_bytes.starts_with(gzip_magic))
+        return Compression::gzip;
+    if (first_bytes.starts_with(zstd_magic) || is_skippable(first_bytes))
+        return Compression::zstd;
+    if (is_compact(first_bytes))
+        return Compression::compact_zstd;
+    return {};
+}
+
 bool is_compressed(std::string_view first_bytes)
 {
-    return first_bytes.starts_with(zstd_magic) || first_bytes.starts_with(gzip_magic) ||
-           is_skippable(first_bytes);
+    return form_of(first_bytes).has_value();
 }
 
 std::string_view plain_name(std::string_view path)
 {
-    for (const std::string_view suffix : suffixes) {
+    for (const Compression form : compressed_forms) {
+        const std::string_view suffix = suffix_of(form);
         if (path.ends_with(suffix))
             return path.substr(0, path.size() - suffix.size());
     }
@@ -122,8 +132,8 @@ std::string_view plain_name(std::string_view path)
 std::string existing_name(const std::string& path)
 {
     if (!is_there(path)) {
-        for (const std::string_view suffix : suffixes) {
-            if (const std::string name = path + std::string(suffix); is_there(name))
+        for (const Compression form : compressed_forms) {
+            if (const std::string name = path + suffix_of(form); is_there(name))
                 return name;
         }
     }
@@ -138,12 +148,16 @@ CompressedText::CompressedText(ReadAt read_at, std::int64_t file_size)
         m_text_limit = INT64_MAX;
     std::string magic(magic_size, '\0');
     magic.resize(m_read_at(0, magic.data(), magic.size()));
-    if (magic.starts_with(gzip_magic)) {
+    const std::optional<Compression> form = form_of(magic);
+    if (form == Compression::gzip) {
         m_decoder = std::make_unique<GzipDecoder>();
-        m_block_start = block_start(gzip_block_lead);
+        m_block_start = block_start(bytes_of(gzip_block_lead));
+    } else if (form == Compression::compact_zstd) {
+        m_decoder = std::make_unique<CompactDecoder>(std::make_unique<ZstdDecoder>());
+        m_block_start = block_start(bytes_of(compact_block_lead));
     } else {
         m_decoder = std::make_unique<ZstdDecoder>();
-        m_block_start = block_start(zstd_block_lead);
+        m_block_start = block_start(bytes_of(zstd_block_lead));
     }
     m_start_size = m_block_start.size() - sizeof block_mark + block_head_size;
 }

@@ -10,12 +10,16 @@
 #include <string_view>
 
 #include "hdtrace/block_head.h"
+#include "hdtrace/trace_form.h"
 
 namespace hdtrace::detail {
 
 /// How many bytes tell whether a file is compressed.
 inline constexpr std::size_t magic_size = 4;
 bool is_compressed(std::string_view first_bytes);
+/// In which form a file can be written anew that begins so; none if it is not compressed. What was records
+/// becomes text, which is compressed.
+std::optional<Compression> form_of(std::string_view first_bytes);
 
 /// The name without what compression adds to it.
 std::string_view plain_name(std::string_view path);

@@ -37,9 +37,7 @@ std::optional<Compression> compression_of(const std::string& path)
     std::array<char, detail::magic_size> magic = {};
     std::ifstream(path, std::ios::binary).read(magic.data(), magic.size());
     const std::string_view first_bytes(magic.data(), magic.size());
-    if (!detail::is_compressed(first_bytes))
-        return {};
-    return first_bytes[0] == '\x1f' ? Compression::gzip : Compression::zstd;
+    return detail::form_of(first_bytes);
 }
 
 /// The size of the first @p count lines in @p text, which are subtracted from it; all of it if there are

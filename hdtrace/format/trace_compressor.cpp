@@ -1,5 +1,8 @@
 #include "hdtrace/format/trace_compressor.h"
 
+#include "hdtrace/writer/compact_lines.h"
+
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -67,14 +70,26 @@ void TraceCompressor::pack(std::string_view text, bool is_block)
     if (text.empty())
         return;
     const Text plain = {text.data(), text.size()};
-    m_compressed.resize(Compressor::bound(text.size()));
-    const Text packed =
-        is_block ? m_compressor.compress_block(m_compressed.data(), plain, m_position.head_of(plain))
-                 : m_compressor.compress(m_compressed.data(), plain);
+    const Text body = m_compressor.is_compact() ? as_record(text) : plain;
+    m_compressed.resize(Compressor::bound(body.size));
+    Text packed;
+    if (is_block) {
+        packed = m_compressor.compress_block(m_compressed.data(), body, m_position.add_text(plain));
+    } else {
+        packed = m_compressor.compress(m_compressed.data(), body);
+        m_position.skip(plain);
+    }
     if (packed.size == 0)
         throw std::runtime_error("it cannot be compressed");
     m_write({packed.data, packed.size});
-    m_position.skip(plain);
+}
+
+Text TraceCompressor::as_record(std::string_view text)
+{
+    m_record.resize(CompactLines::room_for_text_head + text.size());
+    char* const begin = CompactLines::begin_text(m_record.data());
+    const char* const end = CompactLines::end_text(begin, std::copy(text.begin(), text.end(), begin));
+    return {m_record.data(), static_cast<std::size_t>(end - m_record.data())};
 }
 
 } // namespace hdtrace

@@ -15,7 +15,8 @@ inline constexpr std::string_view end_tag = "</Program>\n";
 
 /// Makes of a trace's text what the writer would have made (docs/format.md): its beginning, blocks of whole
 /// lines with heads, and its end. Where the text is not one state on each line, as in traces of the original
-/// tools, blocks have no heads: such a file is read from its beginning.
+/// tools, blocks have no heads: such a file is read from its beginning. In a compact trace it stays text,
+/// which is larger than records.
 class TraceCompressor {
   public:
     using Write = std::function<void(std::string_view bytes)>;
@@ -31,6 +32,7 @@ class TraceCompressor {
   private:
     void take_root();
     void pack(std::string_view text, bool is_block);
+    Text as_record(std::string_view text);
 
     Compressor m_compressor;
     Write m_write;
@@ -38,6 +40,7 @@ class TraceCompressor {
     bool m_has_root = false;
     bool m_has_heads = false;
     std::string m_text; ///< that is not compressed yet
+    std::string m_record;
     std::string m_compressed;
 };
 

@@ -59,9 +59,19 @@ uint64_t end_of_last(Text lines)
 
 } // namespace
 
-BlockHead BlockPosition::head_of(Text lines) const
+BlockHead BlockPosition::add_text(Text lines)
 {
-    return {0, 0, m_offset, m_line, end_of_first(lines), end_of_last(lines)};
+    const BlockHead head = {0, lines.size, m_offset, m_line, end_of_first(lines), end_of_last(lines)};
+    skip(lines);
+    return head;
+}
+
+BlockHead BlockPosition::add_records(BlockHead lines)
+{
+    const BlockHead head = {0, lines.text_size, m_offset, m_line, lines.first_end, lines.last_end};
+    m_offset += lines.text_size;
+    m_line += lines.first_line;
+    return head;
 }
 
 void BlockPosition::skip(Text text)

@@ -8,9 +8,12 @@ namespace hdtrace {
 
 class BlockPosition {
   public:
-    /// The head of a block with these whole lines, but for its sizes.
-    BlockHead head_of(Text lines) const;
-    /// The text is in the file, as a block or in another way.
+    /// A block follows with these whole lines. Returns its head, but for its size in the file.
+    BlockHead add_text(Text lines);
+    /// The same with records (compact_form.h), of which @p lines says the size of their text, how many lines
+    /// (`first_line`) and the times.
+    BlockHead add_records(BlockHead lines);
+    /// Text follows that is no block.
     void skip(Text text);
 
   private:

@@ -1,5 +1,7 @@
 #include "hdtrace/writer/compressor.h"
 
+#include "hdtrace/compact_form.h"
+#include "hdtrace/writer/compact_lines.h"
 #include "hdtrace/writer/line_matcher.h"
 
 #include <dlfcn.h>
@@ -19,6 +21,7 @@ struct Codec {
     };
     Lead block_lead; ///< before the head of a block
     Lead lead;       ///< before what is not a block
+    bool tells_size; ///< behind that lead
     void* (*create)();
     void (*destroy)(void* memory);
     /// Writes what follows a lead or a head; returns the end, null if that failed.
@@ -168,6 +171,76 @@ class Zstd {
     LineMatcher m_matcher;
 };
 
+// The body of a unit of a compact trace, as it is.
+class Records {
+  public:
+    bool is_ready() const { return true; }
+    char* compress(char* out, Text records)
+    {
+        *out++ = static_cast<char>(CompactBody::records);
+        memcpy(out, records.data, records.size);
+        return out + records.size;
+    }
+};
+
+// The same as a frame of zstd's, which searches in it, for lines of records are not alike in places that are
+// known before.
+class ZstdRecords {
+  public:
+    ZstdRecords() : m_library("libzstd.so.1")
+    {
+        m_library.find(m_compress, "ZSTD_compress2");
+        m_library.find(m_is_error, "ZSTD_isError");
+        m_library.find(m_set_parameter, "ZSTD_CCtx_setParameter");
+        m_library.find(m_init_static, "ZSTD_initStaticCCtx");
+        m_library.find(m_estimate_size, "ZSTD_estimateCCtxSize_usingCParams");
+        if (m_library.is_complete())
+            make_context();
+    }
+    ~ZstdRecords() { free(m_workspace); }
+    bool is_ready() const { return m_context != nullptr; }
+
+    char* compress(char* out, Text records)
+    {
+        *out++ = static_cast<char>(CompactBody::zstd);
+        const size_t size =
+            m_compress(m_context, out, Compressor::bound(records.size), records.data, records.size);
+        return m_is_error(size) ? nullptr : out + size;
+    }
+
+  private:
+    void make_context()
+    {
+        constexpr ZSTD_compressionParameters parameters = {window_bits,    hash_bits, hash_bits, 1,
+                                                           shortest_match, 0,         ZSTD_fast};
+        const size_t size = m_estimate_size(parameters);
+        m_workspace = malloc(size);
+        m_context = m_workspace != nullptr ? m_init_static(m_workspace, size) : nullptr;
+        if (m_context == nullptr)
+            return;
+        const struct {
+            ZSTD_cParameter parameter;
+            int value;
+        } settings[] = {{ZSTD_c_windowLog, window_bits},   {ZSTD_c_hashLog, hash_bits},
+                        {ZSTD_c_chainLog, hash_bits},      {ZSTD_c_searchLog, 1},
+                        {ZSTD_c_minMatch, shortest_match}, {ZSTD_c_targetLength, 0},
+                        {ZSTD_c_strategy, ZSTD_fast},      {ZSTD_c_checksumFlag, 1}};
+        for (const auto& [parameter, value] : settings)
+            m_set_parameter(m_context, parameter, value);
+    }
+
+    static constexpr int window_bits = 17, hash_bits = 13, shortest_match = 5;
+
+    Library m_library;
+    decltype(&ZSTD_compress2) m_compress;
+    decltype(&ZSTD_isError) m_is_error;
+    decltype(&ZSTD_CCtx_setParameter) m_set_parameter;
+    decltype(&ZSTD_initStaticCCtx) m_init_static;
+    decltype(&ZSTD_estimateCCtxSize_usingCParams) m_estimate_size;
+    void* m_workspace = nullptr;
+    ZSTD_CCtx* m_context = nullptr;
+};
+
 // The rest of a member of a gzip file, behind its header.
 class Gzip {
   public:
@@ -218,13 +291,41 @@ class Gzip {
 
 constexpr unsigned char gzip_lead[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255};
 
-constexpr Codec zstd_codec = {
-    {zstd_block_lead, sizeof zstd_block_lead}, {nullptr, 0}, create<Zstd>, destroy<Zstd>, compress<Zstd>};
-constexpr Codec gzip_codec = {{gzip_block_lead, sizeof gzip_block_lead},
-                              {gzip_lead, sizeof gzip_lead},
-                              create<Gzip>,
-                              destroy<Gzip>,
-                              compress<Gzip>};
+template <size_t Size> constexpr Codec::Lead lead_of(const unsigned char (&bytes)[Size])
+{
+    return {bytes, Size};
+}
+
+template <typename Object>
+constexpr Codec codec_of(Codec::Lead block_lead, Codec::Lead lead, bool tells_size = false)
+{
+    return {block_lead, lead, tells_size, create<Object>, destroy<Object>, compress<Object>};
+}
+
+constexpr Codec zstd_codec = codec_of<Zstd>(lead_of(zstd_block_lead), {nullptr, 0});
+constexpr Codec gzip_codec = codec_of<Gzip>(lead_of(gzip_block_lead), lead_of(gzip_lead));
+constexpr Codec compact_codec =
+    codec_of<Records>(lead_of(compact_block_lead), lead_of(compact_unit_lead), true);
+constexpr Codec compact_zstd_codec =
+    codec_of<ZstdRecords>(lead_of(compact_block_lead), lead_of(compact_unit_lead), true);
+
+const Codec& codec_for(Compression compression)
+{
+    switch (compression) {
+    case Compression::gzip:
+        return gzip_codec;
+    case Compression::compact:
+        return compact_codec;
+    case Compression::compact_zstd:
+        return compact_zstd_codec;
+    case Compression::zstd:
+    case Compression::none:
+        break;
+    }
+    return zstd_codec;
+}
+
+constexpr size_t size_of_size = 8;
 
 char* put(char* out, Codec::Lead lead)
 {
@@ -248,17 +349,37 @@ Compressor::~Compressor()
 
 int Compressor::open(Compression compression)
 {
-    const Codec& codec = compression == Compression::zstd ? zstd_codec : gzip_codec;
+    const Codec& codec = codec_for(compression);
     m_memory = codec.create();
     if (m_memory == nullptr)
         return ELIBACC;
     m_codec = &codec;
+    m_is_compact = compression == Compression::compact || compression == Compression::compact_zstd;
     return 0;
 }
 
 Text Compressor::compress(char* out, Text text)
 {
-    return written(out, m_codec->compress(m_memory, put(out, m_codec->lead), text));
+    char* const size_place = put(out, m_codec->lead);
+    char* const body = size_place + (m_codec->tells_size ? size_of_size : 0);
+    char* const end = m_codec->compress(m_memory, body, text);
+    if (m_codec->tells_size && end != nullptr)
+        put_little_endian(size_place, static_cast<uint64_t>(end - body));
+    return written(out, end);
+}
+
+Text Compressor::compress_text(char* out, Text text)
+{
+    if (!is_compact())
+        return compress(out, text);
+    char* const size_place = put(out, m_codec->lead);
+    char* const body = size_place + size_of_size;
+    *body = static_cast<char>(CompactBody::records);
+    char* const begin = CompactLines::begin_text(body + 1);
+    memcpy(begin, text.data, text.size);
+    char* const end = CompactLines::end_text(begin, begin + text.size);
+    put_little_endian(size_place, static_cast<uint64_t>(end - body));
+    return written(out, end);
 }
 
 Text Compressor::compress_block(char* out, Text lines, BlockHead head)
@@ -266,23 +387,9 @@ Text Compressor::compress_block(char* out, Text lines, BlockHead head)
     char* const head_place = put(out, m_codec->block_lead);
     char* const body = head_place + block_head_size;
     char* const end = m_codec->compress(m_memory, body, lines);
-    head.text_size = lines.size;
     head.compressed_size = end != nullptr ? static_cast<uint64_t>(end - body) : 0;
     put_block_head(head_place, head);
     return written(out, end);
-}
-
-const char* suffix_of(Compression compression)
-{
-    switch (compression) {
-    case Compression::zstd:
-        return ".zst";
-    case Compression::gzip:
-        return ".gz";
-    case Compression::none:
-        break;
-    }
-    return "";
 }
 
 } // namespace hdtrace

@@ -21,22 +21,24 @@ class Compressor {
     /// Returns 0 or a value of errno: ELIBACC if there is no library that can do it.
     int open(Compression compression);
     bool is_open() const { return m_codec != nullptr; }
+    /// Whether compress() and compress_block() take records (compact_form.h) and not text.
+    bool is_compact() const { return m_is_compact; }
 
-    /// The most bytes that compress() and compress_block() make of a text.
+    /// The most bytes that they make of a text.
     static constexpr size_t bound(size_t text_size) { return text_size + text_size / 256 + 512; }
 
     /// Writes @p text at @p out in a form that is whole by itself. Returns what was written, nothing where
     /// that failed.
     Text compress(char* out, Text text);
-    /// The same with whole lines, as a block. The sizes in @p head are filled in.
+    /// The same with text, also where records are wanted.
+    Text compress_text(char* out, Text text);
+    /// The same with whole lines, as a block. The size in the file is filled in.
     Text compress_block(char* out, Text lines, BlockHead head);
 
   private:
     const Codec* m_codec = nullptr;
+    bool m_is_compact = false;
     void* m_memory = nullptr;
 };
-
-/// What the names of compressed files end with.
-const char* suffix_of(Compression compression);
 
 } // namespace hdtrace

@@ -2,14 +2,14 @@
 
 namespace hdtrace {
 
-char* Element::put_times(TimeText& times, char* cursor, int64_t begin, int64_t end)
+char* TextElement::put_times(TimeText& times, char* cursor, int64_t begin, int64_t end)
 {
     cursor = times.put(put_text(cursor, " time='"), begin);
     cursor = times.put(put_text(cursor, "' end='"), end);
     return put_text(cursor, "'");
 }
 
-char* Element::end_children(TraceWriter& writer, char* cursor, const char* element_name)
+char* TextElement::end_children(TraceWriter& writer, char* cursor, const char* element_name)
 {
     room(writer, cursor, child_room);
     return put_text(put_constant(put_text(cursor, "</"), element_name), ">");

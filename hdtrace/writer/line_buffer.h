@@ -15,10 +15,15 @@ namespace hdtrace {
 /// while they hold the mutex: everything that moves or removes text needs it.
 class LineBuffer {
   public:
+    /// The most that it can hold.
+    static constexpr uint32_t most_bytes = 0x7fff'ffff;
+
     /// A part of the text from its beginning on. One word, so that whoever asks for it sees both or none.
     struct alignas(8) Extent {
-        uint32_t bytes;
+        uint32_t end;    ///< bytes, and in a compact trace whether the last element ends a line
         uint32_t states; ///< that have ended in it
+        uint32_t bytes() const { return end & most_bytes; }
+        bool ends_line() const { return end > most_bytes; }
         bool operator==(const Extent&) const = default;
     };
 
@@ -51,6 +56,15 @@ class LineBuffer {
         *m_cursor++ = '\n';
         publish(m_lines);
     }
+    /// The same in a compact trace, where it ends a line by itself if it is the outermost one.
+    void end_compact_element(char* cursor, bool ends_line)
+    {
+        m_cursor = cursor;
+        publish(m_elements, ends_line ? most_bytes + 1 : 0);
+    }
+    void end_compact_line() { publish(m_lines); }
+
+    bool has_whole_lines_only() const { return m_cursor == m_begin + m_lines.bytes(); }
 
     /// There is no memory for the line: it is built over and over at the same place, until it is removed.
     void lose_line(const Lock& lock);
@@ -62,7 +76,7 @@ class LineBuffer {
     // ---- for all who hold the mutex ----
 
     Extent whole_lines() const { return load(m_lines); }
-    /// The lines included. At the end of a line they may be one byte less.
+    /// The lines included. At the end of a line of text they may be one byte less.
     Extent whole_elements() const { return load(m_elements); }
     bool is_line_lost() const { return m_is_line_lost; }
     const char* text() const { return m_begin; }
@@ -76,9 +90,9 @@ class LineBuffer {
         __atomic_load(&shared, &extent, __ATOMIC_ACQUIRE);
         return extent;
     }
-    void publish(Extent& extent)
+    void publish(Extent& extent, uint32_t end_mark = 0)
     {
-        Extent now = {static_cast<uint32_t>(m_cursor - m_begin), m_ended_states};
+        Extent now = {static_cast<uint32_t>(m_cursor - m_begin) | end_mark, m_ended_states};
         __atomic_store(&extent, &now, __ATOMIC_RELEASE);
     }
 

@@ -132,9 +132,10 @@ void mark_beginnings(hdTrace& trace)
             continue;
         state.is_region = true;
         trace.writer.enter();
-        Element element(trace.writer);
-        element.text("<Event name='").raw(state.name.data(), state.name.size()).text("' kind='begin'");
-        element.end_event(state.begin);
+        write_element(trace.writer, [&](auto& element) {
+            element.text("<Event name='").raw(state.name.data(), state.name.size()).text("' kind='begin'");
+            element.end_event(state.begin);
+        });
     }
 }
 
@@ -150,20 +151,25 @@ void write_end_of_region(hdTrace& trace, State& state, int64_t end)
             .text(" />")
             .bytes(state.children.data(), state.children.size());
     trace.writer.enter();
-    Element element(trace.writer);
-    element.text("<Event name='").raw(state.name.data(), state.name.size()).text("' kind='end'").time(end);
-    element.children(inside.data(), inside.bad() ? 0 : inside.size());
-    element.end("Event");
+    write_element(trace.writer, [&](auto& element) {
+        element.text("<Event name='")
+            .raw(state.name.data(), state.name.size())
+            .text("' kind='end'")
+            .time(end);
+        element.children(inside.data(), inside.bad() ? 0 : inside.size());
+        element.end("Event");
+    });
 }
 
 void write_state(hdTrace& trace, State& state, int64_t end)
 {
     trace.writer.enter();
-    Element element(trace.writer);
-    element.text("<").raw(state.name.data(), state.name.size());
-    element.raw(state.attributes.text().data(), state.attributes.text().size());
-    element.times(state.begin, end).children(state.children.data(), state.children.size());
-    element.end(state.name.c_string());
+    write_element(trace.writer, [&](auto& element) {
+        element.text("<").raw(state.name.data(), state.name.size());
+        element.raw(state.attributes.text().data(), state.attributes.text().size());
+        element.times(state.begin, end).children(state.children.data(), state.children.size());
+        element.end_with(state.name.data(), state.name.size());
+    });
 }
 
 void end_state(hdTrace& trace, int64_t now)
@@ -438,7 +444,9 @@ int hdT_logEvent(hdTrace* trace, const char* name)
     mark_beginnings(*trace);
     const int64_t now = trace->clock.now();
     trace->writer.enter();
-    Element(trace->writer).text("<Event name='").escaped(name).text("'").end_event(now);
+    write_element(trace->writer, [&](auto& element) {
+        element.text("<Event name='").escaped(name).text("'").end_event(now);
+    });
     return result(trace->writer.error());
 }
 

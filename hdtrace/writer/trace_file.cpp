@@ -12,7 +12,8 @@ namespace hdtrace {
 
 namespace {
 
-constexpr Compression all_forms[] = {Compression::none, Compression::gzip, Compression::zstd};
+constexpr Compression all_forms[] = {Compression::none, Compression::gzip, Compression::zstd,
+                                     Compression::compact};
 
 static_assert(segment_count <= 10); // a digit
 constexpr size_t segment_room = 2;
@@ -69,16 +70,18 @@ bool TraceOutput::remove_all(const char* path)
 
 int TraceOutput::choose(const char* path, Compression compression)
 {
-    if (compression != Compression::none)
-        m_compressor.open(compression);
-    const Compression chosen = is_compressed() ? compression : Compression::none;
+    if (compression == Compression::compact_zstd && m_compressor.open(compression) != 0)
+        compression = Compression::compact;
+    const bool is_text = compression == Compression::none;
+    m_form =
+        is_text || is_compressed() || m_compressor.open(compression) == 0 ? compression : Compression::none;
     // A trace of the same name in another form would be an older one.
     for (const Compression form : all_forms) {
         TextBuffer name;
         name.string(path).string(suffix_of(form));
         if (!remove_later_segments(name))
             return EEXIST;
-        if (form == chosen)
+        if (strcmp(suffix_of(form), suffix_of(m_form)) == 0)
             m_path = copy_with_room(name.c_string());
         else if (!remove_own_file(name.c_string()))
             return EEXIST;
@@ -90,9 +93,9 @@ int TraceOutput::open(int segment, Text head, Text footer, char* room)
 {
     m_next_block = {};
     if (is_compressed()) {
-        footer = m_compressor.compress(m_compressed_footer, footer);
+        footer = m_compressor.compress_text(m_compressed_footer, footer);
         m_next_block.skip(head);
-        head = m_compressor.compress(room, head);
+        head = m_compressor.compress_text(room, head);
     }
     char* const end = m_path + strlen(m_path);
     if (segment > 0)
@@ -102,10 +105,10 @@ int TraceOutput::open(int segment, Text head, Text footer, char* room)
     return error != 0 ? error : m_file.write(head, Undisturbed());
 }
 
-int TraceOutput::write(Text lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed)
+int TraceOutput::write(Lines lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed)
 {
     return is_compressed() ? write_compressed(lines, elements, tail, room, undisturbed)
-                           : write_parts(lines, elements, tail, undisturbed);
+                           : write_parts(lines.bytes, elements, tail, undisturbed);
 }
 
 int TraceOutput::write_parts(Text lines, Text elements, Text tail, const Undisturbed& undisturbed)
@@ -114,7 +117,7 @@ int TraceOutput::write_parts(Text lines, Text elements, Text tail, const Undistu
                          : m_file.write(lines, undisturbed);
 }
 
-int TraceOutput::write_compressed(Text lines, Text elements, Text tail, char* room,
+int TraceOutput::write_compressed(Lines lines, Text elements, Text tail, char* room,
                                   const Undisturbed& undisturbed)
 {
     const auto compress = [&](Text text) {
@@ -123,8 +126,11 @@ int TraceOutput::write_compressed(Text lines, Text elements, Text tail, char* ro
         return compressed;
     };
     Text block = {};
-    if (lines.size > 0) {
-        block = m_compressor.compress_block(room, lines, m_next_block.head_of(lines));
+    BlockPosition behind = m_next_block;
+    if (lines.bytes.size > 0) {
+        const BlockHead head =
+            is_compact() ? behind.add_records(lines.of_records) : behind.add_text(lines.bytes);
+        block = m_compressor.compress_block(room, lines.bytes, head);
         if (block.size == 0)
             return EIO;
         room += block.size;
@@ -132,7 +138,7 @@ int TraceOutput::write_compressed(Text lines, Text elements, Text tail, char* ro
     const Text rest = compress(elements), end = compress(tail);
     const int error = write_parts(block, rest, end, undisturbed);
     if (error == 0)
-        m_next_block.skip(lines);
+        m_next_block = behind;
     return error;
 }
 

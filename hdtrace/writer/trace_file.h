@@ -12,6 +12,13 @@ namespace hdtrace {
 /// signal handlers. Where they need memory to compress, they are given room for it.
 class TraceOutput {
   public:
+    /// Whole lines, as text or as records of a compact trace.
+    struct Lines {
+        Text bytes = {};
+        /// What the text of records is; `first_line`: how many lines.
+        BlockHead of_records = {};
+    };
+
     TraceOutput() = default;
     TraceOutput(const TraceOutput&) = delete;
     TraceOutput& operator=(const TraceOutput&) = delete;
@@ -25,7 +32,10 @@ class TraceOutput {
     /// plain: a trace that is larger is better than none. Removes traces of the same name in another form;
     /// EEXIST if they are not ours.
     int choose(const char* path, Compression compression);
+    Compression form() const { return m_form; }
     bool is_compressed() const { return m_compressor.is_open(); }
+    /// Whether lines, elements and tails are given as records (compact_form.h).
+    bool is_compact() const { return m_compressor.is_compact(); }
     const char* path() const { return m_path; }
     /// How much room is needed for so much text.
     size_t room_for(size_t text_size) const { return is_compressed() ? Compressor::bound(text_size) : 0; }
@@ -35,17 +45,18 @@ class TraceOutput {
     int open(int segment, Text head, Text footer, char* room);
     /// Adds whole lines. Until the next write() @p elements and @p tail follow, the tail in place of the
     /// footer; both may be empty.
-    int write(Text lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed);
+    int write(Lines lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed);
     int close() { return m_file.close(); }
     /// Bytes in the file that no later write goes over.
     int64_t size() const { return m_file.size(); }
 
   private:
-    int write_compressed(Text lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed);
+    int write_compressed(Lines lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed);
     int write_parts(Text lines, Text elements, Text tail, const Undisturbed& undisturbed);
 
     char* m_path = nullptr; // with room for the number of a segment
     OutputFile m_file;
+    Compression m_form = Compression::none;
     Compressor m_compressor;
     BlockPosition m_next_block; // only with compression
     char m_compressed_footer[Compressor::bound(0) + 64];

@@ -6,9 +6,11 @@ namespace hdtrace {
 
 namespace {
 
-Compression compression_of(Compress method)
+Compression compression_of(const Settings& settings)
 {
-    switch (method) {
+    if (settings.form == Form::compact)
+        return settings.compress == Compress::zstd ? Compression::compact_zstd : Compression::compact;
+    switch (settings.compress) {
     case Compress::none:
         break;
     case Compress::gzip:
@@ -26,7 +28,7 @@ TraceSettings trace_settings_of(const Settings& settings)
     TraceSettings result;
     result.buffer_size = static_cast<size_t>(settings.buffer_size);
     result.force_flush = settings.force_flush;
-    result.form = {settings.time_digits, compression_of(settings.compress)};
+    result.form = {settings.time_digits, compression_of(settings)};
     return result;
 }
 

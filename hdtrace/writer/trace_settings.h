@@ -1,14 +1,14 @@
 // How the traces of a process are written.
 #pragma once
 
+#include "hdtrace/trace_form.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 namespace hdtrace {
 
 struct Settings;
-
-enum class Compression { none, gzip, zstd };
 
 struct TraceForm {
     int time_digits = 9; ///< behind the point of times, from 6 to 9

@@ -22,17 +22,14 @@ constexpr size_t nested_room = TraceWriter::max_depth * (sizeof nested_begin + s
 // elements, two times and constants.
 constexpr size_t arguments_room = 16 * 1024;
 constexpr size_t error_room = sizeof " rc=''" + TraceWriter::longest_name;
+// In a compact trace, before each of them.
+constexpr size_t record_room = 2 * most_compact_number + CompactLines::room_for_text_head;
 constexpr size_t tail_room = arguments_room + nested_room +
-                             TraceWriter::max_depth * (2 * TraceWriter::longest_name + 100) + error_room +
-                             sizeof footer + 1;
-
-size_t capacity_for(size_t buffer_size)
-{
-    const size_t size = buffer_size < smallest_buffer  ? smallest_buffer
-                        : buffer_size > largest_buffer ? largest_buffer
-                                                       : buffer_size;
-    return size + 2 * TraceWriter::element_room;
-}
+                             TraceWriter::max_depth * (2 * TraceWriter::longest_name + record_room + 100) +
+                             error_room + sizeof footer + 1;
+// What a second form takes, and what is not written at once in a compact trace: a record is about a tenth of
+// its text, and no more calls should be lost where a program is killed.
+constexpr size_t compressed_share = 2, compact_share = 4;
 
 // How many <Nested> in whole elements are still open.
 int count_open_blocks(const char* text, size_t size)
@@ -62,10 +59,22 @@ int TraceWriter::open(const char* path, const char* root_attributes, int64_t bas
     m_line_end_is_slow = settings.force_flush;
     if (const int error = m_file.choose(path, settings.form.compression))
         return m_error = error;
-    m_capacity = capacity_for(is_compressed() ? settings.buffer_size / 2 : settings.buffer_size);
+    if (m_file.is_compact())
+        m_compact.open(base * nanoseconds_per_second, settings.form.time_digits);
+    m_capacity = capacity_for(settings.buffer_size);
     if (!reallocate(m_capacity))
         return m_error = ENOMEM;
     return m_error = write_head(root_attributes, base);
+}
+
+size_t TraceWriter::capacity_for(size_t buffer_size) const
+{
+    const size_t share = is_compact() ? compact_share : m_file.is_compressed() ? compressed_share : 1;
+    const size_t wanted = buffer_size / share;
+    const size_t size = wanted < smallest_buffer  ? smallest_buffer
+                        : wanted > largest_buffer ? largest_buffer
+                                                  : wanted;
+    return size + 2 * element_room;
 }
 
 int TraceWriter::write_head(const char* root_attributes, int64_t base)
@@ -108,7 +117,7 @@ bool TraceWriter::is_segment_full(int64_t bytes) const
 // Only for the thread that records: opening a file is not for signal handlers.
 void TraceWriter::begin_segment(const Lock& lock)
 {
-    if (m_has_tail) // it comes as whole lines now
+    if (m_has_tail || (is_compact() && m_handled.bytes() > 0)) // it comes as whole lines now
         fail(m_file.write({}, {}, {}, room_to_compress(), lock.undisturbed()));
     m_has_tail = false;
     if (m_error == 0)
@@ -125,12 +134,26 @@ char* TraceWriter::begin_element_slowly()
     char* cursor = m_buffer.cursor();
     if (m_buffer.room() < element_room + nested_room)
         cursor = make_room(cursor, element_room + nested_room);
-    cursor = open_nested_blocks(cursor);
-    if (m_nested_blocks & (1ull << m_depth)) {
-        m_nested_blocks &= ~(1ull << m_depth);
+    for (int opened = open_nested_blocks(); opened > 0; --opened)
+        cursor = put_text(cursor, nested_begin);
+    if (close_nested_block())
         cursor = put_text(cursor, nested_end);
-    }
     return cursor;
+}
+
+// Reading makes the tags.
+char* TraceWriter::begin_compact_element_slowly()
+{
+    char* cursor = m_buffer.cursor();
+    if (m_buffer.room() < element_room)
+        cursor = make_room(cursor, element_room);
+    const int opened = open_nested_blocks();
+    const bool is_closed = close_nested_block();
+    if (opened == 0 && !is_closed)
+        return cursor;
+    return m_compact.put_depth(cursor, m_depth,
+                               static_cast<size_t>(opened) * strlen(nested_begin) +
+                                   (is_closed ? strlen(nested_end) : 0));
 }
 
 // The site that is looked up for the inner state may take the place of the outer one's.
@@ -145,28 +168,38 @@ void TraceWriter::give_up_states(int depth, int64_t now)
     while (m_depth > depth) {
         const OpenState& state = m_open[m_depth];
         const char* const name = state.form()->name;
-        Element element(*this);
-        element.text("<").name(name).arguments_left(state).times(state.begin(), now);
-        element.text(" unfinished='1'").end(name);
+        write_element(*this, [&](auto& element) {
+            element.text("<").name(name).arguments_left(state).times(state.begin(), now);
+            element.text(" unfinished='1'").end(name);
+        });
     }
 }
 
-// The states around the one that ends now must have begun their <Nested>, the outermost first.
-char* TraceWriter::open_nested_blocks(char* cursor)
+// The states around the one that ends now must have begun their <Nested>, the outermost first. Returns how
+// many begin now.
+int TraceWriter::open_nested_blocks()
 {
-    for (int depth = 1; depth < m_depth; ++depth) {
-        if (m_nested_blocks & (1ull << depth))
-            continue;
-        m_nested_blocks |= 1ull << depth;
-        cursor = put_text(cursor, nested_begin);
-    }
-    return cursor;
+    const uint64_t around = (1ull << m_depth) - 2;
+    const int opened = __builtin_popcountll(around & ~m_nested_blocks);
+    m_nested_blocks |= around;
+    return opened;
+}
+
+// Of the one that ends now. False if it has none.
+bool TraceWriter::close_nested_block()
+{
+    const uint64_t own = 1ull << m_depth;
+    const bool is_open = (m_nested_blocks & own) != 0;
+    m_nested_blocks &= ~own;
+    return is_open;
 }
 
 void TraceWriter::end_line_slowly()
 {
     if (m_buffer.is_line_lost())
         drop_line();
+    else if (is_compact())
+        m_buffer.end_compact_line();
     else
         m_buffer.end_line();
     const bool has_grown = m_buffer.capacity() > m_capacity;
@@ -183,6 +216,7 @@ void TraceWriter::drop_line()
 {
     const Lock lock(m_mutex);
     m_dropped_states += m_buffer.remove_lost_line(lock);
+    m_compact.begin_unit(); // nothing is in the buffer
 }
 
 // Returns the cursor with `size` bytes behind it: by what is to be done with a full buffer, and by growing if
@@ -196,9 +230,22 @@ char* TraceWriter::make_room(char* cursor, size_t size)
     m_line_end_is_slow = true;
     const size_t used = m_buffer.capacity() - m_buffer.room();
     if (!reallocate(2 * (used + size))) {
+        if (is_compact())
+            return lose_compact_line();
         const Lock lock(m_mutex);
         m_buffer.lose_line(lock);
     }
+    return m_buffer.cursor();
+}
+
+// The whole lines before it must be out of the way, and what comes can be read without them.
+char* TraceWriter::lose_compact_line()
+{
+    m_line_end_is_slow = true;
+    const Lock lock(m_mutex);
+    if (!m_buffer.is_line_lost())
+        write_whole_lines(lock);
+    m_buffer.lose_line(lock);
     return m_buffer.cursor();
 }
 
@@ -237,17 +284,29 @@ int TraceWriter::save()
     return m_error;
 }
 
+// In a compact trace what there is of the next line stands in the buffer as differences to the whole ones.
 int TraceWriter::flush(const Lock& lock)
 {
+    if (!is_compact() || m_buffer.has_whole_lines_only())
+        write_whole_lines(lock);
+    else
+        write(lock, {m_buffer.whole_lines(), m_buffer.whole_lines(), 0});
+    return m_error;
+}
+
+void TraceWriter::write_whole_lines(const Lock& lock)
+{
     const Extent lines = m_buffer.whole_lines();
-    if (lines != m_handled) {
-        if (has_segments(m_settings) && is_segment_full(int64_t{lines.bytes} - m_handled.bytes))
+    if (is_compact() ? lines.bytes() > 0 : lines != m_handled) {
+        if (has_segments(m_settings) && is_segment_full(int64_t{lines.bytes()} - m_handled.bytes()))
             begin_segment(lock);
-        write(lock, {lines, lines, 0});
+        Unfinished none = {lines, lines, 0};
+        none.is_final = true;
+        write(lock, none);
     }
     m_buffer.remove_whole_lines(lock);
     m_handled = {};
-    return m_error;
+    m_compact.begin_unit();
 }
 
 // The thread that records may go on meanwhile. It cannot take anything back, since we have the lock, but what
@@ -287,11 +346,12 @@ bool TraceWriter::is_still(const Unfinished& seen) const
 
 bool TraceWriter::can_be_told(Unfinished& found) const
 {
-    if (found.elements.bytes < found.whole_lines.bytes)
+    if (found.elements.bytes() < found.whole_lines.bytes())
         found.elements = found.whole_lines;
     const Text elements = elements_of(found);
-    found.open_blocks = count_open_blocks(elements.data, elements.size);
-    if (elements.size > 0 && found.open_blocks == 0)
+    if (!is_compact())
+        found.open_blocks = count_open_blocks(elements.data, elements.size);
+    if (elements.size > 0 && (is_compact() ? found.elements.ends_line() : found.open_blocks == 0))
         found.depth = 0; // only the end of the line is missing
     for (int depth = 1; depth <= found.depth; ++depth) {
         const StateForm* const form = m_seen[depth].form();
@@ -303,8 +363,8 @@ bool TraceWriter::can_be_told(Unfinished& found) const
 
 Text TraceWriter::elements_of(const Unfinished& unfinished) const
 {
-    return {m_buffer.text() + unfinished.whole_lines.bytes,
-            unfinished.elements.bytes - unfinished.whole_lines.bytes};
+    return {m_buffer.text() + unfinished.whole_lines.bytes(),
+            size_t{unfinished.elements.bytes()} - unfinished.whole_lines.bytes()};
 }
 
 // What comes behind the elements that have ended. What a state has in the program's memory is only there
@@ -317,6 +377,8 @@ Text TraceWriter::put_tail(const Unfinished& unfinished) const
 
 Text TraceWriter::put_tail(const Unfinished& unfinished, bool was_left) const
 {
+    if (is_compact())
+        return put_compact_tail(unfinished, was_left);
     char* out = m_buffer.limit();
     for (int depth = unfinished.open_blocks + 1; depth < unfinished.depth; ++depth)
         out = put_text(out, nested_begin);
@@ -324,17 +386,34 @@ Text TraceWriter::put_tail(const Unfinished& unfinished, bool was_left) const
     for (int depth = unfinished.depth; depth > 0; --depth) {
         if (depth <= unfinished.open_blocks || depth < unfinished.depth)
             out = put_text(out, nested_end);
-        const char* const error =
-            depth == unfinished.depth ? __atomic_load_n(&m_failed_with, __ATOMIC_ACQUIRE) : nullptr;
-        out = put_unfinished(out, m_seen[depth], error, now, was_left);
+        out = put_unfinished(out, depth, unfinished.depth, now, was_left);
     }
     out = put_text(put_text(out, "\n"), footer);
     return {m_buffer.limit(), static_cast<size_t>(out - m_buffer.limit())};
 }
 
-char* TraceWriter::put_unfinished(char* out, const OpenState& state, const char* error, int64_t now,
-                                  bool was_left) const
+// Records with the same text. Reading finds out what tags are missing.
+Text TraceWriter::put_compact_tail(const Unfinished& unfinished, bool was_left) const
 {
+    char* out = m_buffer.limit();
+    const int64_t now = Clock().now();
+    for (int depth = unfinished.depth; depth > 0; --depth) {
+        out = put_compact_number(put_compact_number(out, compact_code::depth), static_cast<uint64_t>(depth));
+        char* const begin = CompactLines::begin_text(out);
+        out = put_unfinished(begin, depth, unfinished.depth, now, was_left);
+        if (depth == 1)
+            out = put_text(out, "\n");
+        out = CompactLines::end_text(begin, out);
+    }
+    char* const begin = CompactLines::begin_text(out);
+    out = CompactLines::end_text(begin, put_text(begin, footer));
+    return {m_buffer.limit(), static_cast<size_t>(out - m_buffer.limit())};
+}
+
+char* TraceWriter::put_unfinished(char* out, int depth, int deepest, int64_t now, bool was_left) const
+{
+    const OpenState& state = m_seen[depth];
+    const char* const error = depth == deepest ? __atomic_load_n(&m_failed_with, __ATOMIC_ACQUIRE) : nullptr;
     const char* const limit = m_buffer.limit() + arguments_room;
     const char* const name = state.form()->name;
     out = state.put_attributes(put_constant(put_text(out, "<"), name), limit, was_left);
@@ -350,28 +429,43 @@ char* TraceWriter::put_unfinished(char* out, const OpenState& state, const char*
     return put_text(put_constant(put_text(out, "</"), name), ">");
 }
 
-// Writes the whole lines that are not in the file yet and, until there are more, the unfinished one.
+// Writes the whole lines that are not in the file yet and, until there are more, the unfinished one. In a
+// compact trace only is_final makes lines of them that no later write goes over.
 void TraceWriter::write(const Lock& lock, const Unfinished& unfinished)
 {
     const Extent whole = unfinished.whole_lines;
-    const Text lines = {m_buffer.text() + m_handled.bytes, whole.bytes - m_handled.bytes};
-    const Text elements = elements_of(unfinished);
-    const bool has_tail = elements.size > 0 || unfinished.depth > 0;
-    if (lines.size == 0 && !has_tail && !m_has_tail)
+    const Text new_lines = {m_buffer.text() + m_handled.bytes(), size_t{whole.bytes()} - m_handled.bytes()};
+    const bool has_tail = unfinished.elements.bytes() > whole.bytes() || unfinished.depth > 0;
+    if (new_lines.size == 0 && !has_tail && !m_has_tail && !unfinished.is_final)
         return;
     // The objects must be described before calls name them.
     if (m_info != nullptr && m_error == 0)
         m_info->flush();
-    if (m_error == 0 && !m_closed)
-        write_to_file(lock, lines, elements, has_tail ? put_tail(unfinished) : Text{});
+    if (m_error == 0 && !m_closed) {
+        const Text all_lines = {m_buffer.text(), whole.bytes()};
+        const Text all_elements = {m_buffer.text(), unfinished.elements.bytes()};
+        if (!is_compact())
+            write_to_file(lock, {new_lines}, elements_of(unfinished),
+                          has_tail ? put_tail(unfinished) : Text{});
+        else if (unfinished.is_final)
+            write_to_file(lock, {all_lines, m_compact.whole_lines()}, {}, {});
+        else
+            write_to_file(lock, {}, all_elements, put_tail(unfinished));
+    }
+    count_written(unfinished);
+    m_has_tail = has_tail;
+}
+
+void TraceWriter::count_written(const Unfinished& unfinished)
+{
+    const Extent whole = unfinished.whole_lines;
     const bool lost = m_error != 0 || m_closed;
     // After close() unfinished states have been handled before they are whole.
     (lost ? m_dropped_states : m_written_states) += int64_t{whole.states} - m_handled.states;
     m_handled = whole;
-    m_has_tail = has_tail;
 }
 
-void TraceWriter::write_to_file(const Lock& lock, Text lines, Text elements, Text tail)
+void TraceWriter::write_to_file(const Lock& lock, TraceOutput::Lines lines, Text elements, Text tail)
 {
     const int64_t size = m_file.size();
     fail(m_file.write(lines, elements, tail, room_to_compress(), lock.undisturbed()));

@@ -1,6 +1,7 @@
 // Writes the states and events of one thread to a .trc file (docs/format.md).
 #pragma once
 
+#include "hdtrace/writer/compact_lines.h"
 #include "hdtrace/writer/info_writer.h"
 #include "hdtrace/writer/line_buffer.h"
 #include "hdtrace/writer/open_state.h"
@@ -11,8 +12,8 @@
 
 namespace hdtrace {
 
-/// A state is opened by enter(), and written when it ends, by an Element (element.h). States that end between
-/// the two are nested.
+/// A state is opened by enter(), and written when it ends, by write_element() (element.h). States that end
+/// between the two are nested.
 ///
 /// Functions belong to the one thread that records; only save() and close() may be called by another one,
 /// while that thread records or not, and by a signal handler. What was recorded before is safe in the file
@@ -20,7 +21,7 @@ namespace hdtrace {
 /// then are in it as unfinished ones, until they end.
 class TraceWriter {
   public:
-    /// Memory that an Element has for its name and attributes without asking for more.
+    /// Memory that an element has for its name and attributes without asking for more.
     static constexpr size_t element_room = 4096;
     /// How deep states can be nested.
     static constexpr int max_depth = 62;
@@ -40,7 +41,7 @@ class TraceWriter {
     /// Ends the file; returns 0 or a value of errno. Calling it again does nothing.
     int close();
 
-    /// Begins a state or, right before its Element, an event, which cannot be seen before it ends. At most
+    /// Begins a state or, right before its element, an event, which cannot be seen before it ends. At most
     /// max_depth may be open.
     void enter()
     {
@@ -115,11 +116,14 @@ class TraceWriter {
     int64_t states() const { return m_written_states + m_dropped_states; }
     int64_t dropped_states() const { return m_dropped_states; }
     int error() const { return m_error; }
-    /// Whether the file is compressed: not if that was not asked for, or there is no library that can do it.
-    bool is_compressed() const { return m_file.is_compressed(); }
+    /// As it was asked for, unless there is no library that compresses so.
+    Compression form() const { return m_file.form(); }
+    /// Whether elements are written as records (compact_form.h).
+    bool is_compact() const { return m_compact.is_open(); }
 
   private:
-    friend class Element;
+    friend class TextElement;
+    friend class CompactElement;
     using Extent = LineBuffer::Extent;
 
     // The states that have begun and not ended, which are in m_seen, and the elements inside them that have.
@@ -127,7 +131,8 @@ class TraceWriter {
         Extent whole_lines;
         Extent elements; // whole lines included
         int depth;
-        int open_blocks = 0; // <Nested> in the elements
+        int open_blocks = 0;   // <Nested> in the elements, if they are text
+        bool is_final = false; // nothing is unfinished
         // As they were seen: they are the same as long as the states are.
         Extent seen_elements = elements;
         int seen_depth = depth;
@@ -146,6 +151,23 @@ class TraceWriter {
         if (leave_state() == 0)
             end_line();
     }
+    char* begin_compact_element()
+    {
+        if (m_depth == 1 && m_nested_blocks == 0 && m_buffer.room() >= element_room)
+            return m_buffer.cursor();
+        return begin_compact_element_slowly();
+    }
+    __attribute__((always_inline)) void end_compact_element(char* cursor)
+    {
+        m_buffer.end_compact_element(cursor, m_depth == 1);
+        if (leave_state() != 0)
+            return;
+        m_compact.end_line();
+        if (m_line_end_is_slow)
+            end_line_slowly();
+        else
+            m_buffer.end_compact_line();
+    }
     int leave_state()
     {
         const int depth = m_depth - 1;
@@ -161,20 +183,26 @@ class TraceWriter {
             m_buffer.end_line();
     }
     char* begin_element_slowly();
+    char* begin_compact_element_slowly();
+    /// There is no memory for the line. Returns where what is left of it may go.
+    char* lose_compact_line();
     OpenState& next_inner_state();
     void end_line_slowly();
     void drop_line();
-    char* open_nested_blocks(char* cursor);
+    int open_nested_blocks();
+    bool close_nested_block();
     char* make_room(char* cursor, size_t size);
     void make_room_in_full_buffer();
     bool reallocate(size_t capacity);
 
     // ---- writing them ----
     int write_head(const char* root_attributes, int64_t base);
+    size_t capacity_for(size_t buffer_size) const;
     int open_segment();
     bool is_segment_full(int64_t bytes) const;
     void begin_segment(const Lock& lock);
     int flush(const Lock& lock);
+    void write_whole_lines(const Lock& lock);
     Unfinished find_unfinished();
     Unfinished look_at_unfinished();
     bool is_still(const Unfinished& seen) const;
@@ -182,11 +210,12 @@ class TraceWriter {
     Text elements_of(const Unfinished& unfinished) const;
     Text put_tail(const Unfinished& unfinished) const;
     Text put_tail(const Unfinished& unfinished, bool was_left) const;
-    char* put_unfinished(char* out, const OpenState& state, const char* error, int64_t now,
-                         bool was_left) const;
+    char* put_unfinished(char* out, int depth, int deepest, int64_t now, bool was_left) const;
+    Text put_compact_tail(const Unfinished& unfinished, bool was_left) const;
     char* room_to_compress() const;
     void write(const Lock& lock, const Unfinished& unfinished);
-    void write_to_file(const Lock& lock, Text lines, Text elements, Text tail);
+    void count_written(const Unfinished& unfinished);
+    void write_to_file(const Lock& lock, TraceOutput::Lines lines, Text elements, Text tail);
     void fail(int error);
 
     LineBuffer m_buffer;          // behind its limit there is room for the tail of the file, then to compress
@@ -196,6 +225,7 @@ class TraceWriter {
     void (*m_watch)(void* object) = nullptr; // behind lines
     void* m_watching = nullptr;
     TimeText m_times;
+    CompactLines m_compact; // if the trace is
     // From 1 on, as deep as states are; the memory behind is never touched.
     OpenState m_open[max_depth + 2];
     OpenState m_seen[max_depth + 2]; // as find_unfinished() saw them

@@ -2,6 +2,7 @@
 
 #include "hdtrace/format/errors.h"
 #include "hdtrace/segments.h"
+#include "hdtrace/trace_form.h"
 #include "merger/trace_name.h"
 
 #include <filesystem>
@@ -23,7 +24,10 @@ constexpr std::string_view info_extension = ".info";
 std::vector<std::string> trace_endings()
 {
     std::vector<std::string> endings = {".stats", ".index"}; // in the place of a trace, and beside it
-    for (const std::string form : {".trc", ".trc.zst", ".trc.gz"}) {
+    std::vector<std::string> forms = {".trc"};
+    for (const Compression form : compressed_forms)
+        forms.push_back(forms.front() + suffix_of(form));
+    for (const std::string& form : forms) {
         for (int segment = 0; segment < segment_count; ++segment) {
             const std::string file = form + (segment == 0 ? "" : "." + std::to_string(segment));
             endings.insert(endings.end(), {file, file + ".orig"});

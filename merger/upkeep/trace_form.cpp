@@ -127,7 +127,8 @@ FormSizes change_form(const std::string& trace, Compression form, const ByteProg
 {
     const std::string now = detail::existing_name(trace);
     const std::string wanted = std::string(detail::plain_name(now)) + suffix_of(form);
-    if (now == wanted)
+    const bool is_compact = now.ends_with(suffix_of(Compression::compact));
+    if (now == wanted || (is_compact && form != Compression::none)) // it is small already
         return {};
     FormSizes sizes;
     const auto files = segments_in(now);

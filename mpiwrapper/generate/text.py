@@ -11,10 +11,6 @@ class Number:
     kind = "number"
 
     @property
-    def link(self):
-        return f".number({self.expression})"
-
-    @property
     def values(self):
         return (self.expression,)
 
@@ -29,10 +25,6 @@ class Name:
 
     expression: str
     kind = "text"
-
-    @property
-    def link(self):
-        return f".name({self.expression})"
 
     @property
     def values(self):
@@ -57,11 +49,12 @@ def indent(lines):
 
 
 class TextWriter:
-    """Collects what is appended to the element; constant texts that touch become one."""
+    """Collects what is appended to the element; texts and numbers behind each other become one part."""
 
     def __init__(self, start, child=False):
         self.lines = []
         self._text = start
+        self._parts = []
         self._chain = ""
         self._child = child  # the next text begins a child element
         self.is_element = not child
@@ -75,7 +68,11 @@ class TextWriter:
             self.statement(value.text)
             return
         self._take_text()
-        self._chain += value.link
+        if isinstance(value, Number):
+            self._parts.append(value.expression)
+        else:
+            self._take_parts()
+            self._chain += f".name({value.expression})"
 
     def statement(self, *lines):
         """Something that is no part of a chain."""
@@ -84,12 +81,20 @@ class TextWriter:
 
     def flush(self):
         self._take_text()
+        self._take_parts()
         if self._chain:
             self.lines.append(f"element{self._chain};")
         self._chain = ""
 
     def _take_text(self):
-        if self._text:
-            self._chain += f'.{"child" if self._child else "text"}("{self._text}")'
+        if self._text and self._child:
+            self._chain += f'.child("{self._text}")'
             self._child = False
+        elif self._text:
+            self._parts.append(f'"{self._text}"_xml')
         self._text = ""
+
+    def _take_parts(self):
+        if self._parts:
+            self._chain += f".add({', '.join(self._parts)})"
+        self._parts = []

@@ -324,9 +324,9 @@ class Wrapper:
         children = [line for child in logged.children for line in self.child(child)]
         writer.lines += self.for_checks()
         finish = f"call.{self.finish()}"
-        return ["Element element(call.trace());", *writer.lines,
-                f"{finish};" if children else f'{finish}.end("{logged.element}");',
+        body = [*writer.lines, f"{finish};" if children else f'{finish}.end("{logged.element}");',
                 *children, *([f'element.end("{logged.element}");'] if children else [])]
+        return ["call.write([&](auto& element) __attribute__((always_inline)) {", *indent(body), "});"]
 
     def for_checks(self):
         """Attributes that only checks need."""
@@ -380,9 +380,9 @@ class Wrapper:
     def members_child(self, child):
         """One element for each member whose count is not zero."""
         return self.each_member(child, lambda rank, counts: [
-            f'element.child("<{child.name} rank=\'").number({rank}).text("\' size=\'").number({counts}[i] * type.size);',
-            f'element.text("\' count=\'").number({counts}[i]).text("\' tid=\'").number(type.id);',
-            *([f'element.text("\' displ=\'").number({child.each.displacements}[i]);'] if child.each.displacements else []),
+            f'element.child("<{child.name} rank=\'");',
+            f'element.add({rank}, "\' size=\'"_xml, {counts}[i] * type.size, "\' count=\'"_xml, {counts}[i], "\' tid=\'"_xml, type.id);',
+            *([f'element.add("\' displ=\'"_xml, {child.each.displacements}[i]);'] if child.each.displacements else []),
             'element.text("\'").end_child();'])
 
     def each_member(self, child, act):

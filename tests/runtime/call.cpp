@@ -136,9 +136,10 @@ void nest(int depth, int& recorded)
     ++recorded;
     nest(depth - 1, recorded);
     call.end(MPI_SUCCESS);
-    Element element(call.trace());
-    element.text("<Nested");
-    call.finish_attributes(element).end("Nested");
+    call.write([&](auto& element) {
+        element.text("<Nested");
+        call.finish_attributes(element).end("Nested");
+    });
 }
 
 TEST_F(Calls, are_recorded_as_deep_as_the_trace_can_be)

@@ -77,7 +77,7 @@ TEST_P(Segments, OfAProcessThatWasKilledWhenItBeganOne)
 {
     write_states(trace, 0, 6000);
     const size_t all = read_back(trace.path()).times.size();
-    const std::string first = trace.path() + (GetParam() == Compression::none ? "" : ".zst");
+    const std::string first = trace.path() + suffix_of(GetParam());
     for (const char* const number : {"", ".1", ".2", ".3"}) {
         const std::string path = first + number;
         const std::string content = content_of(path);
@@ -104,8 +104,13 @@ TEST_P(Segments, HaveNoUnfinishedStateThatHasEnded)
     EXPECT_EQ(found.times.size(), 501u);
 }
 
-INSTANTIATE_TEST_SUITE_P(, Segments, testing::Values(Compression::none, Compression::zstd),
-                         [](const auto& info) { return info.param == Compression::none ? "plain" : "zstd"; });
+INSTANTIATE_TEST_SUITE_P(, Segments,
+                         testing::Values(Compression::none, Compression::zstd, Compression::compact),
+                         [](const auto& info) {
+                             return info.param == Compression::none   ? "plain"
+                                    : info.param == Compression::zstd ? "zstd"
+                                                                      : "compact";
+                         });
 
 TEST(LaterRuns, LeaveNoOldSegments)
 {

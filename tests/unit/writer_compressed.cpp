@@ -1,5 +1,6 @@
 // Compressed traces: what is in the file after each step, read with the libraries' own functions.
-#include "writer_support.h"
+#include "compact_support.h"
+#include "hdtrace/compact_form.h"
 
 #include <functional>
 #include <malloc.h>
@@ -62,8 +63,11 @@ template <size_t Size> std::string string_of(const unsigned char (&bytes)[Size])
     return {bytes, bytes + Size};
 }
 
-const Form forms[] = {{Compression::gzip, ".gz", string_of(gzip_block_lead), decompressed_gzip},
-                      {Compression::zstd, ".zst", string_of(zstd_block_lead), decompressed_zstd}};
+const Form forms[] = {
+    {Compression::gzip, ".gz", string_of(gzip_block_lead), decompressed_gzip},
+    {Compression::zstd, ".zst", string_of(zstd_block_lead), decompressed_zstd},
+    {Compression::compact, ".compact", string_of(compact_block_lead), text_of_compact},
+    {Compression::compact_zstd, ".compact", string_of(compact_block_lead), text_of_compact}};
 
 class CompressedTrace : public testing::TestWithParam<Form> {
   protected:
@@ -95,14 +99,19 @@ class CompressedTrace : public testing::TestWithParam<Form> {
     }
 };
 
-INSTANTIATE_TEST_SUITE_P(, CompressedTrace, testing::ValuesIn(forms),
-                         [](const auto& info) { return std::string(info.param.suffix + 1); });
+INSTANTIATE_TEST_SUITE_P(, CompressedTrace, testing::ValuesIn(forms), [](const auto& info) {
+    return std::string(info.param.suffix + 1) +
+           (info.param.compression == Compression::compact_zstd ? "_zstd" : "");
+});
 
-// What a trace goes through, with the moments of saving as 'T'.
-std::vector<std::string> history(Trace& trace, const std::function<std::string()>& text)
+// What a trace goes through, with the moments of saving as 'T'. If @p is_saved, whatever a buffer holds is in
+// the file.
+std::vector<std::string> history(Trace& trace, const std::function<std::string()>& text, bool is_saved)
 {
     std::vector<std::string> steps;
     const auto remember = [&] {
+        if (is_saved)
+            trace.writer.save();
         steps.push_back(
             std::regex_replace(text(), std::regex("end='[0-9.]+' unfinished='1'"), "end='T' unfinished='1'"));
     };
@@ -129,13 +138,16 @@ std::vector<std::string> history(Trace& trace, const std::function<std::string()
 
 TEST_P(CompressedTrace, HoldsTheSameAtEachMoment)
 {
-    // With compression half of the buffer is for the text.
+    // With compression half of the buffer is for the text, and as records there is room for more calls.
     for (const size_t buffer_size : {64, 256, 1'000}) {
         TraceSettings plain_settings;
         plain_settings.buffer_size = buffer_size * 512;
         Trace plain(plain_settings), compressed(settings(buffer_size * 1024));
-        const auto expected = history(plain, [&] { return plain.content(); });
-        const auto found = history(compressed, [&] { return text(compressed); });
+        const bool is_saved = compressed.writer.is_compact();
+        const auto expected = history(
+            plain, [&] { return plain.content(); }, is_saved);
+        const auto found = history(
+            compressed, [&] { return text(compressed); }, is_saved);
         ASSERT_EQ(found.size(), expected.size());
         for (size_t i = 0; i < found.size(); ++i)
             EXPECT_TRUE(found[i] == expected[i]) << "step " << i;
@@ -160,14 +172,17 @@ TEST_P(CompressedTrace, BlocksSayWhatTheyHold)
     TraceSettings coarse = settings(64 * 1024);
     coarse.form.time_digits = 7;
     Trace trace(coarse);
-    for (int i = 0; i < 5'000; ++i) {
+    for (int i = 0; i < 20'000; ++i) {
         trace.begin();
         trace.state("Inner", i * second, i * second + 100);
-        Element element(trace.writer);
-        element.text("<Outer").times(base_second * second, base_second * second + i * second + 999'999'999);
-        element.child("<For rid='").number(i).text("'").end_child();
-        element.end("Outer");
+        write_element(trace.writer, [=](auto& element) {
+            element.text("<Outer").times(base_second * second,
+                                         base_second * second + i * second + 999'999'999);
+            element.child("<For rid='").number(i).text("'").end_child();
+            element.end("Outer");
+        });
     }
+    trace.writer.flush();
     trace.writer.close();
     const auto all = blocks(trace);
     ASSERT_GT(all.size(), 5u);
@@ -197,13 +212,11 @@ TEST_P(CompressedTrace, LoopsBecomeSmall)
         const int64_t begin = now += 100 + random % 64;
         now += 200 + random / 64 % 64;
         trace.begin();
-        Element element(trace.writer);
-        element.text("<Send size='8' count='1' tid='0' toRank='1' toTag='")
-            .number(i % 2)
-            .text("' cid='0' rid='")
-            .number(i)
-            .text("'");
-        element.times(base_second * second + begin, base_second * second + now).end("Send");
+        write_element(trace.writer, [=](auto& element) {
+            element.text("<Send size='8' count='1' tid='0' toRank='1' toTag='").number(i % 2);
+            element.text("' cid='0' rid='").number(i).text("'");
+            element.times(base_second * second + begin, base_second * second + now).end("Send");
+        });
     }
     trace.writer.close();
     const double bytes_per_call = static_cast<double>(std::filesystem::file_size(path(trace))) / count;
@@ -213,7 +226,7 @@ TEST_P(CompressedTrace, LoopsBecomeSmall)
 TEST_P(CompressedTrace, TakesThePlaceOfOtherForms)
 {
     const TemporaryDirectory directory;
-    for (const char* suffix : {"", ".gz", ".zst"})
+    for (const char* suffix : {"", ".gz", ".zst", ".compact"})
         std::ofstream(directory.file("t") + suffix) << "older";
     TraceWriter writer;
     ASSERT_EQ(
@@ -235,8 +248,9 @@ TEST(Memory, OfATraceIsItsBufferAndLittleMore)
 {
     constexpr size_t wrapper = 40 * 1024, states = sizeof(TraceWriter);
     for (const auto& [compression, more] :
-         {std::pair(Compression::none, 114), std::pair(Compression::gzip, 424),
-          std::pair(Compression::zstd, 744)}) {
+         {std::pair(Compression::none, 116), std::pair(Compression::gzip, 426),
+          std::pair(Compression::zstd, 746), std::pair(Compression::compact, 116),
+          std::pair(Compression::compact_zstd, 746)}) {
         TraceSettings settings;
         settings.form.compression = compression;
         const size_t before = memory_in_use();
@@ -245,7 +259,7 @@ TEST(Memory, OfATraceIsItsBufferAndLittleMore)
             trace.state("A");
         EXPECT_LE(memory_in_use() - before, settings.buffer_size + more * 1024 - wrapper - states);
     }
-    EXPECT_LE(TraceSettings().buffer_size + 744 * 1024, 1u << 20);
+    EXPECT_LE(TraceSettings().buffer_size + 746 * 1024, 1u << 20);
 }
 
 } // namespace

@@ -81,7 +81,7 @@ TEST_F(Faults, AMissingDirectoryIsSaidByOpen)
     EXPECT_EQ(report.calls, 0);
     for (int i = 0; i < 10'000; ++i) {
         writer.enter();
-        Element(writer).text("<A").times(0, 0).end("A");
+        TextElement(writer).text("<A").times(0, 0).end("A");
     }
     EXPECT_EQ(writer.flush(), ENOENT);
     EXPECT_EQ(writer.close(), ENOENT);
@@ -123,7 +123,7 @@ TEST_F(Faults, AWriterThatWasNeverOpenedDropsStates)
     TraceWriter writer;
     for (int i = 0; i < 1'000; ++i) {
         writer.enter();
-        Element(writer).text("<A").times(0, 0).end("A");
+        TextElement(writer).text("<A").times(0, 0).end("A");
     }
     writer.flush();
     EXPECT_EQ(states_in_file(writer), 0);
@@ -228,7 +228,7 @@ TEST_F(Faults, AFullDiskKeepsWholeLines)
         ASSERT_EQ(writer.open(directory.file("t").c_str(), "", 0, settings(), nullptr), 0);
         for (int i = 0; i < 10'000; ++i) {
             writer.enter();
-            Element(writer).text("<A").times(0, 0).end("A");
+            TextElement(writer).text("<A").times(0, 0).end("A");
         }
         EXPECT_EQ(writer.close(), ENOSPC);
         const std::string content = content_of(directory.file("t"));
@@ -405,7 +405,7 @@ void* record_until_cancelled(void* writer_to_use)
     TraceWriter& writer = *static_cast<TraceWriter*>(writer_to_use);
     for (;;) {
         writer.enter();
-        Element(writer).text("<A").times(0, 0).end("A");
+        TextElement(writer).text("<A").times(0, 0).end("A");
         pthread_testcancel();
     }
 }

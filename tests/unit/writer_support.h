@@ -98,11 +98,10 @@ class Trace {
     }
     void end(const char* name, int64_t begin_time, int64_t end_time)
     {
-        Element element(writer);
-        element.text("<")
-            .name(name)
-            .times(base_second * second + begin_time, base_second * second + end_time)
-            .end(name);
+        write_element(writer, [=](auto& element) {
+            element.text("<").name(name);
+            element.times(base_second * second + begin_time, base_second * second + end_time).end(name);
+        });
     }
     void state(const char* name, int64_t begin_time = 0, int64_t end_time = 1)
     {
@@ -113,15 +112,17 @@ class Trace {
     void long_state(size_t size)
     {
         begin();
-        Element element(writer);
-        element.text("<Long text='").escaped(std::string(size, 'x').c_str()).text("'");
-        element.times(base_second * second, base_second * second).end("Long");
+        write_element(writer, [=](auto& element) {
+            element.text("<Long text='").escaped(std::string(size, 'x').c_str()).text("'");
+            element.times(base_second * second, base_second * second).end("Long");
+        });
     }
     void event(const char* name, int64_t time)
     {
         begin();
-        Element element(writer);
-        element.text("<Event name='").escaped(name).text("'").end_event(base_second * second + time);
+        write_element(writer, [=](auto& element) {
+            element.text("<Event name='").escaped(name).text("'").end_event(base_second * second + time);
+        });
     }
 
     std::string path() const { return m_directory.file("a_h_0_0.trc"); }

@@ -114,7 +114,7 @@ TEST(Element, HasAttributesChildrenAndText)
     Trace trace;
     trace.begin();
     {
-        Element element(trace.writer);
+        TextElement element(trace.writer);
         element.text("<Waitall count='").number(2).text("' name='").escaped("a<b>'c'").text("'");
         element.times(base_second * second, base_second * second + 5);
         element.child("<For rid='").number(7).text("'").end_child();
@@ -146,7 +146,7 @@ TEST(Element, MayHaveManyChildren)
     trace.begin();
     std::string expected = "<Waitall time='0.000000000' end='0.000000000' >";
     {
-        Element element(trace.writer);
+        TextElement element(trace.writer);
         element.text("<Waitall").times(base_second * second, base_second * second);
         for (int i = 0; i < 100'000; ++i) {
             element.child("<For rid='").number(i).text("'").end_child();

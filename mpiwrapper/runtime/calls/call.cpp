@@ -106,9 +106,10 @@ void Call::note_ignored(Thread& thread, Function function, const void* frame)
     const char* const name = ruled_functions()[static_cast<size_t>(function)].name + strlen("MPI_");
     const int64_t now = thread.clock.now();
     thread.writer.enter();
-    Element element(thread.writer);
-    element.text("<").name(name).whole(thread.sites.find(frame)).times(now, now);
-    element.text(" unfinished='1' outside='").name(side).text("'").end(name);
+    write_element(thread.writer, [&](auto& element) {
+        element.text("<").name(name).site(thread.sites.find(frame)).times(now, now);
+        element.text(" unfinished='1' outside='").name(side).text("'").end(name);
+    });
     save_all_threads();
 }
 

@@ -157,7 +157,11 @@ class Call {
     }
 
     Thread& thread() { return *m_thread; }
-    TraceWriter& trace() { return m_thread->writer; }
+    /// Writes its element by build(element), which gets one of the two kinds (element.h).
+    template <typename Build> __attribute__((always_inline)) void write(Build build)
+    {
+        write_element(m_thread->writer, build);
+    }
 
     const Comm& comm(MPI_Comm handle)
     {
@@ -185,7 +189,7 @@ class Call {
     }
 
     /// Writes the attributes that all calls have, behind the function's own.
-    __attribute__((always_inline)) Element& finish_attributes(Element& element)
+    template <typename Element> __attribute__((always_inline)) Element& finish_attributes(Element& element)
     {
         put_common_attributes(element);
         if (!is_plain())
@@ -193,7 +197,7 @@ class Call {
         return element;
     }
     /// The same of a call that has kept its buffers. @p operations are those that use them behind the call.
-    template <typename... Operations>
+    template <typename Element, typename... Operations>
     __attribute__((always_inline)) Element& finish_with_buffers(Element& element,
                                                                 const Operations&... operations)
     {
@@ -208,7 +212,7 @@ class Call {
         return element;
     }
     /// The same of a call that only learns now what becomes of buffers: describe(buffers) tells it.
-    template <typename Describe>
+    template <typename Element, typename Describe>
     __attribute__((always_inline)) Element& finish_describing(Element& element, Describe describe)
     {
         put_common_attributes(element);
@@ -268,11 +272,11 @@ class Call {
     /// Functions that programs attach to objects free others; a check that does not see it takes these for
     /// leaks.
     static bool is_freed_in_callback(const Thread& thread, Function function);
-    __attribute__((always_inline)) void put_common_attributes(Element& element)
+    template <typename Element> __attribute__((always_inline)) void put_common_attributes(Element& element)
     {
         if (!HDT_LIKELY(succeeded()))
             element.written_by([rc = m_rc](char* out) { return put_error(out, rc); });
-        element.whole(m_state->site());
+        element.site(m_state->site());
         element.times(m_begin, m_end);
     }
     template <typename Describe> char* put_buffers(char* out, Describe describe)

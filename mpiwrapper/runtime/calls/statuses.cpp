@@ -31,30 +31,36 @@ int64_t ask_for_bytes(const MPI_Status& status)
     return bytes;
 }
 
+template <typename Element>
 void put_completed(Element& element, const Request& request, const MPI_Status* told)
 {
     element.child("<For rid='").number(request.rid);
     if (request.is_cancelled && was_cancelled(told)) {
         element.text("' cancelled='1");
     } else if (request.kind == RequestKind::receive_from_proc_null) {
-        element.text("' fromRank='").number(no_process).text("' fromTag='-1' size='0");
+        element.add("' fromRank='"_xml, no_process, "' fromTag='-1' size='0"_xml);
     } else if (request.kind == RequestKind::receive && is_written(told)) {
         const Comm& comm = request.comm != nullptr ? *request.comm : null_comm;
         const Received received(comm, MPI_ANY_SOURCE, MPI_ANY_TAG, true, told);
-        element.text("' fromRank='").number(received.source).text("' fromTag='").number(received.tag);
-        element.text("' size='").number(received.size);
+        element.add("' fromRank='"_xml, received.source, "' fromTag='"_xml, received.tag, "' size='"_xml,
+                    received.size);
     } else if (request.kind == RequestKind::access && is_written(told)) {
         const int64_t actual = status_bytes(value_of(told));
         if (actual != request.size)
-            element.text("' actual='").number(actual);
+            element.add("' actual='"_xml, actual);
     }
     element.text("'").end_child();
 }
 
-void put_failed(Element& element, const Request& request, int error)
+template <typename Element> void put_failed(Element& element, const Request& request, int error)
 {
     element.child("<For rid='").number(request.rid);
     element.text("' rc='").name(error_class_name(error)).text("'").end_child();
 }
+
+template void put_completed(TextElement&, const Request&, const MPI_Status*);
+template void put_completed(CompactElement&, const Request&, const MPI_Status*);
+template void put_failed(TextElement&, const Request&, int);
+template void put_failed(CompactElement&, const Request&, int);
 
 } // namespace hdtrace::mpi

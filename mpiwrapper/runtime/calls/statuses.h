@@ -72,12 +72,12 @@ struct Received {
         size = status_bytes(status);
     }
     /// `postedRank`, `postedTag`: what was asked, where it differs from what came.
-    void put_posted(Element& element) const
+    template <typename Element> __attribute__((always_inline)) void put_posted(Element& element) const
     {
-        if (posted_source != source)
-            element.text(" postedRank='").number(posted_source).text("'");
-        if (posted_tag != tag)
-            element.text(" postedTag='").number(posted_tag).text("'");
+        if (__builtin_expect(posted_source != source, false))
+            element.add(" postedRank='"_xml, posted_source, "'"_xml);
+        if (__builtin_expect(posted_tag != tag, false))
+            element.add(" postedTag='"_xml, posted_tag, "'"_xml);
     }
 };
 
@@ -86,8 +86,9 @@ inline constexpr int no_source_yet = INT_MIN;
 
 /// For completion calls: `<For rid= />` with what is known of the message or the access. @p told is read only
 /// if it tells of such a request.
+template <typename Element>
 void put_completed(Element& element, const Request& request, const MPI_Status* told);
 /// The same for a request that failed, with the error that its status tells.
-void put_failed(Element& element, const Request& request, int error);
+template <typename Element> void put_failed(Element& element, const Request& request, int error);
 
 } // namespace hdtrace::mpi

@@ -6,7 +6,7 @@
 
 namespace hdtrace::mpi {
 
-void put_list(Element& element, const int* values, int count)
+template <typename Element> void put_list(Element& element, const int* values, int count)
 {
     TextBuffer list;
     for (int i = 0; values != nullptr && i < count; ++i)
@@ -14,7 +14,7 @@ void put_list(Element& element, const int* values, int count)
     element.raw(list.data(), list.size());
 }
 
-void put_local_ranks(Element& element, const int* ranks, int count)
+template <typename Element> void put_local_ranks(Element& element, const int* ranks, int count)
 {
     TextBuffer list;
     for (int i = 0; ranks != nullptr && i < count; ++i)
@@ -22,7 +22,7 @@ void put_local_ranks(Element& element, const int* ranks, int count)
     element.raw(list.data(), list.size());
 }
 
-void put_info(Element& element, const Call& call, MPI_Info info)
+template <typename Element> void put_info(Element& element, const Call& call, MPI_Info info)
 {
     if (!settings.file_info || !call.succeeded() || info == MPI_INFO_NULL)
         return;
@@ -42,7 +42,7 @@ void put_info(Element& element, const Call& call, MPI_Info info)
     }
 }
 
-void put_group(Element& element, const Call& call, MPI_Group group)
+template <typename Element> void put_group(Element& element, const Call& call, MPI_Group group)
 {
     if (!call.succeeded())
         return;
@@ -54,14 +54,14 @@ void put_group(Element& element, const Call& call, MPI_Group group)
     element.raw(list.data(), list.size());
 }
 
-void put_sources(Element& element, const Neighbors& neighbors)
+template <typename Element> void put_sources(Element& element, const Neighbors& neighbors)
 {
     TextBuffer list;
     add_ranks(list, neighbors.sources, neighbors.source_count);
     element.text(" sources='").raw(list.data(), list.size()).text("'");
 }
 
-void put_ranges(Element& element, const int (*ranges)[3], int count)
+template <typename Element> void put_ranges(Element& element, const int (*ranges)[3], int count)
 {
     TextBuffer list;
     for (int i = 0; ranges != nullptr && i < count; ++i)
@@ -132,7 +132,7 @@ int sum_of(const int* values, int count)
     return sum;
 }
 
-void put_attribute_value(Element& element, int keyval, const void* value)
+template <typename Element> void put_attribute_value(Element& element, int keyval, const void* value)
 {
     const void* const place = *static_cast<const void* const*>(value);
     const bool is_rank = keyval == MPI_HOST || keyval == MPI_IO;
@@ -149,7 +149,7 @@ void put_attribute_value(Element& element, int keyval, const void* value)
         element.text(" value='").number(*static_cast<const MPI_Aint*>(place)).text("'");
 }
 
-void put_errors(Element& element, const int* codes, int count)
+template <typename Element> void put_errors(Element& element, const int* codes, int count)
 {
     TextBuffer list;
     for (int i = 0; i < count; ++i)
@@ -157,7 +157,7 @@ void put_errors(Element& element, const int* codes, int count)
     element.raw(list.data(), list.size());
 }
 
-void put_arguments(Element& element, const Call& call, char** arguments)
+template <typename Element> void put_arguments(Element& element, const Call& call, char** arguments)
 {
     if (!call.succeeded() || arguments == MPI_ARGV_NULL)
         return;
@@ -165,6 +165,7 @@ void put_arguments(Element& element, const Call& call, char** arguments)
         element.child("<Arg value='").escaped(*arguments).text("'").end_child();
 }
 
+template <typename Element>
 void put_commands(Element& element, const Call& call, int count, char** commands, char*** arguments,
                   const MPI_Info* infos)
 {
@@ -177,5 +178,20 @@ void put_commands(Element& element, const Call& call, int count, char** commands
         put_info(element, call, infos[i]);
     }
 }
+
+#define HDT_FOR_ELEMENT(Element)                                                                             \
+    template void put_list(Element&, const int*, int);                                                       \
+    template void put_local_ranks(Element&, const int*, int);                                                \
+    template void put_info(Element&, const Call&, MPI_Info);                                                 \
+    template void put_group(Element&, const Call&, MPI_Group);                                               \
+    template void put_sources(Element&, const Neighbors&);                                                   \
+    template void put_ranges(Element&, const int(*)[3], int);                                                \
+    template void put_attribute_value(Element&, int, const void*);                                           \
+    template void put_errors(Element&, const int*, int);                                                     \
+    template void put_arguments(Element&, const Call&, char**);                                              \
+    template void put_commands(Element&, const Call&, int, char**, char***, const MPI_Info*);
+
+HDT_FOR_ELEMENT(TextElement)
+HDT_FOR_ELEMENT(CompactElement)
 
 } // namespace hdtrace::mpi

@@ -14,27 +14,27 @@
 namespace hdtrace::mpi {
 
 /// A string of the program, which may be null.
-inline void put_string(Element& element, const char* text)
+template <typename Element> void put_string(Element& element, const char* text)
 {
     if (text != nullptr)
         element.escaped(text);
 }
 /// "1;2;3;"
-void put_list(Element& element, const int* values, int count);
+template <typename Element> void put_list(Element& element, const int* values, int count);
 /// The same for ranks in a group.
-void put_local_ranks(Element& element, const int* ranks, int count);
+template <typename Element> void put_local_ranks(Element& element, const int* ranks, int count);
 /// The world ranks of a group, "1;2;3;" or "0..999;", if the call succeeded.
-void put_group(Element& element, const Call& call, MPI_Group group);
+template <typename Element> void put_group(Element& element, const Call& call, MPI_Group group);
 /// " sources='1;2;'": the neighbours from which data comes.
-void put_sources(Element& element, const Neighbors& neighbors);
+template <typename Element> void put_sources(Element& element, const Neighbors& neighbors);
 /// " handle='17'": of an object that has no number what MPI calls it until it is freed.
-template <typename Handle> void put_handle(Element& element, const Handle* handle)
+template <typename Element, typename Handle> void put_handle(Element& element, const Handle* handle)
 {
     if (handle != nullptr)
         element.text(" handle='").number(static_cast<int64_t>(handle_bits(*handle))).text("'");
 }
 /// Ranges of ranks, first, last and stride of each: "0,6,2;"
-void put_ranges(Element& element, const int (*ranges)[3], int count);
+template <typename Element> void put_ranges(Element& element, const int (*ranges)[3], int count);
 /// Of a communicator with a Cartesian topology.
 int dimensions_of(MPI_Comm comm);
 /// How much there is of an answer for which the program has room for @p most: of a graph, of what a process
@@ -53,17 +53,18 @@ inline bool has_weights(const int* weights)
 }
 /// Children `<Arg value= />` of a started command, if the call succeeded. @p arguments end with a null
 /// pointer, or are MPI_ARGV_NULL.
-void put_arguments(Element& element, const Call& call, char** arguments);
+template <typename Element> void put_arguments(Element& element, const Call& call, char** arguments);
 /// Children `<Command name= />`, each with its arguments and hints behind it, if the call succeeded.
+template <typename Element>
 void put_commands(Element& element, const Call& call, int count, char** commands, char*** arguments,
                   const MPI_Info* infos);
 /// Children `<Info key= value= />`, if HDTRACE_FILE_INFO asks for them and the call succeeded.
-void put_info(Element& element, const Call& call, MPI_Info info);
+template <typename Element> void put_info(Element& element, const Call& call, MPI_Info info);
 
 /// " value='...'" for an attribute that MPI itself has. @p value is where MPI has put the pointer to it.
-void put_attribute_value(Element& element, int keyval, const void* value);
+template <typename Element> void put_attribute_value(Element& element, int keyval, const void* value);
 /// "MPI_SUCCESS;MPI_ERR_SPAWN;"
-void put_errors(Element& element, const int* codes, int count);
+template <typename Element> void put_errors(Element& element, const int* codes, int count);
 
 /// Which side of a rooted collective this process is on.
 struct Rooted {

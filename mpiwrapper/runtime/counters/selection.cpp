@@ -225,13 +225,14 @@ void write_sample(TraceWriter& writer, const Sample& sample, int64_t time)
         if (value == no_value)
             continue;
         writer.enter();
-        Element element(writer);
-        element.text("<Event name='").escaped(counter.name).text("' kind='count' value='");
-        if (counter.is_time())
-            element.seconds(value);
-        else
-            element.number(value);
-        element.text("'").end_event(time);
+        write_element(writer, [&](auto& element) {
+            element.text("<Event name='").escaped(counter.name).text("' kind='count' value='");
+            if (counter.is_time())
+                element.seconds(value);
+            else
+                element.number(value);
+            element.text("'").end_event(time);
+        });
     }
 }
 

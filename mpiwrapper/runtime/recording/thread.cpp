@@ -33,11 +33,16 @@ pthread_key_t thread_end_key;
 
 void warn_if_not_compressed(const TraceWriter& writer)
 {
-    if (settings.compress != Compress::none && !writer.is_compressed())
-        Diagnostic(warnings)
-            .text("HDTRACE_COMPRESS='")
-            .text(name_of(settings.compress))
-            .text("' is ignored: the library that compresses is missing, too old, or has no memory");
+    const Compression form = writer.form();
+    if (settings.compress == Compress::none || (form != Compression::none && form != Compression::compact))
+        return;
+    const bool is_for_text = settings.form == Form::compact && settings.compress == Compress::gzip;
+    Diagnostic(warnings)
+        .text("HDTRACE_COMPRESS='")
+        .text(name_of(settings.compress))
+        .text("' is ignored: ")
+        .text(is_for_text ? "a compact trace can be compressed with zstd only"
+                          : "the library that compresses is missing, too old, or has no memory");
 }
 
 // The same as of open_trace().

@@ -105,15 +105,16 @@ int write(Thread& thread, const Definition& definition, const void* frame, int64
         return 0;
     }
     thread.writer.enter();
-    Element element(thread.writer);
-    element.text("<Event name='").raw(definition.xml, definition.xml_length).text("'");
-    put_attributes(element);
-    if (thread.next_site.length > 0)
-        element.whole(thread.next_site);
-    else if (frame != nullptr && thread.sites.are_wanted())
-        element.whole(thread.sites.find(frame));
-    thread.next_site.length = 0;
-    element.end_event(time);
+    write_element(thread.writer, [&](auto& element) {
+        element.text("<Event name='").raw(definition.xml, definition.xml_length).text("'");
+        put_attributes(element);
+        if (thread.next_site.length > 0)
+            element.site(thread.next_site);
+        else if (frame != nullptr && thread.sites.are_wanted())
+            element.site(thread.sites.find(frame));
+        thread.next_site.length = 0;
+        element.end_event(time);
+    });
     return thread.writer.error() == 0 ? 0 : HD_ERR_LOST;
 }
 
@@ -135,7 +136,7 @@ int try_to_begin(hdRegion& region, const void* frame)
     const int64_t now = thread.clock.now();
     if (thread.sums != nullptr)
         thread.sums->begin_region(*definition, now, thread.writer.depth() > 0);
-    return write(thread, *definition, frame, now, [](Element& element) { element.text(" kind='begin'"); });
+    return write(thread, *definition, frame, now, [](auto& element) { element.text(" kind='begin'"); });
 }
 
 int try_to_end(const hdRegion* region, const void* frame)
@@ -159,7 +160,7 @@ int try_to_end(const hdRegion* region, const void* frame)
     make_place(thread); // what has begun must end
     if (thread.sums != nullptr)
         thread.sums->end_region(*definition, now, thread.writer.depth() > 0);
-    return write(thread, *definition, frame, now, [](Element& element) { element.text(" kind='end'"); });
+    return write(thread, *definition, frame, now, [](auto& element) { element.text(" kind='end'"); });
 }
 
 int try_to_mark(hdRegion& mark, const char* text, const void* frame)
@@ -173,7 +174,7 @@ int try_to_mark(hdRegion& mark, const char* text, const void* frame)
         error = is_recording() ? make_place(work.thread()) : nothing_to_do;
     if (error != 0)
         return error;
-    return write(work.thread(), *definition, frame, work.thread().clock.now(), [&](Element& element) {
+    return write(work.thread(), *definition, frame, work.thread().clock.now(), [&](auto& element) {
         if (text != nullptr)
             element.text(" text='").escaped(text).text("'");
     });
@@ -191,7 +192,7 @@ int try_to_count(hdCounter& counter, hdType type, const void* frame, PutValue pu
         error = is_recording() ? make_place(work.thread()) : nothing_to_do;
     if (error != 0)
         return error;
-    return write(work.thread(), *definition, frame, work.thread().clock.now(), [&](Element& element) {
+    return write(work.thread(), *definition, frame, work.thread().clock.now(), [&](auto& element) {
         char text[float_room];
         element.text(" kind='count' value='")
             .raw(text, static_cast<size_t>(put_value(text) - text))

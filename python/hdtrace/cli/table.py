@@ -299,7 +299,8 @@ COMMANDS = (
         "compress",
         "compress the traces of projects",
         "The traces get the form that they would have if they had been recorded with HDTRACE_COMPRESS: every command reads it, finds times and lines in it "
-        "without reading what is before, and zstdcat or zcat show it. Each trace is there as it was until the new one is whole and was read again.",
+        "without reading what is before, and zstdcat or zcat show it. Each trace is there as it was until the new one is whole and was read again. "
+        "Traces recorded with --form compact stay as they are.",
         (
             _SEVERAL_PROJECTS,
             Argument("--form", "how; gzip where zstd is missing [zstd]", "FORM", choices=("zstd", "gzip"), default="zstd"),
@@ -308,7 +309,7 @@ COMMANDS = (
     ),
     Command(
         "uncompress",
-        "give compressed traces back their text, byte for byte",
+        "give compressed and compact traces back their text, byte for byte",
         "For programs that read XML only. It is the text that the tracer would have written, or that hdtrace compress has taken.",
         (_SEVERAL_PROJECTS,),
         "trace_form",

@@ -61,34 +61,35 @@ extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcoun
     }
     const OpenState& state = call.arguments(set_arguments);
     const Comm& comm_object = call.kept_comm();
-    Element element(call.trace());
-    element.text("<Alltoallw cid='").number(state.value(0)).text("'");
-    if (state.has(1))
-        element.text(" inPlace='").number(state.value(1)).text("'");
-    call.finish_with_buffers(element);
-    if (call.succeeded() && sendbuf != MPI_IN_PLACE) {
-        for (int i = 0, n = comm_object.peer_count(); i < n; ++i) {
-            if (sendcounts[i] == 0)
-                continue;
-            const Type type = call.type(sendtypes[i]);
-            element.child("<Send rank='").number(world_rank(comm_object, i)).text("' size='").number(sendcounts[i] * type.size);
-            element.text("' count='").number(sendcounts[i]).text("' tid='").number(type.id);
-            element.text("' displ='").number(sdispls[i]);
-            element.text("'").end_child();
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<Alltoallw cid='"_xml, state.value(0), "'"_xml);
+        if (state.has(1))
+            element.add(" inPlace='"_xml, state.value(1), "'"_xml);
+        call.finish_with_buffers(element);
+        if (call.succeeded() && sendbuf != MPI_IN_PLACE) {
+            for (int i = 0, n = comm_object.peer_count(); i < n; ++i) {
+                if (sendcounts[i] == 0)
+                    continue;
+                const Type type = call.type(sendtypes[i]);
+                element.child("<Send rank='");
+                element.add(world_rank(comm_object, i), "' size='"_xml, sendcounts[i] * type.size, "' count='"_xml, sendcounts[i], "' tid='"_xml, type.id);
+                element.add("' displ='"_xml, sdispls[i]);
+                element.text("'").end_child();
+            }
         }
-    }
-    if (call.succeeded()) {
-        for (int i = 0, n = comm_object.peer_count(); i < n; ++i) {
-            if (recvcounts[i] == 0)
-                continue;
-            const Type type = call.type(recvtypes[i]);
-            element.child("<Recv rank='").number(world_rank(comm_object, i)).text("' size='").number(recvcounts[i] * type.size);
-            element.text("' count='").number(recvcounts[i]).text("' tid='").number(type.id);
-            element.text("' displ='").number(rdispls[i]);
-            element.text("'").end_child();
+        if (call.succeeded()) {
+            for (int i = 0, n = comm_object.peer_count(); i < n; ++i) {
+                if (recvcounts[i] == 0)
+                    continue;
+                const Type type = call.type(recvtypes[i]);
+                element.child("<Recv rank='");
+                element.add(world_rank(comm_object, i), "' size='"_xml, recvcounts[i] * type.size, "' count='"_xml, recvcounts[i], "' tid='"_xml, type.id);
+                element.add("' displ='"_xml, rdispls[i]);
+                element.text("'").end_child();
+            }
         }
-    }
-    element.end("Alltoallw");
+        element.end("Alltoallw");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_Alltoallw);

@@ -32,9 +32,10 @@ extern "C" HDT_EXPORT int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_
         }
     }
     const OpenState& state = call.arguments(set_arguments);
-    Element element(call.trace());
-    element.text("<Comm_split cid='").number(state.value(0)).text("' newcid='").number(call.succeeded() ? call.comm(*newcomm).id : -1).text("' color='").number(state.value(1)).text("' key='").number(state.value(2)).text("'");
-    call.finish_attributes(element).end("Comm_split");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<Comm_split cid='"_xml, state.value(0), "' newcid='"_xml, call.succeeded() ? call.comm(*newcomm).id : -1, "' color='"_xml, state.value(1), "' key='"_xml, state.value(2), "'"_xml);
+        call.finish_attributes(element).end("Comm_split");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_Comm_split);

@@ -39,15 +39,16 @@ extern "C" HDT_EXPORT int MPI_File_open(MPI_Comm comm, const char *filename, int
         }
     }
     const OpenState& state = call.arguments(set_arguments);
-    Element element(call.trace());
-    element.text("<File_open cid='").number(state.value(0)).text("' name='");
-    put_string(element, filename);
-    element.text("' flags='").number(state.value(2)).text("' fid='").number(fid).text("' amode='");
-    element.names_of(amode_names, amode);
-    element.text("'");
-    call.finish_attributes(element);
-    put_info(element, call, info);
-    element.end("File_open");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<File_open cid='"_xml, state.value(0), "' name='"_xml);
+        put_string(element, filename);
+        element.add("' flags='"_xml, state.value(2), "' fid='"_xml, fid, "' amode='"_xml);
+        element.names_of(amode_names, amode);
+        element.add("'"_xml);
+        call.finish_attributes(element);
+        put_info(element, call, info);
+        element.end("File_open");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_File_open);

@@ -53,14 +53,15 @@ extern "C" HDT_EXPORT int MPI_File_write(MPI_File fh, const void *buf, int count
     const OpenState& state = call.arguments(set_arguments);
     const Type datatype_object = call.type(datatype);
     const int64_t actual = call.succeeded() ? status_bytes(used_status.value()) : 0;
-    Element element(call.trace());
-    element.text("<File_write fid='").number(state.value(0)).text("'");
-    if (state.has(1))
-        element.text(" offset='").number(state.value(1)).text("'");
-    element.text(" size='").number(state.value(2)).text("' count='").number(state.value(3)).text("' tid='").number(state.value(4)).text("'");
-    if (call.succeeded() && actual != datatype_object.size * count)
-        element.text(" actual='").number(actual).text("'");
-    call.finish_with_buffers(element).end("File_write");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<File_write fid='"_xml, state.value(0), "'"_xml);
+        if (state.has(1))
+            element.add(" offset='"_xml, state.value(1), "'"_xml);
+        element.add(" size='"_xml, state.value(2), "' count='"_xml, state.value(3), "' tid='"_xml, state.value(4), "'"_xml);
+        if (call.succeeded() && actual != datatype_object.size * count)
+            element.add(" actual='"_xml, actual, "'"_xml);
+        call.finish_with_buffers(element).end("File_write");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_File_write);

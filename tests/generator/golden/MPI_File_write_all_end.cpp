@@ -32,12 +32,13 @@ extern "C" HDT_EXPORT int MPI_File_write_all_end(MPI_File fh, const void *buf, M
         }
     }
     call.arguments(set_arguments);
-    Element element(call.trace());
-    element.text("<Wait");
-    call.finish_with_buffers(element);
-    if (ended.rid >= 0)
-        put_completed(element, call.succeeded() ? ended : without_status(ended), used_status.get());
-    element.end("Wait");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<Wait"_xml);
+        call.finish_with_buffers(element);
+        if (ended.rid >= 0)
+            put_completed(element, call.succeeded() ? ended : without_status(ended), used_status.get());
+        element.end("Wait");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_File_write_all_end);

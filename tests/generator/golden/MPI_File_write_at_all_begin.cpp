@@ -51,18 +51,19 @@ extern "C" HDT_EXPORT int MPI_File_write_at_all_begin(MPI_File fh, MPI_Offset of
     }
     const OpenState& state = call.arguments(set_arguments);
     const int64_t offset_in_bytes = call.succeeded() ? byte_offset(fh, fh_object, offset) : no_offset;
-    Element element(call.trace());
-    element.text("<File_write_at_all_begin fid='").number(state.value(0)).text("' rid='").number(started.rid).text("'");
-    if (offset_in_bytes != no_offset)
-        element.text(" offset='").number(offset_in_bytes).text("'");
-    element.text(" size='").number(state.value(1)).text("' count='").number(state.value(2)).text("' tid='").number(state.value(3)).text("' etOffset='").number(state.value(4)).text("'");
-    call.finish_with_buffers(element, started);
-    element.child("<Data");
-    if (offset_in_bytes != no_offset)
-        element.text(" offset='").number(offset_in_bytes).text("'");
-    element.text(" size='").number(datatype_object.size * count).text("' count='").number(count).text("' tid='").number(datatype_object.id).text("'");
-    element.end_child();
-    element.end("File_write_at_all_begin");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<File_write_at_all_begin fid='"_xml, state.value(0), "' rid='"_xml, started.rid, "'"_xml);
+        if (offset_in_bytes != no_offset)
+            element.add(" offset='"_xml, offset_in_bytes, "'"_xml);
+        element.add(" size='"_xml, state.value(1), "' count='"_xml, state.value(2), "' tid='"_xml, state.value(3), "' etOffset='"_xml, state.value(4), "'"_xml);
+        call.finish_with_buffers(element, started);
+        element.child("<Data");
+        if (offset_in_bytes != no_offset)
+            element.add(" offset='"_xml, offset_in_bytes, "'"_xml);
+        element.add(" size='"_xml, datatype_object.size * count, "' count='"_xml, count, "' tid='"_xml, datatype_object.id, "'"_xml);
+        element.end_child();
+        element.end("File_write_at_all_begin");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_File_write_at_all_begin);

@@ -86,25 +86,26 @@ extern "C" HDT_EXPORT int MPI_Gather(const void *sendbuf, int sendcount, MPI_Dat
         }
     }
     const OpenState& state = call.arguments(set_arguments);
-    Element element(call.trace());
-    element.text("<Gather");
-    if (state.has(0))
-        element.text(" size='").number(state.value(0)).text("'");
-    if (state.has(1))
-        element.text(" recvSize='").number(state.value(1)).text("'");
-    element.text(" root='").number(state.value(2)).text("' cid='").number(state.value(3)).text("'");
-    if (state.has(4))
-        element.text(" count='").number(state.value(4)).text("'");
-    if (state.has(5))
-        element.text(" tid='").number(state.value(5)).text("'");
-    if (state.has(6))
-        element.text(" recvCount='").number(state.value(6)).text("'");
-    if (state.has(7))
-        element.text(" recvtid='").number(state.value(7)).text("'");
-    element.text(" rootRank='").number(state.value(2)).text("'");
-    if (state.has(9))
-        element.text(" inPlace='").number(state.value(8)).text("'");
-    call.finish_with_buffers(element).end("Gather");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<Gather"_xml);
+        if (state.has(0))
+            element.add(" size='"_xml, state.value(0), "'"_xml);
+        if (state.has(1))
+            element.add(" recvSize='"_xml, state.value(1), "'"_xml);
+        element.add(" root='"_xml, state.value(2), "' cid='"_xml, state.value(3), "'"_xml);
+        if (state.has(4))
+            element.add(" count='"_xml, state.value(4), "'"_xml);
+        if (state.has(5))
+            element.add(" tid='"_xml, state.value(5), "'"_xml);
+        if (state.has(6))
+            element.add(" recvCount='"_xml, state.value(6), "'"_xml);
+        if (state.has(7))
+            element.add(" recvtid='"_xml, state.value(7), "'"_xml);
+        element.add(" rootRank='"_xml, state.value(2), "'"_xml);
+        if (state.has(9))
+            element.add(" inPlace='"_xml, state.value(8), "'"_xml);
+        call.finish_with_buffers(element).end("Gather");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_Gather);

@@ -39,17 +39,18 @@ extern "C" HDT_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *f
     }
     const OpenState& state = call.arguments(set_arguments);
     const Received received(comm_object, state.value(0), state.value(1), call.succeeded() && *flag, used_status.get());
-    Element element(call.trace());
-    element.text("<Improbe source='").number(state.value(0)).text("' tag='").number(state.value(1)).text("' cid='").number(state.value(2)).text("'");
-    if (call.succeeded())
-        element.text(" flag='").number(*flag).text("'");
-    if (received.is_known)
-        element.text(" fromRank='").number(received.source).text("'");
-    if (received.is_known)
-        element.text(" fromTag='").number(received.tag).text("'");
-    if (received.is_known)
-        element.text(" size='").number(received.size).text("'");
-    call.finish_attributes(element).end("Improbe");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<Improbe source='"_xml, state.value(0), "' tag='"_xml, state.value(1), "' cid='"_xml, state.value(2), "'"_xml);
+        if (call.succeeded())
+            element.add(" flag='"_xml, *flag, "'"_xml);
+        if (received.is_known)
+            element.add(" fromRank='"_xml, received.source, "'"_xml);
+        if (received.is_known)
+            element.add(" fromTag='"_xml, received.tag, "'"_xml);
+        if (received.is_known)
+            element.add(" size='"_xml, received.size, "'"_xml);
+        call.finish_attributes(element).end("Improbe");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_Improbe);

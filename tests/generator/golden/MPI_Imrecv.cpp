@@ -54,9 +54,10 @@ extern "C" HDT_EXPORT int MPI_Imrecv(void *buf, int count, MPI_Datatype datatype
         }
     }
     const OpenState& state = call.arguments(set_arguments);
-    Element element(call.trace());
-    element.text("<Imrecv fromRank='").number(state.value(0)).text("' fromTag='").number(state.value(1)).text("' cid='").number(state.value(2)).text("' rid='").number(started.rid).text("' size='").number(state.value(3)).text("' count='").number(state.value(4)).text("' tid='").number(state.value(5)).text("'");
-    call.finish_with_buffers(element, started).end("Imrecv");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<Imrecv fromRank='"_xml, state.value(0), "' fromTag='"_xml, state.value(1), "' cid='"_xml, state.value(2), "' rid='"_xml, started.rid, "' size='"_xml, state.value(3), "' count='"_xml, state.value(4), "' tid='"_xml, state.value(5), "'"_xml);
+        call.finish_with_buffers(element, started).end("Imrecv");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_Imrecv);

@@ -57,9 +57,10 @@ extern "C" HDT_EXPORT int MPI_Irecv(void *buf, int count, MPI_Datatype datatype,
         }
     }
     const OpenState& state = call.arguments(set_arguments);
-    Element element(call.trace());
-    element.text("<Irecv fromRank='").number(state.value(0)).text("' fromTag='").number(state.value(1)).text("' cid='").number(state.value(2)).text("' rid='").number(started.rid).text("' size='").number(state.value(3)).text("' count='").number(state.value(4)).text("' tid='").number(state.value(5)).text("'");
-    call.finish_with_buffers(element, started).end("Irecv");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<Irecv fromRank='"_xml, state.value(0), "' fromTag='"_xml, state.value(1), "' cid='"_xml, state.value(2), "' rid='"_xml, started.rid, "' size='"_xml, state.value(3), "' count='"_xml, state.value(4), "' tid='"_xml, state.value(5), "'"_xml);
+        call.finish_with_buffers(element, started).end("Irecv");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_Irecv);

@@ -53,13 +53,14 @@ extern "C" HDT_EXPORT int MPI_Recv(void *buf, int count, MPI_Datatype datatype, 
     const OpenState& state = call.arguments(set_arguments);
     const Comm& comm_object = call.kept_comm();
     const Received received(comm_object, state.value(0), state.value(1), call.succeeded(), used_status.get());
-    Element element(call.trace());
-    element.text("<Recv fromRank='").number(received.source).text("' fromTag='").number(received.tag).text("' cid='").number(state.value(2)).text("'");
-    if (received.is_known)
-        element.text(" size='").number(received.size).text("'");
-    element.text(" count='").number(state.value(3)).text("' tid='").number(state.value(4)).text("'");
-    received.put_posted(element);
-    call.finish_with_buffers(element).end("Recv");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<Recv fromRank='"_xml, received.source, "' fromTag='"_xml, received.tag, "' cid='"_xml, state.value(2), "'"_xml);
+        if (received.is_known)
+            element.add(" size='"_xml, received.size, "'"_xml);
+        element.add(" count='"_xml, state.value(3), "' tid='"_xml, state.value(4), "'"_xml);
+        received.put_posted(element);
+        call.finish_with_buffers(element).end("Recv");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_Recv);

@@ -23,13 +23,14 @@ extern "C" HDT_EXPORT int MPI_Request_get_status_any(int count, const MPI_Reques
         }
     }
     const OpenState& state = call.arguments(set_arguments);
-    Element element(call.trace());
-    element.text("<Request_get_status_any count='").number(state.value(0)).text("'");
-    if (call.succeeded())
-        element.text(" flag='").number(*flag).text("'");
-    if (call.succeeded())
-        element.text(" index='").number(*index == MPI_UNDEFINED ? -1 : *index).text("'");
-    call.finish_attributes(element).end("Request_get_status_any");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<Request_get_status_any count='"_xml, state.value(0), "'"_xml);
+        if (call.succeeded())
+            element.add(" flag='"_xml, *flag, "'"_xml);
+        if (call.succeeded())
+            element.add(" index='"_xml, *index == MPI_UNDEFINED ? -1 : *index, "'"_xml);
+        call.finish_attributes(element).end("Request_get_status_any");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_Request_get_status_any);

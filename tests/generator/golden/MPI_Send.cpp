@@ -49,9 +49,10 @@ extern "C" HDT_EXPORT int MPI_Send(const void *buf, int count, MPI_Datatype data
         }
     }
     const OpenState& state = call.arguments(set_arguments);
-    Element element(call.trace());
-    element.text("<Send size='").number(state.value(0)).text("' count='").number(state.value(1)).text("' tid='").number(state.value(2)).text("' toRank='").number(state.value(3)).text("' toTag='").number(state.value(4)).text("' cid='").number(state.value(5)).text("'");
-    call.finish_with_buffers(element).end("Send");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<Send size='"_xml, state.value(0), "' count='"_xml, state.value(1), "' tid='"_xml, state.value(2), "' toRank='"_xml, state.value(3), "' toTag='"_xml, state.value(4), "' cid='"_xml, state.value(5), "'"_xml);
+        call.finish_with_buffers(element).end("Send");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_Send);

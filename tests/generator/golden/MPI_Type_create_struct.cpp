@@ -16,9 +16,10 @@ extern "C" HDT_EXPORT int MPI_Type_create_struct(int count, const int *array_of_
         }
     }
     const Type newtype_object = call.succeeded() ? find_type_made_of(*newtype, array_of_types, count) : Type();
-    Element element(call.trace());
-    element.text("<Type_create_struct tid='").number(newtype_object.id).text("'");
-    call.finish_attributes(element).end("Type_create_struct");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<Type_create_struct tid='"_xml, newtype_object.id, "'"_xml);
+        call.finish_attributes(element).end("Type_create_struct");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_Type_create_struct);

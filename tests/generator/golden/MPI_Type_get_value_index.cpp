@@ -28,9 +28,10 @@ extern "C" HDT_EXPORT int MPI_Type_get_value_index(MPI_Datatype value_type, MPI_
     }
     const OpenState& state = call.arguments(set_arguments);
     const Type pair_type_object = call.succeeded() ? call.type(*pair_type) : Type();
-    Element element(call.trace());
-    element.text("<Type_get_value_index valueTid='").number(state.value(0)).text("' indexTid='").number(state.value(1)).text("' tid='").number(pair_type_object.id).text("'");
-    call.finish_attributes(element).end("Type_get_value_index");
+    call.write([&](auto& element) __attribute__((always_inline)) {
+        element.add("<Type_get_value_index valueTid='"_xml, state.value(0), "' indexTid='"_xml, state.value(1), "' tid='"_xml, pair_type_object.id, "'"_xml);
+        call.finish_attributes(element).end("Type_get_value_index");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_Type_get_value_index);

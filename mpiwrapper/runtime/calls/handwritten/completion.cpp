@@ -104,17 +104,31 @@ class Offered {
         }
     }
 
-    /// Writes `<For>` and `<Pending>`, and forgets what has completed. @p element is null where nothing is
-    /// recorded.
-    void finish(Element* element)
+    /// Writes `<For>` and `<Pending>`, and forgets what has completed.
+    template <typename Element> void finish(Element& element)
     {
-        if (element == nullptr && m_ended_count == 0)
+        settle_requests(m_offers, m_requests, m_count);
+        for (int k = 0; k < m_ended_count; ++k) {
+            Offer& offer = m_offers[index_of(k)];
+            if (!has_ended_now(offer))
+                continue;
+            put_ended(element, offer.request, m_statuses + k);
+            forget(offer);
+        }
+        for (int i = 0; i < m_count; ++i)
+            put_pending(element, m_offers[i]);
+    }
+    /// The same where nothing is recorded.
+    void finish()
+    {
+        if (m_ended_count == 0)
             return;
         settle_requests(m_offers, m_requests, m_count);
-        for (int k = 0; k < m_ended_count; ++k)
-            finish_ended(element, m_offers[index_of(k)], k);
-        for (int i = 0; element != nullptr && i < m_count; ++i)
-            put_pending(*element, m_offers[i]);
+        for (int k = 0; k < m_ended_count; ++k) {
+            Offer& offer = m_offers[index_of(k)];
+            if (has_ended_now(offer))
+                forget(offer);
+        }
     }
 
   private:
@@ -145,17 +159,19 @@ class Offered {
                has_ended;
     }
 
-    void finish_ended(Element* element, Offer& offer, int status_index)
+    static bool has_ended_now(const Offer& offer)
     {
         const bool was_inactive = offer.is_known && !offer.request.is_active;
-        if (offer.handle == MPI_REQUEST_NULL || !offer.has_ended || was_inactive)
-            return;
-        if (element != nullptr)
-            put_ended(*element, offer.request, m_statuses + status_index);
+        return offer.handle != MPI_REQUEST_NULL && offer.has_ended && !was_inactive;
+    }
+
+    static void forget(const Offer& offer)
+    {
         if (offer.request.comm != nullptr && !offer.request.is_persistent)
             drop_reference(*offer.request.comm);
     }
 
+    template <typename Element>
     void put_ended(Element& element, const Request& request, const MPI_Status* told) const
     {
         if (HDT_LIKELY(m_call.succeeded())) {
@@ -173,7 +189,7 @@ class Offered {
             put_failed(element, request, error);
     }
 
-    static void put_pending(Element& element, const Offer& offer)
+    template <typename Element> static void put_pending(Element& element, const Offer& offer)
     {
         if (offer.handle != MPI_REQUEST_NULL && offer.is_known && !offer.has_ended && offer.request.is_active)
             element.child("<Pending rid='").number(offer.request.rid).text("'").end_child();
@@ -250,15 +266,16 @@ __attribute__((always_inline)) inline int complete(Function function, const Stat
     if (!call.is_plain() && (!call.is_recorded() || call.is_empty_poll([&] {
             return call.succeeded() && ended.is_nothing;
         }) || (call.is_summed() && call.sum(Figures())))) {
-        offered.finish(nullptr);
+        offered.finish();
         return rc;
     }
-    Element element(call.trace());
-    element.text("<").name(form.name);
-    put_attributes(element);
-    call.finish_describing(element, [&](Buffers& buffers) { offered.end_buffers(buffers); });
-    offered.finish(&element);
-    element.end(form.name);
+    call.write([&](auto& element) {
+        element.text("<").name(form.name);
+        put_attributes(element);
+        call.finish_describing(element, [&](Buffers& buffers) { offered.end_buffers(buffers); });
+        offered.finish(element);
+        element.end(form.name);
+    });
     return rc;
 }
 
@@ -270,7 +287,7 @@ extern "C" HDT_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status)
     return complete(
         Function::MPI_Wait, form, 1, request, status,
         [&](MPI_Status* used) { return real.MPI_Wait(request, used); }, [](bool) { return Ended{1}; },
-        [](Element&) {});
+        [](auto&) {});
 }
 HDT_WRAPS(MPI_Wait);
 
@@ -281,7 +298,7 @@ extern "C" HDT_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Sta
         Function::MPI_Waitall, form, count, requests, statuses,
         [&](MPI_Status* used) { return real.MPI_Waitall(count, requests, used); },
         [&](bool) { return Ended{count}; },
-        [&](Element& element) { element.text(" count='").number(count).text("'"); });
+        [&](auto& element) { element.add(" count='"_xml, count, "'"_xml); });
 }
 HDT_WRAPS(MPI_Waitall);
 
@@ -296,9 +313,7 @@ extern "C" HDT_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* in
             found = has_answered ? defined(*index) : -1;
             return Ended{found >= 0 ? 1 : 0, index};
         },
-        [&](Element& element) {
-            element.text(" count='").number(count).text("' index='").number(found).text("'");
-        });
+        [&](auto& element) { element.add(" count='"_xml, count, "' index='"_xml, found, "'"_xml); });
 }
 HDT_WRAPS(MPI_Waitany);
 
@@ -314,9 +329,7 @@ extern "C" HDT_EXPORT int MPI_Waitsome(int incount, MPI_Request requests[], int*
             found = has_answered ? defined(*outcount) : 0;
             return Ended{found, indices};
         },
-        [&](Element& element) {
-            element.text(" count='").number(incount).text("' outcount='").number(found).text("'");
-        });
+        [&](auto& element) { element.add(" count='"_xml, incount, "' outcount='"_xml, found, "'"_xml); });
 }
 HDT_WRAPS(MPI_Waitsome);
 
@@ -331,7 +344,7 @@ extern "C" HDT_EXPORT int MPI_Test(MPI_Request* request, int* flag, MPI_Status* 
             is_complete = has_answered && *flag;
             return Ended{is_complete, nullptr, !is_complete};
         },
-        [&](Element& element) { element.text(" flag='").number(is_complete).text("'"); });
+        [&](auto& element) { element.add(" flag='"_xml, is_complete, "'"_xml); });
 }
 HDT_WRAPS(MPI_Test);
 
@@ -346,9 +359,7 @@ extern "C" HDT_EXPORT int MPI_Testall(int count, MPI_Request requests[], int* fl
             is_complete = has_answered && *flag;
             return Ended{is_complete ? count : 0, nullptr, !is_complete};
         },
-        [&](Element& element) {
-            element.text(" count='").number(count).text("' flag='").number(is_complete).text("'");
-        });
+        [&](auto& element) { element.add(" count='"_xml, count, "' flag='"_xml, is_complete, "'"_xml); });
 }
 HDT_WRAPS(MPI_Testall);
 
@@ -365,14 +376,8 @@ extern "C" HDT_EXPORT int MPI_Testany(int count, MPI_Request requests[], int* in
             found = is_complete ? defined(*index) : -1;
             return Ended{found >= 0 ? 1 : 0, index, !is_complete};
         },
-        [&](Element& element) {
-            element.text(" count='")
-                .number(count)
-                .text("' flag='")
-                .number(is_complete)
-                .text("' index='")
-                .number(found)
-                .text("'");
+        [&](auto& element) {
+            element.add(" count='"_xml, count, "' flag='"_xml, is_complete, "' index='"_xml, found, "'"_xml);
         });
 }
 HDT_WRAPS(MPI_Testany);
@@ -389,8 +394,6 @@ extern "C" HDT_EXPORT int MPI_Testsome(int incount, MPI_Request requests[], int*
             found = has_answered ? defined(*outcount) : 0;
             return Ended{found, indices, found == 0};
         },
-        [&](Element& element) {
-            element.text(" count='").number(incount).text("' outcount='").number(found).text("'");
-        });
+        [&](auto& element) { element.add(" count='"_xml, incount, "' outcount='"_xml, found, "'"_xml); });
 }
 HDT_WRAPS(MPI_Testsome);

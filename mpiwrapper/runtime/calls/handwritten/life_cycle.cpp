@@ -50,15 +50,17 @@ int finish_init(Function function, const void* frame, int rc, const Moment& begi
     if (!keeps_states)
         return rc;
     thread->writer.enter();
-    Element element(thread->writer);
-    element.text("<").name(name);
-    put_attributes(element);
-    element.text(" wtime='").name(wtime < 0 ? "-" : "").seconds(wtime < 0 ? -wtime : wtime).text("'");
-    element.whole(thread->sites.find(frame));
-    element.times(begin.time, end);
-    if (settings.cpu_time)
-        element.written_by([cpu_time](char* out) { return put_cpu_time(put_text(out, " cpu='"), cpu_time); });
-    element.end(name);
+    write_element(thread->writer, [&](auto& element) {
+        element.text("<").name(name);
+        put_attributes(element);
+        element.text(" wtime='").name(wtime < 0 ? "-" : "").seconds(wtime < 0 ? -wtime : wtime).text("'");
+        element.site(thread->sites.find(frame));
+        element.times(begin.time, end);
+        if (settings.cpu_time)
+            element.written_by(
+                [cpu_time](char* out) { return put_cpu_time(put_text(out, " cpu='"), cpu_time); });
+        element.end(name);
+    });
     return rc;
 }
 
@@ -81,9 +83,10 @@ int begin_again(Function function, const void* frame, const StateForm& form, Ini
     call.begin(form);
     const int rc = call.end(init());
     if (call.is_to_be_written()) {
-        Element element(call.trace());
-        element.text("<").name(form.name);
-        call.finish_attributes(element).end(form.name);
+        call.write([&](auto& element) {
+            element.text("<").name(form.name);
+            call.finish_attributes(element).end(form.name);
+        });
     }
     return rc;
 }
@@ -132,9 +135,10 @@ int pass_level_on(int level, const char* name, const void* frame)
     });
     const int rc = call.end(real.MPI_Pcontrol(level, name));
     if (call.is_to_be_written()) {
-        Element element(call.trace());
-        element.text("<Pcontrol level='").number(level).text("'");
-        call.finish_attributes(element).end("Pcontrol");
+        call.write([&](auto& element) {
+            element.text("<Pcontrol level='").number(level).text("'");
+            call.finish_attributes(element).end("Pcontrol");
+        });
     }
     return rc;
 }
@@ -151,7 +155,7 @@ extern "C" HDT_EXPORT int MPI_Init(int* argc, char*** argv)
     const Moment begin;
     const int rc = real.MPI_Init(argc, argv);
     return finish_init(Function::MPI_Init, __builtin_frame_address(0), rc, begin, "Init",
-                       start_with_provided_level, [](Element&) {});
+                       start_with_provided_level, [](auto&) {});
 }
 HDT_WRAPS(MPI_Init);
 
@@ -166,7 +170,7 @@ extern "C" HDT_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required,
     const int rc = real.MPI_Init_thread(argc, argv, required, provided);
     return finish_init(
         Function::MPI_Init_thread, __builtin_frame_address(0), rc, begin, "Init_thread",
-        start_with_provided_level, [&](Element& element) {
+        start_with_provided_level, [&](auto& element) {
             element.text(" required='").number(required).text("' provided='").number(*provided).text("'");
         });
 }
@@ -180,7 +184,7 @@ extern "C" HDT_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhand
     const int rc = real.MPI_Session_init(info, errhandler, session);
     return finish_init(
         Function::MPI_Session_init, __builtin_frame_address(0), rc, begin, "Session_init",
-        [&] { start_from_session(*session); }, [](Element&) {});
+        [&] { start_from_session(*session); }, [](auto&) {});
 }
 HDT_WRAPS(MPI_Session_init);
 #endif
@@ -197,9 +201,10 @@ extern "C" HDT_EXPORT int MPI_Finalize()
     const int rc = call.end(real.MPI_Finalize());
     if (call.is_to_be_written()) {
         call.thread().counters.hurry();
-        Element element(call.trace());
-        element.text("<Finalize");
-        call.finish_attributes(element).end("Finalize");
+        call.write([&](auto& element) {
+            element.text("<Finalize");
+            call.finish_attributes(element).end("Finalize");
+        });
     }
     if (call.succeeded() && settings.for_check) {
         watch_calls_after_finalize();
@@ -231,9 +236,10 @@ extern "C" HDT_EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
             return figures;
         };
         if (call.is_to_be_written(get_figures)) {
-            Element element(call.trace());
-            element.text("<Abort cid='").number(cid).text("' errorcode='").number(errorcode).text("'");
-            call.finish_attributes(element).end("Abort");
+            call.write([&](auto& element) {
+                element.text("<Abort cid='").number(cid).text("' errorcode='").number(errorcode).text("'");
+                call.finish_attributes(element).end("Abort");
+            });
         }
     }
     stop();

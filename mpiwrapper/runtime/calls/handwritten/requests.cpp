@@ -97,13 +97,11 @@ extern "C" HDT_EXPORT int MPI_Start(MPI_Request* request)
         return figures;
     };
     if (call.is_to_be_written(get_figures)) {
-        Element element(call.trace());
-        element.text("<Start rid='")
-            .number(started.rid)
-            .text("' initRid='")
-            .number(started.init_rid)
-            .text("'");
-        call.finish_describing(element, [&](Buffers& buffers) { buffers.started(started); }).end("Start");
+        call.write([&](auto& element) {
+            element.text("<Start rid='").number(started.rid);
+            element.text("' initRid='").number(started.init_rid).text("'");
+            call.finish_describing(element, [&](Buffers& buffers) { buffers.started(started); }).end("Start");
+        });
     }
     return rc;
 }
@@ -144,26 +142,23 @@ extern "C" HDT_EXPORT int MPI_Startall(int count, MPI_Request requests[])
             call.sum(figures);
         return rc;
     }
-    Element element(call.trace());
-    element.text("<Startall count='").number(count).text("'");
-    call.finish_attributes(element);
-    for (int i = 0; i < started_count; ++i) {
-        const Request started = start_request(before[i], requests[i], &requests[i]);
-        if (!call.is_plain()) {
-            call.follow_started(started);
-            if (call.is_summed())
-                add_started(figures, Function::MPI_Startall, form.name, started);
+    call.write([&](auto& element) {
+        element.text("<Startall count='").number(count).text("'");
+        call.finish_attributes(element);
+        for (int i = 0; i < started_count; ++i) {
+            const Request started = start_request(before[i], requests[i], &requests[i]);
+            if (!call.is_plain()) {
+                call.follow_started(started);
+                if (call.is_summed())
+                    add_started(figures, Function::MPI_Startall, form.name, started);
+            }
+            element.child("<Start rid='").number(started.rid);
+            element.text("' initRid='").number(started.init_rid).text("'").end_child();
         }
-        element.child("<Start rid='")
-            .number(started.rid)
-            .text("' initRid='")
-            .number(started.init_rid)
-            .text("'")
-            .end_child();
-    }
-    if (!call.is_plain() && call.is_summed())
-        call.sum(figures);
-    element.end("Startall");
+        if (!call.is_plain() && call.is_summed())
+            call.sum(figures);
+        element.end("Startall");
+    });
     return rc;
 }
 HDT_WRAPS(MPI_Startall);
@@ -187,11 +182,12 @@ extern "C" HDT_EXPORT int MPI_Request_free(MPI_Request* request)
     if (!call.is_plain() && keeps_sums)
         forget_prepared(freed.is_persistent ? freed.init_rid : freed.rid);
     if (call.is_to_be_written()) {
-        Element element(call.trace());
-        element.text("<Request_free rid='")
-            .number(freed.is_persistent ? freed.init_rid : freed.rid)
-            .text("'");
-        call.finish_describing(element, [&](Buffers& buffers) { buffers.freed(freed); }).end("Request_free");
+        call.write([&](auto& element) {
+            element.text("<Request_free rid='").number(freed.is_persistent ? freed.init_rid : freed.rid);
+            element.text("'");
+            call.finish_describing(element, [&](Buffers& buffers) { buffers.freed(freed); })
+                .end("Request_free");
+        });
     }
     if (freed.comm != nullptr)
         drop_reference(*freed.comm);
@@ -215,9 +211,10 @@ extern "C" HDT_EXPORT int MPI_Cancel(MPI_Request* request)
     if (call.succeeded() && find_request(*request, request, &cancelled))
         mark_cancelled(*request, request);
     if (call.is_to_be_written()) {
-        Element element(call.trace());
-        element.text("<Cancel rid='").number(cancelled.rid).text("'");
-        call.finish_attributes(element).end("Cancel");
+        call.write([&](auto& element) {
+            element.text("<Cancel rid='").number(cancelled.rid).text("'");
+            call.finish_attributes(element).end("Cancel");
+        });
     }
     return rc;
 }

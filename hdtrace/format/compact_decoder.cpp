@@ -1,0 +1,132 @@
+#include "hdtrace/format/compact_decoder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "hdtrace/block_head.h"
+#include "hdtrace/compact_form.h"
+
+namespace hdtrace::detail {
+
+namespace {
+
+constexpr std::size_t text_at_once = 64 * 1024;
+constexpr std::size_t records_at_once = 64 * 1024;
+constexpr std::size_t lead_size = sizeof compact_unit_lead;
+constexpr std::size_t size_size = 8;
+
+bool begins_with(std::string_view bytes, const unsigned char (&lead)[lead_size])
+{
+    return bytes.size() >= lead_size && std::memcmp(bytes.data(), lead, lead_size) == 0;
+}
+
+} // namespace
+
+void CompactDecoder::restart()
+{
+    m_compact.restart();
+    m_head.clear();
+    m_body_left = 0;
+    m_is_in_body = m_is_damaged = false;
+    m_records.clear();
+    m_text.clear();
+    m_record = m_handed_out = 0;
+}
+
+Decoder::Progress CompactDecoder::decode(std::string_view from, char* to, std::size_t size)
+{
+    Progress progress;
+    std::string_view left = from;
+    while (progress.written < size) {
+        const std::size_t count = std::min(size - progress.written, m_text.size() - m_handed_out);
+        std::memcpy(to + progress.written, m_text.data() + m_handed_out, count);
+        m_handed_out += count;
+        progress.written += count;
+        if (m_handed_out == m_text.size() && !make_text() && !take_more(left))
+            break;
+    }
+    progress.read = from.size() - left.size();
+    progress.is_damaged = m_is_damaged && m_handed_out == m_text.size();
+    return progress;
+}
+
+bool CompactDecoder::make_text()
+{
+    m_text.clear();
+    m_handed_out = 0;
+    if (m_is_damaged)
+        return false;
+    m_record += m_compact.decode(std::string_view(m_records).substr(m_record), m_text, text_at_once);
+    m_is_damaged = m_compact.is_damaged();
+    return !m_text.empty();
+}
+
+// False if there is nothing to take.
+bool CompactDecoder::take_more(std::string_view& from)
+{
+    if (m_is_damaged)
+        return false;
+    return m_is_in_body ? take_body(from) : take_head(from);
+}
+
+bool CompactDecoder::take_head(std::string_view& from)
+{
+    const auto fill = [&](std::size_t size) {
+        const std::size_t count = std::min(size - std::min(size, m_head.size()), from.size());
+        m_head += from.substr(0, count);
+        from.remove_prefix(count);
+        return m_head.size() >= size;
+    };
+    if (!fill(lead_size))
+        return false;
+    const bool is_block = begins_with(m_head, compact_block_lead);
+    if (!is_block && !begins_with(m_head, compact_unit_lead)) {
+        m_is_damaged = true;
+        return false;
+    }
+    const std::size_t head_size = lead_size + (is_block ? block_head_size : size_size);
+    if (!fill(head_size + 1))
+        return false;
+    BlockHead head = {};
+    if (is_block)
+        m_is_damaged = !get_block_head(m_head.data() + lead_size, head);
+    else
+        head.compressed_size = get_little_endian(m_head.data() + lead_size);
+    m_is_compressed = m_head[head_size] == static_cast<char>(CompactBody::zstd);
+    m_is_damaged =
+        m_is_damaged || head.compressed_size == 0 || m_head[head_size] > static_cast<char>(CompactBody::zstd);
+    m_body_left = head.compressed_size - 1;
+    m_is_in_body = true;
+    m_head.clear();
+    m_compact.begin_unit();
+    m_zstd->restart();
+    return !m_is_damaged;
+}
+
+bool CompactDecoder::take_body(std::string_view& from)
+{
+    m_records.erase(0, m_record);
+    m_record = 0;
+    const std::string_view part = from.substr(0, std::min<std::uint64_t>(m_body_left, records_at_once));
+    const std::size_t size = m_records.size();
+    Progress progress = {part.size(), part.size(), false};
+    if (m_is_compressed) {
+        m_records.resize(size + records_at_once);
+        progress = m_zstd->decode(part, m_records.data() + size, records_at_once);
+        m_records.resize(size + progress.written);
+    } else {
+        m_records += part;
+    }
+    from.remove_prefix(progress.read);
+    m_body_left -= progress.read;
+    m_is_damaged = progress.is_damaged;
+    if (progress.read > 0 || progress.written > 0)
+        return !m_is_damaged;
+    if (m_body_left > 0 || m_is_damaged)
+        return false;
+    m_is_in_body = false;
+    m_is_damaged = !m_records.empty() || !m_compact.is_complete();
+    return !m_is_damaged;
+}
+
+} // namespace hdtrace::detail

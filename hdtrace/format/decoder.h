@@ -1,0 +1,24 @@
+// decoder.h - how compressed bytes become text.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace hdtrace::detail {
+
+/// Turns compressed bytes into text.
+class Decoder {
+  public:
+    struct Progress {
+        std::size_t read = 0;
+        std::size_t written = 0;
+        bool is_damaged = false;
+    };
+
+    virtual ~Decoder() = default;
+    /// From the beginning of a frame, a member or a unit on.
+    virtual void restart() = 0;
+    virtual Progress decode(std::string_view from, char* to, std::size_t size) = 0;
+};
+
+} // namespace hdtrace::detail

@@ -1,0 +1,362 @@
+#include "hdtrace/writer/compact_lines.h"
+
+#include "hdtrace/writer/output_file.h"
+
+#include <new>
+#include <stdlib.h>
+#include <string.h>
+
+namespace hdtrace {
+
+namespace {
+
+using Form = CompactLines::Form;
+
+constexpr int least_digits = 6;
+constexpr const char* times_parts[] = {" time='\3"
+                                       "6' end='\4"
+                                       "6'",
+                                       " time='\3"
+                                       "7' end='\4"
+                                       "7'",
+                                       " time='\3"
+                                       "8' end='\4"
+                                       "8'",
+                                       " time='\3"
+                                       "9' end='\4"
+                                       "9'"};
+constexpr const char* time_parts[] = {" time='\5"
+                                      "6'",
+                                      " time='\5"
+                                      "7'",
+                                      " time='\5"
+                                      "8'",
+                                      " time='\5"
+                                      "9'"};
+static_assert(compact_mark::begin == '\3' && compact_mark::end == '\4' && compact_mark::time == '\5');
+
+constexpr int64_t nanoseconds_in_second = 1'000'000'000;
+
+constexpr uint64_t powers_of_ten[] = {1,
+                                      10,
+                                      100,
+                                      1'000,
+                                      10'000,
+                                      100'000,
+                                      1'000'000,
+                                      10'000'000,
+                                      100'000'000,
+                                      1'000'000'000,
+                                      10'000'000'000,
+                                      100'000'000'000,
+                                      1'000'000'000'000,
+                                      10'000'000'000'000,
+                                      100'000'000'000'000,
+                                      1'000'000'000'000'000,
+                                      10'000'000'000'000'000,
+                                      100'000'000'000'000'000,
+                                      1'000'000'000'000'000'000,
+                                      10'000'000'000'000'000'000u};
+
+constexpr size_t most_digits_in_span = 18;
+
+size_t size_of_number(int64_t value)
+{
+    const uint64_t size = value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+    // 1233 / 4096 is a little more than the logarithm of 2 to the base 10.
+    const unsigned bits = 64 - static_cast<unsigned>(__builtin_clzll(size | 1));
+    const unsigned about = bits * 1233 >> 12;
+    return about + (size >= powers_of_ten[about]) + (value < 0) + (size == 0);
+}
+
+size_t size_of_value(int64_t value, bool is_seconds)
+{
+    constexpr size_t behind_second = 1 + 9;
+    return is_seconds ? size_of_number(value / nanoseconds_in_second) + behind_second : size_of_number(value);
+}
+
+// Most of them have two bytes.
+inline char* put_time_difference(char* out, uint64_t difference)
+{
+    if (__builtin_expect(difference - 0x80 >= 0x4000 - 0x80, false))
+        return put_compact_number(out, difference);
+    const auto bytes = static_cast<uint16_t>((difference & 0x7f) | 0x80 | (difference >> 7 << 8));
+    memcpy(out, &bytes, sizeof bytes);
+    return out + sizeof bytes;
+}
+
+// A number of a fixed size, for one that is only known later.
+constexpr size_t size_bytes = 5;
+
+void put_size(char* out, size_t size)
+{
+    for (size_t i = 0; i + 1 < size_bytes; ++i, size >>= 7)
+        out[i] = static_cast<char>(size | 0x80);
+    out[size_bytes - 1] = static_cast<char>(size & 0x7f);
+}
+
+} // namespace
+
+CompactLines::CompactLines()
+{
+    m_none.recent = m_lost.recent = &m_none;
+    for (Form*& start : m_starts)
+        start = &m_none;
+}
+
+CompactLines::~CompactLines()
+{
+    while (m_made != nullptr) {
+        Form* const before = m_made->made_before;
+        free(m_made->values);
+        free(m_made);
+        m_made = before;
+    }
+}
+
+void CompactLines::open(int64_t base, int digits)
+{
+    m_base = base;
+    m_digits = digits;
+    m_times_part = times_parts[digits - least_digits];
+    m_time_part = time_parts[digits - least_digits];
+    m_unit = 1;
+    for (int i = digits; i < 9; ++i)
+        m_unit *= 10;
+}
+
+Form* CompactLines::find_start(const char* part)
+{
+    Form* const found = find_or_make(&m_none, part);
+    if (!is_lost(found))
+        m_starts[place_of(part)] = found;
+    return found;
+}
+
+Form* CompactLines::find_longer(Form* form, const char* part)
+{
+    if (is_lost(form))
+        return form;
+    Form* const found = find_or_make(form, part);
+    if (!is_lost(found))
+        form->recent = found;
+    return found;
+}
+
+Form* CompactLines::find_or_make(Form* shorter, const char* part)
+{
+    for (Form* form = shorter->first_longer; form != nullptr; form = form->sibling) {
+        if (form->part == part)
+            return form;
+    }
+    void* const memory = malloc(sizeof(Form));
+    if (memory == nullptr)
+        return &m_lost;
+    Form* const made = new (memory) Form{};
+    made->part = part;
+    made->recent = &m_none;
+    made->shorter = shorter;
+    made->sibling = shorter->first_longer;
+    made->made_before = m_made;
+    shorter->first_longer = m_made = made;
+    return made;
+}
+
+// What its parts have in them.
+void CompactLines::measure(Form& form) const
+{
+    form.value_count = form.time_count = 0;
+    form.text_size = 0;
+    form.seconds = 0;
+    // From the last part to the first: values come before those that are known.
+    for (const Form* at = &form; at != &m_none; at = at->shorter) {
+        int values = 0;
+        uint64_t seconds = 0;
+        for (const char* text = at->part; *text != '\0'; ++text) {
+            switch (*text) {
+            case compact_mark::number:
+                ++values;
+                break;
+            case compact_mark::seconds:
+                seconds |= uint64_t{1} << values++;
+                break;
+            case compact_mark::begin:
+            case compact_mark::end:
+            case compact_mark::time:
+                ++form.time_count;
+                ++text; // the digit
+                break;
+            default:
+                ++form.text_size;
+            }
+        }
+        form.seconds = form.seconds << values | seconds;
+        form.value_count = static_cast<uint8_t>(form.value_count + values);
+    }
+}
+
+bool CompactLines::make_values(Form& form) const
+{
+    measure(form);
+    if (form.values == nullptr && form.value_count > 0)
+        form.values = static_cast<Value*>(malloc(form.value_count * sizeof(Value)));
+    if (form.values == nullptr && form.value_count > 0)
+        return false;
+    for (int i = 0; i < form.value_count; ++i) {
+        form.values[i] = {};
+        form.text_size += static_cast<uint32_t>(size_of_value(0, (form.seconds >> i & 1) != 0));
+    }
+    return true;
+}
+
+size_t CompactLines::room_for_number(Form* form)
+{
+    if (!make_values(*form))
+        return 0;
+    size_t size = 1 + most_compact_number;
+    for (const Form* at = form; at != &m_none; at = at->shorter)
+        size += strlen(at->part);
+    return size;
+}
+
+char* CompactLines::give_number(char* out, Form* form)
+{
+    size_t size = 0;
+    for (const Form* at = form; at != &m_none; at = at->shorter)
+        size += strlen(at->part);
+    out = put_compact_number(put_compact_number(out, compact_code::form), size);
+    char* part_end = out + size;
+    for (const Form* at = form; at != &m_none; at = at->shorter) {
+        const size_t part_size = strlen(at->part);
+        part_end -= part_size;
+        memcpy(part_end, at->part, part_size);
+    }
+    form->era = m_era;
+    form->number = m_form_count++;
+    return out + size;
+}
+
+int64_t CompactLines::time_since_base(int64_t time) const
+{
+    const int64_t since = time > m_base ? time - m_base : 0;
+    return m_unit == 1 ? since : since / m_unit;
+}
+
+size_t CompactLines::size_of_time(int64_t time)
+{
+    if (time >= m_span_end || time < m_span_begin)
+        find_span(time);
+    return m_size_in_span;
+}
+
+// In which the second has as many digits.
+void CompactLines::find_span(int64_t time)
+{
+    const int64_t second = nanoseconds_in_second / m_unit;
+    m_span_begin = 0;
+    m_span_end = 10 * second;
+    size_t digits = 1;
+    for (; time >= m_span_end && m_span_end <= INT64_MAX / 10; ++digits) {
+        m_span_begin = m_span_end;
+        m_span_end *= 10;
+    }
+    m_size_in_span = digits + 1 + static_cast<size_t>(m_digits);
+}
+
+// Where a line differs from the last one of its form, as bits.
+static inline uint64_t find_changes(const int64_t* values, const CompactLines::Value* known, int count)
+{
+    uint64_t changed = 0;
+#pragma GCC unroll 4
+    for (int i = 0; i < count; ++i) {
+        if (__builtin_expect(values[i] != known[i].last, false))
+            changed |= uint64_t{1} << i;
+    }
+    return changed;
+}
+
+char* CompactLines::put_changes(char* out, Form& form, uint64_t changed)
+{
+    out = put_compact_number(out, changed);
+    for (; changed != 0; changed &= changed - 1) {
+        const int i = __builtin_ctzll(changed);
+        Value& known = form.values[i];
+        const uint64_t value = static_cast<uint64_t>(m_values[i]), last = static_cast<uint64_t>(known.last);
+        out = put_compact_number(out, to_unsigned(static_cast<int64_t>(value - last)));
+        if (__builtin_expect(value - known.span_begin >= known.span_size, false))
+            change_size(form, i, m_values[i]);
+        known.last = m_values[i];
+    }
+    return out;
+}
+
+// Of the text, for the value is not in the span of the last one.
+void CompactLines::change_size(Form& form, int value, int64_t now)
+{
+    Value& known = form.values[value];
+    const bool is_seconds = (form.seconds >> value & 1) != 0;
+    form.text_size += static_cast<uint32_t>(size_of_value(now, is_seconds)) -
+                      static_cast<uint32_t>(size_of_value(known.last, is_seconds));
+    known.span_begin = 0;
+    known.span_size = 0; // not known
+    const size_t digits = size_of_number(now);
+    if (now < 0 || is_seconds || digits > most_digits_in_span)
+        return;
+    known.span_begin = digits > 1 ? powers_of_ten[digits - 1] : 0;
+    known.span_size = powers_of_ten[digits] - known.span_begin;
+}
+
+char* CompactLines::put_line(char* out, Form* form, int64_t begin, int64_t end)
+{
+    const uint64_t changed = find_changes(m_values, form->values, form->value_count);
+    const uint64_t code = compact_code::first_line + 2 * uint64_t{form->number};
+    if (changed == 0)
+        out = put_compact_number(out, code);
+    else
+        out = put_changes(put_compact_number(out, code + 1), *form, changed);
+    m_text_size += form->text_size;
+    const int64_t begun = begin - m_base, ended = end - m_base;
+    // As it is nearly always.
+    if (form->time_count == 2 && m_unit == 1 && begun >= m_span_begin && ended < m_span_end) {
+        out = put_time_difference(out, to_unsigned(begun - m_last_time));
+        out = put_time_difference(out, static_cast<uint64_t>(ended) - static_cast<uint64_t>(begun));
+        m_text_size += 2 * m_size_in_span;
+        m_last_time = ended;
+        return out;
+    }
+    return form->time_count == 0 ? out
+                                 : put_times(out, form->time_count == 2 ? begin : end, end, form->time_count);
+}
+
+char* CompactLines::put_times(char* out, int64_t begin, int64_t end, int count)
+{
+    const int64_t begun = time_since_base(begin), ended = time_since_base(end);
+    out = put_compact_number(out, to_unsigned(begun - m_last_time));
+    m_text_size += size_of_time(begun);
+    if (count == 2) {
+        out = put_compact_number(out, static_cast<uint64_t>(ended) - static_cast<uint64_t>(begun));
+        m_text_size += size_of_time(ended);
+    }
+    m_last_time = ended;
+    return out;
+}
+
+char* CompactLines::begin_text(char* out)
+{
+    *out++ = static_cast<char>(compact_code::text);
+    return out + size_bytes;
+}
+
+char* CompactLines::end_text(char* begin, char* end)
+{
+    put_size(begin - size_bytes, static_cast<size_t>(end - begin));
+    return end;
+}
+
+char* CompactLines::put_depth(char* out, int depth, size_t tags)
+{
+    m_text_size += tags;
+    return put_compact_number(put_compact_number(out, compact_code::depth), static_cast<uint64_t>(depth));
+}
+
+} // namespace hdtrace
