@@ -10,13 +10,13 @@ from pathlib import Path
 import hdtrace
 import pytest
 from support.calls import ThreadTrace, show
-from support.runs import LAUNCHER, MERGER, SETTINGS, SOURCE, TIMEOUT, program
+from support.runs import BUILD, LAUNCHER, MERGER, SETTINGS, SOURCE, TIMEOUT, program
 
 # The settings and what the names of traces end with.
 FORMS = {
-    "none": ({"HDTRACE_COMPRESS": "none"}, ".trc"),
-    "gzip": ({"HDTRACE_COMPRESS": "gzip"}, ".trc.gz"),
-    "zstd": ({"HDTRACE_COMPRESS": "zstd"}, ".trc.zst"),
+    "none": ({"HDTRACE_FORM": "xml", "HDTRACE_COMPRESS": "none"}, ".trc"),
+    "gzip": ({"HDTRACE_FORM": "xml", "HDTRACE_COMPRESS": "gzip"}, ".trc.gz"),
+    "zstd": ({"HDTRACE_FORM": "xml", "HDTRACE_COMPRESS": "zstd"}, ".trc.zst"),
     "compact": ({"HDTRACE_FORM": "compact"}, ".trc.compact"),
     "compact-zstd": ({"HDTRACE_FORM": "compact", "HDTRACE_COMPRESS": "zstd"}, ".trc.compact"),
 }
@@ -173,3 +173,24 @@ def test_records_are_compressed_with_zstd_only(tmp_path):
 def test_an_empty_value_counts_as_none(tmp_path):
     traced = Traced(tmp_path, "none", "many_calls", 0, 1, HDTRACE_COMPRESS="")
     assert traced.result.stderr == "" and len(traced.paths) == 1
+
+
+@pytest.mark.parametrize("method", ["compact", "compact-zstd"])
+def test_records_become_text(run, method, tmp_path):
+    traced = run(method, "many_calls", 0, ROUNDS, ranks=2)
+    folder = shutil.copytree(traced.folder, tmp_path / "trace")
+    for action, endings in ("compress", {traced.suffix}), ("uncompress", {".trc"}):
+        subprocess.run([BUILD / "bin/hdtrace", action, folder], check=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT)
+        assert {path.name[path.name.index(".trc"):] for path in folder.glob("*.trc*")} == endings
+    for path, before in zip(sorted(folder.glob("*.trc")), traced.paths, strict=True):
+        subprocess.run(["xmllint", "--noout", path], check=True)
+        assert list(map(show, hdtrace.read_trace(path))) == list(map(show, hdtrace.read_trace(before)))
+
+
+@pytest.mark.parametrize("method", ["compact", "compact-zstd"])
+def test_records_go_where_the_project_goes(run, method, tmp_path):
+    folder = shutil.copytree(run(method, "many_calls", 0, ROUNDS, ranks=2).folder, tmp_path / "trace")
+    moved = tmp_path / "moved"
+    for arguments in ("mv", folder, moved), ("rm", moved):
+        subprocess.run([BUILD / "bin/hdtrace", *arguments], check=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT)
+    assert not list(tmp_path.rglob("*.trc*"))

@@ -15,7 +15,7 @@ _INFO_KEY = re.compile(rf"(\w+)=({_INFO_VALUE})")
 
 def info_of(trace):
     """The .info of the process that wrote a trace."""
-    return trace.with_name(re.sub(r"_\d+\.trc$", "_0.info", trace.name))
+    return trace.with_name(re.sub(r"_\d+\.trc(\.compact)?$", "_0.info", trace.name))
 
 
 def check_files(traces):

@@ -28,7 +28,7 @@ WRAPPER = LIBRARIES and LIBRARIES / "libHDTraceMPIWrapper.so"
 SETTINGS = json.loads((BUILD / "tests/mpi/settings.json").read_text())
 TIMEOUT = 120
 
-_TRACE_NAME = re.compile(r"_(\d+)_(\d+)\.trc$")
+_TRACE_NAME = re.compile(r"_(\d+)_(\d+)\.trc(\.compact)?$")
 
 
 def ranks(*numbers):
@@ -178,7 +178,7 @@ def run_with_tracer(name, ranks, directory, env=None, args=(), mpirun=(), comple
     if complete:
         assert (run.returncode, run.stderr) == (0, ""), f"exit code {run.returncode}\n{run.stdout}\n{run.stderr}"
     _wait_for_ends(trace_directory)
-    run.paths = tuple(sorted(path for path in trace_directory.glob("*.trc") if complete or info_of(path).stat().st_size > 0))
+    run.paths = tuple(sorted(path for path in trace_directory.glob("*.trc*") if complete or info_of(path).stat().st_size > 0))
     run.merger_warns = merger_warns
     run.leaves_out = leaves_out
     check_files(run.paths)
@@ -194,7 +194,7 @@ def read_traces(paths, ranks):
     """Traces by rank and thread."""
     threads = {}
     for path in paths:
-        rank, thread = map(int, _TRACE_NAME.search(path.name).groups())
+        rank, thread = map(int, _TRACE_NAME.search(path.name).groups()[:2])
         threads[rank, thread] = ThreadTrace(hdtrace.read_trace(path), rank, thread, path.name, ranks)
     return threads
 

@@ -19,4 +19,10 @@ inline std::string text_of_compact(const std::string& path)
     return text;
 }
 
+/// What any trace of the tests holds.
+inline std::string text_of(const Trace& trace)
+{
+    return trace.writer.is_compact() ? text_of_compact(trace.path() + ".compact") : trace.content();
+}
+
 } // namespace hdtrace::test

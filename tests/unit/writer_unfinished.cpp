@@ -1,10 +1,6 @@
 // States that have not ended when the trace is saved or closed.
 #include "writer_support.h"
 
-#include <atomic>
-#include <set>
-#include <thread>
-
 namespace hdtrace::test {
 namespace {
 
@@ -147,39 +143,6 @@ TEST(Unfinished, AShorterEndLeavesNothingOfALongerOne)
     trace.end("B", 0, 1);
     trace.end("A", 0, 1);
     EXPECT_EQ(trace.lines(), "<Nested>" + state_line("B") + "</Nested>" + state_line("A") + "\n");
-}
-
-// Every state begins at a moment of its own: so one that is missing, or there twice, is seen.
-void expect_all_moments(const std::string& content)
-{
-    static const std::regex state("<A time='0\\.([0-9]{9})'");
-    std::set<int> moments;
-    for (std::sregex_iterator at(content.begin(), content.end(), state), end; at != end; ++at)
-        EXPECT_TRUE(moments.insert(std::stoi((*at)[1])).second) << "twice: " << at->str();
-    EXPECT_EQ(moments.empty() ? 0 : *moments.rbegin() + 1, static_cast<int>(moments.size()));
-}
-
-TEST(Unfinished, BelongsTogetherWhileAnotherThreadRecords)
-{
-    constexpr int rounds = 50, moments = 1'000; // less than a buffer
-    for (int round = 0; round < rounds; ++round) {
-        Trace trace;
-        std::atomic<bool> is_ready = false;
-        std::thread recorder([&] {
-            is_ready = true;
-            for (int moment = 0; moment < moments; ++moment) {
-                begin(trace, "A", moment);
-                trace.end("A", moment, moment);
-            }
-        });
-        while (!is_ready) {
-        }
-        for (int save = 0; save < 3; ++save) {
-            trace.writer.save();
-            expect_all_moments(trace.content());
-        }
-        recorder.join();
-    }
 }
 
 } // namespace
