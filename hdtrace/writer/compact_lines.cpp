@@ -97,6 +97,12 @@ void put_size(char* out, size_t size)
 
 } // namespace
 
+struct CompactLines::Chunk {
+    Chunk* before;
+    size_t used;
+    alignas(8) char memory[32 * 1024 - 16];
+};
+
 CompactLines::CompactLines()
 {
     m_none.recent = m_lost.recent = &m_none;
@@ -106,15 +112,14 @@ CompactLines::CompactLines()
 
 CompactLines::~CompactLines()
 {
-    while (m_made != nullptr) {
-        Form* const before = m_made->made_before;
-        free(m_made->values);
-        free(m_made);
-        m_made = before;
+    while (m_chunk != nullptr) {
+        Chunk* const before = m_chunk->before;
+        free(m_chunk);
+        m_chunk = before;
     }
 }
 
-void CompactLines::open(int64_t base, int digits)
+bool CompactLines::open(int64_t base, int digits)
 {
     m_base = base;
     m_digits = digits;
@@ -123,6 +128,23 @@ void CompactLines::open(int64_t base, int digits)
     m_unit = 1;
     for (int i = digits; i < 9; ++i)
         m_unit *= 10;
+    return take_memory(0) != nullptr;
+}
+
+// Aligned for forms and values; null if memory is short. It is given back with all else.
+void* CompactLines::take_memory(size_t size)
+{
+    if (m_chunk == nullptr || sizeof m_chunk->memory - m_chunk->used < size) {
+        auto* const made = static_cast<Chunk*>(malloc(sizeof(Chunk)));
+        if (made == nullptr)
+            return nullptr;
+        made->before = m_chunk;
+        made->used = 0;
+        m_chunk = made;
+    }
+    void* const taken = m_chunk->memory + m_chunk->used;
+    m_chunk->used += size;
+    return taken;
 }
 
 Form* CompactLines::find_start(const char* part)
@@ -149,7 +171,7 @@ Form* CompactLines::find_or_make(Form* shorter, const char* part)
         if (form->part == part)
             return form;
     }
-    void* const memory = malloc(sizeof(Form));
+    void* const memory = take_memory(sizeof(Form));
     if (memory == nullptr)
         return &m_lost;
     Form* const made = new (memory) Form{};
@@ -157,8 +179,7 @@ Form* CompactLines::find_or_make(Form* shorter, const char* part)
     made->recent = &m_none;
     made->shorter = shorter;
     made->sibling = shorter->first_longer;
-    made->made_before = m_made;
-    shorter->first_longer = m_made = made;
+    shorter->first_longer = made;
     return made;
 }
 
@@ -195,11 +216,11 @@ void CompactLines::measure(Form& form) const
     }
 }
 
-bool CompactLines::make_values(Form& form) const
+bool CompactLines::make_values(Form& form)
 {
     measure(form);
     if (form.values == nullptr && form.value_count > 0)
-        form.values = static_cast<Value*>(malloc(form.value_count * sizeof(Value)));
+        form.values = static_cast<Value*>(take_memory(form.value_count * sizeof(Value)));
     if (form.values == nullptr && form.value_count > 0)
         return false;
     for (int i = 0; i < form.value_count; ++i) {

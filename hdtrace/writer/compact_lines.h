@@ -39,8 +39,7 @@ class CompactLines {
         Form* shorter;    ///< without the last part
         Form* first_longer;
         Form* sibling; ///< the next with the same `shorter`
-        Form* made_before;
-        uint64_t era; ///< in which it got its number; 0: never
+        uint64_t era;  ///< in which it got its number; 0: never
         uint32_t number;
         uint32_t text_size; ///< of all parts, but for the times, with the last values
         uint64_t seconds;   ///< which values are, as bits
@@ -54,8 +53,9 @@ class CompactLines {
     CompactLines& operator=(const CompactLines&) = delete;
     ~CompactLines();
 
-    /// Times count from @p base, in nanoseconds since the epoch, and have @p digits behind the point.
-    void open(int64_t base, int digits);
+    /// Times count from @p base, in nanoseconds since the epoch, and have @p digits behind the point. False
+    /// if memory is short. What is had here is enough for what programs do: so their calls need none.
+    bool open(int64_t base, int digits);
     bool is_open() const { return m_unit != 0; }
 
     // ---- the parts of an element ----
@@ -148,8 +148,9 @@ class CompactLines {
     Form* find_start(const char* part);
     Form* find_longer(Form* form, const char* part);
     Form* find_or_make(Form* shorter, const char* part);
+    void* take_memory(size_t size);
     void measure(Form& form) const;
-    bool make_values(Form& form) const;
+    bool make_values(Form& form);
     int64_t time_since_base(int64_t time) const;
     size_t size_of_time(int64_t time);
     void find_span(int64_t time);
@@ -177,8 +178,9 @@ class CompactLines {
     const char* m_time_part = nullptr;
     int64_t m_values[most_compact_values];
     Form* m_starts[start_count];
-    Form* m_made = nullptr; // the last one
-    Form m_none = {};       // no part
+    struct Chunk;
+    Chunk* m_chunk = nullptr; // of memory for forms, the last one
+    Form m_none = {};         // no part
     Form m_lost = {};
 };
 

@@ -59,8 +59,8 @@ int TraceWriter::open(const char* path, const char* root_attributes, int64_t bas
     m_line_end_is_slow = settings.force_flush;
     if (const int error = m_file.choose(path, settings.form.compression))
         return m_error = error;
-    if (m_file.is_compact())
-        m_compact.open(base * nanoseconds_per_second, settings.form.time_digits);
+    if (m_file.is_compact() && !m_compact.open(base * nanoseconds_per_second, settings.form.time_digits))
+        return m_error = ENOMEM;
     m_capacity = capacity_for(settings.buffer_size);
     if (!reallocate(m_capacity))
         return m_error = ENOMEM;
@@ -74,7 +74,7 @@ size_t TraceWriter::capacity_for(size_t buffer_size) const
     const size_t size = wanted < smallest_buffer  ? smallest_buffer
                         : wanted > largest_buffer ? largest_buffer
                                                   : wanted;
-    return size + 2 * element_room;
+    return size + (is_compact() ? compact_line_room : 2 * element_room);
 }
 
 int TraceWriter::write_head(const char* root_attributes, int64_t base)
@@ -145,7 +145,7 @@ char* TraceWriter::begin_element_slowly()
 char* TraceWriter::begin_compact_element_slowly()
 {
     char* cursor = m_buffer.cursor();
-    if (m_buffer.room() < element_room)
+    if (m_buffer.room() < (m_buffer.has_whole_lines_only() ? compact_line_room : element_room))
         cursor = make_room(cursor, element_room);
     const int opened = open_nested_blocks();
     const bool is_closed = close_nested_block();

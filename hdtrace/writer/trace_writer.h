@@ -139,6 +139,10 @@ class TraceWriter {
     };
 
     // ---- building lines ----
+    // A buffer of records can only be written between two lines: so much is there when one begins, and more
+    // is had for it only if it is very long.
+    static constexpr size_t compact_line_room = 4 * element_room;
+
     char* begin_element()
     {
         if (m_depth == 1 && m_nested_blocks == 0 && m_buffer.room() >= element_room)
@@ -153,7 +157,7 @@ class TraceWriter {
     }
     char* begin_compact_element()
     {
-        if (m_depth == 1 && m_nested_blocks == 0 && m_buffer.room() >= element_room)
+        if (m_depth == 1 && m_nested_blocks == 0 && m_buffer.room() >= compact_line_room)
             return m_buffer.cursor();
         return begin_compact_element_slowly();
     }

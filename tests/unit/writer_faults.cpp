@@ -1,5 +1,6 @@
 // The .trc file, while the system fails: nothing is half-written, everything lost is counted, the program
 // goes on.
+#include "compact_support.h"
 #include "writer_fault_hooks.h"
 #include "writer_support.h"
 
@@ -442,21 +443,26 @@ TEST_F(Faults, ErrnoOfTheProgramStaysAsItIs)
 
 TEST_F(Faults, RecordingAsksForNoMemory)
 {
-    const TemporaryDirectory directory;
-    InfoWriter info;
-    ASSERT_EQ(info.open(directory.file("i").c_str()), 0);
-    Trace trace(settings(), &info);
-    largest_allocation = 0;
-    for (int i = 0; i < 10'000; ++i) {
-        trace.begin();
-        trace.state("A");
-        trace.end("A", i, i + 1);
-        EXPECT_EQ(info.write("Line\n", 5), 0);
+    for (const Compression form : {Compression::none, Compression::compact}) {
+        const TemporaryDirectory directory;
+        InfoWriter info;
+        ASSERT_EQ(info.open(directory.file("i").c_str()), 0);
+        TraceSettings in_form = settings();
+        in_form.form.compression = form;
+        Trace trace(in_form, &info);
+        largest_allocation = 0;
+        for (int i = 0; i < 10'000; ++i) {
+            trace.begin();
+            trace.state("A");
+            trace.end("A", i, i + 1);
+            EXPECT_EQ(info.write("Line\n", 5), 0);
+        }
+        EXPECT_EQ(trace.writer.close(), 0);
+        EXPECT_EQ(info.close(), 0);
+        EXPECT_EQ(trace.writer.states(), 20'000);
+        EXPECT_EQ(trace.writer.dropped_states(), 0);
+        largest_allocation = SIZE_MAX;
     }
-    EXPECT_EQ(trace.writer.close(), 0);
-    EXPECT_EQ(info.close(), 0);
-    EXPECT_EQ(trace.writer.states(), 20'000);
-    EXPECT_EQ(trace.writer.dropped_states(), 0);
 }
 
 TEST_F(Faults, WithoutMemoryOpenFails)
@@ -465,6 +471,29 @@ TEST_F(Faults, WithoutMemoryOpenFails)
     largest_allocation = 0;
     TraceWriter writer;
     EXPECT_EQ(writer.open(directory.file("t").c_str(), "", 0, settings(), nullptr), ENOMEM);
+}
+
+// The lines before it are in the file, and those behind it can be read without it.
+TEST_F(Faults, RecordsOfALineWithoutMemoryAreDroppedAsAWhole)
+{
+    TraceSettings compact = settings();
+    compact.form.compression = Compression::compact;
+    Trace trace(compact);
+    trace.state("A");
+    largest_allocation = 100'000;
+    trace.long_state(1'000'000);
+    trace.state("A");
+    trace.begin();
+    for (int i = 0; i < 50'000; ++i)
+        trace.state("Inner", i, i + 1'000);
+    trace.end("Outer", 0, 1);
+    trace.state("B");
+    EXPECT_EQ(trace.writer.close(), 0);
+    EXPECT_EQ(text_of(trace),
+              head + state_line("A") + "\n" + state_line("A") + "\n" + state_line("B") + "\n" + footer);
+    EXPECT_EQ(states_in_file(trace.writer), 3);
+    EXPECT_EQ(trace.writer.dropped_states(), 1 + 50'001);
+    EXPECT_EQ(report.calls, 0);
 }
 
 TEST_F(Faults, ALineWithoutMemoryIsDroppedAsAWhole)
