@@ -20,6 +20,16 @@ std::uint64_t& Account::count(Counts& counts, std::string_view name)
     return found == counts.end() ? counts[std::string(name)] : found->second;
 }
 
+void Account::add(const Account& others)
+{
+    m_exact += others.m_exact;
+    for (const auto& [how, number] : others.m_approximated)
+        count(m_approximated, how) += number;
+    for (const auto& [what, number] : others.m_dropped)
+        count(m_dropped, what) += number;
+    m_notes.insert(m_notes.end(), others.m_notes.begin(), others.m_notes.end());
+}
+
 std::vector<std::string> Account::lines() const
 {
     std::vector<std::string> lines = {std::to_string(m_exact) + " calls are exact, " +

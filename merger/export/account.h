@@ -18,6 +18,9 @@ class Account {
     /// @p what is a plural and why, e.g. "calls that failed".
     void dropped(std::string_view what) { ++count(m_dropped, what); }
 
+    /// What became of other calls.
+    void add(const Account& others);
+
     /// What the user has to know besides.
     void note(std::string text) { m_notes.push_back(std::move(text)); }
 

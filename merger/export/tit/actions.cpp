@@ -24,10 +24,39 @@ std::int64_t ReplayTags::of(const Communicator* communicator, std::int64_t tag)
     if (communicator == m_world && tag >= 0 && tag < first_new)
         return tag;
     const auto next = first_new + static_cast<std::int64_t>(m_new.size());
-    return m_new.try_emplace({communicator, tag}, next).first->second;
+    const auto [place, is_new] = m_new.try_emplace({communicator, tag}, next);
+    if (is_new)
+        m_numbered.push_back(place->first);
+    return place->second;
 }
 
-void MessageBalance::add(std::int64_t source, std::int64_t destination, std::int64_t tag, int count)
+bool TagNumbers::are_all_the_same() const
+{
+    for (std::size_t i = 0; i < m_common.size(); ++i)
+        if (m_common[i] != first + static_cast<std::int64_t>(i))
+            return false;
+    return true;
+}
+
+TagNumbers CommonTags::numbers_for(const ReplayTags& tags)
+{
+    std::vector<std::int64_t> common;
+    for (const ReplayTags::Key& key : tags.numbered()) {
+        const auto next = ReplayTags::first_new + static_cast<std::int64_t>(m_new.size());
+        common.push_back(m_new.try_emplace(key, next).first->second);
+    }
+    return TagNumbers(std::move(common));
+}
+
+void MessageBalance::add(const MessageBalance& of_process, const TagNumbers& numbers)
+{
+    for (const auto& [message, count] : of_process.m_unequal) {
+        const auto& [source, destination, tag] = message;
+        add(source, destination, numbers.common(tag), count);
+    }
+}
+
+void MessageBalance::add(std::int64_t source, std::int64_t destination, std::int64_t tag, std::int64_t count)
 {
     const auto place = m_unequal.try_emplace({source, destination, tag}, 0).first;
     place->second += count;
@@ -45,10 +74,10 @@ void ReplayActions::begin(std::string_view action)
 
 void ReplayActions::add(std::string_view action, std::initializer_list<std::int64_t> arguments)
 {
-    add(action, std::vector<std::int64_t>(arguments));
+    add(action, std::span(arguments.begin(), arguments.size()));
 }
 
-void ReplayActions::add(std::string_view action, const std::vector<std::int64_t>& arguments)
+void ReplayActions::add(std::string_view action, std::span<const std::int64_t> arguments)
 {
     begin(action);
     for (const std::int64_t argument : arguments)

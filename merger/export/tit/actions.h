@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -16,10 +17,15 @@
 
 namespace hdtrace::exporter {
 
-/// The replay has one communicator, so what tells messages apart has to be in their tags.
+/// The replay has one communicator, so what tells messages apart has to be in their tags. One process numbers
+/// them as it comes to them, from first_new on.
 class ReplayTags {
   public:
-    /// Of all processes the same. Tags of @p world stay as they are, if they are not large.
+    using Key = std::pair<const Communicator*, std::int64_t>;
+
+    static constexpr std::int64_t first_new = 1 << 20;
+
+    /// Tags of @p world stay as they are, if they are not large.
     explicit ReplayTags(const Communicator* world) : m_world(world) {}
 
     std::int64_t of(const Communicator* communicator, std::int64_t tag);
@@ -37,17 +43,48 @@ class ReplayTags {
         return of(communicator, -2048 - tag);
     }
 
-  private:
-    static constexpr std::int64_t first_new = 1 << 20;
+    /// What has new numbers, in their order.
+    const std::vector<Key>& numbered() const { return m_numbered; }
 
+  private:
     const Communicator* m_world;
-    std::map<std::pair<const Communicator*, std::int64_t>, std::int64_t> m_new;
+    std::map<Key, std::int64_t> m_new;
+    std::vector<Key> m_numbered;
+};
+
+/// What one process calls a tag, and what all of them call it: the same, if it was not numbered anew.
+class TagNumbers {
+  public:
+    TagNumbers() = default;
+    explicit TagNumbers(std::vector<std::int64_t> common) : m_common(std::move(common)) {}
+
+    std::int64_t common(std::int64_t own) const
+    {
+        return own < ReplayTags::first_new ? own : m_common[static_cast<std::size_t>(own - first)];
+    }
+    bool are_all_the_same() const;
+
+  private:
+    static constexpr std::int64_t first = ReplayTags::first_new;
+
+    std::vector<std::int64_t> m_common; ///< by the process's own, from the first new one on
+};
+
+/// Numbers what the processes have numbered, one process after the other.
+class CommonTags {
+  public:
+    TagNumbers numbers_for(const ReplayTags& tags);
+
+  private:
+    std::map<ReplayTags::Key, std::int64_t> m_new;
 };
 
 /// Whether each message that is sent is received.
 class MessageBalance {
   public:
-    void add(std::int64_t source, std::int64_t destination, std::int64_t tag, int count);
+    void add(std::int64_t source, std::int64_t destination, std::int64_t tag, std::int64_t count);
+    /// Another one, of a process.
+    void add(const MessageBalance& of_process, const TagNumbers& numbers);
     bool is_unequal() const { return !m_unequal.empty(); }
 
   private:
@@ -69,8 +106,8 @@ class ReplayActions {
     }
 
     /// One line: the action and its arguments.
+    void add(std::string_view action, std::span<const std::int64_t> arguments);
     void add(std::string_view action, std::initializer_list<std::int64_t> arguments = {});
-    void add(std::string_view action, const std::vector<std::int64_t>& arguments);
     /// Computations that follow each other are one.
     void compute(std::int64_t operations) { m_operations += std::max<std::int64_t>(0, operations); }
     void sleep(std::int64_t nanoseconds);

@@ -12,8 +12,7 @@
 #include "hdtrace/tools/option_parser.h"
 #include "merger/export/format.h"
 #include "merger/export/output_directory.h"
-#include "merger/export/rank_calls.h"
-#include "merger/export/tit/process_replay.h"
+#include "merger/export/tit/process_files.h"
 
 namespace hdtrace::exporter {
 
@@ -26,9 +25,9 @@ const Communicator* find_world(const Project& project)
 }
 
 /// The traces of each process.
-std::vector<std::vector<TraceFile>> traces_by_rank(const Project& project)
+TracesByRank traces_by_rank(const Project& project)
 {
-    std::vector<std::vector<TraceFile>> by_rank(static_cast<std::size_t>(project.process_count));
+    TracesByRank by_rank(static_cast<std::size_t>(project.process_count));
     for (TraceFile& trace : traces_of(project)) {
         if (trace.rank < 0 || trace.rank >= project.process_count)
             throw ConvertError("a replay needs the traces of MPI processes; " + trace.path + " is of none");
@@ -37,25 +36,12 @@ std::vector<std::vector<TraceFile>> traces_by_rank(const Project& project)
     return by_rank;
 }
 
-void convert_rank(Replay& replay, std::int64_t rank, const std::vector<TraceFile>& traces, TextOutput& output)
+void write_list(const OutputDirectory& directory, std::size_t processes)
 {
-    ProcessReplay process(replay, rank, find_received(traces), output);
-    EventWalk walk({&process});
-    RankCalls calls(traces);
-    if (replay.threads_overlap)
-        calls.walk_moments(walk);
-    else
-        calls.walk(walk);
-    process.finish();
-}
-
-/// What is left of a run in which not all processes came to the end.
-void note_what_stops_the_replay(const Replay& replay)
-{
-    if (replay.collectives.size() > 1 || replay.balance.is_unequal())
-        replay.account.note(
-            "not all processes took part in all collective operations: the replay will stop at the first "
-            "of these");
+    DirectoryFile list(directory, "replay.txt");
+    for (std::size_t rank = 0; rank < processes; ++rank)
+        list.write((directory.path() / name_of_file(rank)).string() + "\n");
+    list.close();
 }
 
 /// A replay has one world.
@@ -82,28 +68,20 @@ double speed_of(const std::string& text)
 
 void convert_to_tit(const Project& project, const Options& options, Account& account)
 {
-    const std::vector<std::vector<TraceFile>> traces = traces_by_rank(project);
+    const TracesByRank traces = traces_by_rank(project);
     const ObjectTable objects(project);
-    Replay replay{.project = project,
-                  .objects = objects,
-                  .tags = ReplayTags(find_world(project)),
-                  .unmatched = find_unmatched_operations(project, objects),
-                  .threads_overlap = std::ranges::any_of(traces, threads_overlap),
-                  .speed = speed_of(options.text("speed")),
-                  .account = account};
+    const Replay replay{.project = project,
+                        .objects = objects,
+                        .world = find_world(project),
+                        .speed = speed_of(options.text("speed"))};
     OutputDirectory directory(options.output);
-    DirectoryFile list(directory, "replay.txt");
-    for (std::size_t rank = 0; rank < traces.size(); ++rank) {
-        const std::string name = "rank-" + std::to_string(rank) + ".txt";
-        DirectoryFile file(directory, name);
-        TextOutput output([&](std::string_view text) { file.write(text); });
-        convert_rank(replay, static_cast<std::int64_t>(rank), traces[rank], output);
-        output.flush();
-        file.close();
-        list.write((directory.path() / name).string() + "\n");
-    }
-    list.close();
-    note_what_stops_the_replay(replay);
+    const auto summary = write_process_files(replay, traces, directory);
+    write_list(directory, traces.size());
+    account.add(summary->account());
+    if (summary->is_incomplete())
+        account.note(
+            "not all processes took part in all collective operations: the replay will stop at the first "
+            "of these");
     note_worlds(project, account);
     account.note(
         "how long messages take is in the platform file: hdtrace calibrate writes one for this machine");

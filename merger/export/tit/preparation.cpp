@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "hdtrace/format/read_ahead.h"
 #include "hdtrace/matching/collectives.h"
 #include "hdtrace/matching/messages.h"
 #include "merger/export/rank_calls.h"
@@ -10,13 +11,6 @@
 namespace hdtrace::exporter {
 
 namespace {
-
-/// Only of those that the replay could not post as they were: any source, any tag, and the size of what is
-/// split.
-bool has_to_be_looked_up(const Received& receive)
-{
-    return receive.source == any_rank || receive.tag == any_tag || receive.size > ReplayActions::most_bytes;
-}
 
 class ReceiveCollector : public EventVisitor {
   public:
@@ -98,8 +92,10 @@ UnmatchedOperations find_unmatched_operations(const Project& project, const Obje
         for (const CollectiveCall& member : collective.calls)
             unmatched.collectives.insert({member.rank, member.thread, member.line});
     });
-    MergedTraces calls(traces_of(project));
-    EventWalk({&matcher, &collectives}).add_all(calls);
+    ReadAhead calls(traces_of(project), {});
+    EventWalk walk({&matcher, &collectives});
+    while (const ReadAhead::Item* call = calls.next())
+        walk.add(*call->trace, call->state);
     matcher.finish();
     collectives.finish();
     return unmatched;
@@ -110,6 +106,12 @@ Received posted(const Operation& receive)
     const Element& call = *receive.call;
     return {call.integer("fromRank").value_or(any_rank), call.integer("fromTag").value_or(any_tag),
             call.integer(receive.facts->received_size).value_or(0)};
+}
+
+// Any source, any tag, and the size of what is split.
+bool has_to_be_looked_up(const Received& posted)
+{
+    return posted.source == any_rank || posted.tag == any_tag || posted.size > ReplayActions::most_bytes;
 }
 
 ReceivedByRid find_received(const std::vector<TraceFile>& traces)

@@ -49,6 +49,9 @@ using ReceivedByRid = std::unordered_map<std::int64_t, Received>;
 /// What a receive asks for.
 Received posted(const Operation& receive);
 
+/// Whether the call that posts a receive does not say all that the replay needs.
+bool has_to_be_looked_up(const Received& posted);
+
 /// Reads all calls of a process. Of receives that say all that the replay needs only those are in it that
 /// were cancelled or whose end the trace does not have. Throws OpenError, ReadError.
 ReceivedByRid find_received(const std::vector<TraceFile>& traces);

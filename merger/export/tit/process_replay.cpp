@@ -41,7 +41,7 @@ constexpr Verdict verdicts[] = {
     {Fate::approximated, "calls that make communicators: as the exchange of numbers on which all agree"},
 };
 
-std::int64_t value_or(const Element& element, std::string_view name, std::int64_t otherwise)
+std::int64_t value_or(const Element& element, const AttributeName& name, std::int64_t otherwise)
 {
     return element.integer(name).value_or(otherwise);
 }
@@ -81,8 +81,10 @@ bool is_no_call(const Call& call)
 
 } // namespace
 
-ProcessReplay::ProcessReplay(Replay& replay, std::int64_t rank, ReceivedByRid received, TextOutput& output)
-    : m_replay(replay), m_rank(rank), m_received(std::move(received)), m_actions(rank, output, replay.balance)
+ProcessReplay::ProcessReplay(const Replay& replay, std::int64_t rank, const std::vector<TraceFile>& traces,
+                             TextOutput& output, ProcessSummary& summary)
+    : m_replay(replay), m_summary(summary), m_rank(rank), m_traces(traces),
+      m_actions(rank, output, summary.balance)
 {
     m_actions.add("init");
 }
@@ -124,7 +126,7 @@ void ProcessReplay::leave(const Call& call)
     if (call.is_inside_call)
         return;
     if (is_computation(call.facts))
-        return m_replay.account.exact();
+        return m_summary.account.exact();
     m_end = std::max(*m_end, call.state.end);
     OpenCall open = std::move(m_open[call.trace.thread]);
     m_open.erase(call.trace.thread);
@@ -143,13 +145,12 @@ void ProcessReplay::leave(const Call& call)
 void ProcessReplay::mark(const Call& call)
 {
     m_end = m_end.value_or(call.state.time);
-    m_replay.account.exact();
+    m_summary.account.exact();
 }
 
 void ProcessReplay::finish()
 {
     m_actions.add("finalize");
-    m_replay.collectives.insert(m_collectives);
 }
 
 void ProcessReplay::compute(std::int64_t nanoseconds)
@@ -162,13 +163,13 @@ void ProcessReplay::count(Replayed how, const TraceFile& trace)
 {
     const Verdict& verdict = verdicts[static_cast<std::size_t>(how)];
     if (verdict.fate == Fate::dropped)
-        m_replay.account.dropped(verdict.what);
+        m_summary.account.dropped(verdict.what);
     else if (verdict.fate == Fate::approximated)
-        m_replay.account.approximated(verdict.what);
+        m_summary.account.approximated(verdict.what);
     else if (trace.thread > 0)
-        m_replay.account.approximated("calls of further threads: in one sequence with those of the first");
+        m_summary.account.approximated("calls of further threads: in one sequence with those of the first");
     else
-        m_replay.account.exact();
+        m_summary.account.exact();
 }
 
 Replayed ProcessReplay::start(const Operation& operation, std::vector<ReplayWait>& waits)
@@ -197,11 +198,11 @@ bool ProcessReplay::complete(const Completion& completion)
 
 // --- messages ---
 
-std::int64_t ProcessReplay::tag_of(const Operation& operation, std::int64_t tag) const
+std::int64_t ProcessReplay::tag_of(const Operation& operation, std::int64_t tag)
 {
     const Communicator* communicator = m_replay.objects.communicator(m_rank, *operation.call);
-    return operation.facts->partitioned ? m_replay.tags.of_partitioned(communicator, tag)
-                                        : m_replay.tags.of(communicator, tag);
+    return operation.facts->partitioned ? m_summary.tags.of_partitioned(communicator, tag)
+                                        : m_summary.tags.of(communicator, tag);
 }
 
 bool ProcessReplay::is_unmatched(const std::set<OperationCall>& ends, const Operation& operation) const
@@ -239,8 +240,8 @@ Replayed ProcessReplay::send(const Operation& operation, std::vector<ReplayWait>
 Replayed ProcessReplay::receive(const Operation& operation, std::vector<ReplayWait>& waits)
 {
     Received receive = posted(operation);
-    if (const auto found = m_received.extract(operation.rid)) {
-        receive = found.mapped();
+    if (const auto got = look_up(operation)) {
+        receive = *got;
         if (!receive.is_complete)
             return Replayed::cancelled;
     }
@@ -260,6 +261,17 @@ Replayed ProcessReplay::receive(const Operation& operation, std::vector<ReplayWa
     return operation.facts->partitioned ? Replayed::in_one_part : Replayed::exactly;
 }
 
+/// What a non-blocking receive got, if it is not what it asks for.
+std::optional<Received> ProcessReplay::look_up(const Operation& receive)
+{
+    if (receive.rid < 0)
+        return std::nullopt;
+    if (!m_received)
+        m_received = find_received(m_traces);
+    const auto found = m_received->extract(receive.rid);
+    return found ? std::optional(found.mapped()) : std::nullopt;
+}
+
 // --- collective operations ---
 
 Replayed ProcessReplay::collective(const Operation& operation, std::vector<ReplayWait>& waits)
@@ -276,7 +288,7 @@ Replayed ProcessReplay::collective(const Operation& operation, std::vector<Repla
         return Replayed::measured;
     const bool is_of_all = members->ranks.size() == static_cast<std::size_t>(m_replay.project.process_count);
     const auto line = replay_collective(operation, *members);
-    m_collectives += line && is_of_all ? 1 : 0;
+    m_summary.collectives += line && is_of_all ? 1 : 0;
     if (is_alone(*members) || (line && line->is_empty))
         return Replayed::exactly;
     if (line && is_of_all) {
@@ -287,7 +299,7 @@ Replayed ProcessReplay::collective(const Operation& operation, std::vector<Repla
     if (!rounds)
         return Replayed::measured;
     for (const Exchange& round : *rounds)
-        m_actions.wait(exchange(round, m_replay.tags.of_collective(communicator)));
+        m_actions.wait(exchange(round, m_summary.tags.of_collective(communicator)));
     return Replayed::as_messages;
 }
 
@@ -329,7 +341,7 @@ Replayed ProcessReplay::start_collective(const Operation& operation, Replayed as
         return Replayed::measured;
     if (is_alone(*members))
         return Replayed::exactly;
-    waits = exchange(*messages, m_replay.tags.of_collective(communicator, m_started[communicator]++));
+    waits = exchange(*messages, m_summary.tags.of_collective(communicator, m_started[communicator]++));
     return as_messages;
 }
 

@@ -21,16 +21,23 @@ namespace hdtrace::exporter {
 struct Replay {
     const Project& project;
     const ObjectTable& objects;
-    ReplayTags tags;
-    UnmatchedOperations unmatched;
-    MessageBalance balance{};
+    const Communicator* world; ///< null if there is none
+    double speed; ///< what the traced processor computes, in floating-point operations per second
+    UnmatchedOperations unmatched{};
     /// In some process calls of different threads waited at the same time. One sequence of blocking calls
     /// could wait for ever then, so that all calls start where they began and are waited for where they
     /// ended.
     bool threads_overlap = false;
-    std::set<std::int64_t> collectives{}; ///< how many each process takes part in; one number if all is well
-    double speed; ///< what the traced processor computes, in floating-point operations per second
-    Account& account;
+};
+
+/// What the replay of one process tells besides its lines.
+struct ProcessSummary {
+    explicit ProcessSummary(const Communicator* world) : tags(world) {}
+
+    ReplayTags tags;
+    MessageBalance balance;
+    std::int64_t collectives = 0; ///< in which all processes take part
+    Account account;
 };
 
 /// How a call stands in the replay.
@@ -55,7 +62,9 @@ enum class Replayed : std::uint8_t {
 /// Visits the calls of one process.
 class ProcessReplay : public EventVisitor {
   public:
-    ProcessReplay(Replay& replay, std::int64_t rank, ReceivedByRid received, TextOutput& output);
+    /// All must outlive this.
+    ProcessReplay(const Replay& replay, std::int64_t rank, const std::vector<TraceFile>& traces,
+                  TextOutput& output, ProcessSummary& summary);
 
     void enter(const Call& call) override;
     void started(const Call& call, const Operation& operation) override;
@@ -82,11 +91,12 @@ class ProcessReplay : public EventVisitor {
     /// False if it is not known what has to be waited for.
     bool complete(const Completion& completion);
 
-    std::int64_t tag_of(const Operation& operation, std::int64_t tag) const;
+    std::int64_t tag_of(const Operation& operation, std::int64_t tag);
     bool is_unmatched(const std::set<OperationCall>& ends, const Operation& operation) const;
     bool may_block(const Operation& operation) const;
     Replayed send(const Operation& operation, std::vector<ReplayWait>& waits);
     Replayed receive(const Operation& operation, std::vector<ReplayWait>& waits);
+    std::optional<Received> look_up(const Operation& receive);
     const std::optional<Members>& members_of(const Communicator* communicator);
     Replayed collective(const Operation& operation, std::vector<ReplayWait>& waits);
     Replayed make_communicator(const Operation& operation, std::vector<ReplayWait>& waits);
@@ -94,15 +104,16 @@ class ProcessReplay : public EventVisitor {
                               std::vector<ReplayWait>& waits);
     std::vector<ReplayWait> exchange(const Exchange& round, std::int64_t tag);
 
-    Replay& m_replay;
+    const Replay& m_replay;
+    ProcessSummary& m_summary;
     std::int64_t m_rank;
-    ReceivedByRid m_received;
+    const std::vector<TraceFile>& m_traces;  ///< of the process
+    std::optional<ReceivedByRid> m_received; ///< once it was asked for
     ReplayActions m_actions;
     std::unordered_map<std::int64_t, OpenCall> m_open;                   ///< by thread
     std::unordered_map<std::int64_t, std::vector<ReplayWait>> m_pending; ///< by rid
     std::unordered_map<const Communicator*, std::int64_t> m_started;     ///< non-blocking collectives
     std::unordered_map<const Communicator*, std::optional<Members>> m_members;
-    std::int64_t m_collectives = 0;    ///< in which all processes take part
     std::optional<std::int64_t> m_end; ///< of the last call
 };
 

@@ -92,6 +92,13 @@ def test_tags_of_other_communicators_are_others(converted):
     assert lines[1] == [f"recv 0 {other} 8 6", "recv 0 3 8 6"]
 
 
+def test_tags_that_processes_meet_in_different_orders_are_the_same(converted):
+    sends = send(1, tag=4, cid=1) + send(1, tag=5, cid=1)
+    _, lines = converted(sends, receive(0, tag=5, cid=1) + receive(0, tag=4, cid=1))
+    four, five = (line.split()[2] for line in lines[0])
+    assert lines[1] == [f"recv 0 {five} 8 6", f"recv 0 {four} 8 6"]
+
+
 def test_a_receive_from_any_source_has_the_source_that_it_got(converted):
     posted = receive(-1, tag=-1, size=100, name="Irecv", rid="rid='0'")
     _, lines = converted(send(1, tag=9), posted + wait("<For rid='0' fromRank='0' fromTag='9' size='8' />"))
