@@ -1,10 +1,14 @@
 #include "merger/export/tit/process_files.h"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
+#include <mutex>
 
+#include "hdtrace/format/errors.h"
 #include "merger/export/for_each_rank.h"
 #include "merger/export/rank_calls.h"
+#include "merger/export/tit/message_counts.h"
 #include "merger/export/tit/renumbering.h"
 
 namespace hdtrace::exporter {
@@ -52,12 +56,77 @@ void convert_ranks(const Replay& replay, const TracesByRank& traces, const Outpu
     });
 }
 
+/// Messages are not matched before, for which all traces would have to be read in the order of time. False if
+/// that has to be done: what was written is good for nothing then.
+class HopefulConversion {
+  public:
+    HopefulConversion(const Replay& replay, const TracesByRank& traces, const OutputDirectory& directory,
+                      RunSummary& summary)
+        : m_replay(replay), m_traces(traces), m_directory(directory), m_summary(summary),
+          m_counts(replay.objects)
+    {
+    }
+
+    bool run()
+    {
+        for_each_rank(m_traces.size(), [this](std::size_t rank) {
+            try {
+                convert(rank);
+            } catch (const OpenError&) { // the other way finds the first error by time
+                m_is_given_up = true;
+            } catch (const ReadError&) {
+                m_is_given_up = true;
+            }
+        });
+        return !m_is_given_up && m_counts.all_have_both_ends();
+    }
+
+  private:
+    void convert(std::size_t rank)
+    {
+        if (m_is_given_up)
+            return;
+        MessageCounts counts(m_replay.objects);
+        m_summary.add(rank, convert_rank(m_replay, rank, m_traces[rank], m_directory,
+                                         [&](ProcessReplay& process) { walk(rank, process, counts); }));
+        counts.finish();
+        const std::lock_guard lock(m_mutex);
+        m_counts.add(counts);
+        if (m_counts.is_doubtful())
+            m_is_given_up = true;
+    }
+
+    void walk(std::size_t rank, ProcessReplay& process, MessageCounts& counts)
+    {
+        EventWalk walk({&process, &counts});
+        RankCalls calls(m_traces[rank]);
+        for (const State* call = calls.next(); call && !m_is_given_up; call = calls.next()) {
+            walk.add(calls.trace(), *call);
+            if (counts.is_doubtful())
+                m_is_given_up = true;
+        }
+    }
+
+    const Replay& m_replay;
+    const TracesByRank& m_traces;
+    const OutputDirectory& m_directory;
+    RunSummary& m_summary;
+    std::atomic<bool> m_is_given_up = false;
+    std::mutex m_mutex;
+    MessageCounts m_counts; ///< of all processes
+};
+
 void renumber(const RunSummary& summary, const OutputDirectory& directory)
 {
     const auto& processes = summary.with_other_tags();
     for_each_rank(processes.size(), [&](std::size_t i) {
         renumber_file(directory, name_of_file(processes[i].first), processes[i].second);
     });
+}
+
+bool have_single_threads(const TracesByRank& traces)
+{
+    return std::ranges::all_of(traces, [](const auto& of_rank) { return of_rank.size() <= 1; });
 }
 
 } // namespace
@@ -71,9 +140,13 @@ std::unique_ptr<RunSummary> write_process_files(Replay replay, const TracesByRan
                                                 const OutputDirectory& directory)
 {
     auto summary = std::make_unique<RunSummary>();
-    replay.unmatched = find_unmatched_operations(replay.project, replay.objects);
-    replay.threads_overlap = threads_overlap_in_any(traces);
-    convert_ranks(replay, traces, directory, *summary);
+    if (!have_single_threads(traces) || !HopefulConversion(replay, traces, directory, *summary).run()) {
+        summary = std::make_unique<RunSummary>();
+        replay.is_matched = true;
+        replay.unmatched = find_unmatched_operations(replay.project, replay.objects);
+        replay.threads_overlap = threads_overlap_in_any(traces);
+        convert_ranks(replay, traces, directory, *summary);
+    }
     renumber(*summary, directory);
     return summary;
 }

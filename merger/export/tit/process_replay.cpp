@@ -264,7 +264,7 @@ Replayed ProcessReplay::receive(const Operation& operation, std::vector<ReplayWa
 /// What a non-blocking receive got, if it is not what it asks for.
 std::optional<Received> ProcessReplay::look_up(const Operation& receive)
 {
-    if (receive.rid < 0)
+    if (receive.rid < 0 || (!m_replay.is_matched && !has_to_be_looked_up(posted(receive))))
         return std::nullopt;
     if (!m_received)
         m_received = find_received(m_traces);

@@ -23,6 +23,8 @@ struct Replay {
     const ObjectTable& objects;
     const Communicator* world; ///< null if there is none
     double speed; ///< what the traced processor computes, in floating-point operations per second
+    /// Whether it is known what lacks its counterpart. If not, nothing does, and no receive was given up.
+    bool is_matched = false;
     UnmatchedOperations unmatched{};
     /// In some process calls of different threads waited at the same time. One sequence of blocking calls
     /// could wait for ever then, so that all calls start where they began and are waited for where they

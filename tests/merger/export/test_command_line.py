@@ -92,7 +92,7 @@ def begin_to_write(project, output, to, number):
     trace.unlink()
     os.mkfifo(trace)
     process = subprocess.Popen([CONVERT, "--to", to, "-o", output, project], preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
-    if to in ("tit", "otf2"):
+    if to == "otf2":
         trace.write_text(text)  # it is read before anything is written
     while not any(output.parent.glob(f"{output.name}.*")):
         assert process.poll() is None
