@@ -9,10 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include <otf2/OTF2_Pthread_Locks.h>
 #include <otf2/otf2.h>
 
+#include "merger/export/for_each_rank.h"
 #include "merger/export/format.h"
 #include "merger/export/otf2/markers.h"
+#include "merger/export/otf2/process_definitions.h"
 #include "merger/export/otf2/process_events.h"
 #include "merger/export/output_directory.h"
 #include "merger/export/rank_calls.h"
@@ -23,7 +26,9 @@ using otf2::check;
 using otf2::Definitions;
 using otf2::LocationDefinition;
 using otf2::Markers;
+using otf2::ProcessDefinitions;
 using otf2::ProcessEvents;
+using otf2::Turns;
 
 namespace {
 
@@ -84,6 +89,7 @@ class Archive {
         static constexpr OTF2_FlushCallbacks flush = {flush_when_full, nullptr};
         check(OTF2_Archive_SetFlushCallbacks(m_archive, &flush, nullptr));
         check(OTF2_Archive_SetSerialCollectiveCallbacks(m_archive));
+        check(OTF2_Pthread_Archive_SetLockingCallbacks(m_archive, nullptr));
         check(OTF2_Archive_SetCreator(m_archive, "hdtrace-convert"));
         check(OTF2_Archive_OpenEvtFiles(m_archive));
     }
@@ -116,35 +122,68 @@ class Archive {
 struct TimeSpan {
     std::int64_t begin = std::numeric_limits<std::int64_t>::max();
     std::int64_t end = std::numeric_limits<std::int64_t>::min();
+
+    void add(const TimeSpan& more)
+    {
+        begin = std::min(begin, more.begin);
+        end = std::max(end, more.end);
+    }
 };
 
-/// One without traces has one location, since ranks are numbers of processes.
-std::map<std::int64_t, std::vector<TraceFile>> traces_by_rank(const Project& project)
+/// What is converted by itself.
+struct Process {
+    std::int64_t rank;
+    std::vector<TraceFile> traces;
+    std::size_t first_location = 0; ///< the number of the first thread
+
+    /// One without traces has one, since ranks are numbers of processes.
+    std::size_t location_count() const { return std::max<std::size_t>(traces.size(), 1); }
+};
+
+std::vector<Process> processes_of(const Project& project)
 {
     std::map<std::int64_t, std::vector<TraceFile>> by_rank;
     for (std::int64_t rank = 0; rank < project.process_count; ++rank)
         by_rank[rank] = {};
     for (TraceFile& trace : traces_of(project))
         by_rank[trace.rank].push_back(std::move(trace));
-    return by_rank;
+    std::vector<Process> processes;
+    std::size_t next_location = 0;
+    for (auto& [rank, traces] : by_rank) {
+        processes.push_back({rank, std::move(traces), next_location});
+        next_location += processes.back().location_count();
+    }
+    return processes;
 }
 
-/// @p traces: of one process; its locations are numbered from @p first on.
-std::vector<LocationDefinition> write_process(OTF2_Archive* archive, std::int64_t rank,
-                                              const std::vector<TraceFile>& traces, std::size_t first,
-                                              ProcessEvents& events, TimeSpan& span)
+/// What became of a process.
+struct WrittenProcess {
+    std::vector<LocationDefinition> locations;
+    TimeSpan span;
+    Account account;
+};
+
+std::vector<LocationDefinition> locations_of(const Process& process)
 {
     std::vector<LocationDefinition> definitions;
+    for (const TraceFile& trace : process.traces)
+        definitions.push_back({process.rank, trace.thread, trace.labels.empty() ? "" : trace.labels[0], 0});
+    if (process.traces.empty())
+        definitions.push_back({process.rank, 0, "", 0});
+    return definitions;
+}
+
+void write_process(OTF2_Archive* archive, const Process& process, ProcessEvents& events,
+                   WrittenProcess& written)
+{
+    const auto& [rank, traces, first] = process;
+    written.locations = locations_of(process);
     std::vector<Location> locations;
     std::map<std::int64_t, std::size_t> by_thread;
-    for (const TraceFile& trace : traces) {
-        by_thread[trace.thread] = definitions.size();
-        definitions.push_back({rank, trace.thread, trace.labels.empty() ? "" : trace.labels[0], 0});
-    }
-    if (traces.empty())
-        definitions.push_back({rank, 0, "", 0});
-    for (std::size_t i = 0; i < definitions.size(); ++i)
+    for (std::size_t i = 0; i < written.locations.size(); ++i) {
+        by_thread[written.locations[i].thread] = i;
         locations.emplace_back(archive, first + i);
+    }
     EventWalk walk({&events});
     RankCalls calls(traces);
     while (const State* call = calls.next()) {
@@ -156,35 +195,54 @@ std::vector<LocationDefinition> write_process(OTF2_Archive* archive, std::int64_
         } catch (const ConvertError& error) { // such as times that do not ascend
             throw ConvertError(trace.path + ":" + std::to_string(call->line) + ": " + error.what());
         }
-        span.begin = std::min(span.begin, call->time);
-        span.end = std::max(span.end, call->end);
+        written.span.add({call->time, call->end});
     }
     for (std::size_t i = 0; i < locations.size(); ++i) {
         events.set_location(first + i, locations[i].writer());
         events.finish();
     }
     for (std::size_t i = 0; i < locations.size(); ++i)
-        definitions[i].events = locations[i].event_count();
-    return definitions;
+        written.locations[i].events = locations[i].event_count();
+}
+
+/// Of all processes, those of several at a time.
+std::vector<WrittenProcess> write_events(const Project& project, Archive& archive, Definitions& definitions)
+{
+    const ObjectTable objects(project);
+    const otf2::ReceivedSizes sizes(traces_of(project), objects);
+    const std::vector<Process> processes = processes_of(project);
+    std::vector<WrittenProcess> written(processes.size());
+    Markers markers(archive.get(), definitions);
+    Turns turns(processes.size());
+    for_each_rank(processes.size(), [&](std::size_t i) {
+        try {
+            ProcessDefinitions own_definitions(definitions, turns, i);
+            ProcessEvents events(processes[i].rank, objects, sizes, own_definitions, markers,
+                                 written[i].account);
+            write_process(archive.get(), processes[i], events, written[i]);
+        } catch (...) {
+            turns.fail(i);
+            throw;
+        }
+        turns.finish(i);
+    });
+    markers.close();
+    return written;
 }
 
 void convert_to_otf2(const Project& project, const Options& options, Account& account)
 {
     OTF2_Error_RegisterCallback(do_not_print, nullptr);
-    const ObjectTable objects(project);
     Definitions definitions(project);
-    const otf2::ReceivedSizes sizes(traces_of(project), objects);
     OutputDirectory directory(options.output);
     Archive archive(directory.temporary_path());
-    Markers markers(archive.get(), definitions);
     std::vector<LocationDefinition> locations;
     TimeSpan span;
-    for (const auto& [rank, traces] : traces_by_rank(project)) {
-        ProcessEvents events(rank, objects, sizes, definitions, markers, account);
-        std::ranges::move(write_process(archive.get(), rank, traces, locations.size(), events, span),
-                          std::back_inserter(locations));
+    for (WrittenProcess& process : write_events(project, archive, definitions)) {
+        std::ranges::move(process.locations, std::back_inserter(locations));
+        span.add(process.span);
+        account.add(process.account);
     }
-    markers.close();
     archive.close_events(locations.size());
     if (span.begin > span.end)
         span = {0, 0};

@@ -74,6 +74,14 @@ const Communicator* communicator_of(const Project& project, const Window& window
     return found == project.communicators.end() ? nullptr : &*found;
 }
 
+/// What is kept for a key, if anything is.
+template <class Map>
+std::optional<typename Map::mapped_type> find_in(const Map& map, const typename Map::key_type& key)
+{
+    const auto found = map.find(key);
+    return found == map.end() ? std::nullopt : std::optional(found->second);
+}
+
 } // namespace
 
 void check(OTF2_ErrorCode result)
@@ -96,7 +104,12 @@ Definitions::Definitions(const Project& project)
     }
 }
 
-OTF2_RegionRef Definitions::region(const RegionName& name)
+std::optional<OTF2_RegionRef> Definitions::find_region(const RegionName& name) const
+{
+    return find_in(m_regions, name);
+}
+
+OTF2_RegionRef Definitions::add_region(const RegionName& name)
 {
     const auto [place, is_new] =
         m_regions.try_emplace(name, static_cast<OTF2_RegionRef>(m_region_names.size()));
@@ -121,20 +134,31 @@ Definitions::Metric Definitions::metric(const std::string& name, OTF2_LocationRe
     return {instance->second, counter->second.type};
 }
 
-std::optional<OTF2_SourceCodeLocationRef> Definitions::source(const CallSite* site)
+std::optional<Definitions::SourceLine> Definitions::source_line(const CallSite* site)
 {
     const SourceFunction* const function = site ? site->function() : nullptr;
     if (!function || function->file.empty() || !function->line)
         return std::nullopt;
-    const auto [place, is_new] = m_source_of.try_emplace(site);
-    if (is_new) {
-        const auto next = static_cast<OTF2_SourceCodeLocationRef>(m_source_lines.size());
-        const auto [source, is_new_source] = m_sources.try_emplace({function->file, *function->line}, next);
-        if (is_new_source)
-            m_source_lines.push_back(&source->first);
-        place->second = source->second;
-    }
+    return SourceLine(function->file, *function->line);
+}
+
+std::optional<OTF2_SourceCodeLocationRef> Definitions::find_source(const SourceLine& line) const
+{
+    return find_in(m_sources, line);
+}
+
+OTF2_SourceCodeLocationRef Definitions::add_source(const SourceLine& line)
+{
+    const auto next = static_cast<OTF2_SourceCodeLocationRef>(m_source_lines.size());
+    const auto [place, is_new] = m_sources.try_emplace(line, next);
+    if (is_new)
+        m_source_lines.push_back(&place->first);
     return place->second;
+}
+
+std::optional<OTF2_GroupRef> Definitions::find_group(const std::vector<std::uint64_t>& ranks) const
+{
+    return find_in(m_groups, ranks);
 }
 
 OTF2_GroupRef Definitions::group(const std::vector<std::uint64_t>& ranks)
@@ -152,26 +176,23 @@ const Definitions::WindowDefinition* Definitions::window(const Window* window) c
     return found == m_windows.end() ? nullptr : &found->second;
 }
 
-std::optional<std::uint32_t> Definitions::local_rank(const Communicator* communicator,
-                                                     std::int64_t rank) const
+std::optional<std::uint32_t> Definitions::LocalRanks::of(std::int64_t rank) const
 {
-    if (communicator == nullptr || rank < 0)
+    if (rank < 0)
         return std::nullopt;
-    const auto& ranks = local_ranks(communicator).sorted;
     const auto found =
-        std::ranges::lower_bound(ranks, rank, {}, &std::pair<std::int64_t, std::uint32_t>::first);
-    return found == ranks.end() || found->first != rank ? std::nullopt : std::optional(found->second);
+        std::ranges::lower_bound(sorted, rank, {}, &std::pair<std::int64_t, std::uint32_t>::first);
+    return found == sorted.end() || found->first != rank ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<std::int64_t> Definitions::member_count(const Communicator* communicator) const
+std::optional<std::int64_t> Definitions::LocalRanks::member_count() const
 {
-    if (communicator == nullptr || !local_ranks(communicator).is_one_group)
-        return std::nullopt;
-    return std::ssize(communicator->members);
+    return is_one_group ? std::optional(std::ssize(sorted)) : std::nullopt;
 }
 
 const Definitions::LocalRanks& Definitions::local_ranks(const Communicator* communicator) const
 {
+    const std::lock_guard lock(m_local_ranks_mutex);
     const auto [place, is_new] = m_local_ranks.try_emplace(communicator);
     LocalRanks& ranks = place->second;
     if (!is_new)

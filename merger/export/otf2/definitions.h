@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -37,18 +38,29 @@ class Definitions {
     explicit Definitions(const Project& project);
 
     std::uint64_t process_count() const { return static_cast<std::uint64_t>(m_project.process_count); }
-    /// A function of MPI or a state of the program's own...
-    OTF2_RegionRef function(const std::string& name) { return region({false, name}); }
-    /// ... or a region of the program's own, which may be called like a function.
-    OTF2_RegionRef own_region(const std::string& name) { return region({true, name}); }
+    /// A function of MPI or a state of the program's own, or a region of the program's own, which may be
+    /// called like a function.
+    struct RegionName {
+        bool is_own;
+        std::string name;
+        auto operator<=>(const RegionName&) const = default;
+    };
+    /// Nothing if it has not been added.
+    std::optional<OTF2_RegionRef> find_region(const RegionName& name) const;
+    OTF2_RegionRef add_region(const RegionName& name);
     OTF2_CommRef communicator(const Communicator* communicator) const
     {
         return m_communicators.at(communicator);
     }
     OTF2_IoHandleRef file(const ProjectFile* file) const { return m_files.at(file); }
-    /// Empty if its file and line are not known.
-    std::optional<OTF2_SourceCodeLocationRef> source(const CallSite* site);
-    /// Processes with these ranks in the world.
+    using SourceLine = std::pair<std::string, std::int64_t>; ///< a file and a line
+    /// Empty if it is not known.
+    static std::optional<SourceLine> source_line(const CallSite* site);
+    /// Nothing if it has not been added.
+    std::optional<OTF2_SourceCodeLocationRef> find_source(const SourceLine& line) const;
+    OTF2_SourceCodeLocationRef add_source(const SourceLine& line);
+    /// Processes with these ranks in the world; nothing if nobody has asked group() for them.
+    std::optional<OTF2_GroupRef> find_group(const std::vector<std::uint64_t>& ranks) const;
     OTF2_GroupRef group(const std::vector<std::uint64_t>& ranks);
 
     /// A counter of the program's own, as one thread tells it.
@@ -67,12 +79,19 @@ class Definitions {
     /// Null if its communicator is not described.
     const WindowDefinition* window(const Window* window) const;
 
-    /// The rank in the communicator, or in the other group of an inter-communicator, of a rank in the world.
-    /// Empty if it is not described.
-    std::optional<std::uint32_t> local_rank(const Communicator* communicator, std::int64_t rank) const;
+    /// The members of a communicator.
+    struct LocalRanks {
+        std::vector<std::pair<std::int64_t, std::uint32_t>> sorted; ///< by rank in the world
+        bool is_one_group = true;
 
-    /// How many members it has; empty if it has two groups, or a member has no place.
-    std::optional<std::int64_t> member_count(const Communicator* communicator) const;
+        /// The rank in the communicator, or in the other group of an inter-communicator, of a rank in the
+        /// world. Empty if it is not described.
+        std::optional<std::uint32_t> of(std::int64_t rank) const;
+        /// How many there are; empty if it has two groups, or a member has no place.
+        std::optional<std::int64_t> member_count() const;
+    };
+    /// Any number of threads may ask at the same time, unlike for the rest.
+    const LocalRanks& local_ranks(const Communicator* communicator) const;
 
     void write(OTF2_GlobalDefWriter* writer, const std::vector<LocationDefinition>& locations,
                std::int64_t begin, std::int64_t end);
@@ -94,17 +113,9 @@ class Definitions {
     /// One, or two of an inter-communicator.
     std::vector<OTF2_GroupRef> groups_of(const Communicator& communicator);
 
-    struct LocalRanks {
-        std::vector<std::pair<std::int64_t, std::uint32_t>> sorted; ///< by rank in the world
-        bool is_one_group = true;
-    };
-    const LocalRanks& local_ranks(const Communicator* communicator) const;
-
     const Project& m_project;
     OTF2_GlobalDefWriter* m_writer = nullptr;
     std::map<std::string, OTF2_StringRef> m_texts;
-    using RegionName = std::pair<bool, std::string>; ///< whether it is the program's own
-    OTF2_RegionRef region(const RegionName& name);
     std::map<RegionName, OTF2_RegionRef> m_regions;
     std::vector<const RegionName*> m_region_names;
     struct Counter {
@@ -124,16 +135,15 @@ class Definitions {
     Counters m_counters;
     std::vector<DefinedMetric> m_metrics;
     FactsByName m_region_facts, m_counter_facts;
-    std::vector<OTF2_SystemTreeNodeRef> m_nodes;             ///< of the locations
-    using SourceLine = std::pair<std::string, std::int64_t>; ///< a file and a line
+    std::vector<OTF2_SystemTreeNodeRef> m_nodes; ///< of the locations
     std::map<SourceLine, OTF2_SourceCodeLocationRef> m_sources;
     std::vector<const SourceLine*> m_source_lines; ///< of each of them
-    std::unordered_map<const CallSite*, OTF2_SourceCodeLocationRef> m_source_of;
     std::unordered_map<const Communicator*, OTF2_CommRef> m_communicators;
     std::unordered_map<const ProjectFile*, OTF2_IoHandleRef> m_files;
     std::unordered_map<const Window*, WindowDefinition> m_windows;
     std::map<std::vector<std::uint64_t>, OTF2_GroupRef> m_groups;
     std::vector<const std::vector<std::uint64_t>*> m_members; ///< of each of them, from number 1 on
+    mutable std::mutex m_local_ranks_mutex;
     mutable std::unordered_map<const Communicator*, LocalRanks> m_local_ranks; ///< of those asked for
 };
 

@@ -200,7 +200,7 @@ void ProcessEvents::mark(const Call& call)
 {
     if (event_kind(call.state) == EventKind::count)
         return count(call.state);
-    m_markers.write(call.state, m_location);
+    m_definitions.when_others_have_finished([&] { m_markers.write(call.state, m_location); });
     m_entered->last = std::max(m_entered->last, begin_of(call));
 }
 

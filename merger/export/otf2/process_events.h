@@ -13,8 +13,8 @@
 #include "hdtrace/format/objects.h"
 #include "hdtrace/matching/events.h"
 #include "merger/export/account.h"
-#include "merger/export/otf2/definitions.h"
 #include "merger/export/otf2/markers.h"
+#include "merger/export/otf2/process_definitions.h"
 #include "merger/export/otf2/received_sizes.h"
 #include "merger/export/otf2/windows.h"
 
@@ -25,7 +25,7 @@ class ProcessEvents : public EventVisitor {
   public:
     /// All must outlive this.
     ProcessEvents(std::int64_t rank, const ObjectTable& objects, const ReceivedSizes& sizes,
-                  Definitions& definitions, Markers& markers, Account& account)
+                  ProcessDefinitions& definitions, Markers& markers, Account& account)
         : m_rank(rank), m_objects(objects), m_sizes(sizes), m_definitions(definitions), m_markers(markers),
           m_account(account), m_windows(rank, objects, definitions)
     {
@@ -92,7 +92,7 @@ class ProcessEvents : public EventVisitor {
     std::int64_t m_rank;
     const ObjectTable& m_objects;
     const ReceivedSizes& m_sizes;
-    Definitions& m_definitions;
+    ProcessDefinitions& m_definitions;
     Markers& m_markers;
     Account& m_account;
     OTF2_LocationRef m_location = 0;

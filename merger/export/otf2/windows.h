@@ -10,7 +10,7 @@
 
 #include "hdtrace/format/objects.h"
 #include "hdtrace/matching/events.h"
-#include "merger/export/otf2/definitions.h"
+#include "merger/export/otf2/process_definitions.h"
 
 namespace hdtrace::exporter::otf2 {
 
@@ -22,7 +22,7 @@ enum class Recorded { all, with_assumed_lock, nothing };
 class WindowEvents {
   public:
     /// All must outlive this.
-    WindowEvents(std::int64_t rank, const ObjectTable& objects, Definitions& definitions)
+    WindowEvents(std::int64_t rank, const ObjectTable& objects, ProcessDefinitions& definitions)
         : m_rank(rank), m_objects(objects), m_definitions(definitions)
     {
     }
@@ -78,7 +78,7 @@ class WindowEvents {
 
     std::int64_t m_rank;
     const ObjectTable& m_objects;
-    Definitions& m_definitions;
+    ProcessDefinitions& m_definitions;
     OTF2_EvtWriter* m_writer = nullptr; ///< of the call that is being taken
     std::unordered_map<const Window*, WindowState> m_windows;
     std::unordered_map<std::int64_t, RequestedOperation> m_requested; ///< by rid
