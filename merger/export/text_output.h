@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,8 +39,12 @@ class TextOutput {
         constexpr std::int64_t second = 1'000'000'000;
         if (nanoseconds < 0)
             text("-");
-        const std::string fraction = std::to_string(second + std::abs(nanoseconds % second));
-        return number(std::abs(nanoseconds / second)).text(".").text(std::string_view(fraction).substr(1));
+        number(std::abs(nanoseconds / second));
+        char fraction[] = {'.', '0', '0', '0', '0', '0', '0', '0', '0', '0'};
+        std::int64_t rest = std::abs(nanoseconds % second);
+        for (char* digit = std::end(fraction); rest > 0; rest /= 10)
+            *--digit = static_cast<char>('0' + rest % 10);
+        return text({fraction, sizeof fraction});
     }
 
     void flush()

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hdtrace/format/read_ahead.h"
 #include "hdtrace/matching/messages.h"
 #include "hdtrace/tools/output_file.h"
 #include "merger/export/format.h"
@@ -29,8 +30,10 @@ void collect(const std::vector<TraceFile>& traces, const ObjectTable& objects, S
         links.add({std::max(send->time, receive->end), 1, number, destination, receive->thread, send->size});
         ++number;
     });
-    MergedTraces calls(traces);
-    EventWalk({&messages}).add_all(calls);
+    ReadAhead calls(traces, {});
+    EventWalk walk({&messages});
+    while (const ReadAhead::Item* call = calls.next())
+        walk.add(*call->trace, call->state);
     messages.finish();
     links.sort();
     if (without_arrow > 0)
@@ -50,14 +53,14 @@ void convert_to_paje(const Project& project, const Options& options, Account& ac
     collect(traces, objects, links, account);
     Selection all;
     all.unfinished = true;
-    MergedTraces calls(traces, all);
-    const State* call = calls.next(); // the first one of all
+    ReadAhead calls(traces, all);
+    const ReadAhead::Item* call = calls.next(); // the first one of all
     TextOutput output([&](std::string_view text) { file.write(text); });
     paje::Timeline timeline(objects, links, output, account);
-    timeline.begin(project, traces, call ? call->time : 0);
-    EventWalk walk({&timeline});
+    timeline.begin(project, traces, call ? call->state.time : 0);
+    EventWalk walk({&timeline}, EventWalk::Follow::calls);
     for (; call != nullptr; call = calls.next())
-        walk.add(calls.trace(), *call);
+        walk.add(*call->trace, call->state);
     timeline.finish();
     file.commit();
 }

@@ -116,6 +116,11 @@ std::string_view colour_of(std::string_view group)
     return found == colours.end() ? "0.55 0.55 0.6" : found->second;
 }
 
+bool is_region(const Call& call)
+{
+    return call.own_region != RegionPaths::outside;
+}
+
 std::string process_alias(std::int64_t rank)
 {
     return "p" + std::to_string(rank);
@@ -170,22 +175,22 @@ void Timeline::enter(const Call& call)
 {
     if (call.nesting == 0)
         write_before(call.state.time);
-    const bool is_region = call.own_region != RegionPaths::outside;
-    const ThreadId thread = {call.trace.rank, call.trace.thread};
-    const Open open = {is_region, call.state.name, is_region ? "region" : class_name(call.facts.call_class)};
-    m_threads[thread].open.push_back(open);
-    push(thread, open, call.state.time);
+    Thread& thread = thread_of(call.trace);
+    const std::int64_t value = value_of(call);
+    thread.open.push_back(value);
+    push(thread, value, call.state.time);
 }
 
 void Timeline::leave(const Call& call)
 {
-    const bool is_region = call.own_region != RegionPaths::outside;
-    if (!leave({call.trace.rank, call.trace.thread}, is_region, call.state.name, call.state.end))
+    Thread& thread = thread_of(call.trace);
+    const Values& values = values_like(call);
+    const auto value = values.find(call.state.name);
+    if (value == values.end() || !leave(thread, value->second, call.state.end))
         return m_account.dropped("ends of regions that the trace does not have the beginnings of");
     const std::int64_t bytes = moved_bytes(call);
     if (bytes > 0 && !call.is_inside_call && !call.state.is_unfinished())
-        tell(add_variable, call.state.end,
-             "BYTES " + process_alias(call.trace.rank) + " " + std::to_string(bytes));
+        tell(What::bytes, call.state.end, thread, bytes);
     if (!call.is_inside_call)
         m_account.exact();
 }
@@ -203,12 +208,10 @@ std::int64_t Timeline::moved_bytes(const Call& call)
 }
 
 /// States nest in Paje: those that overlap are left with it, and entered again. False if it was not entered.
-bool Timeline::leave(const ThreadId& thread, bool is_region, const std::string& name, std::int64_t time)
+bool Timeline::leave(Thread& thread, std::int64_t value, std::int64_t time)
 {
-    std::vector<Open>& open = m_threads[thread].open;
-    const auto found = std::ranges::find_if(open.rbegin(), open.rend(), [&](const Open& candidate) {
-        return candidate.is_region == is_region && candidate.name == name;
-    });
+    std::vector<std::int64_t>& open = thread.open;
+    const auto found = std::ranges::find(open.rbegin(), open.rend(), value);
     if (found == open.rend())
         return false;
     const auto inner = found.base();
@@ -226,59 +229,87 @@ void Timeline::mark(const Call& event)
                                                                   : "marks");
 }
 
-/// Damaged traces may go back in time, and what is left before it was entered is refused.
-std::int64_t Timeline::not_before_last(const ThreadId& thread, std::int64_t time)
+Timeline::Thread& Timeline::thread_of(const TraceFile& trace)
 {
-    std::int64_t& last = m_threads.at(thread).last;
-    return last = std::max(last, time);
-}
-
-void Timeline::push(const ThreadId& thread, const Open& open, std::int64_t time)
-{
-    tell(push_state, not_before_last(thread, time),
-         "CALL " + thread_alias(thread.first, thread.second) + " " + value_of(open));
-}
-
-void Timeline::pop(const ThreadId& thread, std::int64_t time)
-{
-    tell(pop_state, not_before_last(thread, time), "CALL " + thread_alias(thread.first, thread.second));
-}
-
-/// Defined before it is used: what waits is written later.
-const std::string& Timeline::value_of(const Open& open)
-{
-    const auto [place, is_new] = m_values.try_emplace((open.is_region ? "r" : "c") + open.name);
-    if (is_new) {
-        place->second = "v" + std::to_string(m_values.size());
-        m_output.text("4 ").text(place->second).text(" CALL \"").text(name_of(open.name)).text("\" \"");
-        m_output.text(colour_of(open.group)).text("\"\n");
-    }
+    const ThreadId id(trace.rank, trace.thread);
+    const auto [place, is_new] = m_threads.try_emplace(id);
+    if (is_new)
+        place->second.id = id;
     return place->second;
 }
 
-void Timeline::tell(std::string_view code, std::int64_t time, std::string text)
+void Timeline::push(Thread& thread, std::int64_t value, std::int64_t time)
 {
-    m_waiting.push({std::max(time, m_last), m_events++, std::move(text), code});
+    thread.last = std::max(thread.last, time); // damaged traces may go back in time
+    tell(What::push, thread.last, thread, value);
+}
+
+/// What is left before it was entered is refused.
+void Timeline::pop(Thread& thread, std::int64_t time)
+{
+    thread.last = std::max(thread.last, time);
+    tell(What::pop, thread.last, thread);
+}
+
+Timeline::Values& Timeline::values_like(const Call& call)
+{
+    return is_region(call) ? m_values_of_regions : m_values_of_calls;
+}
+
+/// Defined before it is used: what waits is written later.
+std::int64_t Timeline::value_of(const Call& call)
+{
+    Values& values = values_like(call);
+    const std::string& name = call.state.name;
+    if (const auto known = values.find(name); known != values.end())
+        return known->second;
+    const auto number = static_cast<std::int64_t>(m_values_of_calls.size() + m_values_of_regions.size() + 1);
+    values.emplace(name, number);
+    m_output.text("4 v").number(number).text(" CALL \"").text(name_of(name)).text("\" \"");
+    m_output.text(colour_of(is_region(call) ? "region" : class_name(call.facts.call_class))).text("\"\n");
+    return number;
+}
+
+void Timeline::tell(What what, std::int64_t time, const Thread& thread, std::int64_t value)
+{
+    m_waiting.push({std::max(time, m_last), m_events++, &thread, value, what});
+}
+
+TextOutput& Timeline::begin_line(std::string_view code, std::int64_t time)
+{
+    m_last = std::max(m_last, time);
+    return m_output.text(code).text(" ").seconds(saturated_difference(m_last, m_origin)).text(" ");
 }
 
 void Timeline::write(std::string_view code, std::int64_t time, std::string_view text)
 {
-    m_last = std::max(m_last, time);
-    m_output.text(code)
-        .text(" ")
-        .seconds(saturated_difference(m_last, m_origin))
-        .text(" ")
-        .text(text)
-        .text("\n");
+    begin_line(code, time).text(text).text("\n");
+}
+
+void Timeline::write(const Event& event)
+{
+    const auto& [rank, thread] = event.thread->id;
+    switch (event.what) {
+    case What::push:
+        begin_line(push_state, event.time).text("CALL t").number(rank).text("_").number(thread);
+        m_output.text(" v").number(event.value);
+        break;
+    case What::pop:
+        begin_line(pop_state, event.time).text("CALL t").number(rank).text("_").number(thread);
+        break;
+    case What::bytes:
+        begin_line(add_variable, event.time).text("BYTES p").number(rank).text(" ").number(event.value);
+        break;
+    }
+    m_output.text("\n");
 }
 
 void Timeline::write_links_until(std::int64_t time)
 {
     while (const auto end = m_links.next_until(time)) {
-        const std::string bytes = std::to_string(end->bytes);
-        write(end->is_end ? end_link : start_link, end->time,
-              "MESSAGE run " + bytes + " " + thread_alias(end->rank, end->thread) + " m" +
-                  std::to_string(end->number));
+        begin_line(end->is_end ? end_link : start_link, end->time);
+        m_output.text("MESSAGE run ").number(end->bytes).text(" t").number(end->rank).text("_");
+        m_output.number(end->thread).text(" m").number(end->number).text("\n");
     }
 }
 
@@ -286,7 +317,7 @@ void Timeline::write_before(std::int64_t time)
 {
     while (!m_waiting.empty() && m_waiting.top().time < time) {
         write_links_until(m_waiting.top().time);
-        write(m_waiting.top().code, m_waiting.top().time, m_waiting.top().text);
+        write(m_waiting.top());
         m_waiting.pop();
     }
 }
@@ -295,7 +326,7 @@ void Timeline::finish()
 {
     for (const auto& [id, thread] : m_threads)
         for (std::size_t i = 0; i < thread.open.size(); ++i)
-            tell(pop_state, thread.last, "CALL " + thread_alias(id.first, id.second));
+            tell(What::pop, thread.last, thread);
     constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
     write_before(end);
     write_links_until(end);

@@ -47,34 +47,39 @@ class Timeline : public EventVisitor {
 
   private:
     using ThreadId = std::pair<std::int64_t, std::int64_t>; ///< rank and number
-    struct Open {
-        bool is_region;
-        std::string name;
-        std::string_view group;
-    };
     struct Thread {
-        std::vector<Open> open;                                       ///< the innermost last
+        ThreadId id;
+        std::vector<std::int64_t> open;                               ///< values, the innermost last
         std::int64_t last = std::numeric_limits<std::int64_t>::min(); ///< when its last event was
     };
+    enum class What : std::uint8_t { push, pop, bytes };
     struct Event {
         std::int64_t time;
         std::int64_t number; ///< in the order in which they are told
-        std::string text;    ///< behind the time
-        std::string_view code;
+        const Thread* thread;
+        std::int64_t value; ///< that is pushed, or bytes
+        What what;
         bool operator>(const Event& other) const
         {
             return std::pair(time, number) > std::pair(other.time, other.number);
         }
     };
+    struct Hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+    using Values = std::unordered_map<std::string, std::int64_t, Hash, std::equal_to<>>;
 
-    void tell(std::string_view code, std::int64_t time, std::string text);
-    void push(const ThreadId& thread, const Open& open, std::int64_t time);
-    void pop(const ThreadId& thread, std::int64_t time);
-    bool leave(const ThreadId& thread, bool is_region, const std::string& name, std::int64_t time);
+    Thread& thread_of(const TraceFile& trace);
+    void tell(What what, std::int64_t time, const Thread& thread, std::int64_t value = 0);
+    void push(Thread& thread, std::int64_t value, std::int64_t time);
+    void pop(Thread& thread, std::int64_t time);
+    bool leave(Thread& thread, std::int64_t value, std::int64_t time);
     std::int64_t moved_bytes(const Call& call);
-    std::int64_t not_before_last(const ThreadId& thread, std::int64_t time);
-    const std::string& value_of(const Open& open);
+    Values& values_like(const Call& call);
+    std::int64_t value_of(const Call& call);
+    TextOutput& begin_line(std::string_view code, std::int64_t time);
     void write(std::string_view code, std::int64_t time, std::string_view text);
+    void write(const Event& event);
     void write_links_until(std::int64_t time);
     /// What is before this time is complete.
     void write_before(std::int64_t time);
@@ -87,8 +92,8 @@ class Timeline : public EventVisitor {
     std::int64_t m_origin = 0, m_last = 0, m_events = 0;
     std::map<ThreadId, Thread> m_threads;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> m_waiting;
-    std::unordered_map<std::string, std::string> m_values; ///< what names of states are called in the file
-    std::vector<std::string> m_containers;                 ///< type and name, in the order of their making
+    Values m_values_of_calls, m_values_of_regions; ///< numbers of their names in the file
+    std::vector<std::string> m_containers;         ///< type and name, in the order of their making
 };
 
 } // namespace hdtrace::exporter::paje
