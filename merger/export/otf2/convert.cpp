@@ -108,8 +108,9 @@ class Archive {
     {
         check(OTF2_Archive_CloseEvtFiles(m_archive));
         check(OTF2_Archive_OpenDefFiles(m_archive));
-        for (std::size_t i = 0; i < locations; ++i)
+        for_each_rank(locations, [this](std::size_t i) {
             check(OTF2_Archive_CloseDefWriter(m_archive, OTF2_Archive_GetDefWriter(m_archive, i)));
+        });
         check(OTF2_Archive_CloseDefFiles(m_archive));
     }
 
