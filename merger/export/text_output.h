@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,11 +39,10 @@ class TextOutput {
         if (nanoseconds < 0)
             text("-");
         number(std::abs(nanoseconds / second));
-        char fraction[] = {'.', '0', '0', '0', '0', '0', '0', '0', '0', '0'};
-        std::int64_t rest = std::abs(nanoseconds % second);
-        for (char* digit = std::end(fraction); rest > 0; rest /= 10)
-            *--digit = static_cast<char>('0' + rest % 10);
-        return text({fraction, sizeof fraction});
+        char fraction[32]; // a digit more, in whose place is the point
+        std::to_chars(fraction, fraction + sizeof fraction, second + std::abs(nanoseconds % second));
+        fraction[0] = '.';
+        return text({fraction, 10});
     }
 
     void flush()
