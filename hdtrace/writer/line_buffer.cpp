@@ -4,12 +4,18 @@
 
 namespace hdtrace {
 
+namespace {
+
+constexpr size_t longest_line = 0xffff'ffff;
+
+} // namespace
+
 // Memory is asked for and given back outside the lock: a heap that the program has destroyed may end in its
 // signal handler.
 bool LineBuffer::reallocate(size_t capacity, size_t behind, pthread_mutex_t& mutex)
 {
     const size_t used = static_cast<size_t>(m_cursor - m_begin);
-    char* const fresh = capacity <= most_bytes ? static_cast<char*>(malloc(capacity + behind)) : nullptr;
+    char* const fresh = capacity <= longest_line ? static_cast<char*>(malloc(capacity + behind)) : nullptr;
     if (fresh == nullptr)
         return false;
     if (used > 0)
@@ -36,7 +42,7 @@ uint32_t LineBuffer::remove_lost_line(const Lock&)
     const Extent kept = whole_lines();
     const uint32_t lost = m_ended_states - kept.states;
     m_ended_states = kept.states;
-    m_cursor = m_begin + kept.bytes();
+    m_cursor = m_begin + kept.bytes;
     publish(m_elements);
     m_is_line_lost = false;
     return lost;
@@ -45,13 +51,13 @@ uint32_t LineBuffer::remove_lost_line(const Lock&)
 void LineBuffer::remove_whole_lines(const Lock&)
 {
     const Extent lines = whole_lines();
-    const size_t rest = static_cast<size_t>(m_cursor - m_begin) - lines.bytes();
-    if (lines.bytes() > 0 && rest > 0)
-        memmove(m_begin, m_begin + lines.bytes(), rest);
+    const size_t rest = static_cast<size_t>(m_cursor - m_begin) - lines.bytes;
+    if (lines.bytes > 0 && rest > 0)
+        memmove(m_begin, m_begin + lines.bytes, rest);
     m_cursor = m_begin + rest;
     m_ended_states -= lines.states;
     // At the end of a line its elements are one byte less.
-    const uint32_t elements = m_elements.bytes() > lines.bytes() ? m_elements.bytes() - lines.bytes() : 0;
+    const uint32_t elements = m_elements.bytes > lines.bytes ? m_elements.bytes - lines.bytes : 0;
     m_elements = {elements, m_elements.states - lines.states};
     Extent none = {};
     __atomic_store(&m_lines, &none, __ATOMIC_RELEASE);

@@ -15,15 +15,10 @@ namespace hdtrace {
 /// while they hold the mutex: everything that moves or removes text needs it.
 class LineBuffer {
   public:
-    /// The most that it can hold.
-    static constexpr uint32_t most_bytes = 0x7fff'ffff;
-
     /// A part of the text from its beginning on. One word, so that whoever asks for it sees both or none.
     struct alignas(8) Extent {
-        uint32_t end;    ///< bytes, and in a compact trace whether the last element ends a line
+        uint32_t bytes;
         uint32_t states; ///< that have ended in it
-        uint32_t bytes() const { return end & most_bytes; }
-        bool ends_line() const { return end > most_bytes; }
         bool operator==(const Extent&) const = default;
     };
 
@@ -56,15 +51,15 @@ class LineBuffer {
         *m_cursor++ = '\n';
         publish(m_lines);
     }
-    /// The same in a compact trace, where it ends a line by itself if it is the outermost one.
-    void end_compact_element(char* cursor, bool ends_line)
-    {
-        m_cursor = cursor;
-        publish(m_elements, ends_line ? most_bytes + 1 : 0);
-    }
+    /// The same in a compact trace, where the outermost element has ended the line.
     void end_compact_line() { publish(m_lines); }
+    /// What whole_elements() will be once an element has ended.
+    Extent elements_until(const char* cursor) const
+    {
+        return {static_cast<uint32_t>(cursor - m_begin), m_ended_states};
+    }
 
-    bool has_whole_lines_only() const { return m_cursor == m_begin + m_lines.bytes(); }
+    bool has_whole_lines_only() const { return m_cursor == m_begin + m_lines.bytes; }
 
     /// There is no memory for the line: it is built over and over at the same place, until it is removed.
     void lose_line(const Lock& lock);
@@ -90,9 +85,9 @@ class LineBuffer {
         __atomic_load(&shared, &extent, __ATOMIC_ACQUIRE);
         return extent;
     }
-    void publish(Extent& extent, uint32_t end_mark = 0)
+    void publish(Extent& extent)
     {
-        Extent now = {static_cast<uint32_t>(m_cursor - m_begin) | end_mark, m_ended_states};
+        Extent now = elements_until(m_cursor);
         __atomic_store(&extent, &now, __ATOMIC_RELEASE);
     }
 

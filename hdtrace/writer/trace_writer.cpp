@@ -4,6 +4,7 @@
 #include "hdtrace/writer/element.h"
 
 #include <errno.h>
+#include <initializer_list>
 
 namespace hdtrace {
 
@@ -117,7 +118,7 @@ bool TraceWriter::is_segment_full(int64_t bytes) const
 // Only for the thread that records: opening a file is not for signal handlers.
 void TraceWriter::begin_segment(const Lock& lock)
 {
-    if (m_has_tail || (is_compact() && m_handled.bytes() > 0)) // it comes as whole lines now
+    if (m_has_tail || (is_compact() && m_handled.bytes > 0)) // it comes as whole lines now
         fail(m_file.write({}, {}, {}, room_to_compress(), lock.undisturbed()));
     m_has_tail = false;
     if (m_error == 0)
@@ -160,6 +161,10 @@ char* TraceWriter::begin_compact_element_slowly()
 OpenState& TraceWriter::next_inner_state()
 {
     m_open[m_depth].keep_site();
+    for (const int depth : {m_depth, m_depth + 1}) { // which have not ended
+        Extent none = {};
+        __atomic_store(&m_ended_as[depth], &none, __ATOMIC_RELEASE);
+    }
     return m_open[m_depth + 1];
 }
 
@@ -297,8 +302,8 @@ int TraceWriter::flush(const Lock& lock)
 void TraceWriter::write_whole_lines(const Lock& lock)
 {
     const Extent lines = m_buffer.whole_lines();
-    if (is_compact() ? lines.bytes() > 0 : lines != m_handled) {
-        if (has_segments(m_settings) && is_segment_full(int64_t{lines.bytes()} - m_handled.bytes()))
+    if (is_compact() ? lines.bytes > 0 : lines != m_handled) {
+        if (has_segments(m_settings) && is_segment_full(int64_t{lines.bytes} - m_handled.bytes))
             begin_segment(lock);
         Unfinished none = {lines, lines, 0};
         none.is_final = true;
@@ -326,8 +331,9 @@ TraceWriter::Unfinished TraceWriter::find_unfinished()
 
 TraceWriter::Unfinished TraceWriter::look_at_unfinished()
 {
-    const Unfinished found = {m_buffer.whole_lines(), m_buffer.whole_elements(),
-                              __atomic_load_n(&m_depth, __ATOMIC_ACQUIRE)};
+    Unfinished found = {m_buffer.whole_lines(), m_buffer.whole_elements(),
+                        __atomic_load_n(&m_depth, __ATOMIC_ACQUIRE)};
+    __atomic_load(&m_ended_as[found.depth], &found.ended_as, __ATOMIC_ACQUIRE);
     for (int depth = 1; depth <= found.depth; ++depth)
         m_seen[depth].copy_from(m_open[depth]);
     return found;
@@ -346,13 +352,13 @@ bool TraceWriter::is_still(const Unfinished& seen) const
 
 bool TraceWriter::can_be_told(Unfinished& found) const
 {
-    if (found.elements.bytes() < found.whole_lines.bytes())
+    if (found.elements.bytes < found.whole_lines.bytes)
         found.elements = found.whole_lines;
     const Text elements = elements_of(found);
     if (!is_compact())
         found.open_blocks = count_open_blocks(elements.data, elements.size);
-    if (elements.size > 0 && (is_compact() ? found.elements.ends_line() : found.open_blocks == 0))
-        found.depth = 0; // only the end of the line is missing
+    if (elements.size > 0 && has_ended(found))
+        --found.depth;
     for (int depth = 1; depth <= found.depth; ++depth) {
         const StateForm* const form = m_seen[depth].form();
         if (form == nullptr || strlen(form->name) > longest_name)
@@ -361,10 +367,18 @@ bool TraceWriter::can_be_told(Unfinished& found) const
     return found.open_blocks <= found.depth;
 }
 
+// The innermost state is among the elements already, and about to be left.
+bool TraceWriter::has_ended(const Unfinished& found) const
+{
+    if (!is_compact() && found.open_blocks == 0)
+        return found.depth == 1;
+    return found.depth > 0 && found.ended_as == found.seen_elements;
+}
+
 Text TraceWriter::elements_of(const Unfinished& unfinished) const
 {
-    return {m_buffer.text() + unfinished.whole_lines.bytes(),
-            size_t{unfinished.elements.bytes()} - unfinished.whole_lines.bytes()};
+    return {m_buffer.text() + unfinished.whole_lines.bytes,
+            size_t{unfinished.elements.bytes} - unfinished.whole_lines.bytes};
 }
 
 // What comes behind the elements that have ended. What a state has in the program's memory is only there
@@ -434,16 +448,16 @@ char* TraceWriter::put_unfinished(char* out, int depth, int deepest, int64_t now
 void TraceWriter::write(const Lock& lock, const Unfinished& unfinished)
 {
     const Extent whole = unfinished.whole_lines;
-    const Text new_lines = {m_buffer.text() + m_handled.bytes(), size_t{whole.bytes()} - m_handled.bytes()};
-    const bool has_tail = unfinished.elements.bytes() > whole.bytes() || unfinished.depth > 0;
+    const Text new_lines = {m_buffer.text() + m_handled.bytes, size_t{whole.bytes} - m_handled.bytes};
+    const bool has_tail = unfinished.elements.bytes > whole.bytes || unfinished.depth > 0;
     if (new_lines.size == 0 && !has_tail && !m_has_tail && !unfinished.is_final)
         return;
     // The objects must be described before calls name them.
     if (m_info != nullptr && m_error == 0)
         m_info->flush();
     if (m_error == 0 && !m_closed) {
-        const Text all_lines = {m_buffer.text(), whole.bytes()};
-        const Text all_elements = {m_buffer.text(), unfinished.elements.bytes()};
+        const Text all_lines = {m_buffer.text(), whole.bytes};
+        const Text all_elements = {m_buffer.text(), unfinished.elements.bytes};
         if (!is_compact())
             write_to_file(lock, {new_lines}, elements_of(unfinished),
                           has_tail ? put_tail(unfinished) : Text{});

@@ -136,6 +136,7 @@ class TraceWriter {
         // As they were seen: they are the same as long as the states are.
         Extent seen_elements = elements;
         int seen_depth = depth;
+        Extent ended_as = {};
     };
 
     // ---- building lines ----
@@ -151,9 +152,17 @@ class TraceWriter {
     }
     __attribute__((always_inline)) void end_element(char* cursor)
     {
+        if (__builtin_expect(m_depth != 1, false))
+            tell_end(cursor);
         m_buffer.end_element(cursor);
         if (leave_state() == 0)
             end_line();
+    }
+    /// Before an element has ended, for those who see that before the state is left.
+    void tell_end(const char* cursor)
+    {
+        Extent elements = m_buffer.elements_until(cursor);
+        __atomic_store(&m_ended_as[m_depth], &elements, __ATOMIC_RELEASE);
     }
     char* begin_compact_element()
     {
@@ -163,7 +172,8 @@ class TraceWriter {
     }
     __attribute__((always_inline)) void end_compact_element(char* cursor)
     {
-        m_buffer.end_compact_element(cursor, m_depth == 1);
+        tell_end(cursor);
+        m_buffer.end_element(cursor);
         if (leave_state() != 0)
             return;
         m_compact.end_line();
@@ -211,6 +221,7 @@ class TraceWriter {
     Unfinished look_at_unfinished();
     bool is_still(const Unfinished& seen) const;
     bool can_be_told(Unfinished& found) const;
+    bool has_ended(const Unfinished& found) const;
     Text elements_of(const Unfinished& unfinished) const;
     Text put_tail(const Unfinished& unfinished) const;
     Text put_tail(const Unfinished& unfinished, bool was_left) const;
@@ -233,6 +244,8 @@ class TraceWriter {
     // From 1 on, as deep as states are; the memory behind is never touched.
     OpenState m_open[max_depth + 2];
     OpenState m_seen[max_depth + 2]; // as find_unfinished() saw them
+    // By depth: the elements with the last state that ended there. As text not of the outermost ones.
+    Extent m_ended_as[max_depth + 2] = {};
 
     TraceSettings m_settings;
     size_t m_capacity = 0;   // of the buffer, when no line is longer
