@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
+from ._hdtrace import ends_of_trace
 from .project import MergeWarning, Project
 
-_TAIL = 1 << 16  # bytes at the end of a trace that are looked at
-_TRACE = re.compile(r"_(\d+)_(\d+)\.trc(\.\d)?$")
+_TAIL = 1 << 16  # bytes at the end of a trace's text that are looked at
+_TRACE = re.compile(r"_(\d+)_(\d+)\.trc(\.(zst|gz|compact))?(\.\d)?$")
 _START = re.compile(rb"timeAdjustment='(\d+)'")
 _SIZE = re.compile(rb"<\w+ (?:[^>]* )?size='(\d+)'")  # of a call itself
 _CHANGES = ("time", "end", "unfinished", "polls", "cpu", "threadCpu", "mixed")  # from one poll to the next
@@ -115,14 +116,12 @@ class _Tail:
 
     def _read(self) -> list[bytes]:
         """Whole lines with calls; a line may be missing that is being written."""
-        with open(self.path, "rb") as file:
-            if self._origin is None:
-                start = _START.search(file.read(4096))
-                self._origin = int(start[1]) * _NANOSECONDS if start else None
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - _TAIL))
-            lines = file.read().split(b"\n")
-        whole = lines[1:] if size > _TAIL else lines
+        beginning, end, has_more = ends_of_trace(self.path, _TAIL)
+        if self._origin is None:
+            start = _START.search(beginning)
+            self._origin = int(start[1]) * _NANOSECONDS if start else None
+        lines = end.split(b"\n")
+        whole = lines[1:] if has_more else lines
         return [
             _without_nested(line) for line in whole if line.startswith(b"<") and line.endswith(b">") and not line.startswith((b"<?", b"<Program", b"</Program", b"<Event"))
         ]
@@ -182,7 +181,7 @@ class _Tail:
 
 
 class LiveRun:
-    """A run that is being traced into a folder. What each process does is as old as HDTRACE_FLUSH_SECONDS. Compressed traces tell nothing."""
+    """A run that is being traced into a folder. What each process does is as old as HDTRACE_FLUSH_SECONDS."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)

@@ -9,6 +9,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "hdtrace/format/file.h"
 #include "hdtrace/format/info.h"
 #include "hdtrace/format/trc_reader.h"
 #include "python/src/bindings.h"
@@ -151,6 +152,25 @@ py::tuple read_info(const Path& path)
     return py::make_tuple(result, reader->truncated_line());
 }
 
+// The first bytes of a trace's text, and those at its end, where it may be written just now; and whether
+// there are others between them.
+py::tuple ends_of_trace(const Path& path, std::size_t most)
+{
+    constexpr std::size_t beginning_size = 4096;
+    std::string beginning(beginning_size, '\0'), end(most, '\0');
+    bool has_more = false;
+    {
+        const Unlocked unlocked;
+        detail::File file(path.string());
+        beginning.resize(file.read(beginning.data(), beginning.size()));
+        const std::int64_t size = file.size();
+        has_more = size > static_cast<std::int64_t>(most);
+        file.seek(has_more ? size - static_cast<std::int64_t>(most) : 0);
+        end.resize(file.read(end.data(), end.size()));
+    }
+    return py::make_tuple(py::bytes(beginning), py::bytes(end), has_more);
+}
+
 } // namespace
 
 void bind_traces(py::module_& module)
@@ -158,6 +178,7 @@ void bind_traces(py::module_& module)
     bind_elements(module);
     bind_trc_reader(module);
     module.def("read_info", &read_info, py::arg("path"));
+    module.def("ends_of_trace", &ends_of_trace, py::arg("path"), py::arg("most"));
 }
 
 } // namespace hdtrace

@@ -45,10 +45,14 @@ def program(tmp_path_factory):
     return compile_text("mpicc", tmp_path_factory.mktemp("watched") / "watched", PROGRAM, "-g", "-O1")
 
 
+FORMS = {"xml": [], "compact": ["--form", "compact"], "zstd": ["--compress", "zstd"]}
+forms = pytest.mark.parametrize("form", FORMS)
+
+
 @contextmanager
-def running(program, way, folder):
+def running(program, way, folder, form):
     """Once its processes have written something."""
-    with subprocess.Popen([HDTRACE, "record", "--quiet", "--check", "-o", folder, MPIRUN, "-n", "2", program, way], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+    with subprocess.Popen([HDTRACE, "record", "--quiet", "--check", *FORMS[form], "-o", folder, MPIRUN, "-n", "2", program, way], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
         try:
             yield
         finally:
@@ -66,9 +70,10 @@ def look(folder, wanted):
     raise AssertionError(found)
 
 
-def test_calls_in_progress(program, tmp_path):
+@forms
+def test_calls_in_progress(program, tmp_path, form):
     folder = tmp_path / "trace"
-    with running(program, "circle", folder):
+    with running(program, "circle", folder, form):
         found = look(folder, {0: "inside", 1: "inside"})
         assert found[0]["call"].startswith("Recv fromRank=1 fromTag=7") and "watched.c:6" in found[0]["site"]
         time.sleep(1)
@@ -77,9 +82,10 @@ def test_calls_in_progress(program, tmp_path):
     assert "rank 0 waits in Recv fromRank=1" in text and "rank 1 waits in Recv fromRank=0" in text
 
 
-def test_polls_and_computation(program, tmp_path):
+@forms
+def test_polls_and_computation(program, tmp_path, form):
     folder = tmp_path / "trace"
-    with running(program, "polls", folder):
+    with running(program, "polls", folder, form):
         found = look(folder, {0: "polls", 1: "computes"})
         assert found[0]["call"].startswith("Iprobe source=1 tag=7") and found[1]["call"].startswith("Barrier")
         first, second = (look(folder, {0: "polls", 1: "computes"})[0]["since"] for _ in range(2))
