@@ -178,7 +178,8 @@ def run_with_tracer(name, ranks, directory, env=None, args=(), mpirun=(), comple
     if complete:
         assert (run.returncode, run.stderr) == (0, ""), f"exit code {run.returncode}\n{run.stdout}\n{run.stderr}"
     _wait_for_ends(trace_directory)
-    run.paths = tuple(sorted(path for path in trace_directory.glob("*.trc*") if complete or info_of(path).stat().st_size > 0))
+    traces = sorted(path for path in trace_directory.iterdir() if _TRACE_NAME.search(path.name))
+    run.paths = tuple(path for path in traces if complete or info_of(path).stat().st_size > 0)
     run.merger_warns = merger_warns
     run.leaves_out = leaves_out
     check_files(run.paths)
