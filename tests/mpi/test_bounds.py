@@ -89,7 +89,8 @@ def test_the_end_is_kept_in_files_of_that_size(windowed):
 def test_each_segment_is_a_trace(windowed):
     for path in windowed.paths:
         parts = [hdtrace.Trace(file) for file in path.parent.glob(path.name + ".*")]
-        assert len(parts) == 3 and all(part.attributes["thread"] == "0" and len(list(part)) > 1000 for part in parts)
+        assert len(parts) == 3 and all(part.attributes["thread"] == "0" for part in parts)
+        assert sorted(len(list(part)) for part in parts)[1] > 1000, "the newest one may have begun just now"
         whole = hdtrace.Trace(path)
         before = int(whole.attributes["before"])
         assert before == min(int(part.attributes["before"]) for part in [*parts, whole])
