@@ -10,8 +10,6 @@ namespace hdtrace {
 
 namespace {
 
-using Form = CompactLines::Form;
-
 constexpr int least_digits = 6;
 constexpr const char* times_parts[] = {" time='\3"
                                        "6' end='\4"
@@ -37,26 +35,26 @@ static_assert(compact_mark::begin == '\3' && compact_mark::end == '\4' && compac
 
 constexpr int64_t nanoseconds_in_second = 1'000'000'000;
 
-constexpr uint64_t powers_of_ten[] = {1,
-                                      10,
-                                      100,
-                                      1'000,
-                                      10'000,
-                                      100'000,
-                                      1'000'000,
-                                      10'000'000,
-                                      100'000'000,
-                                      1'000'000'000,
-                                      10'000'000'000,
-                                      100'000'000'000,
-                                      1'000'000'000'000,
-                                      10'000'000'000'000,
-                                      100'000'000'000'000,
-                                      1'000'000'000'000'000,
-                                      10'000'000'000'000'000,
-                                      100'000'000'000'000'000,
-                                      1'000'000'000'000'000'000,
-                                      10'000'000'000'000'000'000u};
+constexpr uint64_t limits_of_digits[] = {1,
+                                         10,
+                                         100,
+                                         1'000,
+                                         10'000,
+                                         100'000,
+                                         1'000'000,
+                                         10'000'000,
+                                         100'000'000,
+                                         1'000'000'000,
+                                         10'000'000'000,
+                                         100'000'000'000,
+                                         1'000'000'000'000,
+                                         10'000'000'000'000,
+                                         100'000'000'000'000,
+                                         1'000'000'000'000'000,
+                                         10'000'000'000'000'000,
+                                         100'000'000'000'000'000,
+                                         1'000'000'000'000'000'000,
+                                         10'000'000'000'000'000'000u};
 
 constexpr size_t most_digits_in_span = 18;
 
@@ -66,7 +64,7 @@ size_t size_of_number(int64_t value)
     // 1233 / 4096 is a little more than the logarithm of 2 to the base 10.
     const unsigned bits = 64 - static_cast<unsigned>(__builtin_clzll(size | 1));
     const unsigned about = bits * 1233 >> 12;
-    return about + (size >= powers_of_ten[about]) + (value < 0) + (size == 0);
+    return about + (size >= limits_of_digits[about]) + (value < 0) + (size == 0);
 }
 
 size_t size_of_value(int64_t value, bool is_seconds)
@@ -147,7 +145,7 @@ void* CompactLines::take_memory(size_t size)
     return taken;
 }
 
-Form* CompactLines::find_start(const char* part)
+auto CompactLines::find_start(const char* part) -> Form*
 {
     Form* const found = find_or_make(&m_none, part);
     if (!is_lost(found))
@@ -155,7 +153,7 @@ Form* CompactLines::find_start(const char* part)
     return found;
 }
 
-Form* CompactLines::find_longer(Form* form, const char* part)
+auto CompactLines::find_longer(Form* form, const char* part) -> Form*
 {
     if (is_lost(form))
         return form;
@@ -165,7 +163,7 @@ Form* CompactLines::find_longer(Form* form, const char* part)
     return found;
 }
 
-Form* CompactLines::find_or_make(Form* shorter, const char* part)
+auto CompactLines::find_or_make(Form* shorter, const char* part) -> Form*
 {
     for (Form* form = shorter->first_longer; form != nullptr; form = form->sibling) {
         if (form->part == part)
@@ -323,8 +321,8 @@ void CompactLines::change_size(Form& form, int value, int64_t now)
     const size_t digits = size_of_number(now);
     if (now < 0 || is_seconds || digits > most_digits_in_span)
         return;
-    known.span_begin = digits > 1 ? powers_of_ten[digits - 1] : 0;
-    known.span_size = powers_of_ten[digits] - known.span_begin;
+    known.span_begin = digits > 1 ? limits_of_digits[digits - 1] : 0;
+    known.span_size = limits_of_digits[digits] - known.span_begin;
 }
 
 char* CompactLines::put_line(char* out, Form* form, int64_t begin, int64_t end)
