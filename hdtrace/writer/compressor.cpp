@@ -94,23 +94,60 @@ template <typename Object> char* compress(void* memory, char* out, Text text)
     return static_cast<Object*>(memory)->compress(out, text);
 }
 
-// Frames of at most a block of zstd's each.
-class Zstd {
+// The library and a context in memory of ours, for what derives from it.
+class ZstdContext {
   public:
-    Zstd() : m_library("libzstd.so.1")
+    bool is_ready() const { return m_context != nullptr; }
+
+  protected:
+    struct Setting {
+        ZSTD_cParameter parameter;
+        int value;
+    };
+
+    ZstdContext() : m_library("libzstd.so.1")
     {
-        m_library.find(m_compress_sequences, "ZSTD_compressSequences");
         m_library.find(m_is_error, "ZSTD_isError");
         m_library.find(m_set_parameter, "ZSTD_CCtx_setParameter");
         m_library.find(m_init_static, "ZSTD_initStaticCCtx");
         m_library.find(m_estimate_size, "ZSTD_estimateCCtxSize_usingCParams");
+    }
+    ~ZstdContext() { free(m_workspace); }
+
+    /// Once all functions are found.
+    void make_context(const ZSTD_compressionParameters& parameters, std::initializer_list<Setting> settings)
+    {
+        const size_t size = m_estimate_size(parameters);
+        m_workspace = malloc(size);
+        m_context = m_workspace != nullptr ? m_init_static(m_workspace, size) : nullptr;
+        if (m_context == nullptr)
+            return;
+        for (const auto& [parameter, value] : settings)
+            m_set_parameter(m_context, parameter, value);
+    }
+
+    Library m_library;
+    decltype(&ZSTD_isError) m_is_error;
+    ZSTD_CCtx* m_context = nullptr;
+
+  private:
+    decltype(&ZSTD_CCtx_setParameter) m_set_parameter;
+    decltype(&ZSTD_initStaticCCtx) m_init_static;
+    decltype(&ZSTD_estimateCCtxSize_usingCParams) m_estimate_size;
+    void* m_workspace = nullptr;
+};
+
+// Frames of at most a block of zstd's each.
+class Zstd : public ZstdContext {
+  public:
+    Zstd()
+    {
+        m_library.find(m_compress_sequences, "ZSTD_compressSequences");
         m_library.find(m_version, "ZSTD_versionNumber");
         constexpr unsigned oldest = 1 * 100 * 100 + 5 * 100;
         if (m_library.is_complete() && m_version() >= oldest)
-            make_context();
+            make();
     }
-    ~Zstd() { free(m_workspace); }
-    bool is_ready() const { return m_context != nullptr; }
 
     char* compress(char* out, Text text)
     {
@@ -127,47 +164,27 @@ class Zstd {
     }
 
   private:
-    void make_context()
+    void make()
     {
         constexpr int window_bits = 17, smallest = 6, shortest_match = 4;
         static_assert(LineMatcher::longest_text <= 1 << window_bits);
         // zstd does not search, so its tables for that are as small as can be.
-        const ZSTD_compressionParameters parameters = {window_bits,    smallest, smallest, 1,
-                                                       shortest_match, 0,        ZSTD_fast};
-        const size_t size = m_estimate_size(parameters);
-        m_workspace = malloc(size);
-        m_context = m_workspace != nullptr ? m_init_static(m_workspace, size) : nullptr;
-        if (m_context == nullptr)
-            return;
-        for (const auto& [parameter, value] :
-             {Setting{ZSTD_c_windowLog, window_bits},
-              {ZSTD_c_hashLog, smallest},
-              {ZSTD_c_chainLog, smallest},
-              {ZSTD_c_minMatch, shortest_match},
-              {ZSTD_c_strategy, ZSTD_fast},
-              {ZSTD_c_checksumFlag, 1},
-              {ZSTD_c_stableInBuffer, 1},
-              {ZSTD_c_stableOutBuffer, 1}, // no copies of them in the workspace
-              {ZSTD_c_blockDelimiters, ZSTD_sf_explicitBlockDelimiters},
-              {ZSTD_c_searchForExternalRepcodes,
-               ZSTD_ps_enable}}) // unknown before 1.5.4, which always did so
-            m_set_parameter(m_context, parameter, value);
+        make_context({window_bits, smallest, smallest, 1, shortest_match, 0, ZSTD_fast},
+                     {{ZSTD_c_windowLog, window_bits},
+                      {ZSTD_c_hashLog, smallest},
+                      {ZSTD_c_chainLog, smallest},
+                      {ZSTD_c_minMatch, shortest_match},
+                      {ZSTD_c_strategy, ZSTD_fast},
+                      {ZSTD_c_checksumFlag, 1},
+                      {ZSTD_c_stableInBuffer, 1},
+                      {ZSTD_c_stableOutBuffer, 1}, // no copies of them in the workspace
+                      {ZSTD_c_blockDelimiters, ZSTD_sf_explicitBlockDelimiters},
+                      // Unknown before 1.5.4, which always did so.
+                      {ZSTD_c_searchForExternalRepcodes, ZSTD_ps_enable}});
     }
 
-    struct Setting {
-        ZSTD_cParameter parameter;
-        int value;
-    };
-
-    Library m_library;
     decltype(&ZSTD_compressSequences) m_compress_sequences;
-    decltype(&ZSTD_isError) m_is_error;
-    decltype(&ZSTD_CCtx_setParameter) m_set_parameter;
-    decltype(&ZSTD_initStaticCCtx) m_init_static;
-    decltype(&ZSTD_estimateCCtxSize_usingCParams) m_estimate_size;
     decltype(&ZSTD_versionNumber) m_version;
-    void* m_workspace = nullptr;
-    ZSTD_CCtx* m_context = nullptr;
     LineMatcher m_matcher;
 };
 
@@ -185,20 +202,14 @@ class Records {
 
 // The same as a frame of zstd's, which searches in it, for lines of records are not alike in places that are
 // known before.
-class ZstdRecords {
+class ZstdRecords : public ZstdContext {
   public:
-    ZstdRecords() : m_library("libzstd.so.1")
+    ZstdRecords()
     {
         m_library.find(m_compress, "ZSTD_compress2");
-        m_library.find(m_is_error, "ZSTD_isError");
-        m_library.find(m_set_parameter, "ZSTD_CCtx_setParameter");
-        m_library.find(m_init_static, "ZSTD_initStaticCCtx");
-        m_library.find(m_estimate_size, "ZSTD_estimateCCtxSize_usingCParams");
         if (m_library.is_complete())
-            make_context();
+            make();
     }
-    ~ZstdRecords() { free(m_workspace); }
-    bool is_ready() const { return m_context != nullptr; }
 
     char* compress(char* out, Text records)
     {
@@ -209,36 +220,21 @@ class ZstdRecords {
     }
 
   private:
-    void make_context()
+    void make()
     {
-        constexpr ZSTD_compressionParameters parameters = {window_bits,    hash_bits, hash_bits, 1,
-                                                           shortest_match, 0,         ZSTD_fast};
-        const size_t size = m_estimate_size(parameters);
-        m_workspace = malloc(size);
-        m_context = m_workspace != nullptr ? m_init_static(m_workspace, size) : nullptr;
-        if (m_context == nullptr)
-            return;
-        const struct {
-            ZSTD_cParameter parameter;
-            int value;
-        } settings[] = {{ZSTD_c_windowLog, window_bits},   {ZSTD_c_hashLog, hash_bits},
-                        {ZSTD_c_chainLog, hash_bits},      {ZSTD_c_searchLog, 1},
-                        {ZSTD_c_minMatch, shortest_match}, {ZSTD_c_targetLength, 0},
-                        {ZSTD_c_strategy, ZSTD_fast},      {ZSTD_c_checksumFlag, 1}};
-        for (const auto& [parameter, value] : settings)
-            m_set_parameter(m_context, parameter, value);
+        constexpr int window_bits = 17, hash_bits = 13, shortest_match = 5;
+        make_context({window_bits, hash_bits, hash_bits, 1, shortest_match, 0, ZSTD_fast},
+                     {{ZSTD_c_windowLog, window_bits},
+                      {ZSTD_c_hashLog, hash_bits},
+                      {ZSTD_c_chainLog, hash_bits},
+                      {ZSTD_c_searchLog, 1},
+                      {ZSTD_c_minMatch, shortest_match},
+                      {ZSTD_c_targetLength, 0},
+                      {ZSTD_c_strategy, ZSTD_fast},
+                      {ZSTD_c_checksumFlag, 1}});
     }
 
-    static constexpr int window_bits = 17, hash_bits = 13, shortest_match = 5;
-
-    Library m_library;
     decltype(&ZSTD_compress2) m_compress;
-    decltype(&ZSTD_isError) m_is_error;
-    decltype(&ZSTD_CCtx_setParameter) m_set_parameter;
-    decltype(&ZSTD_initStaticCCtx) m_init_static;
-    decltype(&ZSTD_estimateCCtxSize_usingCParams) m_estimate_size;
-    void* m_workspace = nullptr;
-    ZSTD_CCtx* m_context = nullptr;
 };
 
 // The rest of a member of a gzip file, behind its header.
