@@ -10,6 +10,9 @@ namespace hdtrace {
 inline constexpr unsigned char compact_block_lead[4] = {0xc1, 'h', 'd', 'b'};
 inline constexpr unsigned char compact_unit_lead[4] = {0xc1, 'h', 'd', 'u'};
 
+/// Bytes of that size.
+inline constexpr int compact_size_bytes = 8;
+
 /// The first byte of a body, which is followed by records or by a frame of zstd's with them.
 enum class CompactBody : char { records, zstd };
 
@@ -32,9 +35,10 @@ inline constexpr char end = 4;     ///< the same
 inline constexpr char time = 5;    ///< the same, of an event
 } // namespace compact_mark
 
-/// The most values in one form, and the most bytes of a number.
+/// The most values in one form, the most bytes of a number, and how deep elements can be in each other.
 inline constexpr int most_compact_values = 64;
 inline constexpr int most_compact_number = 10;
+inline constexpr int most_compact_depth = 62;
 
 /// Small for small numbers of either sign.
 constexpr uint64_t to_unsigned(int64_t value)

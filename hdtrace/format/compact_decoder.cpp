@@ -13,7 +13,6 @@ namespace {
 constexpr std::size_t text_at_once = 64 * 1024;
 constexpr std::size_t records_at_once = 64 * 1024;
 constexpr std::size_t lead_size = sizeof compact_unit_lead;
-constexpr std::size_t size_size = 8;
 
 bool begins_with(std::string_view bytes, const unsigned char (&lead)[lead_size])
 {
@@ -84,7 +83,7 @@ bool CompactDecoder::take_head(std::string_view& from)
         m_is_damaged = true;
         return false;
     }
-    const std::size_t head_size = lead_size + (is_block ? block_head_size : size_size);
+    const std::size_t head_size = lead_size + (is_block ? block_head_size : compact_size_bytes);
     if (!fill(head_size + 1))
         return false;
     BlockHead head = {};

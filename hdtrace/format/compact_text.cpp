@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::string_view nested_begin = "<Nested>", nested_end = "</Nested>";
 constexpr std::size_t longest_form = 64 * 1024;
-constexpr int deepest = 62;
 constexpr int time_digits = 9;
 constexpr std::size_t value_room = 32;
 
@@ -192,7 +191,7 @@ bool CompactText::take_depth(Bytes& in, std::string& text)
     const auto depth = in.number();
     if (!depth)
         return false;
-    if (*depth == 0 || *depth > deepest)
+    if (*depth == 0 || *depth > most_compact_depth)
         return damaged();
     for (std::uint64_t around = 1; around < *depth; ++around) {
         if ((m_nested >> around & 1) == 0)

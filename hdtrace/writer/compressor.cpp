@@ -321,8 +321,6 @@ const Codec& codec_for(Compression compression)
     return zstd_codec;
 }
 
-constexpr size_t size_of_size = 8;
-
 char* put(char* out, Codec::Lead lead)
 {
     if (lead.size > 0)
@@ -357,7 +355,7 @@ int Compressor::open(Compression compression)
 Text Compressor::compress(char* out, Text text)
 {
     char* const size_place = put(out, m_codec->lead);
-    char* const body = size_place + (m_codec->tells_size ? size_of_size : 0);
+    char* const body = size_place + (m_codec->tells_size ? compact_size_bytes : 0);
     char* const end = m_codec->compress(m_memory, body, text);
     if (m_codec->tells_size && end != nullptr)
         put_little_endian(size_place, static_cast<uint64_t>(end - body));
@@ -369,7 +367,7 @@ Text Compressor::compress_text(char* out, Text text)
     if (!is_compact())
         return compress(out, text);
     char* const size_place = put(out, m_codec->lead);
-    char* const body = size_place + size_of_size;
+    char* const body = size_place + compact_size_bytes;
     *body = static_cast<char>(CompactBody::records);
     char* const begin = CompactLines::begin_text(body + 1);
     memcpy(begin, text.data, text.size);

@@ -16,6 +16,7 @@ constexpr char nested_begin[] = "<Nested>";
 constexpr char nested_end[] = "</Nested>";
 // Also when memory is short, an element without long texts must fit.
 constexpr size_t smallest_buffer = 32 * 1024;
+static_assert(TraceWriter::max_depth <= most_compact_depth);
 constexpr size_t segment_head_room = 100;
 constexpr size_t largest_buffer = 1024 * 1024 * 1024;
 constexpr size_t nested_room = TraceWriter::max_depth * (sizeof nested_begin + sizeof nested_end);
