@@ -2,14 +2,22 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
+
+#include "merger/export/format.h"
 
 namespace hdtrace::exporter {
 
 namespace {
 
+// No memory holds one; it would take many lines.
+constexpr std::int64_t largest_message = std::int64_t{1} << 50;
+
 /// Gives send(size) the sizes of the messages that one message becomes.
 void split(std::int64_t size, auto&& send)
 {
+    if (size > largest_message)
+        throw ConvertError("a message of " + std::to_string(size) + " bytes is larger than 2^50 bytes");
     do {
         const std::int64_t part = std::min(size, ReplayActions::most_bytes);
         send(part);

@@ -112,7 +112,8 @@ class ReplayActions {
     void compute(std::int64_t operations) { m_operations += std::max<std::int64_t>(0, operations); }
     void sleep(std::int64_t nanoseconds);
 
-    /// Messages that are too large for the replay become several, here and on the other side.
+    /// Messages that are too large for the replay become several, here and on the other side. These four
+    /// throw ConvertError if one is larger than 2^50 bytes.
     void send(std::int64_t destination, std::int64_t tag, std::int64_t size);
     void receive(std::int64_t source, std::int64_t tag, std::int64_t size);
     /// Both append what is to be waited for.

@@ -7,6 +7,7 @@
 
 #include "hdtrace/calls/calls.h"
 #include "hdtrace/matching/saturated.h"
+#include "merger/export/format.h"
 #include "merger/export/tit/collectives.h"
 
 namespace hdtrace::exporter {
@@ -105,7 +106,11 @@ void ProcessReplay::started(const Call& call, const Operation& operation)
         return;
     OpenCall& open = m_open[call.trace.thread];
     std::vector<ReplayWait> waits;
-    open.how = start(operation, waits);
+    try {
+        open.how = start(operation, waits);
+    } catch (const ConvertError& error) {
+        throw ConvertError(call.trace.path + ":" + std::to_string(call.state.line) + ": " + error.what());
+    }
     if (operation.rid < 0)
         open.waits = std::move(waits);
     else if (open.how != Replayed::measured)

@@ -135,3 +135,8 @@ def test_times_at_both_ends_of_time(tmp_path):
     assert (tmp_path / "plot").read_text() == "0 r 0 4 9223372036.854775807 9223372036.854775807\n"
     assert call("--to", "tit", "-o", tmp_path / "tit", project).returncode == 0
     assert "compute 9000000000000000000\n" in (tmp_path / "tit/rank-0.txt").read_text()
+
+
+def test_messages_that_no_memory_holds(tmp_path):
+    send = f"<Send size='{HUGE}' count='1' tid='0' toRank='0' toTag='1' cid='0' time='1' end='2' />\n"
+    assert "app_h_0_0.trc:3: a message of 9223372036854775807 bytes" in refusal(write_project(tmp_path, calls=send), "tit")
