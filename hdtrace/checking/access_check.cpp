@@ -9,7 +9,11 @@ namespace hdtrace {
 
 void AccessCheck::leave(const Call& call)
 {
-    if (call.facts.access == WindowAccess::none || call.is_inside_call || call.has_failed())
+    if (call.is_inside_call || call.has_failed())
+        return;
+    if (call.facts.makes == ObjectKind::window && !call.state.integer("size"))
+        m_dynamic.insert(m_findings.objects().window(call.trace.rank, call.state));
+    if (call.facts.access == WindowAccess::none)
         return;
     const auto target = call.state.integer("toRank").value_or(call.state.integer("fromRank").value_or(-1));
     if (target < 0)
@@ -28,10 +32,9 @@ void AccessCheck::check_range(const Call& call, std::int64_t target)
 {
     const Window* window = m_findings.objects().window(call.trace.rank, call.state);
     const auto offset = call.state.integer("targetOffset");
-    if (!window || !offset)
+    if (!window || !offset || m_dynamic.contains(window))
         return;
     const Window::Member* const member = window->member(target);
-    // The parts of dynamic windows have no size; displacements are addresses there.
     if (!member || !member->size || !member->disp_unit)
         return;
     const auto type = call.state.integer("targetTid").value_or(call.state.integer("tid").value_or(-1));

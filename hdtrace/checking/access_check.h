@@ -1,6 +1,8 @@
 // access_check.h - that one-sided accesses stay in the window, and that both sides describe the same data.
 #pragma once
 
+#include <set>
+
 #include "hdtrace/checking/findings.h"
 #include "hdtrace/checking/type_signature.h"
 #include "hdtrace/matching/type_map.h"
@@ -25,6 +27,7 @@ class AccessCheck : public EventVisitor {
     Findings& m_findings;
     TypeMaps m_types;
     TypeSignatures m_signatures;
+    std::set<const Window*> m_dynamic; ///< their parts have no size, and displacements are addresses there
 };
 
 } // namespace hdtrace
