@@ -139,10 +139,14 @@ def _length(function, counts):
 
 
 def _condition(function, buffer):
-    """When MPI looks at the buffer: not of everybody in a call that has a root, and not if the other end is nobody."""
+    """When MPI looks at the buffer: not of everybody in a call that has a root, not if the other end is nobody, and at nothing to
+    combine with where nothing is combined (MPI 4.1, 12.3.4)."""
     is_read = buffer.direction == "in"
     sides = {"one-to-all": ("is_root", "is_leaf"), "all-to-one": ("is_leaf", "is_root")}.get(function.meaning.collective)
     if sides:
         return f"rooted.{sides[0 if is_read else 1]}"
     peer = function.of_kind("TARGET") or function.of_kind("DEST" if is_read else "SOURCE")
-    return f"{peer[0].name} != MPI_PROC_NULL" if peer else ""
+    conditions = [f"{peer[0].name} != MPI_PROC_NULL"] if peer else []
+    if is_read and function.meaning.access in ("get-accumulate", "fetch-and-op"):
+        conditions.append(f"{function.of_kind('OP')[0].name} != MPI_NO_OP")
+    return " && ".join(conditions)
