@@ -12,6 +12,14 @@ namespace {
 
 constexpr uint32_t no_entry = UINT32_MAX;
 
+// Entries are found in two lists.
+enum List : uint8_t { of_request, of_window };
+
+struct Links {
+    uint32_t previous;
+    uint32_t next;
+};
+
 // Memory of one operation.
 struct Entry {
     Operation operation;
@@ -20,15 +28,25 @@ struct Entry {
     bool is_new;     // no other call has begun since
     bool has_change; // the program or MPI has written to it
     uint64_t sum;    // when the operation began, or of the change
-    uint32_t previous;
-    uint32_t next; // in its bucket, or of those that are free
+    Links links[2];  // those that are free are linked as of_request
     bool is_used;
+};
+
+// The first entries of lists.
+template <uint32_t Count> struct ListHeads {
+    constexpr ListHeads()
+    {
+        for (uint32_t& first : of)
+            first = no_entry;
+    }
+    uint32_t of[Count] = {};
 };
 
 SpinLock lock;
 bool is_shared = false;
 Entry* entries = nullptr;
-uint32_t* buckets = nullptr; // as many as entries
+uint32_t* buckets = nullptr; // by request; as many as entries
+constinit ListHeads<64> windows;
 uint32_t capacity = 0;
 uint32_t first_free = no_entry;
 
@@ -44,31 +62,38 @@ class Locked {
     Locked& operator=(const Locked&) = delete;
 };
 
-uint32_t bucket_of(const Entry& entry)
+bool is_in(List list, const Operation& operation)
 {
-    // Those without a request are found by their window, all together.
-    const uint64_t key = entry.operation.rid >= 0 ? static_cast<uint64_t>(entry.operation.rid)
-                                                  : reinterpret_cast<uintptr_t>(entry.memory.begin) / 64;
-    return static_cast<uint32_t>(key) & (capacity - 1);
+    return (list == of_request ? operation.rid : operation.window) >= 0;
 }
 
-void link(uint32_t index)
+uint32_t& first_in(List list, const Operation& operation)
+{
+    return list == of_request ? buckets[static_cast<uint32_t>(operation.rid) & (capacity - 1)]
+                              : windows.of[static_cast<uint32_t>(operation.window) % 64];
+}
+
+void link(List list, uint32_t index)
 {
     Entry& entry = entries[index];
-    uint32_t& first = buckets[bucket_of(entry)];
-    entry.previous = no_entry;
-    entry.next = first;
+    if (!is_in(list, entry.operation))
+        return;
+    uint32_t& first = first_in(list, entry.operation);
+    entry.links[list] = {no_entry, first};
     if (first != no_entry)
-        entries[first].previous = index;
+        entries[first].links[list].previous = index;
     first = index;
 }
 
-void unlink(uint32_t index)
+void unlink(List list, uint32_t index)
 {
     const Entry& entry = entries[index];
-    (entry.previous != no_entry ? entries[entry.previous].next : buckets[bucket_of(entry)]) = entry.next;
-    if (entry.next != no_entry)
-        entries[entry.next].previous = entry.previous;
+    if (!is_in(list, entry.operation))
+        return;
+    const auto [previous, next] = entry.links[list];
+    (previous != no_entry ? entries[previous].links[list].next : first_in(list, entry.operation)) = next;
+    if (next != no_entry)
+        entries[next].links[list].previous = previous;
 }
 
 // Twice as many. False if memory is short, and then all is as before.
@@ -85,7 +110,7 @@ bool grow()
     buckets = more_buckets;
     for (uint32_t i = capacity; i < wanted; ++i) {
         entries[i].is_used = false;
-        entries[i].next = first_free;
+        entries[i].links[of_request].next = first_free;
         first_free = i;
     }
     const uint32_t count = capacity;
@@ -94,7 +119,7 @@ bool grow()
         buckets[i] = no_entry;
     for (uint32_t i = 0; i < count; ++i)
         if (entries[i].is_used)
-            link(i);
+            link(of_request, i);
     return true;
 }
 
@@ -103,19 +128,21 @@ void add(const Entry& entry)
     if (first_free == no_entry && !grow())
         return;
     const uint32_t index = first_free;
-    first_free = entries[index].next;
+    first_free = entries[index].links[of_request].next;
     entries[index] = entry;
     entries[index].is_used = true;
-    link(index);
+    link(of_request, index);
+    link(of_window, index);
     if (entry.is_new && new_count < sizeof new_entries / sizeof *new_entries)
         new_entries[new_count++] = index;
 }
 
 void remove(uint32_t index)
 {
-    unlink(index);
+    unlink(of_request, index);
+    unlink(of_window, index);
     entries[index].is_used = false;
-    entries[index].next = first_free;
+    entries[index].links[of_request].next = first_free;
     first_free = index;
 }
 
@@ -126,7 +153,7 @@ template <typename Use> void for_request(int64_t rid, Use use)
         return;
     uint32_t index = buckets[static_cast<uint32_t>(rid) & (capacity - 1)];
     while (index != no_entry) {
-        const uint32_t next = entries[index].next;
+        const uint32_t next = entries[index].links[of_request].next;
         if (entries[index].operation.rid == rid)
             use(index);
         index = next;
@@ -273,10 +300,14 @@ void end_buffers(int64_t rid, TextBuffer& changes)
 void end_buffers_of_window(int64_t window, int64_t target, TextBuffer& changes)
 {
     const Locked locked;
-    for (uint32_t i = 0; i < capacity; ++i)
-        if (entries[i].is_used && entries[i].operation.window == window &&
-            (target == -1 || entries[i].operation.target == target))
-            end(i, changes);
+    uint32_t index = window >= 0 ? first_in(of_window, {.window = window}) : no_entry;
+    while (index != no_entry) {
+        const Operation& operation = entries[index].operation;
+        const uint32_t next = entries[index].links[of_window].next;
+        if (operation.window == window && (target == -1 || operation.target == target))
+            end(index, changes);
+        index = next;
+    }
 }
 
 } // namespace hdtrace::mpi
