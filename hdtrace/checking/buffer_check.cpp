@@ -125,7 +125,20 @@ void BufferCheck::enter(const Call& call)
     } else {
         return;
     }
-    add(process, std::move(user));
+    if (!has_alike(process, user))
+        add(process, std::move(user));
+}
+
+/// Whether a call of the same place uses the same memory until the same time: an epoch may have thousands.
+bool BufferCheck::has_alike(const Process& process, const User& user)
+{
+    const auto [first, last] = process.by_begin.equal_range(user.ranges.front().begin);
+    return std::any_of(first, last, [&](const auto& used) {
+        const User& other = *used.second.user;
+        return other.rid < 0 && other.place.site == user.place.site && other.name == user.name &&
+               other.window == user.window && other.target == user.target &&
+               other.attached_to == user.attached_to && other.ranges == user.ranges;
+    });
 }
 
 void BufferCheck::started(const Call& call, const Operation& operation)

@@ -34,6 +34,8 @@ class BufferCheck : public EventVisitor {
     /// Bytes that a call reads or writes.
     struct Range : ByteRange {
         bool is_written = false;
+
+        bool operator==(const Range&) const = default;
     };
     /// A call whose use of memory has not ended.
     struct User {
@@ -65,6 +67,7 @@ class BufferCheck : public EventVisitor {
     find_own_overlap(const std::vector<Range>& ranges);
     void check_own(const User& user);
     void check_others(Process& process, User& user);
+    static bool has_alike(const Process& process, const User& user);
     void add(Process& process, User user);
     void remove(Process& process, Users::iterator user);
     template <class Test> void remove_if(Process& process, Test test);

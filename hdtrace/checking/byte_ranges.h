@@ -13,6 +13,8 @@ struct ByteRange {
     std::int64_t begin = 0;
     std::int64_t end = 0;
     std::vector<std::pair<std::int64_t, std::int64_t>> pieces; ///< of it, if it has gaps
+
+    bool operator==(const ByteRange&) const = default;
 };
 
 /// Whether they have a byte in common.

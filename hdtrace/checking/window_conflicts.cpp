@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <set>
 
 #include "hdtrace/analysis/call_text.h"
@@ -11,7 +12,13 @@ namespace hdtrace {
 namespace {
 
 constexpr std::string_view no_op = "MPI_NO_OP";
-constexpr std::size_t most_pairs = 200'000;
+constexpr std::size_t most_pairs = 200'000, most_compared = 100'000'000;
+// Of accesses that begin at the same byte each is compared with so many that follow it in time: who is not
+// ordered mostly comes soon.
+constexpr std::size_t most_at_a_byte = 64;
+// Of accesses in an epoch that differ only in when they were issued: whatever is not ordered with the others
+// is not ordered with the first one either, nor are the first two with each other.
+constexpr std::ptrdiff_t most_alike = 2;
 
 bool only_reads(WindowAccess kind, const std::string& op)
 {
@@ -53,7 +60,6 @@ void WindowConflicts::access(const Call& call, const Window& window, std::int64_
     set_range(call, window, target, access);
     if (access.begin >= access.end)
         return;
-    access.issued = m_order.step(rank);
     if (const auto lock = epochs.locked.find(target); lock != epochs.locked.end())
         access.is_exclusive = lock->second;
     access.waits_for_exposure = epochs.has_started;
@@ -61,8 +67,19 @@ void WindowConflicts::access(const Call& call, const Window& window, std::int64_
     access.name = call.state.name;
     access.place = place_of(m_findings.objects(), call);
     std::vector<Access>& accesses = m_accesses[{&window, target}];
-    epochs.open.emplace_back(target, accesses.size());
+    std::vector<std::size_t>& open = epochs.open[{target, access.begin, access.end, access.place.site}];
+    const auto is_like_it = [&](std::size_t place) { return are_alike(accesses[place], access); };
+    if (access.rid < 0 && std::ranges::count_if(open, is_like_it) >= most_alike)
+        return;
+    access.issued = m_order.step(rank);
+    open.push_back(accesses.size());
     accesses.push_back(std::move(access));
+}
+
+bool WindowConflicts::are_alike(const Access& one, const Access& other)
+{
+    return one.rid < 0 && other.rid < 0 && one.kind == other.kind && one.op == other.op &&
+           one.is_exclusive == other.is_exclusive && one.pieces == other.pieces;
 }
 
 /// Which bytes of the target's part are accessed.
@@ -153,16 +170,21 @@ void WindowConflicts::complete(std::int64_t rank, const Window& window, std::int
     Epochs& epochs = m_epochs[{&window, rank}];
     const Moment issued = m_order.step(rank);
     const Moment done = m_order.step(rank);
-    std::erase_if(epochs.open, [&](const auto& open) {
-        if (target != -1 && open.first != target)
-            return false;
-        Access& access = m_accesses[{&window, open.first}][open.second];
-        if (ends_epoch && access.waits_for_exposure)
-            access.issued = issued;
-        if (access.done.step == 0)
-            access.done = done;
-        return true;
-    });
+    constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+    const auto first =
+        target == -1 ? epochs.open.begin() : epochs.open.lower_bound({target, lowest, lowest, nullptr});
+    auto route = first;
+    for (; route != epochs.open.end() && (target == -1 || std::get<0>(route->first) == target); ++route) {
+        std::vector<Access>& accesses = m_accesses[{&window, std::get<0>(route->first)}];
+        for (const std::size_t place : route->second) {
+            Access& access = accesses[place];
+            if (ends_epoch && access.waits_for_exposure)
+                access.issued = issued;
+            if (access.done.step == 0)
+                access.done = done;
+        }
+    }
+    epochs.open.erase(first, route);
 }
 
 /// What has been got is there once its request is complete; of others that only says that the buffer is free.
@@ -174,9 +196,11 @@ void WindowConflicts::completed(const Call&, const Completion& completion)
     for (auto& [origin, epochs] : m_epochs) {
         if (origin.second != rank)
             continue;
-        for (const auto& [target, number] : epochs.open)
-            if (Access& access = m_accesses[{origin.first, target}][number]; access.rid == completion.rid)
-                access.done = m_order.step(rank);
+        for (const auto& [route, places] : epochs.open)
+            for (const std::size_t place : places)
+                if (Access& access = m_accesses[{origin.first, std::get<0>(route)}][place];
+                    access.rid == completion.rid)
+                    access.done = m_order.step(rank);
     }
 }
 
@@ -201,11 +225,23 @@ void WindowConflicts::add_pairs(const Target& target, std::vector<Access>& acces
     std::vector<const Access*> by_place;
     for (const Access& access : accesses)
         by_place.push_back(&access);
-    std::ranges::sort(by_place, {}, &Access::begin);
-    for (auto one = by_place.begin(); one != by_place.end(); ++one)
-        for (auto other = one + 1; other != by_place.end() && (*other)->begin < (*one)->end; ++other)
-            if (m_pairs.size() < most_pairs && conflict(**one, **other))
+    std::ranges::stable_sort(by_place, {}, &Access::begin);
+    auto next_byte = by_place.begin(); // the first access that begins behind it
+    for (auto one = by_place.begin(); one != by_place.end(); ++one) {
+        while (next_byte != by_place.end() && (*next_byte)->begin == (*one)->begin)
+            ++next_byte;
+        const auto last_here = one + std::min<std::ptrdiff_t>(most_at_a_byte, next_byte - one - 1);
+        for (auto other = one + 1; other != by_place.end() && (*other)->begin < (*one)->end; ++other) {
+            if (other > last_here && other < next_byte) {
+                other = next_byte - 1;
+                continue;
+            }
+            if (m_pairs.size() == most_pairs || ++m_compared > most_compared)
+                return;
+            if (conflict(**one, **other))
                 m_pairs.push_back({*one, *other, target.first, target.second});
+        }
+    }
 }
 
 void WindowConflicts::prepare()

@@ -59,13 +59,15 @@ class WindowConflicts : public EventVisitor {
         const Window* window;
         std::int64_t target;
     };
+    /// Where an access goes and comes from: target, first byte, byte behind the last, call site.
+    using Route = std::tuple<std::int64_t, std::int64_t, std::int64_t, const CallSite*>;
     /// What an origin has begun on a window.
     struct Epochs {
-        std::map<std::int64_t, bool> locked;                    ///< by target: exclusively?
-        std::vector<std::int64_t> started;                      ///< the targets of an epoch for a group
-        std::vector<std::int64_t> posted;                       ///< the origins of an exposure epoch
-        bool has_started = false;                               ///< for a group
-        std::vector<std::pair<std::int64_t, std::size_t>> open; ///< accesses: target, place in its list
+        std::map<std::int64_t, bool> locked;            ///< by target: exclusively?
+        std::vector<std::int64_t> started;              ///< the targets of an epoch for a group
+        std::vector<std::int64_t> posted;               ///< the origins of an exposure epoch
+        bool has_started = false;                       ///< for a group
+        std::map<Route, std::vector<std::size_t>> open; ///< accesses: places in the list of the target
     };
 
     void access(const Call& call, const Window& window, std::int64_t target);
@@ -73,6 +75,7 @@ class WindowConflicts : public EventVisitor {
     void synchronise(const Call& call, const Window& window);
     void expose(const Call& call, const Window& window, Epochs& epochs);
     void complete(std::int64_t rank, const Window& window, std::int64_t target, bool ends_epoch);
+    static bool are_alike(const Access& one, const Access& other);
     static bool conflict(const Access& one, const Access& other);
     void add_pairs(const Target& target, std::vector<Access>& accesses);
 
@@ -83,6 +86,7 @@ class WindowConflicts : public EventVisitor {
     std::map<std::pair<const Window*, std::int64_t>, Epochs> m_epochs;                     ///< by origin
     std::map<std::tuple<const Window*, std::int64_t, std::int64_t>, Exposure> m_exposures; ///< origin, target
     std::vector<Pair> m_pairs;
+    std::size_t m_compared = 0; ///< pairs
 };
 
 } // namespace hdtrace

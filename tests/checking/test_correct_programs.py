@@ -39,6 +39,10 @@ def test_objects_that_are_freed_inside_calls(tmp_path):
     assert kinds_found(tmp_path, "callbacks") == ([], set())
 
 
+def test_accesses_to_one_place_in_linear_time(tmp_path):
+    assert kinds_found(tmp_path, "accesses", "50000") == ([], set())
+
+
 @debian_programs
 @pytest.mark.parametrize("name", ["lammps", "hpcc"])
 def test_large_programs(tmp_path, name):
