@@ -53,6 +53,10 @@ void ThreadCheck::enter(const Call& call)
     if (call.nesting > 0 || call.is_inside_call || call.facts.call_class == CallClass::other ||
         !m_with_threads.contains(call.trace.rank))
         return;
+    if (call.facts.life == LifeCycle::begins)
+        m_main_threads[call.trace.rank] = call.trace.thread;
+    if (call.facts.life == LifeCycle::ends)
+        check_end(call);
     if (const auto found = m_processes.find(call.trace.rank); found != m_processes.end())
         check_level(found->second, call);
     if (call.facts.collective != CollectiveKind::none &&
@@ -60,18 +64,34 @@ void ThreadCheck::enter(const Call& call)
         check_collective(call);
 }
 
+std::int64_t ThreadCheck::main_thread(std::int64_t rank) const
+{
+    const auto found = m_main_threads.find(rank);
+    return found != m_main_threads.end() ? found->second : -1;
+}
+
+// By the thread that began MPI (MPI 4.1, 11.6.2).
+void ThreadCheck::check_end(const Call& call)
+{
+    const CallPlace place = place_of(m_findings.objects(), call);
+    const std::int64_t main = main_thread(place.rank);
+    if (main >= 0 && place.thread != main)
+        report(place,
+               who(call, place) + ", but thread " + std::to_string(main) + " began MPI and has to end it",
+               nullptr);
+}
+
 void ThreadCheck::check_level(Process& process, const Call& call)
 {
-    if (call.facts.life == LifeCycle::begins)
-        process.main_thread = call.trace.thread;
     if (call.facts.progress == CallProgress::query)
         return;
     const CallPlace place = place_of(m_findings.objects(), call);
     LastCall other;
-    if (process.is_for_one_thread && process.main_thread >= 0 && place.thread != process.main_thread)
+    const std::int64_t main = main_thread(place.rank);
+    if (process.is_for_one_thread && main >= 0 && place.thread != main)
         report(place,
-               who(call, place) + ", but thread " + std::to_string(process.main_thread) +
-                   " began MPI, which provides " + process.provided,
+               who(call, place) + ", but thread " + std::to_string(main) + " began MPI, which provides " +
+                   process.provided,
                nullptr);
     else if (overlaps(process.last, call, place, other))
         report(place,

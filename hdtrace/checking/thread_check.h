@@ -33,13 +33,15 @@ class ThreadCheck : public EventVisitor {
     struct Process {
         bool is_for_one_thread = false;
         std::string provided;
-        std::int64_t main_thread = -1; ///< that began MPI
         LastCall last;
     };
 
     static std::set<std::int64_t> with_threads(const std::vector<TraceFile>& traces);
     void add(const RunFact& program);
     void check_level(Process& process, const Call& call);
+    void check_end(const Call& call);
+    /// The thread of the process that began MPI; -1 if that is not known.
+    std::int64_t main_thread(std::int64_t rank) const;
     void check_collective(const Call& call);
     /// Whether another thread is in the last call; this one comes behind it.
     static bool overlaps(LastCall& last, const Call& call, const CallPlace& place, LastCall& other);
@@ -48,6 +50,7 @@ class ThreadCheck : public EventVisitor {
     Findings& m_findings;
     const std::set<std::int64_t> m_with_threads;           ///< processes of which several threads have traces
     std::unordered_map<std::int64_t, Process> m_processes; ///< by rank
+    std::unordered_map<std::int64_t, std::int64_t> m_main_threads;           ///< by rank
     std::map<std::pair<std::int64_t, std::int64_t>, LastCall> m_collectives; ///< by rank and communicator
     std::set<std::pair<std::int64_t, const CallSite*>> m_told;
 };
