@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <string_view>
 
 #include "hdtrace/calls/special_ranks.h"
@@ -83,6 +84,12 @@ Wrong null_object(const Call& call, const ArgumentContext&)
     return std::nullopt;
 }
 
+/// Whether an access only gets: whatever is told of its origin is not looked at (MPI 4.1, 12.3.4).
+bool has_no_origin(const Call& call)
+{
+    return call.facts.access != WindowAccess::none && call.state.find("op") == "MPI_NO_OP";
+}
+
 /// MPI libraries let it pass where they need not look at it.
 Wrong null_type_of_data(const Call& call, const ArgumentContext&)
 {
@@ -90,7 +97,7 @@ Wrong null_type_of_data(const Call& call, const ArgumentContext&)
         AttributeName count, tid;
     };
     static constexpr Data all_data[] = {{"count", "tid"}, {"recvCount", "recvtid"}};
-    for (const auto& [count, tid] : all_data)
+    for (const auto& [count, tid] : std::span(all_data).subspan(has_no_origin(call) ? 1 : 0))
         if (call.state.integer(count).value_or(0) > 0 && call.state.integer(tid) == -1)
             return WrongArgument{FindingKind::invalid_datatype, "was given MPI_DATATYPE_NULL"};
     return std::nullopt;
