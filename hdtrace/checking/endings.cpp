@@ -134,15 +134,17 @@ bool Endings::ended_itself(const RunProcess& process) const
     return process.cpu_times.size() > 1 && ended_early(process.rank) && !m_signals.contains(process.rank);
 }
 
-// Behind the last call that ended: the program may have handled others.
+// Behind the last call that ended: the program may have handled others. Who ends a process that has left MPI
+// has nothing to do with it; the process itself may have overwritten what it still needs.
 void Endings::find_signals()
 {
     for (const RunProcess& process : m_findings.project().project.run.processes) {
         const auto progress = m_progress.find(process.rank);
-        if (progress == m_progress.end() || progress->second.finalized > 0)
+        if (progress == m_progress.end())
             continue;
         const auto first = std::ranges::find_if(process.signals, [&](const FatalSignal& signal) {
-            return signal.time >= progress->second.last_end;
+            const bool counts = progress->second.finalized == 0 || !comes_from_outside(signal);
+            return counts && signal.time >= progress->second.last_end;
         });
         if (first != process.signals.end())
             m_signals.emplace(process.rank, *first);
