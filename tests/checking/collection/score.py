@@ -15,8 +15,9 @@ class Score:
 
     def add(self, result):
         if not result.kinds:
-            self.alarms += result.wrong
-            self.clean += not result.wrong
+            is_clean = not result.wrong and not result.problem
+            self.alarms += not is_clean
+            self.clean += is_clean
             return
         self.missed += not result.wrong
         if result.wrong:
@@ -60,9 +61,7 @@ def score(results):
 
 def verdict(result):
     """What is not as expected of a result; empty if all is."""
-    if result.is_missing:
-        return ""
-    if result.problem:
+    if result.problem or result.is_missing:
         return result.problem
     if not result.kinds:
         return "false alarm" if result.wrong else "correct, but fails" if result.ended != "0" else ""
