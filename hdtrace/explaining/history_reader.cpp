@@ -446,9 +446,7 @@ void HistoryReader::sort_needs()
 {
     std::vector<Need>& needs = m_history.needs;
     needs.reserve(needs.size() + m_needs.size());
-    for (std::size_t i = 0; i < m_needs.size(); ++i)
-        needs.push_back(m_needs[i]);
-    m_needs = {};
+    m_needs.take_all([&](const Need& need) { needs.push_back(need); });
     std::ranges::sort(needs);
 }
 

@@ -1,9 +1,11 @@
-// series.h - a list that only grows, without a second copy of itself while it does.
+// series.h - a list that only grows, without a second copy of itself while it does, or while it is handed
+// out.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace hdtrace {
@@ -24,8 +26,20 @@ template <class Item> class Series {
         (*this)[m_size++] = item;
     }
 
+    /// Gives use(item) all items in their order, and forgets each block of them behind its last one.
+    void take_all(auto use)
+    {
+        for (std::size_t i = 0; i < m_size; ++i) {
+            use(std::move((*this)[i]));
+            if (i % per_block == per_block - 1)
+                m_blocks[i / per_block].reset();
+        }
+        *this = {};
+    }
+
   private:
-    static constexpr std::size_t per_block = 256;
+    // A block of many small items is given back to the system as soon as it is not needed.
+    static constexpr std::size_t per_block = 8192;
     using Block = std::array<Item, per_block>;
 
     std::vector<std::unique_ptr<Block>> m_blocks;
