@@ -51,7 +51,7 @@ int main(int argc, char** argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     use_dynamic_window(size - 1 - rank);
-    count_on_one_place(argc > 1 ? atoi(argv[1]) : 10);
+    count_on_one_place(argc > 1 ? atoi(argv[1]) : 100);
     MPI_Finalize();
     return 0;
 }
