@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace hdtrace::mpi {
 
 namespace {
@@ -32,21 +35,11 @@ struct Entry {
     bool is_used;
 };
 
-// The first entries of lists.
-template <uint32_t Count> struct ListHeads {
-    constexpr ListHeads()
-    {
-        for (uint32_t& first : of)
-            first = no_entry;
-    }
-    uint32_t of[Count] = {};
-};
-
 SpinLock lock;
 bool is_shared = false;
 Entry* entries = nullptr;
-uint32_t* buckets = nullptr; // by request; as many as entries
-constinit ListHeads<64> windows;
+uint32_t* buckets = nullptr; // the first ones by request; as many as entries
+uint32_t windows[64];        // the first ones by window, once there are entries
 uint32_t capacity = 0;
 uint32_t first_free = no_entry;
 
@@ -70,7 +63,7 @@ bool is_in(List list, const Operation& operation)
 uint32_t& first_in(List list, const Operation& operation)
 {
     return list == of_request ? buckets[static_cast<uint32_t>(operation.rid) & (capacity - 1)]
-                              : windows.of[static_cast<uint32_t>(operation.window) % 64];
+                              : windows[static_cast<uint32_t>(operation.window) % std::size(windows)];
 }
 
 void link(List list, uint32_t index)
@@ -108,6 +101,8 @@ bool grow()
     if (more_buckets == nullptr)
         return false;
     buckets = more_buckets;
+    if (capacity == 0)
+        std::fill(std::begin(windows), std::end(windows), no_entry);
     for (uint32_t i = capacity; i < wanted; ++i) {
         entries[i].is_used = false;
         entries[i].links[of_request].next = first_free;
@@ -146,18 +141,25 @@ void remove(uint32_t index)
     first_free = index;
 }
 
-// Calls use(index) for each entry of a request; it may remove this one.
-template <typename Use> void for_request(int64_t rid, Use use)
+// Calls use(index) for each entry of a list of which is_it(operation); it may remove this one.
+template <typename Test, typename Use>
+void for_each_in(List list, const Operation& operation, Test is_it, Use use)
 {
-    if (capacity == 0 || rid < 0)
+    if (capacity == 0 || !is_in(list, operation))
         return;
-    uint32_t index = buckets[static_cast<uint32_t>(rid) & (capacity - 1)];
+    uint32_t index = first_in(list, operation);
     while (index != no_entry) {
-        const uint32_t next = entries[index].links[of_request].next;
-        if (entries[index].operation.rid == rid)
+        const uint32_t next = entries[index].links[list].next;
+        if (is_it(entries[index].operation))
             use(index);
         index = next;
     }
+}
+
+template <typename Use> void for_request(int64_t rid, Use use)
+{
+    for_each_in(
+        of_request, {.rid = rid}, [rid](const Operation& it) { return it.rid == rid; }, use);
 }
 
 // False if it cannot be read: the program may use what only a device can.
@@ -300,14 +302,10 @@ void end_buffers(int64_t rid, TextBuffer& changes)
 void end_buffers_of_window(int64_t window, int64_t target, TextBuffer& changes)
 {
     const Locked locked;
-    uint32_t index = window >= 0 ? first_in(of_window, {.window = window}) : no_entry;
-    while (index != no_entry) {
-        const Operation& operation = entries[index].operation;
-        const uint32_t next = entries[index].links[of_window].next;
-        if (operation.window == window && (target == -1 || operation.target == target))
-            end(index, changes);
-        index = next;
-    }
+    const auto is_it = [=](const Operation& it) {
+        return it.window == window && (target == -1 || it.target == target);
+    };
+    for_each_in(of_window, {.window = window}, is_it, [&](uint32_t index) { end(index, changes); });
 }
 
 } // namespace hdtrace::mpi
