@@ -40,6 +40,7 @@ def test_errors_are_found_and_correct_programs_are_not_suspected(results):
 
 
 def test_programs_run_as_they_are_described(results):
+    assert all(result.is_compiled for result in results), told(results)
     assert not [result for result in results if not result.kinds and result.ended != "0" and not result.is_missing], told(results)
 
 

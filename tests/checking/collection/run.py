@@ -31,7 +31,8 @@ class Result:
     wrong: bool = False  # what the exit code of hdtrace check says
     findings: list = field(default_factory=list)  # [kind, [[file, line], ...], text]
     problem: str = ""  # why it could not be run or checked
-    is_missing: bool = False  # the MPI library has not what it needs, or the compiler
+    is_missing: bool = False  # the MPI library has not what it needs
+    is_compiled: bool = True
 
     @property
     def kind_is_right(self):
@@ -144,7 +145,7 @@ class Runner:
             else:
                 self._check(directory, result, output)
         except NotCompiled as error:
-            result.problem, result.is_missing = str(error), True
+            result.problem, result.is_compiled = str(error), False
         finally:
             shutil.rmtree(directory, ignore_errors=True)
         return result

@@ -54,7 +54,7 @@ def _ratio(part, whole):
 def score(results):
     total = Score()
     for result in results:
-        if not result.is_missing:
+        if not result.is_missing and result.is_compiled:
             total.add(result)
     return total
 
