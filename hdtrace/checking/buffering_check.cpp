@@ -10,7 +10,7 @@ namespace hdtrace {
 namespace {
 
 /// A correct program works whether its members wait in it for each other or not (MPI 4.1, 6.14). A fence does
-/// not if the program promises something by `assert`; Comm_free is local in all libraries, as 7.4.3 says.
+/// not if the program promises something by `assert`; Comm_free is anticipated to be local (7.4.3).
 bool may_await_all(const CallFacts& facts, const State& call)
 {
     if (facts.synchronisation == WindowSynchronisation::fence)
