@@ -9,12 +9,12 @@
 namespace hdtrace {
 namespace {
 
-constexpr AttributeName reads = "reads", writes = "writes", changed = "changed";
+constexpr AttributeName reads = "reads", writes = "writes", changed = "changed", used = "used";
 
 /// Only calls of programs that are recorded to be checked do.
 bool names_memory(const State& call)
 {
-    return call.attributes.may_have(reads.bits() | writes.bits() | changed.bits());
+    return call.attributes.may_have(reads.bits() | writes.bits() | changed.bits() | used.bits());
 }
 
 /// An access to a window that has no request.
@@ -103,7 +103,7 @@ void BufferCheck::enter(const Call& call)
     if (!names_memory(call.state) || call.is_inside_call || call.has_failed() || call.state.is_unfinished())
         return;
     Process& process = m_processes[call.trace.rank];
-    report_changes(process, call);
+    report_early_uses(process, call);
     if (call.facts.progress == CallProgress::starts)
         return; // comes with what it has started
     std::vector<Range> ranges = ranges_of(call);
@@ -338,24 +338,36 @@ const BufferCheck::User* BufferCheck::user_of(const Process& process, std::int64
     return nullptr;
 }
 
-/// Another call that writes there is found as what it is.
-void BufferCheck::report_changes(Process& process, const Call& call)
+void BufferCheck::report_early_uses(Process& process, const Call& call)
 {
-    for (std::string_view item : items_of(call.state, changed)) {
-        const std::int64_t begin = take_number(item), rid = take_number(item);
-        const User* user = user_of(process, begin, rid);
-        if (!user || user->has_conflict)
-            continue;
-        const CallPlace place = place_of(m_findings.objects(), call);
-        const auto range = std::ranges::find(user->ranges, begin, &Range::begin);
-        const bool is_written = range != user->ranges.end() && range->is_written;
-        if (m_told.insert({user->place.site, place.site}).second)
-            m_findings.report(FindingKind::buffer_modified, place,
-                              "rank " + std::to_string(place.rank) + " changed memory that " + user->name +
-                                  at(user->place.site) + uses(is_written) + ", before " + call.state.name +
-                                  at(place.site) + " completed it",
-                              user->place.site);
-    }
+    for (const std::string_view item : items_of(call.state, changed))
+        report_early_use(process, call, item, FindingKind::buffer_modified);
+    for (const std::string_view item : items_of(call.state, used))
+        report_early_use(process, call, item, FindingKind::buffer_accessed);
+}
+
+/// Another call that writes there is found as what it is.
+void BufferCheck::report_early_use(Process& process, const Call& call, std::string_view item,
+                                   FindingKind kind)
+{
+    const std::int64_t begin = take_number(item), rid = take_number(item), number = take_number(item);
+    const User* user = user_of(process, begin, rid);
+    if (!user || user->has_conflict)
+        return;
+    const CallPlace end = place_of(m_findings.objects(), call);
+    CallPlace place = end;
+    if (number >= 0)
+        place.site = SiteOfCall(m_findings.objects(), place.rank, number);
+    if (!m_told.insert({user->place.site, place.site}).second)
+        return;
+    const auto range = std::ranges::find(user->ranges, begin, &Range::begin);
+    const bool is_written = range != user->ranges.end() && range->is_written;
+    m_findings.report(kind, place,
+                      "rank " + std::to_string(place.rank) +
+                          (kind == FindingKind::buffer_modified ? " changed memory" : " used memory") +
+                          (number >= 0 ? at(place.site) : "") + " that " + user->name + at(user->place.site) +
+                          uses(is_written) + ", before " + call.state.name + at(end.site) + " completed it",
+                      user->place.site);
 }
 
 } // namespace hdtrace

@@ -71,7 +71,8 @@ class BufferCheck : public EventVisitor {
     void add(Process& process, User user);
     void remove(Process& process, Users::iterator user);
     template <class Test> void remove_if(Process& process, Test test);
-    void report_changes(Process& process, const Call& call);
+    void report_early_uses(Process& process, const Call& call);
+    void report_early_use(Process& process, const Call& call, std::string_view item, FindingKind kind);
     static const User* user_of(const Process& process, std::int64_t at, std::int64_t rid);
 
     Findings& m_findings;

@@ -37,6 +37,21 @@ def _lifetime(function):
         yield f"buffers.synchronised({', '.join(filter(None, (window, rank)))});"
     if _ends_split_access(function):
         yield "buffers.ended(ended.rid);"
+    yield from _asked_requests(function)
+
+
+def _asked_requests(function):
+    """Of MPI_Request_get_status and its like, which say what is complete and leave the requests."""
+    requests = function.of_kind("REQUEST", direction="in")
+    if not requests or not function.of_kind("STATUS", direction="out") or function.meaning.progress not in ("local", "query"):
+        return
+    flags = function.of_kind("FLAG", direction="out")
+    if requests[0].is_array:
+        yield f"if ({f'*{flags[0].name}' if flags else '*outcount > 0'})"
+        yield f"    buffers.seen_complete({requests[0].name}, {requests[0].length});"
+    else:
+        yield f"if (*{flags[0].name})"
+        yield f"    buffers.seen_complete({requests[0].name});"
 
 
 def _ends_split_access(function):

@@ -15,16 +15,22 @@ int main(int argc, char** argv)
     MPI_Request requests[2];
 
     MPI_Irecv(received, count, MPI_INT, peer, 0, MPI_COMM_WORLD, &requests[0]);
-    received[0] = changes ? 99 : 0; // nothing has been sent yet
+    if (changes) {
+        received[0] = 99; // nothing has been sent yet
+    }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Isend(sent, count, MPI_INT, peer, 0, MPI_COMM_WORLD, &requests[1]);
-    sent[1] += changes;
+    if (changes) {
+        ++sent[1];
+    }
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 
     MPI_Send_init(sent, count, MPI_INT, 0, 0, MPI_COMM_SELF, &requests[0]);
     for (int i = 0; i < 2; ++i) {
         MPI_Start(&requests[0]);
-        sent[2] += changes * i;
+        if (changes && i > 0) {
+            ++sent[2]; // no watchpoint is there
+        }
         MPI_Recv(received, count, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
         MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
         ++sent[3]; // it is complete
@@ -36,7 +42,9 @@ int main(int argc, char** argv)
     MPI_Win_create(exposed, sizeof exposed, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     MPI_Win_fence(0, window);
     MPI_Put(sent, 1, MPI_INT, peer, 0, 1, MPI_INT, window);
-    sent[0] += changes;
+    if (changes) {
+        ++sent[0];
+    }
     MPI_Win_fence(0, window);
     ++sent[0];
     MPI_Win_free(&window);

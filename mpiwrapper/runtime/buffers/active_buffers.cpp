@@ -29,10 +29,14 @@ struct Entry {
     Memory memory;
     BufferUse use;
     bool is_new;     // no other call has begun since
+    bool has_sum;    // its contents are compared
     bool has_change; // the program or MPI has written to it
     uint64_t sum;    // when the operation began, or of the change
     Links links[2];  // those that are free are linked as of_request
     bool is_used;
+    Watchpoints* watchpoints; // of the thread that has one there, or null
+    int watchpoint;
+    int32_t used_at; // the site where the program used it; 0: it has not been seen to
 };
 
 SpinLock lock;
@@ -118,10 +122,13 @@ bool grow()
     return true;
 }
 
+bool has_room()
+{
+    return first_free != no_entry || grow();
+}
+
 void add(const Entry& entry)
 {
-    if (first_free == no_entry && !grow())
-        return;
     const uint32_t index = first_free;
     first_free = entries[index].links[of_request].next;
     entries[index] = entry;
@@ -132,8 +139,16 @@ void add(const Entry& entry)
         new_entries[new_count++] = index;
 }
 
+void clear_watchpoint(Entry& entry)
+{
+    if (entry.watchpoints != nullptr)
+        entry.watchpoints->clear(entry.watchpoint);
+    entry.watchpoints = nullptr;
+}
+
 void remove(uint32_t index)
 {
+    clear_watchpoint(entries[index]);
     unlink(of_request, index);
     unlink(of_window, index);
     entries[index].is_used = false;
@@ -187,34 +202,57 @@ bool find_sum(const Memory& memory, uint64_t& sum)
 // Longer messages may arrive in parts.
 constexpr int64_t longest_written = 1024;
 
-bool is_worth_watching(BufferUse use, const Memory& memory)
+bool is_worth_comparing(BufferUse use, const Memory& memory)
 {
-    return memory.size > 0 && (use == BufferUse::reads || (memory.size <= longest_written && !is_shared));
+    return use == BufferUse::reads || (memory.size <= longest_written && !is_shared);
 }
 
-void start(Entry& entry)
+// The operation begins. False if nothing can be known of the memory.
+bool start(Entry& entry, const Starter& starter)
 {
     entry.has_change = false;
-    entry.is_new = entry.use == BufferUse::writes;
+    entry.used_at = 0;
+    entry.has_sum = is_worth_comparing(entry.use, entry.memory) && find_sum(entry.memory, entry.sum);
+    entry.is_new = entry.has_sum && entry.use == BufferUse::writes;
+    entry.watchpoint = starter.watchpoints.set(entry.memory, entry.use, starter.site);
+    entry.watchpoints = entry.watchpoint != Watchpoints::none ? &starter.watchpoints : nullptr;
+    return entry.has_sum || entry.watchpoints != nullptr;
+}
+
+// There is room for it.
+void start_and_add(Entry entry, const Starter& starter)
+{
+    if (start(entry, starter))
+        add(entry);
 }
 
 bool has_been_changed(const Entry& entry)
 {
+    if (entry.used_at > 0 && entry.use == BufferUse::reads)
+        return true;
     uint64_t sum;
-    if (entry.operation.is_prepared || !find_sum(entry.memory, sum))
+    if (entry.operation.is_prepared || !entry.has_sum || !find_sum(entry.memory, sum))
         return false;
     return (entry.use == BufferUse::reads || entry.has_change) && sum != entry.sum;
 }
 
-void end(uint32_t index, TextBuffer& changes)
+void tell(TextBuffer& uses, const Entry& entry)
+{
+    uses.number(static_cast<int64_t>(reinterpret_cast<uintptr_t>(entry.memory.begin)));
+    if (entry.operation.rid >= 0 || entry.used_at > 0)
+        uses.text(":").number(entry.operation.rid);
+    if (entry.used_at > 0)
+        uses.text(":").number(entry.used_at - 1); // as the attribute `site` has it
+    uses.text(";");
+}
+
+void end(uint32_t index, const EarlyUses& uses)
 {
     const Entry& entry = entries[index];
-    if (has_been_changed(entry)) {
-        changes.number(static_cast<int64_t>(reinterpret_cast<uintptr_t>(entry.memory.begin)));
-        if (entry.operation.rid >= 0)
-            changes.text(":").number(entry.operation.rid);
-        changes.text(";");
-    }
+    if (has_been_changed(entry))
+        tell(uses.changed, entry);
+    else if (entry.used_at > 0)
+        tell(uses.used, entry);
     remove(index);
 }
 
@@ -225,24 +263,24 @@ void set_buffers_shared_by_threads()
     is_shared = true;
 }
 
-void watch_buffer(const Operation& operation, BufferUse use, const Memory& memory)
+void watch_buffer(const Operation& operation, BufferUse use, const Memory& memory, const Starter& starter)
 {
-    if (!is_worth_watching(use, memory))
+    if (memory.size <= 0)
         return;
     Entry entry = {};
     entry.operation = operation;
     entry.memory = memory;
     entry.use = use;
-    if (!operation.is_prepared) {
-        if (!find_sum(memory, entry.sum))
-            return;
-        start(entry);
-    }
     const Locked locked;
-    add(entry);
+    if (!has_room())
+        return;
+    if (operation.is_prepared)
+        add(entry);
+    else
+        start_and_add(entry, starter);
 }
 
-void watch_started_buffers(int64_t init_rid, int64_t rid)
+void watch_started_buffers(int64_t init_rid, int64_t rid, const Starter& starter)
 {
     const Locked locked;
     // Adding one may move the others and make them belong to other buckets.
@@ -256,14 +294,11 @@ void watch_started_buffers(int64_t init_rid, int64_t rid)
                 is_found = true;
             }
         });
-        if (!is_found)
+        if (!is_found || !has_room())
             return;
         found.operation.rid = rid;
         found.operation.is_prepared = false;
-        if (!find_sum(found.memory, found.sum))
-            continue;
-        start(found);
-        add(found);
+        start_and_add(found, starter);
     }
 }
 
@@ -290,22 +325,44 @@ void look_at_new_buffers()
     new_count = 0;
 }
 
-void end_buffers(int64_t rid, TextBuffer& changes)
+void look_at_watchpoints(Watchpoints& watchpoints)
+{
+    watchpoints.take([&](int number, const SiteText& site) {
+        const Locked locked;
+        for (uint32_t i = 0; i < capacity; ++i) {
+            Entry& entry = entries[i];
+            if (entry.is_used && entry.watchpoints == &watchpoints && entry.watchpoint == number &&
+                entry.used_at == 0)
+                entry.used_at = site.number;
+        }
+    });
+}
+
+void close_watchpoints(Watchpoints& watchpoints)
+{
+    const Locked locked;
+    for (uint32_t i = 0; i < capacity; ++i)
+        if (entries[i].is_used && entries[i].watchpoints == &watchpoints)
+            clear_watchpoint(entries[i]);
+    watchpoints.close();
+}
+
+void end_buffers(int64_t rid, const EarlyUses& uses)
 {
     const Locked locked;
     for_request(rid, [&](uint32_t index) {
         if (!entries[index].operation.is_prepared)
-            end(index, changes);
+            end(index, uses);
     });
 }
 
-void end_buffers_of_window(int64_t window, int64_t target, TextBuffer& changes)
+void end_buffers_of_window(int64_t window, int64_t target, const EarlyUses& uses)
 {
     const Locked locked;
     const auto is_it = [=](const Operation& it) {
         return it.window == window && (target == -1 || it.target == target);
     };
-    for_each_in(of_window, {.window = window}, is_it, [&](uint32_t index) { end(index, changes); });
+    for_each_in(of_window, {.window = window}, is_it, [&](uint32_t index) { end(index, uses); });
 }
 
 } // namespace hdtrace::mpi

@@ -1,5 +1,7 @@
 #include "mpiwrapper/runtime/buffers/buffers.h"
 
+#include "mpiwrapper/runtime/objects/requests.h"
+
 namespace hdtrace::mpi {
 
 namespace {
@@ -53,6 +55,7 @@ Buffers::Buffers(Call& call) : m_call(call), m_kept(call.thread().buffers)
     m_kept.reads.clear();
     m_kept.writes.clear();
     m_kept.changed.clear();
+    m_kept.used.clear();
 }
 
 int64_t Buffers::extent_of(MPI_Datatype type) const
@@ -83,12 +86,19 @@ void Buffers::add(BufferUse use, const void* buffer, int64_t count, MPI_Datatype
         flush(use);
     last = {last.size == 0 ? memory.begin : last.begin, last.size + memory.size};
     if (m_is_active)
-        watch_buffer(m_operation, use, memory);
+        watch_buffer(m_operation, use, memory, m_call.starter());
 }
 
 void Buffers::add_null(BufferUse use, int64_t size)
 {
     list_of(m_kept, use).text("0:").number(size).text(";");
+}
+
+void Buffers::seen_complete(MPI_Request handle)
+{
+    Request request;
+    if (handle != MPI_REQUEST_NULL && find_request(handle, nullptr, &request) && request.is_active)
+        forget_buffers(request.rid);
 }
 
 void Buffers::becomes_window(const void* memory, int64_t size)
@@ -111,7 +121,8 @@ char* Buffers::put(char* out)
     flush(BufferUse::writes);
     out = put_list(out, " reads='", m_kept.reads);
     out = put_list(out, " writes='", m_kept.writes);
-    return put_list(out, " changed='", m_kept.changed);
+    out = put_list(out, " changed='", m_kept.changed);
+    return put_list(out, " used='", m_kept.used);
 }
 
 } // namespace hdtrace::mpi

@@ -13,6 +13,8 @@ namespace hdtrace::mpi {
 ///     reads='0:4000;'       a null pointer; not all calls look at their buffers
 ///     writes='140732:4x9;'  four elements of the datatype 9, which has gaps, of a buffer at this address
 ///     changed='140732:12;'  what was changed before the operation with this request was complete
+///     changed='140732:12:7;'  the same, and where: site 7
+///     used='140732:12:7;'  where the program read or wrote what the operation writes to
 ///
 /// Parts that touch each other are one. There is room for some 25 in each attribute; others are left out.
 class Buffers {
@@ -69,21 +71,28 @@ class Buffers {
     void started(const Request& started)
     {
         if (started.rid >= 0)
-            watch_started_buffers(started.init_rid, started.rid);
+            watch_started_buffers(started.init_rid, started.rid, m_call.starter());
     }
-    void ended(int64_t rid) { end_buffers(rid, m_kept.changed); }
+    void ended(int64_t rid) { end_buffers(rid, uses()); }
     void freed(const Request& request)
     {
         forget_buffers(request.is_persistent ? request.init_rid : request.rid);
     }
+    /// MPI has said that it is complete: the program may use its buffers, though the request still exists.
+    void seen_complete(MPI_Request handle);
+    void seen_complete(const MPI_Request* handles, int64_t count)
+    {
+        for (int64_t i = 0; i < count; ++i)
+            seen_complete(handles[i]);
+    }
     /// All accesses to a window are complete, as far as the program's buffers go.
-    void synchronised(MPI_Win window) { end_buffers_of_window(m_call.window(window).id, -1, m_kept.changed); }
+    void synchronised(MPI_Win window) { end_buffers_of_window(m_call.window(window).id, -1, uses()); }
     /// Those to a rank in its communicator.
     void synchronised(MPI_Win window, int rank)
     {
         const Window found = m_call.window(window);
         if (found.comm != nullptr && rank >= 0)
-            end_buffers_of_window(found.id, world_rank(*found.comm, rank), m_kept.changed);
+            end_buffers_of_window(found.id, world_rank(*found.comm, rank), uses());
     }
 
     /// Writes the attributes; returns their end.
@@ -98,6 +107,7 @@ class Buffers {
     }
 
   private:
+    EarlyUses uses() { return {m_kept.changed, m_kept.used}; }
     static bool is_none(const void* buffer)
     {
 #ifdef MPI_BUFFER_AUTOMATIC

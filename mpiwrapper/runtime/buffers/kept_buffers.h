@@ -36,6 +36,7 @@ class KeptBuffers {
     TextBuffer reads;
     TextBuffer writes;
     TextBuffer changed;
+    TextBuffer used;
 
   private:
     alignas(16) char m_description[192];

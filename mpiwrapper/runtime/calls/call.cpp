@@ -115,8 +115,11 @@ void Call::note_ignored(Thread& thread, Function function, const void* frame)
 
 void Call::prepare_slowly()
 {
-    if (has(m_recording, Recording::checked))
+    if (has(m_recording, Recording::checked)) {
         look_at_new_buffers();
+        if (m_number == 0 && m_thread->watchpoints.are_set())
+            look_at_watchpoints(m_thread->watchpoints);
+    }
     if (has(m_recording, Recording::watched))
         m_thread->counters.call_begins();
 }
@@ -136,12 +139,14 @@ void Call::begin_slowly()
 {
     if (has(m_recording, Recording::late))
         decide_now();
-    if (has(m_recording, Recording::timed))
+    if (has(m_recording, Recording::timed) || m_thread->watchpoints.are_set())
         m_count_inside = watched_count;
     if (!is_recorded())
         return;
     m_thread->writer.enter(*m_state, m_begin);
-    if (settings.cpu_time || (has(m_recording, Recording::checked) && m_thread->polls.is_next_told())) {
+    m_wants_cpu_time =
+        settings.cpu_time || (has(m_recording, Recording::checked) && m_thread->polls.is_next_told());
+    if (m_wants_cpu_time) {
         m_count_inside = watched_count;
         m_cpu_time = thread_cpu_time();
     }
@@ -151,8 +156,10 @@ void Call::end_slowly()
 {
     if (has(m_recording, Recording::timed))
         m_thread->counts.add_time(m_function, m_thread->clock.now() - m_begin);
-    else if (m_count_inside == watched_count)
+    else if (m_wants_cpu_time)
         m_cpu_time = thread_cpu_time() - m_cpu_time;
+    if (m_number == 0)
+        m_thread->watchpoints.skip();
     if (m_thread->call_count == m_number + 1)
         return;
     lose_calls(*m_thread, m_number + 1);
@@ -193,7 +200,7 @@ bool Call::leave_out_poll()
 
 char* Call::put_more(char* out) const
 {
-    if (m_count_inside == watched_count && (settings.cpu_time || m_is_told_poll))
+    if (m_wants_cpu_time && (settings.cpu_time || m_is_told_poll))
         out = put_cpu_time(put_text(out, " cpu='"), m_cpu_time);
     if (has(m_recording, Recording::successes))
         out = put_polls(out);

@@ -95,7 +95,7 @@ class Call {
     void follow_started(const Request& started) const
     {
         if (has(recording(), Recording::checked))
-            watch_started_buffers(started.init_rid, started.rid);
+            watch_started_buffers(started.init_rid, started.rid, starter());
     }
     /// The real function comes next. set_arguments(state) starts the state, whose form is @p form, and sets
     /// what is known of its arguments: not of a call that is only added up.
@@ -157,6 +157,7 @@ class Call {
     }
 
     Thread& thread() { return *m_thread; }
+    Starter starter() const { return {m_thread->watchpoints, m_state->site().number}; }
     /// Writes its element by build(element), which gets one of the two kinds (element.h).
     template <typename Build> __attribute__((always_inline)) void write(Build build)
     {
@@ -349,6 +350,7 @@ class Call {
     int m_count_inside = 0;
     Recording m_recording = Recording::none;
     bool m_is_tracked = false;
+    bool m_wants_cpu_time = false;
     bool m_is_told_poll = false; // it found out that nothing has happened, and becomes a state all the same
     int m_rc = ~MPI_SUCCESS;     // until it is known, handles may be invalid
     int64_t m_begin = 0;

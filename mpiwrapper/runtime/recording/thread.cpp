@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/recording/thread.h"
 
 #include "hdtrace/writer/own_file.h"
+#include "mpiwrapper/runtime/buffers/active_buffers.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
 #include "mpiwrapper/runtime/process/flush_thread.h"
 #include "mpiwrapper/runtime/process/identity.h"
@@ -178,6 +179,7 @@ void end_thread(void* data)
     const bool is_kept = is_running && (settings.reuse_threads || has_window()) && !is_main;
     thread->counters.sample_last();
     thread->counters.close();
+    close_watchpoints(thread->watchpoints);
     take_back_signal_stack(thread->signal_stack);
     if (is_running) {
         describe_end_of(*thread);
@@ -360,8 +362,10 @@ void close_traces()
 
 void forget_threads()
 {
-    for (Thread* thread = threads; thread != nullptr; thread = thread->next)
+    for (Thread* thread = threads; thread != nullptr; thread = thread->next) {
         thread->counters.forget();
+        thread->watchpoints.forget();
+    }
     current_thread = nullptr;
     threads = nullptr;
     ended_threads = nullptr;

@@ -3,6 +3,7 @@
 
 #include "hdtrace/writer/trace_writer.h"
 #include "mpiwrapper/runtime/buffers/kept_buffers.h"
+#include "mpiwrapper/runtime/buffers/watchpoints.h"
 #include "mpiwrapper/runtime/counters/thread_counters.h"
 #include "mpiwrapper/runtime/objects/communicators.h"
 #include "mpiwrapper/runtime/objects/datatypes.h"
@@ -47,6 +48,7 @@ struct Thread {
     Scratch handles;
     Scratch statuses;
     KeptBuffers buffers; ///< of the call that it is in
+    Watchpoints watchpoints;
     OpenRegions regions;
     int events_in_call = 0;  ///< of the program's own, in the call that it is in
     SiteText next_site = {}; ///< of the next of these events, if the program told

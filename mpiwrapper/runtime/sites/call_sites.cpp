@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <initializer_list>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
@@ -34,18 +35,39 @@ constinit NumbersByName objects, sources, sites;   // ids by what describes them
 RecentObject recent_objects[64];
 int64_t object_count = 0, source_count = 0, site_count = 0;
 
-/// Whether an object file is the MPI library, a binding of it for another language, or ourselves.
-bool belongs_to_mpi(const char* path)
+const char* name_of(const char* path)
 {
     const char* const slash = strrchr(path, '/');
-    const char* const name = slash != nullptr ? slash + 1 : path;
-    static constexpr const char* beginnings[] = {
-        "libmpi.", "libmpi_",     "libmpich",    "libmpicxx", "libmpifort",
-        "libpmpi", "libopen-rte", "libopen-pal", "libfmpich", "libHDTraceMPIWrapper"};
+    return slash != nullptr ? slash + 1 : path;
+}
+
+bool has_beginning(const char* name, std::initializer_list<const char*> beginnings)
+{
     for (const char* const beginning : beginnings)
         if (strncmp(name, beginning, strlen(beginning)) == 0)
             return true;
     return false;
+}
+
+/// Whether an object file is the MPI library, a binding of it for another language, or ourselves.
+bool belongs_to_mpi(const char* path)
+{
+    return has_beginning(name_of(path),
+                         {"libmpi.", "libmpi_", "libmpich", "libmpicxx", "libmpifort", "libpmpi",
+                          "libopen-rte", "libopen-pal", "libfmpich", "libHDTraceMPIWrapper"});
+}
+
+/// Whether an MPI library communicates by it: its parts that are loaded later, and libraries of networks.
+bool moves_data(const char* path)
+{
+    return has_beginning(name_of(path),
+                         {"mca_", "libmca_", "libucp", "libuct", "libucs", "libucm", "libfabric", "libpsm",
+                          "libibverbs", "librdmacm", "libmlx", "libefa", "libxpmem"});
+}
+
+bool is_c_library(const char* path)
+{
+    return has_beginning(name_of(path), {"libc.so", "libc-", "ld-", "libm.so", "libm-", "libmvec"});
 }
 
 constexpr uintptr_t no_address = uintptr_t{1} << (sizeof(uintptr_t) * 8 - 1);
@@ -216,6 +238,18 @@ SiteText site_of_source(const char* path, const char* function, int line)
 {
     const SourceLine place = {path, function, line};
     return text_of(site_id(&place, 1));
+}
+
+SiteText site_of_instruction(const void* address, bool may_be_library)
+{
+    dl_find_object found;
+    char path[PATH_MAX];
+    if (_dl_find_object(const_cast<void*>(address), &found) == 0) {
+        path_of(*found.dlfo_link_map, path);
+        if (belongs_to_mpi(path) || moves_data(path) || (!may_be_library && is_c_library(path)))
+            return {};
+    }
+    return text_of(site_id(&address, 1));
 }
 
 /// Where a key is, or should be: in its slot, or beside it if that is taken, so that a few with the same slot

@@ -15,6 +15,9 @@ using SiteText = ShortText;
 
 /// A place that the program itself tells: of a line in a source file.
 SiteText site_of_source(const char* path, const char* function, int line);
+/// The place of the instruction that ends before @p address. Empty if that is part of the MPI library, or of
+/// what it uses to communicate; or, unless @p may_be_library, of the C library.
+SiteText site_of_instruction(const void* address, bool may_be_library);
 
 /// Goes up whenever an object file was unloaded: addresses may mean something else now.
 extern uint32_t unloaded_objects;

@@ -11,6 +11,11 @@ extern "C" HDT_EXPORT int MPI_Request_get_status_any(int count, const MPI_Reques
         state.start(&form, 0x1);
         state.set(0, count);
     };
+    if (call.wants_buffers())
+        call.keep_buffers([=](Buffers& buffers) {
+            if (*flag)
+                buffers.seen_complete(array_of_requests, count);
+        });
     call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Request_get_status_any(count, array_of_requests, index, flag, status));
     if (!call.is_plain()) {
@@ -29,7 +34,7 @@ extern "C" HDT_EXPORT int MPI_Request_get_status_any(int count, const MPI_Reques
             element.add(" flag='"_xml, *flag, "'"_xml);
         if (call.succeeded())
             element.add(" index='"_xml, *index == MPI_UNDEFINED ? -1 : *index, "'"_xml);
-        call.finish_attributes(element).end("Request_get_status_any");
+        call.finish_with_buffers(element).end("Request_get_status_any");
     });
     return rc;
 }
