@@ -102,6 +102,9 @@ void CollectiveCheck::explain_ends(const Collective& collective)
 
 void CollectiveCheck::finish(const std::vector<OperationPointer>& pending)
 {
+    for (const Incomplete& incomplete : m_incomplete)
+        report_absent(incomplete);
+    m_incomplete.clear();
     for (const OperationPointer& operation : pending) {
         if (operation->facts->collective == CollectiveKind::none)
             continue;
@@ -165,15 +168,62 @@ void CollectiveCheck::report(FindingKind kind, const Collective& collective, con
 void CollectiveCheck::check_absent(const Collective& collective)
 {
     m_out_of_order.insert(scope_of(collective));
-    const CollectiveCall& first = collective.calls.front();
-    const std::set<std::int64_t> absent = absent_ranks(collective);
-    std::string reason = m_endings.reason_of(absent);
-    if (reason.empty())
+    Incomplete found{collective, m_endings.reason_of(absent_ranks(collective))};
+    if (found.reason.empty())
         explain_ends(collective);
+    else if (std::ranges::none_of(collective.calls,
+                                  [this](const CollectiveCall& call) { return is_stuck_in(call); }))
+        return report_absent(found);
+    for (auto other = m_incomplete.begin(); other != m_incomplete.end(); ++other)
+        if (report_other_communicator(*other, found)) {
+            m_incomplete.erase(other);
+            return;
+        }
+    m_incomplete.push_back(std::move(found));
+}
+
+/// Whether the process waited there when its trace ended.
+bool CollectiveCheck::is_stuck_in(const CollectiveCall& call) const
+{
+    const auto rid = call.arguments ? call.arguments->call.integer("rid") : std::nullopt;
+    return m_endings.is_inside(place_of(call)) || (rid && m_endings.waits_for(call.rank, *rid));
+}
+
+/// If in each of them somebody called who is missing in the other one. Who was ended before may still have
+/// called, unless it waited.
+bool CollectiveCheck::report_other_communicator(const Incomplete& one, const Incomplete& other)
+{
+    const auto caller = [&](const Incomplete& here, const Incomplete& there) {
+        const std::set<std::int64_t> absent = absent_ranks(there.collective);
+        const auto& calls = here.collective.calls;
+        const auto found = std::ranges::find_if(calls, [&](const CollectiveCall& call) {
+            return absent.contains(call.rank) && (there.reason.empty() || is_stuck_in(call));
+        });
+        return found == calls.end() ? nullptr : &*found;
+    };
+    const CollectiveCall* const first = caller(one, other);
+    const CollectiveCall* const second = caller(other, one);
+    if (!first || !second || first->name != second->name)
+        return false;
+    explain_ends(one.collective);
+    explain_ends(other.collective);
+    m_findings.report(FindingKind::collective_communicator_mismatch, place_of(*first),
+                      operation_text(one.collective) + " is " + call_text(*first) + " of rank " +
+                          std::to_string(first->rank) + " here, but rank " + std::to_string(second->rank) +
+                          " calls " + call_text(*second) + " as " + operation_text(other.collective) +
+                          " in " + file_and_line(m_findings.project(), place_of(*second)),
+                      second->site);
+    return true;
+}
+
+void CollectiveCheck::report_absent(const Incomplete& incomplete)
+{
+    const Collective& collective = incomplete.collective;
+    const CollectiveCall& first = collective.calls.front();
     m_findings.report(FindingKind::collective_missing, place_of(first),
                       operation_text(collective) + ", " + call_text(first) + ", was not called by " +
-                          ranks_text(absent),
-                      nullptr, std::move(reason));
+                          ranks_text(absent_ranks(collective)),
+                      nullptr, incomplete.reason);
 }
 
 } // namespace hdtrace

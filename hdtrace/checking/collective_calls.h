@@ -26,11 +26,20 @@ class CollectiveCheck {
     void finish(const std::vector<OperationPointer>& pending);
 
   private:
+    /// Some members never called, and perhaps the trace tells why.
+    struct Incomplete {
+        Collective collective;
+        std::string reason;
+    };
+
     void check_members(const Collective& collective, const CollectiveCall& model);
     void check_roots(const Collective& collective);
     bool check_call(const Collective& collective, const CollectiveCall& model, const CollectiveCall& call);
     void check_data(const Collective& collective);
     void check_absent(const Collective& collective);
+    bool is_stuck_in(const CollectiveCall& call) const;
+    bool report_other_communicator(const Incomplete& one, const Incomplete& other);
+    void report_absent(const Incomplete& incomplete);
     void explain_ends(const Collective& collective);
     void report(FindingKind kind, const Collective& collective, const CollectiveCall& call,
                 const CollectiveCall& other, const std::string& here, const std::string& there);
@@ -48,6 +57,7 @@ class CollectiveCheck {
     Endings& m_endings;
     TypeSignatures m_signatures;
     std::set<Scope> m_out_of_order; ///< what follows there says nothing
+    std::vector<Incomplete> m_incomplete;
 };
 
 } // namespace hdtrace

@@ -87,25 +87,36 @@ void Endings::check_outside(const Call& call, const Progress& progress, const Ca
         set_cause(call.trace.rank);
 }
 
-template <class Predicate> void Endings::explain_if(std::int64_t rank, Predicate is_why)
+template <class Predicate> bool Endings::has_unfinished(std::int64_t rank, Predicate is_it) const
 {
     const auto [first, last] = m_unfinished.equal_range(rank);
-    if (std::any_of(first, last, [&](const auto& call) { return is_why(call.second); }))
-        explain(rank);
+    return std::any_of(first, last, [&](const auto& call) { return is_it(call.second); });
 }
 
-void Endings::explain(const CallPlace& call)
+bool Endings::is_inside(const CallPlace& call) const
 {
-    explain_if(call.rank, [&](const Unfinished& one) {
+    return has_unfinished(call.rank, [&](const Unfinished& one) {
         return one.place.thread == call.thread && one.place.line == call.line;
     });
 }
 
-void Endings::explain_waiting(std::int64_t rank, std::int64_t rid)
+bool Endings::waits_for(std::int64_t rank, std::int64_t rid) const
 {
-    explain_if(rank, [&](const Unfinished& one) {
+    return has_unfinished(rank, [&](const Unfinished& one) {
         return std::ranges::find(one.requests, rid) != one.requests.end();
     });
+}
+
+void Endings::explain(const CallPlace& call)
+{
+    if (is_inside(call))
+        explain(call.rank);
+}
+
+void Endings::explain_waiting(std::int64_t rank, std::int64_t rid)
+{
+    if (waits_for(rank, rid))
+        explain(rank);
 }
 
 void Endings::set_cause(std::int64_t rank)

@@ -28,6 +28,9 @@ class Endings : public EventVisitor {
     void explain(const CallPlace& call);
     /// The same if it waits for that request.
     void explain_waiting(std::int64_t rank, std::int64_t rid);
+    /// Whether the process was inside that call, or waited for that request, when its trace ended.
+    bool is_inside(const CallPlace& call) const;
+    bool waits_for(std::int64_t rank, std::int64_t rid) const;
     /// Another finding tells how the process ended, and with it all others.
     void set_cause(std::int64_t rank);
 
@@ -60,7 +63,7 @@ class Endings : public EventVisitor {
 
     void forget_left(const Call& call);
     void check_outside(const Call& call, const Progress& progress, const CallPlace& place);
-    template <class Predicate> void explain_if(std::int64_t rank, Predicate is_why);
+    template <class Predicate> bool has_unfinished(std::int64_t rank, Predicate is_it) const;
     bool ended_early(std::int64_t rank) const;
     bool ended_itself(const RunProcess& process) const;
     void find_signals();
