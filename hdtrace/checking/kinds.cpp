@@ -23,7 +23,15 @@ const KindFacts& facts_of(FindingKind kind)
 
 std::string_view name_of(Severity severity)
 {
-    return severity == Severity::error ? "error" : "warning";
+    switch (severity) {
+    case Severity::error:
+        return "error";
+    case Severity::warning:
+        return "warning";
+    case Severity::note:
+        break;
+    }
+    return "note";
 }
 
 } // namespace hdtrace

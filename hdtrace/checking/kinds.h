@@ -11,7 +11,7 @@ enum class FindingKind : std::uint8_t {
 #include "hdtrace/checking/kinds_enumeration.inc"
 };
 
-enum class Severity : std::uint8_t { error, warning };
+enum class Severity : std::uint8_t { error, warning, note };
 
 /// What a run must be for a kind to be shown.
 enum class Needs : std::uint8_t {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "hdtrace/analysis/call_text.h"
 #include "hdtrace/checking/open_ends.h"
@@ -15,21 +16,7 @@ constexpr std::size_t most_candidates = 200'000;
 /// Of one source; those behind them are hardly ever the first that fits.
 constexpr std::size_t most_messages_ahead = 8;
 
-/// What a receive or probe asked for; of one that blocks the plain attribute is what it got.
-std::int64_t asked(const Element& call, const AttributeName& posted, const AttributeName& plain)
-{
-    return call.integer(posted).value_or(call.integer(plain).value_or(any));
-}
-
 } // namespace
-
-void MessageRaces::started(const Call&, const Operation& operation)
-{
-    if (operation.facts->receives == ReceiveKind::posted &&
-        asked(*operation.call, "postedRank", "fromRank") == any)
-        m_any_source[{operation.rank, operation.thread, operation.line, operation.rid}] =
-            asked(*operation.call, "postedTag", "fromTag");
-}
 
 void MessageRaces::leave(const Call& call)
 {
@@ -39,9 +26,11 @@ void MessageRaces::leave(const Call& call)
         return;
     const Communicator* communicator = m_findings.objects().communicator(call.trace.rank, call.state);
     const Moment now = m_order.step(call.trace.rank);
-    m_mailboxes[{communicator, call.trace.rank}].takers.push_back(
-        {now, m_order.step(call.trace.rank), call.state.integer("tag").value_or(any), *source,
-         place_of(m_findings.objects(), call)});
+    Messages& messages = m_mailboxes[{communicator, call.trace.rank}];
+    messages.probed.try_emplace(*source, now);
+    messages.takers.push_back({now, m_order.step(call.trace.rank), call.state.integer("tag").value_or(any),
+                               *source, call.state.integer("fromTag").value_or(any),
+                               place_of(m_findings.objects(), call)});
 }
 
 void MessageRaces::add(const Message& message)
@@ -49,26 +38,34 @@ void MessageRaces::add(const Message& message)
     if (!message.send)
         return;
     Messages& messages = m_mailboxes[{message.communicator, message.destination}];
-    Sent sent{m_order.began(message.source, *message.send),
-              message.tag,
-              {},
-              {message.source, message.send->thread, message.send->line, message.send->site}};
+    Sent sent{.begin = m_order.began(message.source, *message.send),
+              .tag = message.tag,
+              .taken = {},
+              .place = {message.source, message.send->thread, message.send->line, message.send->site}};
     if (message.receive) {
         const MessageEnd& receive = *message.receive;
         sent.taken = m_order.began(message.destination, receive);
-        const auto taker =
-            m_any_source.find({message.destination, receive.thread, receive.line, receive.rid});
-        if (taker != m_any_source.end()) {
+        sent.asked_source = receive.asked_source;
+        sent.asked_tag = receive.asked_tag;
+        if (receive.is_posted && receive.asked_source == any)
             messages.takers.push_back({sent.taken,
                                        m_order.ended(message.destination, receive),
-                                       taker->second,
+                                       receive.asked_tag,
                                        message.source,
+                                       message.tag,
                                        {message.destination, receive.thread, receive.line, receive.site}});
-            m_any_source.erase(taker);
-        }
     }
     if (sent.begin.step > 0)
         messages.sent[message.source].push_back(sent);
+}
+
+/// Whether the receive that got @p other of @p source could have got the taker's message in its place.
+bool MessageRaces::Messages::could_have_got(const Sent& other, std::int64_t source, const Taker& taker) const
+{
+    const auto first_probe = probed.find(source);
+    const bool was_probed = first_probe != probed.end() && first_probe->second.step <= other.taken.step;
+    return other.taken.step > 0 &&
+           (was_probed || (fits(other.asked_source, taker.source) && fits(other.asked_tag, taker.got_tag)));
 }
 
 /// Messages that had not been taken when a receive began, and that it could get.
@@ -88,7 +85,8 @@ void MessageRaces::add_candidates(Messages& messages)
             std::size_t ahead = 0;
             for (auto one = first; one != sent.end() && ahead < most_messages_ahead; ++one, ++ahead) {
                 if (!is_taken(*one) && fits(taker.tag, one->tag) && m_candidates.size() < most_candidates) {
-                    m_candidates.push_back({&taker, &*one, source});
+                    m_candidates.push_back(
+                        {&taker, &*one, source, messages.could_have_got(*one, source, taker)});
                     break;
                 }
             }
@@ -107,12 +105,13 @@ void MessageRaces::prepare()
 
 void MessageRaces::finish()
 {
-    std::set<std::pair<std::int64_t, const CallSite*>> told;
-    for (const auto& [taker, sent, source] : m_candidates) {
+    std::set<std::tuple<bool, std::int64_t, const CallSite*>> told;
+    for (const auto& [taker, sent, source, is_only_order] : m_candidates) {
         if (m_order.is_before(taker->end, sent->begin) ||
-            !told.insert({taker->place.rank, taker->place.site}).second)
+            !told.insert({is_only_order, taker->place.rank, taker->place.site}).second)
             continue;
-        m_findings.report(FindingKind::message_race, taker->place,
+        m_findings.report(is_only_order ? FindingKind::message_order : FindingKind::message_race,
+                          taker->place,
                           "from any source" + at(taker->place.site) + " got the message of rank " +
                               std::to_string(taker->source) + ", but could have got that of rank " +
                               std::to_string(source) + ", sent" + at(sent->place.site),

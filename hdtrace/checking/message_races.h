@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,7 +16,6 @@ class MessageRaces : public EventVisitor {
     /// Both must outlive it.
     MessageRaces(Findings& findings, CausalOrder& order) : m_findings(findings), m_order(order) {}
 
-    void started(const Call& call, const Operation& operation) override;
     /// Of a probe.
     void leave(const Call& call) override;
 
@@ -29,39 +27,45 @@ class MessageRaces : public EventVisitor {
     void finish();
 
   private:
-    using Key =
-        std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>; ///< rank, thread, line, rid
-    using Mailbox = std::pair<const Communicator*, std::int64_t>;           ///< of a destination
+    using Mailbox = std::pair<const Communicator*, std::int64_t>; ///< of a destination
 
     /// A receive or a probe that names no source.
     struct Taker {
         Moment begin;
         Moment end;
         std::int64_t tag = -1; ///< -1 is any
-        std::int64_t source = -1;
+        /// Of the message that it got.
+        std::int64_t source = -1, got_tag = -1;
         CallPlace place;
     };
     struct Sent {
         Moment begin;
         std::int64_t tag = 0;
         Moment taken; ///< when the receive began that got it; nobody has step 0
+        /// What that receive asked for; -1 is any.
+        std::int64_t asked_source = -1, asked_tag = -1;
         CallPlace place;
     };
     struct Candidate {
         const Taker* taker;
         const Sent* sent;
         std::int64_t source;
+        bool is_only_order; ///< the receive that got the other message could have got this one
     };
     struct Messages {
         std::vector<Taker> takers;
         std::map<std::int64_t, std::vector<Sent>> sent; ///< by source, in its order
+        /// By source, the first time that a probe from any source told of a message: receives behind it that
+        /// name the source do so because of that.
+        std::map<std::int64_t, Moment> probed;
+
+        bool could_have_got(const Sent& other, std::int64_t source, const Taker& taker) const;
     };
 
     void add_candidates(Messages& messages);
 
     Findings& m_findings;
     CausalOrder& m_order;
-    std::map<Key, std::int64_t> m_any_source; ///< the tag that such a receive asks for
     std::map<Mailbox, Messages> m_mailboxes;
     std::vector<Candidate> m_candidates;
 };

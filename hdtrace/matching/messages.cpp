@@ -28,6 +28,12 @@ void set_data(MessageEnd& end, const Element& call, const CallFacts& facts, bool
     end.count = call.integer(has_own ? "recvCount" : "count").value_or(-1);
 }
 
+// Of a call that blocks the plain attribute is what it got.
+std::int64_t asked(const Element& call, const AttributeName& posted, const AttributeName& plain)
+{
+    return call.integer(posted).value_or(call.integer(plain).value_or(-1));
+}
+
 MessageEnd end_of(const ObjectTable& objects, const Operation& operation, bool is_receive)
 {
     const std::string_view size = is_receive ? operation.facts->received_size : operation.facts->sent_size;
@@ -39,6 +45,13 @@ MessageEnd end_of(const ObjectTable& objects, const Operation& operation, bool i
                    operation.rid,
                    objects.call_site(operation.rank, operation.site)};
     end.size_is_known = operation.call->has(size) || operation.call->has("rc");
+    if (is_receive && operation.facts->receives == ReceiveKind::posted) {
+        end.is_posted = true;
+        end.asked_source = asked(*operation.call, "postedRank", "fromRank");
+        end.asked_tag = asked(*operation.call, "postedTag", "fromTag");
+    }
+    if (operation.facts->progress == CallProgress::prepares)
+        end.prepared_site = objects.call_site(operation.rank, *operation.call);
     set_data(end, *operation.call, *operation.facts, is_receive);
     return end;
 }

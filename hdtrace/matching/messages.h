@@ -33,6 +33,14 @@ struct MessageEnd {
     std::int64_t count = -1;        ///< elements of it: of a receive those that there is room for; or unknown
     bool size_is_known = true;      ///< whether the call or its completion tells it
     std::int64_t probe_line = 0;    ///< of a receive of a probed message: where the probe stands
+    /// What a receive asked for, unless a probe had chosen the message before; -1 is any.
+    bool is_posted = false;
+    std::int64_t asked_source = -1, asked_tag = -1;
+    /// Of a start of a persistent request: where the call is that made the request and has the arguments.
+    const CallSite* prepared_site = nullptr;
+
+    /// Where the call is that has the arguments.
+    const CallSite* argument_site() const { return prepared_site ? prepared_site : site; }
 };
 
 /// A message, or what there is of it: without `receive` nobody received it, without `send` nobody sent it.

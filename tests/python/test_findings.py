@@ -89,6 +89,31 @@ MESSAGES = {
 }
 
 
+def receive_any(source, tag=7):
+    """It got the message of `source`."""
+    return receive(source, tag).replace("<Recv", "<Recv postedRank='-1'")
+
+
+def probe_any(source, tag=7):
+    return call("Probe", f"source='-1' tag='-1' fromRank='{source}' fromTag='{tag}' cid='0' size='4' flag='1'")
+
+
+# What rank 0 does, to which ranks 1 and 2 send.
+RACES = {
+    "named": (receive(1) + receive(2), []),
+    "then the named one": (receive_any(1) + receive(2), ["message-race"]),
+    "both from any": (receive_any(1) + receive_any(2), ["message-order"]),
+    "named as a probe told": (probe_any(1) + receive(1) + probe_any(2) + receive(2), ["message-order"]),
+    "the one that no probe told of": (probe_any(1) + receive(1) + receive(2), ["message-race"]),
+}
+
+
+@pytest.mark.parametrize("name", RACES)
+def test_races(kinds, name):
+    receives, expected = RACES[name]
+    assert kinds(receives, send(0), send(0)) == expected
+
+
 @pytest.mark.parametrize("name", MESSAGES)
 def test_messages(kinds, name):
     *traces, expected = MESSAGES[name]

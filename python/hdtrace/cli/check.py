@@ -45,7 +45,7 @@ class Finding:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {'' if self.is_error else 'warning: '}{self.kind}: {self.text}"
+        return f"{place}: {'' if self.is_error else f'{self.severity}: '}{self.kind}: {self.text}"
 
     @property
     def is_error(self) -> bool:
@@ -166,7 +166,7 @@ def _say_what_may_come(checker: Checker) -> None:
         message("processes were still running: what is open may still come, and is not told")
 
 
-_KIND = re.compile(rf"(?:^|: )((?:warning: )?({'|'.join(map(re.escape, KINDS))})): ")
+_KIND = re.compile(rf"(?:^|: )((?:warning: |note: )?({'|'.join(map(re.escape, KINDS))})): ")
 
 
 def _with_colours(line: str) -> str:
@@ -195,4 +195,4 @@ def run(arguments: Namespace) -> int:
             print(f"{printable(project.name)}: {what}; {counted(checker.calls, 'call')} of {count_of_processes(project)} {'was' if checker.calls == 1 else 'were'} checked")
         _say_what_may_come(checker)
         _say_what_cannot_be_found(project, arguments.only, getattr(arguments, "not"))
-    return 1 if any(finding.is_error or arguments.strict for finding in findings) else 0
+    return 1 if any(finding.is_error or (arguments.strict and finding.severity == "warning") for finding in findings) else 0

@@ -41,7 +41,7 @@ def _places(site: dict[str, Any] | None) -> Iterable[str]:
 
 
 class Choice:
-    """Of kinds that are given by name, and of those that are suppressed where they are."""
+    """Of kinds that are given by name, and of those that are suppressed where they are. Notes have to be asked for."""
 
     def __init__(self, only: Sequence[str] | None, left_out: Sequence[str] | None, suppressions: Sequence[str] | None, kinds: Sequence[str]) -> None:
         self.only = tuple(only or ())
@@ -55,7 +55,7 @@ class Choice:
 
     def has(self, finding: Finding) -> bool:
         kind = finding.kind
-        if (self.only and kind not in self.only) or kind in self.left_out:
+        if kind in self.left_out or (kind not in self.only if self.only else finding.severity == "note"):
             return False
         places = {"", *_places(finding.site), *_places(finding.other_site)}
         return not any(fnmatchcase(kind, one.kind) and any(fnmatchcase(place, one.place) for place in places) for one in self.suppressed)

@@ -409,6 +409,7 @@ COMMANDS = (
         "Each finding is a line with file and line of the trace, the place in the program, and what it is. What explains most comes first; below "
         "traces that do not exist, were cut off, or whose process ended early stands what is found missing because of that, the first of each "
         "kind and how many more there are. Some kinds are only found in runs that were recorded with hdtrace record --check; it says so of others. The exit code is 1 if there is an error, with --strict also if there is a warning. "
+        "Notes, which tell of what is permitted but may be worth knowing, are only shown if --only names their kind (message-order). "
         f"The kinds are: {', '.join(_KINDS)}. The documentation has a page for each of them, docs/findings.",
         (
             _PROJECT,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 _BOLD = "1"
-OF_SEVERITIES = {"error": "1;31", "warning": "1;33"}  # red, yellow
+OF_SEVERITIES = {"error": "1;31", "warning": "1;33", "note": "1;36"}  # red, yellow, cyan
 _SHORTEST = 16  # column that is made narrower
 
 

@@ -133,6 +133,7 @@ class _Traces:
         self.findings = [
             asdict(one) | {"likewise": check.likewise(ranks), "count": 1 + len(ranks)}
             for one, ranks in check.of_all_ranks(check.find(project, project.checker(), schemas=False))
+            if one.severity != "note"
         ]
         self.matrix = read_all(project.calls().message_matrix())
 
