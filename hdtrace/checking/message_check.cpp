@@ -21,14 +21,20 @@ std::string tag_text(std::int64_t tag)
     return tag == any_tag ? "any tag" : "tag " + std::to_string(tag);
 }
 
+/// Where the arguments are, and where a persistent request was started.
+std::string at(const MessageEnd& end)
+{
+    return hdtrace::at(end.argument_site()) + (end.prepared_site ? ", started" + hdtrace::at(end.site) : "");
+}
+
 CallPlace sender_of(const OpenEnd& send)
 {
-    return {send.source, send.end.thread, send.end.line, send.end.site};
+    return {send.source, send.end.thread, send.end.line, send.end.argument_site()};
 }
 
 CallPlace receiver_of(const OpenEnd& receive)
 {
-    return {receive.destination, receive.end.thread, receive.end.line, receive.end.site};
+    return {receive.destination, receive.end.thread, receive.end.line, receive.end.argument_site()};
 }
 
 /// Bytes that a receive has room for; nothing if it is not known.
@@ -66,27 +72,25 @@ void MessageCheck::check(const Message& message)
 bool MessageCheck::check_pair(std::int64_t source, std::int64_t destination, const MessageEnd& send,
                               const MessageEnd& receive)
 {
-    const CallPlace place{destination, receive.thread, receive.line, receive.site};
-    const auto sent = [&] {
-        return ", but it was sent" + at(send.site) + " by rank " + std::to_string(source);
-    };
+    const CallPlace place{destination, receive.thread, receive.line, receive.argument_site()};
+    const auto sent = [&] { return ", but it was sent" + at(send) + " by rank " + std::to_string(source); };
     const TypedData given{send.count, m_signatures.find(source, send.tid)};
     const TypedData taken{receive.count, m_signatures.find(destination, receive.tid)};
     if (const auto differs = difference(given, taken))
         m_findings.report(FindingKind::message_type_mismatch, place,
-                          "the message is received" + at(receive.site) + " as " + differs->second + sent() +
+                          "the message is received" + at(receive) + " as " + differs->second + sent() +
                               " as " + differs->first,
-                          send.site);
+                          send.argument_site());
     const auto room = room_of(m_findings.objects(), destination, receive);
     const bool is_too_small = room && send.tid >= 0 && send.size > *room;
     if (!is_too_small)
         return false;
-    const std::string text = "the receive" + at(receive.site) + " has room for " + std::to_string(*room) +
+    const std::string text = "the receive" + at(receive) + " has room for " + std::to_string(*room) +
                              " bytes" + sent() + " with " + std::to_string(send.size);
     if (receive.rid != OpenEnd::in_progress)
         m_findings.report_mild(FindingKind::message_truncated, place, text); // the program was told
     else
-        m_findings.report(FindingKind::message_truncated, place, text, send.site);
+        m_findings.report(FindingKind::message_truncated, place, text, send.argument_site());
     return true;
 }
 
@@ -130,11 +134,11 @@ bool MessageCheck::report_if_nearly_fitting(const OpenEnd& send, const OpenEnd& 
     m_told.insert(&send);
     m_told.insert(&receive);
     m_findings.report(*kind, sender_of(send),
-                      "rank " + std::to_string(send.source) + " sends" + at(send.end.site) + " to " +
+                      "rank " + std::to_string(send.source) + " sends" + at(send.end) + " to " +
                           rank_text(send.destination) + ", " + where(send) + ", but rank " +
-                          std::to_string(receive.destination) + " receives" + at(receive.end.site) +
-                          " from " + rank_text(receive.source) + ", " + where(receive),
-                      receive.end.site);
+                          std::to_string(receive.destination) + " receives" + at(receive.end) + " from " +
+                          rank_text(receive.source) + ", " + where(receive),
+                      receive.end.argument_site());
     return true;
 }
 
@@ -147,7 +151,7 @@ std::string MessageCheck::where(const OpenEnd& open) const
 void MessageCheck::report_send(const OpenEnd& send)
 {
     m_findings.report(FindingKind::message_not_received, sender_of(send),
-                      "sent" + at(send.end.site) + " to " + rank_text(send.destination) + ", " + where(send) +
+                      "sent" + at(send.end) + " to " + rank_text(send.destination) + ", " + where(send) +
                           ", but never received",
                       nullptr, m_endings.reason_of(send.destination));
 }
@@ -155,7 +159,7 @@ void MessageCheck::report_send(const OpenEnd& send)
 void MessageCheck::report_receive(const OpenEnd& receive)
 {
     m_findings.report(FindingKind::message_not_sent, receiver_of(receive),
-                      "receive" + at(receive.end.site) + " from " + rank_text(receive.source) + ", " +
+                      "receive" + at(receive.end) + " from " + rank_text(receive.source) + ", " +
                           where(receive) + ", but never sent",
                       nullptr, m_endings.reason_of(receive.source));
 }

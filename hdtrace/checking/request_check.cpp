@@ -199,10 +199,10 @@ void RequestCheck::finish(const std::vector<OperationPointer>& pending)
                           nullptr, m_endings.reason_of(operation->rank));
     }
     for (const auto& [id, request] : m_persistent) {
-        if (!m_ended.contains(id.first))
-            continue;
         if (!request.was_started)
             report_not_started(request);
+        if (!m_ended.contains(id.first))
+            continue;
         if (request.active >= 0)
             check_partitions(request);
         m_findings.report(FindingKind::request_not_freed, request.made,
