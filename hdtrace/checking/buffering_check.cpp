@@ -104,6 +104,8 @@ void BufferingCheck::add_end(const Operation& operation, bool is_send)
     EndState& state =
         state_of({operation.rank, operation.rid < 0 ? operation.line : -1, operation.rid, is_send});
     add_to(m_step.begins, state);
+    state.facts = operation.facts;
+    state.site = operation.call->integer("site").value_or(-1);
     state.has_begun = true;
     if (is_send && operation.facts->sends == SendMode::buffered)
         state.is_done = true;
@@ -330,6 +332,17 @@ void BufferingCheck::finish()
         report(circle);
 }
 
+/// Those that other calls have started, and that the step waits for.
+std::vector<StartedOperation> BufferingCheck::started_operations(const Step& step) const
+{
+    std::vector<StartedOperation> operations;
+    for (const EndState* const end : step.waits_for)
+        if (end->end.rid >= 0 && end->facts && !is_posted(*end, true))
+            operations.push_back(
+                {std::string(end->facts->name), m_findings.objects().call_site(end->end.rank, end->site)});
+    return operations;
+}
+
 void BufferingCheck::report(const Circle& circle)
 {
     constexpr std::size_t most_shown = 8;
@@ -345,12 +358,14 @@ void BufferingCheck::report(const Circle& circle)
         for (const Condition& condition : wait_of(step).conditions)
             awaited.insert(condition.ranks.begin(), condition.ranks.end());
         text += (text.empty() ? "if sends and collective calls waited for the others, rank " : ", rank ") +
-                std::to_string(rank) + " would wait in " + step.call + at(step.place.site) + " for " +
-                ranks_text(awaited);
+                std::to_string(rank) + " would wait in " + step.call + at(step.place.site) +
+                text_of(started_operations(step)) + " for " + ranks_text(awaited);
     }
     if (shown > most_shown)
         text += ", and " + std::to_string(shown - most_shown) + " more";
-    m_findings.report(FindingKind::buffering_required, first->place, text);
+    const std::vector<StartedOperation> operations = started_operations(*first);
+    m_findings.report(FindingKind::buffering_required, first->place, text,
+                      operations.empty() ? nullptr : operations.front().site);
 }
 
 void BufferingCheck::give_up()

@@ -61,12 +61,14 @@ class BufferingCheck : public EventVisitor {
     /// What is known of an end, as long as anybody may ask.
     struct EndState {
         End end;
-        EndState* other = nullptr; ///< of the message, if it is known; which names this one, too
-        std::size_t steps = 0;     ///< that name it and are not over
-        bool has_begun = false;    ///< the operation was seen
-        bool is_open = false;      ///< its request has not been completed
-        bool is_posted = false;    ///< in the second run
-        bool is_done = false;      ///< nothing waits for its other end any more
+        const CallFacts* facts = nullptr; ///< of the call that has the arguments
+        std::int64_t site = -1;           ///< and where it is
+        EndState* other = nullptr;        ///< of the message, if it is known; which names this one, too
+        std::size_t steps = 0;            ///< that name it and are not over
+        bool has_begun = false;           ///< the operation was seen
+        bool is_open = false;             ///< its request has not been completed
+        bool is_posted = false;           ///< in the second run
+        bool is_done = false;             ///< nothing waits for its other end any more
     };
     /// How far the members are with the collective operations on an object.
     struct Meetings {
@@ -130,6 +132,7 @@ class BufferingCheck : public EventVisitor {
     static bool has_reached(const Meeting& meeting, std::int64_t member);
     bool is_complete(const Meeting& meeting) const;
     Wait wait_of(const Step& step) const;
+    std::vector<StartedOperation> started_operations(const Step& step) const;
     void report(const Circle& circle);
     void give_up();
 

@@ -126,7 +126,7 @@ void Checker::finish()
     m_collectives.finish();
     m_collective_check.finish(pending);
     m_messages.finish();
-    check_waiting();
+    check_waiting(pending);
     m_message_check.check_rest(m_waiting.open_ends());
     m_reversed_messages.report();
     m_requests.finish(pending);
@@ -139,14 +139,14 @@ void Checker::finish()
     m_at_end = true;
 }
 
-void Checker::check_waiting()
+void Checker::check_waiting(const std::vector<OperationPointer>& pending)
 {
     for (const std::int64_t rank : m_refused)
         m_waiting.leave_out(rank);
     for (const RunProcess& process : m_project->project.run.processes)
         for (const FatalSignal& signal : process.signals)
             m_waiting.lasted_until(signal.time);
-    const auto waiting = m_waiting.find(static_cast<std::int64_t>(m_project->project.process_count));
+    const auto waiting = m_waiting.find(static_cast<std::int64_t>(m_project->project.process_count), pending);
     for (const Deadlock& deadlock : find_deadlocks(waiting, m_waiting.ended())) {
         m_findings.report_deadlock(deadlock.is_certain ? Severity::error : Severity::warning,
                                    deadlock.processes.front().place, deadlock.text, deadlock.processes);

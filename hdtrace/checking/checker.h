@@ -55,7 +55,7 @@ class Checker : EventVisitor {
     void check_message(const Message& message);
     void report_cut_off(const MissingEnd& end);
     void finish();
-    void check_waiting();
+    void check_waiting(const std::vector<OperationPointer>& pending);
 
     std::shared_ptr<const OpenedProject> m_project;
     LeftOut m_left_out;

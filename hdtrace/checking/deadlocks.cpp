@@ -29,8 +29,8 @@ bool is_for_any(const WaitingCall& call)
 std::string wait_text(const WaitingProcess& process)
 {
     return "rank " + std::to_string(process.place.rank) + " waits in " + process.call +
-           at(process.place.site) + " for " + (process.is_for_any ? "any of " : "") +
-           ranks_text(process.awaited);
+           at(process.place.site) + text_of(process.operations) + " for " +
+           (process.is_for_any ? "any of " : "") + ranks_text(process.awaited);
 }
 
 class Finder {
@@ -79,6 +79,7 @@ class Finder {
         const WaitingCall& call = m_waiting.at(rank);
         return {{rank, call.thread, call.line, call.site},
                 call.text,
+                call.operations,
                 awaited_by(rank),
                 is_for_any(call),
                 is_in_circle};

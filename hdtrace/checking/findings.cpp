@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "hdtrace/analysis/call_text.h"
+
 namespace hdtrace {
 
 CallPlace place_of(const ObjectTable& objects, const Call& call)
@@ -69,6 +71,17 @@ void Findings::add(std::vector<Finding> findings)
 std::vector<Finding> Findings::take()
 {
     return std::exchange(m_findings, {});
+}
+
+std::string text_of(const std::vector<StartedOperation>& operations)
+{
+    constexpr std::size_t most_shown = 4;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(operations.size(), most_shown); ++i)
+        text += (i == 0 ? " of " : ", ") + operations[i].call + at(operations[i].site);
+    return operations.size() > most_shown
+               ? text + " and " + std::to_string(operations.size() - most_shown) + " more"
+               : text;
 }
 
 std::string file_and_line(const OpenedProject& project, const CallPlace& place)

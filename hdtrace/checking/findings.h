@@ -41,13 +41,20 @@ struct CallPlace {
     SiteOfCall site = {};
 };
 
+/// What a call started, which another one waits for.
+struct StartedOperation {
+    std::string call; ///< its name
+    const CallSite* site = nullptr;
+};
+
 /// A process that can never go on.
 struct WaitingProcess {
     CallPlace place;
-    std::string call;               ///< with its arguments
-    std::set<std::int64_t> awaited; ///< for whom it waits in vain
-    bool is_for_any = false;        ///< one of them would do
-    bool is_in_circle = false;      ///< it is waited for as well
+    std::string call;                         ///< with its arguments
+    std::vector<StartedOperation> operations; ///< that the call waits for, if it is a Wait or a Test
+    std::set<std::int64_t> awaited;           ///< for whom it waits in vain
+    bool is_for_any = false;                  ///< one of them would do
+    bool is_in_circle = false;                ///< it is waited for as well
 };
 
 struct Finding {
@@ -95,6 +102,9 @@ class Findings {
     const OpenedProject& m_project;
     std::vector<Finding> m_findings;
 };
+
+/// " of Isend at main (a.c:7)"; empty if there are none.
+std::string text_of(const std::vector<StartedOperation>& operations);
 
 /// "app_node01_0_0.trc:17"
 std::string file_and_line(const OpenedProject& project, const CallPlace& place);

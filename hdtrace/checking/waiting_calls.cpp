@@ -188,8 +188,13 @@ void WaitingCalls::completed(const Call& call, const Completion& completion)
     m_collectives.erase({call.trace.rank, completion.rid});
 }
 
-std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_count)
+std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_count,
+                                                       const std::vector<OperationPointer>& pending)
 {
+    PendingById pending_by_id;
+    for (const OperationPointer& operation : pending)
+        if (m_unfinished.contains(operation->rank) || m_polling.contains(operation->rank))
+            pending_by_id.try_emplace({operation->rank, operation->rid}, operation.get());
     take_polls_as_waiting();
     for (const auto& [rank, call] : m_unfinished) {
         if (m_left_out.contains(rank))
@@ -206,6 +211,7 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
                              call.state.line,
                              m_objects.call_site(rank, call.state),
                              call_words(m_project, rank, call.state),
+                             operations_of(rank, call.state, pending_by_id),
                              wait_of(rank, call, process_count),
                              m_may_do_more.contains(rank)};
     }
@@ -229,6 +235,21 @@ Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, std::int64
     if (const OpenEnd* receive = m_open.receive_of(rank, OpenEnd::in_progress))
         wait.conditions.push_back(condition_of(*receive, false));
     return wait;
+}
+
+/// Of persistent requests with the calls that have their arguments.
+std::vector<StartedOperation> WaitingCalls::operations_of(std::int64_t rank, const State& call,
+                                                          const PendingById& pending) const
+{
+    std::vector<StartedOperation> operations;
+    for (const Element& child : call.children) {
+        const auto rid = child.integer("rid");
+        const auto found = rid && child.name == "Pending" ? pending.find({rank, *rid}) : pending.end();
+        if (found != pending.end())
+            operations.push_back(
+                {std::string(found->second->facts->name), m_objects.call_site(rank, *found->second->call)});
+    }
+    return operations;
 }
 
 Wait WaitingCalls::wait_for_requests(std::int64_t rank, const Unfinished& call) const

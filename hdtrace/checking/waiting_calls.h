@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "hdtrace/analysis/opened_project.h"
+#include "hdtrace/checking/findings.h"
 #include "hdtrace/checking/open_ends.h"
 #include "hdtrace/checking/wait_graph.h"
 #include "hdtrace/format/objects.h"
@@ -26,7 +27,8 @@ struct WaitingCall {
     std::int64_t thread = 0;
     std::int64_t line = 0;
     const CallSite* site = nullptr;
-    std::string text; ///< the call with its arguments
+    std::string text;                         ///< the call with its arguments
+    std::vector<StartedOperation> operations; ///< that it waits for
     Wait wait;
     /// It polls, and nothing tells whether it does something else meanwhile that ends it.
     bool may_do_more = false;
@@ -60,8 +62,10 @@ class WaitingCalls : public EventVisitor {
     /// What is left over, once find() was called.
     const OpenEnds& open_ends() const { return m_open; }
 
-    /// By rank, once all calls and all that is left over are known. @p process_count is that of the project.
-    std::map<std::int64_t, WaitingCall> find(std::int64_t process_count);
+    /// By rank, once all calls and all that is left over are known. @p process_count is that of the project,
+    /// @p pending what was started and is not complete.
+    std::map<std::int64_t, WaitingCall> find(std::int64_t process_count,
+                                             const std::vector<OperationPointer>& pending);
     /// The processes that called MPI_Finalize and came back.
     const std::set<std::int64_t>& ended() const { return m_ended; }
 
@@ -98,13 +102,16 @@ class WaitingCalls : public EventVisitor {
         auto operator<=>(const Sequence&) const = default;
     };
     using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
-    using MemberId = std::pair<Sequence, std::int64_t>;      // and rank
-    using Place = std::pair<Sequence, std::int64_t>;         // of an operation: its number
+    using PendingById = std::map<RequestId, const Operation*>;
+    using MemberId = std::pair<Sequence, std::int64_t>; // and rank
+    using Place = std::pair<Sequence, std::int64_t>;    // of an operation: its number
 
     void note_poll(const Call& call);
     static Certainty only_waits(const Polling& polling);
     void take_polls_as_waiting();
     Wait wait_of(std::int64_t rank, const Unfinished& call, std::int64_t process_count) const;
+    std::vector<StartedOperation> operations_of(std::int64_t rank, const State& call,
+                                                const PendingById& pending) const;
     Wait wait_for_requests(std::int64_t rank, const Unfinished& call) const;
     Condition condition_of(std::int64_t rank, std::int64_t rid) const;
     Condition condition_of(const OpenEnd& end, bool is_send) const;

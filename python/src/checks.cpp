@@ -82,6 +82,14 @@ py::list waiting_in(const OwnedFinding& finding)
         one["site"] = shared_site(finding.project, process.place.site);
         one["file"] = file_text(finding.project->path_of(process.place.rank, process.place.thread));
         one["line"] = process.place.line;
+        py::list operations;
+        for (const StartedOperation& operation : process.operations) {
+            py::dict started;
+            started["call"] = file_text(operation.call);
+            started["site"] = shared_site(finding.project, operation.site);
+            operations.append(started);
+        }
+        one["operations"] = operations;
         one["awaits"] = std::vector(process.awaited.begin(), process.awaited.end());
         one["any"] = process.is_for_any;
         one["in_circle"] = process.is_in_circle;

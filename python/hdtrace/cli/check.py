@@ -40,8 +40,8 @@ class Finding:
     other_site: dict[str, Any] | None = None
     """Where the call is, and the one that it differs from, if that is known."""
     waiting: list[dict[str, Any]] | None = None
-    """Of a deadlock: each process that can never go on because of it, with its `call` and whom it `awaits`; `any` of them would do; `in_circle`
-    if it is awaited as well."""
+    """Of a deadlock: each process that can never go on because of it, with its `call`, the `operations` that this waits for, and whom it `awaits`;
+    `any` of them would do; `in_circle` if it is awaited as well."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
@@ -76,7 +76,11 @@ def _across_traces(checker: Checker) -> Iterator[Finding]:
 
 def waiting_fields(found: CheckerFinding) -> list[dict[str, Any]]:
     """The processes of a deadlock, for JSON."""
-    return [process | {"site": site_fields(process["site"])} for process in found.waiting]
+    return [
+        process
+        | {"site": site_fields(process["site"]), "operations": [started | {"site": site_fields(started["site"])} for started in process["operations"]]}
+        for process in found.waiting
+    ]
 
 
 def of_all_ranks(findings: Iterable[Finding]) -> list[tuple[Finding, list[int]]]:
