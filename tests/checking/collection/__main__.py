@@ -19,6 +19,7 @@ def main():
     parser.add_argument("--only", default="", metavar="REGEX", help="programs whose name or family this is found in")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only every Nth program of each family, and its twin")
     parser.add_argument("--jobs", type=int, default=2, help="programs that run at once (default: 2)")
+    parser.add_argument("--seconds", type=int, default=run.SECONDS, help=f"after which a program is ended that hangs (default: {run.SECONDS})")
     parser.add_argument("--results", default=str(run.SOURCE / "build/collection.json"),
                         help="where all results are written (default: build/collection.json)")
     parser.add_argument("--page", help="where the tables are written as Markdown")
@@ -40,7 +41,7 @@ def main():
         return
     results = []
     for build in arguments.build or [str(run.SOURCE / "build/dev")]:
-        results += run.run_all(programs, build, arguments.jobs, progress=score.tell_if_not_as_expected)
+        results += run.run_all(programs, build, arguments.jobs, seconds=arguments.seconds, progress=score.tell_if_not_as_expected)
     run.save(results, arguments.results)
     print(score.summary(results))
     if arguments.page:

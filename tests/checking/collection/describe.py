@@ -35,6 +35,7 @@ class Program:
     twin: str = ""  # the correct program that differs only in what is wrong
     hangs: bool = False
     path: Path | None = None  # of a program that exists already
+    arguments: tuple[str, ...] = ()
 
     @property
     def file_name(self):

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import describe
 
-# How many processes, and what is wrong, as comments of public collections tell it.
-_IN_TEXT = re.compile(r"\$ *mpi(?:run|exec)\b.*?-np? +(\d+).*?\n\W*\|? *(OK|ERROR:? *\S.*)")
+# How many processes, with which arguments, and what is wrong then, as comments of public collections tell it. Runs that are right because
+# an MPI library buffers all that is sent are left out.
+_IN_TEXT = re.compile(r"\$ *mpi(?:run|exec)\b.*?-np? +(\d+) +(?:\$zero_buffer +)?(?!\$infty)\S+(.*)\n\W*\|? *(OK|ERROR:? *\S.*)")
+_WRONG_LINE = re.compile(r"/\* MBIERROR\d* \*/")
 _RANKS = 2
 LANGUAGES = {suffix: language for language, suffix in describe.SUFFIXES.items()}
 
@@ -18,12 +20,12 @@ def load(folder, labels=None, wrong=None):
     table = _read(labels) if labels else {}
     for path in sorted(path for path in folder.rglob("*") if path.suffix in LANGUAGES):
         name, text = str(path.relative_to(folder)), path.read_text(encoding="utf-8", errors="replace")
-        label = table.get(name) if labels else _of_name(name, wrong) if wrong else _of_text(text)
-        if label is None:
-            continue  # a part of another program, or not one of those that are asked for
-        kinds, lines, ranks = label
-        yield describe.Program(name=re.sub(r"\W+", "-", name), family=str(path.parent.relative_to(folder)), kinds=kinds, lines=lines, ranks=ranks,
-                               text=text, language=LANGUAGES[path.suffix], path=path.resolve(), hangs=False)
+        # Those without a label are parts of other programs, or not asked for.
+        runs = filter(None, [table.get(name)]) if labels else [_of_name(name, wrong)] if wrong else _of_text(text)
+        for kinds, lines, ranks, *arguments in runs:
+            yield describe.Program(name="-".join([re.sub(r"\W+", "-", name), *arguments]), family=str(path.parent.relative_to(folder)), kinds=kinds,
+                                   lines=lines, ranks=ranks, text=text, language=LANGUAGES[path.suffix], path=path.resolve(), hangs=False,
+                                   arguments=tuple(arguments))
 
 
 def _read(path):
@@ -45,11 +47,12 @@ def _of_name(name, wrong):
 
 
 def _of_text(text):
-    match = _IN_TEXT.search(text)
-    if not match:
-        return None
-    ranks, label = match.groups()
-    return (() if label == "OK" else _kinds(re.sub(r"^ERROR:? *", "", label))), (), int(ranks)
+    """Each run that the text tells of: kinds, lines, processes, arguments."""
+    wrong_lines = tuple(number for number, line in enumerate(text.splitlines(), 1) if _WRONG_LINE.search(line))
+    for ranks, arguments, label in _IN_TEXT.findall(text):
+        is_right = label == "OK"
+        kinds = () if is_right else _kinds(re.sub(r"^ERROR:? *", "", label))
+        yield kinds, () if is_right else wrong_lines, int(ranks), *arguments.split()
 
 
 def _kinds(label):

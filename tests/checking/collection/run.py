@@ -14,7 +14,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[3]
 HERE = Path(__file__).resolve().parent
 NOT_HAD = 77  # the exit code of a program that needs what the MPI library does not have
-SECONDS = 20  # for programs that should end
+SECONDS = 20  # for programs that should end, unless another number is asked for
 SECONDS_IF_HANGING = 2  # after all processes have begun
 CHECK_SECONDS = 60
 
@@ -123,8 +123,8 @@ def _driver(programs):
 class Runner:
     """Runs programs with the tracer and checks their traces."""
 
-    def __init__(self, build, folder, options=()):
-        self.build, self.folder = Path(build).resolve(), Path(folder)
+    def __init__(self, build, folder, options=(), seconds=SECONDS):
+        self.build, self.folder, self.seconds = Path(build).resolve(), Path(folder), seconds
         self.settings = json.loads((self.build / "tests/mpi/settings.json").read_text())
         self.options = ["--for-check", "--all-functions=2", *options]  # as hdtrace record --check
         self.check = [str(self.build / "bin/hdtrace"), "check", "--strict", "--json"]
@@ -152,13 +152,13 @@ class Runner:
 
     def _trace(self, program, command, directory):
         full = [str(SOURCE / "scripts/mpirun"), "-n", str(program.ranks), str(self.build / "bin/hdtrace-run"), "-d", str(directory / "trace"),
-                *self.options, *command]
+                *self.options, *command, *program.arguments]
         with open(directory / "output", "w+b") as output:
             run = subprocess.Popen(full, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=directory,
                                    env=self.environment, start_new_session=True)
             if program.hangs:
                 _wait_for_traces(run, directory / "trace", program.ranks)
-            ended = _end_of(run, SECONDS_IF_HANGING if program.hangs else SECONDS)
+            ended = _end_of(run, SECONDS_IF_HANGING if program.hangs else self.seconds)
             output.seek(0)
             return ended, output.read().decode(errors="replace")
 
@@ -213,10 +213,10 @@ def _end_of(run, seconds):
     return "hung"
 
 
-def run_all(programs, build, jobs=2, options=(), folder=None, progress=None):
+def run_all(programs, build, jobs=2, options=(), folder=None, seconds=SECONDS, progress=None):
     """Results of all programs, in their order."""
     with tempfile.TemporaryDirectory(prefix="hdtrace-collection-", ignore_cleanup_errors=True) as temporary:
-        runner = Runner(build, folder or temporary, options)
+        runner = Runner(build, folder or temporary, options, seconds)
         runner.environment["OMPI_MCA_orte_tmpdir_base"] = temporary
         builder = Builder(runner.settings, runner.folder)
         commands = builder.build_all([program for program in programs if program.path is None])
