@@ -196,6 +196,12 @@ bool names_buffers(const CallFacts& facts)
     return communicates(facts) || gives_memory(facts);
 }
 
+/// "0:4000;", not "0:1x95;": datatypes with gaps may have absolute addresses, and go with MPI_BOTTOM.
+bool begins_with_null(std::string_view buffers)
+{
+    return buffers.starts_with("0:") && buffers.substr(0, buffers.find(';')).find('x') == std::string_view::npos;
+}
+
 /// The tracer tells it of programs that are checked: a buffer at address 0, of which bytes are used.
 Wrong null_buffer(const Call& call, const ArgumentContext&)
 {
@@ -213,7 +219,7 @@ Wrong null_buffer(const Call& call, const ArgumentContext&)
     for (const auto& [name, is_used] : {std::pair(reads, is_file || is_access || sends),
                                         std::pair(writes, is_file || is_access || receives)})
         if (const auto list = call.state.find(name);
-            (is_used || gives_memory(call.facts)) && list && list->starts_with("0:"))
+            (is_used || gives_memory(call.facts)) && list && begins_with_null(*list))
             return WrongArgument{FindingKind::invalid_buffer, "was given a null pointer as its buffer"};
     return std::nullopt;
 }
