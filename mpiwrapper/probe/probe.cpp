@@ -1,15 +1,18 @@
 // hdtrace-probe [LIBRARY [run]]: what a process sees that hdtrace-run and a launcher have started, as a line
-// of JSON. With a library: which one it is, which can be asked before MPI_Init. With "run": MPI_Init, calls
-// whose time is taken, and MPI_Finalize.
+// of JSON: its clock, and whether the processor can watch memory. With a library: which one it is, which can
+// be asked before MPI_Init. With "run": MPI_Init, calls whose time is taken, and MPI_Finalize.
 //
 // Only functions are called whose arguments are the same for all MPI libraries.
 #include "hdtrace/writer/clock.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace {
@@ -72,6 +75,26 @@ void put_clock()
     fprintf(line, ", \"clock\": \"%s\", \"clock_ns\": %.1f", name_of_clock(), nanoseconds);
 }
 
+/// As the tracer uses it (runtime/buffers/watchpoints.h).
+void put_watchpoints()
+{
+    alignas(8) static char watched[8];
+    perf_event_attr attributes = {};
+    attributes.size = sizeof attributes;
+    attributes.type = PERF_TYPE_BREAKPOINT;
+    attributes.bp_type = HW_BREAKPOINT_RW;
+    attributes.bp_addr = reinterpret_cast<uintptr_t>(watched);
+    attributes.bp_len = sizeof watched;
+    attributes.exclude_kernel = 1;
+    attributes.exclude_hv = 1;
+    constexpr int this_thread = 0, any_processor = -1, no_group = -1;
+    const long event =
+        syscall(SYS_perf_event_open, &attributes, this_thread, any_processor, no_group, PERF_FLAG_FD_CLOEXEC);
+    fprintf(line, ", \"watchpoints\": %s", event >= 0 ? "true" : "false");
+    if (event >= 0)
+        close(static_cast<int>(event));
+}
+
 /// The file of the tracer that was preloaded.
 void put_tracer()
 {
@@ -128,8 +151,10 @@ int main(int argc, char** argv)
     put_string("host", host);
     put_string("mark", getenv("HDTRACE_DOCTOR") != nullptr ? getenv("HDTRACE_DOCTOR") : "");
     put_tracer();
-    if (argc == 1)
+    if (argc == 1) {
         put_clock();
+        put_watchpoints();
+    }
     if (argc > 1) {
         void* const library = dlopen(argv[1], RTLD_NOW | RTLD_GLOBAL);
         if (library == nullptr)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BUILD, MPIRUN, run, run_well
+from support.watchpoints import has_watchpoints
 
 DOCTOR = [BUILD / "bin/hdtrace", "doctor"]
 
@@ -32,6 +33,7 @@ def test_a_machine_where_all_is_well(tmp_path):
     assert one(findings, "MPI libraries", r"libmpi\.so\.40 is Open MPI .* has a wrapper")["state"] == "ok"
     assert one(findings, "MPI libraries", r"libmpich\.so\.12 is MPICH .* has a wrapper")["state"] == "ok"
     assert one(findings, "clock", "")["values"]["clock_ns"] > 0
+    assert one(findings, "extras", "^watchpoints: ")["state"] == ("ok" if has_watchpoints() else "note")
     assert one(findings, "folder", "MB per second")["values"]["bytes_per_second"] > 0
     assert one(findings, "launcher", "no launcher was tried")["advice"].endswith("hdtrace doctor -- mpirun -n 2")
     assert list(tmp_path.iterdir()) == []

@@ -260,6 +260,11 @@ def _allows_perf_events() -> bool:
         return False
 
 
+def _has_watchpoints() -> bool:
+    reports = reports_of(output_of([Installation().probe], QUICK)[1])
+    return bool(reports and reports[0]["watchpoints"])
+
+
 _EXTRAS: tuple[tuple[str, Callable[[], bool], str, str], ...] = (
     ("pandas", lambda: importlib.util.find_spec("pandas") is not None, "tables of calls in Python", "install python3-pandas"),
     ("zstd", lambda: _can_load("libzstd.so.1"), "traces that are compressed with zstd", "install libzstd1, or use --compress gzip"),
@@ -267,6 +272,8 @@ _EXTRAS: tuple[tuple[str, Callable[[], bool], str, str], ...] = (
     ("SimGrid", lambda: shutil.which("smpirun") is not None, "simulation of a run on another machine", "install libsimgrid-dev; see docs/simulate.md"),
     ("perf events", _allows_perf_events, "counters of the processor",
      "an administrator can set kernel.perf_event_paranoid to 2; see docs/counters.md"),
+    ("watchpoints", _has_watchpoints, "the line that uses a buffer too early, with hdtrace record --check",
+     "an administrator can set kernel.perf_event_paranoid to 2; virtual machines may have none"),
     ("PAPI", lambda: any(_can_load(f"libpapi.so.{version}") for version in ("7.2", "7.1", "7.0", "6.0", "5.7", "5")), "counters of PAPI",
      "install libpapi7.0, or what has libpapi.so of a version from 5.7 to 7.2; see docs/counters.md"),
 )
