@@ -48,13 +48,13 @@ struct Thread {
     Scratch handles;
     Scratch statuses;
     KeptBuffers buffers; ///< of the call that it is in
-    Watchpoints watchpoints;
     OpenRegions regions;
     int events_in_call = 0;  ///< of the program's own, in the call that it is in
     SiteText next_site = {}; ///< of the next of these events, if the program told
     TraceWriter writer;
     Sums* sums = nullptr; ///< null if none are wanted
     ThreadCounters counters;
+    Watchpoints watchpoints;
     void* signal_stack = nullptr;
     const char* name = nullptr; ///< null: what the system says
 
