@@ -2,6 +2,7 @@
 
 #include "hdtrace/writer/descriptor.h"
 #include "hdtrace/writer/program_memory.h"
+#include "mpiwrapper/runtime/process/perf_event.h"
 #include "mpiwrapper/runtime/process/settings.h"
 
 #include <iterator>
@@ -59,12 +60,6 @@ perf_event_attr attributes_of(uintptr_t address, int64_t size, BufferUse use)
     return attributes;
 }
 
-uint64_t id_of(int descriptor)
-{
-    uint64_t id = 0;
-    return ioctl(descriptor, PERF_EVENT_IOC_ID, &id) == 0 ? id : 0;
-}
-
 // Vector instructions with a mask may be taken for one that uses what the mask leaves out. An instruction
 // cannot be read from behind, so whatever may be such a one is: those of AVX-512 begin with 62, the masked
 // ones and gathers of AVX with C4 and have their number three bytes behind.
@@ -119,9 +114,8 @@ bool Watchpoints::set(Watchpoint& watchpoint, const Memory& memory, BufferUse us
 {
     const auto address = reinterpret_cast<uintptr_t>(memory.begin);
     perf_event_attr attributes = attributes_of(address, memory.size, use);
-    // The program may have closed all descriptors that it did not know.
     m_is_refused = (watchpoint.descriptor < 0 && !open(watchpoint)) ||
-                   id_of(watchpoint.descriptor) != watchpoint.id ||
+                   !is_still_perf_event(watchpoint.descriptor, watchpoint.id) ||
                    ioctl(watchpoint.descriptor, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attributes) != 0 ||
                    ioctl(watchpoint.descriptor, PERF_EVENT_IOC_REFRESH, most_uses) != 0;
     if (m_is_refused)
@@ -168,7 +162,7 @@ bool Watchpoints::open(Watchpoint& watchpoint)
         return false;
     }
     watchpoint.descriptor = descriptor;
-    watchpoint.id = id_of(descriptor);
+    watchpoint.id = id_of_perf_event(descriptor);
     return true;
 }
 
@@ -240,7 +234,7 @@ SiteText Watchpoints::site_of(const Access& access) const
 void Watchpoints::close()
 {
     for (Watchpoint& watchpoint : m_watchpoints) {
-        if (watchpoint.descriptor >= 0 && id_of(watchpoint.descriptor) == watchpoint.id)
+        if (is_still_perf_event(watchpoint.descriptor, watchpoint.id))
             ::close(watchpoint.descriptor);
         watchpoint = {};
     }

@@ -1,10 +1,9 @@
 #include "mpiwrapper/runtime/counters/perf_events.h"
 
 #include "hdtrace/writer/descriptor.h"
+#include "mpiwrapper/runtime/process/perf_event.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
-#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -34,18 +33,6 @@ int open_event(const SampledCounter& counter, int leader)
     constexpr int any_processor = -1;
     return static_cast<int>(
         syscall(SYS_perf_event_open, &attributes, 0, any_processor, leader, PERF_FLAG_FD_CLOEXEC));
-}
-
-uint64_t id_of(int descriptor)
-{
-    uint64_t id = 0;
-    return ioctl(descriptor, PERF_EVENT_IOC_ID, &id) == 0 ? id : 0;
-}
-
-// The program may have closed all descriptors that it did not know, and another file have the number now.
-bool is_still(int descriptor, uint64_t id)
-{
-    return id != 0 && id_of(descriptor) == id;
 }
 
 // What the kernel answers.
@@ -100,7 +87,7 @@ bool PerfEvents::add(const SampledCounter& counter, size_t number, int& leader)
     if (descriptor < 0)
         return errno != EMFILE && errno != ENFILE;
     descriptor = move_up(descriptor);
-    m_events[m_count++] = {descriptor, leader < 0, id_of(descriptor), number};
+    m_events[m_count++] = {descriptor, leader < 0, id_of_perf_event(descriptor), number};
     if (leader < 0)
         leader = descriptor;
     return !is_scarce(descriptor);
@@ -125,7 +112,7 @@ void PerfEvents::read_group(size_t first, size_t count, const Sample& sample) co
     const Event& leader = m_events[first];
     Group group;
     // Not read(), where the thread may be cancelled.
-    const bool is_read = is_still(leader.descriptor, leader.id) &&
+    const bool is_read = is_still_perf_event(leader.descriptor, leader.id) &&
                          syscall(SYS_read, leader.descriptor, &group, sizeof group) > 0 &&
                          group.count == count;
     for (size_t i = 0; i < count; ++i)
@@ -136,7 +123,7 @@ void PerfEvents::close()
 {
     while (m_count > 0) {
         const Event event = m_events[--m_count];
-        if (is_still(event.descriptor, event.id))
+        if (is_still_perf_event(event.descriptor, event.id))
             ::close(event.descriptor);
     }
 }
