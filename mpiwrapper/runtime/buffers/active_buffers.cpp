@@ -122,13 +122,17 @@ bool grow()
     return true;
 }
 
-bool has_room()
+void clear_watchpoint(Entry& entry)
 {
-    return first_free != no_entry || grow();
+    if (entry.watchpoints != nullptr)
+        entry.watchpoints->clear(entry.watchpoint);
+    entry.watchpoints = nullptr;
 }
 
-void add(const Entry& entry)
+void add(Entry entry)
 {
+    if (first_free == no_entry && !grow())
+        return clear_watchpoint(entry);
     const uint32_t index = first_free;
     first_free = entries[index].links[of_request].next;
     entries[index] = entry;
@@ -137,13 +141,6 @@ void add(const Entry& entry)
     link(of_window, index);
     if (entry.is_new && new_count < sizeof new_entries / sizeof *new_entries)
         new_entries[new_count++] = index;
-}
-
-void clear_watchpoint(Entry& entry)
-{
-    if (entry.watchpoints != nullptr)
-        entry.watchpoints->clear(entry.watchpoint);
-    entry.watchpoints = nullptr;
 }
 
 void remove(uint32_t index)
@@ -219,13 +216,6 @@ bool start(Entry& entry, const Starter& starter)
     return entry.has_sum || entry.watchpoints != nullptr;
 }
 
-// There is room for it.
-void start_and_add(Entry entry, const Starter& starter)
-{
-    if (start(entry, starter))
-        add(entry);
-}
-
 bool has_been_changed(const Entry& entry)
 {
     if (entry.used_at > 0 && entry.use == BufferUse::reads)
@@ -271,13 +261,10 @@ void watch_buffer(const Operation& operation, BufferUse use, const Memory& memor
     entry.operation = operation;
     entry.memory = memory;
     entry.use = use;
-    const Locked locked;
-    if (!has_room())
+    if (!operation.is_prepared && !start(entry, starter))
         return;
-    if (operation.is_prepared)
-        add(entry);
-    else
-        start_and_add(entry, starter);
+    const Locked locked;
+    add(entry);
 }
 
 void watch_started_buffers(int64_t init_rid, int64_t rid, const Starter& starter)
@@ -294,11 +281,12 @@ void watch_started_buffers(int64_t init_rid, int64_t rid, const Starter& starter
                 is_found = true;
             }
         });
-        if (!is_found || !has_room())
+        if (!is_found)
             return;
         found.operation.rid = rid;
         found.operation.is_prepared = false;
-        start_and_add(found, starter);
+        if (start(found, starter))
+            add(found);
     }
 }
 

@@ -128,7 +128,7 @@ bool Watchpoints::set(Watchpoint& watchpoint, const Memory& memory, BufferUse us
 
 void Watchpoints::mark(Watchpoint& watchpoint, bool is_set)
 {
-    __atomic_store_n(&watchpoint.is_set, is_set, __ATOMIC_RELAXED);
+    __atomic_store_n(&watchpoint.is_set, is_set, __ATOMIC_RELEASE);
     __atomic_fetch_add(&m_set_count, is_set ? 1 : -1, __ATOMIC_RELAXED);
 }
 

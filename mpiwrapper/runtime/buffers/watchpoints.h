@@ -16,7 +16,7 @@ namespace hdtrace::mpi {
 /// watched.
 ///
 /// What happens while the thread is in a call of MPI is MPI's own: skip() comes when a call ends, take() when
-/// one begins. Only set() and clear() may be used by other threads, one at a time.
+/// one begins. Other threads may only use clear(), for what has been set, one at a time.
 class Watchpoints {
   public:
     static constexpr int most = 4; ///< that processors have
@@ -58,7 +58,7 @@ class Watchpoints {
         BufferUse use = BufferUse::reads;
         bool is_set = false;
 
-        bool is_free() const { return !__atomic_load_n(&is_set, __ATOMIC_RELAXED); }
+        bool is_free() const { return !__atomic_load_n(&is_set, __ATOMIC_ACQUIRE); }
     };
     struct Access {
         uintptr_t behind; ///< the instruction
