@@ -1,5 +1,7 @@
 #include "merger/call_sites.h"
 
+#include "merger/debug_information.h"
+
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
@@ -132,10 +134,11 @@ void add_source_places(MergedCallSites& call_sites, const std::string& debug_dir
         report.progress("looking up calls in the source", i, offsets.size());
         const MergedObjectFile& file = call_sites.object_files[i];
         std::ranges::sort(offsets[i]);
+        if (offsets[i].empty())
+            continue;
         try {
-            if (!offsets[i].empty())
-                found[i] = find_source_places(
-                    {file.path, file.build_id, file.used_from, std::move(offsets[i])}, debug_directory);
+            const UsedObject object({file.path, file.build_id, file.used_from}, debug_directory);
+            found[i] = find_source_places(object, offsets[i]);
         } catch (const std::runtime_error& error) {
             report.warn(Topic::unusable_object_files, file.place,
                         "the lines of calls in " + file.path + " are not known: " + error.what());
