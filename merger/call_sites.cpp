@@ -27,6 +27,42 @@ template <class Key, class Hash> std::vector<Key> in_order(std::unordered_map<Ke
     return keys;
 }
 
+/// Their numbers by their offsets.
+using FramesOfObject = std::map<std::int64_t, std::size_t>;
+
+std::vector<FramesOfObject> by_object(const MergedCallSites& call_sites)
+{
+    std::vector<FramesOfObject> frames(call_sites.object_files.size());
+    for (std::size_t i = 0; i < call_sites.frames.size(); ++i) {
+        const SiteFrame& frame = call_sites.frames[i];
+        if (frame.is_in_object())
+            frames[static_cast<std::size_t>(frame.object)].emplace(frame.offset, i);
+    }
+    return frames;
+}
+
+std::vector<std::int64_t> offsets_of(const FramesOfObject& frames)
+{
+    std::vector<std::int64_t> offsets;
+    for (const auto& frame : frames)
+        offsets.push_back(frame.first);
+    return offsets;
+}
+
+void add_places(MergedCallSites& call_sites, const FramesOfObject& frames, const UsedObject& object)
+{
+    for (auto& [offset, places] : find_source_places(object, offsets_of(frames)))
+        call_sites.places[frames.at(offset)] = std::move(places);
+}
+
+void add_variables(MergedCallSites& call_sites, std::size_t object_file, const FramesOfObject& frames,
+                   const UsedObject& object)
+{
+    for (auto& [offset, variables] : find_stack_variables(object, offsets_of(frames)))
+        call_sites.variables[frames.at(offset)] = std::move(variables);
+    call_sites.object_files[object_file].variables = find_static_variables(object);
+}
+
 } // namespace
 
 std::size_t CallSiteUnifier::Hash::operator()(const SiteFrame& frame) const
@@ -42,6 +78,7 @@ std::size_t CallSiteUnifier::Hash::operator()(const Numbers& numbers) const
 void CallSiteUnifier::add(std::int64_t rank, const ProcessInfo& info)
 {
     const Positions object_files = add_object_files(info), source_lines = add_source_lines(info);
+    m_wants_variables = m_wants_variables || info.run.is_for_check();
     std::vector<SiteRun> runs;
     for (const auto& [id, record] : info.call_sites) {
         const std::int64_t site = add_site(record, object_files, source_lines);
@@ -112,6 +149,8 @@ MergedCallSites CallSiteUnifier::take()
     merged.sites = in_order(m_sites);
     merged.ids = std::move(m_ids);
     merged.places.resize(merged.frames.size());
+    merged.wants_variables = m_wants_variables;
+    merged.variables.resize(merged.frames.size());
     std::vector<SourcePlace> lines(m_source_lines.size());
     for (const auto& [line, number] : m_source_lines)
         lines[static_cast<std::size_t>(number)] = line;
@@ -124,30 +163,23 @@ MergedCallSites CallSiteUnifier::take()
 
 void add_source_places(MergedCallSites& call_sites, const std::string& debug_directory, Report& report)
 {
-    std::vector<std::vector<std::int64_t>> offsets(call_sites.object_files.size());
-    for (const SiteFrame& frame : call_sites.frames) {
-        if (frame.is_in_object())
-            offsets[static_cast<std::size_t>(frame.object)].push_back(frame.offset);
-    }
-    std::vector<std::map<std::int64_t, SourcePlaces>> found(offsets.size());
-    for (std::size_t i = 0; i < offsets.size(); ++i) {
-        report.progress("looking up calls in the source", i, offsets.size());
-        const MergedObjectFile& file = call_sites.object_files[i];
-        std::ranges::sort(offsets[i]);
-        if (offsets[i].empty())
+    const std::vector<FramesOfObject> frames = by_object(call_sites);
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        report.progress("looking up calls in the source", i, frames.size());
+        if (frames[i].empty())
             continue;
+        const MergedObjectFile& file = call_sites.object_files[i];
+        std::string unknown = "lines of calls";
         try {
             const UsedObject object({file.path, file.build_id, file.used_from}, debug_directory);
-            found[i] = find_source_places(object, offsets[i]);
+            add_places(call_sites, frames[i], object);
+            unknown = "variables";
+            if (call_sites.wants_variables)
+                add_variables(call_sites, i, frames[i], object);
         } catch (const std::runtime_error& error) {
             report.warn(Topic::unusable_object_files, file.place,
-                        "the lines of calls in " + file.path + " are not known: " + error.what());
+                        "the " + unknown + " in " + file.path + " are not known: " + error.what());
         }
-    }
-    for (std::size_t i = 0; i < call_sites.frames.size(); ++i) {
-        const SiteFrame& frame = call_sites.frames[i];
-        if (frame.is_in_object())
-            call_sites.places[i] = std::move(found[static_cast<std::size_t>(frame.object)][frame.offset]);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "merger/process_info.h"
 #include "merger/report.h"
 #include "merger/source_places.h"
+#include "merger/source_variables.h"
 
 #include <compare>
 #include <cstddef>
@@ -22,6 +23,7 @@ struct MergedObjectFile {
     std::string path;           ///< as it was called there
     std::string build_id;       ///< empty if it has none
     std::int64_t used_from = 0; ///< when the process started, in nanoseconds since the epoch; 0 is unknown
+    SourceVariables variables = {}; ///< that last as long as the program
 };
 
 /// Consecutive ids of a process that are consecutive sites of the project.
@@ -50,7 +52,9 @@ struct MergedCallSites {
     std::vector<SiteFrame> frames;
     std::vector<std::vector<std::int64_t>> sites; ///< their frames, the innermost first
     std::vector<SiteIds> ids;
-    std::vector<SourcePlaces> places; ///< of the frames; empty where they are not known
+    std::vector<SourcePlaces> places;       ///< of the frames; empty where they are not known
+    bool wants_variables = false;           ///< a process was recorded to be checked
+    std::vector<SourceVariables> variables; ///< of the frames; empty where they are not known, or not wanted
 };
 
 /// Programs call MPI from the same places in all processes, and many processes number them alike: each place
@@ -84,10 +88,11 @@ class CallSiteUnifier {
     Index<Numbers> m_sites;
     std::map<std::vector<SiteRun>, std::size_t> m_numberings; ///< with their positions in m_ids
     std::vector<SiteIds> m_ids;
+    bool m_wants_variables = false;
 };
 
-/// Finds the places of all frames in the object files as they are on this machine. Warns about those that
-/// changed or are missing.
+/// Finds the places of all frames in the object files as they are on this machine, and the variables, if they
+/// are wanted. Warns about files that changed or are missing.
 void add_source_places(MergedCallSites& call_sites, const std::string& debug_directory, Report& report);
 
 } // namespace hdtrace::merger

@@ -387,7 +387,7 @@ class ProjectWriter {
         for (std::size_t i = 0; i < call_sites.object_files.size(); ++i)
             write_object_file(i, call_sites.object_files[i]);
         for (std::size_t i = 0; i < call_sites.frames.size(); ++i)
-            write_place(i, call_sites.frames[i], call_sites.places[i]);
+            write_place(i, call_sites.frames[i], call_sites.places[i], call_sites.variables[i]);
         for (std::size_t i = 0; i < call_sites.sites.size(); ++i)
             write_call_site(i, call_sites.sites[i]);
         for (const SiteIds& ids : call_sites.ids)
@@ -402,10 +402,38 @@ class ProjectWriter {
         m_xml.attribute("path", file.path);
         if (!file.build_id.empty())
             m_xml.attribute("buildId", file.build_id);
+        write_variables(file.variables);
         m_xml.end();
     }
 
-    void write_place(std::size_t id, const SiteFrame& frame, const SourcePlaces& places)
+    void write_contents(const Contents& contents)
+    {
+        if (!contents.of.empty())
+            m_xml.attribute("of", contents.of);
+        if (contents.each > 0)
+            m_xml.attribute("each", contents.each);
+        if (!contents.members.empty())
+            m_xml.attribute("members", contents.members);
+    }
+
+    void write_variables(const SourceVariables& variables)
+    {
+        for (const SourceVariable& variable : variables) {
+            m_xml.start("Variable");
+            m_xml.attribute("name", variable.name);
+            m_xml.attribute("at", variable.at);
+            m_xml.attribute("size", variable.size);
+            if (!variable.type.empty())
+                m_xml.attribute("type", variable.type);
+            write_contents(variable.contents);
+            if (variable.is_pointer)
+                m_xml.attribute("pointer", 1);
+            m_xml.end();
+        }
+    }
+
+    void write_place(std::size_t id, const SiteFrame& frame, const SourcePlaces& places,
+                     const SourceVariables& variables)
     {
         m_xml.start("Place");
         m_xml.attribute("id", id);
@@ -423,6 +451,7 @@ class ProjectWriter {
                 m_xml.attribute("line", place.line);
             m_xml.end();
         }
+        write_variables(variables);
         m_xml.end();
     }
 

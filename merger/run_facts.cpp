@@ -109,6 +109,14 @@ const std::vector<FactKind>& fact_kinds()
     return kinds;
 }
 
+bool ProcessRun::is_for_check() const
+{
+    static const std::size_t setting = kind_named("Setting");
+    return std::ranges::any_of(facts, [](const RunFact& fact) {
+        return fact.kind == setting && fact.values[0] == "HDTRACE_FOR_CHECK" && fact.values[1] == "1";
+    });
+}
+
 bool RunLoader::load(const InfoLine& line)
 {
     if (line.kind() == "Process")

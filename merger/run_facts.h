@@ -69,6 +69,9 @@ struct ProcessRun {
     std::vector<CpuTime> cpu_times;
     std::vector<FatalSignal> signals;
     std::vector<ThreadLife> threads;
+
+    /// Whether it was recorded to be checked only.
+    bool is_for_check() const;
 };
 
 /// Reads the lines of one file.

@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -85,11 +84,11 @@ SourcePlaces places_of(Dwarf_Die& unit, CallScopes& call)
 {
     SourcePlaces places;
     SourcePlace place = line_of(unit, call.address);
-    for (Dwarf_Die& scope : call.scopes | std::views::reverse) {
-        if (dwarf_tag(&scope) == DW_TAG_lexical_block)
+    for (auto scope = call.scopes.rbegin(); scope != call.scopes.rend(); ++scope) {
+        if (dwarf_tag(&*scope) == DW_TAG_lexical_block)
             continue;
-        place.function = function_name(scope);
-        places.push_back(std::exchange(place, place_of_inlining(unit, scope)));
+        place.function = function_name(*scope);
+        places.push_back(std::exchange(place, place_of_inlining(unit, *scope)));
     }
     if (places.empty() && !place.file.empty())
         places.push_back(place);

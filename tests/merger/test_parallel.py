@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 import many_processes
+from compiled import C, Library
 from conftest import MERGER, SOURCE, snapshot
 
 BUILD = pathlib.Path(os.environ["TESTED_BUILD"])
@@ -44,6 +45,20 @@ def test_call_sites(run, ranks):
     assert expected.code == 0 and len(expected.warnings) == 2  # these files are not there
     result = merge(run.folder, "-o", "app.proj", "--overwrite", "app", ranks=ranks)
     assert (result.returncode, messages(result)) == (0, expected.warnings)
+    assert (run.folder / "app.proj").read_bytes() == expected.output.read_bytes()
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+def test_variables(run, tmp_path, ranks):
+    """The wish for them comes from a process that another one may read."""
+    library = Library(tmp_path, C + "double table[500];\n", options=("-g", "-O0"))
+    run.process(0, library.described(), size=3)
+    run.process(1, library.described(), size=3)
+    run.process(2, "Setting name='HDTRACE_FOR_CHECK' value='1' from='environment'\n" + library.described(), size=3)
+    expected = run.merge_cleanly()
+    assert len(expected.project.findall("CallSiteList//Variable")) == 2
+    result = merge(run.folder, "-o", "app.proj", "--overwrite", "app", ranks=ranks)
+    assert (result.returncode, messages(result)) == (0, [])
     assert (run.folder / "app.proj").read_bytes() == expected.output.read_bytes()
 
 
