@@ -9,10 +9,34 @@
 
 namespace hdtrace {
 
+/// Equal values one behind the other.
+struct ValueRun {
+    std::string
+        kind; ///< "integer", "floating point number", ...; "anything" if it is not known what they are
+    std::int64_t size = 0;  ///< of one, in bytes
+    std::int64_t place = 0; ///< of the first one
+    std::int64_t count = 0;
+
+    bool operator==(const ValueRun&) const = default;
+};
+
+/// A variable that has a fixed place.
+struct Variable {
+    std::string name;
+    std::int64_t place = 0; ///< of its first byte
+    std::int64_t size = 0;  ///< in bytes
+    std::string type;       ///< as the program declares it; empty if it is not known
+    /// What it holds, or points to, again and again; nothing is between them. Empty if it is not known.
+    std::vector<ValueRun> values;
+    std::int64_t stride = 0; ///< from one time to the next, in bytes
+    bool is_pointer = false;
+};
+
 /// A program or a library.
 struct ObjectFile {
     std::string path;
-    std::string build_id; ///< hexadecimal; empty if it has none
+    std::string build_id;            ///< hexadecimal; empty if it has none
+    std::vector<Variable> variables; ///< which exist as long as it, by their places in it as it is linked
 };
 
 /// A function, and the line in it where the call is. What is not known is empty.
@@ -30,6 +54,10 @@ struct CodePlace {
     /// The innermost first: all but the last were put into the next one by the compiler. Empty if nothing is
     /// known about them.
     std::vector<SourceFunction> functions;
+    /// Those of the last one, and of what was put into it there, by their places from the canonical address
+    /// of its stack frame. They do not overlap, here and in object files; only projects of runs that were
+    /// recorded to be checked have them.
+    std::vector<Variable> variables;
 };
 
 struct CallSite {

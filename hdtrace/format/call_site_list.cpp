@@ -1,5 +1,6 @@
 #include "hdtrace/format/call_site_list.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -31,13 +32,13 @@ class CallSiteReader {
     void read()
     {
         for_each_child(m_xml, [&](const Element& child) {
+            if (child.name == "Object")
+                return read_object(child);
             if (child.name == "Place")
                 return read_place(child);
             if (child.name == "Sites")
                 return read_ids(child);
-            if (child.name == "Object")
-                read_object(child);
-            else if (child.name == "CallSite")
+            if (child.name == "CallSite")
                 read_site(child);
             m_xml.skip();
         });
@@ -47,8 +48,50 @@ class CallSiteReader {
     void read_object(const Element& element)
     {
         check_id(m_xml, element, m_objects.size());
-        m_objects.push_back(
-            std::make_shared<ObjectFile>(ObjectFile{element.text("path"), element.text("buildId")}));
+        ObjectFile object{element.text("path"), element.text("buildId"), {}};
+        for_each_child(m_xml, [&](const Element& child) {
+            if (child.name == "Variable")
+                object.variables.push_back(variable(child));
+            m_xml.skip();
+        });
+        std::ranges::sort(object.variables, {}, &Variable::place);
+        m_objects.push_back(std::make_shared<ObjectFile>(std::move(object)));
+    }
+
+    Variable variable(const Element& element) const
+    {
+        Variable variable{.name = element.text("name"),
+                          .place = number(m_xml, element, "at"),
+                          .size = number(m_xml, element, "size"),
+                          .type = element.text("type"),
+                          .values = members(element.text("members")),
+                          .stride = optional_number(m_xml, element, "each").value_or(0),
+                          .is_pointer = element.text("pointer") == "1"};
+        const std::string kind = element.text("of");
+        if (kind.empty() || variable.stride <= 0)
+            return variable;
+        const std::int64_t count = variable.is_pointer ? 1 : variable.size / variable.stride;
+        variable.values = {{kind, variable.stride, 0, count}};
+        variable.stride *= count;
+        return variable;
+    }
+
+    /// "integer:4:0:1;character:1:4:1;"
+    std::vector<ValueRun> members(const std::string& list) const
+    {
+        std::vector<ValueRun> runs;
+        for (std::string_view rest = list; !rest.empty();) {
+            ValueRun run;
+            run.kind = rest.substr(0, rest.find(':'));
+            rest.remove_prefix(std::min(rest.size(), run.kind.size() + 1));
+            run.size = take_number(m_xml, rest, ":");
+            run.place = take_number(m_xml, rest, ":");
+            run.count = take_number(m_xml, rest, ";");
+            if (run.size <= 0 || run.place < 0 || run.count <= 0)
+                m_xml.fail("there is no such member as in members='" + list.substr(0, 60) + "'");
+            runs.push_back(std::move(run));
+        }
+        return runs;
     }
 
     void read_place(const Element& element)
@@ -62,8 +105,11 @@ class CallSiteReader {
             if (child.name == "Function")
                 place.functions.push_back(
                     {child.text("name"), child.text("file"), optional_number(m_xml, child, "line")});
+            else if (child.name == "Variable")
+                place.variables.push_back(variable(child));
             m_xml.skip();
         });
+        std::ranges::sort(place.variables, {}, &Variable::place);
         m_places.push_back(std::make_shared<CodePlace>(std::move(place)));
     }
 

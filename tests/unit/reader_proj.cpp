@@ -280,6 +280,44 @@ TEST(ReadProject, CallSites)
     EXPECT_EQ(project.site_ids[0].ranks[1].first, 7);
 }
 
+TEST(ReadProject, VariablesAreSortedByTheirPlaces)
+{
+    const Project project = read_text(with_call_sites(
+        R"(<Object id="0" path="/app"><Variable name="table" at="64" size="40" type="int[10]" of="integer" each="4"/>
+        <Variable name="name" at="16" size="8"/></Object>
+        <Place id="0" object="0" offset="1"><Function name="f"/>
+        <Variable name="one" at="-40" size="16" type="S" each="16" members="integer:4:0:1;anything:8:8:1;"/>
+        <Variable name="to" at="-48" size="8" type="S *" pointer="1" of="logical value" each="1"/></Place>
+        <CallSite id="0" places="0;"/>)"));
+    const CodePlace& place = *project.call_sites[0].places[0];
+    ASSERT_EQ(place.object->variables.size(), 2U);
+    EXPECT_EQ(place.object->variables[0].name, "name");
+    EXPECT_TRUE(place.object->variables[0].values.empty());
+    const Variable& table = place.object->variables[1];
+    EXPECT_EQ(table.type, "int[10]");
+    EXPECT_EQ(table.size, 40);
+    EXPECT_EQ(table.values, (std::vector<ValueRun>{{"integer", 4, 0, 10}}));
+    EXPECT_EQ(table.stride, 40);
+    ASSERT_EQ(place.variables.size(), 2U);
+    EXPECT_TRUE(place.variables[0].is_pointer);
+    EXPECT_EQ(place.variables[0].place, -48);
+    EXPECT_FALSE(place.variables[1].is_pointer);
+    EXPECT_EQ(place.variables[1].stride, 16);
+    EXPECT_EQ(place.variables[1].values,
+              (std::vector<ValueRun>{{"integer", 4, 0, 1}, {"anything", 8, 8, 1}}));
+}
+
+TEST(ReadProject, RefusesMembersThatCannotBe)
+{
+    for (const char* members :
+         {"integer:0:0:1;", "integer:4:-4:1;", "integer:4:0;", "integer", "integer:4:0:0;"})
+        EXPECT_THROW(read_text(with_call_sites(
+                         "<Object id='0' path='/app'><Variable name='v' at='0' size='4' each='4' members='" +
+                         std::string(members) + "'/></Object>")),
+                     ReadError)
+            << members;
+}
+
 TEST(ReadProject, RefusesCallSitesThatDoNotFit)
 {
     const std::pair<std::string, std::string> wrong[] = {
