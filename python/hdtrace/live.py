@@ -23,7 +23,7 @@ _START = re.compile(rb"timeAdjustment='(\d+)'")
 _SIZE = re.compile(rb"<\w+ (?:[^>]* )?size='(\d+)'")  # of a call itself
 _CHANGES = ("time", "end", "unfinished", "polls", "cpu", "threadCpu", "mixed")  # from one poll to the next
 _DIFFERS = re.compile(rf" (?:{'|'.join(_CHANGES)})='[^']*'".encode())
-_HIDDEN = (*_CHANGES, "site", "reads", "writes", "changed", "used", "wtime", "flag")  # of little use to people here
+_HIDDEN = (*_CHANGES, "site", "reads", "writes", "changed", "used", "window", "frames", "objects", "pointers", "wtime", "flag")  # of little use to people here
 _NANOSECONDS = 1_000_000_000
 _RATES_OVER = 10 * _NANOSECONDS
 _LATE = 2 * _NANOSECONDS  # calls that have returned stand in the trace after so long, unless HDTRACE_FLUSH_SECONDS is longer

@@ -32,7 +32,7 @@ def run(request, tmp_path_factory):
 
 def test_buffers_are_described(run):
     for trace in run.traces:
-        told = {(state.name, use, re.sub(r"\d+:", "", state[use])) for state in trace for use in ("reads", "writes") if state.get(use)}
+        told = {(state.name, use, re.sub(r"(\d+):(\w+)(:\d+)?", r"\2", state[use])) for state in trace for use in ("reads", "writes") if state.get(use)}
         (column,) = {state["tid"] for state in trace if state.name == "Send"}
         assert told == {
             ("Irecv", "writes", "32;"), ("Isend", "reads", "32;"), ("Send_init", "reads", "32;"), ("Put", "reads", "4;"),

@@ -2,6 +2,8 @@
 
 #include "mpiwrapper/runtime/objects/requests.h"
 
+#include <algorithm>
+
 namespace hdtrace::mpi {
 
 namespace {
@@ -34,12 +36,14 @@ TextBuffer& list_of(KeptBuffers& kept, BufferUse use)
     return use == BufferUse::reads ? kept.reads : kept.writes;
 }
 
-// As many items as there is room for; nothing if there are none.
-template <size_t Size> char* put_list(char* out, const char (&start)[Size], const TextBuffer& items)
+// As many items as there is room for until @p end; nothing if there are none.
+template <size_t Size>
+char* put_list(char* out, const char* end, const char (&start)[Size], const TextBuffer& items)
 {
-    constexpr size_t most = 600;
+    constexpr ptrdiff_t most = 600;
+    const ptrdiff_t room = std::clamp<ptrdiff_t>(end - out - Size, 0, most);
     size_t size = items.size();
-    while (size > most || (size > 0 && items.data()[size - 1] != ';'))
+    while (size > static_cast<size_t>(room) || (size > 0 && items.data()[size - 1] != ';'))
         --size;
     if (size == 0)
         return out;
@@ -56,6 +60,8 @@ Buffers::Buffers(Call& call) : m_call(call), m_kept(call.thread().buffers)
     m_kept.writes.clear();
     m_kept.changed.clear();
     m_kept.used.clear();
+    m_kept.window.clear();
+    m_kept.pointers.clear();
 }
 
 int64_t Buffers::extent_of(MPI_Datatype type) const
@@ -75,16 +81,22 @@ void Buffers::add(BufferUse use, const void* buffer, int64_t count, MPI_Datatype
         add_null(use, count * shape.size);
         return;
     }
+    const int64_t type_id = m_call.type(type).id;
     if (shape.length != shape.size || (count > 1 && shape.extent != shape.size)) {
         list_of(m_kept, use).number(static_cast<int64_t>(at)).text(":").number(count).text("x");
-        list_of(m_kept, use).number(m_call.type(type).id).text(";");
+        list_of(m_kept, use).number(type_id).text(";");
+        locate(begin);
         return;
     }
     const Memory memory = {reinterpret_cast<const void*>(begin), count * shape.size};
-    Memory& last = m_last[static_cast<int>(use)];
-    if (static_cast<const char*>(last.begin) + last.size != memory.begin)
+    LastPart& last = m_last[static_cast<int>(use)];
+    if (last.goes_on_in(memory, type_id)) {
+        last.memory.size += memory.size;
+    } else {
         flush(use);
-    last = {last.size == 0 ? memory.begin : last.begin, last.size + memory.size};
+        last = {memory, type_id};
+        locate(begin);
+    }
     if (m_is_active)
         watch_buffer(m_operation, use, memory, m_call.starter());
 }
@@ -103,15 +115,76 @@ void Buffers::seen_complete(MPI_Request handle)
 
 void Buffers::becomes_window(const void* memory, int64_t size)
 {
-    if (size > 0 && reinterpret_cast<uintptr_t>(memory) < first_address)
-        add_null(BufferUse::writes, size);
+    const uintptr_t begin = reinterpret_cast<uintptr_t>(memory);
+    if (size <= 0)
+        return;
+    if (begin < first_address)
+        return add_null(BufferUse::writes, size);
+    m_kept.window.number(static_cast<int64_t>(begin)).text(":").number(size).text(";");
+    locate(begin);
+}
+
+void Buffers::locate(uintptr_t address)
+{
+    CallSites& sites = m_call.thread().sites;
+    if (m_frames.hold(address) || m_objects.hold(address))
+        return;
+    if (m_call.thread().is_on_stack(reinterpret_cast<const void*>(address)))
+        return m_frames.add(sites.find_frame_around(address, m_call.frame()));
+    const Anchor object = sites.find_object_around(address, m_call.frame());
+    m_objects.add(object);
+    if (object.site < 0)
+        find_pointers(address);
+}
+
+void Buffers::find_pointers(uintptr_t address)
+{
+    constexpr int most = 4;
+    int count = 0;
+    const auto add = [&](uintptr_t place) {
+        if (count++ < most)
+            m_kept.pointers.number(static_cast<int64_t>(address))
+                .text(":")
+                .number(static_cast<int64_t>(place))
+                .text(";");
+    };
+    const Anchor frame = m_call.thread().sites.find_words(address, m_call.frame(), add);
+    if (count > 0)
+        m_frames.add(frame);
+}
+
+bool Buffers::Anchors::hold(uintptr_t place) const
+{
+    return std::any_of(found, found + count, [&](const Anchor& anchor) { return anchor.holds(place); });
+}
+
+void Buffers::Anchors::add(const Anchor& anchor)
+{
+    if (anchor.site >= 0 && count < most && !hold(anchor.begin))
+        found[count++] = anchor;
+}
+
+// All or none: a buffer may be in a frame that is missing, and then another one would be taken for it.
+template <size_t Size>
+char* Buffers::put_anchors(char* out, const char (&start)[Size], const Anchors& anchors)
+{
+    if (anchors.count == 0 || anchors.count == Anchors::most)
+        return out;
+    out = put_text(out, start);
+    for (int i = 0; i < anchors.count; ++i) {
+        out = put_text(put_number(out, static_cast<int64_t>(anchors.found[i].address)), ":");
+        out = put_text(put_number(out, anchors.found[i].site), ";");
+    }
+    return put_text(out, "'");
 }
 
 void Buffers::flush(BufferUse use)
 {
-    Memory& last = m_last[static_cast<int>(use)];
-    if (last.size > 0)
-        list_of(m_kept, use).number(address_of(last)).text(":").number(last.size).text(";");
+    LastPart& last = m_last[static_cast<int>(use)];
+    if (last.memory.size > 0) {
+        list_of(m_kept, use).number(address_of(last.memory)).text(":").number(last.memory.size);
+        list_of(m_kept, use).text(":").number(last.type).text(";");
+    }
     last = {};
 }
 
@@ -119,10 +192,15 @@ char* Buffers::put(char* out)
 {
     flush(BufferUse::reads);
     flush(BufferUse::writes);
-    out = put_list(out, " reads='", m_kept.reads);
-    out = put_list(out, " writes='", m_kept.writes);
-    out = put_list(out, " changed='", m_kept.changed);
-    return put_list(out, " used='", m_kept.used);
+    // The element has room for as much again, and for its own arguments.
+    const char* const end = out + TraceWriter::element_room / 3;
+    out = put_list(out, end, " changed='", m_kept.changed);
+    out = put_list(out, end, " used='", m_kept.used);
+    out = put_list(out, end, " window='", m_kept.window);
+    out = put_list(out, end, " reads='", m_kept.reads);
+    out = put_list(out, end, " writes='", m_kept.writes);
+    out = put_list(out, end, " pointers='", m_kept.pointers);
+    return put_anchors(put_anchors(out, " frames='", m_frames), " objects='", m_objects);
 }
 
 } // namespace hdtrace::mpi

@@ -9,14 +9,23 @@ namespace hdtrace::mpi {
 
 /// Describes the buffers of one call, which has succeeded, as attributes:
 ///
-///     reads='140732:4000;'  so many bytes from this address on
+///     reads='140732:4000:2;'  so many bytes from this address on, which hold values of the datatype 2
 ///     reads='0:4000;'       a null pointer; not all calls look at their buffers
 ///     writes='140732:4x9;'  four elements of the datatype 9, which has gaps, of a buffer at this address
 ///     changed='140732:12;'  what was changed before the operation with this request was complete
 ///     changed='140732:12:7;'  the same, and where: site 7
 ///     used='140732:12:7;'  where the program read or wrote what the operation writes to
+///     window='140732:4000;'  memory that becomes part of a window
+///     frames='140800:8;'   one of these buffers is in the frame, with this canonical address, of the
+///     function
+///                          of site 8
+///     objects='94032:8;'   one is in the object file of site 8, which is loaded so much behind where it is
+///                          linked to be
+///     pointers='140732:140780;'  of a buffer that is elsewhere: a word, in one of these frames, that holds
+///     its
+///                          address
 ///
-/// Parts that touch each other are one. There is room for some 25 in each attribute; others are left out.
+/// Parts of one buffer that touch each other are one. There is room for some 25; others are left out.
 class Buffers {
   public:
     explicit Buffers(Call& call);
@@ -44,13 +53,15 @@ class Buffers {
     /// @p count elements; MPI_IN_PLACE and MPI_BUFFER_AUTOMATIC are no buffers.
     void reads(const void* buffer, int64_t count, MPI_Datatype type)
     {
+        flush(BufferUse::reads);
         add(BufferUse::reads, buffer, count, type);
     }
     void writes(const void* buffer, int64_t count, MPI_Datatype type)
     {
+        flush(BufferUse::writes);
         add(BufferUse::writes, buffer, count, type);
     }
-    /// Memory of a window, of which only a null pointer is told: accesses to the window tell what they use.
+    /// Memory of a window, which the call does not use: accesses to the window tell what they use.
     void becomes_window(const void* memory, int64_t size);
     /// A part for each of @p n members; @p displacements are in extents of the datatype or, where each has
     /// one of its own, in bytes.
@@ -58,12 +69,14 @@ class Buffers {
     void reads_each(const void* buffer, const Count* counts, const Displacement* displacements, Types types,
                     int n)
     {
+        flush(BufferUse::reads);
         add_each(BufferUse::reads, buffer, counts, displacements, types, n);
     }
     template <typename Count, typename Displacement, typename Types>
     void writes_each(const void* buffer, const Count* counts, const Displacement* displacements, Types types,
                      int n)
     {
+        flush(BufferUse::writes);
         add_each(BufferUse::writes, buffer, counts, displacements, types, n);
     }
 
@@ -145,11 +158,37 @@ class Buffers {
             add(use, static_cast<const char*>(buffer) + displacements[i], counts[i], types[i]);
     }
 
+    /// What may go on in the next part.
+    struct LastPart {
+        Memory memory = {};
+        int64_t type = -1;
+
+        bool goes_on_in(const Memory& next, int64_t next_type) const
+        {
+            return type == next_type && static_cast<const char*>(memory.begin) + memory.size == next.begin;
+        }
+    };
+    /// Different ones, in the order in which they were found.
+    struct Anchors {
+        static constexpr int most = 8;
+        Anchor found[most];
+        int count = 0; ///< `most`: there may be others
+
+        bool hold(uintptr_t place) const;
+        void add(const Anchor& anchor);
+    };
+
     void flush(BufferUse use);
+    void locate(uintptr_t address);
+    void find_pointers(uintptr_t address);
+    template <size_t Size>
+    static char* put_anchors(char* out, const char (&start)[Size], const Anchors& anchors);
 
     Call& m_call;
     KeptBuffers& m_kept;
-    Memory m_last[2] = {}; // of each use: what may go on
+    LastPart m_last[2]; // of each use
+    Anchors m_frames;
+    Anchors m_objects;
     Operation m_operation = {};
     bool m_is_active = false; // the operation goes on behind the call
 };

@@ -37,6 +37,8 @@ class KeptBuffers {
     TextBuffer writes;
     TextBuffer changed;
     TextBuffer used;
+    TextBuffer window;
+    TextBuffer pointers;
 
   private:
     alignas(16) char m_description[192];

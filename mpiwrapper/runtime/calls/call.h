@@ -157,6 +157,8 @@ class Call {
     }
 
     Thread& thread() { return *m_thread; }
+    /// The wrapper's __builtin_frame_address(0).
+    const void* frame() const { return m_frame; }
     Starter starter() const { return {m_thread->watchpoints, m_state->site().number}; }
     /// Writes its element by build(element), which gets one of the two kinds (element.h).
     template <typename Build> __attribute__((always_inline)) void write(Build build)

@@ -368,11 +368,70 @@ const SiteText& CallSites::find_slowly(Frame caller)
     const int count = walk(frame, addresses);
     const bool is_all_of_it =
         m_depth == 1 && place == Place::program && frame.return_address == caller.return_address;
-    const uintptr_t key = is_all_of_it ? caller_address : hash_of(addresses, count);
+    return site_of(addresses, count, is_all_of_it ? caller_address : hash_of(addresses, count));
+}
+
+const SiteText& CallSites::site_of(const void* const* addresses, int count, uintptr_t key)
+{
     Entry& entry = place_of(m_entries, key);
     if (entry.key != key)
         entry.change_to(key, text_of(site_id(addresses, count)));
     return entry.site;
+}
+
+int32_t CallSites::site_in(const Frame& function)
+{
+    return site_of(&function.return_address, 1, hash_of(&function.return_address, 1)).number - 1;
+}
+
+Anchor CallSites::find_frame_around(uintptr_t address, const void* frame)
+{
+    Frame caller = Frame::of_caller(frame);
+    if (m_depth == 0 || address < caller.stack_pointer || address >= m_stack_end || !is_on_stack(caller))
+        return {};
+    forget_unloaded();
+    for (int i = 0; i < most_frames; ++i) {
+        const Frame inside = caller;
+        if (!caller.go_to_caller(known_frame(inside.return_address).rule, m_stack_end))
+            break;
+        if (address < caller.stack_pointer)
+            return {caller.stack_pointer, site_in(inside), inside.stack_pointer, caller.stack_pointer};
+    }
+    return {};
+}
+
+Anchor CallSites::find_own_frame(const void* frame)
+{
+    Frame caller = Frame::of_caller(frame);
+    if (m_depth == 0 || !is_on_stack(caller))
+        return {};
+    forget_unloaded();
+    if (leave_mpi(caller) != Place::program)
+        return {};
+    const Frame inside = caller;
+    if (!caller.go_to_caller(known_frame(inside.return_address).rule, m_stack_end))
+        return {};
+    return {caller.stack_pointer, site_in(inside), inside.stack_pointer, caller.stack_pointer};
+}
+
+Anchor CallSites::find_object_around(uintptr_t address, const void* frame)
+{
+    dl_find_object object, other;
+    Frame caller = Frame::of_caller(frame);
+    if (m_depth == 0 || !is_on_stack(caller) ||
+        _dl_find_object(reinterpret_cast<void*>(address), &object) != 0)
+        return {};
+    forget_unloaded();
+    for (int i = 0; i < most_frames; ++i) {
+        if (_dl_find_object(const_cast<void*>(caller.return_address), &other) == 0 &&
+            other.dlfo_link_map == object.dlfo_link_map)
+            return {object.dlfo_link_map->l_addr, site_in(caller),
+                    reinterpret_cast<uintptr_t>(object.dlfo_map_start),
+                    reinterpret_cast<uintptr_t>(object.dlfo_map_end)};
+        if (!caller.go_to_caller(known_frame(caller.return_address).rule, m_stack_end))
+            break;
+    }
+    return {};
 }
 
 } // namespace hdtrace::mpi

@@ -19,6 +19,15 @@ SiteText site_of_source(const char* path, const char* function, int line);
 /// what it uses to communicate; or, unless @p may_be_library, of the C library.
 SiteText site_of_instruction(const void* address, bool may_be_library);
 
+/// Where a part of the memory is in this process that debug information counts the places of variables from.
+struct Anchor {
+    uintptr_t address = 0;
+    int32_t site = -1; ///< the id of a place in that function or object file; -1: nothing was found
+    uintptr_t begin = 0, end = 0; ///< the memory of the frame or the file
+
+    bool holds(uintptr_t place) const { return begin <= place && place < end; }
+};
+
 /// Goes up whenever an object file was unloaded: addresses may mean something else now.
 extern uint32_t unloaded_objects;
 
@@ -47,6 +56,25 @@ class CallSites {
         const bool is_known =
             entry.key == address && m_unloaded == __atomic_load_n(&unloaded_objects, __ATOMIC_RELAXED);
         return __builtin_expect(is_known, 1) ? entry.site : find_slowly(Frame::of_caller(frame));
+    }
+
+    /// Of the function on the stack in whose frame @p address is: its canonical frame address. @p frame as
+    /// for find().
+    Anchor find_frame_around(uintptr_t address, const void* frame);
+    /// Of the object file in which @p address is: the difference to how it is linked. Only files are known
+    /// whose functions are on the stack.
+    Anchor find_object_around(uintptr_t address, const void* frame);
+    /// Calls add(place) for the words that hold @p value in the frame of the function that called MPI, if it
+    /// is the program's; of a large frame in the last ones only. Returns where the frame is.
+    template <typename Add> Anchor find_words(uintptr_t value, const void* frame, Add add)
+    {
+        constexpr uintptr_t most = 4096;
+        const Anchor anchor = find_own_frame(frame);
+        uintptr_t place = anchor.end - anchor.begin > most ? anchor.end - most : anchor.begin;
+        for (; place < anchor.end; place += sizeof value)
+            if (*reinterpret_cast<const uintptr_t*>(place) == value)
+                add(place);
+        return anchor;
     }
 
   private:
@@ -90,6 +118,9 @@ class CallSites {
     Place leave_mpi(Frame& frame);
     int walk(Frame frame, const void** addresses);
     const SiteText* find_in_python();
+    const SiteText& site_of(const void* const* addresses, int count, uintptr_t key);
+    int32_t site_in(const Frame& function);
+    Anchor find_own_frame(const void* frame);
     static Place place_of_object(const void* return_address);
 
     int m_depth = 0;
