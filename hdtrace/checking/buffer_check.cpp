@@ -1,7 +1,6 @@
 #include "hdtrace/checking/buffer_check.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 #include "hdtrace/analysis/call_text.h"
@@ -58,30 +57,6 @@ bool overlaps_itself(std::vector<std::pair<std::int64_t, std::int64_t>> pieces)
            }) != pieces.end();
 }
 
-/// Of a list such as "140732:4000;140768:4x9;".
-std::vector<std::string_view> items_of(const State& call, const AttributeName& attribute)
-{
-    std::vector<std::string_view> items;
-    const auto list = call.find(attribute);
-    for (std::string_view rest = list ? std::string_view(*list) : std::string_view(); !rest.empty();) {
-        const auto end = rest.find(';');
-        items.push_back(rest.substr(0, end));
-        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    }
-    return items;
-}
-
-/// The number that an item begins with, which is removed with the sign behind it; -1 if there is none.
-std::int64_t take_number(std::string_view& item)
-{
-    std::int64_t number = -1;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
-    if (error != std::errc())
-        return -1;
-    item.remove_prefix(std::min<std::size_t>(item.size(), static_cast<std::size_t>(end - item.data()) + 1));
-    return number;
-}
-
 /// Whose buffered sends a call attaches memory for, or detaches it from (MPI 4.1, 3.6): all of the process,
 /// or those of one communicator or of a session.
 std::string owner_of_attached(const Call& call)
@@ -106,7 +81,7 @@ void BufferCheck::enter(const Call& call)
     report_early_uses(process, call);
     if (call.facts.progress == CallProgress::starts)
         return; // comes with what it has started
-    std::vector<Range> ranges = ranges_of(call);
+    std::vector<CallBuffer> ranges = m_buffers.of(call);
     if (ranges.empty())
         return;
     User user{
@@ -149,7 +124,8 @@ void BufferCheck::started(const Call& call, const Operation& operation)
         return;
     Process& process = m_processes[operation.rank];
     const auto prepared = process.prepared.find(persistent_request(call.state, operation.rid));
-    std::vector<Range> ranges = prepared != process.prepared.end() ? prepared->second : ranges_of(call);
+    std::vector<CallBuffer> ranges =
+        prepared != process.prepared.end() ? prepared->second : m_buffers.of(call);
     if (ranges.empty())
         return;
     User user{.name = call.state.name,
@@ -193,56 +169,14 @@ void BufferCheck::leave(const Call& call)
     });
 }
 
-std::vector<BufferCheck::Range> BufferCheck::ranges_of(const Call& call)
-{
-    std::vector<Range> ranges;
-    for (const bool is_written : {false, true})
-        for (const std::string_view item : items_of(call.state, is_written ? writes : reads))
-            if (Range range = range_of(call.trace.rank, item); range.begin < range.end) {
-                range.is_written = is_written;
-                ranges.push_back(std::move(range));
-            }
-    return ranges;
-}
-
-/// "140732:4000", "140732:4x9"
-BufferCheck::Range BufferCheck::range_of(std::int64_t rank, std::string_view item)
-{
-    constexpr std::int64_t most_bytes = TypeMap::most_bytes; // places beyond come from damaged traces
-    const std::int64_t at = take_number(item), count = take_number(item), type = take_number(item);
-    Range range;
-    if (at < 0 || at > most_bytes || count <= 0 || count > most_bytes)
-        return range;
-    if (type < 0 && at == 0) // a null pointer is no memory
-        return range;
-    if (type < 0) {
-        range.begin = at;
-        range.end = at + count;
-        return range;
-    }
-    const MappedType* mapped = nullptr;
-    try {
-        mapped = m_types.find(rank, type);
-    } catch (const DatatypeError&) {
-    }
-    std::int64_t last = 0; // where the last element is
-    if (!mapped || mapped->map->size() == 0 || __builtin_mul_overflow(count - 1, mapped->extent, &last) ||
-        last < -most_bytes || last > most_bytes)
-        return range;
-    range.begin = at + std::min<std::int64_t>(last, 0) + mapped->map->begin();
-    range.end = at + std::max<std::int64_t>(last, 0) + mapped->map->end();
-    range.pieces = pieces_of(*mapped, at, count);
-    return range;
-}
-
 /// Two buffers of one call, one of which it writes to; both are the same if that overlaps itself.
-std::optional<std::pair<const BufferCheck::Range*, const BufferCheck::Range*>>
-BufferCheck::find_own_overlap(const std::vector<Range>& ranges)
+std::optional<std::pair<const CallBuffer*, const CallBuffer*>>
+BufferCheck::find_own_overlap(const std::vector<CallBuffer>& ranges)
 {
-    std::vector<const Range*> by_begin;
-    for (const Range& range : ranges)
+    std::vector<const CallBuffer*> by_begin;
+    for (const CallBuffer& range : ranges)
         by_begin.push_back(&range);
-    std::ranges::sort(by_begin, {}, &Range::begin);
+    std::ranges::sort(by_begin, {}, &CallBuffer::begin);
     for (auto one = by_begin.begin(); one != by_begin.end(); ++one) {
         if ((*one)->is_written && overlaps_itself((*one)->pieces))
             return {{*one, *one}};
@@ -269,10 +203,10 @@ void BufferCheck::check_own(const User& user)
 
 void BufferCheck::check_others(Process& process, User& user)
 {
-    for (const Range& range : user.ranges)
+    for (const CallBuffer& range : user.ranges)
         for (auto used = process.by_begin.lower_bound(range.begin - process.longest);
              used != process.by_begin.end() && used->first < range.end; ++used) {
-            const Range& other = *used->second.range;
+            const CallBuffer& other = *used->second.range;
             if ((!range.is_written && !other.is_written) || !overlap(range, other))
                 continue;
             User& first = *used->second.user;
@@ -292,7 +226,7 @@ void BufferCheck::check_others(Process& process, User& user)
 void BufferCheck::add(Process& process, User user)
 {
     const auto added = process.users.insert(process.users.end(), std::move(user));
-    for (const Range& range : added->ranges) {
+    for (const CallBuffer& range : added->ranges) {
         process.by_begin.insert({range.begin, {&range, added}});
         process.longest = std::max(process.longest, range.end - range.begin);
     }
@@ -302,7 +236,7 @@ void BufferCheck::add(Process& process, User user)
 
 void BufferCheck::remove(Process& process, Users::iterator user)
 {
-    for (const Range& range : user->ranges) {
+    for (const CallBuffer& range : user->ranges) {
         const auto [first, last] = process.by_begin.equal_range(range.begin);
         for (auto used = first; used != last; ++used)
             if (used->second.range == &range) {
@@ -360,7 +294,7 @@ void BufferCheck::report_early_use(Process& process, const Call& call, std::stri
         place.site = SiteOfCall(m_findings.objects(), place.rank, number);
     if (!m_told.insert({user->place.site, place.site}).second)
         return;
-    const auto range = std::ranges::find(user->ranges, begin, &Range::begin);
+    const auto range = std::ranges::find(user->ranges, begin, &CallBuffer::begin);
     const bool is_written = range != user->ranges.end() && range->is_written;
     m_findings.report(kind, place,
                       "rank " + std::to_string(place.rank) +

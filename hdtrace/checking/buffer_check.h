@@ -12,10 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "hdtrace/checking/byte_ranges.h"
+#include "hdtrace/checking/call_buffers.h"
 #include "hdtrace/checking/findings.h"
 #include "hdtrace/matching/events.h"
-#include "hdtrace/matching/type_map.h"
 
 namespace hdtrace {
 
@@ -23,7 +22,7 @@ namespace hdtrace {
 class BufferCheck : public EventVisitor {
   public:
     /// @p findings must outlive it.
-    explicit BufferCheck(Findings& findings) : m_findings(findings), m_types(findings.objects()) {}
+    explicit BufferCheck(Findings& findings) : m_findings(findings), m_buffers(findings.objects()) {}
 
     void enter(const Call& call) override;
     void leave(const Call& call) override;
@@ -31,12 +30,6 @@ class BufferCheck : public EventVisitor {
     void completed(const Call& call, const Completion& completion) override;
 
   private:
-    /// Bytes that a call reads or writes.
-    struct Range : ByteRange {
-        bool is_written = false;
-
-        bool operator==(const Range&) const = default;
-    };
     /// A call whose use of memory has not ended.
     struct User {
         std::string name;
@@ -46,25 +39,23 @@ class BufferCheck : public EventVisitor {
         std::int64_t target = -1;
         std::string attached_to = {}; ///< whose buffered sends the memory is for; empty if it is for none
         bool has_conflict = false;
-        std::vector<Range> ranges;
+        std::vector<CallBuffer> ranges;
     };
     using Users = std::list<User>;
     struct InUse {
-        const Range* range;
+        const CallBuffer* range;
         Users::iterator user;
     };
     struct Process {
         Users users;
         std::map<std::int64_t, Users::iterator> by_rid;
-        std::map<std::int64_t, std::vector<Range>> prepared; ///< of persistent requests, by their rid
+        std::map<std::int64_t, std::vector<CallBuffer>> prepared; ///< of persistent requests, by their rid
         std::multimap<std::int64_t, InUse> by_begin;
         std::int64_t longest = 0; ///< of all ranges so far
     };
 
-    std::vector<Range> ranges_of(const Call& call);
-    Range range_of(std::int64_t rank, std::string_view item);
-    static std::optional<std::pair<const Range*, const Range*>>
-    find_own_overlap(const std::vector<Range>& ranges);
+    static std::optional<std::pair<const CallBuffer*, const CallBuffer*>>
+    find_own_overlap(const std::vector<CallBuffer>& ranges);
     void check_own(const User& user);
     void check_others(Process& process, User& user);
     static bool has_alike(const Process& process, const User& user);
@@ -76,7 +67,7 @@ class BufferCheck : public EventVisitor {
     static const User* user_of(const Process& process, std::int64_t at, std::int64_t rid);
 
     Findings& m_findings;
-    TypeMaps m_types;
+    CallBuffers m_buffers;
     std::unordered_map<std::int64_t, Process> m_processes; ///< by rank
     std::set<std::pair<const CallSite*, const CallSite*>> m_told;
 };

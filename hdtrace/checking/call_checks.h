@@ -12,6 +12,7 @@
 #include "hdtrace/checking/object_check.h"
 #include "hdtrace/checking/references.h"
 #include "hdtrace/checking/thread_check.h"
+#include "hdtrace/checking/variable_check.h"
 #include "hdtrace/matching/walk.h"
 
 namespace hdtrace {
@@ -43,7 +44,9 @@ class CallChecks {
     ObjectCheck m_objects{m_findings};
     ThreadCheck m_threads{m_findings};
     AccessCheck m_accesses{m_findings};
-    EventWalk m_walk{{&m_arguments, &m_objects, &m_threads, &m_accesses}, EventWalk::Follow::calls};
+    VariableCheck m_variables{m_findings};
+    EventWalk m_walk{{&m_arguments, &m_objects, &m_threads, &m_accesses, &m_variables},
+                     EventWalk::Follow::calls};
     std::mutex m_mutex;
     std::deque<Found> m_found; ///< as it was found
 };

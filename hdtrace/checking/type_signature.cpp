@@ -59,15 +59,15 @@ TypeSignature predefined(std::string_view name, std::int64_t size)
         return {};
     const auto pair = std::ranges::find(pairs, name, &std::pair<std::string_view, std::string_view>::first);
     if (pair != std::end(pairs))
-        return {{sized(pair->second, size - 4), 1}, {sized("integer", 4), 1}};
+        return {{sized(pair->second, size - 4), 1, size - 4}, {sized("integer", 4), 1, 4}};
     for (const auto& [prefix, family] : twins)
         if (name.starts_with(prefix))
-            return {{sized(family, size / 2), 2}};
+            return {{sized(family, size / 2), 2, size / 2}};
     for (const Family& family : families)
         for (const std::string_view prefix : family.prefixes)
             if (!prefix.empty() && name.starts_with(prefix))
-                return {{family.has_size ? sized(family.name, size) : std::string(family.name), 1}};
-    return {{std::string(name), 1}};
+                return {{family.has_size ? sized(family.name, size) : std::string(family.name), 1, size}};
+    return {{std::string(name), 1, size}};
 }
 
 /// @p count times @p part behind what is there; false if that is too much.
@@ -80,7 +80,7 @@ bool append(TypeSignature& signature, const TypeSignature& part, std::int64_t co
         if (!signature.empty() && signature.back().type == part[0].type)
             signature.back().count = saturated_sum(signature.back().count, values);
         else
-            signature.push_back({part[0].type, values});
+            signature.push_back({part[0].type, values, part[0].size});
         return signature.size() <= most_runs;
     }
     if (count > static_cast<std::int64_t>(most_runs / part.size()))

@@ -15,6 +15,7 @@ namespace hdtrace {
 struct BasicTypes {
     std::string type; ///< "integer of 4 bytes": types that different languages call otherwise are equal
     std::int64_t count = 0;
+    std::int64_t size = 0; ///< of one value, in bytes
 };
 
 /// Neighbours differ.
