@@ -72,6 +72,8 @@ def _buffers(function):
 
 def _window_memory(function):
     """What becomes memory of a window, which is not used by the call."""
+    for place in function.of_kind("POINTER", direction="out") if function.meaning.makes == "window" else ():
+        yield f"buffers.becomes_window(*static_cast<void* const*>({place.name}), size);"
     for buffer in function.of_kind("BUFFER"):
         size = next(iter(_behind(function, buffer)), None)
         if size and size.name == "size" and (function.meaning.makes == "window" or function.of_kind("WIN")):

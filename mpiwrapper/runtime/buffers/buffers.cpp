@@ -85,7 +85,7 @@ void Buffers::add(BufferUse use, const void* buffer, int64_t count, MPI_Datatype
     if (shape.length != shape.size || (count > 1 && shape.extent != shape.size)) {
         list_of(m_kept, use).number(static_cast<int64_t>(at)).text(":").number(count).text("x");
         list_of(m_kept, use).number(type_id).text(";");
-        locate(begin);
+        locate_or_find_pointers(begin);
         return;
     }
     const Memory memory = {reinterpret_cast<const void*>(begin), count * shape.size};
@@ -95,7 +95,7 @@ void Buffers::add(BufferUse use, const void* buffer, int64_t count, MPI_Datatype
     } else {
         flush(use);
         last = {memory, type_id};
-        locate(begin);
+        locate_or_find_pointers(begin);
     }
     if (m_is_active)
         watch_buffer(m_operation, use, memory, m_call.starter());
@@ -124,17 +124,14 @@ void Buffers::becomes_window(const void* memory, int64_t size)
     locate(begin);
 }
 
-void Buffers::locate(uintptr_t address)
+bool Buffers::locate(uintptr_t address)
 {
     CallSites& sites = m_call.thread().sites;
     if (m_frames.hold(address) || m_objects.hold(address))
-        return;
+        return true;
     if (m_call.thread().is_on_stack(reinterpret_cast<const void*>(address)))
         return m_frames.add(sites.find_frame_around(address, m_call.frame()));
-    const Anchor object = sites.find_object_around(address, m_call.frame());
-    m_objects.add(object);
-    if (object.site < 0)
-        find_pointers(address);
+    return m_objects.add(sites.find_object_around(address, m_call.frame()));
 }
 
 void Buffers::find_pointers(uintptr_t address)
@@ -158,10 +155,11 @@ bool Buffers::Anchors::hold(uintptr_t place) const
     return std::any_of(found, found + count, [&](const Anchor& anchor) { return anchor.holds(place); });
 }
 
-void Buffers::Anchors::add(const Anchor& anchor)
+bool Buffers::Anchors::add(const Anchor& anchor)
 {
     if (anchor.site >= 0 && count < most && !hold(anchor.begin))
         found[count++] = anchor;
+    return anchor.site >= 0;
 }
 
 // All or none: a buffer may be in a frame that is missing, and then another one would be taken for it.

@@ -175,11 +175,16 @@ class Buffers {
         int count = 0; ///< `most`: there may be others
 
         bool hold(uintptr_t place) const;
-        void add(const Anchor& anchor);
+        bool add(const Anchor& anchor);
     };
 
     void flush(BufferUse use);
-    void locate(uintptr_t address);
+    bool locate(uintptr_t address);
+    void locate_or_find_pointers(uintptr_t address)
+    {
+        if (!locate(address))
+            find_pointers(address);
+    }
     void find_pointers(uintptr_t address);
     template <size_t Size>
     static char* put_anchors(char* out, const char (&start)[Size], const Anchors& anchors);
