@@ -37,6 +37,8 @@ void WindowConflicts::enter(const Call& call)
 {
     if (call.is_inside_call || call.has_failed() || call.state.is_unfinished())
         return;
+    if (call.facts.access == WindowAccess::none && !m_memory.empty())
+        access_locally(call);
     if (call.facts.access == WindowAccess::none && call.facts.synchronisation == WindowSynchronisation::none)
         return;
     const Window* window = m_findings.objects().window(call.trace.rank, call.state);
@@ -47,6 +49,93 @@ void WindowConflicts::enter(const Call& call)
         synchronise(call, *window);
     else if (target >= 0)
         access(call, *window, target);
+}
+
+void WindowConflicts::leave(const Call& call)
+{
+    if (call.is_inside_call)
+        return;
+    if (!call.has_failed() && !call.state.is_unfinished())
+        learn_memory(call);
+    const auto local = m_in_call.find({call.trace.rank, call.trace.thread});
+    if (local == m_in_call.end())
+        return;
+    const Moment issued = m_order.step(call.trace.rank);
+    for (LocalAccess& access : local->second)
+        add_local(std::move(access), issued);
+    m_in_call.erase(local);
+}
+
+/// Of dynamic windows places are addresses (MPI 4.1, 12.2.4).
+void WindowConflicts::learn_memory(const Call& call)
+{
+    std::vector<std::string_view> items = items_of(call.state, "window");
+    const bool frees = call.facts.frees == ObjectKind::window && !m_memory.empty();
+    if (items.empty() && !frees)
+        return;
+    const Window* const window = m_findings.objects().window(call.trace.rank, call.state);
+    std::vector<OwnMemory>& all = m_memory[call.trace.rank];
+    if (frees)
+        std::erase_if(all, [&](const OwnMemory& memory) { return memory.window == window; });
+    for (std::string_view item : items) {
+        const std::int64_t begin = take_number(item), size = take_number(item);
+        if (window && begin > 0 && size > 0 && size < TypeMap::most_bytes)
+            all.push_back(
+                {window, {begin, begin + size, {}}, call.facts.makes == ObjectKind::window ? begin : 0});
+    }
+}
+
+void WindowConflicts::access_locally(const Call& call)
+{
+    const std::int64_t rank = call.trace.rank;
+    const auto memory = m_memory.find(rank);
+    if (memory == m_memory.end() || memory->second.empty() || call.facts.progress == CallProgress::prepares)
+        return;
+    std::vector<LocalAccess> accesses;
+    for (const CallBuffer& buffer : m_buffers.of(call))
+        for (const OwnMemory& own : memory->second)
+            if (overlap(own.range, buffer))
+                accesses.push_back(local_access(call, own, buffer));
+    if (accesses.empty())
+        return;
+    const Moment begun = m_order.step(rank);
+    for (LocalAccess& local : accesses)
+        local.access.done = begun;
+    const auto rid = call.facts.progress == CallProgress::starts ? call.state.integer("rid") : std::nullopt;
+    (rid ? m_in_flight[{rank, *rid}] : m_in_call[{rank, call.trace.thread}]) = std::move(accesses);
+}
+
+WindowConflicts::LocalAccess WindowConflicts::local_access(const Call& call, const OwnMemory& memory,
+                                                           const CallBuffer& buffer)
+{
+    Access access;
+    access.begin = buffer.begin - memory.origin;
+    access.end = buffer.end - memory.origin;
+    for (const auto& [begin, end] : buffer.pieces)
+        access.pieces.emplace_back(begin - memory.origin, end - memory.origin);
+    access.kind = buffer.is_written ? WindowAccess::put : WindowAccess::get;
+    access.name = call.state.name;
+    access.place = place_of(m_findings.objects(), call);
+    return {{memory.window, call.trace.rank}, std::move(access)};
+}
+
+/// Of those that are alike the first one, and in the place of all others the last one.
+void WindowConflicts::add_local(LocalAccess local, Moment issued)
+{
+    local.access.issued = issued;
+    const Access& access = local.access;
+    const bool is_written = access.kind == WindowAccess::put;
+    std::vector<Access>& accesses = m_accesses[local.target];
+    const auto [known, is_new] = m_local.try_emplace(
+        {local.target, is_written, {local.target.second, access.begin, access.end, access.place.site}},
+        FirstAndLast{accesses.size(), accesses.size()});
+    FirstAndLast& alike = known->second;
+    if (!is_new && alike.last != alike.first) {
+        accesses[alike.last] = std::move(local.access);
+        return;
+    }
+    alike.last = accesses.size();
+    accesses.push_back(std::move(local.access));
 }
 
 void WindowConflicts::access(const Call& call, const Window& window, std::int64_t target)
@@ -188,8 +277,13 @@ void WindowConflicts::complete(std::int64_t rank, const Window& window, std::int
 }
 
 /// What has been got is there once its request is complete; of others that only says that the buffer is free.
-void WindowConflicts::completed(const Call&, const Completion& completion)
+void WindowConflicts::completed(const Call& call, const Completion& completion)
 {
+    if (const auto local = m_in_flight.find({call.trace.rank, completion.rid}); local != m_in_flight.end()) {
+        std::vector<LocalAccess>& in_call = m_in_call[{call.trace.rank, call.trace.thread}];
+        std::ranges::move(local->second, std::back_inserter(in_call));
+        m_in_flight.erase(local);
+    }
     if (!completion.operation || completion.operation->facts->access != WindowAccess::get)
         return;
     const std::int64_t rank = completion.operation->rank;

@@ -9,23 +9,27 @@
 #include <vector>
 
 #include "hdtrace/checking/byte_ranges.h"
+#include "hdtrace/checking/call_buffers.h"
 #include "hdtrace/checking/causal_order.h"
 #include "hdtrace/checking/findings.h"
 #include "hdtrace/matching/type_map.h"
 
 namespace hdtrace {
 
+/// With what HDTRACE_FOR_CHECK adds to the traces also those of other calls that use memory of a window.
 class WindowConflicts : public EventVisitor {
   public:
     /// Both must outlive it.
     WindowConflicts(Findings& findings, CausalOrder& order)
-        : m_findings(findings), m_order(order), m_types(findings.objects())
+        : m_findings(findings), m_order(order), m_types(findings.objects()), m_buffers(findings.objects())
     {
     }
 
     /// Accesses and what completes them: before the order hears of it.
     void enter(const Call& call) override;
     void completed(const Call& call, const Completion& completion) override;
+    /// Behind what the order has heard.
+    void leave(const Call& call) override;
 
     /// Tells the order what it will be asked.
     void prepare();
@@ -70,6 +74,29 @@ class WindowConflicts : public EventVisitor {
         std::map<Route, std::vector<std::size_t>> open; ///< accesses: places in the list of the target
     };
 
+    /// Memory of a process that is part of a window.
+    struct OwnMemory {
+        const Window* window;
+        ByteRange range;
+        std::int64_t origin; ///< the address that places in the window are counted from
+    };
+    /// Of a call of the target itself, other than a one-sided one. It happens between `access.done`, when the
+    /// call began, and `access.issued`, when what it does was complete: others that come before the one or
+    /// behind the other are ordered with it.
+    struct LocalAccess {
+        Target target;
+        Access access;
+    };
+    /// The first and the last one that differ only in their moments.
+    struct FirstAndLast {
+        std::size_t first;
+        std::size_t last;
+    };
+
+    void learn_memory(const Call& call);
+    void access_locally(const Call& call);
+    LocalAccess local_access(const Call& call, const OwnMemory& memory, const CallBuffer& buffer);
+    void add_local(LocalAccess local, Moment issued);
     void access(const Call& call, const Window& window, std::int64_t target);
     void set_range(const Call& call, const Window& window, std::int64_t target, Access& access);
     void synchronise(const Call& call, const Window& window);
@@ -82,6 +109,12 @@ class WindowConflicts : public EventVisitor {
     Findings& m_findings;
     CausalOrder& m_order;
     TypeMaps m_types;
+    CallBuffers m_buffers;
+    std::map<std::int64_t, std::vector<OwnMemory>> m_memory; ///< by rank
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<LocalAccess>>
+        m_in_call; ///< of the call that a thread of a rank is in
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<LocalAccess>> m_in_flight; ///< by rank, rid
+    std::map<std::tuple<Target, bool, Route>, FirstAndLast> m_local;
     std::map<Target, std::vector<Access>> m_accesses;
     std::map<std::pair<const Window*, std::int64_t>, Epochs> m_epochs;                     ///< by origin
     std::map<std::tuple<const Window*, std::int64_t, std::int64_t>, Exposure> m_exposures; ///< origin, target
