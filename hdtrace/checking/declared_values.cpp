@@ -83,7 +83,7 @@ std::optional<Misfit> find_misfit(const Variable& variable, std::int64_t begin, 
     if (variable.values.empty() || variable.stride <= 0 || memory.type.map->size() == 0)
         return found;
     int values = 0;
-    for (std::int64_t i = 0; i < memory.count && values < most && !found; ++i)
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(memory.count, most) && values < most && !found; ++i)
         visit_values(memory, memory.origin + i * memory.type.extent,
                      [&](std::int64_t place, const BasicTypes& basic) {
                          if (is_number(basic.type))

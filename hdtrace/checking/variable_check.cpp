@@ -84,7 +84,9 @@ bool has_places_in_bytes(const ObjectTable& table, std::int64_t rank, std::int64
 /// Variables do not overlap.
 const Variable* VariableCheck::Scope::find(std::int64_t address_in_memory) const
 {
-    const std::int64_t place = address_in_memory - address;
+    std::int64_t place = 0;
+    if (__builtin_sub_overflow(address_in_memory, address, &place)) // of a damaged trace
+        return nullptr;
     const auto behind = std::ranges::upper_bound(*variables, place, {}, &Variable::place);
     if (behind == variables->begin())
         return nullptr;
@@ -100,6 +102,8 @@ std::vector<VariableCheck::Scope> VariableCheck::scopes_in(const Call& call, con
     std::vector<Scope> scopes;
     for (std::string_view item : items_of(call.state, list)) {
         const std::int64_t address = take_number(item), number = take_number(item);
+        if (address < 0 || address > TypeMap::most_bytes)
+            continue;
         const CallSite* const site = m_findings.objects().call_site(call.trace.rank, number);
         if (const std::vector<Variable>* const variables = site ? variables_of(*site->places[0]) : nullptr)
             scopes.push_back({address, variables});

@@ -79,7 +79,8 @@ void WindowConflicts::learn_memory(const Call& call)
         std::erase_if(all, [&](const OwnMemory& memory) { return memory.window == window; });
     for (std::string_view item : items) {
         const std::int64_t begin = take_number(item), size = take_number(item);
-        if (window && begin > 0 && size > 0 && size < TypeMap::most_bytes)
+        constexpr std::int64_t most = TypeMap::most_bytes; // places beyond come from damaged traces
+        if (window && begin > 0 && begin < most && size > 0 && size < most)
             all.push_back(
                 {window, {begin, begin + size, {}}, call.facts.makes == ObjectKind::window ? begin : 0});
     }

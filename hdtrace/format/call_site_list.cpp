@@ -25,6 +25,8 @@ const Item& item_at(const XmlReader& xml, const std::vector<Item>& items, std::i
     return items[position];
 }
 
+constexpr std::int64_t most_bytes = std::int64_t{1} << 60; // of memory
+
 class CallSiteReader {
   public:
     CallSiteReader(XmlReader& xml, Project& project) : m_xml(xml), m_project(project) {}
@@ -61,11 +63,11 @@ class CallSiteReader {
     Variable variable(const Element& element) const
     {
         Variable variable{.name = element.text("name"),
-                          .place = number(m_xml, element, "at"),
-                          .size = number(m_xml, element, "size"),
+                          .place = bytes(number(m_xml, element, "at"), most_bytes),
+                          .size = bytes(number(m_xml, element, "size"), most_bytes),
                           .type = element.text("type"),
                           .values = members(element.text("members")),
-                          .stride = optional_number(m_xml, element, "each").value_or(0),
+                          .stride = bytes(optional_number(m_xml, element, "each").value_or(0), most_bytes),
                           .is_pointer = element.text("pointer") == "1"};
         const std::string kind = element.text("of");
         if (kind.empty() || variable.stride <= 0)
@@ -79,19 +81,28 @@ class CallSiteReader {
     /// "integer:4:0:1;character:1:4:1;"
     std::vector<ValueRun> members(const std::string& list) const
     {
+        constexpr std::int64_t most = 1 << 28; // the product of two is less than most_bytes
         std::vector<ValueRun> runs;
         for (std::string_view rest = list; !rest.empty();) {
             ValueRun run;
             run.kind = rest.substr(0, rest.find(':'));
             rest.remove_prefix(std::min(rest.size(), run.kind.size() + 1));
-            run.size = take_number(m_xml, rest, ":");
-            run.place = take_number(m_xml, rest, ":");
-            run.count = take_number(m_xml, rest, ";");
+            run.size = bytes(take_number(m_xml, rest, ":"), most);
+            run.place = bytes(take_number(m_xml, rest, ":"), most);
+            run.count = bytes(take_number(m_xml, rest, ";"), most);
             if (run.size <= 0 || run.place < 0 || run.count <= 0)
                 m_xml.fail("there is no such member as in members='" + list.substr(0, 60) + "'");
             runs.push_back(std::move(run));
         }
         return runs;
+    }
+
+    /// So that sums of a few can be computed.
+    std::int64_t bytes(std::int64_t count, std::int64_t most) const
+    {
+        if (count < -most || count > most)
+            m_xml.fail("variables have no place or size such as " + std::to_string(count));
+        return count;
     }
 
     void read_place(const Element& element)
