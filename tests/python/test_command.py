@@ -483,7 +483,7 @@ def test_sarif(tmp_path):
 def test_a_real_run(heat):
     result = run("check", heat)
     assert (result.returncode, result.stdout) == (0, "06-heat: nothing wrong was found; 836 calls of 4 processes were checked\n")
-    assert "nothing is known of buffer-conflict, buffer-modified, buffer-accessed, outside-mpi, " in result.stderr
+    assert "nothing is known of buffer-conflict, buffer-modified, buffer-accessed, buffer-overrun, outside-mpi, " in result.stderr
     assert "nothing of what was asked for was found" in run_well("check", "--only", "deadlock,message-race", heat)
     stats = json.loads(run_well("stats", heat, "--by", "class", "--by", "call", "--json"))
     assert stats["by"]["class"]["process"]["calls"] == stats["by"]["call"]["Init"]["calls"] + stats["by"]["call"]["Finalize"]["calls"]
