@@ -59,6 +59,11 @@ std::string text_of(Dwarf_Die& die, unsigned int name)
     return text ? text : "";
 }
 
+bool has(Dwarf_Die& die, unsigned int name)
+{
+    return dwarf_hasattr(&die, name) != 0;
+}
+
 std::optional<Dwarf_Word> number_of(Dwarf_Die& die, unsigned int name)
 {
     Dwarf_Attribute memory;

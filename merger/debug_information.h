@@ -51,6 +51,8 @@ std::string shortened(const std::string& text);
 
 /// Of @p die itself, or of what it completes; empty if there is none.
 std::string text_of(Dwarf_Die& die, unsigned int name);
+/// Whether @p die itself tells it.
+bool has(Dwarf_Die& die, unsigned int name);
 /// Of @p die itself, if it is a constant that is not negative.
 std::optional<Dwarf_Word> number_of(Dwarf_Die& die, unsigned int name);
 

@@ -11,11 +11,6 @@ namespace hdtrace::merger {
 
 namespace {
 
-bool has(Dwarf_Die& die, unsigned int name)
-{
-    return dwarf_hasattr(&die, name) != 0;
-}
-
 bool is_descriptor(Dwarf_Die& die)
 {
     return has(die, DW_AT_data_location) || has(die, DW_AT_allocated) || has(die, DW_AT_associated) ||

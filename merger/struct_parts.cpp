@@ -11,11 +11,6 @@ namespace {
 
 constexpr Dwarf_Word most_bytes = Dwarf_Word{1} << 48; // so that nothing overflows that counts bits
 
-bool has(Dwarf_Die& die, unsigned int name)
-{
-    return dwarf_hasattr(&die, name) != 0;
-}
-
 /// @p other if it is not there; nothing if it is no such number.
 std::optional<Dwarf_Word> small_number_of(Dwarf_Die& die, unsigned int name, Dwarf_Word other)
 {

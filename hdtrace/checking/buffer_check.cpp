@@ -8,12 +8,12 @@
 namespace hdtrace {
 namespace {
 
-constexpr AttributeName reads = "reads", writes = "writes", changed = "changed", used = "used";
+constexpr AttributeName changed = "changed", used = "used";
 
 /// Only calls of programs that are recorded to be checked do.
 bool names_memory(const State& call)
 {
-    return call.attributes.may_have(reads.bits() | writes.bits() | changed.bits() | used.bits());
+    return names_buffers(call) || call.attributes.may_have(changed.bits() | used.bits());
 }
 
 /// An access to a window that has no request.

@@ -11,6 +11,11 @@ constexpr std::int64_t most_bytes = TypeMap::most_bytes; // places beyond come f
 
 } // namespace
 
+bool names_buffers(const State& call)
+{
+    return call.attributes.may_have(reads.bits() | writes.bits());
+}
+
 std::vector<std::string_view> items_of(const State& call, const AttributeName& list)
 {
     std::vector<std::string_view> items;

@@ -35,6 +35,9 @@ class CallBuffers {
     TypeMaps m_types;
 };
 
+/// Whether a call perhaps has one of these lists.
+bool names_buffers(const State& call);
+
 /// Of a list such as "140732:4000;140768:4x9;".
 std::vector<std::string_view> items_of(const State& call, const AttributeName& list);
 

@@ -10,11 +10,6 @@ constexpr std::string_view integer = "integer", natural = "unsigned integer", lo
                            enumeration = "enumeration", floating = "floating point number",
                            complex = "complex number", character = "character", anything = "anything";
 
-std::string sized(std::string_view kind, std::int64_t size)
-{
-    return std::string(kind) + " of " + std::to_string(size) + (size == 1 ? " byte" : " bytes");
-}
-
 /// Others are bytes and characters, or not known.
 bool is_number(std::string_view basic)
 {

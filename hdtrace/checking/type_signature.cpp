@@ -46,11 +46,6 @@ constexpr std::pair<std::string_view, std::string_view> pairs[] = {
 constexpr std::pair<std::string_view, std::string_view> twins[] = {
     {"2INT", "integer"}, {"2REAL", "floating point number"}, {"2DOUBLE_PRECISION", "floating point number"}};
 
-std::string sized(std::string_view family, std::int64_t size)
-{
-    return std::string(family) + " of " + std::to_string(size) + (size == 1 ? " byte" : " bytes");
-}
-
 TypeSignature predefined(std::string_view name, std::int64_t size)
 {
     if (name.starts_with("MPI_"))
@@ -163,6 +158,11 @@ class Cursor {
 };
 
 } // namespace
+
+std::string sized(std::string_view family, std::int64_t size)
+{
+    return std::string(family) + " of " + std::to_string(size) + (size == 1 ? " byte" : " bytes");
+}
 
 const TypeSignature* TypeSignatures::find(std::int64_t rank, std::int64_t tid)
 {

@@ -4,12 +4,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "hdtrace/format/objects.h"
 
 namespace hdtrace {
+
+/// "integer of 4 bytes"
+std::string sized(std::string_view family, std::int64_t size);
 
 /// So many values of one basic type.
 struct BasicTypes {

@@ -90,7 +90,8 @@ void WindowConflicts::access_locally(const Call& call)
 {
     const std::int64_t rank = call.trace.rank;
     const auto memory = m_memory.find(rank);
-    if (memory == m_memory.end() || memory->second.empty() || call.facts.progress == CallProgress::prepares)
+    if (!names_buffers(call.state) || call.facts.progress == CallProgress::prepares ||
+        memory == m_memory.end())
         return;
     std::vector<LocalAccess> accesses;
     for (const CallBuffer& buffer : m_buffers.of(call))
