@@ -94,19 +94,20 @@ const Variable* VariableCheck::Scope::find(std::int64_t address_in_memory) const
     return place - variable.place < variable.size ? &variable : nullptr;
 }
 
-/// "140800:8;"
+/// "140800:8;". Those of which nothing is known are among them: what is in them is in no other.
 template <class VariablesOf>
 std::vector<VariableCheck::Scope> VariableCheck::scopes_in(const Call& call, const AttributeName& list,
                                                            VariablesOf variables_of) const
 {
+    static const std::vector<Variable> nothing;
     std::vector<Scope> scopes;
     for (std::string_view item : items_of(call.state, list)) {
         const std::int64_t address = take_number(item), number = take_number(item);
         if (address < 0 || address > TypeMap::most_bytes)
             continue;
         const CallSite* const site = m_findings.objects().call_site(call.trace.rank, number);
-        if (const std::vector<Variable>* const variables = site ? variables_of(*site->places[0]) : nullptr)
-            scopes.push_back({address, variables});
+        const std::vector<Variable>* const variables = site ? variables_of(*site->places[0]) : nullptr;
+        scopes.push_back({address, variables ? variables : &nothing});
     }
     return scopes;
 }
