@@ -25,14 +25,19 @@ def test_marked_lines_are_found_and_no_others(tmp_path, name):
     assert {(one["kind"], one["site"]["line"]) for one in findings(tmp_path, name)} | may_be_missed == marked
 
 
+def without_rank(text):
+    """Of the root of MPI_Bcast, which reads, and the other rank, which writes, whoever comes first is told."""
+    text = re.sub(r" \(variables.c:\d+\) of rank [01]", "", text)
+    return re.sub(r"\) (from|to) (?=the|what)", ") of ", re.sub(r" (reads|writes) ", " uses ", text))
+
+
 def test_what_is_said(tmp_path):
-    texts = [re.sub(r" \(variables.c:\d+\) of rank [01]", "", one["text"]) for one in findings(tmp_path, "variables_unoptimised")]
-    assert "Allreduce at statics reads 32 bytes of the variable constants (int[8], 32 bytes) from its byte 16 on" in texts
+    texts = [without_rank(one["text"]) for one in findings(tmp_path, "variables_unoptimised")]
+    assert "Allreduce at statics uses 32 bytes of the variable constants (int[8], 32 bytes) from its byte 16 on" in texts
     assert "Recv at messages may write 32 bytes to the variable got (int[4], 16 bytes)" in texts
-    assert ("Bcast at members reads a floating point number of 8 bytes at byte 5 of the variable one (16 bytes), where it has nothing") in texts
-    assert "Bcast at pointers reads values of another type (floating point number of 4 bytes) from what the variable numbers (double *) points to" in texts
-    assert ("Bcast at types reads values of another type (integer of 8 bytes) from the variable reals (real[2][2], 32 bytes)"
-            in texts)
+    assert "Bcast at members uses a floating point number of 8 bytes at byte 5 of the variable one (16 bytes), where it has nothing" in texts
+    assert "Bcast at pointers uses values of another type (floating point number of 4 bytes) of what the variable numbers (double *) points to" in texts
+    assert "Bcast at types uses values of another type (integer of 8 bytes) of the variable reals (real[2][2], 32 bytes)" in texts
 
 
 def test_a_receive_that_was_ready_for_too_much_is_only_a_warning(tmp_path):
