@@ -182,11 +182,7 @@ void WindowConflicts::set_range(const Call& call, const Window& window, std::int
     const std::int64_t count = call.state.integer("targetCount").value_or(1);
     if (!member || !offset || count <= 0)
         return;
-    const MappedType* mapped = nullptr;
-    try {
-        mapped = m_types.find(call.trace.rank, type);
-    } catch (const DatatypeError&) {
-    }
+    const MappedType* const mapped = m_buffers.type(call.trace.rank, type);
     if (!mapped || mapped->map->size() == 0)
         return;
     const std::int64_t origin = *offset * member->disp_unit.value_or(1);

@@ -12,7 +12,6 @@
 #include "hdtrace/checking/call_buffers.h"
 #include "hdtrace/checking/causal_order.h"
 #include "hdtrace/checking/findings.h"
-#include "hdtrace/matching/type_map.h"
 
 namespace hdtrace {
 
@@ -21,7 +20,7 @@ class WindowConflicts : public EventVisitor {
   public:
     /// Both must outlive it.
     WindowConflicts(Findings& findings, CausalOrder& order)
-        : m_findings(findings), m_order(order), m_types(findings.objects()), m_buffers(findings.objects())
+        : m_findings(findings), m_order(order), m_buffers(findings.objects())
     {
     }
 
@@ -108,7 +107,6 @@ class WindowConflicts : public EventVisitor {
 
     Findings& m_findings;
     CausalOrder& m_order;
-    TypeMaps m_types;
     CallBuffers m_buffers;
     std::map<std::int64_t, std::vector<OwnMemory>> m_memory; ///< by rank
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<LocalAccess>>
