@@ -11,8 +11,7 @@ namespace hdtrace {
 
 /// Equal values one behind the other.
 struct ValueRun {
-    std::string
-        kind; ///< "integer", "floating point number", ...; "anything" if it is not known what they are
+    std::string kind;       ///< "integer", "floating point number", ...; "anything" is not known
     std::int64_t size = 0;  ///< of one, in bytes
     std::int64_t place = 0; ///< of the first one
     std::int64_t count = 0;

@@ -16,14 +16,9 @@ namespace hdtrace::mpi {
 ///     changed='140732:12:7;'  the same, and where: site 7
 ///     used='140732:12:7;'  where the program read or wrote what the operation writes to
 ///     window='140732:4000;'  memory that becomes part of a window
-///     frames='140800:8;'   one of these buffers is in the frame, with this canonical address, of the
-///     function
-///                          of site 8
-///     objects='94032:8;'   one is in the object file of site 8, which is loaded so much behind where it is
-///                          linked to be
-///     pointers='140732:140780;'  of a buffer that is elsewhere: a word, in one of these frames, that holds
-///     its
-///                          address
+///     frames='140800:8;'  a buffer is in the frame, with this canonical address, of the function of site 8
+///     objects='94032:8;'  one is in the object file of site 8, loaded so far behind where it is linked to be
+///     pointers='140732:140780;'  of a buffer elsewhere: a word, in one of the frames, that holds its address
 ///
 /// Parts of one buffer that touch each other are one. There is room for some 25; others are left out.
 class Buffers {
