@@ -109,11 +109,34 @@ std::size_t File::read_at(std::int64_t offset, char* target, std::size_t size)
     if (m_place.size >= 0) // others follow
         size = static_cast<std::size_t>(
             std::clamp<std::int64_t>(m_place.size - offset, 0, static_cast<std::int64_t>(size)));
+    return m_place.extents.empty() ? read_in_file(m_place.offset + offset, target, size)
+                                   : read_in_extents(offset, target, size);
+}
+
+std::size_t File::read_in_extents(std::int64_t offset, char* target, std::size_t size)
+{
+    const std::vector<Extent>& extents = m_place.extents;
+    auto extent = std::ranges::upper_bound(extents, offset, {}, &Extent::begin);
+    if (extent != extents.begin())
+        --extent;
+    std::size_t done = 0;
+    for (; done < size && extent != extents.end(); ++extent) {
+        const std::int64_t inside = offset + static_cast<std::int64_t>(done) - extent->begin;
+        const std::size_t count = std::min(size - done, static_cast<std::size_t>(extent->size - inside));
+        const std::size_t read = read_in_file(extent->offset + inside, target + done, count);
+        done += read;
+        if (read < count)
+            break;
+    }
+    return done;
+}
+
+std::size_t File::read_in_file(std::int64_t offset, char* target, std::size_t size)
+{
     std::size_t done = 0;
     while (done < size && !m_error) {
-        const ssize_t count =
-            m_is_seekable ? ::pread(m_descriptor, target + done, size - done, m_place.offset + offset + done)
-                          : ::read(m_descriptor, target + done, size - done);
+        const ssize_t count = m_is_seekable ? ::pread(m_descriptor, target + done, size - done, offset + done)
+                                            : ::read(m_descriptor, target + done, size - done);
         if (count == 0)
             break;
         if (count > 0)

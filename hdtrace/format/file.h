@@ -76,6 +76,8 @@ class File : public ByteSource {
     void open();
     void close();
     std::size_t read_at(std::int64_t offset, char* target, std::size_t size);
+    std::size_t read_in_extents(std::int64_t offset, char* target, std::size_t size);
+    std::size_t read_in_file(std::int64_t offset, char* target, std::size_t size);
 
     FilePlace m_place;
     int m_descriptor = -1;

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -258,6 +261,16 @@ bool is_packed(const std::string& path)
     }
 }
 
+/// In a node file, unless it is there.
+FilePlace place_beside(const std::string& path)
+{
+    struct stat status;
+    if (stat(path.c_str(), &status) != 0 && errno == ENOENT)
+        if (auto place = place_in_node_file(path))
+            return {std::move(place->node_file), 0, place->size, std::move(place->extents)};
+    return {path};
+}
+
 } // namespace
 
 FilePlace place_of(const std::string& path)
@@ -265,7 +278,7 @@ FilePlace place_of(const std::string& path)
     const auto inside = path_in_file(path);
     const auto entry = inside ? entry_of(*inside) : std::nullopt;
     if (!entry)
-        return {path};
+        return place_beside(path);
     const OpenedFile file(inside->file);
     const Bytes header = file.read(entry->header, file_size);
     const std::uint64_t begin = entry->header + file_size + header.number<2>(26) + header.number<2>(28);
@@ -277,7 +290,8 @@ FilePlace place_of(const std::string& path)
 
 bool is_there(const std::string& path)
 {
-    return access(path.c_str(), F_OK) == 0 || (errno == ENOTDIR && is_packed(path));
+    return access(path.c_str(), F_OK) == 0 || (errno == ENOTDIR && is_packed(path)) ||
+           (errno == ENOENT && is_in_node_file(path));
 }
 
 FileTime file_time(const std::string& path)
@@ -287,6 +301,8 @@ FileTime file_time(const std::string& path)
     if (stat(path.c_str(), &status) == 0)
         return {status.st_size, status.st_mtim.tv_sec * second + status.st_mtim.tv_nsec};
     const int reason = errno;
+    if (const auto place = reason == ENOENT ? place_in_node_file(path) : std::nullopt)
+        return {place->size, place->modified};
     const auto inside = reason == ENOTDIR ? path_in_file(path) : std::nullopt;
     const auto entry = inside ? entry_of(*inside) : std::nullopt;
     if (!entry)
@@ -299,7 +315,23 @@ bool is_file(const std::string& path)
     struct stat status;
     if (stat(path.c_str(), &status) == 0)
         return S_ISREG(status.st_mode);
-    return errno == ENOTDIR && is_packed(path);
+    return (errno == ENOTDIR && is_packed(path)) || (errno == ENOENT && is_in_node_file(path));
+}
+
+std::vector<std::string> names_in_directory(const std::string& directory)
+{
+    namespace fs = std::filesystem;
+    std::set<std::string> names;
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory.empty() ? "." : directory)) {
+        std::error_code ignored;
+        if (!entry.is_regular_file(ignored))
+            continue;
+        names.insert(entry.path().filename().string());
+        if (is_node_file(entry.path().string()))
+            for (const std::string& path : paths_in_node_file(entry.path().string()))
+                names.insert(fs::path(path).filename().string());
+    }
+    return {names.begin(), names.end()};
 }
 
 bool is_packed_file(const std::string& path)

@@ -93,7 +93,33 @@ int OutputFile::open_as(Owner owner, const char* path, Text trailer)
     m_trailer_error = 0;
     if (!keep_path(path))
         return ENOMEM;
-    const int descriptor = open_when_possible([&] { return open_own_file(path); });
+    m_node_file = NodeFile::for_path(path);
+    const int error = m_node_file != nullptr ? open_in_node_file(owner) : open_for_itself(owner);
+    if (error != 0)
+        return error;
+    m_is_open = true;
+    m_process = getpid();
+    m_size = 0;
+    m_end = 0;
+    return m_node_file != nullptr ? 0 : leave_descriptor();
+}
+
+// A file of this name beside it would be one of an earlier run, which readers would take for it.
+int OutputFile::open_in_node_file(Owner owner)
+{
+    if (access(m_path, F_OK) == 0) {
+        if (const int error = open_for_itself(owner))
+            return error;
+        ::close(m_descriptor);
+        if (!remove_own_file(m_path))
+            return EEXIST;
+    }
+    return m_node_file->begin(m_path, m_stream);
+}
+
+int OutputFile::open_for_itself(Owner owner)
+{
+    const int descriptor = open_when_possible([&] { return open_own_file(m_path); });
     if (descriptor < 0)
         return errno;
     m_descriptor = move_up(descriptor);
@@ -103,11 +129,7 @@ int OutputFile::open_as(Owner owner, const char* path, Text trailer)
         return error;
     }
     m_is_kept = !is_scarce(m_descriptor);
-    m_is_open = true;
-    m_process = getpid();
-    m_size = 0;
-    m_end = 0;
-    return leave_descriptor();
+    return 0;
 }
 
 // What others may read of an earlier trace they may not read of this one.
@@ -156,11 +178,24 @@ int OutputFile::write(Text data, const Undisturbed& undisturbed)
 
 int OutputFile::write(Text data, Text rest, Text end, const Undisturbed& undisturbed)
 {
+    if (m_node_file != nullptr)
+        return write_to_node_file(data, rest, end, undisturbed);
     if (const int error = take_descriptor())
         return error;
     const int error = write_here(data, rest, end, undisturbed);
     const int close_error = leave_descriptor();
     return error != 0 ? error : close_error;
+}
+
+int OutputFile::write_to_node_file(Text data, Text rest, Text end, const Undisturbed& undisturbed)
+{
+    if (!m_is_open || getpid() != m_process)
+        return EBADF;
+    const iovec parts[] = {to_iovec(data), to_iovec(rest), to_iovec(end)};
+    const int error = m_node_file->write(m_stream, m_size, parts, undisturbed);
+    if (error == 0)
+        m_size += static_cast<off_t>(data.size);
+    return error;
 }
 
 // All in one system call: the file is whole before and after it, also if the process is killed. Data are
@@ -234,6 +269,10 @@ int OutputFile::close()
 {
     if (!m_is_open)
         return 0;
+    if (m_node_file != nullptr) {
+        m_is_open = false;
+        return 0;
+    }
     const int error = take_descriptor();
     m_is_open = false;
     if (error != 0)

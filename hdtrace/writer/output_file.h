@@ -1,6 +1,7 @@
 // A file that one of our writers owns inside a foreign program.
 #pragma once
 
+#include "hdtrace/writer/node_file.h"
 #include "hdtrace/writer/undisturbed.h"
 
 #include <stddef.h>
@@ -26,7 +27,8 @@ class OutputFile {
     /// (own_file.h). The descriptor is a high one that is closed on exec, so that the program
     /// gets the same numbers for its own files as without us; where they are scarce the file is open only
     /// while it is written. Whatever happens later, the file ends with @p trailer from its first write() on;
-    /// it is not copied.
+    /// it is not copied. Where the process has a node file (node_file.h) that it belongs into, it is a part
+    /// of that.
     int open(const char* path, Text trailer = {}) { return open_as(Owner::anybody, path, trailer); }
     /// The same, but EBUSY if another process that lives has claimed the file, on this host or, where the
     /// file system knows locks of other hosts, on another one.
@@ -50,17 +52,22 @@ class OutputFile {
 
     bool keep_path(const char* path);
     int open_as(Owner owner, const char* path, Text trailer);
+    int open_for_itself(Owner owner);
+    int open_in_node_file(Owner owner);
     int make_empty();
     int take_descriptor();
     int leave_descriptor();
     bool is_still_ours() const;
     int write_here(Text data, Text rest, Text end, const Undisturbed& undisturbed);
+    int write_to_node_file(Text data, Text rest, Text end, const Undisturbed& undisturbed);
     int write_parts(iovec* part, const iovec* end, size_t& done, const Undisturbed& undisturbed) const;
     void put_back(const Undisturbed& undisturbed);
     off_t end_with_trailer() const { return m_size + static_cast<off_t>(m_trailer.size); }
 
     bool m_is_open = false;
-    bool m_is_kept = true; // the descriptor, between two writes
+    NodeFile* m_node_file = nullptr; // null: it has a file for itself
+    NodeFile::Stream m_stream;       // there
+    bool m_is_kept = true;           // the descriptor, between two writes
     int m_descriptor = -1;
     char* m_path = nullptr;
     size_t m_path_room = 0;
