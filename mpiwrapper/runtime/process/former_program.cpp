@@ -28,7 +28,8 @@ int64_t now(clockid_t clock)
     return time.tv_sec * nanoseconds_per_second + time.tv_nsec;
 }
 
-// When the process began, in whole seconds since the epoch; executing another program does not change that.
+} // namespace
+
 int64_t begin_of_process()
 {
     char text[1024];
@@ -42,8 +43,6 @@ int64_t begin_of_process()
     const int64_t boot = now(CLOCK_REALTIME) - now(CLOCK_BOOTTIME);
     return (boot + ticks * (nanoseconds_per_second / sysconf(_SC_CLK_TCK))) / nanoseconds_per_second;
 }
-
-} // namespace
 
 // Another process that has ended may have had the same number.
 bool is_from_former_program(const char* info_path)

@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/process/trace_place.h"
 
 #include "hdtrace/writer/file_name.h"
+#include "hdtrace/writer/node_file.h"
 #include "hdtrace/writer/trace_file.h"
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
@@ -85,13 +86,24 @@ void append_base_name(TextBuffer& out, int number)
         out.text("-").number(number);
 }
 
-void append_path_prefix(TextBuffer& out, const char* directory, TextBuffer& base_name)
+// "<directory>/<base>_<host>"
+void append_path_on_host(TextBuffer& out, const char* directory, TextBuffer& base_name)
 {
     out.string(directory).text("/");
     append_first_label(out, base_name.c_string());
     out.text("_");
     append_file_label(out, this_process().host);
-    out.text("_").number(this_process().rank).text("_");
+}
+
+bool wants_node_file()
+{
+    return settings.files == Files::node && *settings.keep_last == '\0'; // whose room it could not use again
+}
+
+int open_node_file(TextBuffer& path_on_host)
+{
+    return path_on_host.bad() ? ENOMEM
+                              : NodeFile::open(path_on_host.c_string(), {name_of_run(), begin_of_process()});
 }
 
 // Readers would take what is there for the trace of the first thread.
@@ -143,8 +155,11 @@ bool open_trace_place()
     for (int number = 1; is_name_refused(error) && number <= most_names; ++number) {
         TextBuffer new_base, new_prefix;
         append_base_name(new_base, number);
-        append_path_prefix(new_prefix, directory, new_base);
-        error = open_info_as(new_base, new_prefix);
+        append_path_on_host(new_prefix, directory, new_base);
+        error = wants_node_file() ? open_node_file(new_prefix) : 0;
+        new_prefix.text("_").number(this_process().rank).text("_");
+        if (error == 0)
+            error = open_info_as(new_base, new_prefix);
         if (number == 1)
             first_error = error;
     }
