@@ -1,6 +1,7 @@
 #include "merger/audit.h"
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/packed_file.h"
 #include "hdtrace/format/sums.h"
 #include "merger/input_reader.h"
 
@@ -46,7 +47,7 @@ TraceJob trace_job(const MergedProject& project, const MergedProcess& process, c
     TraceJob job;
     job.path = detail::existing_name(process.trace_path(thread));
     job.has_objects = project.levels.has_ranks && !process.infos.empty();
-    job.may_close = options.close_traces;
+    job.may_close = options.close_traces && !detail::is_in_node_file(job.path);
     job.known_ids[communicators] = process.communicator_ids;
     job.known_ids[files] = process.file_ids;
     job.known_ids[windows] = process.window_ids;
@@ -77,8 +78,7 @@ void look_for_traces(const MergedProject& project, Report& report)
         warn_of_lost_states(process, report);
         for (const std::string& thread : process.threads) {
             const std::string path = detail::existing_name(process.trace_path(thread));
-            std::error_code ignored;
-            if (!fs::exists(path, ignored) && !has_only_sums(path))
+            if (!detail::is_there(path) && !has_only_sums(path))
                 warn_of_missing_trace(path, report);
         }
     }

@@ -1,6 +1,7 @@
 #include "merger/inputs.h"
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/packed_file.h"
 #include "merger/trace_name.h"
 
 #include <algorithm>
@@ -20,13 +21,6 @@ namespace {
 constexpr std::string_view info_extension = ".info";
 constexpr std::string_view trace_extension = ".trc";
 constexpr std::string_view sums_extension = ".stats"; // in the place of a trace
-
-/// A FIFO may never end, and opening it may wait for ever.
-bool is_file(const std::string& path)
-{
-    std::error_code ignored;
-    return fs::is_regular_file(path, ignored);
-}
 
 /// Collects files. Of a directory that was spelled in several ways one spelling stays.
 class FileSet {
@@ -65,15 +59,38 @@ class FileSet {
     std::map<std::string, std::set<std::string>> m_files; ///< names in a canonical directory
 };
 
+bool begins_with_any(std::string_view name, const std::set<std::string>& prefixes)
+{
+    return prefixes.empty() ||
+           std::ranges::any_of(prefixes, [&](const std::string& prefix) { return name.starts_with(prefix); });
+}
+
+/// The same of those in a node file.
+std::size_t insert_contents(const std::string& node_file, const std::set<std::string>& prefixes,
+                            FileSet& files)
+{
+    std::size_t found = 0;
+    for (const std::string& path : detail::paths_in_node_file(node_file)) {
+        const std::string_view name = std::string_view(path).substr(directory_of(path).size());
+        if (!is_trace_file(name) || !begins_with_any(name, prefixes))
+            continue;
+        files.insert(path);
+        ++found;
+    }
+    return found;
+}
+
 /// All traces in a directory whose names begin with one of @p prefixes.
 std::size_t insert_matching(const std::string& directory, const std::set<std::string>& prefixes,
                             FileSet& files, Report& report)
 {
     std::size_t found = 0;
+    std::vector<std::string> node_files;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory.empty() ? "." : directory)) {
         const std::string name = entry.path().filename().string();
-        const auto begins_name = [&](const std::string& prefix) { return name.starts_with(prefix); };
-        if (!is_trace_file(name) || !(prefixes.empty() || std::ranges::any_of(prefixes, begins_name)))
+        if (detail::is_node_file(name))
+            node_files.push_back(directory + name);
+        if (!is_trace_file(name) || !begins_with_any(name, prefixes))
             continue;
         std::error_code ignored;
         if (entry.is_regular_file(ignored)) {
@@ -82,6 +99,8 @@ std::size_t insert_matching(const std::string& directory, const std::set<std::st
         } else if (!entry.is_directory(ignored))
             report.warn(Topic::unreadable_traces, {directory + name}, "this is not a regular file");
     }
+    for (const std::string& path : node_files)
+        found += insert_contents(path, prefixes, files);
     return found;
 }
 
@@ -95,10 +114,16 @@ std::string with_slash(std::string directory)
 void insert_argument(const std::string& argument, FileSet& files, Report& report)
 {
     if (is_trace_file(argument)) {
-        if (is_file(argument))
+        if (detail::is_file(argument))
             files.insert(argument);
         else
             report.error(argument, fs::exists(argument) ? "this is not a regular file" : "no such file");
+        return;
+    }
+    if (detail::is_node_file(argument)) {
+        if (insert_contents(argument, {}, files) == 0)
+            report.error(argument, fs::exists(argument) ? "there is no .info and no .trc in this file"
+                                                        : "no such file");
         return;
     }
     if (fs::is_directory(argument)) {
@@ -109,7 +134,7 @@ void insert_argument(const std::string& argument, FileSet& files, Report& report
     bool found = false;
     for (const auto extension : {info_extension, trace_extension, sums_extension}) {
         const std::string path = detail::existing_name(argument + std::string(extension));
-        if (is_file(path)) {
+        if (detail::is_file(path)) {
             files.insert(path);
             found = true;
         }
@@ -128,11 +153,11 @@ std::string info_of_trace(const std::string& trace)
 {
     const std::string_view plain = detail::plain_name(trace);
     const std::string own = std::string(plain.substr(0, plain.rfind('.'))) + std::string(info_extension);
-    if (is_file(own))
+    if (detail::is_file(own))
         return own;
     if (auto name = split_trace_name(trace, mpi_levels.size())) {
         name->labels.back() = "0";
-        if (const std::string first = name->path(info_extension); is_file(first))
+        if (const std::string first = name->path(info_extension); detail::is_file(first))
             return first;
     }
     return {};

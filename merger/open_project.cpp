@@ -78,7 +78,7 @@ DirectoryContents contents_of(const std::string& directory)
             continue;
         if (entry.path().extension() == project_extension)
             contents.projects.push_back(entry.path().string());
-        else if (entry.path().extension() == ".info")
+        else if (entry.path().extension() == ".info" || detail::is_node_file(entry.path().string()))
             contents.newest_info = std::max(contents.newest_info, std::optional(entry.last_write_time()));
     }
     return contents;
@@ -128,9 +128,10 @@ std::optional<std::string> project_among(const std::vector<std::string>& paths, 
     std::error_code ignored;
     if (fs::is_directory(path, ignored))
         return project_in(path, report);
-    if (!is_trace_file(path) && detail::is_packed_file(path))
+    const bool has_traces = is_trace_file(path) || detail::is_node_file(path);
+    if (!has_traces && detail::is_packed_file(path))
         return packed_project(path);
-    if (is_named_project(path) || (fs::exists(path, ignored) && !is_trace_file(path)))
+    if (is_named_project(path) || (fs::exists(path, ignored) && !has_traces))
         return path;
     return std::nullopt;
 }
@@ -152,7 +153,7 @@ void refuse_other_files(const std::string& path)
 void check_existence(const std::vector<std::string>& paths)
 {
     for (const std::string& path : paths) {
-        if (is_trace_file(path) && access(path.c_str(), R_OK) != 0)
+        if (is_trace_file(path) && !detail::is_in_node_file(path) && access(path.c_str(), R_OK) != 0)
             throw OpenError(path, errno);
     }
 }

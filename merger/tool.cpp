@@ -1,6 +1,7 @@
 #include "merger/tool.h"
 
 #include "hdtrace/format/compressed.h"
+#include "hdtrace/format/packed_file.h"
 #include "hdtrace/format/sums.h"
 #include "hdtrace/tools/output_file.h"
 #include "hdtrace/tools/permissions.h"
@@ -87,7 +88,7 @@ void keep_private(const std::string& output, const MergedProject& project)
 {
     tools::CommonPermissions permissions(output);
     any_input(project, [&](const std::string& input) {
-        permissions.add(input);
+        permissions.add(detail::place_of(input).path);
         return permissions.permit_nothing();
     });
     permissions.restrict_umask();

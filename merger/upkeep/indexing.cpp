@@ -23,8 +23,9 @@ class ProcessIndex {
   public:
     ProcessIndex(const std::shared_ptr<const OpenedProject>& project, const ProcessTraces& process,
                  std::int64_t states, std::vector<index_form::SnapshotText> snapshots)
-        : m_trace(detail::existing_name(process.front().path)), m_path(index_form::path_of(process)),
-          m_file(m_path), m_compressor(Compression::zstd, [this](std::string_view bytes) {
+        : m_trace(detail::place_of(detail::existing_name(process.front().path)).path),
+          m_path(index_form::path_of(process)), m_file(m_path),
+          m_compressor(Compression::zstd, [this](std::string_view bytes) {
               m_file.write(bytes);
               m_size += static_cast<std::int64_t>(bytes.size());
           })

@@ -3,9 +3,11 @@
 #include "hdtrace/tools/file_error.h"
 #include "merger/upkeep/file_descriptor.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
+#include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -45,6 +47,24 @@ void copy_bytes(const FileDescriptor& from, const FileDescriptor& to, const Byte
     }
 }
 
+/// False if somebody has cut it off.
+bool copy_part(const FileDescriptor& from, const detail::Extent& part, const FileDescriptor& to,
+               const ByteProgress& progress)
+{
+    std::string buffer(1 << 20, '\0');
+    for (std::int64_t done = 0; done < part.size;) {
+        const auto wanted = std::min<std::int64_t>(part.size - done, std::ssize(buffer));
+        const ssize_t count = pread(from.number(), buffer.data(), wanted, part.offset + done);
+        from.check(count);
+        if (count == 0)
+            return false;
+        to.write(std::string_view(buffer).substr(0, count));
+        progress(count);
+        done += count;
+    }
+    return true;
+}
+
 } // namespace
 
 NewFiles::NewFiles(ByteProgress progress) : m_progress(std::move(progress)) {}
@@ -72,6 +92,17 @@ void NewFiles::copy(const std::string& from, const std::string& to)
     if (!copy_in_kernel(source, target, m_progress))
         copy_bytes(source, target, m_progress);
     target.finish_as(from);
+}
+
+void NewFiles::copy_out(const detail::NodePlace& from, const std::string& to)
+{
+    const FileDescriptor source = open_file(from.node_file);
+    const FileDescriptor target = make_file(to);
+    m_files.push_back(to);
+    for (const detail::Extent& part : from.extents)
+        if (!copy_part(source, part, target, m_progress))
+            throw tools::FileError(from.node_file, EIO);
+    target.finish_as(from.node_file);
 }
 
 void NewFiles::link_or_copy(const std::string& from, const std::string& to)

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hdtrace/format/node_file.h"
+
 namespace hdtrace::merger {
 
 /// What is told now and then while bytes are copied; it may end the work by throwing.
@@ -23,6 +25,8 @@ class NewFiles {
     void make_folder(const std::string& path);
     /// The bytes of a file, and its owner, mode and times as far as this process may give them.
     void copy(const std::string& from, const std::string& to);
+    /// The bytes of a file that is in a node file, as that has them; the rest is as of a copy of that.
+    void copy_out(const detail::NodePlace& from, const std::string& to);
     /// The same file under another name too, where the file system can do that; else a copy.
     void link_or_copy(const std::string& from, const std::string& to);
     /// A text in the place of that of a file, from which it has the rest.

@@ -1,6 +1,7 @@
 #include "merger/upkeep/project_files.h"
 
 #include "hdtrace/format/errors.h"
+#include "hdtrace/node_file_form.h"
 #include "hdtrace/segments.h"
 #include "hdtrace/trace_form.h"
 #include "merger/trace_name.h"
@@ -73,6 +74,10 @@ class Collector {
         add(file, std::string(info_extension)); // older tracers made one for each thread
         file.labels.replace(file.labels.rfind('_'), std::string::npos, "_0");
         add(file, std::string(info_extension));
+        if (levels == mpi_levels.size()) {
+            file.labels.resize(file.labels.find('_', 1)); // the host
+            add(file, node_file_suffix);
+        }
     }
 
     void add_project(const std::string& path)

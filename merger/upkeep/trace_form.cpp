@@ -3,6 +3,7 @@
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/file.h"
+#include "hdtrace/format/node_file.h"
 #include "hdtrace/format/trace_compressor.h"
 #include "hdtrace/segments.h"
 #include "hdtrace/tools/file_error.h"
@@ -130,6 +131,9 @@ FormSizes change_form(const std::string& trace, Compression form, const ByteProg
     const bool is_compact = now.ends_with(suffix_of(Compression::compact));
     if (now == wanted || (is_compact && form != Compression::none)) // it is small already
         return {};
+    if (detail::is_in_node_file(now))
+        throw UpkeepError(
+            now + ": this is in a node file: 'hdtrace split' makes files of their own of those in it");
     FormSizes sizes;
     const auto files = segments_in(now);
     for (const auto& [file, number] : files) {

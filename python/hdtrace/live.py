@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
-from ._hdtrace import ends_of_trace
+from ._hdtrace import ends_of_trace, files_in, living_files
 from .project import MergeWarning, Project
 
 _TAIL = 1 << 16  # bytes at the end of a trace's text that are looked at
@@ -83,6 +83,8 @@ def unfinished_processes(folder: str | os.PathLike[str]) -> list[tuple[str, int]
         kind, _, _, _, process = struct.unpack(_LOCK, answer)
         if kind != fcntl.F_UNLCK:
             found.append((path.name, process if process > 0 else -1))
+    for path in sorted(Path(folder).glob("*.node")):
+        found += living_files(path, ".info")
     return found
 
 
@@ -197,11 +199,12 @@ class LiveRun:
     def _newest(self) -> Iterator[tuple[int, int, Path]]:
         """Of traces in segments, the one that is written to."""
         newest: dict[tuple[int, int, str], tuple[int, Path]] = {}
-        for path in self.folder.iterdir():
-            found = _TRACE.search(path.name)
-            if found and path.stat().st_size > 0:
-                key = int(found[1]), int(found[2]), path.name[: found.start()]
-                newest[key] = max(newest.get(key, (0, path)), (path.stat().st_mtime_ns, path))
+        for name, size, modified in files_in(self.folder):
+            found = _TRACE.search(name)
+            if found and size > 0:
+                key = int(found[1]), int(found[2]), name[: found.start()]
+                path = self.folder / name
+                newest[key] = max(newest.get(key, (0, path)), (modified, path))
         for (rank, thread, _), (_, path) in sorted(newest.items()):
             yield rank, thread, path
 

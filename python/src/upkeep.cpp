@@ -9,8 +9,10 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "hdtrace/format/packed_file.h"
 #include "merger/upkeep/indexing.h"
 #include "merger/upkeep/project_files.h"
+#include "merger/upkeep/splitting.h"
 #include "merger/upkeep/trace_form.h"
 #include "merger/upkeep/transfer.h"
 #include "python/src/conversions.h"
@@ -76,6 +78,35 @@ std::vector<std::string> paths_of(const ProjectFiles& files)
     return paths;
 }
 
+/// Name, size and when it was changed, in nanoseconds since the epoch.
+std::vector<py::tuple> files_in(const Path& folder)
+{
+    std::vector<py::tuple> files;
+    for (const std::string& name : detail::names_in_directory(folder.string())) {
+        const std::string path = (folder / name).string();
+        if (!detail::is_file(path)) // it was removed meanwhile
+            continue;
+        const detail::FileTime file = detail::file_time(path);
+        files.push_back(py::make_tuple(file_text(name), file.size, file.modified));
+    }
+    return files;
+}
+
+std::vector<py::tuple> living_files(const Path& node_file, const std::string& ending)
+{
+    std::vector<py::tuple> living;
+    for (const detail::LivingFile& file : detail::living_files(node_file.string(), ending))
+        living.push_back(py::make_tuple(file_text(Path(file.path).filename().string()), file.process));
+    return living;
+}
+
+std::size_t split_node_file(const Path& path, const py::function& progress)
+{
+    const merger::ByteProgress add = progress_to(progress);
+    const Unlocked unlocked;
+    return merger::split_node_file(path.string(), add);
+}
+
 } // namespace
 
 void bind_upkeep(py::module_& module)
@@ -111,6 +142,9 @@ void bind_upkeep(py::module_& module)
     define_transfer("move_project", &merger::move_project);
     define_transfer("copy_project", &merger::copy_project);
     module.def("change_form", &change_form_of, py::arg("thread"), py::arg("form"), py::arg("progress"));
+    module.def("files_in", &files_in, py::arg("folder"));
+    module.def("living_files", &living_files, py::arg("node_file"), py::arg("ending"));
+    module.def("split_node_file", &split_node_file, py::arg("path"), py::arg("progress"));
     module.def("remove_files", &merger::remove_files, py::arg("files"), py::call_guard<Unlocked>());
 }
 

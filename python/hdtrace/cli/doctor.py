@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .._hdtrace import printable
+from .._hdtrace import files_in, printable
 from .installation import QUICK, Installation, Library, library_of_launcher, output_of, refuse_programs, reports_of
 from .output import beside_this, print_json
 
@@ -127,7 +127,7 @@ def _judge_processes(
     count = f"{len(reports)} process(es) on {len(hosts)} host(s)"
     errors_in_processes = [report["error"] for report in reports if "error" in report]
     untraced = [report for report in reports if "tracer" not in report]
-    traces = len(list(folder.glob("*.info")))
+    traces = sum(name.endswith(".info") for name, _, _ in files_in(folder))
     if errors_in_processes:
         yield Finding(section, PROBLEM, f"{shown}: {count} cannot use {library.soname}: {errors_in_processes[0]}",
                       "start it with the launcher that belongs to the MPI library")

@@ -10,7 +10,7 @@ from .._hdtrace import ProjectFiles, printable, project_text
 from ..packing import pack, unpack
 from ..project import Project
 from .output import Progress, UsageError, counted, end_tidily, size
-from .table import PACKED
+from .table import NODE_FILE, PACKED
 
 
 def _pack(arguments: Namespace) -> None:
@@ -20,6 +20,8 @@ def _pack(arguments: Namespace) -> None:
         raise UsageError("pack: not all traces are in the folder of the project; 'hdtrace cp' makes a copy that has them together")
     output = Path(arguments.output or Path(project.path).stem + PACKED)
     paths, texts = files.paths, {}
+    if node_file := next((path for path in paths if path.endswith(NODE_FILE)), None):
+        raise UsageError(f"pack: {node_file} is a node file: 'hdtrace split' it before")
     if not any(path.endswith(".proj") for path in paths):
         path, text = project_text(arguments.project)
         texts[Path(path).name] = text

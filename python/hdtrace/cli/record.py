@@ -12,7 +12,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from .._hdtrace import printable
+from .._hdtrace import files_in, printable
 from ..live import LiveRun, unfinished_processes
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
@@ -110,8 +110,12 @@ def _base(info: Path) -> tuple[int, str]:
     return int(rank), program
 
 
+def _infos(folder: Path) -> list[Path]:
+    return [Path(name) for name, _, _ in files_in(folder) if name.endswith(".info")]
+
+
 def _project_in(folder: Path) -> Path:
-    _, name = min(map(_base, folder.glob("*.info")))
+    _, name = min(map(_base, _infos(folder)))
     return folder / f"{name}.proj"
 
 
@@ -198,7 +202,7 @@ def run(arguments: Namespace) -> int:
     tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), *for_check, *getattr(arguments, 'tracer', []), "--"]
     watch = Watch(LiveRun(folder), arguments.stuck_seconds) if arguments.stuck_seconds else None
     code = _run(_traced(words, places, tracer), watch, arguments.end_stuck)
-    if not any(folder.glob("*.info")):
+    if not _infos(folder):
         _say_that_nothing_was_recorded(name, code)
         if not any(folder.iterdir()):
             folder.rmdir()

@@ -66,6 +66,7 @@ class Command:
 
 
 PACKED = ".hdt"  # what the names of packed projects end with
+NODE_FILE = ".node"  # those of node files
 LARGEST = 2**63 - 1  # number that the readers know
 _MOST_NUMBERS = 10_000_000
 
@@ -313,6 +314,14 @@ COMMANDS = (
         "For programs that read XML only. It is the text that the tracer would have written, or that hdtrace compress has taken.",
         (_SEVERAL_PROJECTS,),
         "trace_form",
+    ),
+    Command(
+        "split",
+        "make files of each process's own of those in node files",
+        "For programs that read files of single processes, and for compress, uncompress and pack. Node files are those that HDTRACE_FILES=node writes: one for "
+        "all processes of a host. They are there until all of the others are whole and safe.",
+        (_SEVERAL_PROJECTS,),
+        "split",
     ),
     Command(
         "index",

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-from .._hdtrace import printable
+from .._hdtrace import files_in, printable
 from ..live import Activity, LiveRun
 from .output import UsageError, counted, duration, print_json, size, table
 from ..report.document import watch_html
@@ -102,7 +102,8 @@ def run(arguments: Namespace) -> int:
     folder = Path(arguments.folder)
     if not folder.is_dir():
         raise UsageError(f"watch: {folder} is no folder with the traces of a run")
-    if any(folder.glob("*.stats")) and not any(folder.glob("*.trc*")):
+    names = [name for name, _, _ in files_in(folder)]
+    if any(name.endswith(".stats") for name in names) and not any(".trc" in name for name in names):
         raise UsageError(f"watch: {folder} has statistics only (--statistics-only), which do not tell what a process does now")
     live = LiveRun(folder)
     if arguments.json:
