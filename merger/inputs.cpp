@@ -67,9 +67,12 @@ bool begins_with_any(std::string_view name, const std::set<std::string>& prefixe
 
 /// The same of those in a node file.
 std::size_t insert_contents(const std::string& node_file, const std::set<std::string>& prefixes,
-                            FileSet& files)
+                            FileSet& files, Report& report)
 {
     std::size_t found = 0;
+    if (detail::is_cut_off(node_file))
+        report.warn(Topic::cut_off_traces, {node_file},
+                    "this ends within a piece: the file was cut off, or a process was killed while it wrote");
     for (const std::string& path : detail::paths_in_node_file(node_file)) {
         const std::string_view name = std::string_view(path).substr(directory_of(path).size());
         if (!is_trace_file(name) || !begins_with_any(name, prefixes))
@@ -100,7 +103,7 @@ std::size_t insert_matching(const std::string& directory, const std::set<std::st
             report.warn(Topic::unreadable_traces, {directory + name}, "this is not a regular file");
     }
     for (const std::string& path : node_files)
-        found += insert_contents(path, prefixes, files);
+        found += insert_contents(path, prefixes, files, report);
     return found;
 }
 
@@ -121,7 +124,7 @@ void insert_argument(const std::string& argument, FileSet& files, Report& report
         return;
     }
     if (detail::is_node_file(argument)) {
-        if (insert_contents(argument, {}, files) == 0)
+        if (insert_contents(argument, {}, files, report) == 0)
             report.error(argument, fs::exists(argument) ? "there is no .info and no .trc in this file"
                                                         : "no such file");
         return;

@@ -94,6 +94,7 @@ class NodeFileIndex {
         read_pieces(file);
     }
 
+    bool is_cut_off() const { return m_next > 0 && m_next < m_known_size; }
     bool has(const std::string& name) const { return m_by_name.contains(name); }
 
     /// In their order; nothing if there is no file of that name.
@@ -362,6 +363,14 @@ std::vector<std::string> paths_in_node_file(const std::string& node_file)
             paths.push_back(prefix_of(node_file) + name);
     });
     return paths;
+}
+
+bool is_cut_off(const std::string& node_file)
+{
+    bool is_cut = false;
+    node_files().look_up(
+        node_file, [&](const NodeFileIndex& index, const struct stat&) { is_cut = index.is_cut_off(); });
+    return is_cut;
 }
 
 std::vector<LivingFile> living_files(const std::string& node_file, std::string_view ending)

@@ -41,6 +41,10 @@ bool is_node_file(std::string_view path);
 /// The paths of the files in a node file, sorted. Throws as place_in_node_file().
 std::vector<std::string> paths_in_node_file(const std::string& node_file);
 
+/// Whether it ends within a piece: it was cut off, or a process was killed while it wrote. Throws as
+/// place_in_node_file().
+bool is_cut_off(const std::string& node_file);
+
 /// A file whose process lives and still writes.
 struct LivingFile {
     std::string path;

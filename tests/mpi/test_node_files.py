@@ -183,6 +183,14 @@ def test_what_keeps_only_the_end_has_files_of_its_own(tmp_path):
     assert not any(name.endswith(".node") for name in names_in(folder))
 
 
+def test_what_was_cut_off_is_said(run, tmp_path):
+    folder = copy_of(run("node", "xml"), tmp_path)
+    [node_file] = folder.iterdir()
+    os.truncate(node_file, node_file.stat().st_size - 10)
+    merged = tool("merge", "-o", folder / "many_calls.proj", folder)
+    assert merged.returncode == 0 and f"{node_file}: warning: this ends within a piece" in merged.stderr
+
+
 def test_statistics_are_in_it(tmp_path):
     folder = record(tmp_path / "trace", "many_calls", 0, ROUNDS, HDTRACE_STATISTICS_ONLY="1")
     assert [name[name.rindex("."):] for name in names_in(folder)] == [".node"]
