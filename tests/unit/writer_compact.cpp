@@ -1,5 +1,6 @@
 // Compact traces: their text is what the same elements become in a plain trace.
 #include "compact_support.h"
+#include "hdtrace/format/trc_reader.h"
 
 #include <climits>
 #include <functional>
@@ -182,6 +183,33 @@ TEST(Compact, HoldsALoopInFewBytes)
         });
     trace.writer.close();
     EXPECT_LT(std::filesystem::file_size(trace.path() + ".compact"), 5u * count + 1'000u);
+}
+
+std::vector<State> states_from(const Trace& trace, int64_t time)
+{
+    TrcReader reader(trace.path());
+    reader.seek(time);
+    std::vector<State> states;
+    for (State state; reader.next(state);)
+        states.push_back(state);
+    return states;
+}
+
+TEST(Compact, IsReadFromAnyTime)
+{
+    Trace plain, compact(settings_of(Compression::compact, 9, 256 * 1024));
+    constexpr int count = 20'000;
+    for (Trace* trace : {&plain, &compact}) {
+        for (int i = 0; i < count; ++i)
+            element(*trace, [=](auto& e) {
+                e.text("<A a='").number(i).text(i % 3 == 0 ? "' b='" : "' c='").number(-i).text("'");
+                e.times(base_time + 1'000 * i, base_time + 1'000 * i + 700).end("A");
+            });
+        EXPECT_EQ(trace->writer.close(), 0);
+    }
+    for (const int i : {0, 1, count / 3, count / 2, count - 1, count})
+        EXPECT_TRUE(states_from(compact, base_time + 1'000 * i) == states_from(plain, base_time + 1'000 * i))
+            << i;
 }
 
 // What another process sees at any moment is a whole trace, although lines are written again until there are
