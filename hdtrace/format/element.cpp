@@ -49,8 +49,8 @@ std::optional<std::size_t> AttributeList::find_spelling(const detail::Spellings&
 std::uint32_t AttributeList::append(std::string_view text)
 {
     const std::size_t begin = m_text.size();
-    if (text.size() > std::numeric_limits<std::uint32_t>::max() - begin)
-        throw std::length_error("attributes of more than four gigabytes");
+    if (text.size() > std::numeric_limits<std::int32_t>::max() - begin)
+        throw std::length_error("attributes of more than two gigabytes");
     m_text += text;
     return static_cast<std::uint32_t>(begin);
 }
@@ -71,8 +71,8 @@ AttributeList::Value AttributeList::value_of(std::uint32_t begin, std::string_vi
     const auto number = number_in(text);
     return {.begin = begin,
             .size = static_cast<std::uint32_t>(text.size()),
-            .number = number.value_or(0),
-            .is_number = number.has_value()};
+            .is_number = number.has_value(),
+            .number = number.value_or(0)};
 }
 
 void AttributeList::erase(std::size_t position)

@@ -12,6 +12,7 @@
 
 #include "hdtrace/format/attribute_name.h"
 #include "hdtrace/format/name_list.h"
+#include "hdtrace/format/text_value.h"
 
 namespace hdtrace {
 
@@ -73,10 +74,10 @@ class AttributeList {
     std::optional<std::int64_t> number(std::size_t position) const
     {
         const Value& value = m_values[position];
-        return value.is_number ? std::optional(value.number) : std::nullopt;
+        return value.is_number ? std::optional<std::int64_t>(value.number) : std::nullopt;
     }
 
-    /// Throws std::length_error beyond four gigabytes.
+    /// Throws std::length_error beyond two gigabytes.
     void push_back(std::string_view name, std::string_view value);
     void set_value(std::size_t position, std::string_view value);
     void erase(std::size_t position);
@@ -91,12 +92,7 @@ class AttributeList {
   private:
     friend class detail::LineParser;
 
-    /// Its place in the text, and what number it is.
-    struct Value {
-        std::uint32_t begin = 0, size = 0;
-        std::int64_t number = 0;
-        bool is_number = false;
-    };
+    using Value = detail::TextValue;
 
     std::string_view value_at(std::size_t position) const
     {

@@ -320,25 +320,21 @@ inline const char* LineParser::end_of_time(const char* seconds, std::int64_t& mo
 inline const char* LineParser::end_of_value(const char* text, const char* begin,
                                             AttributeList::Value& value) const
 {
-    value.begin = static_cast<std::uint32_t>(text - begin);
     const auto digit = static_cast<unsigned char>(*text - '0');
+    const auto begin_of_value = static_cast<std::uint32_t>(text - begin);
     if (digit < 10 && text[1] == '\'') { // as most are
-        value.size = 1;
-        value.number = digit;
-        value.is_number = true;
+        value = {begin_of_value, 1, true, digit};
         return text + 1;
     }
     if (const unsigned size = m_end - text >= 8 ? characters_before(text, '\'') : 0)
         if (const auto number = number_of_characters(text, size)) {
-            value.size = size;
-            value.number = static_cast<std::int64_t>(*number);
-            value.is_number = true;
+            value = {begin_of_value, size, true, static_cast<std::int64_t>(*number)};
             return text + size;
         }
     const char* const end = end_of_plain(text, m_end, '\'');
     if (*end != '\'' || end - text > longest_value)
         return nullptr;
-    value = AttributeList::value_of(value.begin, {text, end});
+    value = AttributeList::value_of(begin_of_value, {text, end});
     return end;
 }
 
