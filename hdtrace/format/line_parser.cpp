@@ -360,18 +360,33 @@ bool LineParser::parse_new(Element& element, State* state, ElementForms& forms)
     return true;
 }
 
+// The next state that has some gets their memory.
+inline void LineParser::drop_children(std::vector<Element>& children)
+{
+    if (children.empty())
+        return;
+    if (m_spare_list.empty())
+        std::swap(children, m_spare_list);
+    else
+        shorten(children, 0, m_spare_children);
+}
+
 bool LineParser::parse_children(std::vector<Element>& children, std::string_view owner)
 {
-    std::size_t count = 0;
-    if (!skip("/>")) {
-        if (!skip(">"))
-            return false;
-        for (skip_blanks(); !skip("</"); skip_blanks())
-            if (!parse_child(item_at(children, count++, m_spare_children)))
-                return false;
-        if (!skip(owner) || !skip(">"))
-            return false;
+    if (skip("/>")) {
+        drop_children(children);
+        return true;
     }
+    if (!skip(">"))
+        return false;
+    if (children.empty())
+        std::swap(children, m_spare_list);
+    std::size_t count = 0;
+    for (skip_blanks(); !skip("</"); skip_blanks())
+        if (!parse_child(item_at(children, count++, m_spare_children)))
+            return false;
+    if (!skip(owner) || !skip(">"))
+        return false;
     shorten(children, count, m_spare_children);
     return true;
 }

@@ -39,6 +39,7 @@ class LineParser {
     bool parse_entry(State& state, int depth);
     bool parse_nested(std::vector<State>& states, int depth, int& count_of_nested);
     bool parse_state(State& state);
+    void drop_children(std::vector<Element>& children);
     bool parse_children(std::vector<Element>& children, std::string_view owner);
     bool parse_child(Element& child);
     bool parse_known(Element& element, State* state, const ElementForms& forms);
@@ -68,6 +69,7 @@ class LineParser {
     const char* m_behind_values = nullptr; ///< likewise: behind its last quote until now
     int m_additions = most_additions;      ///< of forms that may still be made
     std::vector<Element> m_spare_children; ///< whose memory is used again
+    std::vector<Element> m_spare_list;     ///< likewise, of one state
     std::vector<State> m_spare_states;
 };
 
