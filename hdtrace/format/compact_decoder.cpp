@@ -10,7 +10,6 @@ namespace hdtrace::detail {
 
 namespace {
 
-constexpr std::size_t text_at_once = 64 * 1024;
 constexpr std::size_t records_at_once = 64 * 1024;
 constexpr std::size_t lead_size = sizeof compact_unit_lead;
 
@@ -36,28 +35,29 @@ Decoder::Progress CompactDecoder::decode(std::string_view from, char* to, std::s
 {
     Progress progress;
     std::string_view left = from;
-    while (progress.written < size) {
+    do {
         const std::size_t count = std::min(size - progress.written, m_text.size() - m_handed_out);
         std::memcpy(to + progress.written, m_text.data() + m_handed_out, count);
         m_handed_out += count;
         progress.written += count;
-        if (m_handed_out == m_text.size() && !make_text() && !take_more(left))
-            break;
-    }
+    } while (progress.written < size && (make_text(to, size, progress.written) || take_more(left)));
     progress.read = from.size() - left.size();
     progress.is_damaged = m_is_damaged && m_handed_out == m_text.size();
     return progress;
 }
 
-bool CompactDecoder::make_text()
+// Behind what was written already, and what has no room to m_text.
+bool CompactDecoder::make_text(char* to, std::size_t size, std::size_t& written)
 {
     m_text.clear();
     m_handed_out = 0;
     if (m_is_damaged)
         return false;
-    m_record += m_compact.decode(std::string_view(m_records).substr(m_record), m_text, text_at_once);
+    TextOutput out(to + written, size - written, m_text);
+    m_record += m_compact.decode(std::string_view(m_records).substr(m_record), out);
+    written += out.written();
     m_is_damaged = m_compact.is_damaged();
-    return !m_text.empty();
+    return out.size() > 0;
 }
 
 // False if there is nothing to take.

@@ -17,9 +17,10 @@ class CompactDecoder : public Decoder {
     explicit CompactDecoder(std::unique_ptr<Decoder> zstd) : m_zstd(std::move(zstd)) {}
     void restart() override;
     Progress decode(std::string_view from, char* to, std::size_t size) override;
+    TextNotes* begin_notes() override { return &m_compact.begin_notes(m_text.size() - m_handed_out); }
 
   private:
-    bool make_text();
+    bool make_text(char* to, std::size_t size, std::size_t& written);
     bool take_more(std::string_view& from);
     bool take_head(std::string_view& from);
     bool take_body(std::string_view& from);

@@ -6,6 +6,8 @@
 
 namespace hdtrace::detail {
 
+class TextNotes;
+
 /// Turns compressed bytes into text.
 class Decoder {
   public:
@@ -19,6 +21,8 @@ class Decoder {
     /// From the beginning of a frame, a member or a unit on.
     virtual void restart() = 0;
     virtual Progress decode(std::string_view from, char* to, std::size_t size) = 0;
+    /// Notes about the text that is handed out from here on, as far as restart(); null if there are none.
+    virtual TextNotes* begin_notes() { return nullptr; }
 };
 
 } // namespace hdtrace::detail

@@ -49,6 +49,17 @@ constexpr std::uint64_t number_of_digits(std::uint64_t digits)
     return (digits & 0x0000ffff0000ffff) * (10000 * 0x100000000 + 1) >> 32;
 }
 
+/// The digits of a number below a hundred million, eight of them, without their '0': the first in the lowest
+/// byte.
+constexpr std::uint64_t digits_of_number(std::uint64_t number)
+{
+    const std::uint64_t fours = number / 10000 | (number % 10000) << 32;
+    const std::uint64_t hundreds = (fours * 5243 >> 19) & 0x0000007f0000007f; // divided by 100
+    const std::uint64_t pairs = hundreds | (fours - 100 * hundreds) << 16;
+    const std::uint64_t tens = (pairs * 103 >> 10) & 0x000f000f000f000f; // divided by 10
+    return tens | (pairs - 10 * tens) << 8;
+}
+
 /// The number that @p count characters are, at least one and at most eight; nothing if one of them is no
 /// digit, or if this processor cannot tell so. Eight of them may be read.
 inline std::optional<std::uint64_t> number_of_characters(const char* text, unsigned count)
