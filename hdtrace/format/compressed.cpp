@@ -285,6 +285,11 @@ void CompressedText::seek(std::int64_t offset)
     skip_text(offset - m_text_offset);
 }
 
+TextNotes* CompressedText::begin_notes()
+{
+    return m_decoder->begin_notes();
+}
+
 std::int64_t CompressedText::offset_of_time(std::int64_t time)
 {
     const Block before = last_block_where(

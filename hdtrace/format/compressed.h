@@ -27,6 +27,7 @@ std::string_view plain_name(std::string_view path);
 std::string existing_name(const std::string& path);
 
 class Decoder;
+class TextNotes;
 
 /// The text of a file of zstd's frames or gzip's members. Text that was cut off ends with the last byte that
 /// is known. Traces that we compressed are found by their blocks' heads; in other files only reading from the
@@ -52,6 +53,9 @@ class CompressedText {
     std::int64_t size();
     /// Goes to a byte of the text.
     void seek(std::int64_t offset);
+    /// Notes about the text that is read from here on, until size() or seek() is called; null if there are
+    /// none.
+    TextNotes* begin_notes();
     /// Where in the text to begin so that no line is missed that ends at @p time, nanoseconds after
     /// timeAdjustment, or later: a beginning of a line.
     std::int64_t offset_of_time(std::int64_t time);

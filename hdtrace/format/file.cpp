@@ -164,16 +164,29 @@ std::size_t WholeLines::read(char* target, std::size_t size)
     return count;
 }
 
+// Of the next one, of which something is in the buffer.
+inline std::size_t WholeLines::size_of_line()
+{
+    const std::size_t rest = m_whole - m_next;
+    if (m_noted.notes) {
+        m_noted.begin = m_noted_begin + static_cast<std::int64_t>(m_next);
+        m_noted.next = m_noted.notes->next(m_noted.begin);
+        if (const TextNotes::Next& next = m_noted.next;
+            next.is_line && next.begin == 0 && next.text_end <= rest)
+            return next.text_end;
+    }
+    const char* const begin = m_buffer.data() + m_next;
+    const void* const end = std::memchr(begin, '\n', rest);
+    return end ? static_cast<std::size_t>(static_cast<const char*>(end) + 1 - begin) : rest;
+}
+
 bool WholeLines::next_line(std::string_view& line)
 {
     while (m_next == m_whole && fill()) {
     }
     if (m_next == m_whole)
         return false;
-    const char* const begin = m_buffer.data() + m_next;
-    const std::size_t rest = m_whole - m_next;
-    const void* const end = std::memchr(begin, '\n', rest);
-    line = {begin, end ? static_cast<const char*>(end) + 1 - begin : rest};
+    line = {m_buffer.data() + m_next, size_of_line()};
     m_next += line.size();
     return true;
 }
@@ -184,6 +197,14 @@ void WholeLines::seek(std::int64_t offset)
     m_begin = offset;
     m_next = m_whole = m_filled = 0;
     m_at_end = m_is_too_long = false;
+    if (m_noted.notes)
+        begin_notes();
+}
+
+void WholeLines::begin_notes()
+{
+    m_noted.notes = m_file.begin_notes();
+    m_noted_begin = -static_cast<std::int64_t>(m_filled);
 }
 
 std::string WholeLines::refusal() const
@@ -200,6 +221,9 @@ bool WholeLines::fill()
     const std::size_t rest = m_filled - m_next;
     std::memmove(m_buffer.data(), m_buffer.data() + m_next, rest);
     m_begin += static_cast<std::int64_t>(m_next);
+    m_noted_begin += static_cast<std::int64_t>(m_next);
+    if (m_noted.notes)
+        m_noted.notes->forget_before(m_noted_begin);
     if (m_buffer.size() < rest + m_options.block_size)
         m_buffer.resize(rest + m_options.block_size);
     m_filled = rest + m_file.read(m_buffer.data() + rest, m_options.block_size);

@@ -11,6 +11,7 @@
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/packed_file.h"
 #include "hdtrace/format/read_options.h"
+#include "hdtrace/format/text_notes.h"
 
 namespace hdtrace::detail {
 
@@ -69,6 +70,8 @@ class File : public ByteSource {
     std::int64_t size() const { return m_compressed ? m_compressed->size() : m_size; }
     /// Goes to a byte of the text of a file that is seekable.
     void seek(std::int64_t offset);
+    /// As those of CompressedText.
+    TextNotes* begin_notes() { return m_compressed ? m_compressed->begin_notes() : nullptr; }
     /// Gives the descriptor back; the next read opens the file again. Files that are not seekable keep it.
     void suspend();
 
@@ -100,6 +103,10 @@ class WholeLines : public ByteSource {
     /// The next line with its line feed; it is valid until the next call. False at the end, and when error()
     /// or refusal() tell why.
     bool next_line(std::string_view& line);
+    /// Makes notes from here on, if there are some.
+    void begin_notes();
+    /// Those about the line that next_line() returned.
+    const NotedLine& noted() const { return m_noted; }
     /// Where the byte stands in the file that is read next.
     std::int64_t position() const { return m_begin + static_cast<std::int64_t>(m_next); }
     /// Reads on at a byte of a file that is seekable.
@@ -112,6 +119,7 @@ class WholeLines : public ByteSource {
 
   private:
     bool fill();
+    std::size_t size_of_line();
 
     File m_file;
     std::string m_closing;
@@ -124,6 +132,8 @@ class WholeLines : public ByteSource {
     std::size_t m_whole = 0;  ///< behind the last whole line
     bool m_at_end = false;
     bool m_is_too_long = false;
+    NotedLine m_noted;
+    std::int64_t m_noted_begin = 0; ///< the number that notes give the first byte of the buffer
 };
 
 } // namespace hdtrace::detail

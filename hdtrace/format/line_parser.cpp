@@ -108,7 +108,8 @@ template <class Item> Item& item_at(std::vector<Item>& items, std::size_t positi
     return items.back();
 }
 
-template <class Item> void shorten(std::vector<Item>& items, std::size_t count, std::vector<Item>& spare)
+template <class Item>
+inline void shorten(std::vector<Item>& items, std::size_t count, std::vector<Item>& spare)
 {
     while (items.size() > count) {
         spare.push_back(std::move(items.back()));
@@ -198,7 +199,15 @@ inline const char* end_of_seconds(const char* text, const char* end, std::int64_
     return quote;
 }
 
-bool LineParser::parse(std::string_view line, std::int64_t number, State& state)
+inline bool LineParser::parse_entry(State& state, int depth)
+{
+    if (!m_notes || !parse_noted(state, &state))
+        return parse_other_entry(state, depth);
+    shorten(state.nested, 0, m_spare_states);
+    return parse_rest(state);
+}
+
+bool LineParser::parse(std::string_view line, std::int64_t number, State& state, const NotedLine& noted)
 {
     if (!line.ends_with('\n'))
         return false;
@@ -207,14 +216,22 @@ bool LineParser::parse(std::string_view line, std::int64_t number, State& state)
     m_number = number;
     m_items = 0;
     m_is_exact = true;
+    m_notes = noted.notes;
+    m_noted_begin = noted.begin;
+    m_begin = line.data();
+    m_noted = noted.next;
+    m_noted_at = m_begin;
+    m_is_valid = m_notes != nullptr;
     if (!parse_entry(state, 0))
         return false;
-    skip_blanks();
-    skip("\r");
+    if (m_next != m_end - 1) { // as hardly ever
+        skip_blanks();
+        skip("\r");
+    }
     return m_next == m_end - 1;
 }
 
-bool LineParser::parse_entry(State& state, int depth)
+bool LineParser::parse_other_entry(State& state, int depth)
 {
     skip_blanks();
     int count_of_nested = 0;
@@ -241,10 +258,120 @@ bool LineParser::parse_nested(std::vector<State>& states, int depth, int& count_
 
 bool LineParser::parse_state(State& state)
 {
+    if (m_notes && parse_noted(state, &state))
+        return parse_rest(state);
     ElementForms& forms = ElementForms::of_states();
+    const char* const begin = m_next;
+    m_is_ended = m_is_valid = false;
+    if (parse_known(state, &state, forms))
+        learn(begin, state, &state);
+    else if (!parse_new(state, &state, forms))
+        return false;
+    return parse_rest(state);
+}
+
+// What follows the attributes.
+inline bool LineParser::parse_rest(State& state)
+{
     state.line = m_number;
-    return (parse_known(state, &state, forms) || parse_new(state, &state, forms)) &&
-           parse_children(state.children, state.name);
+    if (!m_is_ended)
+        return parse_children(state.children, state.name);
+    drop_children(state.children);
+    return true;
+}
+
+// The next state that has some gets their memory.
+inline void LineParser::drop_children(std::vector<Element>& children)
+{
+    if (children.empty())
+        return;
+    if (m_spare_list.empty())
+        std::swap(children, m_spare_list);
+    else
+        shorten(children, 0, m_spare_children);
+}
+
+// The one that an element seems to have; null if there is none.
+inline const LineParser::Plan* LineParser::plan_at_next()
+{
+    if (m_next != m_noted_at || m_noted.value == m_noted.end) {
+        m_noted = m_notes->next(m_noted_begin + (m_next - m_begin));
+        m_noted_at = m_next;
+        if (m_noted.value == m_noted.end)
+            return nullptr;
+    }
+    return m_noted.place < m_plans.size() ? m_plans[m_noted.place].get() : nullptr;
+}
+
+// False if a time cannot be.
+inline bool LineParser::take_values(const Plan& plan, AttributeList::Value* value, State* state)
+{
+    const TextNotes::Value* noted = m_noted.value;
+    const std::uint32_t before = m_noted.begin;
+    for (const Plan::Step& step : plan.steps) {
+        if (step.source == Plan::Source::notes) {
+            for (std::size_t i = 0; i < step.count; ++i) {
+                value[i] = noted[i];
+                value[i].begin -= before;
+            }
+            value += step.count;
+            noted += step.count;
+        } else if (step.source == Plan::Source::constant) {
+            *value = step.value;
+            value++->begin += noted == m_noted.value ? 0 : noted[-1].end() - before;
+        } else if (__builtin_add_overflow(noted++->number, m_time_adjustment,
+                                          step.source == Plan::Source::time ? &state->time : &state->end)) {
+            return false;
+        }
+    }
+    m_noted.value = noted;
+    return true;
+}
+
+// One that is known to consist of values that are known. Goes on behind its attributes or, if it is empty,
+// behind all of it. False if it is another one.
+bool LineParser::parse_noted(Element& element, State* state)
+{
+    const Plan* const plan = plan_at_next();
+    if (!plan || m_noted.value->begin - m_noted.begin != plan->before ||
+        plan->is_state != (state != nullptr) || m_items + 4 + plan->attributes > m_most_items)
+        return false;
+    AttributeList& list = element.attributes;
+    list.m_values.resize(plan->attributes);
+    if (!take_values(*plan, list.m_values.data(), state))
+        return false;
+    if (element.name != plan->name)
+        element.name = plan->name;
+    if (state && (state->is_event = plan->is_event))
+        state->end = state->time;
+    if (&*list.m_names != plan->names)
+        list.m_names.set(*plan->names);
+    const std::uint32_t end = m_noted.value[-1].end() - m_noted.begin; // there was one
+    set_text(list, {m_next, end + plan->text_behind});
+    m_items += 4 + plan->attributes;
+    m_is_ended = plan->is_empty;
+    m_is_valid &= plan->is_valid;
+    m_next += end + plan->behind;
+    m_noted_at = m_next;
+    m_noted.begin += end + plan->behind;
+    m_noted.place += plan->notes;
+    return true;
+}
+
+// From an element of a known form, which was parsed up to the end of its attributes.
+void LineParser::learn(const char* begin, const Element& element, const State* state)
+{
+    if (!m_notes || begin != m_noted_at || m_noted.value == m_noted.end ||
+        m_noted.value->begin - m_noted.begin >= m_next - begin)
+        return;
+    if (m_plans.size() <= m_noted.place)
+        m_plans.resize(m_noted.place + 1);
+    std::unique_ptr<const Plan>& plan = m_plans[m_noted.place];
+    if (plan)
+        return;
+    Plan made = plan_of({begin, m_next}, element, state, m_noted);
+    made.is_valid = state ? !state->is_event && !is_reserved(element.name) : is_valid_child(element);
+    plan = std::make_unique<const Plan>(std::move(made));
 }
 
 // One that is written as one before, but for its values. Goes on behind its attributes.
@@ -360,17 +487,6 @@ bool LineParser::parse_new(Element& element, State* state, ElementForms& forms)
     return true;
 }
 
-// The next state that has some gets their memory.
-inline void LineParser::drop_children(std::vector<Element>& children)
-{
-    if (children.empty())
-        return;
-    if (m_spare_list.empty())
-        std::swap(children, m_spare_list);
-    else
-        shorten(children, 0, m_spare_children);
-}
-
 bool LineParser::parse_children(std::vector<Element>& children, std::string_view owner)
 {
     if (skip("/>")) {
@@ -393,9 +509,18 @@ bool LineParser::parse_children(std::vector<Element>& children, std::string_view
 
 bool LineParser::parse_child(Element& child)
 {
-    ElementForms& forms = ElementForms::of_children();
-    if (!parse_known(child, nullptr, forms) && !parse_new(child, nullptr, forms))
-        return false;
+    if (m_notes && parse_noted(child, nullptr)) {
+        if (m_is_ended)
+            return true;
+    } else {
+        ElementForms& forms = ElementForms::of_children();
+        const char* const begin = m_next;
+        m_is_valid = false;
+        if (parse_known(child, nullptr, forms))
+            learn(begin, child, nullptr);
+        else if (!parse_new(child, nullptr, forms))
+            return false;
+    }
     return skip("/>") || (skip("></") && skip(child.name) && skip(">"));
 }
 

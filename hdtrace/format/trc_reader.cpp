@@ -124,6 +124,7 @@ struct TrcReader::Reading {
     Reading(const std::string& path, const ReadOptions& options)
         : path(path), lines(path, std::string(closing), options)
     {
+        lines.begin_notes();
     }
 
     /// Up to and with the root's opening tag.
@@ -218,18 +219,7 @@ void TrcReader::Reading::read_rest(std::string first)
     time_adjustment = xml->time_adjustment();
 }
 
-bool TrcReader::Reading::next(State& state)
-{
-    do {
-        if (!(parser ? next_in_lines(state) : xml->next(state))) {
-            at_end = true;
-            return false;
-        }
-    } while (state.end < earliest_end);
-    return true;
-}
-
-bool TrcReader::Reading::next_in_lines(State& state)
+inline bool TrcReader::Reading::next_in_lines(State& state)
 {
     while (odd_states.empty()) {
         std::string_view line;
@@ -239,9 +229,9 @@ bool TrcReader::Reading::next_in_lines(State& state)
             return false;
         }
         const bool is_empty = line == "\n";
-        if (!is_empty && parser->parse(line, knows_lines ? lines_read + 1 : 0, state)) {
+        if (!is_empty && parser->parse(line, knows_lines ? lines_read + 1 : 0, state, lines.noted())) {
             ++lines_read;
-            has_odd_lines = has_odd_lines || !parser->is_exact() || !detail::is_valid_entry(state);
+            has_odd_lines = has_odd_lines || !parser->is_exact() || !parser->is_valid(state);
             return true;
         }
         if (without_blanks_behind(line) == closing)
@@ -255,6 +245,17 @@ bool TrcReader::Reading::next_in_lines(State& state)
     }
     state = std::move(odd_states.front());
     odd_states.pop_front();
+    return true;
+}
+
+inline bool TrcReader::Reading::next(State& state)
+{
+    do {
+        if (!(parser ? next_in_lines(state) : xml->next(state))) {
+            at_end = true;
+            return false;
+        }
+    } while (state.end < earliest_end);
     return true;
 }
 
@@ -437,19 +438,7 @@ std::optional<int> TrcReader::thread() const
     return m_reading->owner().thread;
 }
 
-bool TrcReader::next(State& state)
-{
-    while (!next_in_file(state)) {
-        if (m_later.empty())
-            return false;
-        go_on();
-    }
-    if (m_lines_before > 0 && state.line > 0)
-        add_to_lines(state, m_lines_before);
-    return true;
-}
-
-bool TrcReader::next_in_file(State& state)
+inline bool TrcReader::next_in_file(State& state)
 {
     if (m_reading->failure)
         throw *m_reading->failure;
@@ -470,6 +459,18 @@ bool TrcReader::next_in_file(State& state)
         m_reading->failure = error;
         throw;
     }
+}
+
+bool TrcReader::next(State& state)
+{
+    while (!next_in_file(state)) {
+        if (m_later.empty())
+            return false;
+        go_on();
+    }
+    if (m_lines_before > 0 && state.line > 0)
+        add_to_lines(state, m_lines_before);
+    return true;
 }
 
 void TrcReader::seek(std::int64_t time)
