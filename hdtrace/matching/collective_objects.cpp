@@ -22,15 +22,30 @@ std::optional<CollectiveObject> CollectiveObjects::of(const Call& call)
 void CollectiveObjects::note_made(const Call& call, const Communicator* communicator)
 {
     const std::int64_t rank = call.trace.rank;
+    const ProjectFile *file = nullptr, *opened = nullptr;
+    if (call.facts.makes == ObjectKind::file && communicator) { // also if it failed: others count it, too
+        file = m_objects.file(rank, call.state);
+        opened = file_of_opening(rank, *communicator, file);
+    }
     if (call.has_failed() || call.state.is_unfinished())
         return;
     if (call.facts.makes == ObjectKind::window)
         m_windows.try_emplace(m_objects.window(rank, call.state), communicator);
-    if (call.facts.makes != ObjectKind::file)
-        return;
-    const ProjectFile* file = m_objects.file(rank, call.state);
-    if (!m_opened.try_emplace({rank, file}, communicator).second)
-        m_ambiguous.insert(file);
+    if (file && !m_opened.try_emplace({rank, file}, CollectiveObject{communicator, opened}).second)
+        m_ambiguous.insert({file, opened});
+}
+
+const ProjectFile* CollectiveObjects::file_of_opening(std::int64_t rank, const Communicator& communicator,
+                                                      const ProjectFile* own)
+{
+    const std::int64_t number = m_openings_of[{rank, &communicator}]++;
+    const auto opening = m_openings.try_emplace({&communicator, number}).first;
+    if (!opening->second.file)
+        opening->second.file = own;
+    const ProjectFile* const file = opening->second.file;
+    if (++opening->second.processes == communicator.members.size())
+        m_openings.erase(opening);
+    return file;
 }
 
 std::optional<CollectiveObject> CollectiveObjects::of_file(const Call& call)
@@ -39,7 +54,7 @@ std::optional<CollectiveObject> CollectiveObjects::of_file(const Call& call)
     const auto opened = m_opened.find({call.trace.rank, file});
     if (!file || opened == m_opened.end())
         return std::nullopt;
-    const CollectiveObject object{opened->second, file};
+    const CollectiveObject object = opened->second;
     if (call.facts.frees == ObjectKind::file)
         m_opened.erase(opened);
     return object;

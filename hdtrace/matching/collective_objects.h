@@ -15,8 +15,10 @@ namespace hdtrace {
 /// Collective calls on it follow each other in the same order in all members (MPI 4.1, 6.1, 12.1, 14.1).
 struct CollectiveObject {
     const Communicator* communicator = nullptr; ///< of the members; null if it is not known
-    const ProjectFile* file = nullptr; ///< that was opened with the communicator, if the call names one
-    const Window* window = nullptr;    ///< likewise
+    /// That was opened with the communicator, if the call names one. On the disks of several hosts there are
+    /// several files, but they were opened as one: this is one of them.
+    const ProjectFile* file = nullptr;
+    const Window* window = nullptr; ///< likewise
 
     auto operator<=>(const CollectiveObject&) const = default;
 };
@@ -37,12 +39,22 @@ class CollectiveObjects {
     bool is_ambiguous(const CollectiveObject& object) const { return m_ambiguous.contains(object.file); }
 
   private:
+    /// A collective opening of files: each process has the same number of it on its communicator.
+    struct Opening {
+        const ProjectFile* file = nullptr; ///< of the process that is told first
+        std::size_t processes = 0;         ///< that were told
+    };
+
     void note_made(const Call& call, const Communicator* communicator);
+    const ProjectFile* file_of_opening(std::int64_t rank, const Communicator& communicator,
+                                       const ProjectFile* own);
     std::optional<CollectiveObject> of_file(const Call& call);
     std::optional<CollectiveObject> of_window(const Call& call) const;
 
     const ObjectTable& m_objects;
-    std::map<std::pair<std::int64_t, const ProjectFile*>, const Communicator*> m_opened; ///< by rank
+    std::map<std::pair<std::int64_t, const Communicator*>, std::int64_t> m_openings_of; ///< by rank
+    std::map<std::pair<const Communicator*, std::int64_t>, Opening> m_openings;         ///< by number
+    std::map<std::pair<std::int64_t, const ProjectFile*>, CollectiveObject> m_opened;   ///< by rank
     std::map<const Window*, const Communicator*> m_windows;
     std::set<const ProjectFile*> m_ambiguous;
 };

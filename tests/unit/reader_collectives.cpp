@@ -13,8 +13,10 @@ Project two_processes()
 {
     Project project;
     project.communicators = {{"WORLD", "W", {{0, 0, 0, {}}, {1, 1, 0, {}}}}};
-    project.files.resize(1);
+    project.files.resize(3); // the last two are on disks of two hosts
     project.files[0].ranks = {{0, 0, 5}, {1, 0, 5}};
+    project.files[1].ranks = {{0, 0, 6}};
+    project.files[2].ranks = {{1, 0, 6}};
     project.windows = {{"box", "W/w0", "W", {{0, 0, 7, 8, 1}, {1, 1, 7, 8, 1}}}};
     return project;
 }
@@ -142,6 +144,34 @@ TEST(CollectiveMatcher, FollowsFilesAndWindowsIfItIsAskedFor)
     EXPECT_EQ(match(calls, true),
               (Found{"0: File_open File_open", "1: Win_create Win_create",
                      "0 file: File_write_all File_write_all", "0 window: Win_fence", "1 file: File_close"}));
+}
+
+TEST(CollectiveMatcher, TakesFilesThatWereOpenedTogetherForOne)
+{
+    const auto on_file = [](std::string name) {
+        State state = on_world(std::move(name));
+        state.attributes.push_back("fid", "6");
+        return state;
+    };
+    const Found found = {"0: File_open File_open", "0 file: File_close File_close"};
+    EXPECT_EQ(match({{0, on_file("File_open")},
+                     {1, on_file("File_open")},
+                     {0, on_file("File_close")},
+                     {1, on_file("File_close")}},
+                    true),
+              found);
+    const Found again = {"0: File_open File_open", "0 file: File_close File_close", "1: File_open File_open",
+                         "0 file: File_sync File_sync"};
+    EXPECT_EQ(match({{0, on_file("File_open")},
+                     {1, on_file("File_open")},
+                     {0, on_file("File_close")},
+                     {1, on_file("File_close")},
+                     {1, on_file("File_open")},
+                     {0, on_file("File_open")},
+                     {1, on_file("File_sync")},
+                     {0, on_file("File_sync")}},
+                    true),
+              again);
 }
 
 TEST(CollectiveMatcher, LeavesOutFilesThatAProcessHasOpenedTwice)
