@@ -66,6 +66,12 @@ std::string owner_of_attached(const Call& call)
            std::to_string(call.state.integer("cid").value_or(-1));
 }
 
+/// Which MPI libraries do also while the process is in no call of MPI: in threads of their own (POSIX AIO).
+bool is_file_read(std::string_view name)
+{
+    return facts_of(name).file == FileAccess::read;
+}
+
 std::string uses(bool is_written)
 {
     return is_written ? " writes to" : " reads";
@@ -292,10 +298,11 @@ void BufferCheck::report_early_use(Process& process, const Call& call, std::stri
     CallPlace place = end;
     if (number >= 0)
         place.site = SiteOfCall(m_findings.objects(), place.rank, number);
-    if (!m_told.insert({user->place.site, place.site}).second)
-        return;
     const auto range = std::ranges::find(user->ranges, begin, &CallBuffer::begin);
     const bool is_written = range != user->ranges.end() && range->is_written;
+    if ((number < 0 && is_written && is_file_read(user->name)) ||
+        !m_told.insert({user->place.site, place.site}).second)
+        return;
     m_findings.report(kind, place,
                       "rank " + std::to_string(place.rank) +
                           (kind == FindingKind::buffer_modified ? " changed memory" : " used memory") +

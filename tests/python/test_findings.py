@@ -216,6 +216,19 @@ def test_requests(kinds, name):
     assert kinds(*traces) == expected
 
 
+@pytest.mark.parametrize("changed, site, expected", [
+    ("Irecv", "", ["buffer-modified"]),
+    ("File_iread", "", []), # MPI libraries read files while the program computes
+    ("File_iread", "4;", ["buffer-modified"]), # the processor has seen the program do it
+    ("File_iwrite", "", ["buffer-modified"])])
+def test_memory_that_was_changed_while_it_was_in_use(kinds, changed, site, expected):
+    other = send(0) if changed == "Irecv" else ""
+    use = "fromRank='1' fromTag='7' cid='0'" if changed == "Irecv" else "fid='0' offset='0'"
+    memory = "reads" if changed == "File_iwrite" else "writes"
+    begin = call(changed, f"{use} size='4' count='1' tid='0' rid='0' {memory}='4096:4:0;'")
+    assert kinds(begin + call("Wait", f"changed='4096:0:{site or ';'}'", "<For rid='0' size='4' />"), other) == expected
+
+
 def test_objects_that_are_never_freed(kinds):
     made = call("Type_contiguous", "oldTid='0' tid='2'")
     assert kinds(made + call("Type_free", "tid='2'")) == []

@@ -5,7 +5,7 @@
 // Into what MPI writes it writes only inside calls of the process, where no hardware does it: if such memory
 // has changed between the call that starts the operation and the next one, and is something else again when
 // the operation ends, then the program has written there as well. That is asked of short messages only, which
-// arrive as a whole.
+// arrive as a whole. Of files some MPI libraries read in threads of their own, which the checker knows.
 //
 // The processor watches the first bytes of some of the memory besides (watchpoints.h), and so tells the place
 // in the program, and of what is only read.
