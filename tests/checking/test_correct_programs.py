@@ -35,6 +35,17 @@ def test_own_programs(tmp_path, name):
     assert errors == []
 
 
+@pytest.mark.skipif(subprocess.run(["unshare", "-u", "true"], capture_output=True).returncode != 0, reason="names of hosts cannot be simulated here")
+@pytest.mark.parametrize("name", ["io_explicit", "io_individual", "io_nonblocking", "io_shared", "communicators", "tour"])
+def test_own_programs_on_two_hosts(tmp_path, name):
+    """The files are on the disks of both, as far as the tracer can tell."""
+    rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+    command = f"hostname node$(({rank} / {RANKS // 2})) && exec {program(name)}"
+    assert kinds_found(tmp_path, "/usr/bin/unshare", "-u", "/bin/sh", "-c", command)[0] == []
+    hosts = {path.name.split("_")[-3] for path in (tmp_path / "trace").glob("*.info")}
+    assert hosts == {"node0", "node1"}
+
+
 def test_objects_that_are_freed_inside_calls(tmp_path):
     assert kinds_found(tmp_path, "callbacks") == ([], set())
 
