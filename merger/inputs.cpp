@@ -65,7 +65,7 @@ bool begins_with_any(std::string_view name, const std::set<std::string>& prefixe
            std::ranges::any_of(prefixes, [&](const std::string& prefix) { return name.starts_with(prefix); });
 }
 
-/// The same of those in a node file.
+/// All traces in a node file whose names begin with one of @p prefixes.
 std::size_t insert_contents(const std::string& node_file, const std::set<std::string>& prefixes,
                             FileSet& files, Report& report)
 {

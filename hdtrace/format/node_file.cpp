@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -55,8 +54,8 @@ class Descriptor {
 };
 
 struct Stream {
-    std::uint64_t number =
-        0; ///< of those that are written now; that of a process which has ended comes again
+    /// As its pieces tell it. That of a process which has ended may come again.
+    std::uint64_t number = 0;
     std::vector<Extent> data;
     std::int64_t data_end = 0;
     Extent rest;           ///< behind the data, as it was written with the last of them

@@ -253,8 +253,6 @@ int NodeFile::begin(const char* path, Stream& stream)
 
 int NodeFile::write(Stream& stream, int64_t position, const iovec (&parts)[3], const Undisturbed& undisturbed)
 {
-    if (!is_still_ours(m_descriptor) || !is_still_ours(m_writing_over))
-        return EBADF;
     return parts[0].iov_len > 0 ? write_data(stream, position, parts, undisturbed)
                                 : write_rest(stream, position, parts, undisturbed);
 }
@@ -297,6 +295,8 @@ bool NodeFile::is_still_ours(int descriptor) const
 // stands; -1 if the thread had a fault while it did the same.
 int NodeFile::append(const iovec* parts, int count, off_t* where, const Undisturbed& undisturbed) const
 {
+    if (!is_still_ours(m_descriptor))
+        return EBADF;
     const size_t size = size_of(parts, count);
     const bool is_locked = pthread_mutex_lock(&append_mutex) == 0; // the place is told by the descriptor
     ssize_t written = 0;
@@ -313,6 +313,8 @@ int NodeFile::append(const iovec* parts, int count, off_t* where, const Undistur
 
 int NodeFile::write_over(const iovec* parts, int count, off_t where, const Undisturbed& undisturbed) const
 {
+    if (!is_still_ours(m_writing_over))
+        return EBADF;
     ssize_t written = 0;
     do
         written = pwritev(m_writing_over, parts, count, where);
