@@ -1,8 +1,6 @@
 #include "hdtrace/format/node_file.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -11,47 +9,14 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "hdtrace/format/errors.h"
+#include "hdtrace/format/opened_file.h"
 #include "hdtrace/node_file_form.h"
 
 namespace hdtrace::detail {
 namespace {
 
 constexpr std::string_view suffix = node_file_suffix;
-
-class Descriptor {
-  public:
-    explicit Descriptor(const std::string& path) : m_number(open(path.c_str(), O_RDONLY | O_CLOEXEC))
-    {
-        if (m_number < 0)
-            throw OpenError(path, errno);
-    }
-    ~Descriptor() { close(m_number); }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-
-    int number() const { return m_number; }
-    /// How many there were.
-    std::size_t read(std::int64_t offset, char* target, std::size_t size) const
-    {
-        std::size_t done = 0;
-        while (done < size) {
-            const ssize_t count =
-                pread(m_number, target + done, size - done, offset + static_cast<std::int64_t>(done));
-            if (count < 0 && errno == EINTR)
-                continue;
-            if (count <= 0)
-                break;
-            done += static_cast<std::size_t>(count);
-        }
-        return done;
-    }
-
-  private:
-    int m_number;
-};
 
 struct Stream {
     /// As its pieces tell it. That of a process which has ended may come again.
@@ -78,11 +43,10 @@ class NodeFileIndex {
     /// Reads what is new.
     void update(const struct stat& status)
     {
-        const State now = {static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino),
-                           status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+        const FileVersion now = version_of(status);
         if (std::exchange(m_state, now) == now)
             return;
-        const Descriptor file(m_path);
+        const OpenedFile file(m_path);
         if (is_another(file, status)) {
             m_streams.clear();
             m_by_number.clear();
@@ -118,14 +82,12 @@ class NodeFileIndex {
     }
 
   private:
-    using State = std::array<std::int64_t, 5>; ///< which file, its size, and when it was changed
-
     /// What is written over has no place that stays true, so it is looked up each time.
     Extent rest_of(const Stream& stream) const
     {
         char head[node_piece_size];
         NodePiece piece = {};
-        if (stream.over > 0 && Descriptor(m_path).read(stream.over, head, sizeof head) == sizeof head &&
+        if (stream.over > 0 && OpenedFile(m_path).read(stream.over, head, sizeof head) == sizeof head &&
             get_node_piece(head, piece) && is_possible(piece) && piece.stream == stream.number &&
             piece.position == static_cast<std::uint64_t>(stream.data_end))
             return {stream.data_end, static_cast<std::int64_t>(piece.rest), stream.over + node_piece_size};
@@ -133,7 +95,7 @@ class NodeFileIndex {
     }
 
     /// Another run may have begun it anew, with the run's name and with which process first.
-    bool is_another(const Descriptor& file, const struct stat& status)
+    bool is_another(const OpenedFile& file, const struct stat& status)
     {
         std::string beginning(end_of_head(file) + node_piece_size, '\0');
         beginning.resize(file.read(0, beginning.data(), beginning.size()));
@@ -141,7 +103,7 @@ class NodeFileIndex {
         return status.st_size < m_known_size || !beginning.starts_with(before);
     }
 
-    void read_pieces(const Descriptor& file)
+    void read_pieces(const OpenedFile& file)
     {
         if (m_next == 0)
             m_next = end_of_head(file);
@@ -157,7 +119,7 @@ class NodeFileIndex {
     }
 
     /// 0 if it is not there yet, or if this is something else.
-    std::int64_t end_of_head(const Descriptor& file) const
+    std::int64_t end_of_head(const OpenedFile& file) const
     {
         char head[node_head_size];
         if (file.read(0, head, sizeof head) < sizeof head)
@@ -169,7 +131,7 @@ class NodeFileIndex {
     }
 
     /// Where a whole piece ends, behind which nothing or another one stands; nothing if there is none.
-    std::optional<std::int64_t> read_piece(const Descriptor& file, std::int64_t at, NodePiece& piece) const
+    std::optional<std::int64_t> read_piece(const OpenedFile& file, std::int64_t at, NodePiece& piece) const
     {
         char head[node_piece_size];
         if (file.read(at, head, sizeof head) < sizeof head || !get_node_piece(head, piece))
@@ -192,10 +154,10 @@ class NodeFileIndex {
     }
 
     /// Whether the last piece is being written, or was when its process was killed.
-    bool is_torn_at_end(const Descriptor& file) const { return next_piece(file, m_next + 1) >= m_known_size; }
+    bool is_torn_at_end(const OpenedFile& file) const { return next_piece(file, m_next + 1) >= m_known_size; }
 
     /// Where the mark of a piece stands next; the end of the file if none does.
-    std::int64_t next_piece(const Descriptor& file, std::int64_t from) const
+    std::int64_t next_piece(const OpenedFile& file, std::int64_t from) const
     {
         constexpr std::size_t at_once = 1 << 16;
         const std::string_view mark(node_piece_mark, sizeof node_piece_mark);
@@ -216,7 +178,7 @@ class NodeFileIndex {
         return m_known_size;
     }
 
-    void add(const Descriptor& file, const NodePiece& piece)
+    void add(const OpenedFile& file, const NodePiece& piece)
     {
         constexpr std::uint64_t longest_name = 4096;
         const std::int64_t begin = m_next + node_piece_size;
@@ -247,7 +209,7 @@ class NodeFileIndex {
     }
 
     std::string m_path;
-    State m_state = {};
+    FileVersion m_state = {};
     std::string m_beginning;
     std::int64_t m_known_size = 0;
     std::int64_t m_next = 0; ///< where a piece is expected that was not read; 0: the head was not read
@@ -377,12 +339,13 @@ std::vector<LivingFile> living_files(const std::string& node_file, std::string_v
     std::vector<std::pair<std::string, std::uint64_t>> names;
     node_files().look_up(node_file,
                          [&](const NodeFileIndex& index, const struct stat&) { names = index.names(); });
-    const Descriptor file(node_file);
+    const OpenedFile file(node_file);
     std::vector<LivingFile> living;
     for (const auto& [name, stream] : names) {
         const std::int64_t process =
-            name.ends_with(ending) ? process_behind(file.number(), static_cast<std::int64_t>(stream >> 32))
-                                   : 0;
+            name.ends_with(ending)
+                ? process_behind(file.descriptor(), static_cast<std::int64_t>(stream >> 32))
+                : 0;
         if (process != 0)
             living.push_back({prefix_of(node_file) + name, process});
     }

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "hdtrace/format/errors.h"
+#include "hdtrace/format/opened_file.h"
 
 namespace hdtrace::detail {
 namespace {
@@ -56,47 +56,33 @@ class Bytes {
     std::string m_bytes;
 };
 
-class OpenedFile {
+class PackedFile : public OpenedFile {
   public:
-    explicit OpenedFile(std::string path)
-        : m_path(std::move(path)), m_descriptor(open(m_path.c_str(), O_RDONLY | O_CLOEXEC))
+    explicit PackedFile(const std::string& path) : OpenedFile(path)
     {
-        if (m_descriptor < 0 || fstat(m_descriptor, &m_status) != 0)
-            throw OpenError(m_path, errno);
+        struct stat status;
+        if (fstat(descriptor(), &status) != 0)
+            throw OpenError(path, errno);
+        m_size = static_cast<std::uint64_t>(status.st_size);
     }
-    ~OpenedFile() { close(m_descriptor); }
-    OpenedFile(const OpenedFile&) = delete;
-    OpenedFile& operator=(const OpenedFile&) = delete;
 
-    std::uint64_t size() const { return static_cast<std::uint64_t>(m_status.st_size); }
+    std::uint64_t size() const { return m_size; }
     /// Fewer at the end.
     Bytes read(std::uint64_t offset, std::uint64_t count) const
     {
         if (offset > size())
             fail();
         std::string bytes(std::min(count, size() - offset), '\0');
-        std::size_t done = 0;
-        for (ssize_t now = 0; done < bytes.size(); done += now) {
-            now = pread(m_descriptor, bytes.data() + done, bytes.size() - done,
-                        static_cast<off_t>(offset + done));
-            if (now < 0 && errno != EINTR)
-                throw OpenError(m_path, errno);
-            if (now == 0)
-                break;
-            now = std::max<ssize_t>(now, 0);
-        }
-        bytes.resize(done);
+        bytes.resize(OpenedFile::read(static_cast<std::int64_t>(offset), bytes.data(), bytes.size()));
         return Bytes(std::move(bytes));
     }
     [[noreturn]] void fail(const std::string& why = "this packed file is damaged") const
     {
-        throw ReadError(m_path, 0, 0, why);
+        throw ReadError(path(), 0, 0, why);
     }
 
   private:
-    std::string m_path;
-    int m_descriptor;
-    struct stat m_status;
+    std::uint64_t m_size = 0;
 };
 
 struct Entry {
@@ -110,7 +96,7 @@ struct Directory {
     std::uint64_t begin = 0, size = 0;
 };
 
-Directory directory_of(const OpenedFile& file)
+Directory directory_of(const PackedFile& file)
 {
     const std::uint64_t tail_begin =
         file.size() - std::min<std::uint64_t>(file.size(), end_size + longest_comment);
@@ -166,7 +152,7 @@ std::int64_t modified_in(const Bytes& bytes, std::size_t begin, std::size_t end)
 
 using Entries = std::unordered_map<std::string, Entry>;
 
-Entries read_entries(const OpenedFile& file)
+Entries read_entries(const PackedFile& file)
 {
     const Directory directory = directory_of(file);
     const Bytes bytes = file.read(directory.begin, directory.size);
@@ -197,22 +183,19 @@ class PackedFiles {
         struct stat status;
         if (stat(path.c_str(), &status) != 0)
             throw OpenError(path, errno);
-        const State now = {static_cast<std::int64_t>(status.st_dev), static_cast<std::int64_t>(status.st_ino),
-                           status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
+        const FileVersion now = version_of(status);
         const std::lock_guard lock(m_mutex);
         auto& [state, entries] = m_known[path];
         if (!entries || state != now) {
-            entries = std::make_shared<const Entries>(read_entries(OpenedFile(path)));
+            entries = std::make_shared<const Entries>(read_entries(PackedFile(path)));
             state = now;
         }
         return entries;
     }
 
   private:
-    using State = std::array<std::int64_t, 5>;
-
     std::mutex m_mutex;
-    std::map<std::string, std::pair<State, std::shared_ptr<const Entries>>> m_known;
+    std::map<std::string, std::pair<FileVersion, std::shared_ptr<const Entries>>> m_known;
 };
 
 PackedFiles& packed_files()
@@ -279,7 +262,7 @@ FilePlace place_of(const std::string& path)
     const auto entry = inside ? entry_of(*inside) : std::nullopt;
     if (!entry)
         return place_beside(path);
-    const OpenedFile file(inside->file);
+    const PackedFile file(inside->file);
     const Bytes header = file.read(entry->header, file_size);
     const std::uint64_t begin = entry->header + file_size + header.number<2>(26) + header.number<2>(28);
     if (!header.begins(0, file_mark) || !entry->is_stored_as_it_is || begin > file.size() ||
@@ -338,7 +321,7 @@ bool is_packed_file(const std::string& path)
 {
     if (!is_regular_file(path))
         return false;
-    const Bytes beginning = OpenedFile(path).read(0, file_mark.size());
+    const Bytes beginning = PackedFile(path).read(0, file_mark.size());
     return beginning.begins(0, file_mark);
 }
 
