@@ -7,7 +7,6 @@
 namespace hdtrace {
 namespace {
 
-constexpr double most_drift = 1e-3; // of clocks that are not broken
 constexpr int halvings = 100;
 
 /// Where a function that first grows and then falls is largest.
@@ -34,8 +33,7 @@ template <class Condition> double border(const Condition& holds, double inside, 
 
 } // namespace
 
-ClockBounds::ClockBounds(const std::vector<ClockBound>& bounds, std::size_t first, std::size_t count,
-                         ClockBound origin)
+ClockBounds::ClockBounds(std::span<const ClockBound> bounds, const ClockBound& origin)
 {
     // Only points on the hull can touch a line.
     const auto add = [](std::vector<Point>& hull, Point point, double side) {
@@ -48,10 +46,10 @@ ClockBounds::ClockBounds(const std::vector<ClockBound>& bounds, std::size_t firs
             hull.pop_back();
         hull.push_back(point);
     };
-    for (std::size_t i = first; i < first + count; ++i) {
-        const Point point{static_cast<double>(bounds[i].time - origin.time),
-                          static_cast<double>(bounds[i].value - origin.value)};
-        add(bounds[i].is_lower ? m_lower : m_upper, point, bounds[i].is_lower ? 1 : -1);
+    for (const ClockBound& bound : bounds) {
+        const Point point{static_cast<double>(bound.time - origin.time),
+                          static_cast<double>(bound.value - origin.value)};
+        add(bound.is_lower ? m_lower : m_upper, point, bound.is_lower ? 1 : -1);
     }
 }
 
@@ -80,7 +78,7 @@ ClockLine ClockBounds::line() const
     if (m_lower.empty())
         return {highest(0), 0, 0};
     const auto room = [&](double drift) { return clearance(drift); };
-    const double best = highest_place(room, -most_drift, most_drift);
+    const double best = highest_place(room, -ClockLine::most_drift, ClockLine::most_drift);
     const double enough = clearance(best) - 0.01 * std::abs(clearance(best));
     const double drift = clearance(0) >= enough ? 0 : best;
     return {(highest(drift) + lowest(drift)) / 2, drift, clearance(drift)};
@@ -91,8 +89,8 @@ std::optional<double> ClockBounds::uncertainty(const ClockLine& line, double beg
     if (!are_on_both_sides() || line.clearance < 0)
         return {};
     const auto is_between = [&](double drift) { return clearance(drift) >= 0; };
-    const double least = border(is_between, line.drift, -most_drift);
-    const double most = border(is_between, line.drift, most_drift);
+    const double least = border(is_between, line.drift, -ClockLine::most_drift);
+    const double most = border(is_between, line.drift, ClockLine::most_drift);
     double uncertainty = 0;
     for (const double time : {begin, end}) {
         const auto high = [&](double drift) { return highest(drift) + drift * time; };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace hdtrace {
@@ -16,6 +17,8 @@ struct ClockBound {
 };
 
 struct ClockLine {
+    static constexpr double most_drift = 1e-3; ///< of clocks that are not broken
+
     double offset = 0; ///< at time 0
     double drift = 0;
     /// How far it stays away from all points; negative: it cannot be between them.
@@ -25,9 +28,8 @@ struct ClockLine {
 /// Points in time relative to some moment, in the order of time.
 class ClockBounds {
   public:
-    /// Of so many bounds from the first on, which are sorted by time. Times and values count from @p origin.
-    ClockBounds(const std::vector<ClockBound>& bounds, std::size_t first, std::size_t count,
-                ClockBound origin);
+    /// Of bounds that are sorted by time. Times and values count from @p origin.
+    ClockBounds(std::span<const ClockBound> bounds, const ClockBound& origin);
 
     bool are_on_both_sides() const { return !m_lower.empty() && !m_upper.empty(); }
     /// The one that stays farthest away from the points; one without drift if that is almost as good. Of

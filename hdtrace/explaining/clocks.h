@@ -13,8 +13,8 @@ namespace hdtrace {
 /// Compares clocks: nothing is received before it was sent. Hosts are compared with the first one directly or
 /// by others. What no message tells is left as it is.
 ///
-/// A clock is taken to run evenly but for steps: the line that stays farthest from what the messages in both
-/// directions allow (as Duda et al., Estimating global time in distributed systems, 1987).
+/// A clock is taken to run evenly if it can, and otherwise as ClockFit says: between what the messages in
+/// both directions allow (as Duda et al., Estimating global time in distributed systems, 1987).
 std::vector<HostClock> compare_clocks(const HostOrders& orders);
 
 /// Of the hosts of a project, whose traces are read for it; none if they are all of one host. Throws

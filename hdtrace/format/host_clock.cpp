@@ -35,6 +35,18 @@ std::int64_t HostClock::corrected(std::int64_t time) const
     return within_limits(known + part.offset + rounded(part.drift * static_cast<double>(known - part.from)));
 }
 
+std::int64_t HostClock::jump(std::size_t part) const
+{
+    constexpr std::int64_t rounding = 2;
+    if (part == 0)
+        return 0;
+    const Part &before = parts[part - 1], &now = parts[part];
+    const std::int64_t went_on =
+        before.offset + rounded(before.drift * static_cast<double>(now.from - before.from));
+    const std::int64_t jump = now.offset - went_on;
+    return std::abs(jump) > rounding ? jump : 0;
+}
+
 std::int64_t HostClock::recorded(std::int64_t time) const
 {
     constexpr double rounding = 1e-15; // of what a double can tell

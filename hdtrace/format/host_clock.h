@@ -4,6 +4,7 @@
 // readers of it hand out corrected times, and this is the one place that corrects them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -29,13 +30,17 @@ struct HostClock {
     };
 
     std::string host;
-    /// Several where the clock was set while the program ran; the first holds from the beginning on.
+    /// Several where the clock did not run evenly, or was set while the program ran; the first holds from the
+    /// beginning on.
     std::vector<Part> parts{Part()};
     /// By how much the corrected times may be wrong against those of the host that it was compared with, and
     /// that one's against others; nothing if nothing bounds it on both sides.
     std::optional<double> uncertainty;
 
     std::int64_t corrected(std::int64_t time) const;
+    /// By how much the corrected times jump where that part begins, since the clock was set there; 0 where it
+    /// only runs at another speed from then on.
+    std::int64_t jump(std::size_t part) const;
     /// The first time by the clock itself that may be so late when it is corrected.
     std::int64_t recorded(std::int64_t time) const;
     /// Whether it leaves all times as they are.

@@ -40,7 +40,8 @@ class Analysis:
     io: `files`: what is done with each file, and when: its `phases`; `uses`: the same by call and site; `findings`: what may be done better,
         with what to `try`
     clocks: what was added to the times of each `host`: its `offset`, and `drift` times the time since the first message; `uncertainty`, or None if
-        messages do not bound it on both sides; `parts` if the clock was set
+        messages do not bound it on both sides; `parts` if the clock did not run evenly, each with
+        its `drift` and, if the clock was set at its begin, the `jump`
     reversed_messages: how many messages seem to be received before they are sent all the same
     missing: traces that were cut off
     """

@@ -228,11 +228,13 @@ py::list clock_rows(const OpenedProject& project)
         if (clocks.empty() && rows.empty())
             clock.uncertainty = 0; // others differ from it
         py::list parts;
-        for (const HostClock::Part& part : clock.parts) {
+        for (std::size_t i = 0; i < clock.parts.size(); ++i) {
+            const HostClock::Part& part = clock.parts[i];
             py::dict row;
             row["from"] = part.from;
             row["offset"] = seconds(part.offset);
             row["drift"] = part.drift;
+            row["jump"] = seconds(clock.jump(i));
             parts.append(row);
         }
         py::dict row;

@@ -1,4 +1,5 @@
 """Hosts whose clocks differ, as they would stand in the traces of a run whose true times are known."""
+import math
 import random
 import subprocess
 import sys
@@ -19,12 +20,12 @@ START = 1_000_000_000
 class Clock:
     """What a host shows at a true time in nanoseconds."""
 
-    def __init__(self, offset=0, drift=0.0, step=0, step_at=None):
-        self.offset, self.drift, self.step, self.step_at = offset, drift, step, step_at
+    def __init__(self, offset=0, drift=0.0, step=0, step_at=None, wander=lambda seconds: 0):
+        self.offset, self.drift, self.step, self.step_at, self.wander = offset, drift, step, step_at, wander
 
     def show(self, time):
         late = self.step if self.step_at is not None and time >= self.step_at else 0
-        return time + self.offset + round(self.drift * time) + late
+        return time + self.offset + round(self.drift * time) + late + round(self.wander((time - START) / 1e9))
 
 
 def message(kind, begin, end, other, clock):
@@ -104,6 +105,33 @@ def test_clock_that_is_set(tmp_path):
     assert second["offset"] - first["offset"] == pytest.approx(-0.3, abs=1e-4)
 
 
+def corrected(parts, time):
+    part = max((part for part in parts if part["from"] / 1e9 <= time), key=lambda part: part["from"], default=parts[0])
+    return time + part["offset"] + part["drift"] * (time - part["from"] / 1e9)
+
+
+# By so many nanoseconds, after so many seconds of the run.
+WANDERING = {
+    "temperature": Clock(5_000_000, 20e-6, wander=lambda seconds: 500_000 * math.sin(2 * math.pi * seconds / 100)),
+    "daemon": Clock(wander=lambda seconds: 100_000 * min(max(seconds - 50, 0), 10)),
+    "and-set": Clock(0, -50e-6, 300_000_000, START + 77 * 10**9, lambda seconds: 200_000 * math.sin(2 * math.pi * seconds / 60)),
+}
+
+
+@pytest.mark.parametrize("clock", WANDERING.values(), ids=WANDERING)
+def test_clock_whose_speed_changes(tmp_path, clock):
+    analysis = analyze(tmp_path, [Clock(), clock], rounds=2000, pause=100_000_000)
+    assert analysis.reversed_messages == 0
+    parts = analysis.clocks[1]["parts"]
+    ends = [before["offset"] + before["drift"] * (part["from"] - before["from"]) / 1e9 for before, part in zip(parts, parts[1:])]
+    assert [part["jump"] for part in parts[1:] if part["jump"]] == [pytest.approx(-clock.step / 1e9, abs=1e-4)] * (clock.step != 0)
+    assert [part["offset"] - part["jump"] for part in parts[1:]] == pytest.approx(ends, abs=1e-8)
+    assert len(parts) < 100
+    errors = [abs(corrected(parts, clock.show(time) / 1e9 + 1000) - time / 1e9 - 1000) for time in range(START, START + 200 * 10**9, 10**7)]
+    assert sorted(errors)[len(errors) * 99 // 100] * 1e9 < LATENCY
+    assert max(errors) < analysis.clocks[1]["uncertainty"]
+
+
 def test_few_messages_say_little(tmp_path):
     analysis = analyze(tmp_path, [Clock(), Clock(7_000_000)], rounds=1)
     assert analysis.clocks[1]["uncertainty"] * 1e9 > LATENCY / 2
@@ -117,10 +145,9 @@ def test_messages_in_one_direction_bound_one_side(tmp_path):
     assert analysis.reversed_messages == 0
 
 
-def test_hosts_fit_all_that_they_talk_to(tmp_path):
+def run_of_three(directory, clocks, pause):
     """The first host says little of the others, which talk to each other a lot."""
     luck = random.Random(2)
-    clocks = [Clock(0), Clock(5_000_000, 80e-6), Clock(-1_000_000_000, -90e-6)]
     lines = ["" for _ in clocks]
     now = START
     for turn in range(400):
@@ -129,13 +156,24 @@ def test_hosts_fit_all_that_they_talk_to(tmp_path):
             arrives = now + LATENCY + luck.randrange(LATENCY * (20 if first == 0 else 1))
             lines[one] += message("Send", now, now + 1000, other, clocks[one])
             lines[other] += message("Recv", now, arrives, one, clocks[other])
-            now = arrives + 500_000
-    with hdtrace.open(write(tmp_path, clocks, lines)) as project:
-        analysis = project.analyze()
+            now = arrives + pause
+    with hdtrace.open(write(directory, clocks, lines)) as project:
+        return project.analyze()
+
+
+def test_hosts_fit_all_that_they_talk_to(tmp_path):
+    clocks = [Clock(0), Clock(5_000_000, 80e-6), Clock(-1_000_000_000, -90e-6)]
+    analysis = run_of_three(tmp_path, clocks, pause=500_000)
     assert analysis.reversed_messages == 0
     first, second = [row["drift"] + clock.drift for row, clock in zip(analysis.clocks[1:], clocks[1:])]
     assert first == pytest.approx(second, abs=2e-6), "of each other much is known"
     assert analysis.clocks[1]["uncertainty"] * 1e9 > LATENCY
+
+
+def test_clocks_whose_speed_changes_fit_each_other(tmp_path):
+    """By the first host nobody sees it."""
+    clocks = [Clock(), Clock(wander=lambda seconds: 200_000 * math.sin(seconds)), Clock(wander=lambda seconds: 200_000 * math.cos(2 * seconds))]
+    assert run_of_three(tmp_path, clocks, pause=10_000_000).reversed_messages == 0
 
 
 OFFSET, DRIFT = 2_500_000_000, 90_000  # nanoseconds, and in a second

@@ -118,8 +118,13 @@ _GAP = "  "  # between columns
 
 def clock_table(clocks: Iterable[dict[str, Any]]) -> str:
     """What is added to the times of each host."""
+
+    def drift(parts: list[dict[str, Any]]) -> str:
+        drifts = [f"{drift * 1e6:+.3f}" for drift in sorted(part["drift"] for part in parts)]
+        return drifts[0] if drifts[0] == drifts[-1] else f"{drifts[0]} to {drifts[-1]}"
+
     rows = [
-        [clock["host"], f"{clock['offset']:+.9f}", f"{clock['drift'] * 1e6:+.3f}", len(clock["parts"]) - 1 or "",
+        [clock["host"], f"{clock['offset']:+.9f}", drift(clock["parts"]), sum(part["jump"] != 0 for part in clock["parts"]) or "",
          "unknown" if clock["uncertainty"] is None else f"{clock['uncertainty']:.9f}"]
         for clock in clocks
     ]
