@@ -30,6 +30,8 @@ constexpr ErrorClass error_classes[] = {
     {"MPI_ERR_TRUNCATE", FindingKind::message_truncated},
     {"MPI_ERR_WIN", FindingKind::invalid_window},
     {"MPI_ERR_FILE", FindingKind::invalid_file},
+    {"MPI_ERR_READ_ONLY", FindingKind::invalid_file},
+    {"MPI_ERR_ACCESS", FindingKind::invalid_file},
     {"MPI_ERR_RMA_SYNC", FindingKind::epoch_missing},
     {"MPI_ERR_RMA_CONFLICT", FindingKind::rma_conflict},
     {"MPI_ERR_LOCKTYPE", FindingKind::invalid_argument},
@@ -43,10 +45,12 @@ constexpr ErrorClass error_classes[] = {
     {"MPI_ERR_RMA_RANGE", FindingKind::invalid_argument},
 };
 
-FindingKind kind_of(std::string_view error)
+FindingKind kind_of(const State& failed)
 {
+    const std::string error = failed.text("rc");
+    const bool is_of_the_system = error == "MPI_ERR_ACCESS" && !failed.has("fid"); // of a name
     const auto found = std::ranges::find(error_classes, error, &ErrorClass::name);
-    return found == std::end(error_classes) ? FindingKind::call_failed : found->kind;
+    return found == std::end(error_classes) || is_of_the_system ? FindingKind::call_failed : found->kind;
 }
 
 bool is_about_an_argument(FindingKind kind)
@@ -74,7 +78,7 @@ void ArgumentCheck::leave(const Call& call)
     if (!call.state.is_unfinished() || !(wrong || call.has_failed()))
         return;
     // Else it may have failed because of what others did.
-    const bool is_refused = wrong || is_about_an_argument(kind_of(*call.state.find("rc")));
+    const bool is_refused = wrong || is_about_an_argument(kind_of(call.state));
     m_ends.push_back({call.trace.rank, call.has_failed(), is_refused});
 }
 
@@ -84,7 +88,7 @@ void ArgumentCheck::report_failed(const Call& call, std::optional<WrongArgument>
     const CallPlace place = place_of(m_findings.objects(), call);
     const std::string error = call.state.text("rc");
     const bool says_more = error != "MPI_ERR_ARG" && error != "MPI_ERR_OTHER";
-    FindingKind kind = kind_of(error);
+    FindingKind kind = kind_of(call.state);
     if (wrong && says_more && wrong->kind != kind && !call.state.is_unfinished())
         wrong.reset(); // it failed for another reason
     if (wrong)

@@ -209,8 +209,20 @@ bool Endings::ended_early(std::int64_t rank) const
     return m_is_read && found != m_progress.end() && found->second.has_begun && !found->second.has_ended;
 }
 
+// It was killed before anything was written. What it tells of its processor time it tells again at its end.
+bool Endings::left_nothing(std::int64_t rank) const
+{
+    const std::vector<RunProcess>& processes = m_findings.project().project.run.processes;
+    const auto process = std::ranges::lower_bound(processes, rank, {}, &RunProcess::rank);
+    return m_is_read && !m_progress.contains(rank) && process != processes.end() && process->rank == rank &&
+           process->cpu_times.size() == 1;
+}
+
 std::string Endings::reason_of(std::int64_t rank)
 {
+    if (!m_not_whole.contains(rank) && left_nothing(rank))
+        report_trace(FindingKind::no_finalize, rank, m_findings.project().path_of(rank, 0), 0,
+                     "the process was ended before its calls were written");
     if (m_is_read && m_signals.contains(rank))
         m_not_whole.try_emplace(rank, m_findings.project().path_of(rank, m_progress.at(rank).last.thread));
     if (!m_not_whole.contains(rank) && ended_early(rank)) {
@@ -231,8 +243,9 @@ std::string Endings::reason_of(std::int64_t rank)
 
 std::string Endings::reason_of(const std::set<std::int64_t>& ranks)
 {
-    const bool is_known = std::ranges::all_of(
-        ranks, [&](std::int64_t rank) { return m_not_whole.contains(rank) || ended_early(rank); });
+    const bool is_known = std::ranges::all_of(ranks, [&](std::int64_t rank) {
+        return m_not_whole.contains(rank) || ended_early(rank) || left_nothing(rank);
+    });
     return is_known ? reason_of(*ranks.begin()) : std::string();
 }
 

@@ -65,6 +65,7 @@ class Endings : public EventVisitor {
     void check_outside(const Call& call, const Progress& progress, const CallPlace& place);
     template <class Predicate> bool has_unfinished(std::int64_t rank, Predicate is_it) const;
     bool ended_early(std::int64_t rank) const;
+    bool left_nothing(std::int64_t rank) const;
     bool ended_itself(const RunProcess& process) const;
     void find_signals();
     void report_signal(std::int64_t rank, const FatalSignal& signal);

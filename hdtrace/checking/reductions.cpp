@@ -45,13 +45,14 @@ std::optional<std::string> why_not_defined(std::string_view op, const Datatype* 
         return "was given an operation of the program's own, which one-sided communication cannot use";
     if (!is_one_sided && is_any_of(op, {"MPI_REPLACE", "MPI_NO_OP"}))
         return "was given " + std::string(op) + ", which only one-sided communication can use";
-    if (op == "USER" || is_one_sided || !datatype)
+    const bool is_of_any_type = op == "USER" || is_any_of(op, {"MPI_REPLACE", "MPI_NO_OP"});
+    if (is_of_any_type || !datatype)
         return std::nullopt;
     const auto of_type = [&](std::string_view type) {
         return "uses " + std::string(op) + ", which is not defined for " + std::string(type);
     };
     if (datatype->combiner != "NAMED")
-        return datatype->combiner.starts_with("F90_") || datatype->combiner == "DUP"
+        return is_one_sided || datatype->combiner.starts_with("F90_") || datatype->combiner == "DUP"
                    ? std::nullopt
                    : std::optional(of_type("a datatype of the program's own"));
     const auto name = datatype->attributes.value("name");

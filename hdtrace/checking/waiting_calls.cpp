@@ -1,6 +1,7 @@
 #include "hdtrace/checking/waiting_calls.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "hdtrace/analysis/call_text.h"
 #include "hdtrace/calls/special_ranks.h"
@@ -71,6 +72,7 @@ Wait only(Condition condition)
 void WaitingCalls::leave(const Call& call)
 {
     const std::int64_t rank = call.trace.rank;
+    const ThreadId thread{rank, call.trace.thread};
     if (call.is_inside_call || call.facts.call_class == CallClass::other)
         return;
     if (m_threads.try_emplace(rank, call.trace.thread).first->second != call.trace.thread)
@@ -79,7 +81,7 @@ void WaitingCalls::leave(const Call& call)
         (call.state.is_unfinished() ? m_finalizing : m_ended).insert(rank);
     if (call.state.is_unfinished())
         lasted_until(call.state.end);
-    m_unfinished.erase(rank); // by an exception, for example
+    m_unfinished.erase(thread); // by an exception, for example
     if (is_poll(call.facts)) {
         // That one asks just now does not mean that one waits.
         if (!call.state.is_unfinished() && is_in_vain(call.state))
@@ -90,7 +92,7 @@ void WaitingCalls::leave(const Call& call)
     if (call.facts.progress != CallProgress::query)
         m_polling.erase(rank);
     if (call.state.is_unfinished())
-        m_unfinished[rank] = {call.trace, call.state, &call.facts, m_collective_objects.of(call)};
+        m_unfinished[thread] = {call.trace, call.state, &call.facts, m_collective_objects.of(call)};
 }
 
 void WaitingCalls::note_poll(const Call& call)
@@ -151,7 +153,8 @@ void WaitingCalls::take_polls_as_waiting()
         const Certainty certainty = only_waits(polling);
         if (certainty == Certainty::none)
             continue;
-        m_unfinished[rank] = polling.questions.front();
+        const Unfinished& question = polling.questions.front();
+        m_unfinished[{rank, question.trace.thread}] = question;
         if (certainty == Certainty::perhaps)
             m_may_do_more.insert(rank);
     }
@@ -193,10 +196,11 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
 {
     PendingById pending_by_id;
     for (const OperationPointer& operation : pending)
-        if (m_unfinished.contains(operation->rank) || m_polling.contains(operation->rank))
+        if (waits(operation->rank) || m_polling.contains(operation->rank))
             pending_by_id.try_emplace({operation->rank, operation->rid}, operation.get());
     take_polls_as_waiting();
-    for (const auto& [rank, call] : m_unfinished) {
+    for (const auto& [thread, call] : m_unfinished) {
+        const std::int64_t rank = thread.first;
         if (m_left_out.contains(rank))
             continue;
         m_open.add_in_progress(call.trace, call.state, *call.facts);
@@ -205,7 +209,8 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
     }
     m_open.match();
     std::map<std::int64_t, WaitingCall> waiting;
-    for (const auto& [rank, call] : m_unfinished) {
+    for (const auto& [thread, call] : m_unfinished) {
+        const std::int64_t rank = thread.first;
         if (!m_with_threads.contains(rank) && !m_left_out.contains(rank))
             waiting[rank] = {call.trace.thread,
                              call.state.line,
@@ -216,6 +221,14 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
                              m_may_do_more.contains(rank)};
     }
     return waiting;
+}
+
+/// One of its threads, at least.
+bool WaitingCalls::waits(std::int64_t rank) const
+{
+    constexpr std::int64_t first_thread = std::numeric_limits<std::int64_t>::min();
+    const auto first = m_unfinished.lower_bound({rank, first_thread});
+    return first != m_unfinished.end() && first->first.first == rank;
 }
 
 Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, std::int64_t process_count) const

@@ -101,6 +101,7 @@ class WaitingCalls : public EventVisitor {
 
         auto operator<=>(const Sequence&) const = default;
     };
+    using ThreadId = std::pair<std::int64_t, std::int64_t>;  // rank and thread
     using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
     using PendingById = std::map<RequestId, const Operation*>;
     using MemberId = std::pair<Sequence, std::int64_t>; // and rank
@@ -109,6 +110,7 @@ class WaitingCalls : public EventVisitor {
     void note_poll(const Call& call);
     static Certainty only_waits(const Polling& polling);
     void take_polls_as_waiting();
+    bool waits(std::int64_t rank) const;
     Wait wait_of(std::int64_t rank, const Unfinished& call, std::int64_t process_count) const;
     std::vector<StartedOperation> operations_of(std::int64_t rank, const State& call,
                                                 const PendingById& pending) const;
@@ -122,7 +124,7 @@ class WaitingCalls : public EventVisitor {
     const OpenedProject& m_project;
     const ObjectTable& m_objects;
     CollectiveObjects m_collective_objects;
-    std::map<std::int64_t, Unfinished> m_unfinished;          ///< by rank: of its only thread
+    std::map<ThreadId, Unfinished> m_unfinished;
     std::map<std::int64_t, Polling> m_polling;                ///< by rank
     std::set<std::int64_t> m_may_do_more;                     ///< of those that poll
     std::int64_t m_end = 0;                                   ///< of the run, as far as it is known

@@ -38,3 +38,13 @@ def write_project(directory, *traces, closing="</Program>\n"):
     for rank, lines in enumerate(traces):
         (directory / f"app_node01_{rank}_0.trc").write_text(HEAD.format(rank=rank) + lines + closing)
     return path
+
+
+def add_thread(path, rank, lines):
+    """A second thread of that rank."""
+    text = path.read_text()
+    for kind, name in (("Node", "name"), ("Label", "value")):
+        text = text.replace(f'<{kind} {name}="{rank}"><{kind} {name}="0"/>', f'<{kind} {name}="{rank}"><{kind} {name}="0"/><{kind} {name}="1"/>')
+    path.write_text(text)
+    head = HEAD.format(rank=rank).replace("thread='0'", "thread='1'")
+    (path.parent / f"app_node01_{rank}_1.trc").write_text(head + lines + "</Program>\n")

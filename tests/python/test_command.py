@@ -12,7 +12,7 @@ import hdtrace
 import pytest
 from hdtrace.cli.table import COMMANDS
 
-from projects_of_lines import write_project
+from projects_of_lines import add_thread, write_project
 from test_calls import RECEIVER, REGIONS, SENDER
 
 BUILD = Path(os.environ.get("TESTED_BUILD", Path(__file__).resolve().parents[2] / "build/dev"))
@@ -402,6 +402,27 @@ def test_check_keeps_apart_what_has_another_cause(tmp_path):
         f"{second}:3: unfinished: the process ended inside Recv",
         f"  {first}:3: message-not-received: sent to rank 1, tag 7 on WORLD, but never received",
         f"{first}:4: message-not-received: sent to rank 2, tag 7 on WORLD, but never received"]
+
+
+def test_check_matches_what_another_thread_receives(tmp_path):
+    """Though the run ended before it had the message."""
+    finalize = "<Finalize time='2.000000000' end='3.000000000' />\n"
+    send = call("Send", 1, "toRank='1' toTag='7' cid='0' size='4' tid='0'") + finalize
+    project = write_project(tmp_path, send, BARRIER.replace("Barrier cid='0'", "Comm_rank cid='0' rank='1'") + finalize)
+    receive = "<Recv fromRank='0' fromTag='7' cid='0' count='1' tid='0' time='0.500000000' end='3.000000000' unfinished='1' />\n"
+    add_thread(project, 1, receive)
+    assert "message" not in run("check", project).stdout
+
+
+def test_check_knows_who_was_killed_before_anything_was_written(tmp_path):
+    project = write_project(tmp_path, BARRIER, "")
+    cpu = '<CpuTime time="0.000000001" user="0.010000000" system="0.000000000"/>'
+    processes = "".join(f'<Process rank="{rank}" pid="{7 + rank}" began="100">{cpu * (2 - rank)}</Process>' for rank in range(2))
+    project.write_text(project.read_text().replace("</Application>", f"<Run>{processes}</Run></Application>"))
+    second = hdtrace.open(project).trace_paths[1]
+    lines = run("check", project).stdout.splitlines()
+    assert lines[0] == f"{second}: no-finalize: the process was ended before its calls were written"
+    assert lines[1].lstrip().endswith("Barrier, was not called by rank 1") and lines[1].startswith("  ")
 
 
 def test_check_says_once_what_several_ranks_do(tmp_path):
