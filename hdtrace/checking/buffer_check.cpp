@@ -90,8 +90,10 @@ void BufferCheck::enter(const Call& call)
     std::vector<CallBuffer> ranges = m_buffers.of(call);
     if (ranges.empty())
         return;
-    User user{
-        .name = call.state.name, .place = place_of(m_findings.objects(), call), .ranges = std::move(ranges)};
+    User user{.name = call.state.name,
+              .place = place_of(m_findings.objects(), call),
+              .only_sends = call.facts.sends != SendMode::none && call.facts.receives == ReceiveKind::none,
+              .ranges = std::move(ranges)};
     check_own(user);
     if (call.facts.progress == CallProgress::prepares) {
         process.prepared[call.state.integer("rid").value_or(-1)] = std::move(user.ranges);
@@ -141,6 +143,8 @@ void BufferCheck::started(const Call& call, const Operation& operation)
                             ? operation.call->integer("wid").value_or(-1)
                             : -1,
               .target = operation.call->integer("toRank").value_or(-1),
+              .only_receives =
+                  operation.facts->receives != ReceiveKind::none && operation.facts->sends == SendMode::none,
               .ranges = std::move(ranges)};
     if (prepared == process.prepared.end())
         check_own(user);
@@ -220,13 +224,21 @@ void BufferCheck::check_others(Process& process, User& user)
             const std::string claim = first.attached_to.empty()
                                           ? uses(other.is_written) + " and that is not complete"
                                           : " has given to MPI for buffered sends";
-            if (m_told.insert({first.place.site, user.place.site}).second)
-                m_findings.report(FindingKind::buffer_conflict, user.place,
-                                  user.name + at(user.place.site) + " of rank " +
-                                      std::to_string(user.place.rank) + uses(range.is_written) +
-                                      " memory that " + first.name + at(first.place.site) + claim,
-                                  first.place.site);
+            const std::string text = user.name + at(user.place.site) + " of rank " +
+                                     std::to_string(user.place.rank) + uses(range.is_written) +
+                                     " memory that " + first.name + at(first.place.site) + claim;
+            if (user.only_sends && user.rid < 0 && first.only_receives)
+                put_off(user, first, text);
+            else if (m_told.insert({first.place.site, user.place.site}).second)
+                m_findings.report(FindingKind::buffer_conflict, user.place, text, first.place.site);
         }
+}
+
+void BufferCheck::put_off(const User& send, const User& receive, const std::string& text)
+{
+    constexpr std::size_t most_of_a_place = 100;
+    if (++m_undecided_at[{receive.place.site, send.place.site}] <= most_of_a_place)
+        m_undecided.push_back({send.place, receive.place, receive.rid, text});
 }
 
 void BufferCheck::add(Process& process, User user)

@@ -14,6 +14,7 @@
 
 #include "hdtrace/checking/call_buffers.h"
 #include "hdtrace/checking/findings.h"
+#include "hdtrace/checking/sends_during_receives.h"
 #include "hdtrace/matching/events.h"
 
 namespace hdtrace {
@@ -29,6 +30,10 @@ class BufferCheck : public EventVisitor {
     void started(const Call& call, const Operation& operation) override;
     void completed(const Call& call, const Completion& completion) override;
 
+    /// What is not told yet: whether it is an error can be said at the end only. The first ones of each
+    /// place.
+    const std::vector<SendDuringReceive>& undecided() const { return m_undecided; }
+
   private:
     /// A call whose use of memory has not ended.
     struct User {
@@ -38,6 +43,7 @@ class BufferCheck : public EventVisitor {
         std::int64_t window = -1;
         std::int64_t target = -1;
         std::string attached_to = {}; ///< whose buffered sends the memory is for; empty if it is for none
+        bool only_sends = false, only_receives = false;
         bool has_conflict = false;
         std::vector<CallBuffer> ranges;
     };
@@ -58,6 +64,7 @@ class BufferCheck : public EventVisitor {
     find_own_overlap(const std::vector<CallBuffer>& ranges);
     void check_own(const User& user);
     void check_others(Process& process, User& user);
+    void put_off(const User& send, const User& receive, const std::string& text);
     static bool has_alike(const Process& process, const User& user);
     void add(Process& process, User user);
     void remove(Process& process, Users::iterator user);
@@ -70,6 +77,8 @@ class BufferCheck : public EventVisitor {
     CallBuffers m_buffers;
     std::unordered_map<std::int64_t, Process> m_processes; ///< by rank
     std::set<std::pair<const CallSite*, const CallSite*>> m_told;
+    std::map<std::pair<const CallSite*, const CallSite*>, std::size_t> m_undecided_at;
+    std::vector<SendDuringReceive> m_undecided;
 };
 
 } // namespace hdtrace

@@ -133,8 +133,8 @@ void Checker::finish()
     m_buffering.finish();
     m_windows.finish();
     m_findings.add(m_call_checks.finish());
-    if (m_race_signs.any())
-        find_races(m_findings);
+    if (m_race_signs.any() || !m_buffers.undecided().empty())
+        find_races(m_findings, m_buffers.undecided());
     m_endings.finish();
     m_at_end = true;
 }

@@ -61,31 +61,36 @@ bool RaceSigns::shares_written_bytes(const File& file)
     return false;
 }
 
-void find_races(Findings& findings)
+void find_races(Findings& findings, const std::vector<SendDuringReceive>& undecided)
 {
     const ObjectTable& objects = findings.objects();
     CausalOrder order(objects);
     MessageRaces messages(findings, order);
     WindowConflicts windows(findings, order);
     FileConflicts files(findings, order);
+    SendsDuringReceives sends(undecided, findings, order);
     MessageMatcher matcher(objects, [&](const Message& message) {
         messages.add(message);
-        if (message.send && message.receive)
-            order.add(message);
+        if (!message.send || !message.receive)
+            return;
+        sends.add(message);
+        order.add(message);
     });
     EventWalk walk({&windows, &files, &order, &messages, &matcher});
     MergedTraces calls(findings.project().existing_traces(), all_states());
     walk.add_all(calls);
     matcher.finish();
     if (order.is_full())
-        return;
+        return sends.finish();
     messages.prepare();
     windows.prepare();
     files.prepare();
+    sends.prepare();
     order.finish();
     messages.finish();
     windows.finish();
     files.finish();
+    sends.finish();
 }
 
 } // namespace hdtrace

@@ -6,13 +6,15 @@
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "hdtrace/checking/findings.h"
+#include "hdtrace/checking/sends_during_receives.h"
 
 namespace hdtrace {
 
-/// Throws ReadError.
-void find_races(Findings& findings);
+/// Also decides of those sends. Throws ReadError.
+void find_races(Findings& findings, const std::vector<SendDuringReceive>& undecided);
 
 /// Whether there is anything for find_races() to look at.
 class RaceSigns : public EventVisitor {

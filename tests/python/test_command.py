@@ -425,6 +425,20 @@ def test_check_knows_who_was_killed_before_anything_was_written(tmp_path):
     assert lines[1].lstrip().endswith("Barrier, was not called by rank 1") and lines[1].startswith("  ")
 
 
+@pytest.mark.parametrize("answers", [True, False])
+def test_check_knows_what_is_sent_only_because_of_a_send(tmp_path, answers):
+    """The memory of the receive is in use, but nothing can come of it."""
+    irecv = "<Irecv fromRank='0' fromTag='1' cid='0' count='1' tid='0' rid='0' size='4' writes='4096:4:0;' time='0.100000000' end='0.200000000' />\n"
+    send = "toRank='{}' toTag='{}' cid='0' size='4' count='1' tid='0'{}"
+    recv = call("Recv", 3, "fromRank='1' fromTag='2' cid='0' size='4' count='1' tid='0'")
+    wait = call("Wait", 9, "", "<For rid='0' fromRank='0' fromTag='1' size='4' />")
+    other = send.format(1, 1, "")
+    project = write_project(tmp_path, recv + call("Send", 6, other) if answers else call("Send", 1, other) + recv,
+                            irecv + call("Send", 1, send.format(0, 2, " reads='4096:4:0;'")) + wait)
+    found = json.loads(run("check", "--json", "--only", "buffer-conflict", project).stdout)
+    assert [(one["severity"], one["rank"], one["line"]) for one in found] == [("warning" if answers else "error", 1, 4)]
+
+
 def test_check_says_once_what_several_ranks_do(tmp_path):
     """And of one rank each time that it does it."""
     lost = [call("Bsend", time, "toRank='3' toTag='7' cid='0' size='8' tid='0'") for time in (1, 2)]
