@@ -71,7 +71,7 @@ class CallCounter : EventVisitor {
     CounterSums m_counters{m_counting.project->project.run};
     CallSums::Keys m_keys; ///< of the call that is counted
     Arrivals<std::shared_ptr<Awaiting>> m_arrivals;
-    Place m_place; ///< of the state that is read
+    StatePlace m_place; ///< of the state that is read
     std::vector<MissingEnd> m_missing;
     std::int64_t m_unfinished = 0;
     std::int64_t m_begun_before = 0;

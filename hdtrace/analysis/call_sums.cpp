@@ -154,7 +154,7 @@ CallSums::CallSums(const std::vector<Groupings>& tables)
     m_regions.code_of({}, {.time = std::numeric_limits<std::int64_t>::min()}); // outside comes first
 }
 
-std::int32_t CallSums::SeenTexts::code_of(std::string_view text, const Place& place)
+std::int32_t CallSums::SeenTexts::code_of(std::string_view text, const StatePlace& place)
 {
     const std::int32_t code = m_texts.code_of(text);
     if (static_cast<std::size_t>(code) == m_places.size()) {
@@ -187,7 +187,7 @@ std::vector<std::int32_t> CallSums::SeenTexts::positions() const
     return positions;
 }
 
-std::int32_t CallSums::code_of_region(const RegionPaths& paths, std::int32_t path, const Place& place)
+std::int32_t CallSums::code_of_region(const RegionPaths& paths, std::int32_t path, const StatePlace& place)
 {
     const auto position = static_cast<std::size_t>(path);
     if (position >= m_region_codes.size())

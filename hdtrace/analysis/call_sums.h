@@ -63,13 +63,13 @@ using Groupings = std::vector<Grouping>;
 std::string_view grouping_name(Grouping grouping);
 
 /// Where something stands in the order of MergedTraces of a project.
-struct Place {
+struct StatePlace {
     std::int64_t time = 0;   ///< of the state of the top level; of one before it, if it goes back in time
     std::int64_t rank = 0;   ///< of the process
     std::int64_t state = 0;  ///< of the top level, in the order of its process
     std::int32_t number = 0; ///< of what is in that state
 
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const StatePlace&) const = default;
 };
 
 /// What the groups of a project are called.
@@ -108,13 +108,13 @@ class CallSums {
     explicit CallSums(const std::vector<Groupings>& tables);
 
     /// Keys for Grouping::call and Grouping::region. Places have to be in ascending order.
-    std::int32_t code_of_name(std::string_view name, const Place& place)
+    std::int32_t code_of_name(std::string_view name, const StatePlace& place)
     {
         return m_names.code_of(name, place);
     }
-    std::int32_t code_of_region(const RegionPaths& paths, std::int32_t path, const Place& place);
+    std::int32_t code_of_region(const RegionPaths& paths, std::int32_t path, const StatePlace& place);
     /// By the text of the path; empty outside of all.
-    std::int32_t code_of_region(std::string_view path, const Place& place)
+    std::int32_t code_of_region(std::string_view path, const StatePlace& place)
     {
         return m_regions.code_of(path, place);
     }
@@ -148,7 +148,7 @@ class CallSums {
     /// Texts, and where they were seen first.
     class SeenTexts {
       public:
-        std::int32_t code_of(std::string_view text, const Place& place);
+        std::int32_t code_of(std::string_view text, const StatePlace& place);
         /// Adds those of others, and returns the codes that their codes are here.
         std::vector<std::int32_t> merge(const SeenTexts& others);
         /// By code: the position among all of them in the order in which they were seen.
@@ -157,7 +157,7 @@ class CallSums {
 
       private:
         TextIndex m_texts;
-        std::vector<Place> m_places;
+        std::vector<StatePlace> m_places;
     };
 
     Totals* group_of(Table& table, const Keys& keys);

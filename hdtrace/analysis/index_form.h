@@ -21,7 +21,7 @@ constexpr std::string_view beginning =
 
 /// Where in the order of a process's states something stands.
 struct Position {
-    std::int64_t time = std::numeric_limits<std::int64_t>::min(); ///< as Place has it
+    std::int64_t time = std::numeric_limits<std::int64_t>::min(); ///< as StatePlace has it
     std::int64_t state = 0;                                       ///< of the top level
 };
 

@@ -35,7 +35,7 @@ bool is_known_of_rest(Grouping grouping)
 
 } // namespace
 
-void RowCounter::count(const TraceFile& trace, const SummedCalls& row, const Place& place)
+void RowCounter::count(const TraceFile& trace, const SummedCalls& row, const StatePlace& place)
 {
     if (row.kind == SummedCalls::Kind::messages || !m_counting.rows.wants(trace) ||
         !m_counting.rows.wants(row.call))
@@ -58,7 +58,7 @@ void RowCounter::count(const TraceFile& trace, const SummedCalls& row, const Pla
 }
 
 CallSums::Key RowCounter::key_of(Grouping grouping, const Call& call, const SummedCalls& row,
-                                 const Place& place)
+                                 const StatePlace& place)
 {
     if (row.is_rest && !is_known_of_rest(grouping))
         return {};

@@ -19,14 +19,15 @@ class RowCounter {
     }
 
     /// Places have to be in ascending order.
-    void count(const TraceFile& trace, const SummedCalls& row, const Place& place);
+    void count(const TraceFile& trace, const SummedCalls& row, const StatePlace& place);
 
     std::int64_t unfinished() const { return m_unfinished; }
     /// As SumsCounter::not_apart().
     std::int64_t not_apart() const { return m_not_apart; }
 
   private:
-    CallSums::Key key_of(Grouping grouping, const Call& call, const SummedCalls& row, const Place& place);
+    CallSums::Key key_of(Grouping grouping, const Call& call, const SummedCalls& row,
+                         const StatePlace& place);
 
     const Counting& m_counting;
     CallSums& m_sums;

@@ -11,7 +11,7 @@ SumsCounter::SumsCounter(const Counting& counting, const TraceFile& trace)
     Sums sums = read_sums(trace);
     m_missing = std::move(sums.missing);
     std::ranges::stable_sort(sums.rows, {}, [](const SummedCalls& row) { return row.call.time; });
-    Place place = {.rank = trace.rank};
+    StatePlace place = {.rank = trace.rank};
     for (const SummedCalls& row : sums.rows) {
         place.time = row.call.time;
         ++place.state;

@@ -307,9 +307,9 @@ Wait BufferingCheck::wait_of(const Step& step) const
     Wait wait;
     for (const EndState* const end : step.waits_for)
         if (!is_posted(*end, true))
-            wait.conditions.push_back({Condition::Of::all, {end->other->end.rank}});
+            wait.conditions.push_back({WaitCondition::Of::all, {end->other->end.rank}});
     for (const Meeting& meeting : step.meetings) {
-        Condition members;
+        WaitCondition members;
         for (const Communicator::Member& member : meeting.meetings->object.communicator->members)
             if (!is_complete(meeting) && !has_reached(meeting, member.global))
                 members.ranks.insert(member.global);
@@ -355,7 +355,7 @@ void BufferingCheck::report(const Circle& circle)
         if (++shown > most_shown)
             continue;
         std::set<std::int64_t> awaited;
-        for (const Condition& condition : wait_of(step).conditions)
+        for (const WaitCondition& condition : wait_of(step).conditions)
             awaited.insert(condition.ranks.begin(), condition.ranks.end());
         text += (text.empty() ? "if sends and collective calls waited for the others, rank " : ", rank ") +
                 std::to_string(rank) + " would wait in " + step.call + at(step.place.site) +

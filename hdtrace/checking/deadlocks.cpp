@@ -20,8 +20,8 @@ std::map<std::int64_t, Wait> waits_of(const std::map<std::int64_t, WaitingCall>&
 
 bool is_for_any(const WaitingCall& call)
 {
-    return std::ranges::any_of(call.wait.conditions, [](const Condition& condition) {
-        return condition.of == Condition::Of::any && condition.ranks.size() > 1;
+    return std::ranges::any_of(call.wait.conditions, [](const WaitCondition& condition) {
+        return condition.of == WaitCondition::Of::any && condition.ranks.size() > 1;
     });
 }
 

@@ -10,13 +10,13 @@ namespace {
 using Ranks = std::set<std::int64_t>;
 
 /// Whether all of them are so, or any, as is asked for; of none it is true.
-template <class List, class Predicate> bool holds(Condition::Of of, const List& list, Predicate predicate)
+template <class List, class Predicate> bool holds(WaitCondition::Of of, const List& list, Predicate predicate)
 {
-    return list.empty() || (of == Condition::Of::all ? std::ranges::all_of(list, predicate)
-                                                     : std::ranges::any_of(list, predicate));
+    return list.empty() || (of == WaitCondition::Of::all ? std::ranges::all_of(list, predicate)
+                                                         : std::ranges::any_of(list, predicate));
 }
 
-template <class IsIdle> bool is_fulfilled(const Condition& condition, IsIdle is_idle)
+template <class IsIdle> bool is_fulfilled(const WaitCondition& condition, IsIdle is_idle)
 {
     return holds(condition.of, condition.ranks, [&](std::int64_t rank) { return !is_idle(rank); });
 }
@@ -24,7 +24,7 @@ template <class IsIdle> bool is_fulfilled(const Condition& condition, IsIdle is_
 template <class IsIdle> bool is_fulfilled(const Wait& wait, IsIdle is_idle)
 {
     return holds(wait.of, wait.conditions,
-                 [&](const Condition& condition) { return is_fulfilled(condition, is_idle); });
+                 [&](const WaitCondition& condition) { return is_fulfilled(condition, is_idle); });
 }
 
 /// Those that wait for each rank.
@@ -32,7 +32,7 @@ std::map<std::int64_t, std::vector<std::int64_t>> waiters_of(const std::map<std:
 {
     std::map<std::int64_t, std::vector<std::int64_t>> waiters;
     for (const auto& [rank, wait] : waits)
-        for (const Condition& condition : wait.conditions)
+        for (const WaitCondition& condition : wait.conditions)
             for (const std::int64_t awaited : condition.ranks)
                 waiters[awaited].push_back(rank);
     return waiters;
@@ -167,7 +167,7 @@ Ranks awaited_in_vain(const Wait& wait, const Ranks& stuck, const Ranks& gone)
 {
     const auto is_idle = [&](std::int64_t rank) { return stuck.contains(rank) || gone.contains(rank); };
     Ranks awaited;
-    for (const Condition& condition : wait.conditions)
+    for (const WaitCondition& condition : wait.conditions)
         if (!is_fulfilled(condition, is_idle))
             std::ranges::copy_if(condition.ranks, std::inserter(awaited, awaited.end()), is_idle);
     return awaited;

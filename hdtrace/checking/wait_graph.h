@@ -9,7 +9,7 @@
 namespace hdtrace {
 
 /// What has to happen before a process goes on: something that all of these processes do, or any of them.
-struct Condition {
+struct WaitCondition {
     enum class Of { all, any };
 
     Of of = Of::all;
@@ -18,8 +18,8 @@ struct Condition {
 
 /// What a process waits for: all of the conditions, or any of them (MPI_Waitall, MPI_Waitany).
 struct Wait {
-    Condition::Of of = Condition::Of::all;
-    std::vector<Condition> conditions; ///< none: it waits for nothing
+    WaitCondition::Of of = WaitCondition::Of::all;
+    std::vector<WaitCondition> conditions; ///< none: it waits for nothing
 };
 
 /// Processes that wait for each other: each of them for another one, directly or by others.

@@ -62,9 +62,9 @@ bool is_same_question(const State& one, const State& other)
     return one.name == other.name && one.attributes == other.attributes && one.children == other.children;
 }
 
-Wait only(Condition condition)
+Wait only(WaitCondition condition)
 {
-    return {Condition::Of::all, {std::move(condition)}};
+    return {WaitCondition::Of::all, {std::move(condition)}};
 }
 
 } // namespace
@@ -270,14 +270,14 @@ Wait WaitingCalls::wait_for_requests(std::int64_t rank, const Unfinished& call) 
     Wait wait;
     const bool all =
         call.facts->completes == WhichRequests::all || call.facts->completes == WhichRequests::one;
-    wait.of = all ? Condition::Of::all : Condition::Of::any;
+    wait.of = all ? WaitCondition::Of::all : WaitCondition::Of::any;
     for (const Element& child : call.state.children)
         if (const auto rid = child.integer("rid"); rid && child.name == "Pending")
             wait.conditions.push_back(condition_of(rank, *rid));
     return wait;
 }
 
-Condition WaitingCalls::condition_of(std::int64_t rank, std::int64_t rid) const
+WaitCondition WaitingCalls::condition_of(std::int64_t rank, std::int64_t rid) const
 {
     if (const auto collective = m_collectives.find({rank, rid}); collective != m_collectives.end())
         return condition_of(rank, collective->second);
@@ -288,24 +288,24 @@ Condition WaitingCalls::condition_of(std::int64_t rank, std::int64_t rid) const
     return {};
 }
 
-Condition WaitingCalls::condition_of(const OpenEnd& end, bool is_send) const
+WaitCondition WaitingCalls::condition_of(const OpenEnd& end, bool is_send) const
 {
     if (end.other)
         return {};
     if (is_send)
-        return {Condition::Of::all, {end.destination}};
+        return {WaitCondition::Of::all, {end.destination}};
     if (end.source != any_rank)
-        return {Condition::Of::all, {end.source}};
-    return {Condition::Of::any,
+        return {WaitCondition::Of::all, {end.source}};
+    return {WaitCondition::Of::any,
             end.communicator ? others_in(*end.communicator, end.destination) : std::set<std::int64_t>()};
 }
 
 /// All members that have not called it.
-Condition WaitingCalls::condition_of(std::int64_t rank, const Place& place) const
+WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Place& place) const
 {
     const auto& [sequence, number] = place;
     const CollectiveObject& object = sequence.object;
-    Condition condition;
+    WaitCondition condition;
     if (!object.communicator || m_collective_objects.is_ambiguous(object))
         return condition;
     for (const Communicator::Member& member : object.communicator->members)
@@ -314,9 +314,9 @@ Condition WaitingCalls::condition_of(std::int64_t rank, const Place& place) cons
     return condition;
 }
 
-Condition WaitingCalls::finalized_by_all(std::int64_t process_count) const
+WaitCondition WaitingCalls::finalized_by_all(std::int64_t process_count) const
 {
-    Condition condition;
+    WaitCondition condition;
     for (std::int64_t rank = 0; rank < process_count; ++rank)
         if (!m_ended.contains(rank) && !m_finalizing.contains(rank))
             condition.ranks.insert(rank);

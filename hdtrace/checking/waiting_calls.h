@@ -115,10 +115,10 @@ class WaitingCalls : public EventVisitor {
     std::vector<StartedOperation> operations_of(std::int64_t rank, const State& call,
                                                 const PendingById& pending) const;
     Wait wait_for_requests(std::int64_t rank, const Unfinished& call) const;
-    Condition condition_of(std::int64_t rank, std::int64_t rid) const;
-    Condition condition_of(const OpenEnd& end, bool is_send) const;
-    Condition condition_of(std::int64_t rank, const Place& place) const;
-    Condition finalized_by_all(std::int64_t process_count) const;
+    WaitCondition condition_of(std::int64_t rank, std::int64_t rid) const;
+    WaitCondition condition_of(const OpenEnd& end, bool is_send) const;
+    WaitCondition condition_of(std::int64_t rank, const Place& place) const;
+    WaitCondition finalized_by_all(std::int64_t process_count) const;
     std::int64_t calls_of(const Sequence& sequence, std::int64_t rank) const;
 
     const OpenedProject& m_project;

@@ -17,7 +17,7 @@ namespace {
 // What a state collects until it is written; used again and again, so that the memory is asked for once.
 struct State {
     TextBuffer name;
-    AttributeList attributes;
+    XmlAttributes attributes;
     TextBuffer children;
     int64_t begin;
     bool is_recorded;
@@ -52,7 +52,7 @@ struct hdTrace {
     State states[HD_LOG_MAX_DEPTH];
     TextBuffer end_line;
     TextBuffer scratch;
-    AttributeList child_attributes; // of the child element that is being added
+    XmlAttributes child_attributes; // of the child element that is being added
 
     int64_t whole_second() { return clock.now() / nanoseconds_per_second; }
     // Null if the innermost state is not recorded.
@@ -226,7 +226,7 @@ int add_element(hdTrace& trace, State& state, const char* name, const char* form
 {
     if (const int error = format_scratch(trace, format, arguments))
         return error;
-    AttributeList& attributes = trace.child_attributes;
+    XmlAttributes& attributes = trace.child_attributes;
     attributes.clear();
     if (const int error = attributes.add_xml(trace.scratch.data(), trace.scratch.size()))
         return error;

@@ -151,7 +151,7 @@ bool is_xml_name(const char* name)
     return length > 0 && name_length(name, length) == length;
 }
 
-struct AttributeList::Attribute {
+struct XmlAttributes::Attribute {
     const char* name;
     size_t name_length;
     const char* value; // with its quotes
@@ -189,7 +189,7 @@ struct AttributeList::Attribute {
     }
 };
 
-int AttributeList::add(const char* name, const char* value)
+int XmlAttributes::add(const char* name, const char* value)
 {
     if (!is_xml_name(name))
         return HD_ERR_INVALID_ARGUMENT;
@@ -203,7 +203,7 @@ int AttributeList::add(const char* name, const char* value)
     return ENOMEM;
 }
 
-int AttributeList::add_xml(const char* xml, size_t size)
+int XmlAttributes::add_xml(const char* xml, size_t size)
 {
     const size_t size_before = m_text.size();
     size_t at = Attribute::skip_spaces(xml, 0, size);
@@ -221,7 +221,7 @@ int AttributeList::add_xml(const char* xml, size_t size)
     return 0;
 }
 
-int AttributeList::add_parsed(const Attribute& attribute)
+int XmlAttributes::add_parsed(const Attribute& attribute)
 {
     if (const int error = check_name(attribute.name, attribute.name_length))
         return error;
@@ -230,7 +230,7 @@ int AttributeList::add_parsed(const Attribute& attribute)
     return m_text.bad() ? ENOMEM : 0;
 }
 
-int AttributeList::check_name(const char* name, size_t length) const
+int XmlAttributes::check_name(const char* name, size_t length) const
 {
     for (const char* reserved : {"time", "end"}) {
         if (length == strlen(reserved) && memcmp(name, reserved, length) == 0)
@@ -239,7 +239,7 @@ int AttributeList::check_name(const char* name, size_t length) const
     return has(name, length) ? HD_ERR_NOT_XML : 0;
 }
 
-bool AttributeList::has(const char* name, size_t length) const
+bool XmlAttributes::has(const char* name, size_t length) const
 {
     const char* const end = m_text.data() + m_text.size();
     Attribute attribute;

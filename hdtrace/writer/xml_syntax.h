@@ -9,7 +9,7 @@ namespace hdtrace {
 bool is_xml_name(const char* name);
 
 /// Attributes of one element as XML: ` name='value'` for each.
-class AttributeList {
+class XmlAttributes {
   public:
     /// The functions return 0 or one of the numbers of the C API, and then add nothing. Refused are the names
     /// time and end, which states have anyway, and names that the list has already.

@@ -11,12 +11,12 @@ using Ranks = std::set<std::int64_t>;
 
 Wait all(Ranks ranks)
 {
-    return {Condition::Of::all, {{Condition::Of::all, std::move(ranks)}}};
+    return {WaitCondition::Of::all, {{WaitCondition::Of::all, std::move(ranks)}}};
 }
 
 Wait any(Ranks ranks)
 {
-    return {Condition::Of::all, {{Condition::Of::any, std::move(ranks)}}};
+    return {WaitCondition::Of::all, {{WaitCondition::Of::any, std::move(ranks)}}};
 }
 
 } // namespace
@@ -45,7 +45,8 @@ TEST(WaitGraph, WhoWaitsForOneThatGoesOnGoesOn)
 TEST(WaitGraph, AllAndAnyOfSeveral)
 {
     EXPECT_EQ(find_stuck({{0, all({1, 2})}, {1, all({0})}}, {}).all, (Ranks{0, 1}));
-    const Wait either = {Condition::Of::any, {{Condition::Of::all, {1}}, {Condition::Of::all, {2}}}};
+    const Wait either = {WaitCondition::Of::any,
+                         {{WaitCondition::Of::all, {1}}, {WaitCondition::Of::all, {2}}}};
     EXPECT_TRUE(find_stuck({{0, either}, {1, all({0})}}, {}).all.empty());
     EXPECT_EQ(find_stuck({{0, either}, {1, all({0})}, {2, all({1})}}, {}).all, (Ranks{0, 1, 2}));
 }
