@@ -2,17 +2,16 @@
 
 #include <algorithm>
 
+#include "hdtrace/format/host_clock.h"
 #include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
 namespace {
 
 // Traces may hold any times and sizes: sums of differences of these fit into 64 bits.
-constexpr std::int64_t latest = std::int64_t{1} << 61;
-
 std::int64_t known_time(std::int64_t time)
 {
-    return std::clamp(time, -latest, latest);
+    return std::clamp(time, -HostClock::latest, HostClock::latest);
 }
 
 /// Ends a visit of pieces, which may be as many as a hostile trace says.

@@ -10,8 +10,6 @@ namespace hdtrace {
 namespace {
 
 constexpr std::uint32_t none = UINT32_MAX;
-// Traces may hold any times: differences of these fit into 64 bits.
-constexpr std::int64_t latest = std::int64_t{1} << 61;
 // MPI libraries buffer messages that are smaller. Larger ones that were not complete before their receive
 // began have waited for it.
 constexpr std::int64_t least_awaited = 4096;
@@ -94,9 +92,10 @@ std::int32_t HistoryReader::region_number(std::int32_t path)
 void HistoryReader::add_step(std::uint32_t timeline, Place place, std::int64_t begin, std::int64_t end)
 {
     Steps& steps = m_history.timelines[timeline].steps;
-    const std::int64_t earliest = steps.empty() ? -latest : steps.back().end;
-    begin = std::clamp(begin, earliest, latest);
-    steps.push_back({begin, std::clamp(end, begin, latest), m_places.number_of(place)});
+    // Traces may hold any times: differences of these fit into 64 bits.
+    const std::int64_t earliest = steps.empty() ? -HostClock::latest : steps.back().end;
+    begin = std::clamp(begin, earliest, HostClock::latest);
+    steps.push_back({begin, std::clamp(end, begin, HostClock::latest), m_places.number_of(place)});
 }
 
 void HistoryReader::add_border(const TraceFile& trace, std::int64_t time, std::int32_t region)

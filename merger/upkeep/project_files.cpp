@@ -18,7 +18,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view project_extension = ".proj";
 constexpr std::string_view info_extension = ".info";
 
 /// What names of the files of a thread's trace may end with.

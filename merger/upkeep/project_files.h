@@ -5,9 +5,12 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hdtrace::merger {
+
+inline constexpr std::string_view project_extension = ".proj";
 
 /// A file by the parts of its name: `run/`, `app`, `_node01_0_0`, `.trc.zst`.
 struct NamedFile {

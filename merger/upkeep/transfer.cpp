@@ -23,8 +23,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view project_extension = ".proj";
-
 using NewBases = std::map<std::string, std::string>; ///< by the prefixes that the files have now
 
 /// A name that is not used yet; behind others comes a number, as behind those of traces.

@@ -48,7 +48,7 @@ ProjectPointer open(const std::vector<Path>& paths, std::vector<std::string>& wa
     return project;
 }
 
-py::tuple text_of(const std::vector<Path>& paths)
+py::tuple project_text(const std::vector<Path>& paths)
 {
     merger::ProjectText project;
     {
@@ -346,7 +346,7 @@ void bind_project(py::module_& module)
             permissions.restrict_umask();
         },
         py::arg("project"), py::arg("output"));
-    module.def("project_text", &text_of, py::arg("paths"));
+    module.def("project_text", &project_text, py::arg("paths"));
     module.def("write_part", &write_part_of, py::arg("project"), py::arg("thread"), py::arg("selection"),
                py::arg("in_flight"), py::arg("path"));
     module.def(
