@@ -1,7 +1,5 @@
 #include "hdtrace/checking/sends_during_receives.h"
 
-#include <set>
-
 namespace hdtrace {
 
 SendsDuringReceives::SendsDuringReceives(const std::vector<SendDuringReceive>& sends, Findings& findings,

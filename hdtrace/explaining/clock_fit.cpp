@@ -12,7 +12,7 @@ namespace {
 using Bounds = std::span<const ClockBound>;
 
 constexpr std::size_t most_settings = 16;
-constexpr std::size_t most_parts = 1024;
+constexpr std::size_t most_parts = 1024; // about
 /// Between knots. In less than that clocks of different speeds differ by less than messages take.
 constexpr std::int64_t least_distance = 10'000'000;
 
@@ -159,7 +159,9 @@ void ClockFit::finish(const std::vector<ClockBound>& bounds)
 
 ClockLine ClockFit::line(const Knot& from, const Knot& to) const
 {
-    const double drift = (to.value - from.value) / static_cast<double>(to.time - from.time);
+    constexpr double steepest = 10 * ClockLine::most_drift; // unless bounds contradict each other
+    const double drift =
+        std::clamp((to.value - from.value) / static_cast<double>(to.time - from.time), -steepest, steepest);
     return {from.value - drift * static_cast<double>(from.time - m_origin.time), drift, 0};
 }
 
@@ -186,7 +188,9 @@ bool ClockFit::touch(Stretch& stretch, const std::vector<ClockBound>& bounds) co
                        ClockLine::most_drift * std::abs(static_cast<double>(one.time - other.time));
         };
         if (const ClockBound* const bound =
-                most_wrong(line(from, to), within(bounds, from.time, to.time), m_origin)) {
+                knots.size() > most_parts
+                    ? nullptr
+                    : most_wrong(line(from, to), within(bounds, from.time, to.time), m_origin)) {
             const Knot knot{bound->time, static_cast<double>(bound->value - m_origin.value), true};
             if (can_reach(from, knot) && can_reach(knot, to))
                 knots.push_back(knot);

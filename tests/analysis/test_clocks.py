@@ -132,6 +132,14 @@ def test_clock_whose_speed_changes(tmp_path, clock):
     assert max(errors) < analysis.clocks[1]["uncertainty"]
 
 
+def test_clock_that_is_set_all_the_time(tmp_path):
+    """Nothing is right then, but what is said can be read."""
+    clock = Clock(wander=lambda seconds: int(seconds * 10) % 2 * 10**9)
+    analysis = analyze(tmp_path, [Clock(), clock], rounds=500, pause=10_000_000)
+    assert analysis.clocks[1]["uncertainty"] is None
+    assert max(abs(part["drift"]) for part in analysis.clocks[1]["parts"]) <= 0.01
+
+
 def test_few_messages_say_little(tmp_path):
     analysis = analyze(tmp_path, [Clock(), Clock(7_000_000)], rounds=1)
     assert analysis.clocks[1]["uncertainty"] * 1e9 > LATENCY / 2
