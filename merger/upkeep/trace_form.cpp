@@ -35,7 +35,10 @@ struct stat status_of(const std::string& path)
 /// The text of a file from its beginning to its end. Throws where some of it cannot be had.
 class WholeText {
   public:
-    explicit WholeText(std::string path) : m_path(std::move(path)), m_file(m_path), m_buffer(read_at_once, '\0') {}
+    explicit WholeText(std::string path)
+        : m_path(std::move(path)), m_file(m_path), m_buffer(read_at_once, '\0')
+    {
+    }
 
     /// The next part; empty at the end.
     std::string_view next()
