@@ -11,9 +11,9 @@
 
 namespace hdtrace {
 
-/// The clock that stays farthest from all bounds: it runs evenly if it can, otherwise its speed changes at as
-/// few moments as possible (daemons make clocks faster and slower, and so does the temperature), and it is
-/// set where no clock can be as fast or slow as that. For one thread at a time.
+/// The clock that stays farthest from all bounds. It runs evenly if it can; if not, as daemons make clocks
+/// faster and slower, and so does the temperature, its time is halved, again and again, until each half fits.
+/// It is set where no clock can be as fast or slow as that. For one thread at a time.
 class ClockFit {
   public:
     /// Of the bounds, in the order of time; not none.

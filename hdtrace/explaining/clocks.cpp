@@ -1,8 +1,7 @@
 #include "hdtrace/explaining/clocks.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <cstdlib>
 #include <optional>
 #include <set>
 #include <tuple>

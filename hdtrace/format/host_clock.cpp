@@ -17,6 +17,12 @@ std::int64_t rounded(double time)
     return std::llround(std::clamp(time, -latest, latest));
 }
 
+/// As if the part lasted until then.
+std::int64_t added_at(std::int64_t time, const HostClock::Part& part)
+{
+    return part.offset + rounded(part.drift * static_cast<double>(time - part.from));
+}
+
 void correct_inside(const HostClock& clock, State& state, std::int64_t earliest)
 {
     state.time = std::max(clock.corrected(state.time), earliest);
@@ -32,7 +38,7 @@ std::int64_t HostClock::corrected(std::int64_t time) const
     const auto behind = std::ranges::upper_bound(parts.begin() + 1, parts.end(), time, {}, &Part::from);
     const Part& part = *(behind - 1);
     const std::int64_t known = within_limits(time);
-    return within_limits(known + part.offset + rounded(part.drift * static_cast<double>(known - part.from)));
+    return within_limits(known + added_at(known, part));
 }
 
 std::int64_t HostClock::jump(std::size_t part) const
@@ -40,10 +46,7 @@ std::int64_t HostClock::jump(std::size_t part) const
     constexpr std::int64_t rounding = 2;
     if (part == 0)
         return 0;
-    const Part &before = parts[part - 1], &now = parts[part];
-    const std::int64_t went_on =
-        before.offset + rounded(before.drift * static_cast<double>(now.from - before.from));
-    const std::int64_t jump = now.offset - went_on;
+    const std::int64_t jump = parts[part].offset - added_at(parts[part].from, parts[part - 1]);
     return std::abs(jump) > rounding ? jump : 0;
 }
 
