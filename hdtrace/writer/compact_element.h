@@ -55,6 +55,14 @@ class CompactElement {
         m_end = end;
         return part(m_lines.times_part());
     }
+    HDTRACE_INLINE CompactElement& site_and_times(const ShortText& kept, int64_t begin, int64_t end)
+    {
+        if (kept.length == 0)
+            return times(begin, end);
+        m_begin = begin;
+        m_end = end;
+        return valued_part(m_lines.site_and_times_part(), kept.number - 1);
+    }
     HDTRACE_INLINE CompactElement& time(int64_t time)
     {
         m_end = time;
@@ -101,21 +109,25 @@ class CompactElement {
 
     // ---- children, and the end ----
 
-    template <size_t Size> HDTRACE_INLINE CompactElement& child(const char (&start)[Size])
+    HDTRACE_INLINE CompactElement& begin_child()
     {
-        if (m_next_value >= m_lines.values() + enough_values) {
+        if (m_count >= enough_values) {
             finish_form();
             room(0);
         }
         if (!m_has_children)
             text(" >");
         m_has_children = true;
-        return text(start);
+        return *this;
+    }
+    template <size_t Size> HDTRACE_INLINE CompactElement& child(const char (&start)[Size])
+    {
+        return begin_child().text(start);
     }
     HDTRACE_INLINE CompactElement& end_child() { return text(" />"); }
     HDTRACE_INLINE CompactElement& children(const char* xml, size_t size)
     {
-        return size == 0 ? *this : child("").raw(xml, size);
+        return size == 0 ? *this : begin_child().raw(xml, size);
     }
     HDTRACE_INLINE void end(const char* element_name)
     {
@@ -152,14 +164,38 @@ class CompactElement {
 
     HDTRACE_INLINE CompactElement& part(const char* constant)
     {
-        m_form = m_form == nullptr ? m_lines.start(constant) : m_lines.next(m_form, constant);
+        if (m_form != nullptr) {
+            m_form = m_lines.next(m_form, constant);
+        } else {
+            m_form = m_lines.start(constant);
+            m_expected = m_form->expected;
+            m_last = m_expected->last;
+            m_room = m_expected->value_count;
+        }
         return *this;
     }
     HDTRACE_INLINE CompactElement& part(const char* constant, int values)
     {
-        if (__builtin_expect(m_next_value + values > m_lines.values() + most_compact_values, false))
-            finish_form();
-        return part(constant);
+        part(constant);
+        if (__builtin_expect(m_count + values > m_room, false))
+            expect_nothing(constant, values);
+        return *this;
+    }
+    /// It has more values than the form that was expected, or than any form.
+    HDTRACE_INLINE void expect_nothing(const char* constant, int values)
+    {
+        if (m_count + values > most_compact_values) {
+            if (!m_lines.is_lost(m_form)) {
+                m_form = m_form->shorter;
+                finish_form();
+                part(constant);
+            }
+            m_count = 0;
+        }
+        m_lines.set_values(m_last, m_count, m_changed);
+        m_expected = nullptr;
+        m_last = m_lines.values();
+        m_room = most_compact_values;
     }
     HDTRACE_INLINE CompactElement& valued_part(const char* constant, int64_t value)
     {
@@ -168,7 +204,14 @@ class CompactElement {
         return *this;
     }
     template <FixedText Text> HDTRACE_INLINE void put(XmlText<Text>) {}
-    HDTRACE_INLINE void put(int64_t value) { *m_next_value++ = value; }
+    HDTRACE_INLINE void put(int64_t value)
+    {
+        if (__builtin_expect(value != m_last[m_count], false)) {
+            m_changed |= uint64_t{1} << m_count;
+            m_lines.values()[m_count] = value;
+        }
+        ++m_count;
+    }
 
     HDTRACE_INLINE bool ends_line() const { return m_writer.depth() == 1; }
     /// What comes next has another form.
@@ -176,11 +219,15 @@ class CompactElement {
     {
         if (m_form == nullptr)
             return;
-        m_cursor = __builtin_expect(m_lines.has_number(m_form), true)
-                       ? m_lines.put_line(m_cursor, m_form, m_begin, m_end)
-                       : put_first(m_writer, m_cursor, m_form, m_begin, m_end);
+        if (__builtin_expect(m_form == m_expected && m_lines.has_number(m_form), true)) {
+            m_cursor = m_lines.put_line(m_cursor, m_form, m_changed, m_begin, m_end);
+        } else {
+            m_lines.set_values(m_last, m_count, m_changed);
+            m_cursor = put_unexpected(m_writer, m_cursor, m_form, m_begin, m_end);
+        }
         m_form = nullptr;
-        m_next_value = m_lines.values();
+        m_count = 0;
+        m_changed = 0;
     }
     HDTRACE_INLINE void finish()
     {
@@ -198,14 +245,18 @@ class CompactElement {
         return writer.m_buffer.room_behind(cursor) >= wanted;
     }
     static const char* find_name(NamedValues names, int value);
-    /// The first line with a form in a unit.
-    static char* put_first(TraceWriter& writer, char* cursor, Form* form, int64_t begin, int64_t end);
+    /// Another form than expected, or the first one in a unit.
+    static char* put_unexpected(TraceWriter& writer, char* cursor, Form* form, int64_t begin, int64_t end);
 
     TraceWriter& m_writer;
     CompactLines& m_lines;
     char* m_cursor;
     Form* m_form = nullptr;
-    int64_t* m_next_value = m_lines.values();
+    Form* m_expected = nullptr;      ///< the form that the last element became that began the same
+    const int64_t* m_last = nullptr; ///< its values
+    int m_room = 0;                  ///< how many
+    int m_count = 0;                 ///< of values until now
+    uint64_t m_changed = 0;          ///< those that are not the last ones, as bits
     bool m_has_children = false;
     int64_t m_begin = 0;
     int64_t m_end = 0;

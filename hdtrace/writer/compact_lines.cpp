@@ -11,18 +11,14 @@ namespace hdtrace {
 namespace {
 
 constexpr int least_digits = 6;
-constexpr const char* times_parts[] = {" time='\3"
-                                       "6' end='\4"
-                                       "6'",
-                                       " time='\3"
-                                       "7' end='\4"
-                                       "7'",
-                                       " time='\3"
-                                       "8' end='\4"
-                                       "8'",
-                                       " time='\3"
-                                       "9' end='\4"
-                                       "9'"};
+// By the digits of times, from least_digits on.
+#define HDTRACE_TIMES(digits) " time='\3" digits "' end='\4" digits "'"
+constexpr const char* times_parts[] = {HDTRACE_TIMES("6"), HDTRACE_TIMES("7"), HDTRACE_TIMES("8"),
+                                       HDTRACE_TIMES("9")};
+constexpr const char* site_and_times_parts[] = {
+    " site='\1'" HDTRACE_TIMES("6"), " site='\1'" HDTRACE_TIMES("7"), " site='\1'" HDTRACE_TIMES("8"),
+    " site='\1'" HDTRACE_TIMES("9")};
+#undef HDTRACE_TIMES
 constexpr const char* time_parts[] = {" time='\5"
                                       "6'",
                                       " time='\5"
@@ -31,7 +27,8 @@ constexpr const char* time_parts[] = {" time='\5"
                                       "8'",
                                       " time='\5"
                                       "9'"};
-static_assert(compact_mark::begin == '\3' && compact_mark::end == '\4' && compact_mark::time == '\5');
+static_assert(compact_mark::number == '\1' && compact_mark::begin == '\3' && compact_mark::end == '\4' &&
+              compact_mark::time == '\5');
 
 constexpr int64_t nanoseconds_in_second = 1'000'000'000;
 
@@ -76,9 +73,11 @@ size_t size_of_value(int64_t value, bool is_seconds)
 // Most of them have two bytes.
 inline char* put_time_difference(char* out, uint64_t difference)
 {
-    if (__builtin_expect(difference - 0x80 >= 0x4000 - 0x80, false))
+    constexpr uint64_t in_first_byte = 0x7f, more = 0x80, most_in_two_bytes = 0x3fff;
+    if (__builtin_expect(difference - more > most_in_two_bytes - more, false))
         return put_compact_number(out, difference);
-    const auto bytes = static_cast<uint16_t>((difference & 0x7f) | 0x80 | (difference >> 7 << 8));
+    // What is in the second byte counts twice: there is room for `more`.
+    const auto bytes = static_cast<uint16_t>(difference + (difference & ~in_first_byte) + more);
     memcpy(out, &bytes, sizeof bytes);
     return out + sizeof bytes;
 }
@@ -103,7 +102,7 @@ struct CompactLines::Chunk {
 
 CompactLines::CompactLines()
 {
-    m_none.recent = m_lost.recent = &m_none;
+    m_none.recent = m_lost.recent = m_none.expected = m_lost.expected = &m_none;
     for (Form*& start : m_starts)
         start = &m_none;
 }
@@ -122,6 +121,7 @@ bool CompactLines::open(int64_t base, int digits)
     m_base = base;
     m_digits = digits;
     m_times_part = times_parts[digits - least_digits];
+    m_site_and_times_part = site_and_times_parts[digits - least_digits];
     m_time_part = time_parts[digits - least_digits];
     m_unit = 1;
     for (int i = digits; i < 9; ++i)
@@ -174,7 +174,7 @@ auto CompactLines::find_or_make(Form* shorter, const char* part) -> Form*
         return &m_lost;
     Form* const made = new (memory) Form{};
     made->part = part;
-    made->recent = &m_none;
+    made->recent = made->expected = &m_none;
     made->shorter = shorter;
     made->sibling = shorter->first_longer;
     shorter->first_longer = made;
@@ -212,17 +212,21 @@ void CompactLines::measure(Form& form) const
         form.seconds = form.seconds << values | seconds;
         form.value_count = static_cast<uint8_t>(form.value_count + values);
     }
+    form.has_nanoseconds = form.time_count == 2 && m_unit == 1;
 }
 
 bool CompactLines::make_values(Form& form)
 {
     measure(form);
-    if (form.values == nullptr && form.value_count > 0)
-        form.values = static_cast<Value*>(take_memory(form.value_count * sizeof(Value)));
-    if (form.values == nullptr && form.value_count > 0)
+    if (form.last == nullptr && form.value_count > 0) {
+        form.last = static_cast<int64_t*>(take_memory(form.value_count * (sizeof(int64_t) + sizeof(Span))));
+        form.spans = reinterpret_cast<Span*>(form.last + form.value_count);
+    }
+    if (form.last == nullptr && form.value_count > 0)
         return false;
     for (int i = 0; i < form.value_count; ++i) {
-        form.values[i] = {};
+        form.last[i] = 0;
+        form.spans[i] = {};
         form.text_size += static_cast<uint32_t>(size_of_value(0, (form.seconds >> i & 1) != 0));
     }
     return true;
@@ -251,7 +255,7 @@ char* CompactLines::give_number(char* out, Form* form)
         memcpy(part_end, at->part, part_size);
     }
     form->era = m_era;
-    form->number = m_form_count++;
+    form->code = static_cast<uint32_t>(compact_code::first_line + 2 * uint64_t{m_form_count++});
     return out + size;
 }
 
@@ -282,69 +286,85 @@ void CompactLines::find_span(int64_t time)
     m_size_in_span = digits + 1 + static_cast<size_t>(m_digits);
 }
 
-// Where a line differs from the last one of its form, as bits.
-static inline uint64_t find_changes(const int64_t* values, const CompactLines::Value* known, int count)
+void CompactLines::set_values(const int64_t* known, int count, uint64_t changed)
+{
+    for (int i = 0; i < count; ++i) {
+        if ((changed >> i & 1) == 0)
+            m_values[i] = known[i];
+    }
+}
+
+uint64_t CompactLines::changes(const Form* form) const
 {
     uint64_t changed = 0;
-#pragma GCC unroll 4
-    for (int i = 0; i < count; ++i) {
-        if (__builtin_expect(values[i] != known[i].last, false))
-            changed |= uint64_t{1} << i;
-    }
+    for (int i = 0; i < form->value_count; ++i)
+        changed |= uint64_t{m_values[i] != form->last[i]} << i;
     return changed;
 }
 
-char* CompactLines::put_changes(char* out, Form& form, uint64_t changed)
+void CompactLines::expect(Form* form)
 {
-    out = put_compact_number(out, changed);
-    for (; changed != 0; changed &= changed - 1) {
-        const int i = __builtin_ctzll(changed);
-        Value& known = form.values[i];
-        const uint64_t value = static_cast<uint64_t>(m_values[i]), last = static_cast<uint64_t>(known.last);
-        out = put_compact_number(out, to_unsigned(static_cast<int64_t>(value - last)));
-        if (__builtin_expect(value - known.span_begin >= known.span_size, false))
-            change_size(form, i, m_values[i]);
-        known.last = m_values[i];
-    }
-    return out;
+    Form* first = form;
+    while (first->shorter != &m_none)
+        first = first->shorter;
+    first->expected = form;
 }
 
 // Of the text, for the value is not in the span of the last one.
 void CompactLines::change_size(Form& form, int value, int64_t now)
 {
-    Value& known = form.values[value];
+    Span& span = form.spans[value];
     const bool is_seconds = (form.seconds >> value & 1) != 0;
     form.text_size += static_cast<uint32_t>(size_of_value(now, is_seconds)) -
-                      static_cast<uint32_t>(size_of_value(known.last, is_seconds));
-    known.span_begin = 0;
-    known.span_size = 0; // not known
+                      static_cast<uint32_t>(size_of_value(form.last[value], is_seconds));
+    span = {}; // not known
     const size_t digits = size_of_number(now);
     if (now < 0 || is_seconds || digits > most_digits_in_span)
         return;
-    known.span_begin = digits > 1 ? limits_of_digits[digits - 1] : 0;
-    known.span_size = limits_of_digits[digits] - known.span_begin;
+    span.begin = digits > 1 ? limits_of_digits[digits - 1] : 0;
+    span.size = limits_of_digits[digits] - span.begin;
 }
 
-char* CompactLines::put_line(char* out, Form* form, int64_t begin, int64_t end)
+char* CompactLines::put_line(char* out, Form* form, uint64_t changed, int64_t begin, int64_t end)
 {
-    const uint64_t changed = find_changes(m_values, form->values, form->value_count);
-    const uint64_t code = compact_code::first_line + 2 * uint64_t{form->number};
-    if (changed == 0)
-        out = put_compact_number(out, code);
-    else
-        out = put_changes(put_compact_number(out, code + 1), *form, changed);
-    m_text_size += form->text_size;
+    if (changed != 0)
+        return put_changed_line(out, *form, changed, begin, end);
+    return put_end(put_compact_number(out, form->code), *form, begin, end);
+}
+
+// Not inline, for it needs registers that the caller does not.
+__attribute__((noinline)) char* CompactLines::put_changed_line(char* out, Form& form, uint64_t changed,
+                                                               int64_t begin, int64_t end)
+{
+    out = put_compact_number(put_compact_number(out, form.code + 1), changed);
+    for (; changed != 0; changed &= changed - 1) {
+        const int i = __builtin_ctzll(changed);
+        const Span span = form.spans[i];
+        const uint64_t value = static_cast<uint64_t>(m_values[i]), last = static_cast<uint64_t>(form.last[i]);
+        out = put_compact_number(out, to_unsigned(static_cast<int64_t>(value - last)));
+        if (__builtin_expect(value - span.begin >= span.size, false))
+            change_size(form, i, m_values[i]);
+        form.last[i] = m_values[i];
+    }
+    return put_end(out, form, begin, end);
+}
+
+// Behind the values.
+__attribute__((always_inline)) inline char* CompactLines::put_end(char* out, const Form& form, int64_t begin,
+                                                                  int64_t end)
+{
+    m_text_size += form.text_size;
     const int64_t begun = begin - m_base, ended = end - m_base;
     // As it is nearly always.
-    if (form->time_count == 2 && m_unit == 1 && begun >= m_span_begin && ended < m_span_end) {
+    if (__builtin_expect(form.has_nanoseconds && begun >= m_span_begin && ended < m_span_end, true)) {
         out = put_time_difference(out, to_unsigned(begun - m_last_time));
         out = put_time_difference(out, static_cast<uint64_t>(ended) - static_cast<uint64_t>(begun));
         m_text_size += 2 * m_size_in_span;
         m_last_time = ended;
         return out;
     }
-    return form->time_count == 0 ? out
-                                 : put_times(out, form->time_count == 2 ? begin : end, end, form->time_count);
+    return form.time_count == 0 ? out
+                                : put_times(out, form.time_count == 2 ? begin : end, end, form.time_count);
 }
 
 char* CompactLines::put_times(char* out, int64_t begin, int64_t end, int count)

@@ -26,11 +26,10 @@ inline char* put_compact_number(char* out, uint64_t value)
 /// form. Not thread-safe.
 class CompactLines {
   public:
-    /// The last value in a place of a form.
-    struct Value {
-        int64_t last;
-        uint64_t span_begin; ///< values from here on have as many digits
-        uint64_t span_size;
+    /// Values that have as many digits as the last one in a place of a form.
+    struct Span {
+        uint64_t begin;
+        uint64_t size;
     };
     /// A sequence of parts, which is a form if something ends with it.
     struct Form {
@@ -38,14 +37,17 @@ class CompactLines {
         Form* recent;     ///< of those with one more, that which was asked for last; never null
         Form* shorter;    ///< without the last part
         Form* first_longer;
-        Form* sibling; ///< the next with the same `shorter`
-        uint64_t era;  ///< in which it got its number; 0: never
-        uint32_t number;
+        Form* sibling;      ///< the next with the same `shorter`
+        Form* expected;     ///< of a first part: what the last element that began with it became; never null
+        uint64_t era;       ///< in which it got its number; 0: never
+        uint32_t code;      ///< of a line without changes
         uint32_t text_size; ///< of all parts, but for the times, with the last values
         uint64_t seconds;   ///< which values are, as bits
-        Value* values;
+        int64_t* last;      ///< values
+        Span* spans;        ///< of each of them
         uint8_t value_count;
         uint8_t time_count;
+        bool has_nanoseconds; ///< begin and end, neither of them rounded
     };
 
     CompactLines();
@@ -74,8 +76,9 @@ class CompactLines {
     }
     /// Where memory was short: the line is lost.
     bool is_lost(const Form* form) const { return form == &m_lost; }
-    /// The attributes of a state that tell its times, and the one of an event.
+    /// The attributes of a state that tell its times, the same behind its site, and the time of an event.
     const char* times_part() const { return m_times_part; }
+    const char* site_and_times_part() const { return m_site_and_times_part; }
     const char* time_part() const { return m_time_part; }
 
     // ---- records ----
@@ -94,11 +97,18 @@ class CompactLines {
     size_t room_for_number(Form* form);
     /// Says which form has the next number. Before each first use in a unit.
     char* give_number(char* out, Form* form);
-    /// Where the values of the next line go, at most most_compact_values.
+    /// Where the values of the next line go, at most most_compact_values; put_line() only reads those that
+    /// have changed.
     int64_t* values() { return m_values; }
-    /// With the values, and the times, if the form has some, since the epoch: an event has @p end only. Needs
-    /// room_for_line bytes.
-    char* put_line(char* out, Form* form, int64_t begin, int64_t end);
+    /// Sets those that are not @p changed to what they are @p known to be.
+    void set_values(const int64_t* known, int count, uint64_t changed);
+    /// Which of these differ from the last ones, as bits; for a form with a number.
+    uint64_t changes(const Form* form) const;
+    /// What begins like this one is expected to become the same.
+    void expect(Form* form);
+    /// With the values, of which @p changed are not the last ones, and the times, if the form has some, since
+    /// the epoch: an event has @p end only. Needs room_for_line bytes.
+    char* put_line(char* out, Form* form, uint64_t changed, int64_t begin, int64_t end);
     static constexpr size_t room_for_line = (most_compact_values + 4) * most_compact_number;
     /// Text that has no form stands between the two, right behind begin_text().
     static char* begin_text(char* out);
@@ -136,7 +146,8 @@ class CompactLines {
     }
 
   private:
-    char* put_changes(char* out, Form& form, uint64_t changed);
+    char* put_changed_line(char* out, Form& form, uint64_t changed, int64_t begin, int64_t end);
+    char* put_end(char* out, const Form& form, int64_t begin, int64_t end);
     static void change_size(Form& form, int value, int64_t now);
 
     static constexpr size_t start_count = 64;
@@ -175,8 +186,9 @@ class CompactLines {
     int64_t m_span_end = 0;
     size_t m_size_in_span = 0;
     const char* m_times_part = nullptr;
+    const char* m_site_and_times_part = nullptr;
     const char* m_time_part = nullptr;
-    int64_t m_values[most_compact_values];
+    int64_t m_values[most_compact_values] = {};
     Form* m_starts[start_count];
     struct Chunk;
     Chunk* m_chunk = nullptr; // of memory for forms, the last one

@@ -93,22 +93,29 @@ class TextElement {
         m_cursor = put_times(m_writer.m_times, m_cursor, begin, end);
         return *this;
     }
-    /// Begins a child element; @p start is e.g. "<For rid='". Attributes follow by text() and number(), then
-    /// end_child().
-    template <size_t Size> TextElement& child(const char (&start)[Size])
+    /// Both behind each other, as nearly all states have them.
+    TextElement& site_and_times(const ShortText& kept, int64_t begin, int64_t end)
+    {
+        return site(kept).times(begin, end);
+    }
+    /// Comes before the text of a child element.
+    TextElement& begin_child()
     {
         room(child_room);
         if (!m_has_children) {
             text(" >");
             m_has_children = true;
         }
-        return text(start);
+        return *this;
     }
+    /// Begins a child element; @p start is e.g. "<For rid='". Attributes follow by text() and number(), then
+    /// end_child().
+    template <size_t Size> TextElement& child(const char (&start)[Size]) { return begin_child().text(start); }
     TextElement& end_child() { return text(" />"); }
     /// Adds child elements that are XML already; none if @p size is 0.
     TextElement& children(const char* xml, size_t size)
     {
-        return size == 0 ? *this : child("").raw(xml, size);
+        return size == 0 ? *this : begin_child().raw(xml, size);
     }
     /// Ends the element, behind its attributes or its children, and with it the state.
     __attribute__((always_inline)) void end(const char* element_name)

@@ -42,8 +42,7 @@ uint32_t LineBuffer::remove_lost_line(const Lock&)
     const Extent kept = whole_lines();
     const uint32_t lost = m_ended_states - kept.states;
     m_ended_states = kept.states;
-    m_cursor = m_begin + kept.bytes;
-    publish(m_elements);
+    end_element(m_begin + kept.bytes, kept);
     m_is_line_lost = false;
     return lost;
 }

@@ -41,18 +41,20 @@ class LineBuffer {
     void set_cursor(char* cursor) { m_cursor = cursor; }
     /// The element that ends next is a state.
     void count_state() { ++m_ended_states; }
-    void end_element(char* cursor)
+    /// @p elements: elements_until(cursor).
+    void end_element(char* cursor, Extent elements)
     {
         m_cursor = cursor;
-        publish(m_elements);
+        __atomic_store(&m_elements, &elements, __ATOMIC_RELEASE);
     }
     void end_line()
     {
         *m_cursor++ = '\n';
-        publish(m_lines);
+        end_compact_line(elements_until(m_cursor));
     }
-    /// The same in a compact trace, where the outermost element has ended the line.
-    void end_compact_line() { publish(m_lines); }
+    /// The same in a compact trace, where the outermost element has ended the line. @p lines: the elements
+    /// until there.
+    void end_compact_line(Extent lines) { __atomic_store(&m_lines, &lines, __ATOMIC_RELEASE); }
     /// What whole_elements() will be once an element has ended.
     Extent elements_until(const char* cursor) const
     {
@@ -84,11 +86,6 @@ class LineBuffer {
         Extent extent;
         __atomic_load(&shared, &extent, __ATOMIC_ACQUIRE);
         return extent;
-    }
-    void publish(Extent& extent)
-    {
-        Extent now = elements_until(m_cursor);
-        __atomic_store(&extent, &now, __ATOMIC_RELEASE);
     }
 
     char* m_cursor = nullptr;

@@ -205,7 +205,7 @@ void TraceWriter::end_line_slowly()
     if (m_buffer.is_line_lost())
         drop_line();
     else if (is_compact())
-        m_buffer.end_compact_line();
+        m_buffer.end_compact_line(m_buffer.whole_elements());
     else
         m_buffer.end_line();
     const bool has_grown = m_buffer.capacity() > m_capacity;

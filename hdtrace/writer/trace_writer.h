@@ -154,15 +154,17 @@ class TraceWriter {
     {
         if (__builtin_expect(m_depth != 1, false))
             tell_end(cursor);
-        m_buffer.end_element(cursor);
+        m_buffer.end_element(cursor, m_buffer.elements_until(cursor));
         if (leave_state() == 0)
             end_line();
     }
-    /// Before an element has ended, for those who see that before the state is left.
-    void tell_end(const char* cursor)
+    /// Before an element has ended, for those who see that before the state is left. Returns what the whole
+    /// elements will be.
+    Extent tell_end(const char* cursor)
     {
         Extent elements = m_buffer.elements_until(cursor);
         __atomic_store(&m_ended_as[m_depth], &elements, __ATOMIC_RELEASE);
+        return elements;
     }
     char* begin_compact_element()
     {
@@ -172,15 +174,15 @@ class TraceWriter {
     }
     __attribute__((always_inline)) void end_compact_element(char* cursor)
     {
-        tell_end(cursor);
-        m_buffer.end_element(cursor);
+        const Extent elements = tell_end(cursor);
+        m_buffer.end_element(cursor, elements);
         if (leave_state() != 0)
             return;
         m_compact.end_line();
         if (m_line_end_is_slow)
             end_line_slowly();
         else
-            m_buffer.end_compact_line();
+            m_buffer.end_compact_line(elements);
     }
     int leave_state()
     {

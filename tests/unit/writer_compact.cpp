@@ -63,6 +63,26 @@ TEST(Compact, HoldsPartsThatBecomeOne)
     });
 }
 
+// What begins the same is expected to go on as the last time.
+TEST(Compact, HoldsFormsThatBeginTheSame)
+{
+    expect_same_text([](Trace& trace) {
+        for (int64_t i = 0; i < 512; ++i)
+            element(trace, [=](auto& e) {
+                e.add("<A a='"_xml, i / 128, "'"_xml);
+                if ((i * 37 & 1) != 0)
+                    e.add(" b='"_xml, i / 64, "' c='"_xml, i % 3, "'"_xml);
+                if ((i * 37 & 6) == 6)
+                    e.text(" rc='").name("MPI_ERR_RANK").text("'");
+                if ((i * 37 & 8) != 0)
+                    e.text(" d='").escaped("x").text("'");
+                if ((i * 37 & 48) == 48)
+                    e.text(" e='").number(i / 256).text("'");
+                e.times(base_time + i, base_time + 2 * i).end("A");
+            });
+    });
+}
+
 TEST(Compact, HoldsTimesOfAllKinds)
 {
     for (const int digits : {6, 7, 8, 9}) {

@@ -107,7 +107,7 @@ void Call::note_ignored(Thread& thread, Function function, const void* frame)
     const int64_t now = thread.clock.now();
     thread.writer.enter();
     write_element(thread.writer, [&](auto& element) {
-        element.text("<").name(name).site(thread.sites.find(frame)).times(now, now);
+        element.text("<").name(name).site_and_times(thread.sites.find(frame), now, now);
         element.text(" unfinished='1' outside='").name(side).text("'").end(name);
     });
     save_all_threads();
@@ -276,11 +276,6 @@ File Call::find_file_slowly(MPI_File handle, uint64_t generation)
 bool Call::failed_in_status() const
 {
     return !succeeded() && error_class_of(m_rc) == MPI_ERR_IN_STATUS;
-}
-
-char* Call::put_error(char* out, int rc)
-{
-    return put_text(put_constant(put_text(out, " rc='"), error_class_name(rc)), "'");
 }
 
 } // namespace hdtrace::mpi

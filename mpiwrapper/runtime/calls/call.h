@@ -3,6 +3,7 @@
 
 #include "hdtrace/writer/element.h"
 #include "mpiwrapper/runtime/buffers/active_buffers.h"
+#include "mpiwrapper/runtime/calls/constants.h"
 #include "mpiwrapper/runtime/library/export.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/recording/life_cycle.h"
@@ -278,9 +279,8 @@ class Call {
     template <typename Element> __attribute__((always_inline)) void put_common_attributes(Element& element)
     {
         if (!HDT_LIKELY(succeeded()))
-            element.written_by([rc = m_rc](char* out) { return put_error(out, rc); });
-        element.site(m_state->site());
-        element.times(m_begin, m_end);
+            element.text(" rc='").name(error_class_name(m_rc)).text("'");
+        element.site_and_times(m_state->site(), m_begin, m_end);
     }
     template <typename Describe> char* put_buffers(char* out, Describe describe)
     {
@@ -332,7 +332,6 @@ class Call {
         set_arguments(found);
         m_state->take_arguments(found);
     }
-    static char* put_error(char* out, int rc);
 
     // The thread's depth while the wrapper works: the calls that the MPI library makes to answer it are not
     // the program's, and deeper than any that is recorded or followed.

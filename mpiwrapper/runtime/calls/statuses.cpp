@@ -34,22 +34,26 @@ int64_t ask_for_bytes(const MPI_Status& status)
 template <typename Element>
 void put_completed(Element& element, const Request& request, const MPI_Status* told)
 {
-    element.child("<For rid='").number(request.rid);
+    element.begin_child();
     if (request.is_cancelled && was_cancelled(told)) {
-        element.text("' cancelled='1");
+        element.add("<For rid='"_xml, request.rid, "' cancelled='1' />"_xml);
     } else if (request.kind == RequestKind::receive_from_proc_null) {
-        element.add("' fromRank='"_xml, no_process, "' fromTag='-1' size='0"_xml);
+        element.add("<For rid='"_xml, request.rid, "' fromRank='"_xml, no_process,
+                    "' fromTag='-1' size='0' />"_xml);
     } else if (request.kind == RequestKind::receive && is_written(told)) {
         const Comm& comm = request.comm != nullptr ? *request.comm : null_comm;
         const Received received(comm, MPI_ANY_SOURCE, MPI_ANY_TAG, true, told);
-        element.add("' fromRank='"_xml, received.source, "' fromTag='"_xml, received.tag, "' size='"_xml,
-                    received.size);
-    } else if (request.kind == RequestKind::access && is_written(told)) {
-        const int64_t actual = status_bytes(value_of(told));
+        element.add("<For rid='"_xml, request.rid, "' fromRank='"_xml, received.source, "' fromTag='"_xml,
+                    received.tag, "' size='"_xml, received.size, "' />"_xml);
+    } else {
+        const int64_t actual = request.kind == RequestKind::access && is_written(told)
+                                   ? status_bytes(value_of(told))
+                                   : request.size;
         if (actual != request.size)
-            element.add("' actual='"_xml, actual);
+            element.add("<For rid='"_xml, request.rid, "' actual='"_xml, actual, "' />"_xml);
+        else
+            element.add("<For rid='"_xml, request.rid, "' />"_xml);
     }
-    element.text("'").end_child();
 }
 
 template <typename Element> void put_failed(Element& element, const Request& request, int error)

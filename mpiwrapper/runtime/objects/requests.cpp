@@ -130,10 +130,11 @@ template <typename Use> bool use_entry(MPI_Request handle, const MPI_Request* va
 
 void fill(RequestEntry& entry, Request& request, int64_t rid)
 {
-    request.rid = rid;
-    if (request.is_persistent)
-        request.init_rid = rid;
+    // It is copied before it is changed: the processor waits where it copies more than was just stored.
     entry.request = request;
+    entry.request.rid = request.rid = rid;
+    if (request.is_persistent)
+        entry.request.init_rid = request.init_rid = rid;
     // Where ranks are world ranks there is nothing to look up later.
     if (request.comm != nullptr && request.comm->peers() == nullptr)
         entry.request.comm = nullptr;

@@ -54,8 +54,7 @@ int finish_init(Function function, const void* frame, int rc, const Moment& begi
         element.text("<").name(name);
         put_attributes(element);
         element.text(" wtime='").name(wtime < 0 ? "-" : "").seconds(wtime < 0 ? -wtime : wtime).text("'");
-        element.site(thread->sites.find(frame));
-        element.times(begin.time, end);
+        element.site_and_times(thread->sites.find(frame), begin.time, end);
         if (settings.cpu_time)
             element.written_by(
                 [cpu_time](char* out) { return put_cpu_time(put_text(out, " cpu='"), cpu_time); });
