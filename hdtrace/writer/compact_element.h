@@ -207,7 +207,9 @@ class CompactElement {
     HDTRACE_INLINE void put(int64_t value)
     {
         if (__builtin_expect(value != m_last[m_count], false)) {
-            m_changed |= uint64_t{1} << m_count;
+            uint64_t bit = uint64_t{1} << m_count;
+            asm("" : "+r"(bit)); // else GCC keeps the sums of all of them at hand
+            m_changed |= bit;
             m_lines.values()[m_count] = value;
         }
         ++m_count;

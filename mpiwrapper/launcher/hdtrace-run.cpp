@@ -118,12 +118,13 @@ struct CommandLine {
     char** program = nullptr; ///< and its arguments; points to null if there is none
     bool prints_library = false;
     bool is_to_explain = false;
+    bool prefers_compact = false;
 };
 
 /// Sets the environment from the options.
 CommandLine parse_command_line(int argc, char** argv)
 {
-    enum { row_of_table, version = CHAR_MAX + 1, print_library, explain };
+    enum { row_of_table, version = CHAR_MAX + 1, print_library, explain, prefer_compact };
     const std::vector<Argument> arguments = all_arguments();
     std::string letters = "+h";
     std::vector<option> names;
@@ -140,6 +141,7 @@ CommandLine parse_command_line(int argc, char** argv)
                                {"version", no_argument, nullptr, version},
                                {"explain", no_argument, nullptr, explain},
                                {"print-library", no_argument, nullptr, print_library},
+                               {"prefer-compact", no_argument, nullptr, prefer_compact},
                                {}});
     CommandLine result;
     int row = 0;
@@ -158,6 +160,9 @@ CommandLine parse_command_line(int argc, char** argv)
             break;
         case explain:
             result.is_to_explain = true;
+            break;
+        case prefer_compact:
+            result.prefers_compact = true;
             break;
         case '?':
             usage_error();
@@ -242,6 +247,18 @@ void refuse_what_statistics_cannot()
             usage_error(std::string("--statistics-only keeps no single calls, and --") + option.name +
                         " is about them");
         }
+    }
+}
+
+/// Where nothing else was chosen.
+void choose_compact()
+{
+    const hdtrace::Settings settings = settings_in_force();
+    if (settings.form == hdtrace::Form::automatic && settings.compress != hdtrace::Compress::gzip) {
+        const std::vector<Argument> arguments = all_arguments();
+        Argument form = *std::ranges::find(arguments, "form", &Argument::name);
+        form.fixed_value = name_of(hdtrace::Form::compact);
+        set_variable(form);
     }
 }
 
@@ -389,6 +406,9 @@ int main(int argc, char** argv)
     char** const command = command_line.program;
     refuse_wrong_variables();
     refuse_what_statistics_cannot();
+    if (command_line.prefers_compact) {
+        choose_compact();
+    }
     if (command_line.prints_library) {
         return print_library(command[0]);
     }

@@ -143,7 +143,7 @@ def test_a_run(tmp_path, victim):
     assert result.stderr.startswith("err:word\n")
     folder = folder_in(tmp_path)
     assert re.fullmatch(r"victim-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.hdtrace", folder.name)
-    assert sorted(path.suffix for path in folder.iterdir()) == [".info", ".info", ".proj", ".trc", ".trc"]
+    assert sorted(path.suffix for path in folder.iterdir()) == [".compact", ".compact", ".info", ".info", ".proj"]
     assert "victim: 2 processes, 1 host(s)," in result.stderr and "Barrier" in result.stderr and folder.name in result.stderr
     assert run(HDTRACE, "stats", folder).stderr == ""
 
@@ -159,7 +159,25 @@ def test_several_programs(tmp_path, victim):
 def test_a_program_alone(tmp_path, victim):
     result = record("--quiet", "-" * 2, victim, "seven", cwd=tmp_path)
     assert (result.returncode, result.stdout, result.stderr) == (7, "", "")
-    assert len(list(folder_in(tmp_path).glob("*.trc"))) == 1
+    assert len(list(folder_in(tmp_path).glob("*.trc.*"))) == 1
+
+
+@pytest.mark.parametrize("options, environment, config, suffix", [
+    ([], {}, "", ".compact"),
+    (["--compress", "zstd"], {}, "", ".compact"),
+    (["--form", "xml"], {}, "", ".trc"),
+    ([], {"HDTRACE_FORM": "xml"}, "", ".trc"),
+    ([], {}, "form = xml\n", ".trc"),
+    (["--compress", "gzip"], {}, "", ".gz"),
+    ([], {"HDTRACE_COMPRESS": "gzip"}, "", ".gz"),
+    ([], {}, "compress = gzip\n", ".gz"),
+    (["--form", "auto"], {"HDTRACE_FORM": "xml"}, "", ".compact"),
+])
+def test_a_trace_is_compact_unless_another_form_is_chosen(tmp_path, victim, options, environment, config, suffix):
+    (tmp_path / "settings").write_text(config)
+    record("--quiet", "--output", "here", "--config", "settings", *options, victim, "none", cwd=tmp_path, env={**os.environ, **environment})
+    (trace,) = (tmp_path / "here").glob("*.trc*")
+    assert trace.suffix == suffix
 
 
 def test_options_of_the_tracer(tmp_path, victim):

@@ -45,7 +45,7 @@ def program(tmp_path_factory):
     return compile_text("mpicc", tmp_path_factory.mktemp("watched") / "watched", PROGRAM, "-g", "-O1")
 
 
-FORMS = {"xml": [], "compact": ["--form", "compact"], "zstd": ["--compress", "zstd"]}
+FORMS = {"xml": ["--form", "xml"], "compact": [], "zstd": ["--form", "xml", "--compress", "zstd"]}
 forms = pytest.mark.parametrize("form", FORMS)
 
 

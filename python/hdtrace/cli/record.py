@@ -199,7 +199,7 @@ def run(arguments: Namespace) -> int:
     name = os.path.basename(words[places[0]])
     folder = _chosen_folder(arguments.output) if arguments.output else _new_folder(name)
     for_check = ["--for-check", "--all-functions=2"] if arguments.check else []  # groups and the like are made and freed by local queries
-    tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), *for_check, *getattr(arguments, 'tracer', []), "--"]
+    tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), "--prefer-compact", *for_check, *getattr(arguments, 'tracer', []), "--"]
     watch = Watch(LiveRun(folder), arguments.stuck_seconds) if arguments.stuck_seconds else None
     code = _run(_traced(words, places, tracer), watch, arguments.end_stuck)
     if not _infos(folder):

@@ -169,7 +169,8 @@ COMMANDS = (
         "COMMAND-LINE is what starts the program without the tracer, such as mpirun -n 4 ./app, srun ./app, or ./app alone; the tracer is put before "
         "the program (before each of them, between colons). Exit code, standard streams, signals and the terminal are the program's. When it has "
         "ended, also if it was killed, the trace is merged, and what the run was is said on standard error. The folder is made in the current "
-        "directory, which all hosts of the run have to see.",
+        "directory, which all hosts of the run have to see. The files (.trc.compact) have the calls as records; hdtrace dump --xml shows them as XML, and with "
+        "--form xml they are in the files as that, for programs that are not hdtrace's.",
         (
             Argument("--output", "the folder of the trace; it has to be new or empty [PROGRAM-TIME.hdtrace]", "FOLDER", short="-o"),
             Argument("--check", "record local queries, too, and then look for what is wrong, as hdtrace check does"),
@@ -301,7 +302,7 @@ COMMANDS = (
         "compress the traces of projects",
         "The traces get the form that they would have if they had been recorded with HDTRACE_COMPRESS: every command reads it, finds times and lines in it "
         "without reading what is before, and zstdcat or zcat show it. Each trace is there as it was until the new one is whole and was read again. "
-        "Traces recorded with --form compact stay as they are.",
+        "Compact traces, as hdtrace record writes them, stay as they are.",
         (
             _SEVERAL_PROJECTS,
             Argument("--form", "how; gzip where zstd is missing [zstd]", "FORM", choices=("zstd", "gzip"), default="zstd"),
