@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "hdtrace/block_head.h"
-#include "hdtrace/compact_form.h"
+#include "hdtrace/format/compact_head.h"
 
 namespace hdtrace::detail {
 
 namespace {
 
 constexpr std::size_t records_at_once = 64 * 1024;
-constexpr std::size_t lead_size = sizeof compact_unit_lead;
-
-bool begins_with(std::string_view bytes, const unsigned char (&lead)[lead_size])
-{
-    return bytes.size() >= lead_size && std::memcmp(bytes.data(), lead, lead_size) == 0;
-}
 
 } // namespace
 
@@ -76,30 +69,22 @@ bool CompactDecoder::take_head(std::string_view& from)
         from.remove_prefix(count);
         return m_head.size() >= size;
     };
-    if (!fill(lead_size))
+    if (!fill(compact_lead_size))
         return false;
-    const bool is_block = begins_with(m_head, compact_block_lead);
-    if (!is_block && !begins_with(m_head, compact_unit_lead)) {
-        m_is_damaged = true;
+    const std::size_t size = size_of_compact_head(m_head);
+    if (size > 0 && !fill(size))
         return false;
-    }
-    const std::size_t head_size = lead_size + (is_block ? block_head_size : compact_size_bytes);
-    if (!fill(head_size + 1))
+    const std::optional<CompactHead> head = size > 0 ? read_compact_head(m_head) : std::nullopt;
+    m_is_damaged = !head;
+    if (m_is_damaged)
         return false;
-    BlockHead head = {};
-    if (is_block)
-        m_is_damaged = !get_block_head(m_head.data() + lead_size, head);
-    else
-        head.compressed_size = get_little_endian(m_head.data() + lead_size);
-    m_is_compressed = m_head[head_size] == static_cast<char>(CompactBody::zstd);
-    m_is_damaged =
-        m_is_damaged || head.compressed_size == 0 || m_head[head_size] > static_cast<char>(CompactBody::zstd);
-    m_body_left = head.compressed_size - 1;
+    m_is_compressed = head->body == CompactBody::zstd;
+    m_body_left = head->block.compressed_size - 1;
     m_is_in_body = true;
     m_head.clear();
     m_compact.begin_unit();
     m_zstd->restart();
-    return !m_is_damaged;
+    return true;
 }
 
 bool CompactDecoder::take_body(std::string_view& from)

@@ -42,4 +42,11 @@ void TemporaryFile::take_place_with(const std::string& original)
     m_path.clear();
 }
 
+void TemporaryFile::replace()
+{
+    m_file.finish_as(m_place);
+    m_file.check(std::rename(m_path.c_str(), m_place.c_str()));
+    m_path.clear();
+}
+
 } // namespace hdtrace::merger

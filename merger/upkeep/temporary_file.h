@@ -1,4 +1,4 @@
-// A file that gets its place only once it is whole, and takes nobody's.
+// A file that gets its place only once it is whole.
 #pragma once
 
 #include "merger/upkeep/file_descriptor.h"
@@ -22,6 +22,8 @@ class TemporaryFile {
     void write(std::string_view bytes) { m_file.write(bytes); }
     /// With the owner, mode and times of @p original. An error if anything is there.
     void take_place_with(const std::string& original);
+    /// Takes the place of the file that is there, with its owner, mode and times.
+    void replace();
 
   private:
     std::string m_place;

@@ -8,6 +8,7 @@
 #include "hdtrace/segments.h"
 #include "hdtrace/tools/file_error.h"
 #include "merger/trace_name.h"
+#include "merger/upkeep/record_compressor.h"
 #include "merger/upkeep/temporary_file.h"
 #include "merger/upkeep/upkeep_error.h"
 
@@ -94,6 +95,15 @@ bool is_unchanged(const struct stat& before, const struct stat& now)
            before.st_mtim.tv_nsec == now.st_mtim.tv_nsec;
 }
 
+/// Throws if it has another text than that from which it was made, or that was written meanwhile.
+void check_copy(const std::string& from, const struct stat& before, const TemporaryFile& copy)
+{
+    if (!have_same_text(from, copy.path()))
+        throw UpkeepError(from + ": it reads otherwise in its new form");
+    if (!is_unchanged(before, status_of(from)))
+        throw UpkeepError(from + ": this is being written; wait until the run has ended");
+}
+
 /// Makes @p to, unless it is there with the same text, as after an end of the command in between.
 void make(const std::string& from, const std::string& to, Compression form, const ByteProgress& progress)
 {
@@ -105,11 +115,20 @@ void make(const std::string& from, const std::string& to, Compression form, cons
     const struct stat before = status_of(from);
     TemporaryFile file(to);
     write_in_form(from, form, file, progress);
-    if (!have_same_text(from, file.path()))
-        throw UpkeepError(from + ": it reads otherwise in its new form");
-    if (!is_unchanged(before, status_of(from)))
-        throw UpkeepError(from + ": this is being written; wait until the run has ended");
+    check_copy(from, before, file);
     file.take_place_with(from);
+}
+
+/// The same file, with its records compressed. Nothing is done where they are.
+FormSizes compress_compact(const std::string& path, const ByteProgress& progress)
+{
+    const struct stat before = status_of(path);
+    TemporaryFile file(path);
+    if (!compress_records(path, file, progress))
+        return {};
+    check_copy(path, before, file);
+    file.replace();
+    return {before.st_size, status_of(path).st_size};
 }
 
 /// The files of a trace and what is behind its name in theirs; the first one, by which readers find the
@@ -132,13 +151,22 @@ FormSizes change_form(const std::string& trace, Compression form, const ByteProg
     const std::string now = detail::existing_name(trace);
     const std::string wanted = std::string(detail::plain_name(now)) + suffix_of(form);
     const bool is_compact = now.ends_with(suffix_of(Compression::compact));
-    if (now == wanted || (is_compact && form != Compression::none)) // it is small already
+    if (now == wanted || (is_compact && form == Compression::gzip)) // it is small already
         return {};
     if (detail::is_in_node_file(now))
         throw UpkeepError(
             now + ": this is in a node file: 'hdtrace split' makes files of their own of those in it");
     FormSizes sizes;
     const auto files = segments_in(now);
+    if (is_compact && form == Compression::zstd) {
+        for (const auto& [file, number] : files) {
+            const FormSizes changed = compress_compact(file, progress);
+            sizes.before += changed.before;
+            sizes.after += changed.after;
+        }
+        sync_folder(std::string(directory_of(now)));
+        return sizes;
+    }
     for (const auto& [file, number] : files) {
         make(file, wanted + number, form, progress);
         sizes.before += status_of(file).st_size;

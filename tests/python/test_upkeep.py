@@ -220,6 +220,30 @@ def test_compress_and_back(tmp_path, form, ending, tool):
     assert {name: (tmp_path / name).stat().st_mtime_ns for name in before} == times
 
 
+@pytest.mark.parametrize("cut", [0, 1, 300], ids=["whole", "last byte missing", "last block cut off"])
+def test_compact_traces_stay_compact(tmp_path, monkeypatch, cut):
+    monkeypatch.setenv("HDTRACE_DIRECTORY", str(tmp_path))
+    monkeypatch.setenv("HDTRACE_FORM", "compact")
+    with hdtrace.TraceWriter("app", {"Hostname": "node01", "Rank": 0, "Thread": 0}) as trace:
+        for number in range(50_000):
+            with trace.state("Step", number=number % 7):
+                pass
+    (path,) = tmp_path.glob("*.trc.compact")
+    recorded = path.read_bytes()
+    run("merge", tmp_path)
+    path.write_bytes(recorded[: len(recorded) - cut])
+    commands = [("stats",), ("dump", "--xml"), ("stats", "--interval", "0.01..0.02")]
+    answers = [run(command, tmp_path, *words).stdout for command, *words in commands]
+    time = path.stat().st_mtime_ns
+    assert "nothing to do" in run("compress", tmp_path, "--form", "gzip").stdout
+    assert "1 trace, " in run("compress", tmp_path).stdout
+    assert form_of(tmp_path) == {".compact"} and path.stat().st_size < len(recorded) / 2 and path.stat().st_mtime_ns == time
+    assert [run(command, tmp_path, *words).stdout for command, *words in commands] == answers
+    assert "nothing to do" in run("compress", tmp_path).stdout
+    run("uncompress", tmp_path)
+    assert form_of(tmp_path) == {""} and run("dump", tmp_path, "--xml").stdout == answers[1]
+
+
 def test_compressed_traces_are_those_of_the_recorder(tmp_path, monkeypatch):
     """Heads tell the same."""
     def heads(data):
