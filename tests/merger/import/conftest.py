@@ -1,16 +1,16 @@
 """Fixtures for projects of real programs."""
 import pytest
-from support.runs import run_with_tracer
+from support.shared_runs import shared_run
 
 
 @pytest.fixture(scope="session")
-def traced(tmp_path_factory):
+def traced():
     """traced(program) -> the path of its project, once for each."""
     runs = {}
 
     def run_once(name, ranks=4):
         if name not in runs:
-            run = run_with_tracer(name, ranks, tmp_path_factory.mktemp(name))
+            run = shared_run(name, ranks)
             runs[name], = run.trace_directory.glob("*.proj")
         return runs[name]
 
