@@ -108,7 +108,7 @@ def _check_launcher(installation: Installation, words: Sequence[str], libraries:
         lacks = "an MPI library with a wrapper" if library is None else "a folder"
         yield Finding(section, PROBLEM, f"{shown} was not tried: it lacks {lacks}", "see the other problems")
         return
-    command = [*words, installation.launcher, "-d", folder, "--", installation.probe, library.soname, "run"]
+    command = [*words, installation.launcher, "-d", folder, "--prefer-compact", "--", installation.probe, library.soname, "run"]
     code, output, errors = output_of(command, _RUN, HDTRACE_DOCTOR="1")
     reports = reports_of(output)
     if not reports:
