@@ -15,7 +15,7 @@ namespace hdtrace::merger {
 
 namespace {
 
-constexpr std::uint64_t read_at_once = 1 << 20;
+constexpr std::uint64_t most_at_once = 1 << 20;
 
 /// The bytes of a file, one part behind the other.
 class Bytes {
@@ -30,7 +30,7 @@ class Bytes {
     void add_to(std::string& part, std::uint64_t count)
     {
         for (std::uint64_t wanted; count > 0 && m_file; count -= wanted) {
-            wanted = std::min(count, read_at_once); // a damaged file may tell any size
+            wanted = std::min(count, most_at_once); // a damaged file may tell any size
             const std::size_t size = part.size();
             part.resize(size + wanted);
             m_file.read(part.data() + size, static_cast<std::streamsize>(wanted));
@@ -95,7 +95,7 @@ bool compress_records(const std::string& from, TemporaryFile& to, const ByteProg
         copy(result ? *result : unit);
         is_changed = is_changed || result;
     }
-    for (; !unit.empty(); unit.clear(), bytes.add_to(unit, read_at_once)) // what is damaged stays so
+    for (; !unit.empty(); unit.clear(), bytes.add_to(unit, most_at_once)) // what is damaged stays so
         copy(unit);
     return is_changed;
 }
