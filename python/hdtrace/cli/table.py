@@ -302,7 +302,7 @@ COMMANDS = (
         "compress the traces of projects",
         "The traces get the form that they would have if they had been recorded with HDTRACE_COMPRESS: every command reads it, finds times and lines in it "
         "without reading what is before, and zstdcat or zcat show it. Each trace is there as it was until the new one is whole and was read again. "
-        "Compact traces, as hdtrace record writes them, stay compact: zstd takes a quarter of their room, with gzip they stay as they are.",
+        "Compact traces, as hdtrace record writes them, stay compact: zstd leaves a third of their room or less, with gzip they stay as they are.",
         (
             _SEVERAL_PROJECTS,
             Argument("--form", "how; gzip where zstd is missing [zstd]", "FORM", choices=("zstd", "gzip"), default="zstd"),
