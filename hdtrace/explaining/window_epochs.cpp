@@ -1,6 +1,8 @@
 #include "hdtrace/explaining/window_epochs.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "hdtrace/matching/rank_list.h"
 
@@ -53,6 +55,10 @@ void WindowEpochs::add(const Call& call, StepId step)
     case WindowSynchronisation::unlock:
         add_unlock(call, window, step);
         break;
+    case WindowSynchronisation::flush:
+    case WindowSynchronisation::flush_local:
+        add_flush(call, window, step);
+        break;
     default:
         break;
     }
@@ -66,7 +72,7 @@ void WindowEpochs::add_lock(const Call& call, const Window* window, StepId step)
         return;
     std::vector<Lock>& locks = m_locks[{window, *target}];
     m_held[{window, call.trace.rank, *target}] = locks.size();
-    locks.push_back({step, {}, *type == "MPI_LOCK_EXCLUSIVE"});
+    locks.push_back({.lock = step, .is_exclusive = *type == "MPI_LOCK_EXCLUSIVE"});
 }
 
 void WindowEpochs::add_unlock(const Call& call, const Window* window, StepId step)
@@ -74,8 +80,22 @@ void WindowEpochs::add_unlock(const Call& call, const Window* window, StepId ste
     const auto target = call.state.integer("toRank");
     if (!target)
         return;
-    if (const auto held = m_held.extract({window, call.trace.rank, *target}))
-        m_locks[{window, *target}][held.mapped()].unlock = step;
+    if (const auto held = m_held.extract({window, call.trace.rank, *target})) {
+        Lock& lock = m_locks[{window, *target}][held.mapped()];
+        lock.unlock = step;
+        lock.next = lock.next.value_or(step);
+    }
+}
+
+void WindowEpochs::add_flush(const Call& call, const Window* window, StepId step)
+{
+    const auto target = call.state.integer("toRank"); // none: of all targets
+    const Access first{window, call.trace.rank, target.value_or(std::numeric_limits<std::int64_t>::min())};
+    const Access last{window, call.trace.rank, target.value_or(std::numeric_limits<std::int64_t>::max())};
+    for (auto held = m_held.lower_bound(first); held != m_held.end() && held->first <= last; ++held) {
+        Lock& lock = m_locks[{window, std::get<2>(held->first)}][held->second];
+        lock.next = lock.next.value_or(step);
+    }
 }
 
 void WindowEpochs::add_needs(History& history) const
@@ -101,27 +121,44 @@ void WindowEpochs::add_needs_of(const Calls& calls, History& history)
         history.needs.push_back({calls.waits[i], calls.completes[i], WaitKind::early_wait});
 }
 
-// Of those who held the lock when it was asked for, the last one to give it up.
 void WindowEpochs::add_needs_of(const std::vector<Lock>& locks, History& history)
 {
-    std::vector<const Lock*> given_up;
+    LockPointers given_up;
     for (const Lock& lock : locks)
         if (lock.unlock)
             given_up.push_back(&lock);
-    const auto given_up_at = [&](const Lock* lock) { return history.step(*lock->unlock).begin; };
-    std::ranges::stable_sort(given_up, {}, given_up_at);
+    std::ranges::stable_sort(given_up, {},
+                             [&](const Lock* lock) { return history.step(*lock->unlock).begin; });
     for (const Lock& lock : locks) {
-        const Step waiting = history.step(lock.lock);
-        auto behind = std::ranges::upper_bound(given_up, waiting.end, {}, given_up_at);
-        while (behind != given_up.begin() && given_up_at(*(behind - 1)) > waiting.begin) {
-            const Lock& before = **--behind;
-            if (&before == &lock || !(before.is_exclusive || lock.is_exclusive) ||
-                history.step(before.lock).end > waiting.end)
-                continue;
-            history.needs.push_back({lock.lock, *before.unlock, WaitKind::lock_contention});
-            break;
+        StepId waiting = lock.lock;
+        const Lock* before = held_before(lock, waiting, given_up, history);
+        if (!before && lock.next) {
+            waiting = *lock.next;
+            before = held_before(lock, waiting, given_up, history);
         }
+        if (before)
+            history.needs.push_back({waiting, *before->unlock, WaitKind::lock_contention});
     }
+}
+
+// Of those who held the lock when the call began, the last one to give it up before the call ended; null if
+// there is none.
+const WindowEpochs::Lock* WindowEpochs::held_before(const Lock& lock, StepId waiting,
+                                                    const LockPointers& given_up, const History& history)
+{
+    const auto given_up_at = [&](const Lock* one) { return history.step(*one->unlock).begin; };
+    const Step call = history.step(waiting);
+    auto behind = std::ranges::upper_bound(given_up, call.end, {}, given_up_at);
+    while (behind != given_up.begin() && given_up_at(*(behind - 1)) > call.begin) {
+        const Lock& before = **--behind;
+        const bool excludes = before.is_exclusive || lock.is_exclusive;
+        // Otherwise it is the other one that waits.
+        const bool is_over_before =
+            !lock.unlock || history.step(*before.unlock).end <= history.step(*lock.unlock).end;
+        if (&before != &lock && excludes && is_over_before && history.step(before.lock).end <= call.end)
+            return &before;
+    }
+    return nullptr;
 }
 
 } // namespace hdtrace

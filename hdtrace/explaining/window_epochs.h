@@ -34,14 +34,21 @@ class WindowEpochs {
     };
     struct Lock {
         StepId lock;
-        std::optional<StepId> unlock;
+        /// The first call behind it that may wait for it, since libraries may let Win_lock return before: one
+        /// that completes accesses, or that which gives it up.
+        std::optional<StepId> next = {};
+        std::optional<StepId> unlock = {};
         bool is_exclusive = false;
     };
+    using LockPointers = std::vector<const Lock*>;
 
     void add_lock(const Call& call, const Window* window, StepId step);
     void add_unlock(const Call& call, const Window* window, StepId step);
+    void add_flush(const Call& call, const Window* window, StepId step);
     static void add_needs_of(const Calls& calls, History& history);
     static void add_needs_of(const std::vector<Lock>& locks, History& history);
+    static const Lock* held_before(const Lock& lock, StepId waiting, const LockPointers& given_up,
+                                   const History& history);
 
     const ObjectTable& m_objects;
     std::map<Access, Calls> m_calls;

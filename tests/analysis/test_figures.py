@@ -154,6 +154,38 @@ def test_lock_contention(analyze):
     assert waits(analysis) == {(2, "lock-contention"): 2}
 
 
+def locked(lock, *, flush=None, unlock, exclusive=True):
+    """The calls of a process that locks rank 0, with when they begin and end."""
+    kind = "MPI_LOCK_EXCLUSIVE" if exclusive else "MPI_LOCK_SHARED"
+    target = "wid='0' toRank='0'"
+    flushes = [call("Win_flush", *flush, target)] if flush else []
+    return [call("Win_lock", *lock, f"{target} lockType='{kind}'"), *flushes, call("Win_unlock", *unlock, target)]
+
+
+def test_lock_that_returns_before_it_is_got(analyze):
+    """The holder gives it up at 4."""
+    holder = locked((1, 1.1), flush=(1.1, 1.2), unlock=(4, 4.1))
+    analysis = analyze(holder, locked((2, 2.1), flush=(3, 4.5), unlock=(5, 5.5)), windows=True)
+    assert waits(analysis) == {(1, "lock-contention"): 1}
+    assert analysis.wait_states[0]["call"] == "Win_flush" and analysis.wait_states[0]["cause"]["call"] == "Win_unlock"
+    analysis = analyze(holder, locked((2, 2.1), unlock=(2.5, 5)), windows=True)
+    assert waits(analysis) == {(1, "lock-contention"): 1.5}
+    assert analysis.wait_states[0]["call"] == "Win_unlock"
+    everywhere = [call("Win_lock", 2, 2.1, "wid='0' toRank='0' lockType='MPI_LOCK_SHARED'"), call("Win_flush_all", 3, 4.5, "wid='0'"), call("Win_unlock", 5, 5.5, "wid='0' toRank='0'")]
+    assert waits(analyze(holder, everywhere, windows=True)) == {(1, "lock-contention"): 1}
+
+
+def test_flush_that_waits_for_no_lock(analyze):
+    """Data takes its time: both share the lock; the other one waits for it; it is another flush than the first one."""
+    shared = {"exclusive": False}
+    assert not waits(analyze(locked((1, 1.1), unlock=(4, 4.1), **shared), locked((2, 2.1), flush=(3, 4.5), unlock=(5, 5.5), **shared), windows=True))
+    later = analyze(locked((2.5, 2.6), unlock=(4, 5.8)), locked((2, 2.1), flush=(3, 4.5), unlock=(5, 5.5)), windows=True)
+    assert waits(later) == {(0, "lock-contention"): 1}
+    second = locked((1, 1.1), flush=(1.1, 1.2), unlock=(5, 5.5))
+    second.insert(2, call("Win_flush", 3, 4.5, "wid='0' toRank='0'"))
+    assert not waits(analyze(locked((1, 1.1), unlock=(4, 4.1)), second, windows=True))
+
+
 def test_region_without_calls(analyze):
     begin, end = (f"<Event name='solve' kind='{kind}' time='{time}' />\n" for kind, time in (("begin", "2.0"), ("end", "5.0")))
     analysis = analyze([begin, end, finalize(6, 7)])
