@@ -18,7 +18,9 @@ namespace hdtrace {
 
 namespace detail {
 class LineParser;
-}
+class StateReader;
+class StateWriter;
+} // namespace detail
 
 /// Belongs to the list that handed it out, until that changes.
 struct Attribute {
@@ -91,6 +93,8 @@ class AttributeList {
 
   private:
     friend class detail::LineParser;
+    friend class detail::StateReader;
+    friend class detail::StateWriter;
 
     using Value = detail::TextValue;
 

@@ -8,6 +8,7 @@
 #include "hdtrace/format/eight_bytes.h"
 #include "hdtrace/format/element_forms.h"
 #include "hdtrace/format/nanoseconds.h"
+#include "hdtrace/format/spare_items.h"
 
 namespace hdtrace::detail {
 namespace {
@@ -94,27 +95,6 @@ bool is_end_of_attributes(const char* quote)
 {
     const char next = quote[1] == ' ' ? quote[2] : quote[1];
     return next == '/' || next == '>';
-}
-
-// The item at @p position, which is at most one behind the last.
-template <class Item> Item& item_at(std::vector<Item>& items, std::size_t position, std::vector<Item>& spare)
-{
-    if (position < items.size())
-        return items[position];
-    if (spare.empty())
-        return items.emplace_back();
-    items.push_back(std::move(spare.back()));
-    spare.pop_back();
-    return items.back();
-}
-
-template <class Item>
-inline void shorten(std::vector<Item>& items, std::size_t count, std::vector<Item>& spare)
-{
-    while (items.size() > count) {
-        spare.push_back(std::move(items.back()));
-        items.pop_back();
-    }
 }
 
 } // namespace

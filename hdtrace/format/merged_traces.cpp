@@ -5,14 +5,56 @@
 #include <functional>
 #include <optional>
 #include <queue>
+#include <set>
 #include <utility>
+
+#include "hdtrace/format/remote_traces.h"
 
 namespace hdtrace {
 namespace {
 
-struct Stream {
-    TraceStream states;
+using detail::ReadingJob;
+using detail::RemoteTraces;
+
+// One trace, or several that another process reads.
+class Stream {
+  public:
+    Stream(TraceFile trace, const Selection& selection, const ReadOptions& options)
+        : m_own(std::in_place, std::move(trace), selection, options)
+    {
+    }
+    Stream(std::shared_ptr<RemoteReader> reader, ReadingJob job)
+        : m_remote(std::make_unique<RemoteTraces>(std::move(reader), std::move(job)))
+    {
+    }
+
+    void wait_until_open()
+    {
+        if (m_remote)
+            m_remote->wait_until_open();
+    }
+    bool advance() { return m_own ? m_own->next(state) : m_remote->next(state); }
+    const TraceFile& trace() const { return m_own ? m_own->trace() : m_remote->trace(); }
+    void add_missing(std::vector<MissingEnd>& missing) const
+    {
+        if (m_remote)
+            missing.insert(missing.end(), m_remote->missing().begin(), m_remote->missing().end());
+        else if (!m_own->missing().empty())
+            missing.push_back({m_own->trace().path, m_own->missing()});
+    }
+    void add_odd(std::vector<std::string>& paths) const
+    {
+        if (m_remote)
+            paths.insert(paths.end(), m_remote->with_odd_lines().begin(), m_remote->with_odd_lines().end());
+        else if (!m_own->has_only_plain_lines())
+            paths.push_back(m_own->trace().path);
+    }
+
     State state; ///< the next one to hand out
+
+  private:
+    std::optional<TraceStream> m_own;
+    std::unique_ptr<RemoteTraces> m_remote;
 };
 
 // When the next state of a stream begins; streams are numbered in the order of their traces.
@@ -28,11 +70,22 @@ ReadOptions options_for(std::size_t traces, std::size_t memory)
     return options;
 }
 
+// However many readers there are, what they have sent needs about as much memory as the blocks of own traces.
+std::size_t answer_size_for(const std::vector<TraceFile>& traces, std::size_t memory)
+{
+    constexpr std::size_t smallest = 16 << 10, largest = 256 << 10;
+    std::set<const RemoteReader*> readers;
+    for (const TraceFile& trace : traces)
+        readers.insert(trace.reader.get());
+    return std::clamp(memory / (2 * readers.size() + 1), smallest, largest);
+}
+
 } // namespace
 
 struct MergedTraces::Merging {
     /// When the stream's next state begins, which is read; nothing at its end.
     std::optional<Head> advance(std::size_t stream);
+    void collect_missing();
 
     std::deque<Stream> streams;
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
@@ -45,11 +98,14 @@ struct MergedTraces::Merging {
 std::optional<Head> MergedTraces::Merging::advance(std::size_t stream)
 {
     Stream& read = streams[stream];
-    if (read.states.next(read.state))
-        return Head(read.state.time, stream);
-    if (!read.states.missing().empty())
-        missing.push_back({read.states.trace().path, read.states.missing()});
-    return {};
+    return read.advance() ? std::optional(Head(read.state.time, stream)) : std::nullopt;
+}
+
+void MergedTraces::Merging::collect_missing()
+{
+    missing.clear();
+    for (const Stream& stream : streams)
+        stream.add_missing(missing);
 }
 
 std::string to_string(const MissingEnd& end)
@@ -62,8 +118,20 @@ MergedTraces::MergedTraces(std::vector<TraceFile> traces, const Selection& selec
 {
     std::erase_if(traces, [&](const TraceFile& trace) { return !selection.wants(trace); });
     const ReadOptions options = options_for(traces.size(), memory);
-    for (TraceFile& trace : traces)
-        m_merging->streams.push_back({TraceStream(std::move(trace), selection, options), {}});
+    const std::size_t answer_size = answer_size_for(traces, memory);
+    for (auto trace = traces.begin(); trace != traces.end();) {
+        const auto reader = trace->reader;
+        if (!reader) {
+            m_merging->streams.emplace_back(std::move(*trace++), selection, options);
+            continue;
+        }
+        const auto end =
+            std::find_if(trace, traces.end(), [&](const TraceFile& one) { return one.reader != reader; });
+        m_merging->streams.emplace_back(reader, ReadingJob{{trace, end}, selection, memory, answer_size});
+        trace = end;
+    }
+    for (Stream& stream : m_merging->streams)
+        stream.wait_until_open();
 }
 
 MergedTraces::~MergedTraces() = default;
@@ -85,8 +153,10 @@ State* MergedTraces::next()
         if (head)
             merging.heads.push(*head);
     }
-    if (merging.heads.empty())
+    if (merging.heads.empty()) {
+        merging.collect_missing();
         return nullptr;
+    }
     merging.current = merging.heads.top().second;
     merging.heads.pop();
     merging.has_current = true;
@@ -95,15 +165,14 @@ State* MergedTraces::next()
 
 const TraceFile& MergedTraces::trace() const
 {
-    return m_merging->streams[m_merging->current].states.trace();
+    return m_merging->streams[m_merging->current].trace();
 }
 
 std::vector<std::string> MergedTraces::with_odd_lines() const
 {
     std::vector<std::string> paths;
     for (const Stream& stream : m_merging->streams)
-        if (!stream.states.has_only_plain_lines())
-            paths.push_back(stream.states.trace().path);
+        stream.add_odd(paths);
     return paths;
 }
 

@@ -28,7 +28,8 @@ std::string to_string(const MissingEnd& end);
 
 /// The states of many traces by the time when they began; equal times by the order of the traces (rank and
 /// thread for those of traces_of()) and by position in the trace. Holds one state and one block of each trace
-/// in memory, and few files open, however many traces there are. For one thread at a time.
+/// in memory, and few files open, however many traces there are. Traces that have a reader are read by it,
+/// and nothing else changes. For one thread at a time.
 class MergedTraces {
   public:
     /// Up to so many files are kept open; with more traces each is opened for each block.
@@ -52,7 +53,7 @@ class MergedTraces {
     /// Whose state next() returned last.
     const TraceFile& trace() const;
 
-    /// What the traces lack that were cut off. Known at the end.
+    /// What the traces lack that were cut off, in the order of the traces. Known at the end.
     const std::vector<MissingEnd>& missing() const;
     /// The traces that have other lines than TrcReader::has_only_plain_lines() means. Known at the end.
     std::vector<std::string> with_odd_lines() const;

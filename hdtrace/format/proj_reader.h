@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "hdtrace/format/element.h"
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/host_clock.h"
+#include "hdtrace/format/remote_reader.h"
 #include "hdtrace/format/run.h"
 
 namespace hdtrace {
@@ -168,6 +170,8 @@ struct Project {
     std::vector<HostClock> clocks;
     std::vector<ProcessFiles> trace_files; ///< in the order of their ranks; none if the names tell
     Run run;
+    /// Other processes that read the traces for this one; none: it reads them itself.
+    std::vector<std::shared_ptr<RemoteReader>> readers;
 
     /// Where the traces of the leaves are: as trace_files says; without it beside the project, named after
     /// its file, or else after the program.

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "hdtrace/format/proj_reader.h"
@@ -20,6 +21,14 @@ class ProjectRanks {
   public:
     /// @p rank is that of the process in the project, which has several worlds.
     ProjectRanks(const Project& project, std::int64_t rank);
+    /// What the other one's first() and foreign() are.
+    ProjectRanks(std::int64_t first, std::vector<ForeignRanks::Run> foreign)
+        : m_first(first), m_foreign(std::move(foreign))
+    {
+    }
+    /// The rank in the project of rank 0 of the process's own world.
+    std::int64_t first() const { return m_first; }
+    const std::vector<ForeignRanks::Run>& foreign() const { return m_foreign; }
 
     /// The rank in the project of what stands in a trace; what is no rank stays as it is, and a process of
     /// another world that the project does not know is `other_world`.

@@ -29,7 +29,8 @@ class ReadAhead {
 
     /// @p look gets each state that was read, some of them before they are asked for. Throws OpenError,
     /// ReadError.
-    ReadAhead(std::vector<TraceFile> traces, const Selection& selection, Look look = {});
+    ReadAhead(std::vector<TraceFile> traces, const Selection& selection, Look look = {},
+              std::size_t memory = MergedTraces::usual_memory);
     ~ReadAhead();
     ReadAhead(const ReadAhead&) = delete;
     ReadAhead& operator=(const ReadAhead&) = delete;

@@ -50,6 +50,13 @@ std::optional<std::int64_t> time_in(const Element& fact, std::string_view name)
     return text ? parse_time(*text) : std::nullopt;
 }
 
+/// Each reader gets about as many traces, which follow each other.
+void share_out(std::vector<TraceFile>& traces, const std::vector<std::shared_ptr<RemoteReader>>& readers)
+{
+    for (std::size_t i = 0; i < traces.size() && !readers.empty(); ++i)
+        traces[i].reader = readers[i * readers.size() / traces.size()];
+}
+
 // Of one that is not there, there may be sums.
 TrcReader open_trace(const TraceFile& trace, const ReadOptions& options)
 {
@@ -79,6 +86,7 @@ std::vector<TraceFile> traces_of(const Project& project)
     }
     std::ranges::stable_sort(traces, {},
                              [](const TraceFile& trace) { return std::pair(trace.rank, trace.thread); });
+    share_out(traces, project.readers);
     return traces;
 }
 

@@ -28,6 +28,8 @@ struct TraceFile {
     std::shared_ptr<const ProjectRanks> ranks = nullptr;
     /// What has to be added to the times in it; null if nothing has to be.
     std::shared_ptr<const HostClock> clock = nullptr;
+    /// Which other process MergedTraces lets read it; null: it is read here.
+    std::shared_ptr<RemoteReader> reader = nullptr;
 };
 
 /// The traces of a project, by rank and thread; those without ranks in the order of the project. Whether they

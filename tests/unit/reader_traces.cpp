@@ -2,11 +2,14 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <map>
 
 #include "hdtrace/format/for_each_trace.h"
 #include "hdtrace/format/merged_traces.h"
+#include "hdtrace/format/reading_server.h"
 #include "hdtrace/format/traces.h"
 #include "tests/unit/reader_support.h"
 
@@ -84,6 +87,166 @@ TEST(MergedTraces, StandInTheOrderOfTimeThenOfTraces)
         file(folder.write("2.trc", trace(state("E", 1, 1) + state("F", 1, 2))), 2),
     };
     EXPECT_EQ(read(files), (Names{"C@1", "A@0", "E@2", "F@2", "B@0", "D@1"}));
+}
+
+// Another process, but in this one.
+class ReaderHere : public RemoteReader {
+  public:
+    void ask(std::uint32_t stream, std::string_view question) override
+    {
+        EXPECT_TRUE(m_answers[stream].empty());
+        m_answers[stream].push_back(m_server.answer(stream, question));
+    }
+    std::string answer(std::uint32_t stream) override
+    {
+        std::string answer = std::move(m_answers[stream].front());
+        m_answers[stream].clear();
+        return answer;
+    }
+
+  private:
+    ReadingServer m_server;
+    std::map<std::uint32_t, std::vector<std::string>> m_answers;
+};
+
+// The first so many traces are read here, the others by readers that have so many each.
+std::vector<TraceFile> shared(std::vector<TraceFile> files, std::size_t here, std::size_t of_each)
+{
+    std::shared_ptr<RemoteReader> reader;
+    for (std::size_t i = here; i < files.size(); ++i) {
+        if ((i - here) % of_each == 0)
+            reader = std::make_shared<ReaderHere>();
+        files[i].reader = reader;
+    }
+    return files;
+}
+
+// All that is handed out, until something is wrong, and that.
+struct Read {
+    std::vector<std::pair<std::string, State>> states; // with their traces
+    std::vector<MissingEnd> missing;
+    std::vector<std::string> odd;
+    std::string error;
+
+    bool operator==(const Read&) const = default;
+};
+
+Read read_all(const std::vector<TraceFile>& files, const Selection& selection = {},
+              std::size_t memory = MergedTraces::usual_memory)
+{
+    Read read;
+    try {
+        MergedTraces traces(files, selection, memory);
+        while (const State* state = traces.next())
+            read.states.emplace_back(traces.trace().path, *state);
+        read.missing = traces.missing();
+        read.odd = traces.with_odd_lines();
+    } catch (const std::runtime_error& error) {
+        read.error = error.what();
+    }
+    return read;
+}
+
+// How it is shared makes no difference.
+void expect_the_same(const std::vector<TraceFile>& files, const Selection& selection = {})
+{
+    const Read alone = read_all(files, selection);
+    for (std::size_t here = 0; here <= 1; ++here)
+        for (std::size_t of_each = 1; of_each <= files.size(); ++of_each)
+            for (const std::size_t memory : {std::size_t{1}, MergedTraces::usual_memory}) {
+                SCOPED_TRACE(std::to_string(here) + " here, others by " + std::to_string(of_each));
+                const Read together = read_all(shared(files, here, of_each), selection, memory);
+                EXPECT_TRUE(together == alone);
+                EXPECT_EQ(together.states.size(), alone.states.size());
+                EXPECT_EQ(together.error, alone.error);
+            }
+}
+
+// With all that a state can have, and at the same times in each.
+std::string rich_trace(int rank)
+{
+    std::string states;
+    for (int i = 0; i < 2000; ++i) {
+        const int time = 10 * i + (i % 3 == 0 ? 0 : rank);
+        states +=
+            state("Send", time, time + 1, " toRank='1' cid='0' other" + std::to_string(i % 50) + "='x'");
+        states += "<Waitall count='2' time='" + std::to_string(time + 5) + "' end='" +
+                  std::to_string(time + 6) + "'><For rid='" + std::to_string(i) +
+                  "' fromRank='-2' /><For rid='7' /></Waitall>\n";
+        states += "<Nested>" + state("Write", time + 7, time + 7) + "</Nested>" +
+                  state("File_write", time + 7, time + 8);
+        states += "<Event name='' value='&lt;&#10;' time='" + std::to_string(time + 9) + "' />\n";
+    }
+    return states;
+}
+
+TEST(MergedTraces, AreTheSameFromReaders)
+{
+    const TemporaryFolder folder;
+    std::vector<TraceFile> files;
+    for (int rank = 0; rank < 4; ++rank)
+        files.push_back(file(folder.write(std::to_string(rank) + ".trc", trace(rich_trace(rank))), rank, 1));
+    files[1].ranks = std::make_shared<const ProjectRanks>(
+        10, std::vector<ForeignRanks::Run>{{.number = -9, .rank = 100, .count = 5}});
+    files[2].clock = files[3].clock = std::make_shared<const HostClock>(HostClock{
+        .host = "b", .parts = {{0, 17 * second, 0.001}, {1000 * second, 5 * second, 0}}, .uncertainty = {}});
+    expect_the_same(files);
+    Selection selection;
+    selection.calls = {"Waitall", "File_write"};
+    selection.ranks = {0, 2, 3};
+    selection.interval = {3 * second, 900 * second};
+    selection.events = true;
+    ASSERT_GT(read_all(files, selection).states.size(), 100u);
+    expect_the_same(files, selection);
+    selection.classes = {CallClass::point_to_point};
+    selection.threads = {1};
+    expect_the_same(files, selection);
+}
+
+TEST(MergedTraces, OfReadersLackTheSame)
+{
+    const TemporaryFolder folder;
+    const std::string cut_off = "<Program timeAdjustment='0'>\n" + state("A", 8, 9);
+    const std::vector<TraceFile> files = {
+        file(folder.write("0.trc", cut_off), 0),
+        file(folder.write("1.trc", trace(state("B", 1, 2) + "<!-- odd -->\n")), 1),
+        file(folder.write("2.trc",
+                          "<Program timeAdjustment='0'>\n<Barrier time='1.000000' end='2.000000'/>\n"),
+             2),
+    };
+    const Read alone = read_all(files);
+    EXPECT_EQ(alone.missing.size(), 2u);
+    EXPECT_EQ(alone.odd.size(), 2u);
+    expect_the_same(files);
+}
+
+TEST(MergedTraces, OfReadersHaveTheSameErrors)
+{
+    const TemporaryFolder folder;
+    std::vector<TraceFile> files = {
+        file(folder.write("0.trc", trace(state("A", 1, 2) + state("B", 5, 6))), 0),
+        file(folder.write("1.trc", trace(state("C", 3, 4) + "<D time='4' end='x' />\n")), 1),
+        file(folder.write("2.trc", trace(state("E", 1, 1) + state("F", 9, 10))), 2),
+    };
+    EXPECT_EQ(read_all(files).states.size(), 3u);
+    EXPECT_NE(read_all(files).error, "");
+    expect_the_same(files);
+    files[1].path = folder.path_of("absent.trc");
+    EXPECT_EQ(read_all(files).states.size(), 0u);
+    EXPECT_NE(read_all(files).error, "");
+    expect_the_same(files);
+}
+
+TEST(Traces, AreSharedOutInTheirOrder)
+{
+    Project project;
+    project.levels = {"Rank"};
+    project.leaves = {{"3"}, {"0"}, {"1"}, {"4"}, {"2"}};
+    project.readers = {std::make_shared<ReaderHere>(), std::make_shared<ReaderHere>()};
+    std::vector<std::size_t> readers;
+    for (const TraceFile& trace : traces_of(project))
+        readers.push_back(std::ranges::find(project.readers, trace.reader) - project.readers.begin());
+    EXPECT_EQ(readers, (std::vector<std::size_t>{0, 0, 0, 1, 1}));
 }
 
 TEST(MergedTraces, ReadsOnlyWhatIsSelected)
