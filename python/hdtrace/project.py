@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +24,8 @@ from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, Re
 if TYPE_CHECKING:
     import numpy
     import pandas
+
+    from .sharing import Reader
 
 
 _MISSING = "this trace is missing"
@@ -64,10 +66,10 @@ class Project(Closing, Figures):
     threads: the traces by rank and thread
     """
 
-    def __init__(self, *paths: str | os.PathLike[str]) -> None:
+    def __init__(self, *paths: str | os.PathLike[str], readers: Sequence[Reader] = ()) -> None:
         self._paths = list(paths)
         self._absolute_paths = tuple(map(os.path.abspath, paths))
-        project, texts = read_project(self._paths)
+        project, texts = read_project(self._paths, list(readers))
         self._project = project
         for text in (*texts, *self._missing_traces(texts)):
             warnings.warn(text, MergeWarning, stacklevel=2)

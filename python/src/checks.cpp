@@ -1,5 +1,6 @@
 // What is wrong with files, and what can be done about it.
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -149,7 +150,7 @@ void bind_checks(py::module_& module)
             return file_text("<Finding " + std::string(facts_of(finding.kind).name) + ": " + finding.text +
                              ">");
         });
-    py::class_<Checker>(module, "Checker")
+    py::class_<Checker, std::unique_ptr<Checker, UnlockedDelete>>(module, "Checker")
         .def(py::init<ProjectPointer>(), py::arg("project"), py::call_guard<Unlocked>())
         .def("read", &read_findings, py::arg("calls"))
         .def_property_readonly("at_end", &Checker::at_end)

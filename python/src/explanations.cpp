@@ -422,7 +422,7 @@ class Explanation {
 
 void bind_explanations(py::module_& module)
 {
-    py::class_<Explanation>(module, "Explanation")
+    py::class_<Explanation, std::unique_ptr<Explanation, UnlockedDelete>>(module, "Explanation")
         .def(py::init<ProjectPointer, std::optional<std::int64_t>, std::optional<std::int64_t>>(),
              py::arg("project"), py::arg("begin"), py::arg("end"), py::call_guard<Unlocked>())
         .def("read", &Explanation::read, py::arg("states"))

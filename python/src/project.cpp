@@ -5,6 +5,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <pybind11/pybind11.h>
@@ -18,6 +20,7 @@
 #include "hdtrace/format/left_out.h"
 #include "hdtrace/format/oversubscription.h"
 #include "hdtrace/format/packed_file.h"
+#include "hdtrace/format/reading_server.h"
 #include "hdtrace/tools/permissions.h"
 #include "merger/open_project.h"
 #include "python/src/bindings.h"
@@ -33,7 +36,53 @@ namespace {
 using Path = std::filesystem::path;
 constexpr auto inside = py::return_value_policy::reference_internal;
 
-ProjectPointer open(const std::vector<Path>& paths, std::vector<std::string>& warnings)
+/// Has an object of Python that talks to the other process (hdtrace.sharing.Reader).
+class PythonReader : public RemoteReader {
+  public:
+    explicit PythonReader(py::object reader) : m_reader(std::move(reader)) {}
+    ~PythonReader() override
+    {
+        const py::gil_scoped_acquire acquire;
+        m_reader = py::object();
+    }
+
+    void ask(std::uint32_t stream, std::string_view question) override
+    {
+        const py::gil_scoped_acquire acquire;
+        m_reader.attr("ask")(stream, py::bytes(question.data(), question.size()));
+    }
+    std::string answer(std::uint32_t stream) override
+    {
+        const py::gil_scoped_acquire acquire;
+        return py::bytes(m_reader.attr("answer")(stream));
+    }
+
+  private:
+    py::object m_reader;
+};
+
+using Readers = std::vector<std::shared_ptr<RemoteReader>>;
+
+Readers readers_in(const py::list& objects)
+{
+    Readers readers;
+    for (const py::handle object : objects)
+        readers.push_back(std::make_shared<PythonReader>(py::reinterpret_borrow<py::object>(object)));
+    return readers;
+}
+
+py::bytes answer(ReadingServer& server, std::uint32_t stream, const py::bytes& question)
+{
+    std::string answer;
+    {
+        const std::string_view asked = question;
+        const Unlocked unlocked;
+        answer = server.answer(stream, asked);
+    }
+    return answer;
+}
+
+ProjectPointer open(const std::vector<Path>& paths, Readers readers, std::vector<std::string>& warnings)
 {
     const Unlocked unlocked;
     merger::Report report([&](const merger::Diagnostic& message) {
@@ -41,7 +90,9 @@ ProjectPointer open(const std::vector<Path>& paths, std::vector<std::string>& wa
     });
     std::vector<std::string> texts;
     std::ranges::transform(paths, std::back_inserter(texts), [](const Path& path) { return path.string(); });
-    auto project = std::make_shared<OpenedProject>(merger::open_project(texts, report));
+    Project merged = merger::open_project(texts, report);
+    merged.readers = std::move(readers);
+    auto project = std::make_shared<OpenedProject>(std::move(merged));
     report.finish();
     if (const std::string text = LeftOut(project->project).text(); !text.empty())
         warnings.push_back(project->project.path + ": " + text);
@@ -351,12 +402,15 @@ void bind_project(py::module_& module)
                py::arg("in_flight"), py::arg("path"));
     module.def(
         "read_project",
-        [](const std::vector<Path>& paths) {
+        [](const std::vector<Path>& paths, const py::list& readers) {
             std::vector<std::string> warnings;
-            const auto project = open(paths, warnings);
+            const auto project = open(paths, readers_in(readers), warnings);
             return std::pair(project, file_texts(warnings));
         },
-        py::arg("paths"));
+        py::arg("paths"), py::arg("readers") = py::list());
+    py::class_<ReadingServer>(module, "ReadingServer")
+        .def(py::init())
+        .def("answer", &answer, py::arg("stream"), py::arg("question"));
 }
 
 } // namespace hdtrace

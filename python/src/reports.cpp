@@ -125,7 +125,7 @@ void bind_reports(py::module_& module)
         .def_property_readonly("messages", bytes_of(&Lane::messages))
         .def_property_readonly("waits", bytes_of(&Lane::waits))
         .def_property_readonly("regions", bytes_of(&Lane::regions));
-    py::class_<TimelineReader>(module, "TimelineReader")
+    py::class_<TimelineReader, std::unique_ptr<TimelineReader, UnlockedDelete>>(module, "TimelineReader")
         .def("read", &TimelineReader::read, py::arg("states"), py::call_guard<Unlocked>())
         .def_property_readonly("duration", &TimelineReader::duration)
         .def_property_readonly("parts", &TimelineReader::parts)

@@ -21,4 +21,13 @@ class Unlocked {
     InterruptionCheck m_check{check_signals};
 };
 
+/// Deletes what has threads of its own, which may be in Python.
+struct UnlockedDelete {
+    template <class Object> void operator()(Object* object) const
+    {
+        const pybind11::gil_scoped_release release;
+        delete object;
+    }
+};
+
 } // namespace hdtrace

@@ -226,7 +226,7 @@ def _text(project: Project, analysis: Analysis, arguments: Namespace) -> Iterato
 def run(arguments: Namespace) -> int:
     results = []
     for paths in several_projects(arguments.project):
-        project = Project(*paths)
+        project = Project(*paths, readers=arguments.readers)
         results.append((project, _analyze(project, arguments)))
     if arguments.json:
         described = [describe(project.name, analysis) for project, analysis in results]

@@ -184,7 +184,7 @@ def _with_colours(line: str) -> str:
 
 def run(arguments: Namespace) -> int:
     choice = Choice(arguments.only, getattr(arguments, "not"), arguments.suppress, tuple(KINDS))
-    project = Project(*arguments.project)
+    project = Project(*arguments.project, readers=arguments.readers)
     checker = project.checker()
     findings = [finding for finding in find(project, checker, schemas=not arguments.no_schemas) if choice.has(finding)]
     if arguments.json:

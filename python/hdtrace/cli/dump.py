@@ -13,6 +13,7 @@ from ..project import Project
 from ..streams import Calls
 from .output import UsageError, site_fields, warn_of_missing
 from .selection import filters
+from .terminal import is_terminal
 
 
 def _site(project: Project, rank: int, state: State) -> dict[str, Any]:
@@ -55,7 +56,7 @@ def run(arguments: Namespace) -> int:
         lines: Iterator[str] = (json.dumps(_call(project, call)) + "\n" for call in calls)
     else:
         lines = _xml(calls) if arguments.xml else _text(project, calls)
-    if sys.stdout.isatty():
+    if is_terminal(sys.stdout):
         lines = map(printable_lines, lines)  # also of XML
     sys.stdout.writelines(lines)
     warn_of_missing(calls.missing)

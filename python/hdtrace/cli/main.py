@@ -12,6 +12,7 @@ from io import TextIOWrapper
 from typing import Any
 
 from ..project import MergeWarning
+from ..sharing import Reader, processes_of_launcher, share
 from .output import UsageError, beside_this, message, reason
 from .table import COMMANDS, Argument, Command
 
@@ -144,7 +145,16 @@ def run(words: list[str]) -> int:
         return FINE
     if command is None:
         parser.error("a command is missing; --help lists them")
-    return import_module(f".{command.module}", __package__).run(arguments)
+    arguments.readers = []
+    run_command = import_module(f".{command.module}", __package__).run
+    if not command.is_shared or processes_of_launcher() == 1:
+        return run_command(arguments)
+
+    def run_shared(readers: list[Reader]) -> int:
+        arguments.readers = readers
+        return run_command(arguments)
+
+    return share(run_shared)
 
 
 def _allow_any_file_name() -> None:

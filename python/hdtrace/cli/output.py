@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from .._hdtrace import CallSite, printable
 from ..project import Project
-from .terminal import bold, fitting_widths, shortened
+from .terminal import bold, fitting_widths, is_terminal, shortened
 
 
 class UsageError(Exception):
@@ -166,7 +166,7 @@ class Progress:
         self._what = what
         self._count = 0
         self._shown = 0.0
-        self._on_terminal = sys.stderr.isatty()
+        self._on_terminal = is_terminal(sys.stderr)
 
     def add(self, count: int) -> None:
         self._count += count

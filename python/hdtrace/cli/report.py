@@ -41,7 +41,7 @@ def _contents(projects: list[Project], limit: int) -> list[Content]:
 def run(arguments: Namespace) -> int:
     if arguments.limit < 1:
         raise UsageError(f"--limit {arguments.limit}: at least 1")
-    projects = [Project(*paths) for paths in several_projects(arguments.project)]
+    projects = [Project(*paths, readers=arguments.readers) for paths in several_projects(arguments.project)]
     limit = arguments.limit * 1_000_000
     if any(project.statistics_only for project in projects):
         if len(projects) > 1:

@@ -55,6 +55,7 @@ class Command:
 
     module: has the function `run(arguments) -> int`, which returns the exit code
     program: instead of the module: another program, which gets all arguments
+    is_shared: several processes that an MPI launcher starts are one command, whose traces they read together
     """
 
     name: str
@@ -63,6 +64,7 @@ class Command:
     arguments: tuple[Argument, ...] = ()
     module: str = ""
     program: str = ""
+    is_shared: bool = False
 
 
 PACKED = ".hdt"  # what the names of packed projects end with
@@ -161,6 +163,7 @@ _FILTERS = (*_FILTERS_BUT_TIME, _INTERVAL)
 _KINDS = tuple(kind.name for kind in finding_kinds())
 _PLOTS = ("timeline", "matrix", "sizes", "waits", "efficiency", "critical-path", "io-time", "io-size", "io-map")
 _TRACER = tuple(Argument(name, help, value, is_for_tracer=True) for name, value, help in OPTIONS)
+_SHARED = "Several processes that an MPI launcher starts (mpirun -n 8 hdtrace ...) read the traces together, which needs mpi4py."
 
 COMMANDS = (
     Command(
@@ -361,7 +364,7 @@ COMMANDS = (
         "say why a program takes the time that it takes",
         "Tells where the time went, and which calls waited for which other calls, why and how long. Times are sums over all processes unless "
         "something else is said. Of sites, each line is a call and where it is; its computation is the time from there to the next call. "
-        "Several projects, each a .proj file or a directory, are told one after the other, and then side by side: how the program scales.",
+        "Several projects, each a .proj file or a directory, are told one after the other, and then side by side: how the program scales. " + _SHARED,
         (
             _PROJECT,
             Argument("--by", "also a table of the time for each of these", "GROUPS", is_list=True, choices=("site", "rank", "region", "communicator")),
@@ -370,6 +373,7 @@ COMMANDS = (
             _JSON,
         ),
         "analyze",
+        is_shared=True,
     ),
     Command(
         "report",
@@ -378,13 +382,14 @@ COMMANDS = (
         "The timeline has a lane for each thread, with its calls, messages, wait states and the critical path; it is zoomed, searched and "
         "asked with mouse or keyboard. Where the file would become larger than --limit says, single calls of some threads are left out, those that are "
         "least on the critical path, and if need be rows of tables; the page says what it lacks. Several projects, each a .proj file or a directory, are compared: how the program scales, where the runs "
-        "differ, and their timelines on one scale.",
+        "differ, and their timelines on one scale. " + _SHARED,
         (
             _PROJECT,
             Argument("--output", "the page [report.html]", "FILE", short="-o", default="report.html"),
             Argument("--limit", "how large the page may be, in megabytes [60]", "MEGABYTES", parse=int, default=60),
         ),
         "report",
+        is_shared=True,
     ),
     Command(
         "view",
@@ -420,7 +425,7 @@ COMMANDS = (
         "traces that do not exist, were cut off, or whose process ended early stands what is found missing because of that, the first of each "
         "kind and how many more there are. Some kinds are only found in runs that were recorded with hdtrace record --check; it says so of others. The exit code is 1 if there is an error, with --strict also if there is a warning. "
         "Notes, which tell of what is permitted but may be worth knowing, are only shown if --only names their kind (message-order). "
-        f"The kinds are: {', '.join(_KINDS)}. The documentation has a page for each of them, docs/findings.",
+        f"The kinds are: {', '.join(_KINDS)}. The documentation has a page for each of them, docs/findings. " + _SHARED,
         (
             _PROJECT,
             Argument("--strict", "warnings count for the exit code, too"),
@@ -434,6 +439,7 @@ COMMANDS = (
             _JSON,
         ),
         "check",
+        is_shared=True,
     ),
     Command(
         "watch",

@@ -12,8 +12,11 @@ OF_SEVERITIES = {"error": "1;31", "warning": "1;33", "note": "1;36"}  # red, yel
 _SHORTEST = 16  # column that is made narrower
 
 
+_OF_OPEN_MPI = "OMPI_COMM_WORLD_SIZE"  # its mpirun gives processes a terminal of their own, wherever its output goes
+
+
 def is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
+    return stream is not None and stream.isatty() and _OF_OPEN_MPI not in os.environ
 
 
 def has_colours(stream: TextIO | None) -> bool:

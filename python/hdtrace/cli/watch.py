@@ -18,6 +18,7 @@ from .output import UsageError, counted, duration, print_json, size, table
 from ..report.document import watch_html
 from ..report.server import Answer, PageServer
 from .stuck import Watch, rank_list, stuck_lines
+from .terminal import is_terminal
 from .view import serve
 
 _CLEAR = "\x1b[H\x1b[2J"
@@ -112,7 +113,7 @@ def run(arguments: Namespace) -> int:
     watch = Watch(live, arguments.stuck_seconds)
     if arguments.page:
         return _show_page(folder, watch, arguments)
-    clear = _CLEAR if sys.stdout.isatty() and not arguments.once else ""
+    clear = _CLEAR if is_terminal(sys.stdout) and not arguments.once else ""
     while True:
         watch.look()
         print(clear + _view(folder, watch.activities) + "".join(f"{printable(line)}\n" for line in stuck_lines(watch.now)), flush=True)
