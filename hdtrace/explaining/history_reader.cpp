@@ -39,6 +39,21 @@ std::shared_ptr<const OpenedProject> with_clocks(std::shared_ptr<const OpenedPro
     return std::make_shared<const OpenedProject>(std::move(corrected));
 }
 
+/// By their ranks in the communicator, where that matters.
+std::vector<const CollectiveCall*> members_of(const Collective& collective, WaitKind kind)
+{
+    std::vector<const CollectiveCall*> members;
+    for (const CollectiveCall& call : collective.calls)
+        members.push_back(&call);
+    if (facts_of(kind).awaited != Awaited::lower)
+        return members;
+    std::unordered_map<std::int64_t, std::int64_t> local;
+    for (const Communicator::Member& member : collective.communicator->members)
+        local[member.global] = member.local;
+    std::ranges::sort(members, {}, [&](const CollectiveCall* call) { return local[call->rank]; });
+    return members;
+}
+
 } // namespace
 
 HistoryReader::HistoryReader(std::shared_ptr<const OpenedProject> project, TimeInterval interval)
@@ -211,6 +226,7 @@ void HistoryReader::add_start(const Operation& operation)
     call.start = operation.time;
     call.end = operation.end;
     call.root = operation.call->integer("rootRank");
+    call.rid = operation.rid;
     if (operation.facts->collective == CollectiveKind::neighbourhood && operation.children)
         call.arguments =
             std::make_shared<CollectiveArguments>(CollectiveArguments{*operation.call, *operation.children});
@@ -231,7 +247,7 @@ void HistoryReader::completed(const Call& call, const Completion& completion)
         m_received[request] = *end;
     if (operation->facts->collective != CollectiveKind::none)
         if (const auto start = find(operation->rank, operation->thread, operation->time))
-            m_ends[*start] = *end;
+            m_ends[{*start, operation->rid}] = *end;
     if (const auto found = m_synchronous.find(request); found != m_synchronous.end()) {
         found->second.end = end;
         if (found->second.receive) {
@@ -283,26 +299,17 @@ void HistoryReader::add_message(const Message& message)
     }
 }
 
-void HistoryReader::add_member(Gathering& gathering, std::int64_t rank, std::int64_t thread,
-                               std::int64_t start)
+/// The gathering becomes the next one of the history.
+void HistoryReader::add_member(Gathering& gathering, const CollectiveCall& call)
 {
-    if (const auto call = find(rank, thread, start)) {
-        const bool blocks = m_history.place(*call).call->progress == CallProgress::blocking;
-        gathering.members.push_back({*call, *call, blocks});
-    }
-}
-
-void HistoryReader::add_gathering(Gathering gathering, const Communicator& communicator)
-{
-    if (facts_of(gathering.kind).awaited == Awaited::lower) {
-        std::unordered_map<std::int64_t, std::int64_t> local;
-        for (const Communicator::Member& member : communicator.members)
-            local[member.global] = member.local;
-        std::ranges::sort(gathering.members, {}, [&](const Gathering::Member& member) {
-            return local[m_history.timelines[member.call.timeline].rank];
-        });
-    }
-    m_history.gatherings.push_back(std::move(gathering));
+    const auto step = find(call.rank, call.thread, call.start);
+    if (!step)
+        return;
+    const bool blocks = m_history.place(*step).call->progress == CallProgress::blocking;
+    if (!blocks)
+        m_started_members.push_back(
+            {m_history.gatherings.size(), static_cast<std::uint32_t>(gathering.members.size()), call.rid});
+    gathering.members.push_back({*step, *step, blocks});
 }
 
 void HistoryReader::add_collective(const Collective& collective)
@@ -319,12 +326,12 @@ void HistoryReader::add_collective(const Collective& collective)
         return add_neighbours(collective);
     Gathering gathering{*kind, position_in(m_project->project.communicators, communicator), -1, {}};
     gathering.members.reserve(collective.calls.size());
-    for (const CollectiveCall& call : collective.calls) {
-        if (first.root == call.rank)
+    for (const CollectiveCall* call : members_of(collective, *kind)) {
+        if (first.root == call->rank)
             gathering.root = static_cast<std::int32_t>(gathering.members.size());
-        add_member(gathering, call.rank, call.thread, call.start);
+        add_member(gathering, *call);
     }
-    add_gathering(std::move(gathering), communicator);
+    m_history.gatherings.push_back(std::move(gathering));
 }
 
 // Nobody waits for data that is empty; lists of a call leave it out.
@@ -348,7 +355,8 @@ void HistoryReader::add_neighbours(const Collective& collective)
     for (const CollectiveCall& call : collective.calls)
         for (const std::int64_t source : sources_of_data(call, *collective.communicator))
             if (source != call.rank && starts.contains(call.rank) && starts.contains(source))
-                m_started_needs.push_back({starts[call.rank], starts[source], WaitKind::wait_at_neighbours});
+                m_started_needs.push_back(
+                    {{starts[call.rank], starts[source], WaitKind::wait_at_neighbours}, call.rid});
 }
 
 // Data goes from each of the two groups to the other one, or from the root, which says so itself, or to it
@@ -361,6 +369,7 @@ void HistoryReader::add_between_groups(const Collective& collective, WaitKind ki
     struct Caller {
         StepId start;
         std::int64_t group;
+        std::int64_t rid;
     };
     std::vector<Caller> callers;
     std::map<std::int64_t, StepId> latest; // of each group
@@ -369,7 +378,7 @@ void HistoryReader::add_between_groups(const Collective& collective, WaitKind ki
         const auto start = find(call.rank, call.thread, call.start);
         if (!start)
             return;
-        callers.push_back({*start, groups[call.rank]});
+        callers.push_back({*start, groups[call.rank], call.rid});
         StepId& last = latest.try_emplace(groups[call.rank], *start).first->second;
         if (m_history.step(*start).begin > m_history.step(last).begin)
             last = *start;
@@ -383,9 +392,9 @@ void HistoryReader::add_between_groups(const Collective& collective, WaitKind ki
             if (group == caller.group)
                 continue;
             if (awaited == Awaited::all || (awaited == Awaited::others && is_root))
-                m_started_needs.push_back({caller.start, last, kind});
+                m_started_needs.push_back({{caller.start, last, kind}, caller.rid});
             else if (awaited == Awaited::root && root && root->group == group)
-                m_started_needs.push_back({caller.start, root->start, kind});
+                m_started_needs.push_back({{caller.start, root->start, kind}, caller.rid});
         }
 }
 
@@ -416,29 +425,29 @@ void HistoryReader::add_lives()
 
 void HistoryReader::end_gatherings()
 {
-    for (std::size_t i = 0; i < m_history.gatherings.size(); ++i)
-        for (Gathering::Member& member : m_history.gatherings[i].members)
-            if (const auto end = m_ends.find(member.call); !member.has_ended && end != m_ends.end()) {
-                member.end = end->second;
-                member.has_ended = true;
-            }
+    m_started_members.take_all([&](const StartedMember& started) {
+        Gathering::Member& member = m_history.gatherings[started.gathering].members[started.member];
+        if (const auto end = m_ends.find({member.call, started.rid}); end != m_ends.end()) {
+            member.end = end->second;
+            member.has_ended = true;
+        }
+    });
 }
 
 // Nobody waits for a neighbour or a root whose data is empty: libraries may return before it comes.
 void HistoryReader::end_started_needs()
 {
-    for (std::size_t i = 0; i < m_started_needs.size(); ++i) {
-        Need need = m_started_needs[i];
+    m_started_needs.take_all([&](const StartedNeed& started) {
+        Need need = started.need;
         if (m_history.place(need.call).call->progress != CallProgress::blocking) {
-            const auto end = m_ends.find(need.call);
+            const auto end = m_ends.find({need.call, started.rid});
             if (end == m_ends.end())
-                continue;
+                return;
             need.call = end->second;
         }
         if (m_history.step(need.call).end >= m_history.step(need.of).begin)
             m_needs.push_back(need);
-    }
-    m_started_needs = {};
+    });
 }
 
 void HistoryReader::sort_needs()

@@ -64,6 +64,22 @@ class HistoryReader : EventVisitor {
         std::optional<StepId> receive = {}; ///< the call that began to receive it
         bool is_certain = true;             ///< else only if it was not complete before
     };
+    /// A collective operation that does not block: a call may start several (Startall).
+    struct Started {
+        StepId call;
+        std::int64_t rid = -1;
+
+        auto operator<=>(const Started&) const = default;
+    };
+    struct StartedNeed {
+        Need need; ///< of the call that starts the operation, not yet of that which completes it
+        std::int64_t rid = -1;
+    };
+    struct StartedMember {
+        std::size_t gathering = 0; ///< positions in the history
+        std::uint32_t member = 0;
+        std::int64_t rid = -1;
+    };
 
     void enter(const Call& call) override;
     void leave(const Call& call) override;
@@ -74,8 +90,7 @@ class HistoryReader : EventVisitor {
     void add_collective(const Collective& collective);
     void add_prepared(const Call& call, const Communicator& communicator);
     void add_start(const Operation& operation);
-    void add_member(Gathering& gathering, std::int64_t rank, std::int64_t thread, std::int64_t start);
-    void add_gathering(Gathering gathering, const Communicator& communicator);
+    void add_member(Gathering& gathering, const CollectiveCall& call);
     void add_neighbours(const Collective& collective);
     void add_between_groups(const Collective& collective, WaitKind kind);
     std::vector<std::int64_t> sources_of_data(const CollectiveCall& call,
@@ -106,8 +121,9 @@ class HistoryReader : EventVisitor {
     std::vector<std::int32_t> m_regions;                                        ///< by path of the walk
     ByRequest<StepId> m_received; ///< which call completed a receive whose message is not known yet
     ByRequest<SynchronousSend> m_synchronous;
-    Series<Need> m_started_needs;    ///< of calls that start operations, not yet of those that complete them
-    std::map<StepId, StepId> m_ends; ///< which call completed what another one started collectively
+    Series<StartedNeed> m_started_needs;
+    Series<StartedMember> m_started_members;
+    std::map<Started, StepId> m_ends; ///< which call completed it
     ByRequest<Prepared> m_prepared;
     std::map<std::pair<std::int64_t, const Communicator*>, std::int64_t> m_prepared_counts; ///< by rank
     std::map<Round, Collective> m_rounds; ///< that some members have not started yet

@@ -77,7 +77,7 @@ bool CollectiveMatcher::take(const Call& call)
     std::vector<CollectiveCall>& calls = calls_of_next(sequence, rank);
     calls.push_back({rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
                      volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed(),
-                     m_objects.call_site(rank, state),
+                     state.integer("rid").value_or(-1), m_objects.call_site(rank, state),
                      keeps(call.facts) ? arguments_of(state, calls) : nullptr});
     while (sequence.is_complete()) {
         if (!remove_misfit(sequence))

@@ -37,6 +37,7 @@ struct CollectiveCall {
     std::int64_t bytes = 0; ///< that its arguments say it moves
     std::int64_t line = 0;
     bool has_failed = false;
+    std::int64_t rid = -1;                                          ///< of its request; -1: it has none
     const CallSite* site = nullptr;                                 ///< null if it is not known
     std::shared_ptr<const CollectiveArguments> arguments = nullptr; ///< only if they are asked for
 };

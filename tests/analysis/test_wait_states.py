@@ -127,6 +127,20 @@ def test_starts_of_persistent_collective_operations(tmp_path):
         ("wait-at-nxn", 0, 2, 13.0, 1), ("late-broadcast", 1, 1, 4.0, 0)]
 
 
+def test_operations_of_one_startall(tmp_path):
+    """Each ends in the call that completes it: here in the order in which they do not stand, and the second one a second later."""
+    prepare = "<Allreduce_init size='4' cid='0' count='1' tid='0' rid='1' time='1' end='2' />\n<Bcast_init size='4' rootRank='1' cid='0' count='1' tid='0' rid='2' time='2' end='3' />\n"
+    start = "<Startall count='2' time='{0}' end='{0}.5' ><Start rid='3' initRid='1' /><Start rid='4' initRid='2' /></Startall>\n"
+    early = prepare + start.format(4) + "<Wait time='5' end='9' ><For rid='4' /></Wait>\n<Wait time='9' end='10' ><For rid='3' /></Wait>\n"
+    late = prepare + start.format(8) + "<Wait time='9' end='9.5' ><For rid='3' /></Wait>\n<Wait time='9.5' end='10' ><For rid='4' /></Wait>\n"
+    with hdtrace.open(write_project(tmp_path, early, late)) as project:
+        waits = project.analyze().wait_states
+    assert [(row["kind"], row["rank"], row["seconds"]) for row in waits if row["cause"]] == [("late-broadcast", 0, 3.0)]
+    neighbours = early.replace("Allreduce", "Neighbor_allgather"), late.replace("Allreduce", "Neighbor_allgather")
+    with hdtrace.open(write_project(tmp_path, *neighbours)) as project:
+        assert [row["kind"] for row in project.analyze().wait_states if row["cause"]] == ["late-broadcast"]
+
+
 def test_neighbours_of_a_process_that_calls_something_else(tmp_path):
     """It is wrong, and analyzed all the same."""
     exchange = "<Neighbor_alltoallv cid='0' tid='0' recvtid='0' time='1' end='3' ><Send rank='1' size='4' count='1' tid='0' displ='0' /><Recv rank='1' size='4' count='1' tid='0' displ='0' /></Neighbor_alltoallv>\n"
