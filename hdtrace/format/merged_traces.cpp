@@ -16,11 +16,11 @@ namespace {
 using detail::ReadingJob;
 using detail::RemoteTraces;
 
-// One trace, or several that another process reads.
+// One trace, or several that another process reads. Needs little memory once it is at its end.
 class Stream {
   public:
     Stream(TraceFile trace, const Selection& selection, const ReadOptions& options)
-        : m_own(std::in_place, std::move(trace), selection, options)
+        : m_trace(std::move(trace)), m_own(std::in_place, m_trace, selection, options)
     {
     }
     Stream(std::shared_ptr<RemoteReader> reader, ReadingJob job)
@@ -33,28 +33,41 @@ class Stream {
         if (m_remote)
             m_remote->wait_until_open();
     }
-    bool advance() { return m_own ? m_own->next(state) : m_remote->next(state); }
-    const TraceFile& trace() const { return m_own ? m_own->trace() : m_remote->trace(); }
-    void add_missing(std::vector<MissingEnd>& missing) const
+    bool advance()
     {
-        if (m_remote)
-            missing.insert(missing.end(), m_remote->missing().begin(), m_remote->missing().end());
-        else if (!m_own->missing().empty())
-            missing.push_back({m_own->trace().path, m_own->missing()});
+        if (m_remote ? m_remote->next(state) : m_own->next(state))
+            return true;
+        end();
+        return false;
     }
-    void add_odd(std::vector<std::string>& paths) const
-    {
-        if (m_remote)
-            paths.insert(paths.end(), m_remote->with_odd_lines().begin(), m_remote->with_odd_lines().end());
-        else if (!m_own->has_only_plain_lines())
-            paths.push_back(m_own->trace().path);
-    }
+    const TraceFile& trace() const { return m_remote ? m_remote->trace() : m_trace; }
+    /// Known at the end, as the traces with odd lines.
+    const std::vector<MissingEnd>& missing() const { return m_missing; }
+    const std::vector<std::string>& with_odd_lines() const { return m_odd; }
 
     State state; ///< the next one to hand out
 
   private:
+    void end()
+    {
+        state = {};
+        if (m_remote) {
+            m_missing = m_remote->missing();
+            m_odd = m_remote->with_odd_lines();
+            return;
+        }
+        if (!m_own->missing().empty())
+            m_missing.push_back({m_trace.path, m_own->missing()});
+        if (!m_own->has_only_plain_lines())
+            m_odd.push_back(m_trace.path);
+        m_own.reset();
+    }
+
+    TraceFile m_trace;
     std::optional<TraceStream> m_own;
     std::unique_ptr<RemoteTraces> m_remote;
+    std::vector<MissingEnd> m_missing;
+    std::vector<std::string> m_odd;
 };
 
 // When the next state of a stream begins; streams are numbered in the order of their traces.
@@ -105,7 +118,7 @@ void MergedTraces::Merging::collect_missing()
 {
     missing.clear();
     for (const Stream& stream : streams)
-        stream.add_missing(missing);
+        missing.insert(missing.end(), stream.missing().begin(), stream.missing().end());
 }
 
 std::string to_string(const MissingEnd& end)
@@ -172,7 +185,7 @@ std::vector<std::string> MergedTraces::with_odd_lines() const
 {
     std::vector<std::string> paths;
     for (const Stream& stream : m_merging->streams)
-        stream.add_odd(paths);
+        paths.insert(paths.end(), stream.with_odd_lines().begin(), stream.with_odd_lines().end());
     return paths;
 }
 

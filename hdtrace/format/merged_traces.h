@@ -27,9 +27,9 @@ struct MissingEnd {
 std::string to_string(const MissingEnd& end);
 
 /// The states of many traces by the time when they began; equal times by the order of the traces (rank and
-/// thread for those of traces_of()) and by position in the trace. Holds one state and one block of each trace
-/// in memory, and few files open, however many traces there are. Traces that have a reader are read by it,
-/// and nothing else changes. For one thread at a time.
+/// thread for those of traces_of()) and by position in the trace. Holds one state and one block in memory of
+/// each trace that is not at its end, and few files open, however many traces there are. Traces that have a
+/// reader are read by it, and nothing else changes. For one thread at a time.
 class MergedTraces {
   public:
     /// Up to so many files are kept open; with more traces each is opened for each block.

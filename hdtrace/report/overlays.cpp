@@ -55,10 +55,11 @@ Meeting meeting_of(const History& history, const Gathering& gathering)
 
 } // namespace
 
-Packed pack_waits(const History& history, const std::vector<WaitState>& waits, std::size_t timeline)
+Packed pack_waits(const History& history, const std::vector<WaitState>& waits, std::size_t timeline,
+                  std::int64_t origin)
 {
     Packed kinds, begins, durations, causes;
-    Times times(history.begin());
+    Times times(origin);
     const auto of_timeline =
         std::ranges::equal_range(waits, static_cast<std::uint32_t>(timeline), {},
                                  [](const WaitState& wait) { return wait.call.timeline; });

@@ -26,7 +26,9 @@ void for_each_wait(const History& history, const std::vector<WaitState>& waits, 
 }
 
 /// Of one timeline: how many, then of each its kind, begin, duration, and the timeline of the cause plus one.
-Packed pack_waits(const History& history, const std::vector<WaitState>& waits, std::size_t timeline);
+/// @p origin: when the history begins, which takes long to find out.
+Packed pack_waits(const History& history, const std::vector<WaitState>& waits, std::size_t timeline,
+                  std::int64_t origin);
 
 /// How many parts, then of each its timeline, begin and duration.
 Packed pack_path(const History& history, const std::vector<PathPart>& path);

@@ -30,7 +30,7 @@ class Packed {
     std::string m_bytes;
 };
 
-/// A stream of zlib. Throws std::bad_alloc.
+/// A stream of zlib. Throws std::bad_alloc. Any number of threads may call it.
 std::string compressed(const std::string& bytes);
 
 } // namespace hdtrace::report

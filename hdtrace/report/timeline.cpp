@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "hdtrace/format/for_each_position.h"
 #include "hdtrace/report/overlays.h"
 #include "hdtrace/report/packed.h"
 
@@ -23,6 +24,8 @@ std::size_t parts_for(std::size_t lanes)
     constexpr std::size_t most_of_all = 1 << 20;
     std::size_t parts = 4096;
     while (parts > 256 && parts * lanes > most_of_all)
+        parts /= 2;
+    while (parts > 64 && parts * lanes > 8 * most_of_all) // of so many lanes only few can be seen at once
         parts /= 2;
     return parts;
 }
@@ -129,28 +132,29 @@ void TimelineReader::add_message(const Message& message)
     if (!message.send || !message.receive)
         return;
     const std::uint32_t* const lane = lane_of(message.destination, message.receive->thread);
-    if (lane && lane_of(message.source, message.send->thread))
-        m_threads[*lane].messages.push_back(message);
+    const std::uint32_t* const source = lane_of(message.source, message.send->thread);
+    if (!lane || !source)
+        return;
+    const auto& all = m_project->project.communicators;
+    m_threads[*lane].messages.push_back(
+        {since_begin(message.send->time), since_begin(message.receive->end),
+         std::max<std::int64_t>(message.receive->size, 0), message.tag, *source,
+         message.communicator ? static_cast<std::uint32_t>(position_in(all, *message.communicator)) + 1 : 0});
 }
 
-std::string TimelineReader::pack_messages(std::vector<Message>& messages) const
+std::string TimelineReader::pack_messages(std::vector<Received>& messages)
 {
-    std::ranges::sort(messages, {}, [](const Message& message) { return message.receive->end; });
+    std::ranges::sort(messages, {}, &Received::end);
     Packed ends, durations, sources, sizes, tags, communicators;
     std::int64_t last = 0;
-    for (const Message& message : messages) {
-        const std::uint32_t source = *lane_of(message.source, message.send->thread);
-        const std::int64_t end = since_begin(message.receive->end);
-        ends.add_signed(end - last);
-        durations.add_signed(end - since_begin(message.send->time));
-        sources.add(source);
-        sizes.add(static_cast<std::uint64_t>(std::max<std::int64_t>(message.receive->size, 0)));
+    for (const Received& message : messages) {
+        ends.add_signed(message.end - last);
+        durations.add_signed(message.end - message.sent);
+        sources.add(message.source);
+        sizes.add(static_cast<std::uint64_t>(message.size));
         tags.add_signed(message.tag);
-        const auto& all = m_project->project.communicators;
-        communicators.add(message.communicator
-                              ? static_cast<std::uint64_t>(position_in(all, *message.communicator)) + 1
-                              : 0);
-        last = end;
+        communicators.add(message.communicator);
+        last = message.end;
     }
     Packed result;
     result.add(messages.size());
@@ -184,19 +188,20 @@ void TimelineReader::finish()
     for_each_wait(m_history, m_waits, [&](const WaitState& wait, std::int64_t begin, std::int64_t end) {
         m_shares[wait.call.timeline].add(Shares::waiting, begin - m_begin, end - m_begin);
     });
-    for (std::size_t i = 0; i < m_lanes.size(); ++i) {
-        Thread& thread = m_threads[i];
-        Lane& lane = m_lanes[i];
-        lane.call_count = thread.calls.size();
-        lane.message_count = thread.messages.size();
-        lane.calls = compressed(thread.calls.finish().bytes());
-        lane.messages = pack_messages(thread.messages);
-        lane.regions = pack_marks(thread.marks);
-        lane.waits = compressed(pack_waits(m_history, m_waits, i).bytes());
-        thread.calls = {};
-        thread.marks = {};
-        thread.messages = {};
-    }
+    detail::for_each_position(m_lanes.size(), [this](std::size_t number) { pack_lane(number); });
+}
+
+void TimelineReader::pack_lane(std::size_t number)
+{
+    Thread& thread = m_threads[number];
+    Lane& lane = m_lanes[number];
+    lane.call_count = thread.calls.size();
+    lane.message_count = thread.messages.size();
+    lane.calls = compressed(thread.calls.finish().bytes());
+    lane.messages = pack_messages(thread.messages);
+    lane.regions = pack_marks(thread.marks);
+    lane.waits = compressed(pack_waits(m_history, m_waits, number, m_begin).bytes());
+    thread = {};
 }
 
 std::string TimelineReader::shares() const

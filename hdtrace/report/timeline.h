@@ -73,11 +73,17 @@ class TimelineReader : EventVisitor {
         double value = 0; ///< of a counter
         char kind = 0;    ///< 0 is a region, 1 a mark, 2 a value
     };
+    /// A message that a lane received. Times are since the beginning of the run.
+    struct Received {
+        std::int64_t sent = 0, end = 0, size = 0, tag = 0;
+        std::uint32_t source = 0;       ///< the lane
+        std::uint32_t communicator = 0; ///< position in Project::communicators plus one; 0 is unknown
+    };
     /// What is collected for a lane while traces are read.
     struct Thread {
         CallBlocks calls;
         std::vector<Mark> marks;
-        std::vector<Message> messages;
+        std::vector<Received> messages;
     };
 
     void enter(const Call& call) override;
@@ -89,7 +95,8 @@ class TimelineReader : EventVisitor {
     void finish();
     std::int64_t since_begin(std::int64_t time) const { return time - m_begin; }
     std::uint32_t name_number(const std::string& name);
-    std::string pack_messages(std::vector<Message>& messages) const;
+    void pack_lane(std::size_t number);
+    static std::string pack_messages(std::vector<Received>& messages);
     static std::string pack_marks(std::vector<Mark>& marks);
     const std::uint32_t* lane_of(std::int64_t rank, std::int64_t thread) const;
 

@@ -51,7 +51,8 @@ void give_back_memory()
 /// All that is computed from a history, once it is whole.
 struct Explained {
     /// Several things at a time, but not those that need most memory.
-    explicit Explained(const History& history) : waits(find_wait_states(history)), use(history, waits)
+    explicit Explained(const History& history)
+        : begin(history.begin()), end(history.end()), waits(find_wait_states(history)), use(history, waits)
     {
         auto finding_phases = std::async(std::launch::async, [&] { return find_phases(history); });
         auto finding_causes = std::async(std::launch::async, [&] { return find_causes(history, waits); });
@@ -63,6 +64,7 @@ struct Explained {
         phases = finding_phases.get();
     }
 
+    std::int64_t begin, end; ///< of the history, which take long to find out
     std::vector<WaitState> waits;
     TimeUse use;
     std::vector<PathPart> path;
@@ -92,7 +94,7 @@ class Explanation {
         return false;
     }
 
-    double run_seconds() const { return seconds(history().end() - history().begin()); }
+    double run_seconds() const { return seconds(explained().end - explained().begin); }
     py::list missing() const { return missing_texts(m_reader.missing()); }
 
     py::list activities() const
@@ -272,7 +274,7 @@ class Explanation {
     py::list file_phases() const
     {
         py::list rows;
-        const std::int64_t start = history().begin();
+        const std::int64_t start = explained().begin;
         const std::vector<std::string>& labels = project().file_labels;
         for (std::size_t file = 0; file < labels.size(); ++file)
             for (const FilePhase& phase : m_reader.file_uses().phases(static_cast<std::int32_t>(file)))
@@ -286,10 +288,10 @@ class Explanation {
     std::int64_t reversed_messages() const { return count_reversed(history()); }
 
     /// All of it over time.
-    std::unique_ptr<report::TimelineReader> timeline() const
+    std::unique_ptr<report::TimelineReader, UnlockedDelete> timeline() const
     {
         const Explained& all = explained();
-        return std::make_unique<report::TimelineReader>(m_reader.project(), history(), all.waits, all.path);
+        return {new report::TimelineReader(m_reader.project(), history(), all.waits, all.path), {}};
     }
 
     py::list causes() const
@@ -305,7 +307,7 @@ class Explanation {
 
   private:
     const History& history() const { return m_reader.history(); }
-    double since_begin(std::int64_t time) const { return seconds(time - history().begin()); }
+    double since_begin(std::int64_t time) const { return seconds(time - explained().begin); }
     const Explained& explained() const
     {
         if (!m_explained)

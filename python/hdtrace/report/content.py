@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -71,16 +71,18 @@ class _Rows:
             self.notes.append(f"Of {len(rows):,} {what} only the first {most:,}; '{all_have}' has all.")
         return rows[:most]
 
-    def analysis(self, all_of_it: dict[str, Any]) -> dict[str, Any]:
-        path = all_of_it["critical_path"]
-        return all_of_it | {
-            "wait_states": self.first(all_of_it["wait_states"], "sums of wait states"),
-            "causes": self.first(all_of_it["causes"], "causes of waiting"),
-            "critical_path": path | {"profile": self.first(path["profile"], "parts of the critical path")},
-            "phases": [_with_points(phase, self.most) for phase in self.first(all_of_it["phases"], "phases")],
-            "io": {name: self.first(rows, f"rows of {name} in I/O") for name, rows in all_of_it["io"].items()},
-            "time": {by: self.first(rows, f"rows of time by {by}") for by, rows in all_of_it["time"].items()},
-        }
+    def analysis(self, name: str, all_of_it: Analysis) -> dict[str, Any]:
+        path = all_of_it.critical_path
+        first = replace(
+            all_of_it,
+            wait_states=self.first(all_of_it.wait_states, "sums of wait states"),
+            causes=self.first(all_of_it.causes, "causes of waiting"),
+            critical_path=path | {"profile": self.first(path["profile"], "parts of the critical path")},
+            phases=[_with_points(phase, self.most) for phase in self.first(all_of_it.phases, "phases")],
+            io={name: self.first(rows, f"rows of {name} in I/O") for name, rows in all_of_it.io.items()},
+            time={by: self.first(rows, f"rows of time by {by}") for by, rows in all_of_it.time.items()},
+        )
+        return analyze.describe(name, first)
 
     def matrix(self, matrix: MessageMatrix) -> list[dict[str, int]]:
         cells = self._largest(matrix.cells(), "pairs of ranks", "hdtrace stats --matrix bytes")
@@ -122,20 +124,20 @@ class _Traces:
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self.explanation = Explanation(project._project, None, None)
-        _read(self.explanation, "analyzing")
-        self.analysis = Analysis.of(project._project, self.explanation)
-        self.described = analyze.describe(project.name, self.analysis)
-        self.timeline = self.explanation.timeline()
-        _read(self.timeline, "drawing")
-        self.lanes = list(self.timeline.lanes)
-        self.gatherings, self.gathering_names = self.timeline.gatherings()
+        # First what needs memory only while it reads.
         self.findings = [
             asdict(one) | {"likewise": check.likewise(ranks), "count": 1 + len(ranks)}
             for one, ranks in check.of_all_ranks(check.find(project, project.checker(), schemas=False))
             if one.severity != "note"
         ]
         self.matrix = read_all(project.calls().message_matrix())
+        self.explanation = Explanation(project._project, None, None)
+        _read(self.explanation, "analyzing")
+        self.analysis = Analysis.of(project._project, self.explanation)
+        self.timeline = self.explanation.timeline()
+        _read(self.timeline, "drawing")
+        self.lanes = list(self.timeline.lanes)
+        self.gatherings, self.gathering_names = self.timeline.gatherings()
 
 
 def _facts(read: _Traces, rows: _Rows) -> dict[str, Any]:
@@ -150,7 +152,7 @@ def _facts(read: _Traces, rows: _Rows) -> dict[str, Any]:
         "parts": timeline.parts,
         "about": _about(project),
         "call_count": sum(lane.call_count for lane in read.lanes),
-        "analysis": rows.analysis(read.described),
+        "analysis": rows.analysis(project.name, read.analysis),
         "findings": findings,
         "kinds": {name: {"title": kind.title, "means": kind.means, "do": kind.what_to_do} for name, kind in check.KINDS.items() if name in kinds},
         "matrix": rows.matrix(read.matrix),
@@ -218,7 +220,7 @@ def _ranks(read: _Traces, room: _Room, sections: dict[str, Section], facts: dict
 
 def _detailed(read: _Traces, room: _Room, sections: dict[str, Section], notes: list[str]) -> set[int]:
     """The lanes of which single calls are told: as many as fit, those that are longest on the critical path first; adds their sections."""
-    on_path = {row["rank"]: row["seconds"] for row in read.described["critical_path"]["ranks"]}
+    on_path = {row["rank"]: row["seconds"] for row in read.analysis.critical_path["ranks"]}
     lanes, detailed = read.lanes, set()
     for number in sorted(range(len(lanes)), key=lambda i: (-on_path.get(lanes[i].rank, 0), i)):
         own = {f"{name}-{number}": partial(getattr, lanes[number], name) for name in _OF_LANE}
