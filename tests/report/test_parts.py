@@ -1,5 +1,6 @@
 """The parts of the page for files, objects, checks and places, of runs whose answers are known."""
 
+import re
 import subprocess
 from collections import Counter
 
@@ -28,6 +29,20 @@ def page_of(browser, make_report):
 
     yield open_page
     assert browser.said == []
+
+
+def test_shares_are_those_of_all_ranks_also_if_the_table_has_only_some(page_of, tmp_path):
+    """Each of them is in a barrier for half of its time."""
+    lines = ["<Event name='' time='0' />\n<Init time='0' end='1' />\n<Barrier cid='0' time='2' end='4' />\n<Finalize time='4' end='4' />\n"] * 1200
+    page = page_of(write_project(tmp_path, *lines), "summary")
+    keys = page.ask("[...document.querySelectorAll('.keys li')].map(one => one.textContent)")
+    assert [key for key in keys if key.startswith("collective")] == ["collective 50.0 % 2400 s"]
+    page.ask("location.hash = '#where'")
+    page.frames()
+    rows = page.ask("[...document.querySelectorAll('#panel-where tbody')[0].rows].map(row => [...row.cells].map(cell => cell.textContent))")
+    assert [row for row in rows if "Barrier" in row[0]][0][3] == "50.0 %"
+    page.ask("[...document.querySelectorAll('.flame .box')].find(one => one.textContent.includes('Barrier')).focus()")
+    assert "50.0 % of the run" in page.ask("document.querySelector('.flame').parentElement.parentElement.textContent")
 
 
 # Checks
@@ -269,6 +284,26 @@ def test_the_matrix_is_of_one_communicator_if_wished(page_of, tmp_path):
             page.mouse("mouseMoved", x + width * (1 + 2 * column) / 4, y + width * (1 + 2 * row) / 4)
             said.append(page.ask("document.querySelector('#panel-communication [role=status]').textContent").split(": ")[1])
     assert said == ["8 B", "48 B", "nothing", "48 B", "8 B", "nothing"]
+
+
+def test_the_matrix_is_whole_also_if_the_table_is_not(page_of, tmp_path):
+    """Each of 1,100 ranks sends eight bytes to twenty others, and waits a second for the last one."""
+    ranks = 1100
+    sends = "".join(f"<Send size='8' count='2' tid='0' cid='0' toRank='{{{number}}}' toTag='1' time='2' end='2.5' />\n" for number in range(20))
+    wait = "<Barrier cid='0' time='{}' end='5' />\n"
+    lines = [sends.format(*((rank + 1 + number) % ranks for number in range(20))) + wait.format(4 if rank == ranks - 1 else 3) for rank in range(ranks)]
+    page = page_of(write_project(tmp_path, *lines), "communication")
+    page.wait_for("document.querySelector('#panel-communication select') !== null")
+    status = "document.querySelector('#panel-communication [role=status]').textContent"
+    assert "The 3 processes of a row send to those of a column" in page.ask(status)
+    x, y, width = page.ask("(({x, y, width}) => [x, y, width])(document.querySelector('.matrix').getBoundingClientRect())")
+    page.mouse("mouseMoved", x + width - 2, y + width - 4)
+    first, last, first_to, last_to, said = map(int, re.fullmatch(r"Ranks (\d+) to (\d+) send to ranks (\d+) to (\d+): (\d+) B", page.ask(status)).groups())
+    assert first > 1050 and last == first + 2 and first_to > 1050
+    assert said == 8 * sum(1 <= (receiver - sender) % ranks <= 20 for sender in range(first, last + 1) for receiver in range(first_to, last_to + 1)) > 0
+    page.ask("(choice => { choice.value = 'waiting'; choice.dispatchEvent(new Event('change')); })(document.querySelector('#panel-communication select'))")
+    assert "The 3 processes of a row wait for those of a column" in page.ask(status)
+    assert "Darkest: 3 s" in page.ask(status)
 
 
 def test_messages_between_hosts_are_told(page_of, tmp_path):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from operator import add
 from typing import Any
 
 from .._hdtrace import CALL_CLASSES, WAIT_KINDS, CallSite, Explanation, MessageMatrix, TimelineReader
@@ -20,6 +21,7 @@ from .inert import inert
 
 _MOST_ROWS = (1000, 200, 40, 8)  # of a table: the first that is small enough
 _CELLS = 20  # of a matrix, for each of these rows
+_PIXELS = 520  # of the picture of a matrix, in python/page/src/pages/communication.js
 _MOST_POINTS = 2000  # of a phase
 _MOST_FILES = 50  # whose accesses are drawn
 _FOR_FILES = 0.25  # of the size that is left for what is drawn
@@ -100,6 +102,43 @@ class _Rows:
         return self.first(sorted(cells, key=lambda cell: -cell[-1]), what, all_have, self.most * _CELLS)
 
 
+def _sums(cells: Iterable[tuple[int, int, Any, *tuple[float, ...]]], width: int) -> list[list[Any]]:
+    """Of cells with two ranks, something else and numbers: these for groups of so many ranks."""
+    sums: dict[tuple[int, int, Any], list[Any]] = {}
+    for one, other, key, *numbers in cells:
+        group = (one // width, other // width, key)
+        seen = sums.setdefault(group, [*group, *[0] * len(numbers)])
+        seen[3:] = map(add, seen[3:], numbers)
+    return list(sums.values())
+
+
+def _picture(read: _Traces, most_rows: int) -> dict[str, Any] | None:
+    """Who sends to whom and waits for whom among groups of neighbouring ranks, if the tables lack some of it."""
+    sent = read.matrix.cells_by_communicator()
+    waits = [(row["rank"], row["cause"]["rank"], row["communicator"], row["seconds"]) for row in read.analysis.wait_states if row["cause"]]
+    most = most_rows * _CELLS
+    if len(sent) <= most and len(read.analysis.wait_states) <= most_rows:
+        return None
+    width = -(-read.project.process_count // _PIXELS)
+    while len(of_sent := _sums(sent, width)) + len(of_waits := _sums(waits, width)) > most and width < read.project.process_count:
+        width *= 2
+    return {
+        "width": width,
+        "sent": [{"from": one, "to": other, "communicator": number, "messages": messages, "bytes": size} for one, other, number, messages, size in of_sent],
+        "waits": [{"from": one, "to": other, "communicator": name, "seconds": seconds} for one, other, name, seconds in of_waits],
+    }
+
+
+def _host_matrix(read: _Traces, rows: _Rows) -> list[dict[str, Any]]:
+    hosts = {process.rank: process.host for process in read.project.processes}
+    sums: dict[tuple[str, str], list[int]] = {}
+    for sender, peer, messages, size in read.matrix.cells():
+        seen = sums.setdefault((hosts.get(sender, ""), hosts.get(peer, "")), [0, 0])
+        seen[:] = map(add, seen, (messages, size))
+    largest = rows.first(sorted(sums.items(), key=lambda one: -one[1][1]), "pairs of hosts", "hdtrace stats --matrix bytes")
+    return [{"from": sender, "to": peer, "messages": messages, "bytes": size} for (sender, peer), (messages, size) in largest]
+
+
 def _about(project: Project) -> list[tuple[str, str]]:
     """The run for people: what is known of it."""
     run = project.run
@@ -152,11 +191,14 @@ def _facts(read: _Traces, rows: _Rows) -> dict[str, Any]:
         "parts": timeline.parts,
         "about": _about(project),
         "call_count": sum(lane.call_count for lane in read.lanes),
+        "whole": sum(row["seconds"] for row in read.analysis.time["rank"]),  # of all processes, which the rows need not be
         "analysis": rows.analysis(project.name, read.analysis),
         "findings": findings,
         "kinds": {name: {"title": kind.title, "means": kind.means, "do": kind.what_to_do} for name, kind in check.KINDS.items() if name in kinds},
         "matrix": rows.matrix(read.matrix),
         "matrix_by_communicator": rows.matrix_by_communicator(read.matrix),
+        "picture": _picture(read, rows.most),
+        "host_matrix": _host_matrix(read, rows),
         "objects": objects.describe(project, rows.most, rows.notes),
         "classes": CALL_CLASSES,
         "wait_kinds": WAIT_KINDS,

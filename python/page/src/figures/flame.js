@@ -57,8 +57,10 @@ function layout(focus) {
 }
 
 export class Flame {
-  constructor(rows) {
+  /** The rows may lack some of the whole time. */
+  constructor(rows, whole) {
     this.root = treeOf(rows);
+    this.whole = whole;
     this.focus = this.root;
     this.words = element("p", { class: "note", role: "status" });
     this.picture = element("div", { class: "flame", role: "tree", "aria-label": "Flame graph" });
@@ -75,7 +77,7 @@ export class Flame {
 
   #say(node) {
     const waiting = node.waiting > 0 ? `, of which ${seconds(node.waiting)} waiting` : "";
-    return `${node.name}: ${seconds(node.time)} of all processes together, ${percent(this.root.time ? node.time / this.root.time : 0)} of the run${waiting}.`;
+    return `${node.name}: ${seconds(node.time)} of all processes together, ${percent(this.whole ? node.time / this.whole : 0)} of the run${waiting}.`;
   }
 
   draw() {

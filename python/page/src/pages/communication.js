@@ -7,16 +7,21 @@ const SIZE = 520;
 
 const ALL = "all communicators";
 
+/** All that is sent and waited for; of groups of so many ranks where the tables lack some of it. */
+function pictureOf(run) {
+  const waits = () => run.analysis.wait_states.filter((one) => one.cause).map((one) => ({ from: one.rank, to: one.cause.rank, communicator: one.communicator, seconds: one.seconds }));
+  return run.picture ?? { width: 1, sent: run.matrix_by_communicator.length ? run.matrix_by_communicator : run.matrix, waits: waits() };
+}
+
 /** What the matrix can show, on a communicator or on all: its cells are { from, to, value }. */
-function kindsOf(run, communicator) {
+function kindsOf(run, picture, communicator) {
   const isAll = communicator === ALL;
-  const sent = isAll ? run.matrix : run.matrix_by_communicator.filter((one) => nameOf(run, one.communicator) === communicator);
-  const waits = run.analysis.wait_states.filter((one) => one.cause && (isAll || one.communicator === communicator));
-  const messages = (key) => sent.map((one) => ({ from: one.from, to: one.to, value: one[key] }));
+  const sent = picture.sent.filter((one) => isAll || nameOf(run, one.communicator) === communicator);
+  const waits = picture.waits.filter((one) => isAll || one.communicator === communicator);
   return {
-    bytes: { cells: messages("bytes"), text: bytes, says: "sends to" },
-    messages: { cells: messages("messages"), text: (value) => `${count(value)} messages`, says: "sends to" },
-    waiting: { cells: waitingCells(waits), text: (value) => duration(value), says: "waits for" },
+    bytes: { cells: cellsOf(sent, (one) => one.bytes), text: bytes, says: ["sends to", "send to"] },
+    messages: { cells: cellsOf(sent, (one) => one.messages), text: (value) => `${count(value)} messages`, says: ["sends to", "send to"] },
+    waiting: { cells: cellsOf(waits, (one) => one.seconds * 1e9), text: (value) => duration(value), says: ["waits for", "wait for"] },
   };
 }
 
@@ -34,21 +39,22 @@ function communicatorsOf(run) {
   return [...sums].sort((one, other) => other[1] - one[1]).map(([name]) => name);
 }
 
-function waitingCells(waits) {
+/** One for each pair that has some of it. */
+function cellsOf(rows, valueOf) {
   const cells = new Map();
-  for (const one of waits) {
-    const key = `${one.rank} ${one.cause.rank}`;
-    const cell = cells.get(key) ?? { from: one.rank, to: one.cause.rank, value: 0 };
-    cell.value += one.seconds * 1e9;
+  for (const one of rows) {
+    const key = `${one.from} ${one.to}`;
+    const cell = cells.get(key) ?? { from: one.from, to: one.to, value: 0 };
+    cell.value += valueOf(one);
     cells.set(key, cell);
   }
   return [...cells.values()];
 }
 
 // Darker is more, by the logarithm.
-function drawMatrix(canvas, run, cells) {
+function drawMatrix(canvas, groups, cells) {
   const context = canvas.getContext("2d");
-  const cell = SIZE / run.processes;
+  const cell = SIZE / groups;
   const most = cells.reduce((largest, one) => Math.max(largest, one.value), 1);
   canvas.width = canvas.height = SIZE;
   for (const one of cells) {
@@ -59,28 +65,34 @@ function drawMatrix(canvas, run, cells) {
   return most;
 }
 
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
 function choiceOf(names, label, onchange) {
   return element("select", { "aria-label": label, onchange }, names.map((name) => element("option", { value: name }, name)));
 }
 
 function matrix(run) {
   let kind;
+  const picture = pictureOf(run);
+  const groups = Math.ceil(run.processes / picture.width);
+  const ranks = (group) => (picture.width > 1 ? `ranks ${group * picture.width} to ${Math.min((group + 1) * picture.width, run.processes) - 1}` : `rank ${group}`);
   const canvas = element("canvas", { class: "matrix", role: "img", "aria-label": "Matrix of processes: rows send to columns, or wait for them" });
   const words = element("p", { class: "note", role: "status" });
   const show = () => {
-    kind = kindsOf(run, on.value)[what.value];
-    const most = drawMatrix(canvas, run, kind.cells);
+    kind = kindsOf(run, picture, on.value)[what.value];
+    const most = drawMatrix(canvas, groups, kind.cells);
     const darkest = kind.cells.length ? `Darkest: ${kind.text(most)}; the scale is logarithmic.` : "There is nothing of that.";
-    words.textContent = `The process of a row ${kind.says} that of a column; rank 0 is at the top left. ${darkest}`;
+    const rows = picture.width > 1 ? `The ${count(picture.width)} processes of a row ${kind.says[1]} those of a column` : `The process of a row ${kind.says[0]} that of a column`;
+    words.textContent = `${rows}; rank 0 is at the top left. ${darkest}`;
   };
-  const what = choiceOf(Object.keys(kindsOf(run, ALL)), "What the matrix shows", show);
+  const what = choiceOf(Object.keys(kindsOf(run, picture, ALL)), "What the matrix shows", show);
   const communicators = communicatorsOf(run);
   const on = choiceOf([ALL, ...communicators], "On which communicator", show);
   canvas.addEventListener("pointermove", (event) => {
-    const cell = canvas.getBoundingClientRect().width / run.processes;
+    const cell = canvas.getBoundingClientRect().width / groups;
     const [to, from] = [Math.floor(event.offsetX / cell), Math.floor(event.offsetY / cell)];
     const one = kind.cells.find((each) => each.from === from && each.to === to);
-    words.textContent = `Rank ${from} ${kind.says} rank ${to}: ${one ? kind.text(one.value) : "nothing"}`;
+    words.textContent = `${capital(ranks(from))} ${kind.says[picture.width > 1 ? 1 : 0]} ${ranks(to)}: ${one ? kind.text(one.value) : "nothing"}`;
   });
   show();
   return element("div", {}, what, communicators.length ? element("span", {}, " on ", on) : null, element("div", { class: "scroll" }, canvas), words);
@@ -88,24 +100,13 @@ function matrix(run) {
 
 /** What stays on a host, and what goes between hosts. */
 function hosts(run) {
-  const hostOf = new Map(run.lanes.map((lane) => [lane.rank, lane.host]));
-  const rows = new Map();
-  for (const one of run.matrix) {
-    const [from, to] = [hostOf.get(one.from) ?? "", hostOf.get(one.to) ?? ""];
-    const key = JSON.stringify([from, to]);
-    const row = rows.get(key) ?? { from, to, messages: 0, bytes: 0 };
-    row.messages += one.messages;
-    row.bytes += one.bytes;
-    rows.set(key, row);
-  }
   const columns = [
     { head: "from host", value: (row) => row.from },
     { head: "to host", value: (row) => row.to },
     { head: "messages", value: (row) => row.messages, text: (row) => count(row.messages) },
     { head: "bytes", value: (row) => row.bytes, text: (row) => bytes(row.bytes) },
   ];
-  const sorted = [...rows.values()].sort((one, other) => other.bytes - one.bytes);
-  return figure("Messages between hosts", "Messages inside a host are mostly faster than those over the network. If much goes between hosts that could stay inside one, another placement of the ranks may help.", table(columns, sorted, { caption: "pairs of hosts" }));
+  return figure("Messages between hosts", "Messages inside a host are mostly faster than those over the network. If much goes between hosts that could stay inside one, another placement of the ranks may help.", table(columns, run.host_matrix, { caption: "pairs of hosts" }));
 }
 
 export function communication(run, show) {

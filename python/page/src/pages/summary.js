@@ -33,7 +33,7 @@ function efficiencies(values) {
 }
 
 function whereTimeWent(run) {
-  const whole = run.analysis.time.rank.reduce((sum, row) => sum + row.seconds, 0);
+  const { whole } = run;
   const strip = element("div", { class: "strip", role: "img", "aria-label": "Where the time went" });
   const list = element("ul", { class: "keys" });
   for (const row of [...run.analysis.activities].sort((one, other) => other.seconds - one.seconds)) {

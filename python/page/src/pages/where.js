@@ -23,7 +23,7 @@ function places(run, find) {
   const link = (row) => (row.site ? element("button", { class: "link", onclick: () => find(row.site.file ?? row.site.function ?? row.call) }, siteText(row.site)) : null);
   const columns = [{ head: "call", value: (row) => place({ call: row.call }) }, { head: "place", value: (row) => siteText(row.site), link }];
   const show = (rows, whole) => root.replaceChildren(table([...columns, ...times(whole)], rows, { caption: "places in the program" }));
-  const whole = rank.reduce((sum, row) => sum + row.seconds, 0);
+  const { whole } = run;
   const choose = async (event) => {
     const chosen = event.target.value;
     if (chosen === "all") return show(site, whole);
@@ -37,12 +37,12 @@ function places(run, find) {
 
 export function where(run, find) {
   const { region, rank } = run.analysis.time;
-  const whole = rank.reduce((sum, row) => sum + row.seconds, 0);
+  const { whole } = run;
   const columns = times(whole);
   return element(
     "div",
     {},
-    figure("Flame graph", "The width is time of all processes together: the top is the whole run, below it regions of the program, functions and what they call, and at the bottom calls of MPI in the colours of the timeline, and the computation behind them. Wide boxes are where the time goes. Click a box, or go to it with Tab and press Enter, to see it alone. Functions are known as deep as call sites were recorded.", new Flame(run.analysis.time.stack).element),
+    figure("Flame graph", "The width is time of all processes together: the top is the whole run, below it regions of the program, functions and what they call, and at the bottom calls of MPI in the colours of the timeline, and the computation behind them. Wide boxes are where the time goes. Click a box, or go to it with Tab and press Enter, to see it alone. Functions are known as deep as call sites were recorded.", new Flame(run.analysis.time.stack, run.whole).element),
     element("section", {}, element("h2", {}, "Places in the program"), element("p", { class: "help" }, "Each row is a call and where it is; its computation is the time from there to the next call. Click a head to sort, a place to see it in the timeline."), places(run, find)),
     region.length > 1 ? element("section", {}, element("h2", {}, "Regions of the program"), table([{ head: "region", value: (row) => row.region || "(none)" }, ...columns], region, { caption: "regions" })) : null,
     element("section", {}, element("h2", {}, "Ranks"), table([{ head: "rank", value: (row) => row.rank }, ...columns], rank, { caption: "ranks" })),

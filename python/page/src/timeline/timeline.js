@@ -121,13 +121,15 @@ export class Timeline {
 
   #drawNames() {
     let host = null;
+    let after = -Infinity; // the row of the name before
     const every = Math.ceil(13 / this.view.laneHeight);
     this.names.replaceChildren(
       ...this.view.visible.flatMap((lane) => {
         const isNew = lane.host !== host;
         host = lane.host;
-        if (!isNew && lane.row % every) return [];
-        const name = element("div", { class: isNew ? "first" : "", title: `rank ${lane.name} on ${lane.host}` }, isNew && this.run.hosts.length > 1 ? `${lane.host} ` : "", lane.name);
+        if (!isNew && (lane.row % every || lane.row - after < every)) return [];
+        after = lane.row;
+        const name = element("div", { class: isNew ? "first" : "", title: `rank ${lane.name} on ${lane.host}` }, isNew && this.run.hosts.length > 1 ? element("span", { class: "host" }, element("bdi", {}, lane.host)) : "", element("span", {}, ` ${lane.name}`));
         name.style.top = `${this.view.y(lane) + 22}px`;
         name.style.lineHeight = `${this.view.laneHeight}px`;
         return [name];
