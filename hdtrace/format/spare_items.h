@@ -19,11 +19,15 @@ template <class Item> Item& item_at(std::vector<Item>& items, std::size_t positi
     return items.back();
 }
 
+/// Leaves the first @p count items. Some of the others are kept: items may come to one vector, and be
+/// spared, more often than they are taken, where whoever reads them exchanges them for others.
 template <class Item>
 inline void shorten(std::vector<Item>& items, std::size_t count, std::vector<Item>& spare)
 {
+    constexpr std::size_t most_spare = 256;
     while (items.size() > count) {
-        spare.push_back(std::move(items.back()));
+        if (spare.size() < most_spare)
+            spare.push_back(std::move(items.back()));
         items.pop_back();
     }
 }

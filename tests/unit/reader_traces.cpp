@@ -1,14 +1,17 @@
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <barrier>
+#include <fstream>
 #include <map>
 
 #include "hdtrace/format/for_each_trace.h"
 #include "hdtrace/format/merged_traces.h"
+#include "hdtrace/format/read_ahead.h"
 #include "hdtrace/format/reading_server.h"
 #include "hdtrace/format/traces.h"
 #include "tests/unit/reader_support.h"
@@ -336,6 +339,39 @@ TEST(MergedTraces, GoesOnAfterABrokenTrace)
 TEST(MergedTraces, SaysWhichTraceIsMissing)
 {
     EXPECT_THROW(read({file("/nowhere/app_a_0_0.trc")}), OpenError);
+}
+
+// Of this process.
+std::size_t resident_bytes()
+{
+    std::ifstream statistics("/proc/self/statm");
+    std::size_t all = 0, resident = 0;
+    statistics >> all >> resident;
+    return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// One trace has states with children, the other one gets the memory of these, but has none.
+TEST(ReadAhead, NeedsNoMoreMemoryForMoreStates)
+{
+    constexpr int steps = 50'000;
+    const TemporaryFolder folder;
+    std::string with_children, without;
+    for (int i = 1; i <= steps; ++i) {
+        with_children += "<Waitall time='" + std::to_string(i) + ".0' end='" + std::to_string(i) +
+                         ".1'><For rid='1'/><For rid='2'/></Waitall>\n";
+        without +=
+            state("Barrier", i, i) + state("Barrier", i, i); // else each state's memory stays in its trace
+    }
+    ReadAhead traces({file(folder.write("0.trc", trace(with_children)), 0),
+                      file(folder.write("1.trc", trace(without)), 1)},
+                     {});
+    std::size_t before = 0;
+    for (int i = 0; i < 3 * steps; ++i) {
+        ASSERT_TRUE(traces.next());
+        if (i == steps)
+            before = resident_bytes();
+    }
+    EXPECT_LT(resident_bytes(), before + (4 << 20));
 }
 
 TEST(MergedTraces, NeedFewDescriptors)
