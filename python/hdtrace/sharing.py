@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -120,9 +121,9 @@ def _serve(world: _World) -> None:
             if stream == _DISMISSED:
                 return
             world.send(server.answer(stream, question), 0, stream)
-    except BaseException:
-        import traceback
-
+    except KeyboardInterrupt:
+        world.abort()
+    except Exception:  # the first process would wait for ever
         traceback.print_exc()
         world.abort()
 
