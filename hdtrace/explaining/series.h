@@ -19,11 +19,11 @@ template <class Item> class Series {
     Item& back() { return (*this)[m_size - 1]; }
     const Item& back() const { return (*this)[m_size - 1]; }
 
-    void push_back(const Item& item)
+    void push_back(Item item)
     {
         if (m_size % per_block == 0)
             m_blocks.push_back(std::make_unique<Block>());
-        (*this)[m_size++] = item;
+        (*this)[m_size++] = std::move(item);
     }
 
     /// Gives use(item) all items in their order, and forgets each block of them behind its last one.

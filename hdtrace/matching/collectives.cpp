@@ -13,7 +13,7 @@ using ArgumentsPointer = std::shared_ptr<const CollectiveArguments>;
 /// Those of the call before, if they are the same, as they mostly are.
 ArgumentsPointer arguments_of(const State& call, const std::vector<CollectiveCall>& before)
 {
-    const ArgumentsPointer last = before.empty() ? nullptr : before.back().arguments;
+    ArgumentsPointer last = before.empty() ? nullptr : before.back().arguments;
     if (last && last->call == call && last->children == call.children)
         return last;
     return std::make_shared<CollectiveArguments>(CollectiveArguments{call, call.children});

@@ -104,7 +104,7 @@ Packed pack_gatherings(const History& history, std::vector<std::string_view>& na
         ++count;
         kinds.add(static_cast<std::uint64_t>(gathering.kind));
         calls.add(name->second);
-        communicators.add(static_cast<std::uint64_t>(gathering.communicator + 1));
+        communicators.add(static_cast<std::uint64_t>(std::int64_t{gathering.communicator} + 1));
         times.add(firsts, meeting.first);
         lasts.add(static_cast<std::uint64_t>(meeting.last - meeting.first));
         ends.add(static_cast<std::uint64_t>(meeting.end - meeting.last));

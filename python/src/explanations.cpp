@@ -363,6 +363,7 @@ class Explanation {
             group.use += explained().use.by_place[i];
         }
         std::vector<Group> sorted;
+        sorted.reserve(groups.size());
         for (auto& [key, group] : groups)
             sorted.push_back(std::move(group));
         std::ranges::stable_sort(sorted, std::ranges::greater(),
