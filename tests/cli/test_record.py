@@ -59,6 +59,13 @@ def record(*words, **options):
     return run(HDTRACE, "record", *words, **options)
 
 
+def test_options_are_looked_at_before_anything_is_started(tmp_path, victim):
+    result = record("--keep-last", "1M", "-o", "run", MPIRUN, "-n", "2", victim, "seven", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (USAGE, "")
+    assert result.stderr.startswith("hdtrace: record: --keep-last: '1M' is not a number of bytes of at least 2M") and result.stderr.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
 def folder_in(directory):
     (folder,) = directory.glob("*.hdtrace")
     return folder

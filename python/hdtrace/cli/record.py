@@ -183,6 +183,15 @@ def _say_that_nothing_was_recorded(name: str, code: int) -> None:
     )
 
 
+def _check_options(options: list[str]) -> None:
+    """Once, and before anything is made or started: not in each process."""
+    if not options:
+        return
+    result = subprocess.run([beside_this(_LAUNCHER), *options, "--version"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if result.returncode:
+        raise UsageError("record: " + result.stderr.partition("\n")[0].removeprefix(f"{_LAUNCHER}: "))
+
+
 def run(arguments: Namespace) -> int:
     words = arguments.command_line
     if words[:1] == ["--"]:
@@ -195,6 +204,7 @@ def run(arguments: Namespace) -> int:
         for wanted, option in ((arguments.check, "--check"), (arguments.stuck_seconds, "--stuck-seconds")):
             if wanted:
                 raise UsageError(f"record: {_STATISTICS_ONLY} keeps no single calls, which {option} looks at")
+    _check_options(getattr(arguments, "tracer", []))
     places = _programs(words)  # before anything is made
     name = os.path.basename(words[places[0]])
     folder = _chosen_folder(arguments.output) if arguments.output else _new_folder(name)
