@@ -1,12 +1,11 @@
 #include "merger/serialization.h"
 
+#include "hdtrace/format/bytes.h"
 #include "hdtrace/format/errors.h"
 
 #include <array>
-#include <cstring>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -168,19 +167,12 @@ class Encoder {
         (put(values), ...);
         return *this;
     }
-    std::string take() { return std::move(m_bytes); }
+    std::string take() { return m_bytes.take(); }
 
   private:
-    template <Plain T> void put(const T& value)
-    {
-        m_bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
-    }
+    template <Plain T> void put(const T& value) { m_bytes.put(value); }
     template <Compound T> void put(const T& value) { std::apply(*this, fields(value)); }
-    void put(const std::string& text)
-    {
-        put(text.size());
-        m_bytes += text;
-    }
+    void put(const std::string& text) { m_bytes.put_text(text); }
     void put(const Place& place) { put(place.line); }
     void put(const RankMap& map) { (*this)(map.runs(), map.foreign()); }
     template <typename T> void put(const std::vector<T>& values)
@@ -207,7 +199,7 @@ class Encoder {
             (*this)(id, value);
     }
 
-    std::string m_bytes;
+    detail::ByteWriter m_bytes;
 };
 
 /// Takes values from bytes. All places are in one file.
@@ -224,20 +216,9 @@ class Decoder {
     }
 
   private:
-    std::string_view take_bytes(std::size_t size)
-    {
-        if (size > m_bytes.size())
-            throw std::logic_error("a message between the processes is too short");
-        const std::string_view bytes = m_bytes.substr(0, size);
-        m_bytes.remove_prefix(size);
-        return bytes;
-    }
-    template <Plain T> void get(T& value)
-    {
-        std::memcpy(&value, take_bytes(sizeof(value)).data(), sizeof(value));
-    }
+    template <Plain T> void get(T& value) { value = m_bytes.take<T>(); }
     template <Compound T> void get(T& value) { std::apply(*this, fields(value)); }
-    void get(std::string& text) { text = take_bytes(take<std::size_t>()); }
+    void get(std::string& text) { text = m_bytes.take_text(); }
     void get(Place& place) { place = {m_file, take<std::uint64_t>()}; }
     void get(RankMap& map)
     {
@@ -269,7 +250,7 @@ class Decoder {
         }
     }
 
-    std::string_view m_bytes;
+    detail::ByteReader m_bytes;
     std::string_view m_file;
 };
 

@@ -9,13 +9,6 @@
 
 namespace hdtrace::report {
 
-void Packed::add(std::uint64_t number)
-{
-    for (; number >= 0x80; number >>= 7)
-        m_bytes += static_cast<char>(number | 0x80);
-    m_bytes += static_cast<char>(number);
-}
-
 void Packed::add_double(double number)
 {
     char bytes[sizeof number];

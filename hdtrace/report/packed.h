@@ -5,17 +5,16 @@
 #include <cstdint>
 #include <string>
 
+#include "hdtrace/format/bytes.h"
+
 namespace hdtrace::report {
 
 /// Seven bits in a byte, the low ones first; the eighth says that more follow. Negative numbers alternate
 /// with positive ones: 0, -1, 1, -2, ...
 class Packed {
   public:
-    void add(std::uint64_t number);
-    void add_signed(std::int64_t number)
-    {
-        add(static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63));
-    }
+    void add(std::uint64_t number) { detail::append_short(m_bytes, number); }
+    void add_signed(std::int64_t number) { add(detail::folded(number)); }
     void add_byte(std::uint8_t byte) { m_bytes += static_cast<char>(byte); }
     /// Its eight bytes.
     void add_double(double number);
