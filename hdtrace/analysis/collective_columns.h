@@ -44,7 +44,7 @@ class CollectiveTable {
     /// The columns so far, which are empty afterwards.
     CollectiveColumns take();
 
-    const std::vector<MissingEnd>& missing() const { return m_reader.missing(); }
+    std::vector<MissingEnd> missing() const { return m_reader.missing(); }
 
   private:
     void add_rows(const Collective& collective);

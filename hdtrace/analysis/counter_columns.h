@@ -47,7 +47,7 @@ class CounterTable {
     /// The columns so far, which are empty afterwards.
     CounterColumns take();
 
-    const std::vector<MissingEnd>& missing() const { return m_events.missing(); }
+    std::vector<MissingEnd> missing() const { return m_events.missing(); }
 
   private:
     void add_row(const State& event);

@@ -26,7 +26,7 @@ class EventReader {
     const TraceFile& trace() const { return m_states.trace(); }
     std::int32_t region() const { return m_regions.path(trace()); }
     const RegionPaths& regions() const { return m_regions.paths(); }
-    const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
+    std::vector<MissingEnd> missing() const { return m_states.missing(); }
 
   private:
     void add(const State& state, const std::function<void(const State&)>& see);

@@ -44,7 +44,7 @@ class MarkTable {
     /// The columns so far, which are empty afterwards.
     MarkColumns take();
 
-    const std::vector<MissingEnd>& missing() const { return m_events.missing(); }
+    std::vector<MissingEnd> missing() const { return m_events.missing(); }
 
   private:
     void add_row(const State& event);

@@ -43,7 +43,7 @@ template <class Found, class Matcher> class MatchReader {
     }
 
     bool at_end() const { return m_at_end; }
-    const std::vector<MissingEnd>& missing() const { return m_calls.missing(); }
+    std::vector<MissingEnd> missing() const { return m_calls.missing(); }
     const OpenedProject& project() const { return *m_project; }
     const std::shared_ptr<const OpenedProject>& shared_project() const { return m_project; }
 

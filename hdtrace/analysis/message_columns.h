@@ -52,7 +52,7 @@ class MessageTable {
     /// The columns so far, which are empty afterwards.
     MessageColumns take();
 
-    const std::vector<MissingEnd>& missing() const { return m_reader.missing(); }
+    std::vector<MissingEnd> missing() const { return m_reader.missing(); }
 
   private:
     void add_row(const Message& message);

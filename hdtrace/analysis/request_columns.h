@@ -69,7 +69,7 @@ class RequestRows : EventVisitor {
     /// The columns so far, which are empty afterwards.
     RequestColumns take();
 
-    const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
+    std::vector<MissingEnd> missing() const { return m_states.missing(); }
 
   private:
     void started(const Call& call, const Operation& operation) override;

@@ -98,11 +98,9 @@ std::size_t answer_size_for(const std::vector<TraceFile>& traces, std::size_t me
 struct MergedTraces::Merging {
     /// When the stream's next state begins, which is read; nothing at its end.
     std::optional<Head> advance(std::size_t stream);
-    void collect_missing();
 
     std::deque<Stream> streams;
     std::priority_queue<Head, std::vector<Head>, std::greater<>> heads;
-    std::vector<MissingEnd> missing;
     std::size_t started = 0; ///< so many streams have a head or are at their end
     std::size_t current = 0;
     bool has_current = false; ///< its state was handed out, so it has to read the next one
@@ -112,13 +110,6 @@ std::optional<Head> MergedTraces::Merging::advance(std::size_t stream)
 {
     Stream& read = streams[stream];
     return read.advance() ? std::optional(Head(read.state.time, stream)) : std::nullopt;
-}
-
-void MergedTraces::Merging::collect_missing()
-{
-    missing.clear();
-    for (const Stream& stream : streams)
-        missing.insert(missing.end(), stream.missing().begin(), stream.missing().end());
 }
 
 std::string to_string(const MissingEnd& end)
@@ -166,10 +157,8 @@ State* MergedTraces::next()
         if (head)
             merging.heads.push(*head);
     }
-    if (merging.heads.empty()) {
-        merging.collect_missing();
+    if (merging.heads.empty())
         return nullptr;
-    }
     merging.current = merging.heads.top().second;
     merging.heads.pop();
     merging.has_current = true;
@@ -189,9 +178,12 @@ std::vector<std::string> MergedTraces::with_odd_lines() const
     return paths;
 }
 
-const std::vector<MissingEnd>& MergedTraces::missing() const
+std::vector<MissingEnd> MergedTraces::missing() const
 {
-    return m_merging->missing;
+    std::vector<MissingEnd> missing;
+    for (const Stream& stream : m_merging->streams)
+        missing.insert(missing.end(), stream.missing().begin(), stream.missing().end());
+    return missing;
 }
 
 } // namespace hdtrace

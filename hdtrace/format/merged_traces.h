@@ -54,7 +54,7 @@ class MergedTraces {
     const TraceFile& trace() const;
 
     /// What the traces lack that were cut off, in the order of the traces. Known at the end.
-    const std::vector<MissingEnd>& missing() const;
+    std::vector<MissingEnd> missing() const;
     /// The traces that have other lines than TrcReader::has_only_plain_lines() means. Known at the end.
     std::vector<std::string> with_odd_lines() const;
 

@@ -40,7 +40,7 @@ class ReadAhead {
     const Item* next();
 
     /// Known at the end.
-    const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
+    std::vector<MissingEnd> missing() const { return m_states.missing(); }
     std::vector<std::string> with_odd_lines() const { return m_states.with_odd_lines(); }
 
   private:

@@ -1,6 +1,5 @@
 #include "hdtrace/format/reading_server.h"
 
-#include <exception>
 #include <stdexcept>
 #include <unordered_map>
 #include <utility>
@@ -69,10 +68,11 @@ class ReadingServer::Stream {
     void put_end(ByteWriter& answer) const
     {
         answer.put(Answer::end);
-        answer.put_count(m_states.missing().size());
-        for (const MissingEnd& missing : m_states.missing()) {
-            answer.put_text(missing.path);
-            answer.put_text(missing.what);
+        const std::vector<MissingEnd> missing = m_states.missing();
+        answer.put_count(missing.size());
+        for (const MissingEnd& end : missing) {
+            answer.put_text(end.path);
+            answer.put_text(end.what);
         }
         const std::vector<std::string> odd = m_states.with_odd_lines();
         answer.put_count(odd.size());

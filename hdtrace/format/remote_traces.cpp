@@ -8,15 +8,14 @@
 namespace hdtrace::detail {
 namespace {
 
-[[noreturn]] void throw_open_error(ByteReader& bytes)
+/// Of an answer that tells what went wrong.
+[[noreturn]] void throw_error(Answer kind, ByteReader& bytes)
 {
+    if (kind != Answer::open_error && kind != Answer::read_error)
+        throw std::logic_error("what another process has sent is no answer");
     std::string file(bytes.take_text());
-    throw OpenError(std::move(file), bytes.take<int>());
-}
-
-[[noreturn]] void throw_read_error(ByteReader& bytes)
-{
-    std::string file(bytes.take_text());
+    if (kind == Answer::open_error)
+        throw OpenError(std::move(file), bytes.take<int>());
     const auto line = bytes.take<std::int64_t>();
     const auto column = bytes.take<std::int64_t>();
     throw ReadError(std::move(file), line, column, std::string(bytes.take_text()));
@@ -27,11 +26,10 @@ namespace {
 RemoteTraces::RemoteTraces(std::shared_ptr<RemoteReader> reader, ReadingJob job)
     : m_reader(std::move(reader)), m_stream(m_reader->new_stream())
 {
-    ByteWriter bytes;
-    bytes.put(Question::open);
-    put(job, bytes);
-    m_reader->ask(m_stream, bytes.take());
-    m_is_asked = true;
+    ByteWriter question;
+    question.put(Question::open);
+    put(job, question);
+    ask(question.take());
     m_traces = std::move(job.traces);
 }
 
@@ -50,10 +48,8 @@ RemoteTraces::~RemoteTraces()
 void RemoteTraces::wait_until_open()
 {
     get_answer();
-    if (!m_rest.empty()) {
-        State none;
-        next(none); // throws
-    }
+    if (!m_rest.empty())
+        throw_error(m_rest.take<Answer>(), m_rest);
     ask(Question::read);
 }
 
@@ -61,7 +57,12 @@ void RemoteTraces::ask(Question question)
 {
     ByteWriter bytes;
     bytes.put(question);
-    m_reader->ask(m_stream, bytes.take());
+    ask(bytes.take());
+}
+
+void RemoteTraces::ask(const std::string& question)
+{
+    m_reader->ask(m_stream, question);
     m_is_asked = true;
 }
 
@@ -80,27 +81,21 @@ bool RemoteTraces::next(State& state)
         get_answer();
         ask(Question::read);
     }
-    switch (m_rest.take<Answer>()) {
-    case Answer::state:
+    const auto kind = m_rest.take<Answer>();
+    if (kind == Answer::state) {
         m_current = m_rest.take_count();
         m_states.take(m_rest, state);
         return true;
-    case Answer::end:
-        take_end();
-        return false;
-    case Answer::open_error:
-        m_at_end = true;
-        throw_open_error(m_rest);
-    case Answer::read_error:
-        m_at_end = true;
-        throw_read_error(m_rest);
     }
-    throw std::logic_error("what another process has sent is no answer");
+    m_at_end = true;
+    if (kind != Answer::end)
+        throw_error(kind, m_rest);
+    take_end();
+    return false;
 }
 
 void RemoteTraces::take_end()
 {
-    m_at_end = true;
     for (auto count = m_rest.take_count(); count > 0; --count) {
         MissingEnd& missing = m_missing.emplace_back();
         missing.path = m_rest.take_text();

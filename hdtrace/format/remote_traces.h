@@ -35,6 +35,7 @@ class RemoteTraces {
 
   private:
     void ask(Question question);
+    void ask(const std::string& question);
     void get_answer();
     void take_end();
 

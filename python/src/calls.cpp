@@ -67,7 +67,7 @@ class CallReader {
         });
     }
 
-    const std::vector<MissingEnd>& missing() const { return m_states.missing(); }
+    std::vector<MissingEnd> missing() const { return m_states.missing(); }
 
   private:
     std::string region_of(const TraceFile& trace) const
