@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from operator import add
-from typing import Any
+from typing import Any, TypeVar
 
 from .._hdtrace import CALL_CLASSES, WAIT_KINDS, CallSite, Explanation, MessageMatrix, TimelineReader
 from ..analysis import Analysis
@@ -102,40 +102,39 @@ class _Rows:
         return self.first(sorted(cells, key=lambda cell: -cell[-1]), what, all_have, self.most * _CELLS)
 
 
-def _sums(cells: Iterable[tuple[int, int, Any, *tuple[float, ...]]], width: int) -> list[list[Any]]:
-    """Of cells with two ranks, something else and numbers: these for groups of so many ranks."""
-    sums: dict[tuple[int, int, Any], list[Any]] = {}
-    for one, other, key, *numbers in cells:
-        group = (one // width, other // width, key)
-        seen = sums.setdefault(group, [*group, *[0] * len(numbers)])
-        seen[3:] = map(add, seen[3:], numbers)
-    return list(sums.values())
+_Key = TypeVar("_Key")
+
+
+def _sums(rows: Iterable[tuple[_Key, Sequence[float]]]) -> dict[_Key, list[Any]]:
+    """Of rows with keys and numbers: these of each key."""
+    sums: dict[_Key, list[Any]] = {}
+    for key, numbers in rows:
+        seen = sums.setdefault(key, [0] * len(numbers))
+        seen[:] = map(add, seen, numbers)
+    return sums
 
 
 def _picture(read: _Traces, most_rows: int) -> dict[str, Any] | None:
     """Who sends to whom and waits for whom among groups of neighbouring ranks, if the tables lack some of it."""
-    sent = read.matrix.cells_by_communicator()
-    waits = [(row["rank"], row["cause"]["rank"], row["communicator"], row["seconds"]) for row in read.analysis.wait_states if row["cause"]]
     most = most_rows * _CELLS
-    if len(sent) <= most and len(read.analysis.wait_states) <= most_rows:
+    if len(read.sent) <= most and len(read.analysis.wait_states) <= most_rows:
         return None
+
+    def grouped(cells: list[Any]) -> dict[tuple[int, int, Any], list[Any]]:
+        return _sums(((one // width, other // width, communicator), numbers) for one, other, communicator, *numbers in cells)
+
     width = -(-read.project.process_count // _PIXELS)
-    while len(of_sent := _sums(sent, width)) + len(of_waits := _sums(waits, width)) > most and width < read.project.process_count:
+    while len(sent := grouped(read.sent)) + len(waits := grouped(read.waits)) > most and width < read.project.process_count:
         width *= 2
     return {
         "width": width,
-        "sent": [{"from": one, "to": other, "communicator": number, "messages": messages, "bytes": size} for one, other, number, messages, size in of_sent],
-        "waits": [{"from": one, "to": other, "communicator": name, "seconds": seconds} for one, other, name, seconds in of_waits],
+        "sent": [{"from": one, "to": other, "communicator": number, "messages": messages, "bytes": size} for (one, other, number), (messages, size) in sent.items()],
+        "waits": [{"from": one, "to": other, "communicator": name, "seconds": seconds} for (one, other, name), (seconds,) in waits.items()],
     }
 
 
 def _host_matrix(read: _Traces, rows: _Rows) -> list[dict[str, Any]]:
-    hosts = {process.rank: process.host for process in read.project.processes}
-    sums: dict[tuple[str, str], list[int]] = {}
-    for sender, peer, messages, size in read.matrix.cells():
-        seen = sums.setdefault((hosts.get(sender, ""), hosts.get(peer, "")), [0, 0])
-        seen[:] = map(add, seen, (messages, size))
-    largest = rows.first(sorted(sums.items(), key=lambda one: -one[1][1]), "pairs of hosts", "hdtrace stats --matrix bytes")
+    largest = rows.first(read.between_hosts, "pairs of hosts", "hdtrace stats --matrix bytes")
     return [{"from": sender, "to": peer, "messages": messages, "bytes": size} for (sender, peer), (messages, size) in largest]
 
 
@@ -178,6 +177,28 @@ class _Traces:
         self.lanes = list(self.timeline.lanes)
         self.gatherings, self.gathering_names = self.timeline.gatherings()
 
+    @cached_property
+    def whole(self) -> float:
+        """Seconds of all processes."""
+        return sum(row["seconds"] for row in self.analysis.time["rank"])
+
+    @cached_property
+    def sent(self) -> list[tuple[int, int, int, int, int]]:
+        """From and to which rank, on which communicator: messages and bytes."""
+        return self.matrix.cells_by_communicator()
+
+    @cached_property
+    def waits(self) -> list[tuple[int, int, str | None, float]]:
+        """Which rank for which, on which communicator: seconds."""
+        return [(row["rank"], row["cause"]["rank"], row["communicator"], row["seconds"]) for row in self.analysis.wait_states if row["cause"]]
+
+    @cached_property
+    def between_hosts(self) -> list[tuple[tuple[str, str], list[int]]]:
+        """From and to which host: messages and bytes; the most bytes first."""
+        hosts = {process.rank: process.host for process in self.project.processes}
+        sums = _sums(((hosts.get(sender, ""), hosts.get(peer, "")), numbers) for sender, peer, *numbers in self.matrix.cells())
+        return sorted(sums.items(), key=lambda one: -one[1][1])
+
 
 def _facts(read: _Traces, rows: _Rows) -> dict[str, Any]:
     """All but what belongs to single calls."""
@@ -191,7 +212,7 @@ def _facts(read: _Traces, rows: _Rows) -> dict[str, Any]:
         "parts": timeline.parts,
         "about": _about(project),
         "call_count": sum(lane.call_count for lane in read.lanes),
-        "whole": sum(row["seconds"] for row in read.analysis.time["rank"]),  # of all processes, which the rows need not be
+        "whole": read.whole,
         "analysis": rows.analysis(project.name, read.analysis),
         "findings": findings,
         "kinds": {name: {"title": kind.title, "means": kind.means, "do": kind.what_to_do} for name, kind in check.KINDS.items() if name in kinds},
