@@ -64,6 +64,8 @@ class Project(Closing, Figures):
     leaves: for each trace the labels in its file's name
     trace_paths: the files of these traces
     threads: the traces by rank and thread
+
+    With `readers`, other processes read the traces for this one (hdtrace.sharing).
     """
 
     def __init__(self, *paths: str | os.PathLike[str], readers: Sequence[Reader] = ()) -> None:

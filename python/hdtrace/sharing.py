@@ -9,12 +9,12 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from ._hdtrace import ReadingServer
 
 _DISMISSED = 0  # a tag; others are numbers of streams, which begin at 1
-_SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")  # where launchers tell how many processes they start
+SIZE_OF_OPEN_MPI = "OMPI_COMM_WORLD_SIZE"
+_SIZES = (SIZE_OF_OPEN_MPI, "PMI_SIZE")  # where launchers tell how many processes they start
 _SIZE_WITH_PMIX = "SLURM_STEP_NUM_TASKS"  # srun tells it also where nothing is started for MPI
 
 
@@ -128,7 +128,7 @@ def _serve(world: _World) -> None:
         world.abort()
 
 
-def share(run: Callable[[list[Any]], int]) -> int:
+def share(run: Callable[[list[Reader]], int]) -> int:
     """Has the first of all processes run it, with the others as readers, and answers what it answers; in these, 0. Those that have different
     arguments run it each alone."""
     world = _World()

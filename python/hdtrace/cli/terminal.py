@@ -7,16 +7,16 @@ import shutil
 from collections.abc import Sequence
 from typing import TextIO
 
+from ..sharing import SIZE_OF_OPEN_MPI
+
 _BOLD = "1"
 OF_SEVERITIES = {"error": "1;31", "warning": "1;33", "note": "1;36"}  # red, yellow, cyan
 _SHORTEST = 16  # column that is made narrower
 
 
-_OF_OPEN_MPI = "OMPI_COMM_WORLD_SIZE"  # its mpirun gives processes a terminal of their own, wherever its output goes
-
-
 def is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty() and _OF_OPEN_MPI not in os.environ
+    """That of a person: mpirun of Open MPI gives processes one of their own, wherever its output goes."""
+    return stream is not None and stream.isatty() and SIZE_OF_OPEN_MPI not in os.environ
 
 
 def has_colours(stream: TextIO | None) -> bool:
