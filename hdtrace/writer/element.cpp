@@ -2,11 +2,30 @@
 
 namespace hdtrace {
 
+namespace {
+
+template <typename Put> inline char* put_both(char* cursor, int64_t begin, int64_t end, Put put)
+{
+    cursor = put(put_text(cursor, " time='"), begin);
+    cursor = put(put_text(cursor, "' end='"), end);
+    return put_text(cursor, "'");
+}
+
+__attribute__((noinline, cold)) char* put_times_slowly(TimeText& times, char* cursor, int64_t begin,
+                                                       int64_t end)
+{
+    return put_both(cursor, begin, end, [&times](char* out, int64_t time) { return times.put(out, time); });
+}
+
+} // namespace
+
+// Nothing is called where nearly all calls come along, so that no registers are saved.
 char* TextElement::put_times(TimeText& times, char* cursor, int64_t begin, int64_t end)
 {
-    cursor = times.put(put_text(cursor, " time='"), begin);
-    cursor = times.put(put_text(cursor, "' end='"), end);
-    return put_text(cursor, "'");
+    if (!__builtin_expect(times.is_in_span(begin) && times.is_in_span(end), true))
+        return put_times_slowly(times, cursor, begin, end);
+    return put_both(cursor, begin, end,
+                    [&times](char* out, int64_t time) { return times.put_in_span(out, time); });
 }
 
 char* TextElement::end_children(TraceWriter& writer, char* cursor, const char* element_name)

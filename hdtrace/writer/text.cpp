@@ -6,40 +6,32 @@ namespace hdtrace {
 
 namespace {
 
-struct PowersOfTen {
-    uint64_t value[20];
-};
-constexpr PowersOfTen make_powers_of_ten()
+char* put_up_to_two_digits(char* out, unsigned value)
 {
-    PowersOfTen powers{{1}};
-    for (int i = 1; i < 20; ++i)
-        powers.value[i] = 10 * powers.value[i - 1];
-    return powers;
-}
-constexpr PowersOfTen powers_of_ten = make_powers_of_ten();
-
-unsigned digit_count(uint64_t value)
-{
-    const uint64_t positive = value | 1; // has as many digits
-    const unsigned bits = 64 - static_cast<unsigned>(__builtin_clzll(positive));
-    const unsigned digits = bits * 1233 >> 12; // log10(2) is 1233 / 4096: right, or one too few
-    return digits + (positive >= powers_of_ten.value[digits] ? 1 : 0);
+    if (value >= 10)
+        return detail::put_pair(out, value);
+    *out = static_cast<char>('0' + value);
+    return out + 1;
 }
 
+template <int Pairs> char* put_digits(char* out, uint32_t value)
+{
+    detail::DigitsInPairs<Pairs> digits(value);
+    return digits.put_rest(put_up_to_two_digits(out, digits.first()));
+}
+
+// Ids that are counted have as many digits as the last one nearly always: the processor foresees which way it
+// goes.
 char* put_unsigned(char* out, uint64_t value)
 {
-    char* const end = out + digit_count(value);
-    char* begin = end;
-    while (value >= 100) {
-        begin -= 2;
-        detail::put_pair(begin, static_cast<unsigned>(value % 100));
-        value /= 100;
-    }
-    if (value >= 10)
-        detail::put_pair(begin - 2, static_cast<unsigned>(value));
-    else
-        begin[-1] = static_cast<char>('0' + value);
-    return end;
+    if (value < 100)
+        return put_up_to_two_digits(out, static_cast<unsigned>(value));
+    if (value < 10'000)
+        return put_digits<1>(out, static_cast<uint32_t>(value));
+    if (value < last_digits_end)
+        return put_digits<2>(out, static_cast<uint32_t>(value));
+    return put_last_digits(put_unsigned(out, value / last_digits_end),
+                           static_cast<uint32_t>(value % last_digits_end));
 }
 
 } // namespace

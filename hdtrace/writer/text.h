@@ -28,10 +28,36 @@ constexpr DigitPairs make_digit_pairs()
 }
 inline constexpr DigitPairs digit_pairs = make_digit_pairs();
 
-inline void put_pair(char* out, unsigned value)
+inline char* put_pair(char* out, unsigned value)
 {
     memcpy(out, digit_pairs.text + 2 * value, 2);
+    return out + 2;
 }
+
+/// A number of up to two digits and @p Pairs further ones of two digits, as a fixed-point number with the
+/// first digits before the point: the others come out by multiplication, which takes less than dividing.
+template <int Pairs> class DigitsInPairs {
+    static_assert(Pairs == 1 || Pairs == 2, "with more the fraction is too short");
+
+  public:
+    /// @p value: below 100 to the power of Pairs + 1.
+    explicit DigitsInPairs(uint32_t value) : m_rest(value * rounded_up) {}
+    unsigned first() const { return static_cast<unsigned>(m_rest >> fraction_bits); }
+    char* put_rest(char* out)
+    {
+        for (int i = 0; i < Pairs; ++i) {
+            m_rest = static_cast<uint64_t>(static_cast<uint32_t>(m_rest)) * 100;
+            out = put_pair(out, first());
+        }
+        return out;
+    }
+
+  private:
+    static constexpr int fraction_bits = 32;
+    static constexpr uint64_t rounded_up = (uint64_t{1} << fraction_bits) / (Pairs == 1 ? 100 : 10'000) + 1;
+
+    uint64_t m_rest;
+};
 } // namespace detail
 
 template <size_t Size> inline char* put_text(char* out, const char (&text)[Size])
@@ -66,10 +92,8 @@ inline constexpr uint32_t last_digits_end = 1'000'000;
 /// A number below last_digits_end, with leading zeros.
 inline char* put_last_digits(char* out, uint32_t value)
 {
-    detail::put_pair(out, value / 10'000);
-    detail::put_pair(out + 2, value / 100 % 100);
-    detail::put_pair(out + 4, value % 100);
-    return out + last_digits;
+    detail::DigitsInPairs<2> digits(value);
+    return digits.put_rest(detail::put_pair(out, digits.first()));
 }
 
 /// Nine digits, with leading zeros.
@@ -77,8 +101,7 @@ inline char* put_nanoseconds(char* out, uint32_t value)
 {
     const uint32_t milliseconds = value / last_digits_end;
     *out = static_cast<char>('0' + milliseconds / 100);
-    detail::put_pair(out + 1, milliseconds % 100);
-    return put_last_digits(out + 3, value % last_digits_end);
+    return put_last_digits(detail::put_pair(out + 1, milliseconds % 100), value % last_digits_end);
 }
 
 /// Seconds with nine digits behind the point; not negative.

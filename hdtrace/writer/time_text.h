@@ -19,16 +19,21 @@ class TimeText {
     /// Of the one thread that records.
     char* put(char* out, int64_t time)
     {
-        const uint64_t in_span = static_cast<uint64_t>(time - m_span);
-        if (in_span >= last_digits_end)
-            return put_and_keep(out, time);
+        return is_in_span(time) ? put_in_span(out, time) : put_and_keep(out, time);
+    }
+    /// Whether the time differs from the last one in the last digits only. Then it can be put by
+    /// put_in_span().
+    bool is_in_span(int64_t time) const { return in_span(time) < last_digits_end; }
+    char* put_in_span(char* out, int64_t time) const
+    {
         memcpy(out, m_span_text, sizeof m_span_text);
-        return cut(put_last_digits(out + m_span_length, static_cast<uint32_t>(in_span)));
+        return cut(put_last_digits(out + m_span_length, static_cast<uint32_t>(in_span(time))));
     }
     /// The same for other threads and signal handlers.
     char* put_anew(char* out, int64_t time) const { return cut(put_all_digits(out, time)); }
 
   private:
+    uint64_t in_span(int64_t time) const { return static_cast<uint64_t>(time - m_span); }
     char* cut(char* end) const { return end - m_cut_digits; }
     char* put_and_keep(char* out, int64_t time);
     char* put_all_digits(char* out, int64_t time) const;

@@ -48,8 +48,17 @@ TEST(Number, EveryMagnitudeAndItsNeighbours)
         EXPECT_EQ(number(value), std::to_string(value));
         EXPECT_EQ(number(~value), std::to_string(~value));
     }
-    for (int value = -12'345; value <= 12'345; ++value)
+    for (int value = -12'345; value <= 2'000'000; ++value)
         ASSERT_EQ(number(value), std::to_string(value));
+}
+
+TEST(LastDigits, AllOfThem)
+{
+    for (uint32_t value = 0; value < last_digits_end; ++value) {
+        char text[last_digits];
+        ASSERT_EQ(std::string(text, put_last_digits(text, value)),
+                  std::to_string(last_digits_end + value).substr(1));
+    }
 }
 
 TEST(Number, Limits)
