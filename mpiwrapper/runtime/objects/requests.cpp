@@ -180,6 +180,8 @@ class Settlement {
         while (entry != nullptr && entry->settlement == m_number);
         if (entry != nullptr)
             settle(offer, *table, *entry);
+        else
+            offer.request = Request();
     }
 
   private:

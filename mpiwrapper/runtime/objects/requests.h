@@ -24,8 +24,9 @@ bool find_request(MPI_Request handle, const MPI_Request* variable, Request* requ
 struct Offer {
     MPI_Request handle; ///< before the call
     bool has_ended;     ///< the call completed it
+    // Found by settle_requests().
     bool is_known;
-    Request request; ///< if it is known, as it was before the call
+    Request request; ///< as it was before the call, if it is known; of a null handle it means nothing
 };
 
 /// After a completion call: finds the requests, each entry for one offer only. Entries that have ended are

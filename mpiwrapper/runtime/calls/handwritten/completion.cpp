@@ -30,8 +30,10 @@ class Offered {
             static_cast<Offer*>(call.thread().handles.take(static_cast<size_t>(m_count) * sizeof(Offer)));
         if (m_offers == nullptr)
             m_count = 0; // memory is short: the call is recorded without its requests
-        for (int i = 0; i < m_count; ++i)
-            m_offers[i] = {requests[i], false, false, Request()};
+        for (int i = 0; i < m_count; ++i) {
+            m_offers[i].handle = requests[i];
+            m_offers[i].has_ended = false;
+        }
     }
     ~Offered()
     {
