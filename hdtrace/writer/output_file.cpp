@@ -119,9 +119,7 @@ int OutputFile::open_in_node_file(Owner owner)
 
 int OutputFile::open_for_itself(Owner owner)
 {
-    // Who claims a name has to see who has.
-    const auto open_file = owner == Owner::this_process ? open_own_file : create_own_file;
-    const int descriptor = open_when_possible([&] { return open_file(m_path); });
+    const int descriptor = open_when_possible([&] { return open_own_file(m_path); });
     if (descriptor < 0)
         return errno;
     m_descriptor = move_up(descriptor);

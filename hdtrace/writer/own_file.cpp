@@ -33,12 +33,6 @@ int open_existing(const char* path)
     return name_is_taken();
 }
 
-// A new file is ours, whatever owner the file system says that it has.
-int create(const char* path)
-{
-    return ::open(path, open_to_write | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-}
-
 } // namespace
 
 bool is_taken(const char* path)
@@ -58,19 +52,11 @@ bool remove_own_file(const char* path)
     return true;
 }
 
+// A new file is ours, whatever owner the file system says that it has.
 int open_own_file(const char* path)
 {
-    const int descriptor = create(path);
+    const int descriptor = ::open(path, open_to_write | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
     return descriptor >= 0 || errno != EEXIST ? descriptor : open_existing(path);
-}
-
-int create_own_file(const char* path)
-{
-    const int descriptor = create(path);
-    if (descriptor >= 0 || errno != EEXIST)
-        return descriptor;
-    remove_own_file(path);
-    return open_own_file(path);
 }
 
 } // namespace hdtrace

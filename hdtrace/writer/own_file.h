@@ -17,11 +17,6 @@ bool remove_own_file(const char* path);
 /// with errno, EEXIST if the name is taken.
 int open_own_file(const char* path);
 
-/// The same, but a new one in place of one that is there, unless the directory does not permit that. What an
-/// emptied file gets, ext4, XFS and Btrfs begin to write to the disk when it is closed, and who closes it
-/// waits.
-int create_own_file(const char* path);
-
 /// For a file that is there.
 constexpr int open_to_write = O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK;
 

@@ -75,17 +75,13 @@ int TraceOutput::choose(const char* path, Compression compression)
     const bool is_text = compression == Compression::none;
     m_form =
         is_text || is_compressed() || m_compressor.open(compression) == 0 ? compression : Compression::none;
-    // A trace of the same name in another form would be an older one.
-    for (const Compression form : all_forms) {
-        TextBuffer name;
-        name.string(path).string(suffix_of(form));
-        if (!remove_later_segments(name))
-            return EEXIST;
-        if (strcmp(suffix_of(form), suffix_of(m_form)) == 0)
-            m_path = copy_with_room(name.c_string());
-        else if (!remove_own_file(name.c_string()))
-            return EEXIST;
-    }
+    // Readers would take one in another form for this trace. One in the same form is not emptied instead:
+    // what an emptied file gets, ext4, XFS and Btrfs begin to write to the disk when it is closed, and the
+    // program waits.
+    if (!remove_all(path))
+        return EEXIST;
+    TextBuffer name;
+    m_path = copy_with_room(name.string(path).string(suffix_of(m_form)).c_string());
     return m_path != nullptr && *m_path != '\0' ? 0 : ENOMEM;
 }
 

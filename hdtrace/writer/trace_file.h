@@ -29,8 +29,8 @@ class TraceOutput {
     /// Removes traces of this name in all forms. False if they are not ours.
     static bool remove_all(const char* path);
     /// Where the file will be: a compressed one has a suffix. Where no library can compress, it will be
-    /// plain: a trace that is larger is better than none. Removes traces of the same name in another form;
-    /// EEXIST if they are not ours.
+    /// plain: a trace that is larger is better than none. Removes earlier traces of the same name, in all
+    /// forms; EEXIST if they are not ours.
     int choose(const char* path, Compression compression);
     Compression form() const { return m_form; }
     bool is_compressed() const { return m_compressor.is_open(); }

@@ -116,25 +116,10 @@ TEST_F(OwnFile, BecomesPrivateWhenItIsEmptied)
     write_file(m_path, "earlier");
     ASSERT_EQ(chmod(m_path.c_str(), 0644), 0);
     OutputFile file;
-    EXPECT_EQ(file.claim(m_path.c_str()), 0);
+    EXPECT_EQ(file.open(m_path.c_str()), 0);
     EXPECT_EQ(file.close(), 0);
     EXPECT_EQ(content_of(m_path), "");
     EXPECT_EQ(mode_of(m_path), 0600u);
-}
-
-// Emptied, its new content would be written to the disk while the program waits.
-TEST_F(OwnFile, IsReplacedWhereNobodyClaimsIt)
-{
-    write_file(m_path, "earlier");
-    std::filesystem::permissions(m_path, std::filesystem::perms(0644));
-    std::ifstream reader(m_path);
-    OutputFile file;
-    EXPECT_EQ(file.open(m_path.c_str()), 0);
-    EXPECT_EQ(file.write({"a", 1}, Undisturbed()), 0);
-    EXPECT_EQ(file.close(), 0);
-    EXPECT_EQ(content_of(m_path), "a");
-    EXPECT_EQ(mode_of(m_path), 0600u);
-    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(reader), {}), "earlier");
 }
 
 /// While it lives, files are open only while they are written.

@@ -43,6 +43,19 @@ TEST(TraceFile, ReplacesAnOlderOne)
     EXPECT_EQ(content_of(directory.file("t")), head + footer);
 }
 
+// A file that was emptied would be written to the disk when it is closed, while the program waits.
+TEST(TraceFile, ReplacesAnOlderOneByANewFile)
+{
+    const TemporaryDirectory directory;
+    std::ofstream(directory.file("t")) << "earlier";
+    std::ifstream reader(directory.file("t"));
+    TraceWriter writer;
+    ASSERT_EQ(writer.open(directory.file("t").c_str(), "", 0, {}, nullptr), 0);
+    EXPECT_EQ(writer.close(), 0);
+    EXPECT_NE(content_of(directory.file("t")), "earlier");
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(reader), {}), "earlier");
+}
+
 TEST(TraceFile, IsClosedByTheDestructor)
 {
     const TemporaryDirectory directory;
