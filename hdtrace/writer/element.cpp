@@ -19,7 +19,7 @@ __attribute__((noinline, cold)) char* put_times_slowly(TimeText& times, char* cu
 
 } // namespace
 
-// Nothing is called where nearly all calls come along, so that no registers are saved.
+// The usual case calls nothing, so that it saves no registers.
 char* TextElement::put_times(TimeText& times, char* cursor, int64_t begin, int64_t end)
 {
     if (!__builtin_expect(times.is_in_span(begin) && times.is_in_span(end), true))
