@@ -58,36 +58,63 @@ class CallIndex {
     CallIndex()
     {
         for (const CallFacts& facts : calls) {
-            std::size_t place = first_place(facts.name);
-            while (m_calls[place])
-                place = (place + 1) % m_calls.size();
-            m_calls[place] = &facts;
+            const Ends ends = ends_of(facts.name);
+            std::size_t place = first_place(ends);
+            while (m_entries[place].facts)
+                place = (place + 1) % m_entries.size();
+            m_entries[place] = {ends, &facts};
         }
     }
 
     const CallFacts* find(std::string_view name) const
     {
-        for (std::size_t place = first_place(name); m_calls[place]; place = (place + 1) % m_calls.size())
-            if (m_calls[place]->name == name)
-                return m_calls[place];
+        const Ends ends = ends_of(name);
+        for (std::size_t place = first_place(ends); m_entries[place].facts;
+             place = (place + 1) % m_entries.size())
+            if (m_entries[place].ends == ends && (is_all(ends) || m_entries[place].facts->name == name))
+                return m_entries[place].facts;
         return nullptr;
     }
 
   private:
     static constexpr int width = std::bit_width(2 * std::size(calls));
 
-    // By eight bytes of its beginning and of its end, which may overlap, and its length.
-    static std::size_t first_place(std::string_view name)
+    /// Up to eight bytes of the beginning of a name and of its end, which may overlap: all of most names.
+    struct Ends {
+        std::uint64_t first;
+        std::uint64_t last;
+        std::size_t size;
+        bool operator==(const Ends&) const = default;
+    };
+    struct Entry {
+        Ends ends;
+        const CallFacts* facts;
+    };
+
+    template <class Word> static Ends ends_by(std::string_view name)
+    {
+        Word first, last;
+        std::memcpy(&first, name.data(), sizeof first);
+        std::memcpy(&last, name.data() + name.size() - sizeof last, sizeof last);
+        return {first, last, name.size()};
+    }
+    static Ends ends_of(std::string_view name)
+    {
+        if (name.size() >= sizeof(std::uint64_t))
+            return ends_by<std::uint64_t>(name);
+        if (name.size() >= sizeof(std::uint32_t))
+            return ends_by<std::uint32_t>(name);
+        return name.empty() ? Ends{} : ends_by<std::uint8_t>(name);
+    }
+    // Of a name with three bytes its middle is not in them.
+    static bool is_all(const Ends& ends) { return ends.size != 3 && ends.size <= 2 * sizeof ends.first; }
+    static std::size_t first_place(const Ends& ends)
     {
         constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
-        std::uint64_t first = 0, last = 0;
-        const std::size_t size = std::min(name.size(), sizeof first);
-        std::memcpy(&first, name.data(), size);
-        std::memcpy(&last, name.data() + name.size() - size, size);
-        return ((first ^ (last + name.size()) * spread) * spread) >> (64 - width);
+        return ((ends.first ^ (ends.last + ends.size) * spread) * spread) >> (64 - width);
     }
 
-    std::array<const CallFacts*, std::size_t{1} << width> m_calls{};
+    std::array<Entry, std::size_t{1} << width> m_entries{};
 };
 
 using RankIndex = std::unordered_map<std::string_view, std::vector<std::string_view>>;

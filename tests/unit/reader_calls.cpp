@@ -30,6 +30,16 @@ TEST(CallClass, DoesNotKnowStatesThatAreNoCalls)
         EXPECT_EQ(class_of(name), CallClass::other) << name;
 }
 
+TEST(CallClass, DoesNotKnowStatesWithAnotherLetter)
+{
+    for (const CallFacts& facts : all_calls())
+        for (std::size_t i = 0; i < facts.name.size(); ++i) {
+            std::string name(facts.name);
+            name[i] = '#';
+            EXPECT_EQ(find_call(name), nullptr) << name;
+        }
+}
+
 TEST(CallClass, IsThatOfTheFunctionForLargeCounts)
 {
     EXPECT_EQ(class_of("Send_c"), CallClass::point_to_point);
