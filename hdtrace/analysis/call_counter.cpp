@@ -99,7 +99,7 @@ std::size_t CallCounter::read(std::size_t states)
 {
     for (std::size_t done = 0; done < states; ++done)
         if (!(m_indexed ? read_indexed() : read_state())) {
-            m_arrivals.finish([this](const std::shared_ptr<Awaiting>& call) { add_when_known(*call); });
+            m_arrivals.finish([this](std::size_t awaiting) { add_when_known(awaiting); });
             return done;
         }
     return states;
@@ -170,9 +170,9 @@ bool CallCounter::is_selected(const Call& call)
 
 void CallCounter::complete(const Call& call)
 {
-    m_arrivals.complete(call, [this](const std::shared_ptr<Awaiting>& started, const Volume& more) {
-        add_moved(*started, more);
-        add_when_known(*started);
+    m_arrivals.complete(call, [this](std::size_t awaiting, const Volume& more) {
+        add_moved(awaiting, more);
+        add_when_known(awaiting);
     });
 }
 
@@ -192,12 +192,8 @@ void CallCounter::count(const Call& call)
     }
     for (const Grouping grouping : m_counting.wanted)
         m_keys[static_cast<std::size_t>(grouping)] = key_of(grouping, call);
-    if (one.volume.posted > 0) {
-        const auto awaiting = std::make_shared<Awaiting>(Awaiting{m_keys, one});
-        awaiting->open = m_arrivals.add(call, awaiting);
-        if (awaiting->open > 0)
-            return;
-    }
+    if (one.volume.posted > 0 && await(call, one))
+        return;
     if (is_region(call)) // no call of a table by region, but one that was entered and left
         m_sums.add_region(m_keys, one);
     else
@@ -219,17 +215,37 @@ CallSums::Key CallCounter::key_of(Grouping grouping, const Call& call)
     }
 }
 
-void CallCounter::add_moved(Awaiting& call, const Volume& more)
+// False if nothing will tell what it moves.
+bool CallCounter::await(const Call& call, const Totals& one)
 {
+    if (m_unused.empty()) {
+        m_unused.push_back(m_awaiting.size());
+        m_awaiting.emplace_back();
+    }
+    const std::size_t awaiting = m_unused.back();
+    const std::size_t open = m_arrivals.add(call, awaiting);
+    if (open == 0)
+        return false;
+    m_unused.pop_back();
+    m_awaiting[awaiting] = {m_keys, one, open};
+    return true;
+}
+
+void CallCounter::add_moved(std::size_t awaiting, const Volume& more)
+{
+    Awaiting& call = m_awaiting[awaiting];
     call.totals.volume += more;
     call.totals.bytes = call.totals.volume.moved();
     call.keys[static_cast<std::size_t>(Grouping::size)] = size_key(call.totals.volume);
 }
 
-void CallCounter::add_when_known(Awaiting& call)
+void CallCounter::add_when_known(std::size_t awaiting)
 {
-    if (--call.open == 0)
-        m_sums.add_call(call.keys, call.totals);
+    Awaiting& call = m_awaiting[awaiting];
+    if (--call.open > 0)
+        return;
+    m_sums.add_call(call.keys, call.totals);
+    m_unused.push_back(awaiting);
 }
 
 } // namespace hdtrace

@@ -57,8 +57,9 @@ class CallCounter : EventVisitor {
         std::size_t open = 0; ///< operations
     };
 
-    void add_moved(Awaiting& call, const Volume& more);
-    void add_when_known(Awaiting& call);
+    bool await(const Call& call, const Totals& one);
+    void add_moved(std::size_t awaiting, const Volume& more);
+    void add_when_known(std::size_t awaiting);
 
     const Counting& m_counting;
     std::optional<MergedTraces> m_states; ///< without an index
@@ -70,8 +71,10 @@ class CallCounter : EventVisitor {
     RowCounter m_rows{m_counting, m_sums, true};
     CounterSums m_counters{m_counting.project->project.run};
     CallSums::Keys m_keys; ///< of the call that is counted
-    Arrivals<std::shared_ptr<Awaiting>> m_arrivals;
-    StatePlace m_place; ///< of the state that is read
+    std::vector<Awaiting> m_awaiting;
+    std::vector<std::size_t> m_unused; ///< of them, to be used again
+    Arrivals<std::size_t> m_arrivals;  ///< by their position
+    StatePlace m_place;                ///< of the state that is read
     std::vector<MissingEnd> m_missing;
     std::int64_t m_unfinished = 0;
     std::int64_t m_begun_before = 0;

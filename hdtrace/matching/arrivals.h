@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "hdtrace/matching/volumes.h"
 
@@ -38,19 +37,18 @@ template <class Row> class Arrivals {
         for (const Element& child : call.state.children) {
             if (child.name != "For")
                 continue;
-            const auto completed = m_open.extract(request(call.trace.rank, child));
-            if (completed)
-                for (const Open& operation : completed.mapped())
-                    change(operation.row, told(child, operation));
+            const auto [first, last] = m_open.equal_range(request(call.trace.rank, child));
+            for (auto completed = first; completed != last; ++completed)
+                change(completed->second.row, told(child, completed->second));
+            m_open.erase(first, last);
         }
     }
 
     /// Calls @p give(row) for each operation that no call has completed, in no order.
     template <class Give> void finish(Give give)
     {
-        for (const auto& [request, operations] : m_open)
-            for (const Open& operation : operations)
-                give(operation.row);
+        for (const auto& [request, operation] : m_open)
+            give(operation.row);
         m_open.clear();
     }
 
@@ -79,7 +77,7 @@ template <class Row> class Arrivals {
         const Request started = request(rank, what);
         if (started.second < 0)
             return 0;
-        m_open[started].push_back(open);
+        m_open.emplace(started, open);
         return 1;
     }
 
@@ -95,7 +93,7 @@ template <class Row> class Arrivals {
     }
 
     /// Several have one request where the call that started it is inside another one that did.
-    std::unordered_map<Request, std::vector<Open>, Hash> m_open;
+    std::unordered_multimap<Request, Open, Hash> m_open;
 };
 
 } // namespace hdtrace
