@@ -2,6 +2,7 @@
 
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/file.h"
+#include "hdtrace/format/info.h"
 #include "hdtrace/format/packed_file.h"
 #include "merger/audit.h"
 #include "merger/host_clocks.h"
@@ -84,6 +85,34 @@ DirectoryContents contents_of(const std::string& directory)
     return contents;
 }
 
+std::int64_t checksum_of(const std::string& info)
+{
+    InfoReader reader(info);
+    for (InfoLine line; reader.next(line);) {
+    }
+    return reader.checksum();
+}
+
+/// Whether the project was made of the .info files of a directory as they are: copies have other times.
+bool is_made_of(const std::string& project, const std::string& directory)
+{
+    try {
+        const auto expected = read_project(project).run.checksum;
+        if (!expected)
+            return false;
+        Report unheard([](const Diagnostic&) {});
+        std::int64_t found = 0;
+        for (const InfoInput& input : find_inputs({directory}, unheard))
+            if (!input.info.empty())
+                found = joined_checksums(found, checksum_of(input.info));
+        return found == *expected;
+    } catch (const OpenError&) {
+        return false; // that they are merged anew tells why
+    } catch (const ReadError&) {
+        return false;
+    }
+}
+
 /// The project of a directory, if it has one that is still true.
 std::optional<std::string> project_in(const std::string& directory, Report& report)
 {
@@ -94,7 +123,8 @@ std::optional<std::string> project_in(const std::string& directory, Report& repo
         throw MergeError(directory + ": here are " + std::to_string(contents.projects.size()) +
                          " projects: name one, such as " + contents.projects.front());
     const std::string& project = contents.projects.front();
-    if (!contents.newest_info || *contents.newest_info <= fs::last_write_time(project))
+    if (!contents.newest_info || *contents.newest_info <= fs::last_write_time(project) ||
+        is_made_of(project, directory))
         return project;
     report.warn(Topic::old_projects, {project},
                 "this is older than the traces beside it, which are merged anew");

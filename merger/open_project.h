@@ -17,9 +17,9 @@ class MergeError : public std::invalid_argument {
 
 /// Reads one .proj file, or else merges .info and .trc files, directories, and names of programs without
 /// extension, as project-merger does, but in memory: no file is changed. Of a directory it reads the .proj
-/// file, if there is one and nothing else in it is newer. Project::path of what was merged is where
-/// project-merger would write it. Warnings go to @p report; errors are thrown: OpenError, ReadError,
-/// MergeError.
+/// file, if there is one and it was made of what else is there: that is older, or has the same contents.
+/// Project::path of what was merged is where project-merger would write it. Warnings go to @p report; errors
+/// are thrown: OpenError, ReadError, MergeError.
 Project open_project(const std::vector<std::string>& paths, Report& report);
 
 /// A project as XML, and where it is or would be.

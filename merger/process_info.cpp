@@ -67,6 +67,7 @@ class InfoLoader {
         InfoLine line;
         while (reader.next(line))
             load_line(line);
+        m_info.run.checksum = joined_checksums(m_info.run.checksum, reader.checksum());
         if (m_unknown_count > 0)
             warn_of_unknown_lines();
         if (reader.truncated_line() > 0)

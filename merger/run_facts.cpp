@@ -187,6 +187,7 @@ void RunLoader::load_thread(const InfoLine& line)
 
 void RunUnifier::add(std::int64_t rank, ProcessRun run)
 {
+    m_checksum = joined_checksums(m_checksum, run.checksum);
     for (RunFact& fact : run.facts) {
         std::vector<RankRange>& ranks = m_facts[std::move(fact)];
         if (!ranks.empty() && ranks.back().last >= rank - 1)
@@ -201,7 +202,7 @@ void RunUnifier::add(std::int64_t rank, ProcessRun run)
 
 MergedRun RunUnifier::take()
 {
-    MergedRun run;
+    MergedRun run{.checksum = m_checksum, .facts = {}, .processes = {}};
     while (!m_facts.empty()) {
         auto fact = m_facts.extract(m_facts.begin());
         run.facts.push_back({std::move(fact.key()), std::move(fact.mapped())});

@@ -63,6 +63,7 @@ struct ThreadLife {
 
 /// What one process tells.
 struct ProcessRun {
+    std::int64_t checksum = 0; ///< of its .info files
     std::optional<std::int64_t> pid;
     std::int64_t began = 0; ///< the second that its times count from
     std::vector<RunFact> facts;
@@ -110,7 +111,8 @@ struct MergedRun {
         ProcessRun run; ///< without the facts
     };
 
-    std::vector<Fact> facts; ///< by kind and values
+    std::int64_t checksum = 0; ///< of all .info files
+    std::vector<Fact> facts;   ///< by kind and values
     std::vector<Process> processes;
 
     bool empty() const { return facts.empty() && processes.empty(); }
@@ -123,6 +125,7 @@ class RunUnifier {
     MergedRun take();
 
   private:
+    std::int64_t m_checksum = 0;
     std::map<RunFact, std::vector<RankRange>> m_facts;
     std::vector<MergedRun::Process> m_processes;
 };

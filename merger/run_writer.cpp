@@ -74,6 +74,7 @@ void write_run(const MergedRun& run, XmlWriter& xml)
     if (run.empty())
         return;
     xml.start("Run");
+    xml.attribute("checksum", run.checksum);
     for (const MergedRun::Fact& fact : run.facts)
         write_fact(fact, xml);
     for (const MergedRun::Process& process : run.processes)

@@ -134,8 +134,8 @@ auto fields(Is<FatalSignal> auto& r)
 }
 auto fields(Is<ProcessRun> auto& r)
 {
-    auto& [pid, began, facts, cpu_times, signals, threads] = r;
-    return std::tie(pid, began, facts, cpu_times, signals, threads);
+    auto& [checksum, pid, began, facts, cpu_times, signals, threads] = r;
+    return std::tie(checksum, pid, began, facts, cpu_times, signals, threads);
 }
 auto fields(Is<ProcessInfo> auto& r)
 {

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include <zlib.h>
+
 namespace hdtrace {
 
 namespace {
@@ -229,7 +231,14 @@ bool InfoReader::fill()
         throw OpenError(m_path, m_file->error());
     if (m_end == 0 && !m_file->refusal().empty())
         throw ReadError(m_path, m_line + 1, 0, m_file->refusal());
+    m_crc = static_cast<std::uint32_t>(crc32_z(m_crc, reinterpret_cast<const Bytef*>(m_buffer.get()), m_end));
+    m_size += m_end;
     return m_end > 0;
+}
+
+std::int64_t InfoReader::checksum() const
+{
+    return static_cast<std::int64_t>((m_size << 32 | m_crc) & INT64_MAX);
 }
 
 /// Appends the next line without its end; false if there is no whole line any more.

@@ -87,6 +87,9 @@ class InfoReader {
     const std::string& path() const { return m_path; }
     /// The number of the last line if it was cut off, else 0. Known once next() returned false.
     std::uint64_t truncated_line() const { return m_truncated_line; }
+    /// Of all that next() has read of the file: after the end, files that are not the same have the same one
+    /// hardly ever. Not negative.
+    std::int64_t checksum() const;
 
   private:
     bool read_physical_line(std::string& text);
@@ -100,6 +103,15 @@ class InfoReader {
     std::size_t m_end = 0;
     std::uint64_t m_line = 0;
     std::uint64_t m_truncated_line = 0;
+    std::uint32_t m_crc = 0;
+    std::uint64_t m_size = 0; ///< of what was read, in bytes
 };
+
+/// What the checksums of several files are together, in any order.
+constexpr std::int64_t joined_checksums(std::int64_t one, std::int64_t other)
+{
+    return static_cast<std::int64_t>((static_cast<std::uint64_t>(one) + static_cast<std::uint64_t>(other)) &
+                                     INT64_MAX);
+}
 
 } // namespace hdtrace

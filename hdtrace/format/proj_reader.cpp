@@ -199,7 +199,7 @@ void read_section(XmlReader& xml, const Element& section, Project& project)
     else if (section.name == "ClockList")
         read_clocks(xml, project);
     else if (section.name == "Run")
-        project.run = detail::read_run(xml);
+        project.run = detail::read_run(xml, section);
     else
         xml.skip();
 }

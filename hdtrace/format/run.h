@@ -56,6 +56,9 @@ struct RunProcess {
 };
 
 struct Run {
+    /// Of the .info files that the project was made of (InfoReader::checksum(), joined_checksums()); nothing
+    /// if it does not tell.
+    std::optional<std::int64_t> checksum;
     std::vector<RunFact> facts; ///< each kind together
     std::vector<RunProcess> processes;
 };

@@ -91,9 +91,10 @@ class ProcessReader {
 
 } // namespace
 
-Run read_run(XmlReader& xml)
+Run read_run(XmlReader& xml, const Element& element)
 {
     Run run;
+    run.checksum = element.integer("checksum");
     for_each_child(xml, [&](const Element& child) {
         if (child.name == "Process")
             run.processes.push_back(ProcessReader(xml, child).read());

@@ -6,7 +6,7 @@
 
 namespace hdtrace::detail {
 
-/// From `<Run>` to its end. Throws ReadError.
-Run read_run(XmlReader& xml);
+/// From `<Run>`, which is @p element, to its end. Throws ReadError.
+Run read_run(XmlReader& xml, const Element& element);
 
 } // namespace hdtrace::detail

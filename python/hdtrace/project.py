@@ -362,7 +362,7 @@ def open(*paths: str | os.PathLike[str]) -> Project:
     """Opens a .proj file with the traces beside it, or merges traces in memory.
 
     paths: a .proj file, or a packed project; or a directory, .info and .trc files, or names of programs without extension, as project-merger takes them
-        (a directory's own .proj file is opened, if there is one and it is not older than the traces)
+        (a directory's own .proj file is opened, if there is one and it was made of the traces as they are)
 
     Raises OSError if something cannot be opened, ReadError if it is not what it should be, ValueError if these are not the traces of one
     run. What is only doubtful, such as missing traces, is a MergeWarning.

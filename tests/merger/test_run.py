@@ -1,5 +1,7 @@
 """What the processes tell of the run, in the project."""
 
+import zlib
+
 import pytest
 
 
@@ -12,6 +14,17 @@ def facts(result, kind):
     return [
         (dict(fact.items()), [(int(ranks.get("first")), int(ranks.get("last"))) for ranks in fact]) for fact in run_of(result).findall(kind)
     ]
+
+
+def checksum(run):
+    """As docs/format.md tells."""
+    return sum(zlib.crc32(path.read_bytes()) + (path.stat().st_size << 32) for path in run.folder.glob("*.info")) % 2**63
+
+
+def test_the_checksum_is_that_of_all_files(run):
+    for rank in range(3):
+        run.process(rank, f"Command line='{rank}'\n" * rank, size=3)
+    assert int(run_of(run.merge_cleanly()).get("checksum")) == checksum(run)
 
 
 def test_nothing_is_said_where_nothing_is_known(run):
@@ -33,8 +46,8 @@ def test_form(run):
         size=1,
         keys="pid=4711 program='/bin/app' threadLevel='MPI_THREAD_SINGLE'",
     )
-    assert """\
-  <Run>
+    assert f"""\
+  <Run checksum="{checksum(run)}">
     <User name="alice" uid="1000">
       <Ranks first="0" last="0"/>
     </User>

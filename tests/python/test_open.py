@@ -1,5 +1,6 @@
 """A run is opened as a person has it: merged or not."""
 import os
+import re
 import shutil
 import subprocess
 import warnings
@@ -79,9 +80,18 @@ def test_the_project_of_a_folder(folder):
     assert hdtrace.open(folder).description == "made by hand"
 
 
+def test_a_copy_whose_files_have_other_times(folder):
+    os.utime(described(folder, "made by hand"), ns=(1, 1))
+    assert hdtrace.open(folder).description == "made by hand"
+    result = hdtrace_command("info", folder)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 def test_a_project_that_is_older_than_the_traces(folder):
     old = described(folder, "of another run")
     os.utime(old, ns=(1, 1))
+    info = next(folder.glob("*_1_0.info"))
+    info.write_text(re.sub(" pid=[0-9]+", " pid=4711", info.read_text()))
     with pytest.warns(hdtrace.MergeWarning, match="own.proj: this is older than the traces beside it"):
         assert hdtrace.open(folder).description == ""
     result = hdtrace_command("info", folder)
