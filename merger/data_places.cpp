@@ -1,5 +1,7 @@
 #include "merger/data_places.h"
 
+#include <span>
+
 #include <dwarf.h>
 
 namespace hdtrace::merger {
@@ -45,21 +47,53 @@ std::optional<DataPlace> first_place(Dwarf_Attribute& attribute, const Dwarf_Op&
     }
 }
 
-/// Of EQUIVALENCEs in Fortran a second operation tells where in their memory a variable begins, of its dummy
-/// arguments that it is elsewhere.
-std::optional<DataPlace> place_of(Dwarf_Attribute& attribute, const Dwarf_Op* operations, std::size_t count)
+std::optional<std::int64_t> constant_in(const Dwarf_Op& operation)
 {
-    if (count == 0 || count > 2)
+    const unsigned int atom = operation.atom;
+    if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31)
+        return atom - DW_OP_lit0;
+    if ((atom >= DW_OP_const1u && atom <= DW_OP_const8s) || atom == DW_OP_constu || atom == DW_OP_consts)
+        return static_cast<std::int64_t>(operation.number);
+    return std::nullopt;
+}
+
+/// What the first of the operations add to the place, and takes them off; nothing if they do anything else.
+std::optional<std::int64_t> take_addition(std::span<const Dwarf_Op>& operations)
+{
+    if (operations[0].atom == DW_OP_plus_uconst) {
+        const auto added = static_cast<std::int64_t>(operations[0].number);
+        operations = operations.subspan(1);
+        return added;
+    }
+    if (operations.size() < 2 || operations[1].atom != DW_OP_plus)
+        return std::nullopt;
+    const auto added = constant_in(operations[0]);
+    operations = operations.subspan(2);
+    return added;
+}
+
+/// Behind the first operation, others tell where in their memory a variable of an EQUIVALENCE in Fortran
+/// begins, and since Clang 17 how far a frame is from its CFA; a last one tells of dummy arguments in Fortran
+/// that they are elsewhere.
+std::optional<DataPlace> place_of(Dwarf_Attribute& attribute, std::span<const Dwarf_Op> operations)
+{
+    if (operations.empty())
         return std::nullopt;
     auto place = first_place(attribute, operations[0]);
-    if (!place || count == 1)
+    operations = operations.subspan(1);
+    if (operations.empty() || !place)
         return place;
     if (place->from == From::in_register)
         return std::nullopt;
-    place->holds_address = operations[1].atom == DW_OP_deref;
-    const bool fits = operations[1].atom == DW_OP_plus_uconst &&
-                      !__builtin_add_overflow(place->offset, operations[1].number, &place->offset);
-    return fits || place->holds_address ? place : std::nullopt;
+    place->holds_address = operations.back().atom == DW_OP_deref;
+    if (place->holds_address)
+        operations = operations.first(operations.size() - 1);
+    while (!operations.empty()) {
+        const auto added = take_addition(operations);
+        if (!added || __builtin_add_overflow(place->offset, *added, &place->offset))
+            return std::nullopt;
+    }
+    return place;
 }
 
 } // namespace
@@ -76,7 +110,7 @@ std::optional<DataPlace> place_at(Dwarf_Die& die, unsigned int name, Dwarf_Addr 
          (at = dwarf_getlocations(&attribute, at, &base, &begin, &end, &operations, &count)) > 0;) {
         steps.count();
         if (address >= begin && address < end)
-            return place_of(attribute, operations, count);
+            return place_of(attribute, {operations, count});
     }
     return std::nullopt;
 }
@@ -89,7 +123,7 @@ std::optional<DataPlace> lasting_place(Dwarf_Die& die)
     if (!dwarf_attr(&die, DW_AT_location, &attribute) ||
         dwarf_getlocation(&attribute, &operations, &count) != 0)
         return std::nullopt;
-    return place_of(attribute, operations, count);
+    return place_of(attribute, {operations, count});
 }
 
 } // namespace hdtrace::merger
