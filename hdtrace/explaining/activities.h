@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hdtrace/explaining/history.h"
@@ -50,11 +51,11 @@ class WaitsOfTimelines {
     std::vector<const WaitState*> m_begins;
 };
 
-/// Gives visit(activity, begin, end) what a thread does in a time; the rest of the calls is waiting. In a
-/// call waiting comes first, if it has a cause.
-template <class Visit>
+/// Gives visit(activity, begin, end) what a thread does in a time; the rest of the calls is waiting: those
+/// waits for which is_waiting(wait) is true. In a call waiting comes first, if it has a cause.
+template <class Visit, class IsWaiting>
 void visit_activities(const History& history, const WaitsOfTimelines& waits, std::uint32_t timeline,
-                      std::int64_t begin, std::int64_t end, Visit&& visit)
+                      std::int64_t begin, std::int64_t end, Visit&& visit, IsWaiting&& is_waiting)
 {
     const Steps& steps = history.timelines[timeline].steps;
     const auto give = [&](Activity activity, std::int64_t from, std::int64_t to) {
@@ -80,9 +81,19 @@ void visit_activities(const History& history, const WaitsOfTimelines& waits, std
             break;
         std::int64_t works_from = step.begin, works_to = step.end;
         for (; wait != waits.end(timeline) && wait->call.step <= i; ++wait)
-            (wait->has_cause() ? works_from : works_to) += wait->has_cause() ? wait->time : -wait->time;
+            if (is_waiting(*wait))
+                (wait->has_cause() ? works_from : works_to) += wait->has_cause() ? wait->time : -wait->time;
         give({step.place, Activity::none}, works_from, works_to);
     }
+}
+
+/// The same with all of the waits.
+template <class Visit>
+void visit_activities(const History& history, const WaitsOfTimelines& waits, std::uint32_t timeline,
+                      std::int64_t begin, std::int64_t end, Visit&& visit)
+{
+    visit_activities(history, waits, timeline, begin, end, std::forward<Visit>(visit),
+                     [](const WaitState&) { return true; });
 }
 
 } // namespace hdtrace

@@ -68,7 +68,7 @@ class PathFinder {
     std::vector<PathPart> m_path;
 };
 
-/// What all processes do, as far as it is on the path.
+/// What all processes do, as far as it is on the path, where they do not wait for others.
 ActivityTimes total_times(const History& history, const WaitsOfTimelines& waits, const ActivityTimes& on_path)
 {
     ActivityTimes times = on_path;
@@ -76,11 +76,13 @@ ActivityTimes total_times(const History& history, const WaitsOfTimelines& waits,
         time = 0;
     const std::int64_t first = history.begin(), last = history.end();
     for (std::uint32_t timeline = 0; timeline < history.timelines.size(); ++timeline)
-        visit_activities(history, waits, timeline, first, last,
-                         [&](Activity activity, std::int64_t begin, std::int64_t end) {
-                             if (const auto found = times.find(activity); found != times.end())
-                                 found->second += end - begin;
-                         });
+        visit_activities(
+            history, waits, timeline, first, last,
+            [&](Activity activity, std::int64_t begin, std::int64_t end) {
+                if (const auto found = times.find(activity); found != times.end())
+                    found->second += end - begin;
+            },
+            [](const WaitState& wait) { return wait.has_cause(); });
     return times;
 }
 
@@ -105,11 +107,12 @@ std::vector<PathActivity> profile_of(const std::vector<PathPart>& path, const Hi
             of_ranks[{activity, rank}] += time;
             rest -= time;
         };
+        // Whatever a call does there makes the run longer, also until an operation is complete.
         visit_activities(
             history, waits, part.timeline, part.begin, part.end,
-            [&](Activity activity, std::int64_t begin, std::int64_t end) { add(activity, end - begin); });
-        // Waiting for nobody in particular, and what was before the first call.
-        if (rest > 0)
+            [&](Activity activity, std::int64_t begin, std::int64_t end) { add(activity, end - begin); },
+            [](const WaitState&) { return false; });
+        if (rest > 0) // before the first call
             add(Activity(), rest);
     }
     const ActivityTimes totals = total_times(history, waits, on_path);

@@ -122,6 +122,15 @@ def test_completion(analyze):
     assert waits(analysis) == {(0, "wait-at-barrier"): 3, (1, "wait-at-barrier"): 1, (1, "barrier-completion"): 1, (2, "barrier-completion"): 3}
 
 
+def test_completion_is_a_part_of_its_call_on_the_critical_path(analyze):
+    path = analyze([barrier(2, 6)], [barrier(4, 7)], [barrier(5, 9)]).critical_path
+    parts = {(row["activity"], (row["until"] or row)["call"]): (row["seconds"], row["mean"]) for row in path["profile"]}
+    assert parts == {
+        ("call", "Init"): (1, 1), ("computation", "Barrier"): (4, pytest.approx((1 + 3 + 4) / 3)),
+        ("call", "Barrier"): (4, pytest.approx((1 + 2 + 4) / 3)),
+    }
+
+
 def test_waiting_ends_with_the_call(analyze):
     """Where clocks do not agree, a message seems to come before it is sent."""
     analysis = analyze([send(5, 6, 1)], [receive(1, 3, 0)])
