@@ -44,6 +44,11 @@ class Run:
         self.processes = processes
         self.oversubscribed_hosts = oversubscribed_hosts
 
+    @property
+    def oversubscription(self) -> list[str]:
+        """A line for each host on which processes had to wait for a processor."""
+        return [f"Oversubscribed: {host}: times hold waiting for a processor, too" for host in self.oversubscribed_hosts]
+
     def __repr__(self) -> str:
         return f"<Run of {len(self.processes)} processes: {self.command or 'the command is not known'}>"
 

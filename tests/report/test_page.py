@@ -100,6 +100,29 @@ def luminance(colour):
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
+def with_section(project, section):
+    project.write_text(project.read_text().replace("</Application>", f"{section}</Application>"))
+    return project
+
+
+def test_places_without_names(browser, make_report, tmp_path):
+    """As hdtrace analyze tells them: many programs have no symbols."""
+    project = write_project(tmp_path, *(f"<Barrier cid='0' site='0' time='{begin}' end='6' />\n" for begin in (1, 5)))
+    browser.open(make_report(with_section(project, """<CallSiteList><Object id="0" path="/usr/bin/solver"/><Place id="0" object="0" offset="4660"/>
+        <CallSite id="0" places="0;"/><Sites map="0=0;"><Ranks first="0" last="1"/></Sites></CallSiteList>""")), "#summary")
+    assert "wait-at-barrier of rank 0 in MPI_Barrier at solver+0x1234, until rank 1 came to MPI_Barrier at solver+0x1234" in browser.ask(
+        "document.getElementById('panel-summary').innerText")
+
+
+def test_it_says_that_processes_had_to_share_processors(browser, make_report, tmp_path):
+    project = write_project(tmp_path, "<Barrier cid='0' time='1' end='2' />\n", "<Barrier cid='0' time='1' end='2' />\n")
+    processes = "".join(f'''<Process rank="{rank}" pid="{rank + 1}" began="100"><CpuTime time="1.000000000" user="0.000000000" system="0.000000000"/>
+        <CpuTime time="3.000000000" user="1.000000000" system="0.000000000"/></Process>''' for rank in range(2))
+    browser.open(make_report(with_section(project, f'''<Run><Processors usable="1" online="1"><Ranks first="0" last="1"/></Processors>{processes}</Run>''')), "#summary")
+    assert "Oversubscribed: 2 processes on 1 processor of node01, each running 50 % of the time: times hold waiting for a processor, too" in browser.ask(
+        "document.getElementById('panel-summary').innerText")
+
+
 def test_the_output_is_not_left_half(heat, tmp_path):
     import subprocess
 

@@ -77,11 +77,6 @@ def warn_of_missing(missing: Iterable[str]) -> None:
         message(f"{text}: the trace was cut off; 'hdtrace repair' closes it")
 
 
-def oversubscription(project: Project) -> list[str]:
-    """A line for each host on which processes had to wait for a processor."""
-    return [f"Oversubscribed: {host}: times hold waiting for a processor, too" for host in project.run.oversubscribed_hosts]
-
-
 def print_json(value: Any) -> None:
     json.dump(value, sys.stdout, indent=2)
     print()

@@ -17,7 +17,7 @@ from ..live import LiveRun, unfinished_processes
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .launchers import UnknownOption, launcher_of, programs_in
-from .output import Progress, UsageError, beside_this, message, oversubscription, seconds, size, table
+from .output import Progress, UsageError, beside_this, message, seconds, size, table
 from .stuck import Watch, stuck_lines
 
 _NOT_FOUND, _NOT_EXECUTABLE, _BY_SIGNAL = 127, 126, 128  # exit codes as shells give them
@@ -153,7 +153,7 @@ def _calls_in(project: Project) -> int:
 def _summary(project: Project, code: int) -> list[str]:
     head = f"{project.name}: {project.process_count} processes, {len({process.host for process in project.processes})} host(s)"
     if _calls_in(project) > _MOST_CALLS and not project.statistics_only:
-        return [f"{head}, {_calls_in(project):,} calls, exit code {code}", *oversubscription(project)]
+        return [f"{head}, {_calls_in(project):,} calls, exit code {code}", *project.run.oversubscription]
     statistics = project.calls().statistics()
     with Progress("counting") as progress:
         while statistics.read(STATES_BETWEEN_PAUSES):
@@ -165,7 +165,7 @@ def _summary(project: Project, code: int) -> list[str]:
     return [
         f"{head}, {totals.calls:,} calls in {seconds(duration)} seconds, exit code {code}",
         *(table(["call", *heads], rows, heads, stream=None).splitlines() if rows else []),
-        *oversubscription(project),
+        *project.run.oversubscription,
     ]
 
 

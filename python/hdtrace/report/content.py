@@ -211,6 +211,7 @@ def _facts(read: _Traces, rows: _Rows) -> dict[str, Any]:
         "duration": timeline.duration,
         "parts": timeline.parts,
         "about": _about(project),
+        "oversubscription": project.run.oversubscription,
         "call_count": sum(lane.call_count for lane in read.lanes),
         "whole": read.whole,
         "analysis": rows.analysis(project.name, read.analysis),

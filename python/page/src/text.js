@@ -29,6 +29,9 @@ export function duration(nanoseconds) {
   return `${Number((nanoseconds / factor).toPrecision(4))} ${unit}`;
 }
 
+/** "1 error", "2 errors" */
+export const counted = (value, one) => `${count(value)} ${one}${value === 1 ? "" : "s"}`;
+
 /** With as many digits as steps between such times need. */
 export function timeText(nanoseconds, step) {
   if (Math.abs(nanoseconds) < step / 2) return "0";
@@ -56,7 +59,13 @@ export function place(row) {
 export function siteText(site) {
   if (!site) return "";
   const where = site.file ? `${site.file.split("/").pop()}${site.line ? `:${site.line}` : ""}` : "";
-  return site.function ? (where ? `${site.function} (${where})` : site.function) : where || "unknown";
+  return site.function ? (where ? `${site.function} (${where})` : site.function) : where || addressText(site.frames?.[0]);
+}
+
+/** "libsolver.so+0x2a4f" of a frame in a program without symbols, as the commands write it. */
+function addressText(frame) {
+  const offset = `0x${(frame?.offset ?? 0).toString(16)}`;
+  return frame?.object ? `${frame.object.split("/").pop()}+${offset}` : offset;
 }
 
 export function activityText(row) {
