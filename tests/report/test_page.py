@@ -112,6 +112,32 @@ def test_places_without_names(browser, make_report, tmp_path):
         <CallSite id="0" places="0;"/><Sites map="0=0;"><Ranks first="0" last="1"/></Sites></CallSiteList>""")), "#summary")
     assert "wait-at-barrier of rank 0 in MPI_Barrier at solver+0x1234, until rank 1 came to MPI_Barrier at solver+0x1234" in browser.ask(
         "document.getElementById('panel-summary').innerText")
+    browser.ask("location.hash = '#where'")
+    browser.frames()
+    assert "solver+0x1234" in browser.ask("document.querySelector('.flame').textContent")
+
+
+RECEIVES_IN_ONE_BUFFER = """\
+<Irecv fromRank='1' fromTag='1' cid='0' rid='0' size='8' count='1' tid='0' writes='1000:8:0;' time='1' end='1.1' />
+<Irecv fromRank='1' fromTag='2' cid='0' rid='1' size='8' count='1' tid='0' writes='1000:8:0;' time='1.2' end='1.3' />
+<Waitall count='2' time='1.4' end='2.5' ><For rid='0' fromRank='1' fromTag='1' size='8' /><For rid='1' fromRank='1' fromTag='2' size='8' /></Waitall>
+<Irecv fromRank='1' fromTag='9' cid='0' rid='2' size='8' count='1' tid='0' writes='2000:8:0;' time='3' end='3.1' />
+<Send size='8' count='1' tid='0' toRank='1' toTag='8' cid='0' reads='2000:8:0;' time='3.2' end='3.3' />
+<Wait time='3.4' end='5' ><For rid='2' fromRank='1' fromTag='9' size='8' /></Wait>
+"""
+ITS_MESSAGES = """\
+<Send size='8' count='1' tid='0' toRank='0' toTag='1' cid='0' time='2' end='2.1' />
+<Send size='8' count='1' tid='0' toRank='0' toTag='2' cid='0' time='2.2' end='2.3' />
+<Recv fromRank='0' fromTag='8' cid='0' size='8' count='1' tid='0' time='3' end='3.5' />
+<Send size='8' count='1' tid='0' toRank='0' toTag='9' cid='0' time='4' end='4.1' />
+"""
+
+
+def test_warnings_among_errors_are_marked(browser, make_report, tmp_path):
+    browser.open(make_report(write_project(tmp_path, RECEIVES_IN_ONE_BUFFER, ITS_MESSAGES)), "#checks")
+    (section,) = browser.ask("[...document.querySelectorAll('.finding')].map(one => one.innerText).filter(text => text.includes('buffer-conflict'))")
+    assert section.startswith("ERROR buffer-conflict")
+    assert [line.startswith("WARNING Send") for line in section.splitlines() if "memory that Irecv" in line] == [False, True]
 
 
 def test_it_says_that_processes_had_to_share_processors(browser, make_report, tmp_path):

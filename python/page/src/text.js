@@ -59,13 +59,13 @@ export function place(row) {
 export function siteText(site) {
   if (!site) return "";
   const where = site.file ? `${site.file.split("/").pop()}${site.line ? `:${site.line}` : ""}` : "";
-  return site.function ? (where ? `${site.function} (${where})` : site.function) : where || addressText(site.frames?.[0]);
+  return site.function ? (where ? `${site.function} (${where})` : site.function) : where || addressText(site.frames?.[0] ?? site);
 }
 
 /** "libsolver.so+0x2a4f" of a frame in a program without symbols, as the commands write it. */
 function addressText(frame) {
-  const offset = `0x${(frame?.offset ?? 0).toString(16)}`;
-  return frame?.object ? `${frame.object.split("/").pop()}+${offset}` : offset;
+  const offset = `0x${(frame.offset ?? 0).toString(16)}`;
+  return frame.object ? `${frame.object.split("/").pop()}+${offset}` : offset;
 }
 
 export function activityText(row) {

@@ -23,7 +23,7 @@ function show(now) {
     stuck
       ? element(
           "section",
-          { class: "finding error" },
+          { class: "finding" },
           element("h2", {}, stuck.is_forever ? "These processes can never go on" : "No process has moved"),
           stuck.waiting.length ? deadlockGraph(stuck.waiting) : element("ul", {}, stuck.lines.map((line) => element("li", {}, line))),
         )

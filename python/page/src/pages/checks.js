@@ -17,8 +17,11 @@ function ends(one) {
   return element("dl", { class: "where" }, known.flatMap(([name, site]) => end(name, site)), element("dt", {}, "trace"), element("dd", {}, `${one.file}${one.line ? `:${one.line}` : ""}`));
 }
 
-function finding(one) {
-  return element("li", {}, one.text, one.likewise ? ` (${one.likewise})` : "", one.waiting ? deadlockGraph(one.waiting) : null, ends(one), one.because ? element("p", { class: "help" }, `This may only be so because ${one.because} is not whole.`) : null);
+const severityOf = (one) => element("span", { class: `severity ${one.severity}` }, one.severity);
+
+/** Among others of its kind, the first of which has that severity. */
+function finding(one, severity) {
+  return element("li", {}, ...(one.severity === severity ? [] : [severityOf(one), " "]), one.text, one.likewise ? ` (${one.likewise})` : "", one.waiting ? deadlockGraph(one.waiting) : null, ends(one), one.because ? element("p", { class: "help" }, `This may only be so because ${one.because} is not whole.`) : null);
 }
 
 /** How many there are: one may be of several ranks. */
@@ -37,11 +40,11 @@ export function checks(run) {
       const facts = run.kinds[name];
       return element(
         "section",
-        { class: `finding ${all[0].severity}` },
-        element("h2", {}, element("span", { class: "severity" }, all[0].severity), ` ${name}: ${facts.title}`, countOf(all) > 1 ? ` (${count(countOf(all))})` : ""),
+        { class: "finding" },
+        element("h2", {}, severityOf(all[0]), ` ${name}: ${facts.title}`, countOf(all) > 1 ? ` (${count(countOf(all))})` : ""),
         element("p", {}, facts.means),
         element("p", {}, element("b", {}, "What to do: "), facts.do),
-        element("ul", {}, all.slice(0, MOST_OF_A_KIND).map(finding)),
+        element("ul", {}, all.slice(0, MOST_OF_A_KIND).map((one) => finding(one, all[0].severity))),
         all.length > MOST_OF_A_KIND ? element("p", { class: "note" }, `The first ${MOST_OF_A_KIND} are shown; 'hdtrace check --all' shows all.`) : null,
       );
     }),
