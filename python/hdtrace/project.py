@@ -73,8 +73,6 @@ class Project(Closing, Figures):
         self._absolute_paths = tuple(map(os.path.abspath, paths))
         project, texts = read_project(self._paths, list(readers))
         self._project = project
-        for text in (*texts, *self._missing_traces(texts)):
-            warnings.warn(text, MergeWarning, stacklevel=2)
         self._closed = False
         self.path: str = project.path
         self.name: str = project.name
@@ -93,6 +91,8 @@ class Project(Closing, Figures):
         self.leaves: list[list[str]] = project.leaves
         self.trace_paths: list[str] = project.trace_paths
         self.threads: list[Thread] = project.threads
+        for text in (*texts, *self._missing_traces(texts)):
+            warnings.warn(text, MergeWarning, stacklevel=2)
 
     def _missing_traces(self, said: list[str]) -> Iterator[str]:
         """In words, but only a few; none if merging has told of them."""

@@ -610,6 +610,17 @@ def test_what_is_there_is_read_if_traces_are_missing(tmp_path):
     assert result.returncode == ERROR and result.stderr.endswith(f"hdtrace: {first}: No such file or directory\n")
 
 
+def test_of_many_missing_traces_some_are_named(tmp_path):
+    project = write_project(tmp_path, *[""] * 23)
+    for rank in range(1, 23):
+        (tmp_path / f"app_node01_{rank}_0.trc").unlink()
+    result = run("info", project)
+    assert result.returncode == FINE
+    *named, rest = result.stderr.splitlines()
+    assert [line.endswith(": this trace is missing") for line in named] == [True] * 20
+    assert rest == f"hdtrace: {project}: 2 more traces are missing"
+
+
 @pytest.mark.parametrize("options, message", [
     (["--call", "Allredcue"], "--call: nothing is called 'Allredcue' here; did you mean Allreduce?"),
     (["--call", "Send,mpi_isend"], "--call: nothing is called 'mpi_isend' here; did you mean Isend?"),
