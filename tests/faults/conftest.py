@@ -1,8 +1,10 @@
 """Runs programs that die, without mpirun, so that nothing stands between us and how they end."""
 import json
 import os
+import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import hdtrace
@@ -79,6 +81,14 @@ class Victim:
         if self.process.poll() is None:
             self.process.kill()
             self.process.communicate()
+        self._kill_left_over()
+
+    def _kill_left_over(self):
+        """Hydra 4.2 sometimes leaves processes of a run that has failed, with untraced programs, too: they would poll for ever."""
+        for environment in Path("/proc").glob("[0-9]*/environ"):
+            with suppress(OSError):  # of others, or ended meanwhile
+                if f"HDTRACE_DIRECTORY={self.trace_directory}\0".encode() in environment.read_bytes():
+                    os.kill(int(environment.parent.name), signal.SIGKILL)
 
 
 @pytest.fixture
