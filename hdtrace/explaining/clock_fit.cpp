@@ -142,7 +142,7 @@ ClockFit::ClockFit(const std::vector<ClockBound>& bounds, const HostOrders::Life
 void ClockFit::fit(const std::vector<ClockBound>& bounds)
 {
     for (Stretch& stretch : m_stretches) {
-        std::erase_if(stretch.knots, &Knot::is_of_bound);
+        std::erase_if(stretch.knots, [](const Knot& knot) { return knot.is_of_bound; });
         place(stretch, bounds);
     }
     finish(bounds);
