@@ -84,7 +84,7 @@ class Victim:
         self._kill_left_over()
 
     def _kill_left_over(self):
-        """Hydra 4.2 sometimes leaves processes of a run that has failed, with untraced programs, too: they would poll for ever."""
+        """Hydra 4.2 sometimes leaves processes of a run that has failed, without a signal: they would poll for ever."""
         for environment in Path("/proc").glob("[0-9]*/environ"):
             with suppress(OSError):  # of others, or ended meanwhile
                 if f"HDTRACE_DIRECTORY={self.trace_directory}\0".encode() in environment.read_bytes():
