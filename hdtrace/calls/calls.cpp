@@ -104,10 +104,11 @@ class CallIndex {
             return ends_by<std::uint64_t>(name);
         if (name.size() >= sizeof(std::uint32_t))
             return ends_by<std::uint32_t>(name);
+        if (name.size() >= sizeof(std::uint16_t))
+            return ends_by<std::uint16_t>(name);
         return name.empty() ? Ends{} : ends_by<std::uint8_t>(name);
     }
-    // Of a name with three bytes its middle is not in them.
-    static bool is_all(const Ends& ends) { return ends.size != 3 && ends.size <= 2 * sizeof ends.first; }
+    static bool is_all(const Ends& ends) { return ends.size <= sizeof ends.first + sizeof ends.last; }
     static std::size_t first_place(const Ends& ends)
     {
         constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
