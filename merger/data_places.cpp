@@ -52,7 +52,7 @@ std::optional<std::int64_t> constant_in(const Dwarf_Op& operation)
     const unsigned int atom = operation.atom;
     if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31)
         return atom - DW_OP_lit0;
-    if ((atom >= DW_OP_const1u && atom <= DW_OP_const8s) || atom == DW_OP_constu || atom == DW_OP_consts)
+    if (atom >= DW_OP_const1u && atom <= DW_OP_consts)
         return static_cast<std::int64_t>(operation.number);
     return std::nullopt;
 }
