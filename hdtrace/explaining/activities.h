@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "hdtrace/explaining/history.h"
@@ -85,15 +84,6 @@ void visit_activities(const History& history, const WaitsOfTimelines& waits, std
                 (wait->has_cause() ? works_from : works_to) += wait->has_cause() ? wait->time : -wait->time;
         give({step.place, Activity::none}, works_from, works_to);
     }
-}
-
-/// The same with all of the waits.
-template <class Visit>
-void visit_activities(const History& history, const WaitsOfTimelines& waits, std::uint32_t timeline,
-                      std::int64_t begin, std::int64_t end, Visit&& visit)
-{
-    visit_activities(history, waits, timeline, begin, end, std::forward<Visit>(visit),
-                     [](const WaitState&) { return true; });
 }
 
 } // namespace hdtrace

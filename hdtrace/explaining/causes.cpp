@@ -225,10 +225,12 @@ class CauseFinder {
                 break;
             profile.waiting += can_inherit(wait) ? time_behind(*wait, profile.begin) : 0;
         }
-        visit_activities(m_history, m_waits, before.timeline, profile.begin, m_history.step(before).begin,
-                         [&](Activity activity, std::int64_t from, std::int64_t to) {
-                             profile.times[activity] += to - from;
-                         });
+        visit_activities(
+            m_history, m_waits, before.timeline, profile.begin, m_history.step(before).begin,
+            [&](Activity activity, std::int64_t from, std::int64_t to) {
+                profile.times[activity] += to - from;
+            },
+            [](const WaitState&) { return true; });
     }
 
     /// Of a wait state that has a cause: it is at the beginning of its call.
