@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "merger/export/dumpi/process_records.h"
+#include "merger/export/for_each_rank.h"
 #include "merger/export/format.h"
 #include "merger/export/output_directory.h"
 #include "merger/export/processes.h"
@@ -204,7 +205,7 @@ std::vector<std::pair<std::string, std::string>> note_of(const Project& project,
     return {{note->text("key"), note->text("value")}};
 }
 
-void write_process(const Project& project, Communicators& communicators, const ObjectTable& objects,
+void write_process(const Project& project, const Communicators& communicators, const ObjectTable& objects,
                    const WorldFiles& world, std::int64_t rank, const std::vector<TraceFile>& traces,
                    const BinFile::Sink& sink, Account& account)
 {
@@ -228,22 +229,34 @@ void write_process(const Project& project, Communicators& communicators, const O
          .datatype_sizes = process.numbers.datatype_sizes()});
 }
 
+/// The files of all processes of a world, on all cores.
+void write_processes(const Project& project, const Communicators& communicators, const ObjectTable& objects,
+                     const WorldFiles& world, const std::vector<std::vector<TraceFile>>& traces,
+                     const OutputDirectory& directory, Account& account)
+{
+    std::vector<Account> accounts(static_cast<std::size_t>(world.size));
+    for_each_rank(accounts.size(), [&](std::size_t i) {
+        const std::int64_t rank = world.first + static_cast<std::int64_t>(i);
+        DirectoryFile file(directory,
+                           world.prefix + "-" + number_of_rank(static_cast<std::int64_t>(i)) + ".bin");
+        write_process(
+            project, communicators, objects, world, rank, traces[static_cast<std::size_t>(rank)],
+            [&](std::string_view bytes) { file.write(bytes); }, accounts[i]);
+        file.close();
+    });
+    for (const Account& of_process : accounts)
+        account.add(of_process);
+}
+
 void convert_to_dumpi(const Project& project, const Options& options, Account& account)
 {
     const ObjectTable objects(project);
-    Communicators communicators(project);
+    const Communicators communicators(project);
     const std::vector<std::vector<TraceFile>> traces = traces_by_rank(project, account);
     const std::vector<WorldFiles> worlds = worlds_of(project, traces);
     OutputDirectory directory(options.output);
     for (const WorldFiles& world : worlds) {
-        for (std::int64_t i = 0; i < world.size; ++i) {
-            DirectoryFile file(directory, world.prefix + "-" + number_of_rank(i) + ".bin");
-            write_process(
-                project, communicators, objects, world, world.first + i,
-                traces[static_cast<std::size_t>(world.first + i)],
-                [&](std::string_view bytes) { file.write(bytes); }, account);
-            file.close();
-        }
+        write_processes(project, communicators, objects, world, traces, directory, account);
         write_metafile(directory, world);
     }
     if (worlds.size() > 1)

@@ -17,10 +17,11 @@ def files_of(project, to, output, before=()):
     return files, result.stdout
 
 
+@pytest.mark.parametrize("to", ["tit", "dumpi"])
 @pytest.mark.parametrize("program", ["topologies", "nonblocking_collectives", "threads"])
-def test_a_replay(traced, tmp_path, program):
+def test_files_of_processes(traced, tmp_path, program, to):
     project = project_of(traced(program, 4))
-    assert files_of(project, "tit", tmp_path / "x") == files_of(project, "tit", tmp_path / "x", ONE_CORE)
+    assert files_of(project, to, tmp_path / "x") == files_of(project, to, tmp_path / "x", ONE_CORE)
 
 
 @pytest.mark.parametrize("program", ["regions", "windows", "io_nonblocking"])
