@@ -203,7 +203,7 @@ void Timeline::count(const Call& event)
     const std::string unit = fact ? fact->text("unit") : "";
     m_events.begin("C", name, track, event.state.time)
         .open_object("args")
-        .number(unit.empty() ? "value" : unit, value)
+        .named_number(unit.empty() ? "value" : unit, value)
         .close_object()
         .end();
     m_account.exact();
@@ -334,7 +334,7 @@ void Timeline::finish()
             const std::string name = "bandwidth: " + std::string(traffic_name(kind));
             m_events.begin("C", name, {process, 1}, time)
                 .open_object("args")
-                .number("bytes/s", bytes)
+                .named_number("bytes/s", bytes)
                 .close_object()
                 .end();
         });

@@ -1,13 +1,13 @@
 #include "merger/export/chrome/trace_events.h"
 
+#include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <string>
 #include <utility>
 
 #include <glib.h>
 
 #include "hdtrace/matching/saturated.h"
+#include "merger/export/plain_text.h"
 
 namespace hdtrace::exporter::chrome {
 namespace {
@@ -23,24 +23,12 @@ std::size_t character_size(std::string_view text)
     return static_cast<std::size_t>(g_unichar_to_utf8(c, nullptr));
 }
 
-void append_escaped(std::string& out, char c)
+/// As std::to_chars writes one.
+bool is_written_as_number(std::string_view text)
 {
-    static constexpr char digits[] = "0123456789abcdef";
-    if (c == '"' || c == '\\') {
-        out += '\\';
-        out += c;
-    } else {
-        const auto byte = static_cast<unsigned char>(c);
-        out += "\\u00";
-        out += digits[byte >> 4];
-        out += digits[byte & 15];
-    }
-}
-
-bool is_plain(char c)
-{
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
+    if (text.starts_with('-'))
+        return text.size() > 1 && text[1] >= '1' && text[1] <= '9';
+    return text == "0" || (!text.empty() && text[0] >= '1' && text[0] <= '9');
 }
 
 } // namespace
@@ -78,35 +66,29 @@ void TraceEvents::end()
     m_output.text("}");
 }
 
-TraceEvents& TraceEvents::text(std::string_view name, std::string_view value)
+TraceEvents& TraceEvents::text(Key name, std::string_view value)
 {
     key(name);
     quoted(value);
     return *this;
 }
 
-TraceEvents& TraceEvents::number(std::string_view name, std::int64_t value)
+TraceEvents& TraceEvents::number(Key name, std::int64_t value)
 {
-    key(name);
-    m_output.number(value);
+    key(name).number(value);
     return *this;
 }
 
-TraceEvents& TraceEvents::number(std::string_view name, double value)
+TraceEvents& TraceEvents::microseconds(Key name, std::int64_t nanoseconds)
+{
+    key(name).microseconds(nanoseconds);
+    return *this;
+}
+
+TraceEvents& TraceEvents::named_number(std::string_view name, double value)
 {
     char digits[64];
-    key(name);
-    m_output.text({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
-    return *this;
-}
-
-TraceEvents& TraceEvents::microseconds(std::string_view name, std::int64_t nanoseconds)
-{
-    key(name);
-    if (nanoseconds < 0)
-        m_output.text("-");
-    const std::string fraction = std::to_string(1000 + std::abs(nanoseconds % 1000));
-    m_output.number(std::abs(nanoseconds / 1000)).text(".").text(std::string_view(fraction).substr(1));
+    named_key(name).text({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
     return *this;
 }
 
@@ -118,18 +100,18 @@ TraceEvents& TraceEvents::attributes(const AttributeList& attributes)
             continue;
         const auto integer = attributes.number(i);
         const bool is_exact = integer && *integer > -most_in_a_double && *integer < most_in_a_double;
-        if (is_exact && std::to_string(*integer) == value)
-            number(name, *integer);
+        named_key(name);
+        if (is_exact && is_written_as_number(value))
+            m_output.text(value);
         else
-            text(name, value);
+            quoted(value);
     }
     return *this;
 }
 
-TraceEvents& TraceEvents::open_object(std::string_view name)
+TraceEvents& TraceEvents::open_object(Key name)
 {
-    key(name);
-    m_output.text("{");
+    key(name).text("{");
     m_is_first_value = true;
     return *this;
 }
@@ -149,10 +131,9 @@ TraceEvents& TraceEvents::close_object()
     return *this;
 }
 
-TraceEvents& TraceEvents::open_list(std::string_view name)
+TraceEvents& TraceEvents::open_list(Key name)
 {
-    key(name);
-    m_output.text("[");
+    key(name).text("[");
     m_is_first_value = true;
     return *this;
 }
@@ -171,32 +152,51 @@ void TraceEvents::separate()
     m_is_first_value = false;
 }
 
-void TraceEvents::key(std::string_view key)
+TextOutput& TraceEvents::key(Key key)
+{
+    const bool is_first = std::exchange(m_is_first_value, false);
+    return m_output.text(is_first ? "\"" : ",\"").text(key.name()).text("\":");
+}
+
+TextOutput& TraceEvents::named_key(std::string_view name)
 {
     separate();
-    quoted(key);
-    m_output.text(":");
+    quoted(name);
+    return m_output.text(":");
 }
 
 /// What is no UTF-8, which JSON cannot hold, becomes U+FFFD byte by byte.
 void TraceEvents::quoted(std::string_view text)
 {
-    std::string out = "\"";
-    while (!text.empty()) {
-        std::size_t size = 1;
-        if (is_plain(text[0])) {
-            out += text[0];
-        } else if (static_cast<unsigned char>(text[0]) < 0x80) {
-            append_escaped(out, text[0]);
-        } else if (const std::size_t valid = character_size(text)) {
-            size = valid;
-            out += text.substr(0, size);
-        } else {
-            out += "\xef\xbf\xbd";
-        }
-        text.remove_prefix(size);
+    m_output.text("\"");
+    for (;;) {
+        const std::size_t plain = plain_size<'"', '\\'>(text);
+        m_output.text(text.substr(0, plain));
+        text.remove_prefix(plain);
+        if (text.empty())
+            break;
+        text.remove_prefix(escaped(text));
     }
-    m_output.text(out += '"');
+    m_output.text("\"");
+}
+
+/// Writes the first character, which is not plain, and says how many bytes it has.
+std::size_t TraceEvents::escaped(std::string_view text)
+{
+    const char first = text[0];
+    if (first == '"' || first == '\\') {
+        m_output.text("\\").text(text.substr(0, 1));
+        return 1;
+    }
+    if (const auto byte = static_cast<unsigned char>(first); byte < 0x80) {
+        static constexpr char digits[] = "0123456789abcdef";
+        const char number[] = {digits[byte >> 4], digits[byte & 15]};
+        m_output.text("\\u00").text({number, sizeof number});
+        return 1;
+    }
+    const std::size_t valid = character_size(text);
+    m_output.text(valid > 0 ? text.substr(0, valid) : "\xef\xbf\xbd");
+    return std::max<std::size_t>(valid, 1);
 }
 
 } // namespace hdtrace::exporter::chrome

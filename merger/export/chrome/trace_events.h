@@ -19,6 +19,24 @@ struct Track {
     auto operator<=>(const Track&) const = default;
 };
 
+/// What we call a value in an object: a literal of which nothing has to be escaped.
+class Key {
+  public:
+    template <std::size_t size>
+    // NOLINTNEXTLINE(google-explicit-constructor): text("name", ...)
+    consteval Key(const char (&name)[size]) : m_name(name, size - 1)
+    {
+        for (const char c : m_name)
+            if (c < ' ' || c >= 0x7f || c == '"' || c == '\\')
+                throw "would have to be escaped";
+    }
+
+    constexpr std::string_view name() const { return m_name; }
+
+  private:
+    std::string_view m_name;
+};
+
 /// Functions throw what the sink throws. Times are nanoseconds since the epoch; in the file they count from
 /// the origin, since microseconds since the epoch have no room for nanoseconds in a double.
 class TraceEvents {
@@ -31,18 +49,18 @@ class TraceEvents {
     /// The event is in the file.
     void end();
 
-    TraceEvents& text(std::string_view key, std::string_view value);
-    TraceEvents& number(std::string_view key, std::int64_t value);
-    /// Must be finite.
-    TraceEvents& number(std::string_view key, double value);
-    TraceEvents& microseconds(std::string_view key, std::int64_t nanoseconds);
+    TraceEvents& text(Key key, std::string_view value);
+    TraceEvents& number(Key key, std::int64_t value);
+    TraceEvents& microseconds(Key key, std::int64_t nanoseconds);
+    /// What the program names. The value must be finite.
+    TraceEvents& named_number(std::string_view name, double value);
     /// The attributes of a call, but for its times; numbers as numbers where a double holds them.
     TraceEvents& attributes(const AttributeList& attributes);
 
-    TraceEvents& open_object(std::string_view key);
+    TraceEvents& open_object(Key key);
     TraceEvents& open_object();
     TraceEvents& close_object();
-    TraceEvents& open_list(std::string_view key);
+    TraceEvents& open_list(Key key);
     TraceEvents& close_list();
 
     std::int64_t origin() const { return m_origin; }
@@ -51,9 +69,11 @@ class TraceEvents {
 
   private:
     void separate();
-    void key(std::string_view key);
+    TextOutput& key(Key key);
+    TextOutput& named_key(std::string_view name);
     /// In quotes.
     void quoted(std::string_view text);
+    std::size_t escaped(std::string_view text);
 
     TextOutput m_output;
     std::int64_t m_origin;

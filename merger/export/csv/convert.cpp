@@ -7,6 +7,7 @@
 
 #include "merger/export/format.h"
 #include "merger/export/output_directory.h"
+#include "merger/export/plain_text.h"
 #include "merger/export/tables/fill.h"
 #include "merger/export/text_output.h"
 
@@ -47,7 +48,8 @@ class CsvFile {
     void add(std::span<const Value> row)
     {
         for (const Value& value : row) {
-            m_output.text(&value == row.data() ? "" : ",");
+            if (&value != row.data())
+                m_output.text(",");
             write(value);
         }
         m_output.text("\n");
@@ -65,7 +67,10 @@ class CsvFile {
         if (const auto* integer = std::get_if<std::int64_t>(&value)) {
             m_output.number(*integer);
         } else if (const auto* text = std::get_if<std::string_view>(&value)) {
-            write_text(m_output, tables::valid_text(*text, m_buffer));
+            if (!text->empty() && plain_size<',', '"'>(*text) == text->size()) // as most are
+                m_output.text(*text);
+            else
+                write_text(m_output, tables::valid_text(*text, m_buffer));
         } else if (const auto* real = std::get_if<double>(&value)) {
             char digits[64];
             m_output.text({digits, std::to_chars(digits, digits + sizeof digits, *real).ptr});

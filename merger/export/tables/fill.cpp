@@ -36,16 +36,16 @@ void append_attributes(std::string& arguments, const Element& element)
     }
 }
 
-std::string arguments_of(const State& state)
+/// Its memory is used again.
+void set_arguments(std::string& arguments, const State& state)
 {
-    std::string arguments;
+    arguments.clear();
     append_attributes(arguments, state);
     for (const Element& child : state.children) {
         arguments += (arguments.empty() ? "(" : " (") + child.name;
         append_attributes(arguments, child);
         arguments += ')';
     }
-    return arguments;
 }
 
 using Row = std::initializer_list<Value>;
@@ -267,6 +267,7 @@ class Rows : public EventVisitor {
     Volumes m_volumes;
     Arrivals<std::shared_ptr<KeptCall>> m_arrivals;
     const RegionPaths* m_regions = nullptr;
+    std::string m_arguments; ///< of the call whose row is made
     std::int64_t m_calls = 0, m_messages = 0, m_collectives = 0;
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> m_open; ///< by thread
     std::map<std::pair<std::int64_t, std::int64_t>, PendingRequest> m_requests;        ///< by rank and rid
@@ -302,6 +303,7 @@ void Rows::add_call(const Call& call, std::int64_t number, const Value& parent)
     const Volume moved = volume.value_or(Volume());
     const std::string region = m_regions->text(call.region);
     const bool is_region = call.own_region != RegionPaths::outside;
+    set_arguments(m_arguments, state);
     add_call_row(call, moved,
                  {number,
                   rank,
@@ -331,7 +333,7 @@ void Rows::add_call(const Call& call, std::int64_t number, const Value& parent)
                   number_of(m_project.call_sites, m_objects.call_site(rank, state)),
                   region.empty() ? Value() : Value(region),
                   state.line,
-                  arguments_of(state)});
+                  m_arguments});
 }
 
 // What is told later that it moves is added later.
