@@ -43,17 +43,17 @@ class Phrases {
     const std::vector<Phrase>& all() const { return m_phrases; }
 
   private:
-    void add(std::int64_t rank, const Element& element, std::string_view child);
-    void add(std::int64_t rank, std::string_view child, const Attribute& attribute,
-             std::optional<std::int64_t> number);
-    std::string meaning(std::int64_t rank, std::string_view attribute, std::int64_t id) const;
+    std::int64_t for_each_word(const Call& call, auto begin_element, auto add) const;
+    void identify(const Call& call);
+    Phrase phrase_of(const Call& call) const;
+    /// The name of the object that an attribute stands for; empty if it stands for none.
+    std::string_view meaning(std::int64_t rank, std::string_view attribute, std::int64_t id) const;
 
     const OpenedProject& m_project;
     std::vector<Phrase> m_phrases;
     std::unordered_map<std::string, std::uint32_t> m_numbers; ///< by what identifies them
-    std::vector<std::int64_t> m_values;
-    Phrase m_phrase; ///< that is being said
-    std::string m_key;
+    std::string m_key;                                        ///< that of the call which is said
+    std::vector<std::int64_t> m_values;                       ///< and its numbers
 };
 
 } // namespace hdtrace::report
