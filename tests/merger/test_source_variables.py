@@ -390,7 +390,7 @@ INTEGER, FLOAT = "integer", "floating point number"
 
 @pytest.mark.parametrize("compiler", ["gcc", *CLANG])
 def test_static_variables(run, tmp_path, compiler):
-    library = Library(tmp_path, STATIC, compiler=compiler, options=("-g", "-O0"))
+    library = Library(tmp_path, STATIC, compiler=compiler, options=("-g", "-O0", "-std=gnu17"))  # later ones say bool instead of _Bool
     found = static(run, library)
     clang = compiler != "gcc"
     assert found.pop("constants" if "constants" in found else "other_name") == (12, "int[3]", INTEGER, "4")

@@ -144,7 +144,7 @@ def test_another_run_takes_its_place(tmp_path):
 
 def test_runs_at_the_same_time_have_files_of_their_own(tmp_path):
     folder = tmp_path / "trace"
-    first = start(folder, "many_calls", 0, 200_000)
+    first = start(folder, "many_calls", 0, 3_000_000)  # until it is killed
     latest = time.monotonic() + TIMEOUT
     while not unfinished_processes(folder) and first.poll() is None and time.monotonic() < latest:
         time.sleep(0.01)
