@@ -439,14 +439,26 @@ def test_check_knows_what_is_sent_only_because_of_a_send(tmp_path, answers):
     assert [(one["severity"], one["rank"], one["line"]) for one in found] == [("warning" if answers else "error", 1, 4)]
 
 
-def test_check_says_once_what_several_ranks_do(tmp_path):
-    """And of one rank each time that it does it."""
-    lost = [call("Bsend", time, "toRank='3' toTag='7' cid='0' size='8' tid='0'") for time in (1, 2)]
-    project = write_project(tmp_path, lost[0], lost[0], "".join(lost), "")
-    first, _, third, _ = hdtrace.open(project).trace_paths
-    text = "message-not-received: sent to rank 3, tag 7 on WORLD, but never received"
-    assert run("check", project, "--only", "message-not-received").stdout.splitlines() == [f"{first}:3: {text} (likewise ranks 1-2)", f"{third}:4: {text}"]
-    assert len(run("check", project, "--only", "message-not-received", "--all").stdout.splitlines()) == 4
+@pytest.mark.parametrize("times, said", [
+    ((1, 1, 1), "likewise ranks 1-2"), ((2, 0, 0), "1 more time"), ((0, 3, 0), "2 more times"), ((1, 2, 0), "2 more times, of rank 1"),
+    ((2, 1, 3), "5 more times, of ranks 0-2")])
+def test_check_says_once_what_is_alike(tmp_path, times, said):
+    """Of whatever rank and request."""
+    lost = [call("Isend", time, f"toRank='3' toTag='7' cid='0' size='8' count='2' tid='0' rid='{time}'") for time in range(1, 4)]
+    project = write_project(tmp_path, *["".join(lost[:count]) for count in times], "")
+    first = next(path for path, count in zip(hdtrace.open(project).trace_paths, times) if count)
+    kinds = ("--only", "message-not-received,request-not-completed")
+    told = run("check", project, *kinds).stdout.splitlines()
+    repeated = 2 * (sum(times) - 1) if "more time" in said else 0
+    assert told == [f"{first}:3: message-not-received: sent to rank 3, tag 7 on WORLD, but never received ({said})",
+                    f"{first}:3: request-not-completed: Isend with rid 1 was never completed ({said})",
+                    *([f"{repeated} left out; --all shows all"] if repeated else [])]
+    assert len(run("check", project, *kinds, "--all").stdout.splitlines()) == 2 * sum(times)
+
+
+def test_check_limits_what_it_says(tmp_path):
+    lost = [call("Bsend", time, f"toRank='0' toTag='{time}' cid='0' size='8' tid='0'") for time in (1, 2)]
+    project = write_project(tmp_path, "".join(lost))
     assert run("check", project, "--only", "message-not-received", "--limit", "1").stdout.splitlines()[1] == "and 1 more: message-not-received"
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from argparse import Namespace
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -83,23 +83,33 @@ def waiting_fields(found: CheckerFinding) -> list[dict[str, Any]]:
     ]
 
 
-def of_all_ranks(findings: Iterable[Finding]) -> list[tuple[Finding, list[int]]]:
-    """Those that say the same of several ranks once: the first of them, and the ranks of the others. Not of kinds of which others follow."""
-    seen: Counter[tuple[object, ...]] = Counter()
-    alike: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
+def alike(findings: Iterable[Finding]) -> list[tuple[Finding, list[int]]]:
+    """Those that say the same, of whatever rank and request, once: the first of them, and the ranks of the others. Not of kinds of which others follow."""
+    same: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for finding in findings:
-        if finding.because or finding.kind in _NOT_WHOLE:
-            alike[len(alike),] = [finding]
-            continue
-        same = (finding.kind, finding.severity, re.sub(rf"\brank {finding.rank}\b", "rank", finding.text))
-        seen[finding.rank, *same] += 1  # what one rank does twice is two findings
-        alike[*same, seen[finding.rank, *same]].append(finding)
-    return [(first, [finding.rank for finding in others if finding.rank is not None]) for first, *others in alike.values()]
+        if finding.because or finding.rank is None or finding.kind in _NOT_WHOLE:
+            same[len(same),] = [finding]
+        else:
+            text = re.sub(rf"\brank {finding.rank}\b", "rank", re.sub(r" with rid [0-9]+\b", "", finding.text))
+            same[finding.kind, finding.severity, text].append(finding)
+    return [(first, [finding.rank for finding in others if finding.rank is not None]) for first, *others in same.values()]
 
 
-def likewise(ranks: Sequence[int]) -> str:
-    """Whom else a finding is of; empty if nobody."""
-    return f"likewise {'ranks' if ranks[1:] else 'rank'} {ranges_text(in_ranges(ranks))}" if ranks else ""
+def is_once_each(first: Finding, ranks: Sequence[int]) -> bool:
+    """Whether no rank did twice what is told once."""
+    return len({first.rank, *ranks}) == 1 + len(ranks)
+
+
+def likewise(first: Finding, ranks: Sequence[int]) -> str:
+    """How often else it was found, and of whom; empty if it was not."""
+    if not ranks:
+        return ""
+    others = set(ranks)
+    who = f"{'ranks' if len(others) > 1 else 'rank'} {ranges_text(in_ranges(others))}"
+    if is_once_each(first, ranks):
+        return f"likewise {who}"
+    times = f"{len(ranks):,} more time{'s' if ranks[1:] else ''}"
+    return times if others == {first.rank} else f"{times}, of {who}"
 
 
 _MOST_TRACES = 10  # of one kind
@@ -132,10 +142,11 @@ def summary(findings: Iterable[Finding], limit: int) -> Iterator[str]:
     left_out = 0
     for kind, of_kind in causes.items():
         most = _MOST_TRACES if kind in _NOT_WHOLE else limit
-        told = of_all_ranks(of_kind)
+        told = alike(of_kind)
         for finding, ranks in told[:most]:
             first, *others_in_it = str(finding).split("; ") if kind == "deadlock" else [str(finding)]
-            yield first + (f" ({likewise(ranks)})" if ranks else "")
+            yield first + (f" ({likewise(finding, ranks)})" if ranks else "")
+            left_out += 0 if is_once_each(finding, ranks) else len(ranks)
             yield from (f"  {one}" for one in others_in_it)
             for consequences in _by_kind(following.pop(finding.file, [])) if kind in _NOT_WHOLE else ():
                 left_out += len(consequences) - 1

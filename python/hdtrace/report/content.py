@@ -164,8 +164,8 @@ class _Traces:
         self.project = project
         # First what needs memory only while it reads.
         self.findings = [
-            asdict(one) | {"likewise": check.likewise(ranks), "count": 1 + len(ranks)}
-            for one, ranks in check.of_all_ranks(check.find(project, project.checker(), schemas=False))
+            asdict(one) | {"likewise": check.likewise(one, ranks), "count": 1 + len(ranks)}
+            for one, ranks in check.alike(check.find(project, project.checker(), schemas=False))
             if one.severity != "note"
         ]
         self.matrix = read_all(project.calls().message_matrix())
