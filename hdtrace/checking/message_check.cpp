@@ -129,7 +129,7 @@ void MessageCheck::report_nearly_fitting(const OpenEnds& open)
 bool MessageCheck::report_if_nearly_fitting(const OpenEnd& send, const OpenEnd& receive)
 {
     const auto kind = only_difference(send, receive);
-    if (!kind)
+    if (!kind || (kind == FindingKind::message_rank_mismatch && is_always_posted(receive)))
         return false;
     m_told.insert(&send);
     m_told.insert(&receive);
@@ -140,6 +140,13 @@ bool MessageCheck::report_if_nearly_fitting(const OpenEnd& send, const OpenEnd& 
                           rank_text(receive.source) + ", " + where(receive),
                       receive.end.argument_site());
     return true;
+}
+
+/// What takes messages from anybody, and is not waited for, tells nothing of a message to somebody else.
+bool MessageCheck::is_always_posted(const OpenEnd& receive) const
+{
+    return receive.source == any_rank && !receive.is_in_progress() &&
+           !m_endings.waits_for(receive.destination, receive.end.rid);
 }
 
 std::string MessageCheck::where(const OpenEnd& open) const

@@ -456,6 +456,17 @@ def test_check_says_once_what_is_alike(tmp_path, times, said):
     assert len(run("check", project, *kinds, "--all").stdout.splitlines()) == 2 * sum(times)
 
 
+def test_check_says_what_may_only_follow_of_a_deadlock(tmp_path):
+    posted = call("Irecv", 1, "fromRank='-1' fromTag='9' cid='0' size='8' tid='0' rid='0'")
+    recv = "<Recv fromRank='{}' fromTag='7' cid='0' count='1' tid='0' size='8' time='2.000000000' end='3.000000000' unfinished='1' />\n"
+    project = write_project(tmp_path, posted + recv.format(1), recv.format(0), closing="</Program>\n")
+    lines = run("check", project).stdout.splitlines()
+    heading = lines.index("perhaps only because the traces end there:")
+    assert ": deadlock: " in lines[0]
+    assert [line.split(": ")[1] for line in lines[heading + 1:]] == ["message-not-sent", "request-not-completed"]
+    assert all(line.startswith("  ") for line in lines[heading + 1:])
+
+
 def test_check_limits_what_it_says(tmp_path):
     lost = [call("Bsend", time, f"toRank='0' toTag='{time}' cid='0' size='8' tid='0'") for time in (1, 2)]
     project = write_project(tmp_path, "".join(lost))

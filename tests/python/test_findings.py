@@ -120,6 +120,17 @@ def test_messages(kinds, name):
     assert kinds(*traces) == expected
 
 
+POSTED_FOR_ANY = call("Irecv", "fromRank='-1' fromTag='-1' cid='0' size='4' count='1' tid='0' rid='0'")
+
+
+@pytest.mark.parametrize("last, is_meant", [("", False), (call("Wait", "", "<Pending rid='0' />", unfinished=True), True)])
+def test_a_receive_for_any_message_was_meant_for_it_only_if_it_is_waited_for(kinds, last, is_meant):
+    """Servers have one all the time."""
+    found = kinds(send(1), "", POSTED_FOR_ANY + last, is_whole=False)
+    assert ("message-rank-mismatch" in found) == is_meant
+    assert ("message-not-received" in found) != is_meant
+
+
 COLLECTIVES = {
     "equal": (bcast(), bcast(), []),
     "equal signatures": (bcast(count=2, size=8), bcast(tid=2, size=8), []),

@@ -150,15 +150,21 @@ def summary(findings: Iterable[Finding], limit: int) -> Iterator[str]:
             yield from (f"  {one}" for one in others_in_it)
             for consequences in _by_kind(following.pop(finding.file, [])) if kind in _NOT_WHOLE else ():
                 left_out += len(consequences) - 1
-                yield f"  {consequences[0]}" + (f" (and {len(consequences) - 1:,} more)" if consequences[1:] else "")
+                yield _with_more(consequences)
         if rest := sum(1 + len(ranks) for _, ranks in told[most:]):
             left_out += rest
             yield f"and {rest:,} more: {kind}"
+    if following:
+        yield "perhaps only because the traces end there:"
     for consequences in _by_kind(finding for of_file in following.values() for finding in of_file):
         left_out += len(consequences) - 1
-        yield str(consequences[0]) + (f" (and {len(consequences) - 1:,} more)" if consequences[1:] else "")
+        yield _with_more(consequences)
     if left_out:
         yield f"{left_out:,} left out; --all shows all"
+
+
+def _with_more(consequences: list[Finding]) -> str:
+    return f"  {consequences[0]}" + (f" (and {len(consequences) - 1:,} more)" if consequences[1:] else "")
 
 
 def _by_kind(findings: Iterable[Finding]) -> Iterable[list[Finding]]:
