@@ -47,6 +47,7 @@ TraceJob trace_job(const MergedProject& project, const MergedProcess& process, c
     TraceJob job;
     job.path = detail::existing_name(process.trace_path(thread));
     job.has_objects = project.levels.has_ranks && !process.infos.empty();
+    job.only_end = options.traces == Audited::ends;
     job.may_close = options.close_traces && !detail::is_in_node_file(job.path);
     job.known_ids[communicators] = process.communicator_ids;
     job.known_ids[files] = process.file_ids;
@@ -112,7 +113,7 @@ void audit(const MergedProject& project, const std::string& output, const AuditO
 {
     if (!project.levels.has_ranks)
         check_output_name(project, output, report);
-    if (options.read_traces)
+    if (options.traces != Audited::nothing)
         read_traces(project, options, reader, report);
     else
         look_for_traces(project, report);

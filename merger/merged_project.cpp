@@ -50,11 +50,6 @@ template <typename Record> std::vector<std::int64_t> ids_of(const std::map<std::
     return ids;
 }
 
-struct RankRange {
-    std::int64_t first;
-    std::int64_t last;
-};
-
 /// In short: "1, 3-5".
 std::string list_ranges(const std::vector<RankRange>& ranges)
 {

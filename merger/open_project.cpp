@@ -213,7 +213,7 @@ ProjectText merge(const std::vector<std::string>& paths, Report& report)
     errors.throw_any();
     const TraceName& first = merged.processes.front().name;
     const std::string path = first.directory + first.base + std::string(project_extension);
-    audit(merged, path, {.read_traces = false, .close_traces = false}, reader, errors);
+    audit(merged, path, {.traces = Audited::nothing, .close_traces = false}, reader, errors);
     add_source_places(merged.call_sites, default_debug_directory, errors);
     ProjectOptions options;
     options.path = path;

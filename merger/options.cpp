@@ -33,6 +33,7 @@ tools::Request<Options> parse_options(int argc, char** argv)
     Options options;
     std::string compat;
     bool no_audit = false;
+    bool audit_ends = false;
     bool no_repair = false;
     bool no_sources = false;
     bool no_clocks = false;
@@ -55,6 +56,8 @@ tools::Request<Options> parse_options(int argc, char** argv)
     parser.add_switch("large", 0, options.large,
                       "Write more than a million members of communicators that no file describes");
     parser.add_switch("no-audit", 0, no_audit, "Do not read the .trc files to check them");
+    parser.add_switch("audit-ends", 0, audit_ends,
+                      "Read of .trc files that are whole only their ends, which take no time");
     parser.add_switch("no-repair", 0, no_repair, "Leave .trc files that are cut off as they are");
     parser.add_switch("no-sources", 0, no_sources,
                       "Do not look for the lines of calls in programs and libraries");
@@ -70,7 +73,7 @@ tools::Request<Options> parse_options(int argc, char** argv)
         throw tools::UsageError(
             "--compat is gone: 'hdtrace convert --to piosimhd -o DIR PROJECT' writes what "
             "the original tools load");
-    options.audit.read_traces = !no_audit;
+    options.audit.traces = no_audit ? Audited::nothing : audit_ends ? Audited::ends : Audited::all;
     options.audit.close_traces = !no_repair;
     options.find_sources = !no_sources;
     options.compare_clocks = !no_clocks;

@@ -2,6 +2,7 @@
 
 #include "hdtrace/format/bytes.h"
 #include "hdtrace/format/errors.h"
+#include "merger/warning_collector.h"
 
 #include <array>
 #include <map>
@@ -13,13 +14,6 @@
 namespace hdtrace::merger {
 
 namespace {
-
-/// A warning about a file that both processes know, so that its name is not sent.
-struct Warning {
-    Topic topic;
-    std::uint64_t line = 0;
-    std::string text;
-};
 
 /// Why a file could not be read.
 struct Failure {
@@ -34,10 +28,10 @@ concept Is = std::is_same_v<std::remove_const_t<T>, Record>;
 
 // What records consist of. The names in brackets are all members: a new one does not compile before it is
 // here.
-auto fields(Is<Warning> auto& r)
+auto fields(Is<KeptWarning> auto& r)
 {
-    auto& [topic, line, text] = r;
-    return std::tie(topic, line, text);
+    auto& [topic, file, line, text] = r;
+    return std::tie(topic, file, line, text);
 }
 auto fields(Is<Failure> auto& r)
 {
@@ -146,8 +140,8 @@ auto fields(Is<ProcessInfo> auto& r)
 }
 auto fields(Is<TraceJob> auto& r)
 {
-    auto& [path, has_objects, may_close, known_ids] = r;
-    return std::tie(path, has_objects, may_close, known_ids);
+    auto& [path, has_objects, may_close, only_end, known_ids] = r;
+    return std::tie(path, has_objects, may_close, only_end, known_ids);
 }
 
 template <typename T>
@@ -254,26 +248,6 @@ class Decoder {
     std::string_view m_file;
 };
 
-/// Keeps warnings, which another process reports.
-class WarningCollector : public Report {
-  public:
-    WarningCollector() : Report([](const Diagnostic&) {}) {}
-    void warn(Topic topic, const Place& place, const std::string& text) override
-    {
-        m_warnings.push_back({topic, place.line, text});
-    }
-    const std::vector<Warning>& warnings() const { return m_warnings; }
-
-  private:
-    std::vector<Warning> m_warnings;
-};
-
-void repeat(const std::vector<Warning>& warnings, std::string_view path, Report& report)
-{
-    for (const Warning& warning : warnings)
-        report.warn(warning.topic, {path, warning.line}, warning.text);
-}
-
 [[noreturn]] void raise(const Failure& failure, std::string_view path)
 {
     if (failure.error_number != 0)
@@ -321,7 +295,7 @@ std::string read_info_encoded(const std::string& path)
 void apply_read_info(std::string_view bytes, std::string_view path, ProcessInfo& info, Report& report)
 {
     Decoder decoder(bytes, path);
-    repeat(decoder.take<std::vector<Warning>>(), path, report);
+    repeat(decoder.take<std::vector<KeptWarning>>(), report);
     if (const auto failure = decoder.take<std::optional<Failure>>())
         raise(*failure, path);
     info = decoder.take<ProcessInfo>();
@@ -334,9 +308,9 @@ std::string audit_trace_encoded(const TraceJob& job)
     return Encoder()(recorder.warnings()).take();
 }
 
-void apply_audit_trace(std::string_view bytes, std::string_view path, Report& report)
+void apply_audit_trace(std::string_view bytes, Report& report)
 {
-    repeat(Decoder(bytes).take<std::vector<Warning>>(), path, report);
+    repeat(Decoder(bytes).take<std::vector<KeptWarning>>(), report);
 }
 
 } // namespace hdtrace::merger

@@ -23,6 +23,6 @@ std::string read_info_encoded(const std::string& path);
 void apply_read_info(std::string_view bytes, std::string_view path, ProcessInfo& info, Report& report);
 
 std::string audit_trace_encoded(const TraceJob& job);
-void apply_audit_trace(std::string_view bytes, std::string_view path, Report& report);
+void apply_audit_trace(std::string_view bytes, Report& report);
 
 } // namespace hdtrace::merger

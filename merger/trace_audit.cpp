@@ -8,8 +8,8 @@
 #include "merger/datatypes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -19,10 +19,9 @@ namespace {
 
 constexpr const char* object_names[object_kinds] = {"communicator", "datatype", "file", "window"};
 
-/// What an attribute refers to, in traces of today and in older ones.
-std::optional<Object> object_of(std::string_view attribute)
+std::optional<Object> object_of(ObjectKind kind)
 {
-    switch (find_reference(current_name(attribute)).value_or(ObjectKind::none)) {
+    switch (kind) {
     case ObjectKind::communicator:
         return communicators;
     case ObjectKind::datatype:
@@ -34,6 +33,24 @@ std::optional<Object> object_of(std::string_view attribute)
     default:
         return std::nullopt;
     }
+}
+
+/// An attribute that names an object.
+struct Referring {
+    AttributeName attribute;
+    Object object;
+};
+
+const std::vector<Referring>& all_referring()
+{
+    static const std::vector<Referring> all = [] {
+        std::vector<Referring> found;
+        for (const Reference& reference : all_references())
+            if (const auto object = object_of(reference.kind))
+                found.push_back({reference.attribute, *object});
+        return found;
+    }();
+    return all;
 }
 
 /// Of a FIFO the reader might wait for ever.
@@ -57,6 +74,8 @@ class TraceAudit {
         try {
             if (has_only_sums(m_job.path))
                 return check_sums();
+            if (m_job.only_end && is_whole())
+                return;
             TrcReader reader(m_job.path);
             State state;
             while (reader.next(state)) {
@@ -82,6 +101,17 @@ class TraceAudit {
     }
 
   private:
+    /// Whether the trace was closed: its end tells.
+    bool is_whole() const
+    {
+        TrcReader reader(m_job.path);
+        reader.seek(std::numeric_limits<std::int64_t>::max());
+        State state;
+        while (reader.next(state)) {
+        }
+        return reader.complete();
+    }
+
     /// What became of a trace that was cut off.
     std::string close(const TrcReader& reader) const
     {
@@ -122,18 +152,13 @@ class TraceAudit {
 
     void check_attributes(const Element& element)
     {
-        for (const Attribute& attribute : element.attributes) {
-            if (const std::optional<Object> object = object_of(attribute.name))
-                check_reference(*object, attribute.value);
-        }
+        for (const auto& [attribute, object] : m_referring)
+            if (const auto id = element.integer(attribute); id && *id != null_id)
+                check_reference(object, *id);
     }
 
-    void check_reference(Object object, std::string_view value)
+    void check_reference(Object object, std::int64_t id)
     {
-        std::int64_t id = 0;
-        const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), id);
-        if (error != std::errc{} || end != value.data() + value.size() || id == null_id)
-            return;
         if (std::ranges::binary_search(m_job.known_ids[object], id))
             return;
         Unknown& unknown = m_unknown[object];
@@ -160,6 +185,7 @@ class TraceAudit {
 
     static constexpr std::size_t most_unknown_ids = 1000;
 
+    const std::vector<Referring>& m_referring = all_referring();
     const TraceJob& m_job;
     Report& m_report;
     Unknown m_unknown[object_kinds];

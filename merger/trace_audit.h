@@ -18,11 +18,12 @@ struct TraceJob {
     std::string path;
     bool has_objects = false; ///< whether the process's objects are known
     bool may_close = false;
+    bool only_end = false; ///< what is whole is not read from its beginning
     std::array<std::vector<std::int64_t>, object_kinds> known_ids; ///< ascending
 };
 
-/// Reads a trace; warns if it is cut off or refers to objects that are not described, and closes it in the
-/// former case, if it may.
+/// Reads a trace, or only its end; warns if it is cut off or refers to objects that are not described, and
+/// closes it in the former case, if it may.
 void audit_trace(const TraceJob& job, Report& report);
 
 /// Warns that there is no such trace.

@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (report.has_errors() || members(project) > most_members)
         return 0;
     const std::string path = folder.path_of("app.proj");
-    audit(project, path, {.read_traces = false}, reader, report);
+    audit(project, path, {.traces = Audited::nothing}, reader, report);
     write_and_check(project, path);
     return 0;
 }

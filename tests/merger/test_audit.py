@@ -1,4 +1,5 @@
 import fcntl
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -219,6 +220,25 @@ class TestTraces:
     def test_broken_trace(self, run):
         run.process(0, trace="<Barrier time='0.1' end='0.2' &/>\n", size=1)
         assert warn(run).startswith("app_node01_0_0.trc:3: warning: the trace is broken")
+
+    def test_of_traces_that_are_whole_only_the_ends_may_be_read(self, run):
+        run.process(0, trace="<Barrier cid='3' time='0' end='1' />\n", size=1)
+        assert "communicator 3 is used" in warn(run)
+        run.merge_cleanly("app", "--audit-ends", "--overwrite")
+
+    @pytest.mark.parametrize("options", [[], ["--audit-ends"]])
+    def test_what_is_cut_off_is_closed_likewise(self, run, options):
+        trace = self.cut_off(run)
+        result = run.merge("app", *options)
+        assert result.code == 0 and "it was closed, the original is kept as" in result.stderr
+        assert trace.read_bytes().endswith(b"</Program>\n")
+
+    def test_warnings_are_in_the_order_of_the_traces(self, run):
+        for rank in range(8):
+            calls = 1 if rank % 2 else 2000  # others are read sooner
+            run.process(rank, trace=calls * f"<Barrier cid='{rank + 3}' time='0' end='1' />\n", size=8)
+        told = [line for line in run.merge("app").stderr.splitlines() if "is used" in line]
+        assert [int(re.search("communicator ([0-9]+)", line)[1]) for line in told] == list(range(3, 11))
 
     def test_no_audit_does_not_read_traces(self, run):
         run.process(0, trace="<broken\n", size=1)

@@ -41,7 +41,7 @@ def test_usage_errors(arguments, message, tmp_path):
 def test_help_names_every_option():
     result = call("--help")
     assert (result.returncode, result.stderr) == (0, "")
-    for option in ("-o", "-d", "--distribution-class", "--chunk-size", "--compat", "--overwrite", "--quiet", "--no-audit", "--no-repair"):
+    for option in ("-o", "-d", "--distribution-class", "--chunk-size", "--compat", "--overwrite", "--quiet", "--no-audit", "--audit-ends", "--no-repair"):
         assert option in result.stdout
 
 

@@ -136,7 +136,7 @@ def _wait_for_ends(folder: Path) -> None:
 
 def _merge(folder: Path, quiet: bool) -> bool:
     """Whether there is a project now."""
-    command = [beside_this("project-merger"), *(["--quiet"] if quiet else []), "-o", _project_in(folder), folder]
+    command = [beside_this("project-merger"), "--audit-ends", *(["--quiet"] if quiet else []), "-o", _project_in(folder), folder]
     return subprocess.run(command, stdout=sys.stderr, stdin=subprocess.DEVNULL).returncode == 0
 
 
