@@ -207,7 +207,8 @@ def test_the_flame_graph_is_the_time_of_the_run(page_of, heat):
     with hdtrace.open(heat) as project:
         whole = sum(row["seconds"] for row in project.analyze().time["rank"])
     boxes = page.ask("[...document.querySelectorAll('.flame .box')].map(box => [box.textContent, parseFloat(box.style.width), parseFloat(box.style.top)])")
-    assert boxes[0][:2] == ["the run", 100] and any(name.startswith("MPI_Allreduce") for name, *_ in boxes)
+    assert boxes[0][:2] == ["the run", 100]
+    assert any(name.startswith("MPI_Init") for name, *_ in boxes)  # the longest call, however busy the machine is
     said = page.ask("document.querySelector('.flame .box').title")
     assert said.endswith("100.0 % of the run.") or "100.0 % of the run, of which" in said
     rows = page.ask("hdtrace.run.analysis.time.stack.reduce((sum, row) => sum + row.seconds, 0)")
@@ -216,11 +217,11 @@ def test_the_flame_graph_is_the_time_of_the_run(page_of, heat):
 
 def test_the_flame_graph_is_used_with_keys(page_of, heat):
     page = page_of(heat, "where")
-    page.ask("[...document.querySelectorAll('.flame .box')].find(box => box.textContent.startsWith('MPI_Allreduce')).focus()")
-    assert "MPI_Allreduce" in page.ask("document.querySelector('#panel-where [role=status]').textContent")
+    page.ask("[...document.querySelectorAll('.flame .box')].find(box => box.textContent.startsWith('MPI_Init')).focus()")
+    assert "MPI_Init" in page.ask("document.querySelector('#panel-where [role=status]').textContent")
     page.press("Enter")
-    assert page.ask("[...document.querySelectorAll('.flame .box')].filter(box => box.style.width === '100%').at(-1).textContent").startswith("MPI_Allreduce")
-    page.ask("(input => { input.value = 'reduce'; input.dispatchEvent(new Event('input')); })(document.querySelector('#panel-where .controls input'))")
+    assert page.ask("[...document.querySelectorAll('.flame .box')].filter(box => box.style.width === '100%').at(-1).textContent").startswith("MPI_Init")
+    page.ask("(input => { input.value = 'init'; input.dispatchEvent(new Event('input')); })(document.querySelector('#panel-where .controls input'))")
     assert page.ask("document.querySelectorAll('.flame .box:not(.faint)').length") >= 1
 
 
