@@ -93,16 +93,15 @@ void read_traces(const MergedProject& project, const AuditOptions& options, Inpu
         for (const std::string& thread : process.threads)
             traces.emplace_back(&process, &thread);
     }
-    const auto job_at = [&](std::size_t i) {
+    reader.expect_traces(traces.size(), [&](std::size_t i) {
         return trace_job(project, *traces[i].first, *traces[i].second, options);
-    };
-    reader.expect_traces(traces.size(), job_at);
+    });
     const MergedProcess* last = nullptr;
     for (std::size_t i = 0; i < traces.size(); ++i) {
         report.progress("checking traces", i, traces.size());
         if (const MergedProcess* process = traces[i].first; std::exchange(last, process) != process)
             warn_of_lost_states(*process, report);
-        reader.audit_trace(job_at(i), report);
+        reader.audit_next_trace(report);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "merger/cores_reader.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace hdtrace::merger {
@@ -12,8 +13,13 @@ void CoresReader::expect_traces(std::size_t count, JobAt job_at)
     m_results = std::vector<Result>(count);
     m_begun = m_asked_for = 0;
     const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-    for (std::size_t i = 0; i < std::min(cores, count); ++i)
-        m_threads.emplace_back([this] { work(); });
+    try {
+        for (std::size_t i = 0; i < std::min(cores, count); ++i)
+            m_threads.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+        if (m_threads.empty()) // there may be no more of them
+            work();
+    }
 }
 
 void CoresReader::work()
@@ -26,7 +32,7 @@ void CoresReader::work()
         WarningCollector collector;
         std::exception_ptr failure;
         try {
-            merger::audit_trace(m_job_at(number), collector);
+            audit_trace(m_job_at(number), collector);
         } catch (...) {
             failure = std::current_exception();
         }
@@ -36,7 +42,7 @@ void CoresReader::work()
     }
 }
 
-void CoresReader::audit_trace(const TraceJob&, Report& report)
+void CoresReader::audit_next_trace(Report& report)
 {
     Result result;
     {
@@ -45,8 +51,10 @@ void CoresReader::audit_trace(const TraceJob&, Report& report)
         m_is_there.wait(lock, [&] { return next.is_there; });
         result = std::move(next);
     }
-    if (result.failure)
+    if (result.failure) {
+        stop(); // what the jobs are made of ends with whoever asks
         std::rethrow_exception(result.failure);
+    }
     repeat(result.warnings, report);
 }
 

@@ -25,7 +25,7 @@ class CoresReader : public InputReader {
     /// @p job_at is called by several threads at a time.
     void expect_traces(std::size_t count, JobAt job_at) override;
     /// Throws what looking at the trace threw, such as std::bad_alloc.
-    void audit_trace(const TraceJob& job, Report& report) override;
+    void audit_next_trace(Report& report) override;
 
   private:
     struct Result {

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hdtrace::merger {
@@ -24,9 +25,17 @@ class InputReader {
     {
         merger::read_info(path, info, report);
     }
-    /// audit_trace() will be called for these jobs, in this order.
-    virtual void expect_traces(std::size_t, JobAt) {}
-    virtual void audit_trace(const TraceJob& job, Report& report) { merger::audit_trace(job, report); }
+    /// audit_next_trace() will be called so often, for these jobs in their order.
+    virtual void expect_traces(std::size_t, JobAt job_at)
+    {
+        m_job_at = std::move(job_at);
+        m_next_job = 0;
+    }
+    virtual void audit_next_trace(Report& report) { audit_trace(m_job_at(m_next_job++), report); }
+
+  private:
+    JobAt m_job_at;
+    std::size_t m_next_job = 0;
 };
 
 } // namespace hdtrace::merger

@@ -47,7 +47,7 @@ class PoolReader : public InputReader {
                      [job_at = std::move(job_at)](std::size_t i) { return encode(job_at(i)); });
     }
 
-    void audit_trace(const TraceJob&, Report& report) override { apply_audit_trace(m_pool.next(), report); }
+    void audit_next_trace(Report& report) override { apply_audit_trace(m_pool.next(), report); }
 
   private:
     /// Infos are small, traces may be large.
