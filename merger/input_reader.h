@@ -20,7 +20,7 @@ class InputReader {
 
     virtual ~InputReader() = default;
     /// read_info() will be called for these paths, in this order.
-    virtual void expect_infos(std::vector<std::string_view>) {}
+    virtual void expect_infos(const std::vector<std::string_view>&) {}
     virtual void read_info(std::string_view path, ProcessInfo& info, Report& report)
     {
         merger::read_info(path, info, report);

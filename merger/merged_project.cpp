@@ -78,7 +78,7 @@ class Unifier {
             if (!input.info.empty())
                 paths.push_back(input.info);
         }
-        m_reader.expect_infos(std::move(paths));
+        m_reader.expect_infos(paths);
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             m_report.progress("reading processes", i, inputs.size());
             add_input(inputs[i]);

@@ -25,11 +25,10 @@ class PoolReader : public InputReader {
   public:
     explicit PoolReader(WorkerPool& pool) : m_pool(pool) {}
 
-    void expect_infos(std::vector<std::string_view> paths) override
+    void expect_infos(const std::vector<std::string_view>& paths) override
     {
-        const std::size_t count = paths.size();
-        m_pool.begin(read_info_task, count, infos_at_once,
-                     [paths = std::move(paths)](std::size_t i) { return std::string(paths[i]); });
+        m_pool.begin(read_info_task, paths.size(), infos_at_once,
+                     [paths](std::size_t i) { return std::string(paths[i]); });
     }
 
     void read_info(std::string_view path, ProcessInfo& info, Report& report) override
