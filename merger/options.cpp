@@ -56,8 +56,7 @@ tools::Request<Options> parse_options(int argc, char** argv)
     parser.add_switch("large", 0, options.large,
                       "Write more than a million members of communicators that no file describes");
     parser.add_switch("no-audit", 0, no_audit, "Do not read the .trc files to check them");
-    parser.add_switch("audit-ends", 0, audit_ends,
-                      "Read of .trc files that are whole only their ends, which take no time");
+    parser.add_switch("audit-ends", 0, audit_ends, "Read only the ends of .trc files that are whole");
     parser.add_switch("no-repair", 0, no_repair, "Leave .trc files that are cut off as they are");
     parser.add_switch("no-sources", 0, no_sources,
                       "Do not look for the lines of calls in programs and libraries");
