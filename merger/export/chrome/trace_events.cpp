@@ -154,8 +154,8 @@ void TraceEvents::separate()
 
 TextOutput& TraceEvents::key(Key key)
 {
-    const bool is_first = std::exchange(m_is_first_value, false);
-    return m_output.text(is_first ? "\"" : ",\"").text(key.name()).text("\":");
+    separate();
+    return m_output.text("\"").text(key.name()).text("\":");
 }
 
 TextOutput& TraceEvents::named_key(std::string_view name)
