@@ -3,22 +3,29 @@
 
 #include "merger/process_info.h"
 #include "merger/trace_audit.h"
+#include "merger/warning_collector.h"
 
 #include <cstddef>
 #include <functional>
+#include <future>
 #include <string_view>
-#include <utility>
+#include <thread>
 #include <vector>
 
 namespace hdtrace::merger {
 
-/// Reads a file when it is asked for. A class that inherits from it may read ahead: it is told before which
-/// files will be asked for.
+/// Is told before which files will be asked for. Reads a description when it is asked for it, and traces
+/// before that, on all cores; a class that inherits from it may do so elsewhere.
 class InputReader {
   public:
+    /// Called by several threads at a time.
     using JobAt = std::function<TraceJob(std::size_t)>;
 
+    InputReader() = default;
     virtual ~InputReader() = default;
+    InputReader(const InputReader&) = delete;
+    InputReader& operator=(const InputReader&) = delete;
+
     /// read_info() will be called for these paths, in this order.
     virtual void expect_infos(const std::vector<std::string_view>&) {}
     virtual void read_info(std::string_view path, ProcessInfo& info, Report& report)
@@ -26,16 +33,14 @@ class InputReader {
         merger::read_info(path, info, report);
     }
     /// audit_next_trace() will be called so often, for these jobs in their order.
-    virtual void expect_traces(std::size_t, JobAt job_at)
-    {
-        m_job_at = std::move(job_at);
-        m_next_job = 0;
-    }
-    virtual void audit_next_trace(Report& report) { audit_trace(m_job_at(m_next_job++), report); }
+    virtual void expect_traces(std::size_t count, JobAt job_at);
+    /// Throws what looking at the trace threw, such as std::bad_alloc; no other one is looked at then.
+    virtual void audit_next_trace(Report& report);
 
   private:
-    JobAt m_job_at;
-    std::size_t m_next_job = 0;
+    std::vector<std::promise<std::vector<KeptWarning>>> m_audited;
+    std::size_t m_next = 0;
+    std::jthread m_auditor; ///< ends before what it uses
 };
 
 } // namespace hdtrace::merger

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -26,8 +27,11 @@ void for_each_position(std::size_t count, const std::function<void(std::size_t)>
     const std::size_t wanted = threads ? threads : std::max(1u, std::thread::hardware_concurrency());
     {
         std::vector<std::jthread> helpers;
-        for (std::size_t i = 1; i < std::min(wanted, count); ++i)
-            helpers.emplace_back(work_on_some);
+        try {
+            for (std::size_t i = 1; i < std::min(wanted, count); ++i)
+                helpers.emplace_back(work_on_some);
+        } catch (const std::system_error&) { // there may be no more threads: those that are there do it
+        }
         work_on_some();
     }
     if (problem)
