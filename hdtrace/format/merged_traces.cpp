@@ -74,12 +74,12 @@ class Stream {
 using Head = std::pair<std::int64_t, std::size_t>;
 
 // Whatever the number of traces is, their blocks together need about as much memory.
-ReadOptions options_for(std::size_t traces, std::size_t memory)
+ReadOptions options_for(std::size_t traces, ReadingLimits limits)
 {
     constexpr std::size_t smallest = 4 << 10;
     ReadOptions options;
-    options.block_size = std::clamp(memory / (traces + 1), smallest, options.block_size);
-    options.keep_open = traces <= MergedTraces::most_open_files;
+    options.block_size = std::clamp(limits.memory / (traces + 1), smallest, options.block_size);
+    options.keep_open = traces <= limits.open_files;
     return options;
 }
 
@@ -117,12 +117,12 @@ std::string to_string(const MissingEnd& end)
     return end.path + ": " + end.what + " is missing";
 }
 
-MergedTraces::MergedTraces(std::vector<TraceFile> traces, const Selection& selection, std::size_t memory)
+MergedTraces::MergedTraces(std::vector<TraceFile> traces, const Selection& selection, ReadingLimits limits)
     : m_merging(std::make_unique<Merging>())
 {
     std::erase_if(traces, [&](const TraceFile& trace) { return !selection.wants(trace); });
-    const ReadOptions options = options_for(traces.size(), memory);
-    const std::size_t answer_size = answer_size_for(traces, memory);
+    const ReadOptions options = options_for(traces.size(), limits);
+    const std::size_t answer_size = answer_size_for(traces, limits.memory);
     for (auto trace = traces.begin(); trace != traces.end();) {
         const auto reader = trace->reader;
         if (!reader) {
@@ -131,7 +131,8 @@ MergedTraces::MergedTraces(std::vector<TraceFile> traces, const Selection& selec
         }
         const auto end =
             std::find_if(trace, traces.end(), [&](const TraceFile& one) { return one.reader != reader; });
-        m_merging->streams.emplace_back(reader, ReadingJob{{trace, end}, selection, memory, answer_size});
+        m_merging->streams.emplace_back(reader,
+                                        ReadingJob{{trace, end}, selection, limits.memory, answer_size});
         trace = end;
     }
     for (Stream& stream : m_merging->streams)

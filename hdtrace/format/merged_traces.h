@@ -26,22 +26,22 @@ struct MissingEnd {
 /// "path: </Program> is missing"
 std::string to_string(const MissingEnd& end);
 
+/// What reading may need, if there are not very many traces.
+struct ReadingLimits {
+    std::size_t memory = 256 << 20; ///< of the blocks of all traces together, in bytes
+    std::size_t open_files = 256;   ///< kept open: with more traces each is opened for each block
+};
+
 /// The states of many traces by the time when they began; equal times by the order of the traces (rank and
 /// thread for those of traces_of()) and by position in the trace. Holds one state and one block in memory of
 /// each trace that is not at its end, and few files open, however many traces there are. Traces that have a
 /// reader are read by it, and nothing else changes. For one thread at a time.
 class MergedTraces {
   public:
-    /// Up to so many files are kept open; with more traces each is opened for each block.
-    static constexpr std::size_t most_open_files = 256;
-
-    /// What the blocks of all traces together need at most, in bytes, if there are not very many traces.
-    static constexpr std::size_t usual_memory = 256 << 20;
-
     /// Opens all traces that are selected. With less memory each is opened more often. Throws OpenError,
     /// ReadError.
     explicit MergedTraces(std::vector<TraceFile> traces, const Selection& selection = {},
-                          std::size_t memory = usual_memory);
+                          ReadingLimits limits = {});
     ~MergedTraces();
     MergedTraces(MergedTraces&&) noexcept;
     MergedTraces& operator=(MergedTraces&&) noexcept;

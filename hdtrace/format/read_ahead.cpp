@@ -12,8 +12,9 @@ constexpr std::size_t worth_waking = batches / 2; ///< to wake a thread takes as
 
 } // namespace
 
-ReadAhead::ReadAhead(std::vector<TraceFile> traces, const Selection& selection, Look look, std::size_t memory)
-    : m_states(std::move(traces), selection, memory), m_look(std::move(look)), m_empty(batches)
+ReadAhead::ReadAhead(std::vector<TraceFile> traces, const Selection& selection, Look look,
+                     ReadingLimits limits)
+    : m_states(std::move(traces), selection, limits), m_look(std::move(look)), m_empty(batches)
 {
     m_reader = std::thread([this] { read(); });
 }

@@ -30,7 +30,7 @@ class ReadAhead {
     /// @p look gets each state that was read, some of them before they are asked for. Throws OpenError,
     /// ReadError.
     ReadAhead(std::vector<TraceFile> traces, const Selection& selection, Look look = {},
-              std::size_t memory = MergedTraces::usual_memory);
+              ReadingLimits limits = {});
     ~ReadAhead();
     ReadAhead(const ReadAhead&) = delete;
     ReadAhead& operator=(const ReadAhead&) = delete;

@@ -42,7 +42,7 @@ template <class Function> void try_or_answer(ByteWriter& answer, Function functi
 class ReadingServer::Stream {
   public:
     explicit Stream(ReadingJob job)
-        : m_answer_size(job.answer_size), m_states(job.traces, job.selection, {}, job.memory)
+        : m_answer_size(job.answer_size), m_states(job.traces, job.selection, {}, {.memory = job.memory})
     {
         for (std::uint32_t i = 0; i < job.traces.size(); ++i)
             m_positions.try_emplace(std::move(job.traces[i].path), i);

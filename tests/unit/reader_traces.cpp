@@ -135,11 +135,11 @@ struct Read {
 };
 
 Read read_all(const std::vector<TraceFile>& files, const Selection& selection = {},
-              std::size_t memory = MergedTraces::usual_memory)
+              std::size_t memory = ReadingLimits().memory)
 {
     Read read;
     try {
-        MergedTraces traces(files, selection, memory);
+        MergedTraces traces(files, selection, {.memory = memory});
         while (const State* state = traces.next())
             read.states.emplace_back(traces.trace().path, *state);
         read.missing = traces.missing();
@@ -156,7 +156,7 @@ void expect_the_same(const std::vector<TraceFile>& files, const Selection& selec
     const Read alone = read_all(files, selection);
     for (std::size_t here = 0; here <= 1; ++here)
         for (std::size_t of_each = 1; of_each <= files.size(); ++of_each)
-            for (const std::size_t memory : {std::size_t{1}, MergedTraces::usual_memory}) {
+            for (const std::size_t memory : {std::size_t{1}, ReadingLimits().memory}) {
                 SCOPED_TRACE(std::to_string(here) + " here, others by " + std::to_string(of_each));
                 const Read together = read_all(shared(files, here, of_each), selection, memory);
                 EXPECT_TRUE(together == alone);
@@ -378,7 +378,7 @@ TEST(MergedTraces, NeedFewDescriptors)
 {
     const TemporaryFolder folder;
     std::vector<TraceFile> files;
-    for (std::size_t i = 0; i <= MergedTraces::most_open_files; ++i) {
+    for (std::size_t i = 0; i <= ReadingLimits().open_files; ++i) {
         std::string states;
         for (int second = 0; second < 100; ++second)
             states += state("A", second, second + 1, " comment='" + std::string(1000, 'x') + "'");
