@@ -66,24 +66,44 @@ bool CollectiveMatcher::is_followed(const CollectiveObject& object) const
 
 bool CollectiveMatcher::take(const Call& call)
 {
-    if (call.facts.members == CollectiveMembers::none || call.is_inside_call)
+    std::optional<JoiningCall> joining = read(call);
+    if (!joining)
         return false;
+    put(std::move(*joining), keeps(call.facts) ? &call.state : nullptr);
+    return true;
+}
+
+std::optional<JoiningCall> CollectiveMatcher::read(const Call& call)
+{
+    if (call.facts.members == CollectiveMembers::none || call.is_inside_call)
+        return {};
     const State& state = call.state;
     const std::int64_t rank = call.trace.rank;
     const std::optional<CollectiveObject> object = m_collective_objects.of(call);
     if (!object || !is_followed(*object))
-        return false;
-    Sequence& sequence = sequence_of(*object);
-    std::vector<CollectiveCall>& calls = calls_of_next(sequence, rank);
-    calls.push_back({rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
-                     volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed(),
-                     state.integer("rid").value_or(-1), m_objects.call_site(rank, state),
-                     keeps(call.facts) ? arguments_of(state, calls) : nullptr});
+        return {};
+    return JoiningCall{*object,
+                       {rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
+                        volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed(),
+                        state.integer("rid").value_or(-1), m_objects.call_site(rank, state)}};
+}
+
+void CollectiveMatcher::put(JoiningCall&& joining)
+{
+    put(std::move(joining), nullptr);
+}
+
+void CollectiveMatcher::put(JoiningCall&& joining, const State* arguments)
+{
+    Sequence& sequence = sequence_of(joining.object);
+    std::vector<CollectiveCall>& calls = calls_of_next(sequence, joining.call.rank);
+    if (arguments)
+        joining.call.arguments = arguments_of(*arguments, calls);
+    calls.push_back(std::move(joining.call));
     while (sequence.is_complete()) {
         if (!remove_misfit(sequence))
             hand_out_first(sequence);
     }
-    return true;
 }
 
 std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) const

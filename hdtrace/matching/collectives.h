@@ -51,6 +51,12 @@ struct Collective : CollectiveObject {
     std::vector<CollectiveCall> calls; ///< in the order of time; some are missing if not all members called
 };
 
+/// A call and the object on which the members' calls belong together.
+struct JoiningCall {
+    CollectiveObject object;
+    CollectiveCall call;
+};
+
 /// The members that did not call.
 std::set<std::int64_t> absent_ranks(const Collective& collective);
 
@@ -71,6 +77,12 @@ class CollectiveMatcher : public EventVisitor {
     void joined(const Call& call) override { take(call); }
     /// The same. False if the call takes part in nothing that is matched.
     bool take(const Call& call);
+
+    /// The two halves of it: what a call takes part in, and putting it to the others'. One matcher can put
+    /// together what others were given, unless it follows objects, or keeps arguments, which these leave out.
+    /// Calls are then in the order in which they were put.
+    std::optional<JoiningCall> read(const Call& call);
+    void put(JoiningCall&& joining);
 
     /// Of which calls the arguments are kept.
     enum class Keep { nothing, neighbourhoods, all };
@@ -99,6 +111,7 @@ class CollectiveMatcher : public EventVisitor {
     };
 
     bool keeps(const CallFacts& facts) const;
+    void put(JoiningCall&& joining, const State* arguments);
     bool is_followed(const CollectiveObject& object) const;
     Sequence& sequence_of(const CollectiveObject& object);
     static std::vector<CollectiveCall>& calls_of_next(Sequence& sequence, std::int64_t rank);

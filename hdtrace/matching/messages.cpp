@@ -52,6 +52,8 @@ MessageEnd end_of(const ObjectTable& objects, const Operation& operation, bool i
     }
     if (operation.facts->progress == CallProgress::prepares)
         end.prepared_site = objects.call_site(operation.rank, *operation.call);
+    end.waits_for_receive =
+        !is_receive && operation.rid < 0 && operation.facts->sends == SendMode::synchronous;
     set_data(end, *operation.call, *operation.facts, is_receive);
     return end;
 }
@@ -70,6 +72,11 @@ struct MailboxKey {
     std::int64_t destination = 0;
     auto operator<=>(const MailboxKey&) const = default;
 };
+
+MailboxKey mailbox_of(const SendingStep& step)
+{
+    return {{step.communicator, step.cid, step.partitioned}, step.destination};
+}
 
 std::size_t combine(std::size_t hash, std::size_t part)
 {
@@ -175,13 +182,15 @@ struct MessageMatcher::Matching {
 
     Space space_of(std::int64_t rank, const Element& call, const CallFacts& facts) const;
     void send(const Operation& operation);
+    SendingStep step_of(const Operation& send, SendingStep::What what) const;
+    /// To whoever looks after the process that can receive it.
+    void hand_over(const SendingStep& step);
+    void take(const SendingStep& step);
     ReceivePointer receive(Mailboxes::value_type& mailbox, const Element& call, const MessageEnd& end);
     /// Where the probe is not told, as in traces of other tools, it is a receive like others.
     ReceivePointer fetch_probed(Mailboxes::value_type& mailbox, const Element& call, const MessageEnd& end);
     Mailboxes::value_type& mailbox_at(const MailboxKey& key) { return *mailboxes.try_emplace(key).first; }
-    /// Where a send goes.
-    MailboxKey key_of(const Operation& send) const;
-    void cancel_send(const Operation& operation);
+    void cancel_send(const SendingStep& step);
     /// After @p receive became resolved or was over.
     void update(Mailboxes::value_type& mailbox, const Receive& receive);
     void forget(ReceivePointer receive);
@@ -199,6 +208,8 @@ struct MessageMatcher::Matching {
 
     const ObjectTable& objects;
     OnMessage on_message;
+    IsElsewhere is_elsewhere; ///< empty: nobody is
+    OnStep on_step;
     Mailboxes mailboxes;
     PendingReceives pending;
     std::map<ProbedKey, std::deque<ReceivePointer>> probed;
@@ -286,9 +297,9 @@ void MessageMatcher::Matching::complete(const Completion& completion)
     PendingReceives::node_type found = pending.extract({operation.rank, operation.rid});
     if (!found) {
         if (completion.outcome == Outcome::cancelled)
-            cancel_send(operation);
+            hand_over(step_of(operation, SendingStep::What::cancelled));
         else if (completion.outcome == Outcome::perhaps_cancelled || completion.outcome == Outcome::failed)
-            ++mailboxes[key_of(operation)].doubtful;
+            hand_over(step_of(operation, SendingStep::What::in_doubt));
         return;
     }
     auto& [mailbox, taken] = found.mapped();
@@ -318,14 +329,44 @@ void MessageMatcher::Matching::complete(const Completion& completion)
 
 void MessageMatcher::Matching::send(const Operation& operation)
 {
-    const Element& call = *operation.call;
-    const auto destination = call.integer("toRank");
-    if (!destination || *destination <= proc_null)
+    const SendingStep step = step_of(operation, SendingStep::What::sent);
+    if (step.destination > proc_null)
+        hand_over(step);
+}
+
+SendingStep MessageMatcher::Matching::step_of(const Operation& send, SendingStep::What what) const
+{
+    const Element& call = *send.call;
+    const Space space = space_of(send.rank, call, *send.facts);
+    return {.what = what,
+            .communicator = space.communicator,
+            .cid = space.cid,
+            .partitioned = space.partitioned,
+            .source = send.rank,
+            .destination = call.integer("toRank").value_or(proc_null),
+            .tag = call.integer("toTag").value_or(any),
+            .end = end_of(objects, send, false)};
+}
+
+void MessageMatcher::Matching::hand_over(const SendingStep& step)
+{
+    if (is_elsewhere && is_elsewhere(step.destination))
+        on_step(step);
+    else
+        take(step);
+}
+
+void MessageMatcher::Matching::take(const SendingStep& step)
+{
+    if (step.what == SendingStep::What::cancelled)
+        return cancel_send(step);
+    auto& [key, mailbox] = mailbox_at(mailbox_of(step));
+    if (step.what == SendingStep::What::in_doubt) {
+        ++mailbox.doubtful;
         return;
-    const ChannelKey channel{operation.rank, call.integer("toTag").value_or(any)};
-    auto& [key, mailbox] = mailbox_at({space_of(operation.rank, call, *operation.facts), *destination});
-    const auto sent_in = channel_of(mailbox, channel);
-    sent_in->second.sends.push_back(end_of(objects, operation, false));
+    }
+    const auto sent_in = channel_of(mailbox, {step.source, step.tag});
+    sent_in->second.sends.push_back(step.end);
     advance(key, mailbox, sent_in);
 }
 
@@ -366,19 +407,14 @@ ReceivePointer MessageMatcher::Matching::fetch_probed(Mailboxes::value_type& mai
     return taken;
 }
 
-MailboxKey MessageMatcher::Matching::key_of(const Operation& send) const
+void MessageMatcher::Matching::cancel_send(const SendingStep& step)
 {
-    return {space_of(send.rank, *send.call, *send.facts), send.call->integer("toRank").value_or(proc_null)};
-}
-
-void MessageMatcher::Matching::cancel_send(const Operation& operation)
-{
-    const auto found = mailboxes.find(key_of(operation));
+    const auto found = mailboxes.find(mailbox_of(step));
     if (found == mailboxes.end())
         return;
     for (auto& [key, channel] : found->second.channels)
-        if (key.source == operation.rank)
-            std::erase_if(channel.sends, [&](const MessageEnd& end) { return end.rid == operation.rid; });
+        if (key.source == step.source)
+            std::erase_if(channel.sends, [&](const MessageEnd& end) { return end.rid == step.end.rid; });
 }
 
 void MessageMatcher::Matching::update(Mailboxes::value_type& of_process, const Receive& receive)
@@ -495,6 +531,17 @@ void MessageMatcher::leave(const Call& call)
 {
     if (call.facts.probes == ProbeKind::takes)
         m_matching->take_probe(call);
+}
+
+void MessageMatcher::leave_elsewhere(IsElsewhere elsewhere, OnStep on_step)
+{
+    m_matching->is_elsewhere = std::move(elsewhere);
+    m_matching->on_step = std::move(on_step);
+}
+
+void MessageMatcher::take(const SendingStep& step)
+{
+    m_matching->take(step);
 }
 
 void MessageMatcher::finish()

@@ -32,6 +32,7 @@ struct MessageEnd {
     std::int64_t tid = -1;          ///< the datatype of the process; -1 if the call names none
     std::int64_t count = -1;        ///< elements of it: of a receive those that there is room for; or unknown
     bool size_is_known = true;      ///< whether the call or its completion tells it
+    bool waits_for_receive = false; ///< of a send: the call returned once the receive had begun (Ssend)
     std::int64_t probe_line = 0;    ///< of a receive of a probed message: where the probe stands
     /// What a receive asked for, unless a probe had chosen the message before; -1 is any.
     bool is_posted = false;
@@ -51,6 +52,24 @@ struct Message {
     std::int64_t tag = 0; ///< -1: of a receive with any tag
     std::optional<MessageEnd> send;
     std::optional<MessageEnd> receive;
+};
+
+/// What a process did to what another one can receive.
+struct SendingStep {
+    enum class What : std::uint8_t {
+        sent,
+        cancelled,
+        in_doubt, ///< nothing tells whether that send was cancelled, or it failed
+    };
+
+    What what = What::sent;
+    const Communicator* communicator = nullptr; ///< null if the project does not describe it
+    std::int64_t cid = -1;                      ///< of one that it does not describe
+    bool partitioned = false;                   ///< partitioned operations meet only each other
+    std::int64_t source = 0;
+    std::int64_t destination = 0;
+    std::int64_t tag = 0;
+    MessageEnd end;
 };
 
 /// Matches sends with receives as MPI does: messages of one communicator, source, destination and tag are
@@ -78,6 +97,14 @@ class MessageMatcher : public EventVisitor {
 
     /// Hands out what has no other end, by communicator, destination, source and tag.
     void finish();
+
+    using IsElsewhere = std::function<bool(std::int64_t rank)>;
+    using OnStep = std::function<void(const SendingStep&)>;
+    /// From now on another matcher gets the calls of the processes that are @p elsewhere: what they can
+    /// receive is not put to what this one knows, but given to @p on_step. It takes what is given to others.
+    void leave_elsewhere(IsElsewhere elsewhere, OnStep on_step);
+    /// Those of a process in the order in which they were given.
+    void take(const SendingStep& step);
 
   private:
     struct Matching;

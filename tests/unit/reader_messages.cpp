@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <deque>
 #include <initializer_list>
 #include <sstream>
 
@@ -45,27 +47,61 @@ Project two_communicators()
     return project;
 }
 
-// What is matched, as "line of the send->line of the receive", with '-' for none.
-std::vector<std::string> match(std::initializer_list<Call> calls)
+using Matches = std::vector<std::string>;
+
+// "line of the send->line of the receive", with '-' for none.
+std::string lines_of(const Message& message)
 {
-    const Project project = two_communicators();
-    const ObjectTable objects(project);
-    std::vector<std::string> found;
     const auto line_of = [](const std::optional<MessageEnd>& end) {
         return end ? std::to_string(end->line) : "-";
     };
-    MessageMatcher matcher(objects, [&](const Message& message) {
-        found.push_back(line_of(message.send) + "->" + line_of(message.receive));
-    });
+    return line_of(message.send) + "->" + line_of(message.receive);
+}
+
+// By a matcher for each process.
+Matches match_by_process(const ObjectTable& objects, std::initializer_list<Call> calls)
+{
+    constexpr std::size_t processes = 4;
+    Matches found;
+    std::deque<MessageMatcher> matchers;
+    std::deque<EventWalk> walks;
+    for (std::size_t rank = 0; rank < processes; ++rank) {
+        matchers.emplace_back(objects, [&](const Message& message) { found.push_back(lines_of(message)); });
+        matchers[rank].leave_elsewhere(
+            [=](std::int64_t destination) { return destination != static_cast<std::int64_t>(rank); },
+            [&](const SendingStep& step) {
+                const auto destination = static_cast<std::size_t>(step.destination);
+                ASSERT_LT(destination, processes);
+                matchers[destination].take(step);
+            });
+        walks.emplace_back(std::initializer_list<EventVisitor*>{&matchers[rank]});
+    }
+    std::int64_t line = 0;
+    for (const Call& one : calls)
+        walks.at(static_cast<std::size_t>(one.rank)).add({"", one.rank, 0, {}}, call(one.text, ++line));
+    for (MessageMatcher& matcher : matchers)
+        matcher.finish();
+    return found;
+}
+
+// What is matched, also if each process has a matcher of its own.
+Matches match(std::initializer_list<Call> calls)
+{
+    const Project project = two_communicators();
+    const ObjectTable objects(project);
+    Matches found;
+    MessageMatcher matcher(objects, [&](const Message& message) { found.push_back(lines_of(message)); });
     EventWalk walk({&matcher});
     std::int64_t line = 0;
     for (const Call& one : calls)
         walk.add({"", one.rank, 0, {}}, call(one.text, ++line));
     matcher.finish();
+    Matches by_process = match_by_process(objects, calls), sorted = found;
+    std::ranges::sort(by_process);
+    std::ranges::sort(sorted);
+    EXPECT_EQ(by_process, sorted);
     return found;
 }
-
-using Matches = std::vector<std::string>;
 
 TEST(MessageMatcher, TellsAllAboutAMessage)
 {
