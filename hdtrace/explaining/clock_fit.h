@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hdtrace/explaining/clock_line.h"
-#include "hdtrace/explaining/clock_orders.h"
+#include "hdtrace/explaining/host_orders.h"
 #include "hdtrace/format/host_clock.h"
 
 namespace hdtrace {

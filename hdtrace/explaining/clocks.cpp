@@ -19,10 +19,10 @@ void add_bounds(std::vector<ClockBound>& bounds, HostNumber host, HostNumber kno
                 const HostOrders& found)
 {
     if (const auto to = found.orders.find({known, host}); to != found.orders.end())
-        for (const ClockOrder& order : to->second.all())
+        for (const ClockOrder& order : to->second)
             bounds.push_back({order.after, clock.corrected(order.before) - order.after, true});
     if (const auto from = found.orders.find({host, known}); from != found.orders.end())
-        for (const ClockOrder& order : from->second.all())
+        for (const ClockOrder& order : from->second)
             bounds.push_back({order.before, clock.corrected(order.after) - order.before, false});
 }
 
@@ -190,7 +190,7 @@ std::vector<HostClock> compare_clocks(const HostOrders& orders)
 
 std::vector<HostClock> compare_clocks(const OpenedProject& project)
 {
-    return hosts_of(project).size() > 1 ? compare_clocks(ClockOrderFinder(project).find())
+    return hosts_of(project).size() > 1 ? compare_clocks(find_host_orders(project))
                                         : std::vector<HostClock>();
 }
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "hdtrace/explaining/clock_orders.h"
 #include "hdtrace/explaining/history.h"
+#include "hdtrace/explaining/host_orders.h"
 #include "hdtrace/format/host_clock.h"
 
 namespace hdtrace {

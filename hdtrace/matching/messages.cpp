@@ -398,7 +398,7 @@ ReceivePointer MessageMatcher::Matching::fetch_probed(Mailboxes::value_type& mai
     const auto found = probed.find({mailbox.first, channel});
     if (found == probed.end())
         return receive(mailbox, call, end);
-    const ReceivePointer taken = found->second.front();
+    ReceivePointer taken = found->second.front();
     found->second.pop_front();
     if (found->second.empty())
         probed.erase(found);

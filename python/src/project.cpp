@@ -15,7 +15,7 @@
 
 #include "hdtrace/analysis/in_flight_reader.h"
 #include "hdtrace/analysis/trace_part.h"
-#include "hdtrace/explaining/clock_orders.h"
+#include "hdtrace/explaining/host_orders.h"
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/left_out.h"
 #include "hdtrace/format/oversubscription.h"

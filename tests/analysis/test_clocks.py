@@ -1,5 +1,6 @@
 """Hosts whose clocks differ, as they would stand in the traces of a run whose true times are known."""
 import math
+import os
 import random
 import subprocess
 import sys
@@ -95,6 +96,35 @@ def test_hosts_that_meet_by_others(tmp_path):
     analysis = analyze(tmp_path, [Clock(0), Clock(1_000_000_000, 20e-6), Clock(-5_000_000, -50e-6)], rounds=300)
     assert [round(row["drift"] * 1e6) for row in analysis.clocks] == [0, -20, 50]
     assert analysis.reversed_messages == 0
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core only")
+def test_number_of_cores_does_not_matter(tmp_path):
+    luck = random.Random(3)
+    clocks = [Clock(luck.randrange(10**7), luck.randrange(-50, 50) * 1e-6) for _ in range(5)]
+    lines = lines_of(clocks, rounds=200)
+    now = START + 10**9
+    for turn in range(2000):
+        sender, receiver = luck.sample(range(len(clocks)), 2)
+        kind = "Ssend" if turn % 3 == 0 else "Send"
+        arrives = now + LATENCY + luck.randrange(LATENCY)
+        lines[sender] += message(kind, now, arrives if kind == "Ssend" else now + 1000, receiver, clocks[sender])
+        lines[receiver] += message("Recv", now, arrives, sender, clocks[receiver])
+        if turn % 10 == 0:
+            for rank, clock in enumerate(clocks):
+                begin, end = clock.show(arrives + luck.randrange(10**6)), clock.show(arrives + 10**6 + LATENCY)
+                lines[rank] += f"<Barrier cid='0' time='{begin / 1e9:.9f}' end='{end / 1e9:.9f}' />\n"
+            arrives += 2 * 10**6
+        now = arrives + luck.randrange(1_000_000)
+    project = write(tmp_path, clocks, lines)
+    show = [sys.executable, "-c", "import hdtrace, sys\nwith hdtrace.open(sys.argv[1]) as project: print(project.analyze().clocks)", project]
+
+    def clocks_on(cores):
+        return subprocess.run(show, preexec_fn=lambda: os.sched_setaffinity(0, cores), capture_output=True, text=True, check=True, timeout=60).stdout
+
+    cores = os.sched_getaffinity(0)
+    assert clocks_on(cores) == clocks_on({min(cores)})
+    assert all(f"host{rank}" in clocks_on(cores) for rank in range(len(clocks)))
 
 
 def test_clock_that_is_set(tmp_path):
