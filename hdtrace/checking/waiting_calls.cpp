@@ -28,12 +28,6 @@ constexpr std::int64_t shortest_polling = 1'000'000'000; // programs give up soo
 // Outside of MPI for a poll: not more if nothing else is done, and more only if something is.
 constexpr std::int64_t longest_idle = 10'000, shortest_work = 100'000;
 
-bool is_poll(const CallFacts& facts)
-{
-    return facts.progress == CallProgress::tests ||
-           (facts.probes != ProbeKind::none && facts.progress != CallProgress::blocking);
-}
-
 /// Whether it found out that nothing has happened.
 bool is_in_vain(const State& poll)
 {
@@ -55,6 +49,18 @@ std::optional<std::int64_t> seconds_in(const State& state, const AttributeName& 
 {
     const auto text = state.find(name);
     return text ? parse_time(*text) : std::nullopt;
+}
+
+/// The requests that it waits for.
+std::vector<std::int64_t> awaited_requests(const State& call, const CallFacts& facts)
+{
+    std::vector<std::int64_t> rids;
+    for (const Element& child : call.children)
+        if (const auto rid = child.integer("rid"); rid && child.name == "Pending")
+            rids.push_back(*rid);
+    if (const auto rid = call.integer("rid"); rid && facts.progress == CallProgress::asks)
+        rids.push_back(*rid);
+    return rids;
 }
 
 bool is_same_question(const State& one, const State& other)
@@ -82,7 +88,7 @@ void WaitingCalls::leave(const Call& call)
     if (call.state.is_unfinished())
         lasted_until(call.state.end);
     m_unfinished.erase(thread); // by an exception, for example
-    if (is_poll(call.facts)) {
+    if (call.facts.polls) {
         // That one asks just now does not mean that one waits.
         if (!call.state.is_unfinished() && is_in_vain(call.state))
             return note_poll(call);
@@ -216,7 +222,7 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
                              call.state.line,
                              m_objects.call_site(rank, call.state),
                              call_words(m_project, rank, call.state),
-                             operations_of(rank, call.state, pending_by_id),
+                             operations_of(rank, call, pending_by_id),
                              wait_of(rank, call, process_count),
                              m_may_do_more.contains(rank)};
     }
@@ -236,7 +242,8 @@ Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, std::int64
     const CallFacts& facts = *call.facts;
     if (facts.life == LifeCycle::ends)
         return only(finalized_by_all(process_count));
-    if (facts.progress == CallProgress::waits || facts.progress == CallProgress::tests)
+    if (facts.progress == CallProgress::waits || facts.progress == CallProgress::tests ||
+        facts.progress == CallProgress::asks)
         return wait_for_requests(rank, call);
     if (facts.progress != CallProgress::blocking && facts.probes == ProbeKind::none)
         return {};
@@ -251,13 +258,12 @@ Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, std::int64
 }
 
 /// Of persistent requests with the calls that have their arguments.
-std::vector<StartedOperation> WaitingCalls::operations_of(std::int64_t rank, const State& call,
+std::vector<StartedOperation> WaitingCalls::operations_of(std::int64_t rank, const Unfinished& call,
                                                           const PendingById& pending) const
 {
     std::vector<StartedOperation> operations;
-    for (const Element& child : call.children) {
-        const auto rid = child.integer("rid");
-        const auto found = rid && child.name == "Pending" ? pending.find({rank, *rid}) : pending.end();
+    for (const std::int64_t rid : awaited_requests(call.state, *call.facts)) {
+        const auto found = pending.find({rank, rid});
         if (found != pending.end())
             operations.push_back(
                 {std::string(found->second->facts->name), m_objects.call_site(rank, *found->second->call)});
@@ -268,12 +274,11 @@ std::vector<StartedOperation> WaitingCalls::operations_of(std::int64_t rank, con
 Wait WaitingCalls::wait_for_requests(std::int64_t rank, const Unfinished& call) const
 {
     Wait wait;
-    const bool all =
-        call.facts->completes == WhichRequests::all || call.facts->completes == WhichRequests::one;
-    wait.of = all ? WaitCondition::Of::all : WaitCondition::Of::any;
-    for (const Element& child : call.state.children)
-        if (const auto rid = child.integer("rid"); rid && child.name == "Pending")
-            wait.conditions.push_back(condition_of(rank, *rid));
+    const WhichRequests which = call.facts->completes;
+    const bool any = which == WhichRequests::any || which == WhichRequests::some;
+    wait.of = any ? WaitCondition::Of::any : WaitCondition::Of::all;
+    for (const std::int64_t rid : awaited_requests(call.state, *call.facts))
+        wait.conditions.push_back(condition_of(rank, rid));
     return wait;
 }
 

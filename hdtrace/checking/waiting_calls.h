@@ -112,7 +112,7 @@ class WaitingCalls : public EventVisitor {
     void take_polls_as_waiting();
     bool waits(std::int64_t rank) const;
     Wait wait_of(std::int64_t rank, const Unfinished& call, std::int64_t process_count) const;
-    std::vector<StartedOperation> operations_of(std::int64_t rank, const State& call,
+    std::vector<StartedOperation> operations_of(std::int64_t rank, const Unfinished& call,
                                                 const PendingById& pending) const;
     Wait wait_for_requests(std::int64_t rank, const Unfinished& call) const;
     WaitCondition condition_of(std::int64_t rank, std::int64_t rid) const;

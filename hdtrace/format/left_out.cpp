@@ -23,11 +23,6 @@ bool is_for_check(const RunFact& setting)
            setting.fact.find("value") == "1";
 }
 
-bool is_poll(const CallFacts& facts)
-{
-    return facts.progress == CallProgress::tests || facts.probes != ProbeKind::none;
-}
-
 std::int64_t process_count(const RunFact& fact)
 {
     std::int64_t count = 0;
@@ -79,7 +74,7 @@ void LeftOut::add(const RunFact& calls, bool only_empty_polls)
     const std::int64_t count = calls.fact.integer("ignored").value_or(0);
     if (count <= 0 || facts.call_class == CallClass::query || facts.progress == CallProgress::query)
         return;
-    m_has_deeds = m_has_deeds || !only_empty_polls || !is_poll(facts);
+    m_has_deeds = m_has_deeds || !only_empty_polls || !facts.polls;
     m_counts[name] += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(process_count(calls));
 }
 

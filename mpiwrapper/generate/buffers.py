@@ -43,7 +43,7 @@ def _lifetime(function):
 def _asked_requests(function):
     """Of MPI_Request_get_status and its like, which say what is complete and leave the requests."""
     requests = function.of_kind("REQUEST", direction="in")
-    if not requests or not function.of_kind("STATUS", direction="out") or function.meaning.progress not in ("local", "query"):
+    if function.meaning.progress != "asks" or not function.of_kind("STATUS", direction="out"):
         return
     flags = function.of_kind("FLAG", direction="out")
     if requests[0].is_array:

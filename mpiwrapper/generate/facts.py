@@ -43,6 +43,7 @@ struct CallFacts {{
     CallClass call_class = CallClass::other;
     CallProgress progress = CallProgress::local;
     WhichRequests completes = WhichRequests::none;
+    bool polls = false;   ///< it returns at once, and says whether something has happened
     bool cancels = false; ///< the operation of the request `rid`, if that is still possible
     SendMode sends = SendMode::none;
     std::string_view sent_size = {{}}; ///< the attribute with the bytes of the message that it sends
@@ -122,6 +123,7 @@ def _facts(function):
     meaning = function.meaning
     yield _fact(meaning, "progress")
     yield _fact(meaning, "which")
+    yield "polls", _flag(meaning.is_poll)
     yield "cancels", _flag(meaning.cancels)
     yield _fact(meaning, "send")
     yield "sent_size", _size(meaning, "sent_size")

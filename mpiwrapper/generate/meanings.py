@@ -58,6 +58,12 @@ class Meaning:
     def is_query(self):
         return self.progress == "query"
 
+    @property
+    def is_poll(self):
+        """Its calls return at once, and say whether something has happened."""
+        return (self.progress in ("tests", "asks") or self.synchronisation == "test"
+                or (self.probe != "none" and self.progress != "blocking"))
+
 
 def parse(text, vocabularies):
     """'blocking sends(standard)' -> {'progress': 'blocking', 'send': 'standard', ...}"""

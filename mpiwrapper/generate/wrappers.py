@@ -147,9 +147,8 @@ class Wrapper:
         return "nothing"
 
     def or_is_empty_poll(self):
-        """Of a call that asks whether something has happened."""
         flags = self.function.of_kind("FLAG", direction="out")
-        if not flags or (self.meaning.progress != "tests" and self.meaning.probe == "none"):
+        if not flags or not self.meaning.is_poll:
             return ""
         return f" || call.is_empty_poll([&] {{ return call.succeeded() && !*{flags[0].name}; }})"
 

@@ -198,6 +198,15 @@ static void polls_for_requests(void)
     }
 }
 
+static void polls_for_status(void)
+{
+    start_receive(0, before());
+    for (int flag = 0; !flag;) {
+        MPI_Request_get_status(requests[0], &flag, MPI_STATUS_IGNORE);
+        usleep(1000);
+    }
+}
+
 static void persistent_barrier(void)
 {
 #if MPI_VERSION >= 4
@@ -293,6 +302,7 @@ static const struct {
     WAY(fence_and_receive),
     WAY(polls),
     WAY(polls_for_requests),
+    WAY(polls_for_status),
     WAY(polls_and_computes),
     WAY(computes_between_polls),
     WAY(persistent_barrier),

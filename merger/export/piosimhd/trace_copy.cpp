@@ -154,9 +154,10 @@ const char* TraceCopy::adapt(State& state)
         return how == exact ? as_another : how;
     }
     const CallFacts& facts = facts_of(state.name);
-    const bool waits = facts.progress != CallProgress::local && facts.progress != CallProgress::query;
+    const bool takes_time = facts.progress != CallProgress::local && facts.progress != CallProgress::asks &&
+                            facts.progress != CallProgress::query;
     const bool is_call = facts.call_class != CallClass::other;
-    return is_call && (waits || facts.call_class == CallClass::file) ? computed : exact;
+    return is_call && (takes_time || facts.call_class == CallClass::file) ? computed : exact;
 }
 
 const char* TraceCopy::adapt_command(State& state, const Command& command)

@@ -137,7 +137,8 @@ bool is_computation(const CallFacts& facts)
     case CallClass::other:
         return true;
     case CallClass::point_to_point: // such as making a part of a message ready
-        return facts.progress == CallProgress::local && facts.probes == ProbeKind::none;
+        return (facts.progress == CallProgress::local || facts.progress == CallProgress::asks) &&
+               facts.probes == ProbeKind::none;
     default:
         return false;
     }

@@ -19,7 +19,7 @@ extern "C" HDT_EXPORT int MPI_Request_get_status_any(int count, const MPI_Reques
     call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Request_get_status_any(count, array_of_requests, index, flag, status));
     if (!call.is_plain()) {
-        if (!call.is_recorded())
+        if (!call.is_recorded() || call.is_empty_poll([&] { return call.succeeded() && !*flag; }))
             return rc;
         if (call.is_summed()) {
             Figures figures;
