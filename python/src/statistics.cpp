@@ -91,14 +91,14 @@ void bind_matrix(py::module_& module)
         .def("cells",
              [](const MessageMatrix& matrix) {
                  py::list cells;
-                 for (const auto& [pair, cell] : matrix.cells_of_pairs())
+                 for (const auto& [pair, cell] : matrix.cells().by_pair())
                      cells.append(py::make_tuple(pair.first, pair.second, cell.messages, cell.bytes));
                  return cells;
              })
         .def("cells_by_communicator",
              [](const MessageMatrix& matrix) {
                  py::list cells;
-                 for (const auto& [channel, cell] : matrix.cells())
+                 for (const auto& [channel, cell] : matrix.cells().by_channel())
                      cells.append(py::make_tuple(channel.pair.first, channel.pair.second,
                                                  channel.communicator, cell.messages, cell.bytes));
                  return cells;
