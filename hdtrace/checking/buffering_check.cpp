@@ -343,6 +343,15 @@ std::vector<StartedOperation> BufferingCheck::started_operations(const Step& ste
     return operations;
 }
 
+/// Where members do not meet: they may be in calls that look alike, on other communicators.
+std::string BufferingCheck::meeting_text(const Step& step) const
+{
+    const auto open =
+        std::ranges::find_if(step.meetings, [&](const Meeting& meeting) { return !is_complete(meeting); });
+    return open == step.meetings.end() ? std::string()
+                                       : " on " + text_of(m_findings.project(), open->meetings->object);
+}
+
 void BufferingCheck::report(const Circle& circle)
 {
     constexpr std::size_t most_shown = 8;
@@ -358,8 +367,8 @@ void BufferingCheck::report(const Circle& circle)
         for (const WaitCondition& condition : wait_of(step).conditions)
             awaited.insert(condition.ranks.begin(), condition.ranks.end());
         text += (text.empty() ? "if sends and collective calls waited for the others, rank " : ", rank ") +
-                std::to_string(rank) + " would wait in " + step.call + at(step.place.site) +
-                text_of(started_operations(step)) + " for " + ranks_text(awaited);
+                std::to_string(rank) + " would wait in " + step.call + meeting_text(step) +
+                at(step.place.site) + text_of(started_operations(step)) + " for " + ranks_text(awaited);
     }
     if (shown > most_shown)
         text += ", and " + std::to_string(shown - most_shown) + " more";

@@ -133,6 +133,7 @@ class BufferingCheck : public EventVisitor {
     bool is_complete(const Meeting& meeting) const;
     Wait wait_of(const Step& step) const;
     std::vector<StartedOperation> started_operations(const Step& step) const;
+    std::string meeting_text(const Step& step) const;
     void report(const Circle& circle);
     void give_up();
 

@@ -46,11 +46,8 @@ std::optional<std::string_view> argument(const CollectiveCall& call, const Attri
 
 std::string CollectiveCheck::operation_text(const Collective& collective) const
 {
-    const std::string number = "operation " + std::to_string(collective.number) + " on ";
-    if (collective.file)
-        return number + collective.file->name;
-    const std::string& label = m_findings.project().label_of(*collective.communicator);
-    return number + (collective.window ? "a window of " : "") + label;
+    return "operation " + std::to_string(collective.number) + " on " +
+           text_of(m_findings.project(), collective);
 }
 
 void CollectiveCheck::check(const Collective& collective)

@@ -84,6 +84,13 @@ std::string text_of(const std::vector<StartedOperation>& operations)
                : text;
 }
 
+std::string text_of(const OpenedProject& project, const CollectiveObject& object)
+{
+    if (object.file)
+        return object.file->name;
+    return (object.window ? "a window of " : "") + project.label_of(*object.communicator);
+}
+
 std::string file_and_line(const OpenedProject& project, const CallPlace& place)
 {
     return project.path_of(place.rank, place.thread) + ":" + std::to_string(place.line);

@@ -8,6 +8,7 @@
 
 #include "hdtrace/analysis/opened_project.h"
 #include "hdtrace/checking/kinds.h"
+#include "hdtrace/matching/collective_objects.h"
 #include "hdtrace/matching/events.h"
 #include "hdtrace/matching/messages.h"
 
@@ -105,6 +106,8 @@ class Findings {
 
 /// " of Isend at main (a.c:7)"; empty if there are none.
 std::string text_of(const std::vector<StartedOperation>& operations);
+/// On what members call together: "WORLD", "a window of WORLD", or a file. Its communicator must be known.
+std::string text_of(const OpenedProject& project, const CollectiveObject& object);
 
 /// "app_node01_0_0.trc:17"
 std::string file_and_line(const OpenedProject& project, const CallPlace& place);

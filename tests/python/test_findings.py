@@ -290,6 +290,11 @@ def test_what_only_goes_on_by_buffering(kinds):
     assert kinds(call("Bsend", "size='4' count='1' tid='0' toRank='1' toTag='7' cid='0'") + barrier, barrier + receive(0)) == []
 
 
+def test_where_members_do_not_meet_without_buffering(findings):
+    (found,) = findings(send(1) + call("Barrier", "cid='0'"), call("Barrier", "cid='0'") + receive(0))
+    assert found.text == "if sends and collective calls waited for the others, rank 0 would wait in Send for rank 1, rank 1 would wait in Barrier on WORLD for rank 0"
+
+
 @pytest.mark.parametrize("count", [100, 255, 256, 1000])
 def test_what_only_goes_on_by_buffering_behind_many_messages(kinds, count):
     one, other = send(1) * count + receive(1) * 2 * count, receive(0) * count + send(0) * 2 * count
