@@ -60,24 +60,56 @@ std::vector<Member> members_of(std::vector<InfoInput> inputs)
     return members;
 }
 
-/// A process may have been killed before it could tell.
+using WorldRank = std::pair<std::string, std::int64_t>; ///< the rank in this world
+
+WorldRank world_rank_of(const Member& member)
+{
+    return {member.world, member.rank()};
+}
+
+/// Whether they are all processes of a world, and no others.
+bool are_a_world(const std::vector<const Member*>& members)
+{
+    const auto size = static_cast<std::int64_t>(members.size());
+    std::set<WorldRank> ranks;
+    for (const Member* member : members) {
+        ranks.insert(world_rank_of(*member));
+        if (member->size != size || member->world != members.front()->world || member->rank() >= size)
+            return false;
+    }
+    return ranks.size() == members.size();
+}
+
+/// A process may have been killed before it could tell, and some launchers tell nothing. Files with a name of
+/// their own are of a run of their own if they are whole, and others have their ranks.
 void complete_launches(std::vector<Member>& members)
 {
     std::map<std::string, std::string> launch_of_base;
+    std::map<std::string, std::set<WorldRank>> taken; // by launch
     std::string first;
     for (const Member& member : members) {
         if (member.launch.empty())
             continue;
         launch_of_base.try_emplace(member.base(), member.launch);
+        taken[member.launch].insert(world_rank_of(member));
         if (first.empty())
             first = member.launch;
     }
-    for (Member& member : members) {
-        if (!member.launch.empty())
-            continue;
-        const auto found = launch_of_base.find(member.base());
-        member.launch = found == launch_of_base.end() ? first : found->second;
+    std::map<std::string, std::vector<const Member*>> without; // by base
+    for (const Member& member : members)
+        if (member.launch.empty() && !launch_of_base.contains(member.base()))
+            without[member.base()].push_back(&member);
+    for (const auto& [base, of_base] : without) {
+        const bool has_others = std::ranges::any_of(
+            of_base, [&](const Member* member) { return taken[first].contains(world_rank_of(*member)); });
+        const std::string& launch = has_others && are_a_world(of_base) ? base : first;
+        launch_of_base[base] = launch;
+        for (const Member* member : of_base)
+            taken[launch].insert(world_rank_of(*member));
     }
+    for (Member& member : members)
+        if (member.launch.empty())
+            member.launch = launch_of_base.at(member.base());
 }
 
 using Group = std::vector<Member>;

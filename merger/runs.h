@@ -13,7 +13,8 @@ namespace hdtrace::merger {
 std::string launch_of(const std::string& run);
 
 struct Runs {
-    /// The inputs of each run, by the launcher's name of it; runs without a name count as one.
+    /// The inputs of each run, by the launcher's name of it; runs without a name count as one
+    /// as long as no rank is there twice.
     std::vector<std::vector<InfoInput>> all;
     /// .info files, or traces, of runs of which other files were replaced by those of a later one.
     std::vector<std::string> remains;

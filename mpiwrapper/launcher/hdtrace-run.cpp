@@ -119,12 +119,13 @@ struct CommandLine {
     bool prints_library = false;
     bool is_to_explain = false;
     bool prefers_compact = false;
+    bool prefers_apart = false;
 };
 
 /// Sets the environment from the options.
 CommandLine parse_command_line(int argc, char** argv)
 {
-    enum { row_of_table, version = CHAR_MAX + 1, print_library, explain, prefer_compact };
+    enum { row_of_table, version = CHAR_MAX + 1, print_library, explain, prefer_compact, prefer_apart };
     const std::vector<Argument> arguments = all_arguments();
     std::string letters = "+h";
     std::vector<option> names;
@@ -142,6 +143,7 @@ CommandLine parse_command_line(int argc, char** argv)
                                {"explain", no_argument, nullptr, explain},
                                {"print-library", no_argument, nullptr, print_library},
                                {"prefer-compact", no_argument, nullptr, prefer_compact},
+                               {"prefer-apart", no_argument, nullptr, prefer_apart},
                                {}});
     CommandLine result;
     int row = 0;
@@ -163,6 +165,9 @@ CommandLine parse_command_line(int argc, char** argv)
             break;
         case prefer_compact:
             result.prefers_compact = true;
+            break;
+        case prefer_apart:
+            result.prefers_apart = true;
             break;
         case '?':
             usage_error();
@@ -250,15 +255,28 @@ void refuse_what_statistics_cannot()
     }
 }
 
+void choose(const char* option, const char* value)
+{
+    const std::vector<Argument> arguments = all_arguments();
+    Argument chosen = *std::ranges::find(arguments, option, &Argument::name);
+    chosen.fixed_value = value;
+    set_variable(chosen);
+}
+
 /// Where nothing else was chosen.
 void choose_compact()
 {
     const hdtrace::Settings settings = settings_in_force();
     if (settings.form == hdtrace::Form::automatic && settings.compress != hdtrace::Compress::gzip) {
-        const std::vector<Argument> arguments = all_arguments();
-        Argument form = *std::ranges::find(arguments, "form", &Argument::name);
-        form.fixed_value = name_of(hdtrace::Form::compact);
-        set_variable(form);
+        choose("form", name_of(hdtrace::Form::compact));
+    }
+}
+
+/// Scripts may start several runs, one after the other.
+void choose_apart()
+{
+    if (settings_in_force().follow) {
+        choose("runs-apart", "1");
     }
 }
 
@@ -408,6 +426,9 @@ int main(int argc, char** argv)
     refuse_what_statistics_cannot();
     if (command_line.prefers_compact) {
         choose_compact();
+    }
+    if (command_line.prefers_apart) {
+        choose_apart();
     }
     if (command_line.prints_library) {
         return print_library(command[0]);

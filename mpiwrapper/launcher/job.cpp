@@ -119,6 +119,26 @@ const char* name_in_batch_system()
     return name;
 }
 
+// Open MPI 4: the number of a world, with that of the launch in its upper bits. Later ones: LAUNCH@WORLD.
+// Hydra: HOST:PORT.
+const char* short_name_of_launch()
+{
+    constexpr unsigned long worlds = 1ul << 16;
+    static char name[256];
+    const char* const run = name_of_run();
+    char* end = nullptr;
+    const unsigned long number = strtoul(run, &end, 10);
+    if (*run == '\0')
+        return "";
+    if (*end == '\0')
+        snprintf(name, sizeof name, "%lu", number / worlds);
+    else if (const char* const port = strrchr(run, ':'))
+        snprintf(name, sizeof name, "%s", port + 1);
+    else
+        snprintf(name, sizeof name, "%.*s", static_cast<int>(strcspn(run, "@")), run);
+    return name;
+}
+
 const char* name_of_run()
 {
     const char* const name = pmix_namespace();

@@ -30,4 +30,8 @@ const char* name_in_batch_system();
 /// Slurm without PMIx: the job and its step. Valid until the next call; one thread at a time.
 const char* name_of_run();
 
+/// The same for file names, and equal in all worlds of a run, those of processes that it has spawned among
+/// them. Empty if the launcher tells no name. Valid until the next call; one thread at a time.
+const char* short_name_of_launch();
+
 } // namespace hdtrace::mpi

@@ -259,12 +259,25 @@ def test_findings_are_told(tmp_path, victim):
     assert "SIGSEGV ended the process after its last call" in result.stderr
 
 
+def test_runs_of_a_script_keep_apart(tmp_path, victim):
+    launch = f"{shlex.quote(str(MPIRUN))} -n"
+    (tmp_path / "job.sh").write_text(f"{launch} 3 {victim} none\n{launch} 2 {victim} none\n{victim} none\n{victim} seven\n")
+    result = record("--follow", "--check", "-o", "run", "sh", "job.sh", cwd=tmp_path)
+    assert result.returncode == 7
+    projects = re.findall(r"^victim-\d+: (\d) processes, 1 host\(s\), \d+ calls: (run/victim-\d+\.proj)$", result.stderr, re.M)
+    assert [processes for processes, _ in projects] == ["3", "2", "1", "1"], result.stderr
+    assert "4 runs, exit code 7" in result.stderr and f"hdtrace stats {projects[0][1]} --by call" in result.stderr
+    assert {str(path.relative_to(tmp_path)) for path in (tmp_path / "run").glob("*.proj")} == {path for _, path in projects}
+    assert "earlier run" not in result.stderr and result.stderr.count("nothing wrong was found") == 4
+
+
 # ---- what goes wrong ----
 
 def test_nothing_was_recorded(tmp_path):
     result = record("sh", "-c", "exit 3", cwd=tmp_path)
     assert result.returncode == 3
     assert "hdtrace: nothing was recorded: sh ended with exit code 3 and did not call MPI_Init" in result.stderr
+    assert "if sh starts MPI programs: hdtrace record --follow" in result.stderr
     assert list(tmp_path.iterdir()) == []
 
 

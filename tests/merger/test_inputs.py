@@ -256,6 +256,18 @@ class TestRuns:
         with pytest.raises(ValueError, match="the traces are of 2 runs"):
             hdtrace.open(run.folder)
 
+    def test_launchers_that_tell_no_name(self, run):
+        """Whole runs with names of their own are told apart by these."""
+        for rank in range(2):
+            self.process(run, rank, "a")
+            self.process(run, rank, "", base="unknown")
+        run.process(0, "Comm map='0->0;' id=0 name='WORLD' uid='W'\n", self.STATE.format(time=9), size=1, base="alone", keys="world='W'")
+        self.process(run, 0, "", base="torn")
+        assert "3 runs: ./alone_node01_0_0.info (1 process), ./app_node01_0_0.info (3 processes)" in run.fail("."), "half a run may belong to another one"
+        for path in run.folder.glob("torn*"):
+            path.unlink()
+        assert self.merge_all(run, ".") == (["./alone.proj", "./app.proj", "./unknown.proj"], [])
+
     def test_names_that_were_given_in_a_race(self, run):
         """The project tells which file is whose."""
         for rank, bases in enumerate([("app", "app-2"), ("app-2", "app")]):

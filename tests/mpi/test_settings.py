@@ -96,7 +96,7 @@ def test_no_name_leads_elsewhere_or_looks_like_an_option(run_traced, name, base)
 
 
 WRONG_VALUES = [
-    ("FOLLOW", "yes", "0 or 1"), ("NESTED", "2", "0 or 1"), ("FILE_INFO", "01", "0 or 1"), ("FORCE_FLUSH", " 1", "0 or 1"), ("FOR_CHECK", "2", "0 or 1"), ("STATISTICS_ONLY", "yes", "0 or 1"), ("REUSE_THREADS", "on", "0 or 1"),
+    ("FOLLOW", "yes", "0 or 1"), ("RUNS_APART", "yes", "0 or 1"), ("NESTED", "2", "0 or 1"), ("FILE_INFO", "01", "0 or 1"), ("FORCE_FLUSH", " 1", "0 or 1"), ("FOR_CHECK", "2", "0 or 1"), ("STATISTICS_ONLY", "yes", "0 or 1"), ("REUSE_THREADS", "on", "0 or 1"),
     ("ALL_FUNCTIONS", "3", "a number from 0 to 2"), ("CALL_SITES", "65", "a number from 0 to 64"), ("VERBOSITY", "4", "a number from 0 to 3"), ("WATCHPOINTS", "5", "a number from 0 to 4"),
     ("FLUSH_SECONDS", "1K", "a number of seconds from 0 to 3600"), ("FLUSH_SECONDS", " 1", "a number of seconds from 0 to 3600"),
     ("TIME_DIGITS", "10", "a number of digits from 6 to 9"),

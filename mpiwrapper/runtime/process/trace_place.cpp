@@ -62,18 +62,27 @@ void report_other_name(int reason)
         .text("*");
 }
 
+// Tells a run from those before and after it. A process that is alone may have no launcher.
+void append_launch(TextBuffer& out)
+{
+    const char* const launch = short_name_of_launch();
+    if (*launch != '\0')
+        out.text("-").string(launch);
+    else if (this_process().size == 1)
+        out.text("-pid").number(getpid());
+}
+
 // The user's name for it, or the program's. Jobs run at the same time and again in the same directory, and
 // nobody watches them: none may take the place of another one's files.
 void append_own_name(TextBuffer& out)
 {
-    const char* const job = name_in_batch_system();
-    if (*settings.name != '\0') {
-        out.string(settings.name);
-        return;
-    }
-    out.string(program_invocation_short_name);
+    const bool is_named = *settings.name != '\0';
+    out.string(is_named ? settings.name : program_invocation_short_name);
+    const char* const job = is_named ? "" : name_in_batch_system();
     if (*job != '\0')
         out.text("-").string(job);
+    else if (settings.runs_apart)
+        append_launch(out);
 }
 
 // The world, and a number where the usual name is not free.

@@ -31,13 +31,13 @@ _LONGEST_END = 3.0  # seconds until processes have ended after the launcher has
 _LAUNCHER = "hdtrace-run"
 
 
-def _programs(words: Sequence[str]) -> list[int]:
-    """Where they are in the command line. The launcher is asked for it, so ask once."""
+def _programs(words: Sequence[str]) -> tuple[list[int], bool]:
+    """Where they are in the command line, and whether its first word is what starts their processes. The launcher is asked for it, so ask once."""
     if any(os.path.basename(word) == _LAUNCHER for word in words):
         raise UsageError(f"record: put no {_LAUNCHER} into the command: it is put there")
     try:
         launcher = launcher_of(words[0])
-        return programs_in(words, launcher) if launcher else [0]
+        return (programs_in(words, launcher), True) if launcher else ([0], False)
     except UnknownOption as error:
         raise UsageError(
             f"record: {error}. Put hdtrace-run before the program yourself, as in: mpirun -n 4 {_LAUNCHER} -d DIR ./app; "
@@ -134,10 +134,11 @@ def _wait_for_ends(folder: Path) -> None:
         return
 
 
-def _merge(folder: Path, quiet: bool) -> bool:
-    """Whether there is a project now."""
-    command = [beside_this("project-merger"), "--audit-ends", *(["--quiet"] if quiet else []), "-o", _project_in(folder), folder]
-    return subprocess.run(command, stdout=sys.stderr, stdin=subprocess.DEVNULL).returncode == 0
+def _merge(folder: Path, quiet: bool) -> list[Path]:
+    """The projects that there are now: one for each run."""
+    command = [beside_this("project-merger"), "--audit-ends", *(["--quiet"] if quiet else []), folder]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    return list(folder.glob("*.proj"))
 
 
 def _say(lines: Iterable[str]) -> None:
@@ -150,8 +151,12 @@ def _calls_in(project: Project) -> int:
     return sum(count.recorded for count in project.run.calls.values())
 
 
+def _head(project: Project) -> str:
+    return f"{project.name}: {project.process_count} processes, {len({process.host for process in project.processes})} host(s)"
+
+
 def _summary(project: Project, code: int) -> list[str]:
-    head = f"{project.name}: {project.process_count} processes, {len({process.host for process in project.processes})} host(s)"
+    head = _head(project)
     if _calls_in(project) > _MOST_CALLS and not project.statistics_only:
         return [f"{head}, {_calls_in(project):,} calls, exit code {code}", *project.run.oversubscription]
     statistics = project.calls().statistics()
@@ -169,17 +174,28 @@ def _summary(project: Project, code: int) -> list[str]:
     ]
 
 
-def _what_next(project: Project, folder: Path) -> list[str]:
-    where = shlex.quote(str(folder))
-    if project.statistics_only:
-        return [f"Statistics: {where}", f"Next:  hdtrace stats {where} --by call --by rank --by site", "       and info, report in the place of stats"]
-    return [f"Trace: {where}", f"Next:  hdtrace stats {where} --by call --by rank --by site", "       and info, analyze, check, dump, convert in the place of stats"]
+def _what_next(project: Project, trace: Path) -> list[str]:
+    commands = "info, report" if project.statistics_only else "info, analyze, check, dump, convert"
+    return [f"Next:  hdtrace stats {shlex.quote(str(trace))} --by call --by rank --by site", f"       and {commands} in the place of stats"]
 
 
-def _say_that_nothing_was_recorded(name: str, code: int) -> None:
+def _about_one(folder: Path, code: int) -> list[str]:
+    project = Project(folder)
+    where = ("Statistics: " if project.statistics_only else "Trace: ") + shlex.quote(str(folder))
+    return ["", *_summary(project, code), where, *_what_next(project, folder)]
+
+
+def _about_several(paths: list[Path], code: int) -> list[str]:
+    """A line for each, in the order of time."""
+    projects = sorted(map(Project, paths), key=lambda project: project.start)
+    lines = [f"{_head(project)}, {_calls_in(project):,} calls: {shlex.quote(project.path)}" for project in projects]
+    return ["", f"{len(projects)} runs, exit code {code}", *lines, *_what_next(projects[0], Path(projects[0].path))]
+
+
+def _say_that_nothing_was_recorded(name: str, code: int, has_launcher: bool) -> None:
     message(
         f"nothing was recorded: {name} ended with exit code {code} and did not call MPI_Init, or uses an MPI library that has no "
-        f"wrapper ({_LAUNCHER} --version)"
+        f"wrapper ({_LAUNCHER} --version)" + ("" if has_launcher else f"; if {name} starts MPI programs: hdtrace record --follow")
     )
 
 
@@ -205,22 +221,24 @@ def run(arguments: Namespace) -> int:
             if wanted:
                 raise UsageError(f"record: {_STATISTICS_ONLY} keeps no single calls, which {option} looks at")
     _check_options(getattr(arguments, "tracer", []))
-    places = _programs(words)  # before anything is made
+    places, has_launcher = _programs(words)  # before anything is made
     name = os.path.basename(words[places[0]])
     folder = _chosen_folder(arguments.output) if arguments.output else _new_folder(name)
     for_check = ["--for-check", "--all-functions=2"] if arguments.check else []  # groups and the like are made and freed by local queries
-    tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), "--prefer-compact", *for_check, *getattr(arguments, 'tracer', []), "--"]
+    apart = [] if has_launcher else ["--prefer-apart"]
+    tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), "--prefer-compact", *apart, *for_check, *getattr(arguments, 'tracer', []), "--"]
     watch = Watch(LiveRun(folder), arguments.stuck_seconds) if arguments.stuck_seconds else None
     code = _run(_traced(words, places, tracer), watch, arguments.end_stuck)
     if not _infos(folder):
-        _say_that_nothing_was_recorded(name, code)
+        _say_that_nothing_was_recorded(name, code, has_launcher)
         if not any(folder.iterdir()):
             folder.rmdir()
         return code
     _wait_for_ends(folder)
-    if _merge(folder, arguments.quiet) and not arguments.quiet:
-        project = Project(folder)
-        _say(["", *_summary(project, code), *_what_next(project, folder)])
-    if arguments.check:
-        subprocess.run([beside_this("hdtrace"), "check", folder], stdout=sys.stderr, stdin=subprocess.DEVNULL)
+    projects = _merge(folder, arguments.quiet)
+    is_one = len(projects) <= 1
+    if projects and not arguments.quiet:
+        _say(_about_one(folder, code) if is_one else _about_several(projects, code))
+    for trace in [] if not arguments.check else [folder] if is_one else sorted(projects):
+        subprocess.run([beside_this("hdtrace"), "check", trace], stdout=sys.stderr, stdin=subprocess.DEVNULL)
     return code
