@@ -141,6 +141,16 @@ std::set<std::int64_t> OpenedProject::ranks_without_traces() const
     return ranks;
 }
 
+std::set<std::int64_t> OpenedProject::ranks_with_threads() const
+{
+    std::unordered_map<std::int64_t, std::int64_t> threads;
+    std::set<std::int64_t> ranks;
+    for (const TraceFile& trace : traces)
+        if (threads.try_emplace(trace.rank, trace.thread).first->second != trace.thread)
+            ranks.insert(trace.rank);
+    return ranks;
+}
+
 const std::string& OpenedProject::path_of(std::int64_t rank, std::int64_t thread) const
 {
     const auto found = m_paths.find({rank, thread});

@@ -11,7 +11,8 @@ class MessageCheck {
   public:
     /// Both must outlive it.
     MessageCheck(Findings& findings, Endings& endings)
-        : m_findings(findings), m_endings(endings), m_signatures(findings.objects())
+        : m_findings(findings), m_endings(endings), m_signatures(findings.objects()),
+          m_with_threads(findings.project().ranks_with_threads())
     {
     }
 
@@ -34,6 +35,7 @@ class MessageCheck {
     Findings& m_findings;
     Endings& m_endings;
     TypeSignatures m_signatures;
+    const std::set<std::int64_t> m_with_threads;
     std::set<const OpenEnd*> m_told;
 };
 

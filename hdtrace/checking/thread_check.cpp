@@ -16,21 +16,11 @@ std::string who(const Call& call, const CallPlace& place)
 } // namespace
 
 ThreadCheck::ThreadCheck(Findings& findings)
-    : m_findings(findings), m_with_threads(with_threads(findings.project().traces))
+    : m_findings(findings), m_with_threads(findings.project().ranks_with_threads())
 {
     for (const RunFact& fact : findings.project().project.run.facts)
         if (fact.fact.name == "Program")
             add(fact);
-}
-
-std::set<std::int64_t> ThreadCheck::with_threads(const std::vector<TraceFile>& traces)
-{
-    std::unordered_map<std::int64_t, std::int64_t> threads;
-    std::set<std::int64_t> ranks;
-    for (const TraceFile& trace : traces)
-        if (threads.try_emplace(trace.rank, trace.thread).first->second != trace.thread)
-            ranks.insert(trace.rank);
-    return ranks;
 }
 
 void ThreadCheck::add(const RunFact& program)

@@ -36,7 +36,6 @@ class ThreadCheck : public EventVisitor {
         LastCall last;
     };
 
-    static std::set<std::int64_t> with_threads(const std::vector<TraceFile>& traces);
     void add(const RunFact& program);
     void check_level(Process& process, const Call& call);
     void check_end(const Call& call);

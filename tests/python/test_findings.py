@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import hdtrace
-from projects_of_lines import write_project
+from projects_of_lines import add_thread, write_project
 from support.sanitizers import with_own_memory
 
 TYPES = (
@@ -129,6 +129,17 @@ def test_a_receive_for_any_message_was_meant_for_it_only_if_it_is_waited_for(kin
     found = kinds(send(1), "", POSTED_FOR_ANY + last, is_whole=False)
     assert ("message-rank-mismatch" in found) == is_meant
     assert ("message-not-received" in found) != is_meant
+
+
+@pytest.mark.parametrize("has_threads", [False, True])
+def test_a_thread_of_its_own_receives_all_messages(tmp_path, has_threads):
+    waiting = call("Recv", "fromRank='-1' fromTag='-1' cid='0' count='1' tid='0'", unfinished=True)
+    path = write_project(tmp_path, send(1), "", "" if has_threads else waiting, closing="")
+    if has_threads:
+        add_thread(path, 2, waiting)
+    found = [finding.kind for finding in hdtrace.open(path).checker().read(10_000)]
+    assert ("message-rank-mismatch" in found) != has_threads
+    assert ("message-not-received" in found) == has_threads
 
 
 COLLECTIVES = {
