@@ -268,4 +268,17 @@ ProjectText project_text(const std::vector<std::string>& paths, Report& report)
     }
 }
 
+std::vector<std::vector<std::string>> runs_in(const std::string& folder)
+{
+    Report nobody([](const Diagnostic&) {});
+    std::vector<std::vector<std::string>> runs;
+    for (const std::vector<InfoInput>& run : by_run(find_inputs({folder}, nobody)).all) {
+        std::vector<std::string>& infos = runs.emplace_back();
+        for (const InfoInput& input : run)
+            if (!input.info.empty())
+                infos.push_back(input.info);
+    }
+    return runs;
+}
+
 } // namespace hdtrace::merger

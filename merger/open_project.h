@@ -31,4 +31,7 @@ struct ProjectText {
 /// The XML that open_project() reads. Throws as it does; but whether the text is a project is not looked at.
 ProjectText project_text(const std::vector<std::string>& paths, Report& report);
 
+/// The .info files of each of the runs that have left traces in a folder, as far as they are there now.
+std::vector<std::vector<std::string>> runs_in(const std::string& folder);
+
 } // namespace hdtrace::merger

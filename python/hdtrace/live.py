@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
-from ._hdtrace import ends_of_trace, files_in, living_files
+from ._hdtrace import ends_of_trace, files_in, living_files, runs_in
 from .project import MergeWarning, Project
 
 _TAIL = 1 << 16  # bytes at the end of a trace's text that are looked at
@@ -96,6 +96,11 @@ def _words(element: ElementTree.Element) -> str:
 
 def _found_nothing(element: ElementTree.Element) -> bool:
     return element.get("flag") == "0" or (element.get("unfinished") is None and element.find("Pending") is not None)
+
+
+def _process(name: str) -> str:
+    """What all files of a process have in their names: program, host and rank."""
+    return "_".join(name.split("_")[:3])
 
 
 def _without_nested(line: bytes) -> bytes:
@@ -183,25 +188,47 @@ class _Tail:
 
 
 class LiveRun:
-    """A run that is being traced into a folder. What each process does is as old as HDTRACE_FLUSH_SECONDS."""
+    """The run that is being traced into a folder, the latest one if there are others. What each process does is as old as HDTRACE_FLUSH_SECONDS."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         self._tails: dict[Path, _Tail] = {}
         self._sites: dict[tuple[int, str], str] = {}
+        self._infos: frozenset[str] = frozenset()
+        self._runs: list[list[str]] = []
+        self._current: list[str] = []
 
     def project(self) -> Project:
         """As far as it is written."""
+        run = self._latest_run(files_in(self.folder))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MergeWarning)
-            return Project(self.folder)
+            return Project(*run) if run else Project(self.folder)
+
+    def _latest_run(self, files: list[tuple[str, int, int]]) -> list[str]:
+        """Its .info files, if there are several runs: the one whose trace was changed last."""
+        if len({name.partition("_")[0] for name, _, _ in files if _TRACE.search(name)}) < 2:
+            return []
+        infos = frozenset(name for name, _, _ in files if name.endswith(".info"))
+        if infos != self._infos:
+            self._infos, self._runs = infos, runs_in(self.folder)
+        if len(self._runs) < 2:
+            return []
+        run_of = {_process(Path(info).name): run for run in self._runs for info in run}
+        _, latest = max((modified, _process(name)) for name, _, modified in files if _process(name) in run_of)
+        if run_of[latest] != self._current:
+            self._current = run_of[latest]
+            self._sites.clear()
+        return self._current
 
     def _newest(self) -> Iterator[tuple[int, int, Path]]:
         """Of traces in segments, the one that is written to."""
         newest: dict[tuple[int, int, str], tuple[int, Path]] = {}
-        for name, size, modified in files_in(self.folder):
+        files = files_in(self.folder)
+        processes = {_process(Path(info).name) for info in self._latest_run(files)}
+        for name, size, modified in files:
             found = _TRACE.search(name)
-            if found and size > 0:
+            if found and size > 0 and (not processes or _process(name) in processes):
                 key = int(found[1]), int(found[2]), name[: found.start()]
                 path = self.folder / name
                 newest[key] = max(newest.get(key, (0, path)), (modified, path))

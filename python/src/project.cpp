@@ -408,6 +408,20 @@ void bind_project(py::module_& module)
             return std::pair(project, file_texts(warnings));
         },
         py::arg("paths"), py::arg("readers") = py::list());
+    module.def(
+        "runs_in",
+        [](const Path& folder) {
+            std::vector<std::vector<std::string>> runs;
+            {
+                const Unlocked unlocked;
+                runs = merger::runs_in(folder.string());
+            }
+            py::list infos;
+            for (const std::vector<std::string>& run : runs)
+                infos.append(file_texts(run));
+            return infos;
+        },
+        py::arg("folder"));
     py::class_<ReadingServer>(module, "ReadingServer")
         .def(py::init())
         .def("answer", &answer, py::arg("stream"), py::arg("question"));

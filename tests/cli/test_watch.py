@@ -101,6 +101,15 @@ def test_a_run_that_can_never_go_on_is_ended(program, tmp_path):
     assert list((tmp_path / "trace").glob("*.proj"))
 
 
+def test_a_script_is_ended_in_a_later_run(program, tmp_path):
+    """With all that it has started."""
+    (tmp_path / "job.sh").write_text(f"{MPIRUN} -n 3 {program} none\n{MPIRUN} -n 2 {program} circle\necho never\n")
+    result = run(HDTRACE, "record", "--follow", "--stuck-seconds", "1", "--end-stuck", "-o", tmp_path / "trace", "sh", tmp_path / "job.sh")
+    assert result.returncode != 0 and "never" not in result.stdout
+    assert "rank 0 waits in Recv fromRank=1 fromTag=7" in result.stderr and "the run is ended" in result.stderr
+    assert "2 runs" in result.stderr and "have not ended" not in result.stderr
+
+
 def test_a_run_that_only_waits_goes_on(program, tmp_path):
     result = run(HDTRACE, "record", "--stuck-seconds", "1", "--end-stuck", "-o", tmp_path / "trace", MPIRUN, "-n", "2", program, "late")
     assert result.returncode == 0 and "go on" not in result.stderr and "has moved" not in result.stderr

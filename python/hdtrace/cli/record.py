@@ -9,7 +9,9 @@ import subprocess
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from .._hdtrace import files_in, printable
@@ -29,6 +31,7 @@ _ROWS = 5
 _LOOK_EVERY = 1.0  # seconds
 _LONGEST_END = 3.0  # seconds until processes have ended after the launcher has
 _LAUNCHER = "hdtrace-run"
+_End = Callable[[subprocess.Popen[bytes]], None]
 
 
 def _programs(words: Sequence[str]) -> tuple[list[int], bool]:
@@ -74,7 +77,23 @@ def _chosen_folder(path: str) -> Path:
     return folder
 
 
-def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end_stuck: bool) -> int:
+def _descendants(process: int) -> list[int]:
+    """Those that it has started, and those that these have; parents first."""
+    children: list[int] = []
+    for task in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):  # it has ended
+            children += map(int, task.read_text().split())
+    return children + [one for child in children for one in _descendants(child)]
+
+
+def _end(child: subprocess.Popen[bytes], is_launcher: bool) -> None:
+    """Launchers end what they have started; scripts do not."""
+    for process in [child.pid, *([] if is_launcher else _descendants(child.pid))]:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGTERM)
+
+
+def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end: _End | None) -> int:
     while True:
         try:
             return child.wait(_LOOK_EVERY if watch else None)
@@ -82,13 +101,13 @@ def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end_stuck: bool) 
             found = watch.look() if watch else None
         if found:
             _say(f"hdtrace: {line}" for line in stuck_lines(found))
-            if end_stuck and found.is_forever:
+            if end and found.is_forever:
                 message("the run is ended, since it cannot go on")
-                child.terminate()
+                end(child)
 
 
-def _run(command: list[str], watch: Watch | None, end_stuck: bool) -> int:
-    """The exit code of the program. It has the terminal; signals that only we get are handed on."""
+def _run(command: list[str], watch: Watch | None, end: _End | None) -> int:
+    """The exit code of the program. It has the terminal; signals that only we get are handed on. `end` ends it when it is stuck."""
     try:
         child = subprocess.Popen(command)
     except OSError as error:
@@ -98,7 +117,7 @@ def _run(command: list[str], watch: Watch | None, end_stuck: bool) -> int:
         signal.signal(number, lambda number, _: child.send_signal(number))
     for number in _FROM_TERMINAL:
         signal.signal(number, signal.SIG_IGN)
-    code = _wait(child, watch, end_stuck)
+    code = _wait(child, watch, end)
     for number in (*_FORWARDED, *_FROM_TERMINAL):
         signal.signal(number, signal.SIG_DFL)
     return code if code >= 0 else _BY_SIGNAL - code
@@ -228,7 +247,7 @@ def run(arguments: Namespace) -> int:
     apart = [] if has_launcher else ["--prefer-apart"]
     tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), "--prefer-compact", *apart, *for_check, *getattr(arguments, 'tracer', []), "--"]
     watch = Watch(LiveRun(folder), arguments.stuck_seconds) if arguments.stuck_seconds else None
-    code = _run(_traced(words, places, tracer), watch, arguments.end_stuck)
+    code = _run(_traced(words, places, tracer), watch, partial(_end, is_launcher=has_launcher) if arguments.end_stuck else None)
     if not _infos(folder):
         _say_that_nothing_was_recorded(name, code, has_launcher)
         if not any(folder.iterdir()):
