@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -13,15 +14,17 @@ namespace hdtrace::detail {
 void for_each_position(std::size_t count, const std::function<void(std::size_t)>& work, unsigned threads)
 {
     std::atomic<std::size_t> next = 0;
-    std::exception_ptr problem;
-    std::once_flag first_problem;
+    std::mutex mutex;
+    std::map<std::size_t, std::exception_ptr> failures;
     const auto work_on_some = [&] {
-        try {
-            for (std::size_t i = next++; i < count; i = next++)
+        for (std::size_t i = next++; i < count; i = next++) {
+            try {
                 work(i);
-        } catch (...) {
-            next = count;
-            std::call_once(first_problem, [&] { problem = std::current_exception(); });
+            } catch (...) {
+                next = count;
+                const std::lock_guard lock(mutex);
+                failures.emplace(i, std::current_exception());
+            }
         }
     };
     const std::size_t wanted = threads ? threads : std::max(1u, std::thread::hardware_concurrency());
@@ -30,12 +33,12 @@ void for_each_position(std::size_t count, const std::function<void(std::size_t)>
         try {
             for (std::size_t i = 1; i < std::min(wanted, count); ++i)
                 helpers.emplace_back(work_on_some);
-        } catch (const std::system_error&) { // there may be no more threads: those that are there do it
+        } catch (const std::system_error&) {
         }
         work_on_some();
     }
-    if (problem)
-        std::rethrow_exception(problem);
+    if (!failures.empty())
+        std::rethrow_exception(failures.begin()->second);
 }
 
 } // namespace hdtrace::detail

@@ -6,9 +6,11 @@
 
 namespace hdtrace::detail {
 
-/// Calls @p work once for each number from 0 on below @p count, in several threads at a time, and returns
-/// when all is done. What @p work throws first is thrown here; what was not begun by then is left out. @p
-/// threads: 0 takes as many as there are cores.
+/// Calls @p work once for each number from 0 on below @p count, in several threads at a time, beginning with
+/// the first ones, and returns when all is done. Once one throws, no other is begun, and what the first of
+/// those throws that were begun is thrown here: it is the same each time. @p threads: 0 takes as many as
+/// there are cores; where there may be no more, those that are there do it. @p work has to protect what it
+/// shares.
 void for_each_position(std::size_t count, const std::function<void(std::size_t)>& work, unsigned threads = 0);
 
 } // namespace hdtrace::detail

@@ -8,7 +8,10 @@
 #include <barrier>
 #include <fstream>
 #include <map>
+#include <stdexcept>
+#include <string>
 
+#include "hdtrace/format/for_each_position.h"
 #include "hdtrace/format/for_each_trace.h"
 #include "hdtrace/format/merged_traces.h"
 #include "hdtrace/format/read_ahead.h"
@@ -325,6 +328,28 @@ TEST(MergedTraces, SaysWhichTracesWereCutOff)
     ASSERT_EQ(traces.missing().size(), 1u);
     EXPECT_EQ(traces.missing()[0], (MissingEnd{cut_off, "</Program>"}));
     EXPECT_EQ(to_string(traces.missing()[0]), cut_off + ": </Program> is missing");
+}
+
+TEST(EachPosition, IsDoneOnce)
+{
+    std::vector<std::atomic<int>> done(100);
+    detail::for_each_position(done.size(), [&](std::size_t position) { ++done[position]; });
+    EXPECT_TRUE(std::ranges::all_of(done, [](const auto& times) { return times == 1; }));
+}
+
+TEST(EachPosition, OfThoseThatFailTheFirstOneIsTold)
+{
+    for (int again = 0; again < 100; ++again) {
+        try {
+            detail::for_each_position(50, [](std::size_t position) {
+                if (position >= 7)
+                    throw std::runtime_error(std::to_string(position));
+            });
+            FAIL() << "nothing was thrown";
+        } catch (const std::runtime_error& error) {
+            EXPECT_STREQ(error.what(), "7");
+        }
+    }
 }
 
 TEST(MergedTraces, GoesOnAfterABrokenTrace)

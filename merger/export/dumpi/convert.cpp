@@ -9,8 +9,8 @@
 
 #include <glib.h>
 
+#include "hdtrace/format/for_each_position.h"
 #include "merger/export/dumpi/process_records.h"
-#include "merger/export/for_each_rank.h"
 #include "merger/export/format.h"
 #include "merger/export/output_directory.h"
 #include "merger/export/processes.h"
@@ -235,7 +235,7 @@ void write_processes(const Project& project, const Communicators& communicators,
                      const OutputDirectory& directory, Account& account)
 {
     std::vector<Account> accounts(static_cast<std::size_t>(world.size));
-    for_each_rank(accounts.size(), [&](std::size_t i) {
+    detail::for_each_position(accounts.size(), [&](std::size_t i) {
         const std::int64_t rank = world.first + static_cast<std::int64_t>(i);
         DirectoryFile file(directory,
                            world.prefix + "-" + number_of_rank(static_cast<std::int64_t>(i)) + ".bin");

@@ -12,7 +12,7 @@
 #include <otf2/OTF2_Pthread_Locks.h>
 #include <otf2/otf2.h>
 
-#include "merger/export/for_each_rank.h"
+#include "hdtrace/format/for_each_position.h"
 #include "merger/export/format.h"
 #include "merger/export/otf2/markers.h"
 #include "merger/export/otf2/process_definitions.h"
@@ -108,7 +108,7 @@ class Archive {
     {
         check(OTF2_Archive_CloseEvtFiles(m_archive));
         check(OTF2_Archive_OpenDefFiles(m_archive));
-        for_each_rank(locations, [this](std::size_t i) {
+        detail::for_each_position(locations, [this](std::size_t i) {
             check(OTF2_Archive_CloseDefWriter(m_archive, OTF2_Archive_GetDefWriter(m_archive, i)));
         });
         check(OTF2_Archive_CloseDefFiles(m_archive));
@@ -215,7 +215,7 @@ std::vector<WrittenProcess> write_events(const Project& project, Archive& archiv
     std::vector<WrittenProcess> written(processes.size());
     Markers markers(archive.get(), definitions);
     Turns turns(processes.size());
-    for_each_rank(processes.size(), [&](std::size_t i) {
+    detail::for_each_position(processes.size(), [&](std::size_t i) {
         try {
             ProcessDefinitions own_definitions(definitions, turns, i);
             ProcessEvents events(processes[i].rank, objects, sizes, own_definitions, markers,

@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "hdtrace/format/errors.h"
-#include "merger/export/for_each_rank.h"
+#include "hdtrace/format/for_each_position.h"
 #include "merger/export/rank_calls.h"
 #include "merger/export/tit/message_counts.h"
 #include "merger/export/tit/renumbering.h"
@@ -18,7 +18,7 @@ namespace {
 bool threads_overlap_in_any(const TracesByRank& traces)
 {
     std::atomic<bool> found = false;
-    for_each_rank(traces.size(), [&](std::size_t rank) {
+    detail::for_each_position(traces.size(), [&](std::size_t rank) {
         if (!found && threads_overlap(traces[rank]))
             found = true;
     });
@@ -44,7 +44,7 @@ ProcessSummary convert_rank(const Replay& replay, std::size_t rank, const std::v
 void convert_ranks(const Replay& replay, const TracesByRank& traces, const OutputDirectory& directory,
                    RunSummary& summary)
 {
-    for_each_rank(traces.size(), [&](std::size_t rank) {
+    detail::for_each_position(traces.size(), [&](std::size_t rank) {
         summary.add(rank, convert_rank(replay, rank, traces[rank], directory, [&](ProcessReplay& process) {
                         EventWalk walk({&process});
                         RankCalls calls(traces[rank]);
@@ -69,7 +69,7 @@ class HopefulConversion {
 
     bool run()
     {
-        for_each_rank(m_traces.size(), [this](std::size_t rank) {
+        detail::for_each_position(m_traces.size(), [this](std::size_t rank) {
             try {
                 convert(rank);
             } catch (const OpenError&) { // the other way finds the first error by time
@@ -119,7 +119,7 @@ class HopefulConversion {
 void renumber(const RunSummary& summary, const OutputDirectory& directory)
 {
     const auto& processes = summary.with_other_tags();
-    for_each_rank(processes.size(), [&](std::size_t i) {
+    detail::for_each_position(processes.size(), [&](std::size_t i) {
         renumber_file(directory, name_of_file(processes[i].first), processes[i].second);
     });
 }

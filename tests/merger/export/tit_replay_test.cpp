@@ -1,14 +1,11 @@
 // What the replay of SimGrid is written from: numbers of tags, and counts of messages.
-#include "merger/export/for_each_rank.h"
 #include "merger/export/tit/message_counts.h"
 #include "merger/export/tit/renumbering.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <random>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,30 +13,6 @@
 
 namespace hdtrace::exporter {
 namespace {
-
-// --- each rank by itself ---
-
-TEST(EachRank, IsDoneOnce)
-{
-    std::vector<std::atomic<int>> done(100);
-    for_each_rank(done.size(), [&](std::size_t rank) { ++done[rank]; });
-    EXPECT_TRUE(std::ranges::all_of(done, [](const auto& times) { return times == 1; }));
-}
-
-TEST(EachRank, OfThoseThatFailTheFirstOneIsTold)
-{
-    for (int again = 0; again < 100; ++again) {
-        try {
-            for_each_rank(50, [](std::size_t rank) {
-                if (rank >= 7)
-                    throw std::runtime_error(std::to_string(rank));
-            });
-            FAIL() << "nothing was thrown";
-        } catch (const std::runtime_error& error) {
-            EXPECT_STREQ(error.what(), "7");
-        }
-    }
-}
 
 // --- tags ---
 
