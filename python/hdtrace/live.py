@@ -215,11 +215,12 @@ class LiveRun:
         if len(self._runs) < 2:
             return []
         run_of = {_process(Path(info).name): run for run in self._runs for info in run}
-        _, latest = max((modified, _process(name)) for name, _, modified in files if _process(name) in run_of)
-        if run_of[latest] != self._current:
-            self._current = run_of[latest]
+        _, latest = max(((modified, _process(name)) for name, _, modified in files if _process(name) in run_of), default=(0, ""))
+        run = run_of.get(latest, [])
+        if run != self._current:
+            self._current = run
             self._sites.clear()
-        return self._current
+        return run
 
     def _newest(self) -> Iterator[tuple[int, int, Path]]:
         """Of traces in segments, the one that is written to."""
