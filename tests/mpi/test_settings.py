@@ -88,6 +88,14 @@ def test_the_name_of_the_trace(run_traced):
     assert [path.name.split("_")[0] for path in run.trace_directory.glob("*.trc")] == ["my-app"]
 
 
+@ranks(1, 2)
+def test_runs_keep_apart(tmp_path_factory, ranks):
+    runs = [run_with_tracer("init_null", ranks, tmp_path_factory.mktemp(which), {"HDTRACE_RUNS_APART": "1"}) for which in ("one", "other")]
+    names = [{path.name.split("_")[0] for path in run.trace_directory.glob("*.trc")} for run in runs]
+    assert len(names[0]) == len(names[1]) == 1 and names[0] != names[1], "one in all processes"
+    assert all(name.startswith("init-null-") for name in names[0] | names[1])
+
+
 @pytest.mark.parametrize("name, base", [("-rf", "xrf"), ("../a\nb", "..-a-b"), ("/a", "xa"), ("ä", "x-")])
 def test_no_name_leads_elsewhere_or_looks_like_an_option(run_traced, name, base):
     run = run_traced("init_null", 1, {"HDTRACE_NAME": name})
