@@ -272,11 +272,15 @@ void choose_compact()
     }
 }
 
-/// Scripts may start several runs, one after the other.
+/// Scripts may start several runs, one after the other. Where nothing else was chosen.
 void choose_apart()
 {
-    if (settings_in_force().follow) {
-        choose("runs-apart", "1");
+    static constexpr const char* name = "runs-apart";
+    const std::vector<Argument> arguments = all_arguments();
+    const bool is_chosen =
+        std::getenv(std::ranges::find(arguments, name, &Argument::name)->option->variable) != nullptr;
+    if (settings_in_force().follow && !is_chosen) {
+        choose(name, "1");
     }
 }
 

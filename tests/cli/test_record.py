@@ -271,6 +271,11 @@ def test_runs_of_a_script_keep_apart(tmp_path, victim):
     assert "earlier run" not in result.stderr and result.stderr.count("nothing wrong was found") == 4
 
 
+def test_runs_of_a_script_need_not_keep_apart(tmp_path, victim):
+    result = record("--follow", "-o", "run", "sh", "-c", f"{victim} none; {victim} none", cwd=tmp_path, env={**os.environ, "HDTRACE_RUNS_APART": "0"})
+    assert [path.name for path in (tmp_path / "run").glob("*.proj")] == ["victim.proj"], result.stderr
+
+
 # ---- what goes wrong ----
 
 def test_nothing_was_recorded(tmp_path):

@@ -81,7 +81,7 @@ void append_own_name(TextBuffer& out)
     const char* const job = is_named ? "" : name_in_batch_system();
     if (*job != '\0')
         out.text("-").string(job);
-    else if (settings.runs_apart)
+    if (settings.runs_apart) // a job may start several, and not tell them apart
         append_launch(out);
 }
 
