@@ -255,12 +255,16 @@ void refuse_what_statistics_cannot()
     }
 }
 
-void choose(const char* option, const char* value)
+Argument argument_called(const char* name)
 {
     const std::vector<Argument> arguments = all_arguments();
-    Argument chosen = *std::ranges::find(arguments, option, &Argument::name);
-    chosen.fixed_value = value;
-    set_variable(chosen);
+    return *std::ranges::find(arguments, name, &Argument::name);
+}
+
+void choose(Argument argument, const char* value)
+{
+    argument.fixed_value = value;
+    set_variable(argument);
 }
 
 /// Where nothing else was chosen.
@@ -268,19 +272,16 @@ void choose_compact()
 {
     const hdtrace::Settings settings = settings_in_force();
     if (settings.form == hdtrace::Form::automatic && settings.compress != hdtrace::Compress::gzip) {
-        choose("form", name_of(hdtrace::Form::compact));
+        choose(argument_called("form"), name_of(hdtrace::Form::compact));
     }
 }
 
 /// Scripts may start several runs, one after the other. Where nothing else was chosen.
 void choose_apart()
 {
-    static constexpr const char* name = "runs-apart";
-    const std::vector<Argument> arguments = all_arguments();
-    const bool is_chosen =
-        std::getenv(std::ranges::find(arguments, name, &Argument::name)->option->variable) != nullptr;
-    if (settings_in_force().follow && !is_chosen) {
-        choose(name, "1");
+    const Argument apart = argument_called("runs-apart");
+    if (settings_in_force().follow && std::getenv(apart.option->variable) == nullptr) {
+        choose(apart, "1");
     }
 }
 

@@ -34,13 +34,13 @@ _LAUNCHER = "hdtrace-run"
 _End = Callable[[subprocess.Popen[bytes]], None]
 
 
-def _programs(words: Sequence[str]) -> tuple[list[int], bool]:
-    """Where they are in the command line, and whether its first word is what starts their processes. The launcher is asked for it, so ask once."""
+def _programs(words: Sequence[str]) -> list[int]:
+    """Where they are in the command line; the first word is one if it is no launcher. The launcher is asked for it, so ask once."""
     if any(os.path.basename(word) == _LAUNCHER for word in words):
         raise UsageError(f"record: put no {_LAUNCHER} into the command: it is put there")
     try:
         launcher = launcher_of(words[0])
-        return (programs_in(words, launcher), True) if launcher else ([0], False)
+        return programs_in(words, launcher) if launcher else [0]
     except UnknownOption as error:
         raise UsageError(
             f"record: {error}. Put hdtrace-run before the program yourself, as in: mpirun -n 4 {_LAUNCHER} -d DIR ./app; "
@@ -123,19 +123,8 @@ def _run(command: list[str], watch: Watch | None, end: _End | None) -> int:
     return code if code >= 0 else _BY_SIGNAL - code
 
 
-def _base(info: Path) -> tuple[int, str]:
-    """The rank and the program in the name of a process's file."""
-    program, _, rank, _ = info.stem.rsplit("_", 3)
-    return int(rank), program
-
-
 def _infos(folder: Path) -> list[Path]:
     return [Path(name) for name, _, _ in files_in(folder) if name.endswith(".info")]
-
-
-def _project_in(folder: Path) -> Path:
-    _, name = min(map(_base, _infos(folder)))
-    return folder / f"{name}.proj"
 
 
 def _wait_for_ends(folder: Path) -> None:
@@ -148,7 +137,7 @@ def _wait_for_ends(folder: Path) -> None:
         processes = ", ".join(str(process) if process >= 0 else "one on another host" for _, process in left)
         message(
             f"processes of the run that have not ended: {processes}. The project has what they have written until now. "
-            f"When they have ended: {shlex.join(['hdtrace', 'merge', '--overwrite', '-o', str(_project_in(folder)), str(folder)])}"
+            f"When they have ended: {shlex.join(['hdtrace', 'merge', '--overwrite', str(folder)])}"
         )
         return
 
@@ -240,7 +229,8 @@ def run(arguments: Namespace) -> int:
             if wanted:
                 raise UsageError(f"record: {_STATISTICS_ONLY} keeps no single calls, which {option} looks at")
     _check_options(getattr(arguments, "tracer", []))
-    places, has_launcher = _programs(words)  # before anything is made
+    places = _programs(words)  # before anything is made
+    has_launcher = places[0] > 0
     name = os.path.basename(words[places[0]])
     folder = _chosen_folder(arguments.output) if arguments.output else _new_folder(name)
     for_check = ["--for-check", "--all-functions=2"] if arguments.check else []  # groups and the like are made and freed by local queries
