@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hdtrace/format/errors.h"
+#include "hdtrace/format/for_each_position.h"
 #include "hdtrace/format/traces.h"
 
 namespace hdtrace {
@@ -36,8 +37,7 @@ template <class Reader> class ByProcess {
     ByProcess(std::vector<ProcessTraces> processes, Begin begin, Finish finish, unsigned threads = 0)
         : m_processes(std::move(processes)), m_begin(std::move(begin)), m_finish(std::move(finish))
     {
-        const std::size_t wanted = threads ? threads : std::max(1u, std::thread::hardware_concurrency());
-        m_places.resize(std::clamp<std::size_t>(m_processes.size(), 1, wanted));
+        m_places.resize(std::clamp<std::size_t>(m_processes.size(), 1, detail::number_of_threads(threads)));
     }
 
     /// Reads up to so many states of the top level; false at the end. Throws what readers throw; where

@@ -68,14 +68,7 @@ SentMessages::SentMessages(const OpenedProject& project, const Selection& rows, 
 
 std::size_t SentMessages::read(std::size_t states)
 {
-    std::size_t done = 0;
-    for (; done < states; ++done) {
-        const State* const state = m_states.next();
-        if (!state)
-            break;
-        m_walk.add(m_states.trace(), *state);
-    }
-    return done;
+    return m_walk.add_some(m_states, states);
 }
 
 void SentMessages::sent(const Call& call, const Operation& send)

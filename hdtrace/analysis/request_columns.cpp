@@ -38,7 +38,7 @@ RequestRows::RequestRows(std::shared_ptr<const OpenedProject> project)
 
 bool RequestRows::read(std::size_t states)
 {
-    if (m_walk.add_some(m_states, states))
+    if (m_walk.add_some(m_states, states) == states)
         return true;
     add_pending();
     return false;

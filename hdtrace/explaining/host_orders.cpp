@@ -1,8 +1,8 @@
 #include "hdtrace/explaining/host_orders.h"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -193,11 +193,10 @@ void HostShare::add(HostNumber host, std::int64_t before, HostNumber other, std:
     orders.add({before, after}, most_pieces_of_pair(pairs_of_all));
 }
 
-void put_together(HostOrders& found, const std::vector<std::unique_ptr<ProcessShare>>& shares)
+void put_together(HostOrders& found, const std::deque<HostShare>& shares)
 {
     HostShare::Pairs pairs;
-    for (const auto& one : shares) {
-        const auto& share = static_cast<const HostShare&>(*one);
+    for (const HostShare& share : shares) {
         for (std::size_t host = 0; host < found.lives.size(); ++host) {
             found.lives[host].begin = std::min(found.lives[host].begin, share.lives()[host].begin);
             found.lives[host].end = std::max(found.lives[host].end, share.lives()[host].end);
@@ -239,11 +238,12 @@ HostOrders find_host_orders(const OpenedProject& project, unsigned threads)
                       Handover<JoiningCall>(processes.count())};
     for (const TraceFile& trace : project.traces)
         together.host_of.try_emplace(trace.rank, numbers.at(host_of(project.project, trace.labels)));
-    std::vector<std::unique_ptr<ProcessShare>> shares;
+    std::deque<HostShare> shares;
+    std::vector<ProcessShare*> readers;
     for (std::size_t i = 0; i < processes.count(); ++i)
-        shares.push_back(std::make_unique<HostShare>(together, i));
+        readers.push_back(&shares.emplace_back(together, i));
     try {
-        processes.read(shares, all_states(), memory_of_blocks);
+        processes.read(readers, all_states(), memory_of_blocks);
     } catch (const ReadError&) {
         // Whoever wants to know what is in the traces is told.
     }

@@ -11,6 +11,11 @@
 
 namespace hdtrace::detail {
 
+std::size_t number_of_threads(unsigned threads)
+{
+    return threads ? threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
 void for_each_position(std::size_t count, const std::function<void(std::size_t)>& work, unsigned threads)
 {
     std::atomic<std::size_t> next = 0;
@@ -27,11 +32,10 @@ void for_each_position(std::size_t count, const std::function<void(std::size_t)>
             }
         }
     };
-    const std::size_t wanted = threads ? threads : std::max(1u, std::thread::hardware_concurrency());
     {
         std::vector<std::jthread> helpers;
         try {
-            for (std::size_t i = 1; i < std::min(wanted, count); ++i)
+            for (std::size_t i = 1; i < std::min(number_of_threads(threads), count); ++i)
                 helpers.emplace_back(work_on_some);
         } catch (const std::system_error&) {
         }

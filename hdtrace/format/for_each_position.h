@@ -6,6 +6,9 @@
 
 namespace hdtrace::detail {
 
+/// So many, or as many as there are cores if @p threads is 0.
+std::size_t number_of_threads(unsigned threads);
+
 /// Calls @p work once for each number from 0 on below @p count, in several threads at a time, beginning with
 /// the first ones, and returns when all is done. Once one throws, no other is begun, and what the first of
 /// those throws that were begun is thrown here: it is the same each time. @p threads: 0 takes as many as

@@ -7,7 +7,6 @@
 #include <optional>
 #include <ranges>
 #include <set>
-#include <thread>
 
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/for_each_position.h"
@@ -92,8 +91,7 @@ std::size_t number_of_shares(const std::vector<TraceFile>& traces, std::size_t p
 {
     if (std::ranges::any_of(traces, [](const TraceFile& trace) { return trace.reader != nullptr; }))
         return 1;
-    const std::size_t wanted = threads ? threads : std::max(1u, std::thread::hardware_concurrency());
-    return std::clamp<std::size_t>(processes, 1, wanted);
+    return std::clamp<std::size_t>(processes, 1, detail::number_of_threads(threads));
 }
 
 } // namespace
@@ -117,7 +115,7 @@ std::size_t ProcessShares::share_of(std::int64_t rank) const
     return share == m_share_of.end() ? 0 : share->second;
 }
 
-void ProcessShares::read(const std::vector<std::unique_ptr<ProcessShare>>& shares, const Selection& selection,
+void ProcessShares::read(const std::vector<ProcessShare*>& shares, const Selection& selection,
                          std::size_t memory)
 {
     assert(shares.size() == count());

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -60,8 +59,7 @@ class ProcessShares {
     /// Reads all traces, those that are broken as far as they go; there is one of @p shares for each share.
     /// The blocks of all traces together need about so much @p memory, in bytes. Throws OpenError, and at the
     /// end ReadError of a trace that is broken.
-    void read(const std::vector<std::unique_ptr<ProcessShare>>& shares, const Selection& selection,
-              std::size_t memory);
+    void read(const std::vector<ProcessShare*>& shares, const Selection& selection, std::size_t memory);
 
   private:
     std::vector<std::vector<TraceFile>> m_traces;             ///< by share

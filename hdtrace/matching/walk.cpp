@@ -86,15 +86,15 @@ void EventWalk::end(const TraceFile& trace, const State& state)
         end(call_of(trace, state));
 }
 
-bool EventWalk::add_some(MergedTraces& states, std::size_t most)
+std::size_t EventWalk::add_some(MergedTraces& states, std::size_t most)
 {
-    for (; most > 0; --most) {
+    for (std::size_t done = 0; done < most; ++done) {
         const State* state = states.next();
         if (!state)
-            return false;
+            return done;
         add(states.trace(), *state);
     }
-    return true;
+    return most;
 }
 
 void EventWalk::add_all(MergedTraces& states)

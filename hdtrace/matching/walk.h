@@ -45,8 +45,9 @@ class EventWalk {
     /// ... and what happens after it. Calls inside the state happen here.
     void end(const TraceFile& trace, const State& state);
 
-    /// Up to so many of the states that are left; false at the end. Throws ReadError.
-    bool add_some(MergedTraces& states, std::size_t most);
+    /// Up to so many of the states that are left, and how many there were: fewer at the end. Throws
+    /// ReadError.
+    std::size_t add_some(MergedTraces& states, std::size_t most);
     /// All states that are left. Throws ReadError.
     void add_all(MergedTraces& states);
 

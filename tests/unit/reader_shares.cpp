@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <deque>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -71,25 +71,25 @@ Outcome read(const std::vector<TraceFile>& traces, unsigned threads)
 {
     ProcessShares processes(traces, threads);
     Handover<Keeper::Told> handover(processes.count());
-    std::vector<std::unique_ptr<ProcessShare>> shares;
+    std::deque<Keeper> keepers;
+    std::vector<ProcessShare*> shares;
     for (std::size_t i = 0; i < processes.count(); ++i)
-        shares.push_back(std::make_unique<Keeper>(handover, i, processes.count()));
+        shares.push_back(&keepers.emplace_back(handover, i, processes.count()));
     Outcome outcome;
     try {
         processes.read(shares, {}, 1 << 20);
     } catch (const ReadError&) {
         outcome.is_broken = true;
     }
-    const auto keeper = [&](std::size_t i) -> const Keeper& { return static_cast<Keeper&>(*shares[i]); };
     for (std::size_t i = 0; i < shares.size(); ++i) {
-        EXPECT_TRUE(std::ranges::is_sorted(keeper(i).times));
-        for (const auto& [by, names] : keeper(i).told) {
+        EXPECT_TRUE(std::ranges::is_sorted(keepers[i].times));
+        for (const auto& [by, names] : keepers[i].told) {
             std::vector<std::string> names_there;
-            for (const std::string& one : keeper(by).got)
+            for (const std::string& one : keepers[by].got)
                 names_there.push_back(one.substr(0, one.find('@')));
             EXPECT_EQ(names, names_there) << "share " << by << " told share " << i;
         }
-        outcome.got.insert(outcome.got.end(), keeper(i).got.begin(), keeper(i).got.end());
+        outcome.got.insert(outcome.got.end(), keepers[i].got.begin(), keepers[i].got.end());
     }
     return outcome;
 }
