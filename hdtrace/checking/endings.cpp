@@ -52,8 +52,8 @@ void Endings::leave(const Call& call)
                                         pending_of(call.state)});
         return;
     }
-    progress.last = place;
-    progress.last_end = call.state.end;
+    progress.last = {place, call.state.end};
+    progress.last_of[call.trace.thread] = progress.last;
     if (call.facts.life == LifeCycle::ends)
         progress.finalized = call.state.end;
     progress.has_begun = progress.has_begun || call.facts.life == LifeCycle::begins;
@@ -145,8 +145,22 @@ bool Endings::ended_itself(const RunProcess& process) const
     return process.cpu_times.size() > 1 && ended_early(process.rank) && !m_signals.contains(process.rank);
 }
 
-// Behind the last call that ended: the program may have handled others. Who ends a process that has left MPI
-// has nothing to do with it; the process itself may have overwritten what it still needs.
+// The program may have handled it. Else other threads go on while its handler tells where it was; of a thread
+// that called no MPI nothing tells that it went on.
+bool Endings::survived(const Progress& progress, const FatalSignal& signal)
+{
+    constexpr std::int64_t longest_handler = 1'000'000'000;
+    if (progress.finalized > signal.time)
+        return true;
+    if (comes_from_outside(signal))
+        return progress.last.end > signal.time;
+    const auto last = signal.thread ? progress.last_of.find(*signal.thread) : progress.last_of.end();
+    return last != progress.last_of.end() ? last->second.end > signal.time
+                                          : progress.last.end > signal.time + longest_handler;
+}
+
+// Who ends a process that has left MPI has nothing to do with it; the process itself may have overwritten
+// what it still needs.
 void Endings::find_signals()
 {
     for (const RunProcess& process : m_findings.project().project.run.processes) {
@@ -155,7 +169,7 @@ void Endings::find_signals()
             continue;
         const auto first = std::ranges::find_if(process.signals, [&](const FatalSignal& signal) {
             const bool counts = progress->second.finalized == 0 || !comes_from_outside(signal);
-            return counts && signal.time >= progress->second.last_end;
+            return counts && !survived(progress->second, signal);
         });
         if (first != process.signals.end())
             m_signals.emplace(process.rank, *first);
@@ -169,12 +183,21 @@ void Endings::report_signal(std::int64_t rank, const FatalSignal& signal)
     const auto [first, last] = m_unfinished.equal_range(rank);
     const auto inside = std::find_if(
         first, last, [&](const auto& call) { return call.second.place.thread == signal.thread; });
-    const CallPlace& place = inside != last ? inside->second.place : progress.last;
-    const std::string where =
-        inside != last ? " inside " + inside->second.text : " after its last call" + at(progress.last.site);
+    const auto of_thread = signal.thread ? progress.last_of.find(*signal.thread) : progress.last_of.end();
+    const bool is_known = of_thread != progress.last_of.end();
+    const CallPlace& place = inside != last ? inside->second.place
+                             : is_known     ? of_thread->second.place
+                                            : progress.last.place;
+    std::string where = " after its last call";
+    if (inside != last)
+        where = " inside " + inside->second.text;
+    else if (is_known && progress.last_of.size() > 1)
+        where = " after the last call of thread " + std::to_string(place.thread);
+    else if (!is_known && !comes_from_outside(signal))
+        where = " in a thread that called no MPI; the last call of another one was";
     m_not_whole.try_emplace(rank, m_findings.project().path_of(rank, place.thread));
     m_findings.report(FindingKind::killed_by_signal, place,
-                      signal.name + " ended the process" + where + (inside != last ? at(place.site) : ""));
+                      signal.name + " ended the process" + where + at(place.site));
 }
 
 // Of those that were ended from outside, though no process gave a reason, the first. Whoever ends a run in
@@ -224,10 +247,11 @@ std::string Endings::reason_of(std::int64_t rank)
         report_trace(FindingKind::no_finalize, rank, m_findings.project().path_of(rank, 0), 0,
                      "the process was ended before its calls were written");
     if (m_is_read && m_signals.contains(rank))
-        m_not_whole.try_emplace(rank, m_findings.project().path_of(rank, m_progress.at(rank).last.thread));
+        m_not_whole.try_emplace(rank,
+                                m_findings.project().path_of(rank, m_progress.at(rank).last.place.thread));
     if (!m_not_whole.contains(rank) && ended_early(rank)) {
         const Progress& progress = m_progress.at(rank);
-        const CallPlace& last = progress.last;
+        const CallPlace& last = progress.last.place;
         const std::string& file = m_findings.project().path_of(rank, last.thread);
         if (progress.has_aborted)
             report_trace(FindingKind::aborted, rank, file, last.line,

@@ -45,11 +45,15 @@ class Endings : public EventVisitor {
     void finish();
 
   private:
+    struct LastCall {
+        CallPlace place = {};
+        std::int64_t end = 0;
+    };
     /// How far a process came.
     struct Progress {
-        CallPlace last;
-        std::int64_t last_end = 0;
-        std::int64_t finalized = 0; ///< when
+        LastCall last;
+        std::map<std::int64_t, LastCall> last_of; ///< by thread
+        std::int64_t finalized = 0;               ///< when
         bool has_begun = false;
         bool has_ended = false;
         bool has_aborted = false;
@@ -67,6 +71,7 @@ class Endings : public EventVisitor {
     bool ended_early(std::int64_t rank) const;
     bool left_nothing(std::int64_t rank) const;
     bool ended_itself(const RunProcess& process) const;
+    static bool survived(const Progress& progress, const FatalSignal& signal);
     void find_signals();
     void report_signal(std::int64_t rank, const FatalSignal& signal);
     void report_followers();

@@ -1,5 +1,6 @@
 /* Ends as its argument says, while the other process waits in a barrier. */
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,41 @@ static void handle(int signal)
     handled = signal;
 }
 
+/* As those that print where it was. */
+static void take_time(int fault)
+{
+    (void)fault;
+    usleep(200000);
+    _exit(1);
+}
+
+static void* abort_in_thread(void* calls_mpi)
+{
+    int flag;
+    if (calls_mpi)
+        MPI_Iprobe(MPI_PROC_NULL, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    usleep(100000);
+    abort();
+}
+
+static void call_while_another_thread_aborts(int* calls_mpi)
+{
+    int sent = 0, received;
+    pthread_t thread;
+    pthread_create(&thread, NULL, abort_in_thread, calls_mpi);
+    for (;;) {
+        MPI_Sendrecv(&sent, 1, MPI_INT, 0, 0, &received, 1, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+        usleep(1000);
+    }
+}
+
 static void end(const char* how)
 {
+    int yes = 1;
+    if (strcmp(how, "aborting-thread") == 0)
+        call_while_another_thread_aborts(&yes);
+    if (strcmp(how, "aborting-worker") == 0)
+        call_while_another_thread_aborts(NULL);
     if (strcmp(how, "fault") == 0)
         *nowhere = 1;
     if (strcmp(how, "exit") == 0)
@@ -26,11 +60,13 @@ static void end(const char* how)
 
 int main(int argc, char** argv)
 {
-    int rank = 0, flag;
+    int rank = 0, flag, provided;
     MPI_Aint address;
+    if (strncmp(argv[1], "aborting", 8) == 0)
+        signal(SIGABRT, take_time); /* the tracer's handler comes before it */
     if (strcmp(argv[1], "early") == 0)
         MPI_Get_address(&rank, &address);
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (strcmp(argv[1], "handled") == 0) {
         signal(SIGUSR1, handle);

@@ -20,6 +20,18 @@ def test_a_fault(tmp_path):
     assert findings(tmp_path, "fault") == [("killed-by-signal", 0, "SIGSEGV ended the process after its last call")]
 
 
+@pytest.mark.parametrize(
+    "how, where",
+    [
+        ("aborting-thread", "after the last call of thread 1"),
+        ("aborting-worker", "in a thread that called no MPI; the last call of another one was"),
+    ],
+)
+def test_a_fault_in_a_thread_while_others_go_on(tmp_path, how, where):
+    """Handlers may take some time to tell where it was."""
+    assert ("killed-by-signal", 0, f"SIGABRT ended the process {where}") in findings(tmp_path, how)
+
+
 def test_a_signal_from_outside(tmp_path):
     """Launchers send it to the others, too; one of them is told."""
     ((kind, _, text), *others) = findings(tmp_path, "terminated")
