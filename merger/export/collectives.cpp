@@ -52,6 +52,13 @@ std::vector<Volume> sorted_volumes(const Operation& operation, std::string_view 
     return found;
 }
 
+/// In place everyone sends as much as he receives, where both are listed (MPI 4.1, 6.8).
+std::vector<Volume> sorted_sends(const Operation& operation)
+{
+    const bool is_in_place = operation.facts->lists_receives && operation.call->has("inPlace");
+    return sorted_volumes(operation, is_in_place ? "Recv" : "Send");
+}
+
 std::int64_t size_for(const std::vector<Volume>& sorted, std::int64_t rank)
 {
     const auto found = std::ranges::lower_bound(sorted, rank, {}, &Volume::rank);
@@ -78,7 +85,7 @@ class Direct {
         : m_facts(*operation.facts), m_pattern(pattern_of(m_facts)), m_call(*operation.call),
           m_members(members), m_me(members.ranks[members.me]), m_root(root_of(m_call)),
           m_size(size_of(m_call)), m_sent(sent_size(m_call)), m_received(received_size(m_call)),
-          m_sends(sorted_volumes(operation, "Send")), m_receives(sorted_volumes(operation, "Recv"))
+          m_sends(sorted_sends(operation)), m_receives(sorted_volumes(operation, "Recv"))
     {
     }
 
@@ -123,7 +130,7 @@ class Direct {
             add_part(all, other);
             break;
         case Pattern::listed:
-            add(all.sends, other, size_for(m_sends.empty() ? m_receives : m_sends, other));
+            add(all.sends, other, size_for(m_sends, other));
             add(all.receives, other, size_for(m_receives, other));
             break;
         }
@@ -237,7 +244,7 @@ std::optional<Bytes> direct_bytes(const Operation& operation, const Membership& 
     if (!tells_pattern(operation) || (facts.has_root && !membership.has_root))
         return std::nullopt;
     const Element& call = *operation.call;
-    const std::vector<Volume> sends = sorted_volumes(operation, "Send");
+    const std::vector<Volume> sends = sorted_sends(operation);
     const std::vector<Volume> receives = sorted_volumes(operation, "Recv");
     const std::int64_t others = membership.size - 1, me = membership.my_rank;
     const std::int64_t got = sum_of_others(receives, me);
@@ -260,7 +267,7 @@ std::optional<Bytes> direct_bytes(const Operation& operation, const Membership& 
         return facts.reduces ? Bytes{got, parts} : Bytes{parts, got};
     }
     case Pattern::listed:
-        return Bytes{sends.empty() ? got : sum_of_others(sends, me), got};
+        return Bytes{sum_of_others(sends, me), got};
     case Pattern::unknown:
         break;
     }

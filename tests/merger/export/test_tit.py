@@ -273,6 +273,22 @@ def test_the_messages_of_a_collective_operation(converted, call, attributes, mes
     assert len(conversion.approximated) == 1
 
 
+@pytest.mark.parametrize("name", ["Alltoallv", "Alltoallw", "Ialltoallv", "Neighbor_alltoallv"])
+def test_who_only_receives_sends_nothing(converted, name):
+    """In place is what the call says to be so."""
+    rid, end = (" rid='0'", wait("<For rid='0' />", at=1)) if name.startswith("I") else ("", "")
+    traces = [element(name, f"cid='0'{rid}", part) + end for part in ("<Send rank='1' size='8' />", "<Recv rank='0' size='8' />")]
+    conversion, lines = converted(*traces)
+    assert [[line.split()[0] for line in of_rank if "send" in line or "recv" in line] for of_rank in lines] == [["isend"], ["irecv"]]
+    assert conversion.notes == []
+
+
+def test_in_place_everyone_sends_what_he_receives(converted):
+    traces = [element("Alltoallv", "cid='0' inPlace='1'", f"<Recv rank='{other}' size='8' />") for other in (1, 0)]
+    _, lines = converted(*traces)
+    assert [sorted(line.split()[0] for line in of_rank if "send" in line or "recv" in line) for of_rank in lines] == [["irecv", "isend"]] * 2
+
+
 def test_non_blocking_collective_operations_are_messages_that_are_waited_for(converted):
     start = element("Ibarrier", "cid='0' rid='0'")
     _, lines = converted(*[start + send(rank, tag=5, at=1, name="Isend", rid="rid='1'") + receive(rank, tag=5, name="Irecv", rid="rid='2'")
