@@ -243,6 +243,8 @@ bool Endings::left_nothing(std::int64_t rank) const
 
 std::string Endings::reason_of(std::int64_t rank)
 {
+    if (!m_not_whole.contains(rank) && (left_nothing(rank) || ended_early(rank)) && only_followed(rank))
+        return reason_of(*m_causes.begin());
     if (!m_not_whole.contains(rank) && left_nothing(rank))
         report_trace(FindingKind::no_finalize, rank, m_findings.project().path_of(rank, 0), 0,
                      "the process was ended before its calls were written");
