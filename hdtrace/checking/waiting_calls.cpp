@@ -38,7 +38,7 @@ bool is_in_vain(const State& poll)
 /// What the tracer adds to calls that come again and again.
 State without_history(State poll)
 {
-    static constexpr AttributeName histories[] = {"polls", "threadCpu", "mixed", "cpu"};
+    static constexpr AttributeName histories[] = {"polls", "pollTime", "threadCpu", "mixed", "cpu"};
     for (const AttributeName& name : histories)
         if (const auto place = poll.attributes.find(name))
             poll.attributes.erase(*place);

@@ -5,6 +5,7 @@
 
 #include "hdtrace/calls/special_ranks.h"
 #include "hdtrace/explaining/clocks.h"
+#include "hdtrace/format/left_out.h"
 
 namespace hdtrace {
 namespace {
@@ -121,6 +122,15 @@ void HistoryReader::add_border(const TraceFile& trace, std::int64_t time, std::i
         add_step(timeline, {.region = region_number(region)}, time, time);
 }
 
+void HistoryReader::add_left_out_polls(const Call& next)
+{
+    const std::optional<StepId> last = last_step(next);
+    if (!last || !m_history.place(*last).call->polls)
+        return;
+    if (const std::int64_t time = left_out_poll_time(next.state); time > 0)
+        add_step(last->timeline, m_history.place(*last), next.state.time - time, next.state.time);
+}
+
 void HistoryReader::enter(const Call& call)
 {
     if (call.own_region != RegionPaths::outside)
@@ -129,6 +139,7 @@ void HistoryReader::enter(const Call& call)
         call.facts.call_class != CallClass::other && call.facts.call_class != CallClass::event;
     if (!is_call || call.is_inside_call)
         return;
+    add_left_out_polls(call);
     const Communicator* const communicator = m_project->objects.communicator(call.trace.rank, call.state);
     const CallSite* const site = m_project->objects.call_site(call.trace.rank, call.state);
     const Project& project = m_project->project;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hdtrace/calls/calls.h"
+#include "hdtrace/format/nanoseconds.h"
 
 namespace hdtrace {
 namespace {
@@ -75,7 +76,10 @@ void LeftOut::add(const RunFact& calls, bool only_empty_polls)
     if (count <= 0 || facts.call_class == CallClass::query || facts.progress == CallProgress::query)
         return;
     m_has_deeds = m_has_deeds || !only_empty_polls || !facts.polls;
-    m_counts[name] += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(process_count(calls));
+    const std::int64_t processes = process_count(calls);
+    m_counts[name] += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(processes);
+    const auto time = calls.fact.find("ignoredTime");
+    m_time += processes * (time ? parse_time(*time).value_or(0) : 0);
 }
 
 void LeftOut::add_bound(const RunFact& bound)
@@ -110,6 +114,13 @@ void LeftOut::add_origin(const RunFact& origin)
                        " did not record " + std::string(*lacks));
 }
 
+std::int64_t left_out_poll_time(const State& call)
+{
+    static constexpr AttributeName name("pollTime");
+    const auto text = call.find(name);
+    return text ? parse_time(*text).value_or(0) : 0;
+}
+
 std::string LeftOut::text() const
 {
     std::string text;
@@ -138,6 +149,8 @@ std::string LeftOut::calls_text() const
         text += (i > 0 ? ", " : "") + functions[i].second + " (" + with_commas(functions[i].first) + ")";
     if (functions.size() > most_names)
         text += " and " + std::to_string(functions.size() - most_names) + " more functions";
+    if (are_polls && m_time > 0)
+        text += ", which took " + seconds_text(m_time) + " seconds";
     return text + (m_is_unsure ? "; processes that did not end properly did not tell theirs" : "");
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hdtrace/format/proj_reader.h"
+#include "hdtrace/format/state.h"
 
 namespace hdtrace {
 
@@ -31,10 +32,15 @@ class LeftOut {
     std::string calls_text() const;
 
     std::map<std::string, std::uint64_t> m_counts; ///< by function
+    std::int64_t m_time = 0;                       ///< nanoseconds in those of them of which that is known
     std::vector<std::string> m_bounds;             ///< that were reached, in words
     bool m_has_deeds = false;
     bool m_is_for_check = false; ///< there are no rules, but of polls that found nothing few are recorded
     bool m_is_unsure = false;    ///< a process did not tell
 };
+
+/// Nanoseconds in polls that found nothing and were left out between the call of this thread before and this
+/// one. Where programs are checked, the first ones of such a series are there.
+std::int64_t left_out_poll_time(const State& call);
 
 } // namespace hdtrace

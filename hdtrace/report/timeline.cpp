@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "hdtrace/format/for_each_position.h"
+#include "hdtrace/format/left_out.h"
 #include "hdtrace/report/overlays.h"
 #include "hdtrace/report/packed.h"
 
@@ -104,7 +105,19 @@ void TimelineReader::enter(const Call& call)
                       static_cast<std::uint32_t>(site_number)},
                      numbers);
     if (call.nesting == 0)
-        m_shares[number].add(static_cast<std::size_t>(call.facts.call_class), begin, end);
+        add_shares(number, call);
+}
+
+void TimelineReader::add_shares(std::uint32_t lane, const Call& call)
+{
+    Thread& thread = m_threads[lane];
+    const std::int64_t begin = since_begin(call.state.time), end = since_begin(call.state.end);
+    if (thread.last_call && thread.last_call->polls)
+        m_shares[lane].add(static_cast<std::size_t>(thread.last_call->call_class),
+                           std::max(thread.last_end, begin - left_out_poll_time(call.state)), begin);
+    m_shares[lane].add(static_cast<std::size_t>(call.facts.call_class), begin, end);
+    thread.last_call = &call.facts;
+    thread.last_end = end;
 }
 
 void TimelineReader::leave(const Call& call)

@@ -84,6 +84,8 @@ class TimelineReader : EventVisitor {
         CallBlocks calls;
         std::vector<Mark> marks;
         std::vector<Received> messages;
+        const CallFacts* last_call = nullptr; ///< of the top level
+        std::int64_t last_end = 0;
     };
 
     void enter(const Call& call) override;
@@ -92,6 +94,7 @@ class TimelineReader : EventVisitor {
 
     void add_message(const Message& message);
     void add_hosts();
+    void add_shares(std::uint32_t lane, const Call& call);
     void finish();
     std::int64_t since_begin(std::int64_t time) const { return time - m_begin; }
     std::uint32_t name_number(const std::string& name);

@@ -21,7 +21,7 @@ _TAIL = 1 << 16  # bytes at the end of a trace's text that are looked at
 _TRACE = re.compile(r"_(\d+)_(\d+)\.trc(\.(zst|gz|compact))?(\.\d)?$")
 _START = re.compile(rb"timeAdjustment='(\d+)'")
 _SIZE = re.compile(rb"<\w+ (?:[^>]* )?size='(\d+)'")  # of a call itself
-_CHANGES = ("time", "end", "unfinished", "polls", "cpu", "threadCpu", "mixed")  # from one poll to the next
+_CHANGES = ("time", "end", "unfinished", "polls", "pollTime", "cpu", "threadCpu", "mixed")  # from one poll to the next
 _DIFFERS = re.compile(rf" (?:{'|'.join(_CHANGES)})='[^']*'".encode())
 _HIDDEN = (*_CHANGES, "site", "reads", "writes", "changed", "used", "window", "frames", "objects", "pointers", "wtime", "flag")  # of little use to people here
 _NANOSECONDS = 1_000_000_000

@@ -195,6 +195,15 @@ def test_flush_that_waits_for_no_lock(analyze):
     assert not waits(analyze(locked((1, 1.1), unlock=(4, 4.1)), second, windows=True))
 
 
+@pytest.mark.parametrize("seconds, polling", [("2.500000000", 2.7), ("9.000000000", 3.1)])
+@pytest.mark.parametrize("behind", ["Test", "Wait"])
+def test_polls_that_were_left_out(analyze, behind, seconds, polling):
+    """They are no computation. Not more than there is room for."""
+    analysis = analyze([call("Test", 2, 2.1, "flag='0'"), call(behind, 5, 5.1, f"flag='1' pollTime='{seconds}'"), finalize(6, 7)])
+    (row,) = analysis.time["rank"]
+    assert row["mpi"] == pytest.approx(polling + 2) and row["computation"] == pytest.approx(7 - 2 - polling)
+
+
 def test_region_without_calls(analyze):
     begin, end = (f"<Event name='solve' kind='{kind}' time='{time}' />\n" for kind, time in (("begin", "2.0"), ("end", "5.0")))
     analysis = analyze([begin, end, finalize(6, 7)])

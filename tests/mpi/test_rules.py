@@ -106,8 +106,12 @@ def test_few_polls_without_success_are_recorded_for_checks(tmp_path):
         assert [test["flag"] for test in tests][0] == "0" and int(tests[1]["polls"]) == 4
         assert tests[-1]["flag"] == "1" and "threadCpu" not in tests[-1].attributes
     with pytest.warns(hdtrace.MergeWarning, match="calls that found nothing are left out, as --check does: (Test|Request_get_status)"):
-        checker = hdtrace.open(run.trace_directory).checker()
+        project = hdtrace.open(run.trace_directory)
+    checker = project.checker()
     assert not checker.read(10_000) and checker.at_end, "nothing that is left out is missed"
+    told = sum(float(call.attributes.get("pollTime", 0)) for trace in run for call in trace)
+    ignored = sum(calls.ignored_time for calls in project.run.calls.values())
+    assert 0 < told == pytest.approx(ignored, abs=1e-8), "the calls behind polls that are left out tell how long these took"
 
 
 def test_sizes(by_moment):

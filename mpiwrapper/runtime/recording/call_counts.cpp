@@ -36,9 +36,10 @@ void CallCounts::record(Function function)
     ++m_counts[static_cast<size_t>(function)][recorded];
 }
 
-void CallCounts::leave_out_poll(Function function)
+void CallCounts::leave_out_poll(Function function, int64_t nanoseconds)
 {
     leave_out(function);
+    add_time(function, nanoseconds);
     ++m_more[static_cast<size_t>(function)].polls;
 }
 
