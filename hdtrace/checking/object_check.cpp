@@ -155,7 +155,8 @@ void ObjectCheck::report_leaks(std::int64_t rank, ObjectKind kind, const Objects
                           "rank " + std::to_string(rank) + " made " + std::to_string(made.count) + " " +
                               std::string(object_name(kind)) + (made.count == 1 ? "" : "s") + " by " +
                               made.call + at(made.place.site) + " that " +
-                              (made.count == 1 ? "was" : "were") + " never freed");
+                              (made.count == 1 ? "was" : "were") + " never " +
+                              (kind == ObjectKind::file ? "closed" : "freed"));
 }
 
 } // namespace hdtrace

@@ -38,7 +38,7 @@ def project(tmp_path):
 
 def test_info(project):
     assert run_well("info", project) == """\
-app: 2 processes, 1 host(s), 2 thread(s)
+app: 2 processes, 1 host, 2 threads
 
 communicator  processes  uid
 WORLD                 2  W

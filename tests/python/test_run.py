@@ -105,15 +105,15 @@ def told(*arguments):
 def test_info(tmp_path):
     text = told("info", write(tmp_path))
     assert text[text.index("\nrun ") :] == """
-run                                                                                                    ranks
-user            alice (1000)                                                                           0
-command         ./app 'a b'                                                                            0
-command         ./app c... (12 more bytes)                                                             1
-directory       /home/u                                                                                0-1
-MPI library     Open MPI v4                                                                            0
-tracer          0.1.0                                                                                  0
-place           node01: 0x1a (infiniband device mlx5_0 port 1 guid 5:6)                                0
-processor time  1.500000 s user, 0.250000 s system from the begin of MPI to the end, of 1 process(es)
+run                                                                                                ranks
+user            alice (1000)                                                                       0
+command         ./app 'a b'                                                                        0
+command         ./app c... (12 more bytes)                                                         1
+directory       /home/u                                                                            0-1
+MPI library     Open MPI v4                                                                        0
+tracer          0.1.0                                                                              0
+place           node01: 0x1a (infiniband device mlx5_0 port 1 guid 5:6)                            0
+processor time  1.500000 s user, 0.250000 s system from the begin of MPI to the end, of 1 process
 
 note  value  ranks
 why   test   0

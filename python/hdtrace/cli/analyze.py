@@ -10,7 +10,7 @@ from typing import Any
 from .._hdtrace import CallSite, printable
 from ..analysis import Analysis, Rows, scaling
 from ..project import Project
-from .output import Progress, clock_table, duration, print_json, site_fields, size, table, warn_of_missing
+from .output import Progress, clock_table, counted, duration, print_json, site_fields, size, table, warn_of_missing
 from .selection import absolute_interval, several_projects
 
 VERSION = 1  # of the JSON
@@ -202,7 +202,7 @@ def _first(rows: Rows, arguments: Namespace) -> Rows:
 
 
 def _text(project: Project, analysis: Analysis, arguments: Namespace) -> Iterator[str]:
-    yield f"{printable(project.name)}: {analysis.processes} processes, {_seconds(analysis.seconds)} seconds\n"
+    yield f"{printable(project.name)}: {counted(analysis.processes, 'process', 'es')}, {_seconds(analysis.seconds)} seconds\n"
     yield from (f"{printable(line)}\n" for line in project.run.oversubscription)
     yield _activities(analysis)
     if analysis.wait_states:

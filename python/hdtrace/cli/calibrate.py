@@ -22,7 +22,7 @@ from .._hdtrace import Call
 from ..calibration import DEFAULT_SPEED, LOCAL, REMOTE, Platform, Sample, platform_of, samples
 from ..project import Project
 from .installation import Installation, Library, library_of_launcher, refuse_programs
-from .output import UsageError, beside_this, duration, message, print_json, size, table
+from .output import UsageError, beside_this, count_of_processes, counted, duration, message, print_json, size, table
 
 _PROGRAM = "hdtrace-measure"
 # Whose algorithms of operations SimGrid knows. Those of MPICH end SimGrid 3.32 with an invalid pointer in some replays.
@@ -206,7 +206,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _describe(words: Sequence[str], project: Project, library: Library, hosts: dict[str, int]) -> str:
-    places = f"{project.process_count} processes on {len(hosts)} host(s)"
+    places = f"{count_of_processes(project)} on {counted(len(hosts), 'host')}"
     return f"Measured by: hdtrace calibrate {shlex.join(words)} ({places}, {library.version.splitlines()[0].split(',')[0]})"
 
 

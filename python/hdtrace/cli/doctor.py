@@ -19,7 +19,7 @@ from typing import Any
 
 from .._hdtrace import files_in, printable
 from .installation import QUICK, Installation, Library, library_of_launcher, output_of, refuse_programs, reports_of
-from .output import beside_this, print_json
+from .output import beside_this, counted, print_json
 
 FINE, NOTE, PROBLEM = "ok", "note", "problem"
 
@@ -124,7 +124,7 @@ def _judge_processes(
     section: str, shown: str, library: Library, reports: list[dict[str, Any]], folder: Path, errors: str
 ) -> Iterator[Finding]:
     hosts = sorted({report["host"] for report in reports})
-    count = f"{len(reports)} process(es) on {len(hosts)} host(s)"
+    count = f"{counted(len(reports), 'process', 'es')} on {counted(len(hosts), 'host')}"
     errors_in_processes = [report["error"] for report in reports if "error" in report]
     untraced = [report for report in reports if "tracer" not in report]
     traces = sum(name.endswith(".info") for name, _, _ in files_in(folder))

@@ -67,7 +67,7 @@ def _text(about: dict[str, Any], run: list[str], is_all: bool) -> str:
         more = len(rows) - len(shown)
         return table(heads, shown, numbers) + (f"and {counted(more, f'more {heads[0]}')}; --all shows all\n" if more else "")
 
-    counts = f"{about['processes']} processes, {len(about['hosts'])} host(s), {len(about['threads'])} thread(s)"
+    counts = ", ".join([counted(about["processes"], "process", "es"), counted(len(about["hosts"]), "host"), counted(len(about["threads"]), "thread")])
     parts = [f"{printable(about['name'])}: {counts}\n"]
     if about["description"]:
         parts.append(printable_lines(about["description"]) + "\n")

@@ -19,7 +19,7 @@ from ..live import LiveRun, unfinished_processes
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .launchers import UnknownOption, launcher_of, programs_in
-from .output import Progress, UsageError, beside_this, message, seconds, size, table
+from .output import Progress, UsageError, beside_this, count_of_processes, counted, message, seconds, size, table
 from .stuck import Watch, stuck_lines
 
 _NOT_FOUND, _NOT_EXECUTABLE, _BY_SIGNAL = 127, 126, 128  # exit codes as shells give them
@@ -160,7 +160,8 @@ def _calls_in(project: Project) -> int:
 
 
 def _head(project: Project) -> str:
-    return f"{project.name}: {project.process_count} processes, {len({process.host for process in project.processes})} host(s)"
+    hosts = len({process.host for process in project.processes})
+    return f"{project.name}: {count_of_processes(project)}, {counted(hosts, 'host')}"
 
 
 def _summary(project: Project, code: int) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 from .._hdtrace import RunFact, RunProcess, printable
 from ..project import Project
 from ..run import Run
-from .output import ranges_text, seconds, table
+from .output import counted, ranges_text, seconds, table
 
 
 def describe_run(run: Run) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _used(processes: list[RunProcess]) -> Iterator[str]:
     ended = [process.cpu_times for process in processes if len(process.cpu_times) > 1]
     if ended:
         user, system = (sum(getattr(times[-1], kind) - getattr(times[0], kind) for times in ended) for kind in ("user", "system"))
-        yield f"{seconds(user)} s user, {seconds(system)} s system from the begin of MPI to the end, of {len(ended)} process(es)"
+        yield f"{seconds(user)} s user, {seconds(system)} s system from the begin of MPI to the end, of {counted(len(ended), 'process', 'es')}"
 
 
 def _origin(fact: RunFact) -> str:
