@@ -137,6 +137,7 @@ std::size_t root_place(const Operation& operation, const Members& members)
     return static_cast<std::size_t>(root - members.ranks.begin());
 }
 
+/// The members are all processes.
 std::vector<std::int64_t> sizes_by_rank(const Operation& operation, const Members& members)
 {
     std::vector<std::int64_t> sizes(members.ranks.size(), 0);
@@ -145,6 +146,11 @@ std::vector<std::int64_t> sizes_by_rank(const Operation& operation, const Member
             sizes[static_cast<std::size_t>(volume.rank)] = volume.size;
     }
     return sizes;
+}
+
+bool has_list_of_parts(Arguments form)
+{
+    return form == Arguments::parts_operations || form == Arguments::part_parts;
 }
 
 std::vector<std::int64_t> arguments_of(const Operation& operation, Arguments form, const Members& members)
@@ -180,19 +186,10 @@ std::vector<std::int64_t> arguments_of(const Operation& operation, Arguments for
     return all;
 }
 
-/// The largest part that goes from one member to another.
-std::int64_t most_sent(const Operation& operation, Arguments form, const Members& members)
-{
-    if (form == Arguments::parts_operations || form == Arguments::part_parts)
-        return std::ranges::max(sizes_by_rank(operation, members));
-    return std::max(sent_size(*operation.call), received_size(*operation.call));
-}
-
 /// Whether the replay multiplies what it is told by the number of processes.
 bool has_parts(Arguments form)
 {
-    return form == Arguments::sizes_root || form == Arguments::sizes || form == Arguments::parts_operations ||
-           form == Arguments::part_parts;
+    return form == Arguments::sizes_root || form == Arguments::sizes || has_list_of_parts(form);
 }
 
 } // namespace
@@ -228,6 +225,16 @@ std::optional<std::vector<Exchange>> message_rounds(const Operation& operation, 
     return rounds;
 }
 
+bool moves_nothing(const Operation& operation, const Members& members)
+{
+    const ReplayRow& row = row_of(operation);
+    if (row.action.empty() || row.arguments == Arguments::none || !tells_messages(operation, members))
+        return false;
+    if (has_list_of_parts(row.arguments))
+        return volumes(*operation.children, "Recv").empty();
+    return sent_size(*operation.call) <= 0 && received_size(*operation.call) <= 0;
+}
+
 std::optional<ReplayCollective> replay_collective(const Operation& operation, const Members& members)
 {
     const ReplayRow& row = row_of(operation);
@@ -239,9 +246,7 @@ std::optional<ReplayCollective> replay_collective(const Operation& operation, co
                                  : ReplayActions::most_bytes;
     if (!arguments.empty() && std::ranges::max(arguments) > most)
         return std::nullopt;
-    const bool is_empty =
-        row.arguments != Arguments::none && most_sent(operation, row.arguments, members) == 0;
-    return ReplayCollective{std::string(row.action), std::move(arguments), is_empty};
+    return ReplayCollective{std::string(row.action), std::move(arguments)};
 }
 
 } // namespace hdtrace::exporter

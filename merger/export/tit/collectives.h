@@ -14,12 +14,14 @@ namespace hdtrace::exporter {
 struct ReplayCollective {
     std::string action;
     std::vector<std::int64_t> arguments;
-    /// Nobody sends anything: MPI libraries return at once, and SimGrid's algorithms divide by the size.
-    bool is_empty = false;
 };
 
-/// The replay's own operation, for one in which all processes take part. Empty if it has none that fits: all
-/// members decide alike, since it depends only on what all of them know.
+/// Nobody sends anything: MPI libraries return at once, and SimGrid's algorithms divide by the size. False
+/// where not all members know of all.
+bool moves_nothing(const Operation& operation, const Members& members);
+
+/// The replay's own operation, for one in which all processes take part: @p members are all. Empty if it has
+/// none that fits: all members decide alike, since it depends only on what all of them know.
 std::optional<ReplayCollective> replay_collective(const Operation& operation, const Members& members);
 
 /// What everyone sends to whom, one after the other, as MPI libraries do it: trees, rings and pairs. Empty if

@@ -292,11 +292,11 @@ Replayed ProcessReplay::collective(const Operation& operation, std::vector<Repla
     if (!members)
         return Replayed::measured;
     const bool is_of_all = members->ranks.size() == static_cast<std::size_t>(m_replay.project.process_count);
-    const auto line = replay_collective(operation, *members);
-    m_summary.collectives += line && is_of_all ? 1 : 0;
-    if (is_alone(*members) || (line && line->is_empty))
+    const auto line = is_of_all ? replay_collective(operation, *members) : std::nullopt;
+    m_summary.collectives += line ? 1 : 0;
+    if (is_alone(*members) || moves_nothing(operation, *members))
         return Replayed::exactly;
-    if (line && is_of_all) {
+    if (line) {
         m_actions.add(line->action, line->arguments);
         return Replayed::exactly;
     }

@@ -289,6 +289,20 @@ def test_in_place_everyone_sends_what_he_receives(converted):
     assert [sorted(line.split()[0] for line in of_rank if "send" in line or "recv" in line) for of_rank in lines] == [["irecv", "isend"]] * 2
 
 
+@pytest.mark.parametrize("name, messages", [
+    ("Allgatherv", {(2, 3, 8), (3, 2, 4)}),
+    ("Reduce_scatter", {(2, 3, 4), (3, 2, 8)}),
+])
+def test_parts_of_processes_with_high_ranks(converted, name, messages):
+    """A list names the members of a communicator by their ranks in the world, which are higher than there are members."""
+    part = "Comm map='2->0;3->1;' id=3 name='part' uid='W/2@2'\n"
+    world = "Comm map='0->0;1->1;2->2;3->3;' id=0 name='WORLD' uid='W'\n"
+    call = element(name, "cid='3' inPlace='1'", "<Recv rank='2' size='8' /><Recv rank='3' size='4' />")
+    conversion, lines = converted("", "", call, call, info=world + part)
+    sends = {(rank, int(line.split()[1]), int(line.split()[3])) for rank, of_rank in enumerate(lines) for line in of_rank if line.startswith("isend")}
+    assert sends == messages and conversion.notes == []
+
+
 def test_non_blocking_collective_operations_are_messages_that_are_waited_for(converted):
     start = element("Ibarrier", "cid='0' rid='0'")
     _, lines = converted(*[start + send(rank, tag=5, at=1, name="Isend", rid="rid='1'") + receive(rank, tag=5, name="Irecv", rid="rid='2'")
