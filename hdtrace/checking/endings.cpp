@@ -145,6 +145,12 @@ bool Endings::ended_itself(const RunProcess& process) const
     return process.cpu_times.size() > 1 && ended_early(process.rank) && !m_signals.contains(process.rank);
 }
 
+const Endings::LastCall* Endings::last_of_thread(const Progress& progress, const FatalSignal& signal)
+{
+    const auto last = signal.thread ? progress.last_of.find(*signal.thread) : progress.last_of.end();
+    return last == progress.last_of.end() ? nullptr : &last->second;
+}
+
 // The program may have handled it. Else other threads go on while its handler tells where it was; of a thread
 // that called no MPI nothing tells that it went on.
 bool Endings::survived(const Progress& progress, const FatalSignal& signal)
@@ -154,9 +160,8 @@ bool Endings::survived(const Progress& progress, const FatalSignal& signal)
         return true;
     if (comes_from_outside(signal))
         return progress.last.end > signal.time;
-    const auto last = signal.thread ? progress.last_of.find(*signal.thread) : progress.last_of.end();
-    return last != progress.last_of.end() ? last->second.end > signal.time
-                                          : progress.last.end > signal.time + longest_handler;
+    const LastCall* const last = last_of_thread(progress, signal);
+    return last ? last->end > signal.time : progress.last.end > signal.time + longest_handler;
 }
 
 // Who ends a process that has left MPI has nothing to do with it; the process itself may have overwritten
@@ -183,17 +188,16 @@ void Endings::report_signal(std::int64_t rank, const FatalSignal& signal)
     const auto [first, last] = m_unfinished.equal_range(rank);
     const auto inside = std::find_if(
         first, last, [&](const auto& call) { return call.second.place.thread == signal.thread; });
-    const auto of_thread = signal.thread ? progress.last_of.find(*signal.thread) : progress.last_of.end();
-    const bool is_known = of_thread != progress.last_of.end();
+    const LastCall* const of_thread = last_of_thread(progress, signal);
     const CallPlace& place = inside != last ? inside->second.place
-                             : is_known     ? of_thread->second.place
+                             : of_thread    ? of_thread->place
                                             : progress.last.place;
     std::string where = " after its last call";
     if (inside != last)
         where = " inside " + inside->second.text;
-    else if (is_known && progress.last_of.size() > 1)
+    else if (of_thread && progress.last_of.size() > 1)
         where = " after the last call of thread " + std::to_string(place.thread);
-    else if (!is_known && !comes_from_outside(signal))
+    else if (!of_thread && !comes_from_outside(signal))
         where = " in a thread that called no MPI; the last call of another one was";
     m_not_whole.try_emplace(rank, m_findings.project().path_of(rank, place.thread));
     m_findings.report(FindingKind::killed_by_signal, place,

@@ -71,6 +71,8 @@ class Endings : public EventVisitor {
     bool ended_early(std::int64_t rank) const;
     bool left_nothing(std::int64_t rank) const;
     bool ended_itself(const RunProcess& process) const;
+    /// Null if it is not known which thread got the signal, or that has no calls.
+    static const LastCall* last_of_thread(const Progress& progress, const FatalSignal& signal);
     static bool survived(const Progress& progress, const FatalSignal& signal);
     void find_signals();
     void report_signal(std::int64_t rank, const FatalSignal& signal);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hdtrace/calls/calls.h"
+#include "hdtrace/format/left_out.h"
 #include "hdtrace/matching/saturated.h"
 #include "merger/export/format.h"
 #include "merger/export/tit/collectives.h"
@@ -96,7 +97,8 @@ void ProcessReplay::enter(const Call& call)
     if (is_no_call(call))
         return;
     if (m_open.empty())
-        compute(saturated_distance(call.state.time, *m_end));
+        compute(
+            saturated_distance(saturated_distance(call.state.time, *m_end), left_out_poll_time(call.state)));
     m_open[call.trace.thread] = {without_operation(call), {}};
 }
 

@@ -195,7 +195,8 @@ bool Call::leave_out_poll()
     if (m_is_told_poll || !m_thread->writer.abandon_state())
         return false;
     m_thread->counts.leave_out_poll(m_function, m_end - m_begin);
-    m_thread->poll_time += m_end - m_begin;
+    if (m_number == 0)
+        m_thread->poll_time += m_end - m_begin;
     m_recording = Recording::none;
     return true;
 }
@@ -217,7 +218,7 @@ char* Call::put_polls(char* out) const
     const int64_t left_out = m_thread->counts.take_polls(m_function);
     if (left_out > 0)
         out = put_text(put_number(put_text(out, " polls='"), left_out), "'");
-    const int64_t poll_time = std::exchange(m_thread->poll_time, 0);
+    const int64_t poll_time = m_number == 0 ? std::exchange(m_thread->poll_time, 0) : 0;
     if (poll_time > 0)
         out = put_text(put_seconds(put_text(out, " pollTime='"), poll_time), "'");
     if (!m_is_told_poll)

@@ -105,6 +105,13 @@ def test_a_receive_from_any_source_has_the_source_that_it_got(converted):
     assert lines[1] == ["irecv 0 9 8 6", "compute 1000000000", "wait 0 1 9"]
 
 
+def test_polls_that_were_left_out_are_no_computation(converted):
+    """Nor are those that are there."""
+    test = element("Test", "flag='1' pollTime='2.500000000'", "<For rid='0' />", at=5)
+    _, lines = converted(send(1, tag=1, name="Isend", rid="rid='0'") + test, receive(0, tag=1))
+    assert lines[0] == ["isend 1 1 8 6", "compute 1500000000", "wait 0 1 1"]
+
+
 def test_each_completed_request_is_waited_for_once(converted):
     sends = send(1, tag=1, name="Isend", rid="rid='0'") + send(1, tag=2, name="Isend", rid="rid='1'")
     test = element("Testall", "count='2' flag='0'", "<Pending rid='0' /><Pending rid='1' />")
