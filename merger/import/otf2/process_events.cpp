@@ -233,6 +233,7 @@ OTF2_EvtReaderCallbacks* ProcessEvents::callbacks()
     OTF2_EvtReaderCallbacks_SetMetricCallback(set, event<&To::count, To>);
     OTF2_EvtReaderCallbacks_SetRmaPutCallback(set, event<&To::put_data, To>);
     OTF2_EvtReaderCallbacks_SetRmaGetCallback(set, event<&To::get_data, To>);
+    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(set, event<&To::change_data, To>);
     OTF2_EvtReaderCallbacks_SetIoCreateHandleCallback(set, event<&To::open_file, To>);
     OTF2_EvtReaderCallbacks_SetIoDestroyHandleCallback(set, event<&To::close_file, To>);
     OTF2_EvtReaderCallbacks_SetIoOperationBeginCallback(set, event<&To::access_file, To>);
@@ -726,6 +727,18 @@ void ProcessEvents::get_data(OTF2_TimeStamp ticks, OTF2_AttributeList*, OTF2_Rma
 {
     time_of(ticks);
     put_target(window, target, size, "fromRank");
+}
+
+// What is compared is sent, too; calls do not count it.
+void ProcessEvents::change_data(OTF2_TimeStamp ticks, OTF2_AttributeList*, OTF2_RmaWinRef window,
+                                uint32_t target, OTF2_RmaAtomicType type, uint64_t sent, uint64_t received,
+                                uint64_t)
+{
+    time_of(ticks);
+    put_target(window, target, type == OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP ? sent / 2 : sent, "toRank");
+    Open* const open = innermost_call();
+    if (open && open->facts->access == WindowAccess::get_accumulate && !open->state.has("recvSize"))
+        put(open->state, "recvSize", bytes(received));
 }
 
 // --- files ---

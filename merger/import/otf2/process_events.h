@@ -114,6 +114,8 @@ class ProcessEvents {
                   uint64_t id);
     void get_data(OTF2_TimeStamp, OTF2_AttributeList*, OTF2_RmaWinRef, uint32_t target, uint64_t size,
                   uint64_t id);
+    void change_data(OTF2_TimeStamp, OTF2_AttributeList*, OTF2_RmaWinRef, uint32_t target, OTF2_RmaAtomicType,
+                     uint64_t sent, uint64_t received, uint64_t id);
     void open_file(OTF2_TimeStamp, OTF2_AttributeList*, OTF2_IoHandleRef, OTF2_IoAccessMode,
                    OTF2_IoCreationFlag, OTF2_IoStatusFlag);
     void close_file(OTF2_TimeStamp, OTF2_AttributeList*, OTF2_IoHandleRef);
