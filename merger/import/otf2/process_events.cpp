@@ -160,16 +160,16 @@ void OutcomeReader::leave(OTF2_TimeStamp, OTF2_AttributeList*, OTF2_RegionRef re
 
 void OutcomeReader::request_receive(OTF2_TimeStamp, OTF2_AttributeList*, uint64_t request)
 {
-    std::vector<OTF2_CommRef>& receives = m_outcomes[m_location].receives;
+    std::vector<Outcomes::Received>& receives = m_outcomes[m_location].receives;
     m_receives[request] = {m_location, receives.size()};
-    receives.push_back(OTF2_UNDEFINED_COMM);
+    receives.push_back({});
 }
 
 void OutcomeReader::receive(OTF2_TimeStamp, OTF2_AttributeList*, uint32_t, OTF2_CommRef communicator,
-                            uint32_t, uint64_t, uint64_t request)
+                            uint32_t, uint64_t size, uint64_t request)
 {
     if (const auto found = m_receives.extract(request))
-        m_outcomes[found.mapped().first].receives[found.mapped().second] = communicator;
+        m_outcomes[found.mapped().first].receives[found.mapped().second] = {communicator, size};
 }
 
 void OutcomeReader::request_collective(OTF2_TimeStamp, OTF2_AttributeList*, uint64_t request)
@@ -530,16 +530,18 @@ void ProcessEvents::start_send(OTF2_TimeStamp ticks, OTF2_AttributeList*, uint32
 
 void ProcessEvents::start_receive(OTF2_TimeStamp ticks, OTF2_AttributeList*, uint64_t request)
 {
-    const OTF2_CommRef communicator = m_next_receive < m_location_outcomes->receives.size()
-                                          ? m_location_outcomes->receives[m_next_receive++]
-                                          : OTF2_UNDEFINED_COMM;
+    const Outcomes::Received received = m_next_receive < m_location_outcomes->receives.size()
+                                            ? m_location_outcomes->receives[m_next_receive++]
+                                            : Outcomes::Received();
     const Open* const open = innermost_call();
     const bool fits = open && receives(*open->facts) && starts(*open->facts) &&
                       (!open->state.has("rid") || sends(*open->facts));
     if (State* const call = begin_message("Irecv", time_of(ticks), fits)) {
-        if (const auto cid = cid_of(communicator); cid && !call->has("cid"))
+        if (const auto cid = cid_of(received.communicator); cid && !call->has("cid"))
             put(*call, "cid", *cid);
         rid_of(*call, request);
+        if (received.communicator != OTF2_UNDEFINED_COMM) // how much there was room for is not told
+            put(*call, fits ? open->facts->received_size : "size", bytes(received.size));
     }
 }
 

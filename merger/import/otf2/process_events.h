@@ -39,7 +39,13 @@ struct CollectiveEvent {
 /// What is only told when a request is complete, for each request of a location in the order in which they
 /// were started: an undefined communicator if that never comes.
 struct Outcomes {
-    std::vector<OTF2_CommRef> receives;
+    /// What a receive got that did not block; of one that was never completed there is no communicator.
+    struct Received {
+        OTF2_CommRef communicator = OTF2_UNDEFINED_COMM;
+        std::uint64_t size = 0;
+    };
+
+    std::vector<Received> receives;
     std::vector<CollectiveEvent> collectives;
     /// Which of its regions, in the order in which they were entered, were not left before one around them.
     std::set<std::uint64_t> never_left;
@@ -52,8 +58,8 @@ class OutcomeReader {
     void enter(OTF2_TimeStamp, OTF2_AttributeList*, OTF2_RegionRef region);
     void leave(OTF2_TimeStamp, OTF2_AttributeList*, OTF2_RegionRef region);
     void request_receive(OTF2_TimeStamp, OTF2_AttributeList*, uint64_t request);
-    void receive(OTF2_TimeStamp, OTF2_AttributeList*, uint32_t, OTF2_CommRef communicator, uint32_t, uint64_t,
-                 uint64_t request);
+    void receive(OTF2_TimeStamp, OTF2_AttributeList*, uint32_t, OTF2_CommRef communicator, uint32_t,
+                 uint64_t size, uint64_t request);
     void request_collective(OTF2_TimeStamp, OTF2_AttributeList*, uint64_t request);
     void complete_collective(OTF2_TimeStamp, OTF2_AttributeList*, OTF2_CollectiveOp,
                              OTF2_CommRef communicator, uint32_t root, uint64_t sent, uint64_t received,

@@ -67,15 +67,16 @@ def test_messages_come_back(program, imported):
         assert messages(back) == messages(original)
 
 
-def test_bytes_of_one_sided_operations_come_back(imported):
+@pytest.mark.parametrize("program, names", [("windows", ("ccumulate", "_and_")), ("completion", ("Irecv", "Isend")), ("receive", ("ecv",))])
+def test_bytes_come_back(program, names, imported):
     def volumes(project):
         statistics = hdtrace.open(project).calls().statistics([["class", "call", "rank"]])
         while statistics.read(10_000):
             pass
-        return {key: (totals.sent, totals.received) for key, totals in statistics.groups(["class", "call", "rank"]) if "ccumulate" in key[1] or "_and_" in key[1]}
+        return {key: (totals.sent, totals.received) for key, totals in statistics.groups(["class", "call", "rank"]) if any(name in key[1] for name in names)}
 
-    original, back = imported("windows")
-    assert volumes(back) == volumes(original) and sum(sent for sent, _ in volumes(back).values()) > 0
+    original, back = imported(program)
+    assert volumes(back) == volumes(original) and sum(map(sum, volumes(back).values())) > 0
 
 
 @pytest.mark.parametrize("program", ["completion", "persistent"])
