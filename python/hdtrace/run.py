@@ -20,7 +20,7 @@ class Setting:
 class CallCount:
     """How many calls of a function the trace has, and how many of the program's it leaves out.
 
-    ignored_time: how many seconds those took of which rules say `record = count`
+    ignored_time: how many seconds those took of which rules say `record = count`, and polls that found nothing
     """
 
     recorded: int = 0
