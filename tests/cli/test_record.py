@@ -259,6 +259,33 @@ def test_findings_are_told(tmp_path, victim):
     assert "SIGSEGV ended the process after its last call" in result.stderr
 
 
+SPAWNER = """
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    MPI_Comm parent, child;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_get_parent(&parent);
+    if (parent == MPI_COMM_NULL)
+        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child, MPI_ERRCODES_IGNORE);
+    else
+        child = parent;
+    MPI_Comm_disconnect(&child);
+    MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize("options, follows", [([], False), (["--follow"], True)])
+def test_children_that_are_not_traced_are_told(tmp_path, options, follows):
+    need_several_programs()
+    spawner = compile_text("mpicc", tmp_path / "spawner", SPAWNER)
+    result = record(*options, "-o", "run", MPIRUN, "-n", "1", spawner, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert ("spawned are not in the trace: hdtrace record --follow" in result.stderr) is not follows, result.stderr
+    assert ("spawner: 2 processes" in result.stderr) is follows
+
+
 def test_runs_of_a_script_keep_apart(tmp_path, victim):
     launch = f"{shlex.quote(str(MPIRUN))} -n"
     (tmp_path / "job.sh").write_text(f"{launch} 3 {victim} none\n{launch} 2 {victim} none\n{victim} none\n{victim} seven\n")

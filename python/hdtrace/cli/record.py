@@ -25,7 +25,7 @@ from .stuck import Watch, stuck_lines
 _NOT_FOUND, _NOT_EXECUTABLE, _BY_SIGNAL = 127, 126, 128  # exit codes as shells give them
 _FORWARDED = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)  # which the program gets, too
-_STATISTICS_ONLY = "--statistics-only"
+_STATISTICS_ONLY, _FOLLOW = "--statistics-only", "--follow"
 _MOST_CALLS = 5_000_000  # that are counted for the summary, in some seconds
 _ROWS = 5
 _LOOK_EVERY = 1.0  # seconds
@@ -188,10 +188,17 @@ def _what_next(project: Project, trace: Path) -> list[str]:
     return [f"Next:  hdtrace stats {shlex.quote(str(trace))} --by call --by rank --by site", f"       and {commands} in the place of stats"]
 
 
-def _about_one(folder: Path, code: int) -> list[str]:
+def _of_children(project: Project, follows: bool) -> list[str]:
+    """What becomes of processes that it started through MPI."""
+    spawns = any(project.run.calls[name].recorded for name in ("Comm_spawn", "Comm_spawn_multiple") if name in project.run.calls)
+    is_untraced = spawns and not project.worlds and not follows
+    return ["The processes that it spawned are not in the trace: hdtrace record --follow traces them, too"] if is_untraced else []
+
+
+def _about_one(folder: Path, code: int, follows: bool) -> list[str]:
     project = Project(folder)
     where = ("Statistics: " if project.statistics_only else "Trace: ") + shlex.quote(str(folder))
-    return ["", *_summary(project, code), where, *_what_next(project, folder)]
+    return ["", *_summary(project, code), *_of_children(project, follows), where, *_what_next(project, folder)]
 
 
 def _about_several(paths: list[Path], code: int) -> list[str]:
@@ -248,7 +255,7 @@ def run(arguments: Namespace) -> int:
     projects = _merge(folder, arguments.quiet)
     is_one = len(projects) <= 1
     if projects and not arguments.quiet:
-        _say(_about_one(folder, code) if is_one else _about_several(projects, code))
+        _say(_about_one(folder, code, follows=_FOLLOW in getattr(arguments, "tracer", [])) if is_one else _about_several(projects, code))
     for trace in [] if not arguments.check else [folder] if is_one else sorted(projects):
         subprocess.run([beside_this("hdtrace"), "check", trace], stdout=sys.stderr, stdin=subprocess.DEVNULL)
     return code
