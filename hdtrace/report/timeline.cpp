@@ -97,27 +97,47 @@ void TimelineReader::enter(const Call& call)
         return;
     const std::uint32_t number = *lane_of(call.trace.rank, call.trace.thread);
     Thread& thread = m_threads[number];
+    if (call.nesting == 0)
+        add_left_out_polls(number, call);
+    add_call(number, call, since_begin(call.state.time));
+    if (call.nesting > 0)
+        return;
+    thread.last_end = since_begin(call.state.end);
+    thread.last_poll = call.facts.polls ? call.state.name : std::string();
+    if (call.facts.polls)
+        thread.last_site = call.state.text("site");
+}
+
+void TimelineReader::add_call(std::uint32_t lane, const Call& call, std::int64_t begin)
+{
     const CallSite* const site = m_project->objects.call_site(call.trace.rank, call.state);
     const std::int32_t site_number = site ? position_in(m_project->project.call_sites, *site) + 1 : 0;
     const auto [phrase, numbers] = m_phrases.say(call);
-    const std::int64_t begin = since_begin(call.state.time), end = since_begin(call.state.end);
-    thread.calls.add({begin, end, static_cast<std::uint32_t>(call.nesting), phrase,
-                      static_cast<std::uint32_t>(site_number)},
-                     numbers);
+    const std::int64_t end = since_begin(call.state.end);
+    m_threads[lane].calls.add({begin, end, static_cast<std::uint32_t>(call.nesting), phrase,
+                               static_cast<std::uint32_t>(site_number)},
+                              numbers);
     if (call.nesting == 0)
-        add_shares(number, call);
+        m_shares[lane].add(static_cast<std::size_t>(call.facts.call_class), begin, end);
 }
 
-void TimelineReader::add_shares(std::uint32_t lane, const Call& call)
+// As one call, like the one before them.
+void TimelineReader::add_left_out_polls(std::uint32_t lane, const Call& next)
 {
     Thread& thread = m_threads[lane];
-    const std::int64_t begin = since_begin(call.state.time), end = since_begin(call.state.end);
-    if (thread.last_call && thread.last_call->polls)
-        m_shares[lane].add(static_cast<std::size_t>(thread.last_call->call_class),
-                           std::max(thread.last_end, begin - left_out_poll_time(call.state)), begin);
-    m_shares[lane].add(static_cast<std::size_t>(call.facts.call_class), begin, end);
-    thread.last_call = &call.facts;
-    thread.last_end = end;
+    const std::int64_t time = thread.last_poll.empty() ? 0 : left_out_poll_time(next.state);
+    if (time <= 0)
+        return;
+    State polls;
+    polls.name = thread.last_poll;
+    polls.end = next.state.time;
+    if (!thread.last_site.empty())
+        polls.attributes.push_back("site", thread.last_site);
+    if (const auto count = next.state.find("polls"); count && next.state.name == polls.name)
+        polls.attributes.push_back("polls", *count);
+    add_call(lane, {.trace = next.trace, .state = polls, .facts = facts_of(polls.name)},
+             std::max(thread.last_end, since_begin(next.state.time) - time));
+    ++thread.left_out;
 }
 
 void TimelineReader::leave(const Call& call)
@@ -208,7 +228,7 @@ void TimelineReader::pack_lane(std::size_t number)
 {
     Thread& thread = m_threads[number];
     Lane& lane = m_lanes[number];
-    lane.call_count = thread.calls.size();
+    lane.call_count = thread.calls.size() - thread.left_out;
     lane.message_count = thread.messages.size();
     lane.calls = compressed(thread.calls.finish().bytes());
     lane.messages = pack_messages(thread.messages);

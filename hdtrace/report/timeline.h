@@ -84,8 +84,11 @@ class TimelineReader : EventVisitor {
         CallBlocks calls;
         std::vector<Mark> marks;
         std::vector<Received> messages;
-        const CallFacts* last_call = nullptr; ///< of the top level
+        std::string
+            last_poll; ///< the last call of the top level, if that asked whether something has happened
+        std::string last_site; ///< of it, as the trace says it
         std::int64_t last_end = 0;
+        std::size_t left_out = 0; ///< series of polls that are drawn like calls
     };
 
     void enter(const Call& call) override;
@@ -94,7 +97,8 @@ class TimelineReader : EventVisitor {
 
     void add_message(const Message& message);
     void add_hosts();
-    void add_shares(std::uint32_t lane, const Call& call);
+    void add_call(std::uint32_t lane, const Call& call, std::int64_t begin);
+    void add_left_out_polls(std::uint32_t lane, const Call& next);
     void finish();
     std::int64_t since_begin(std::int64_t time) const { return time - m_begin; }
     std::uint32_t name_number(const std::string& name);

@@ -2,6 +2,7 @@
 
 import hdtrace
 import pytest
+from projects_of_lines import write_project
 
 RUN = "hdtrace.run"
 TIMELINE = "hdtrace.timeline"
@@ -46,6 +47,16 @@ def test_attributes_are_those_of_the_trace(page, calls):
     shown = page.ask(f"""(() => {{ const all = []; {RUN}.lanes[1].forEachIn(-Infinity, Infinity, (content, i) => void all.push(
         {RUN}.attributesOf({RUN}.lanes[1], content, i).filter(one => !one[0].includes(':')).map(one => one[1]))); return all; }})()""")
     assert shown == expected
+
+
+def test_polls_that_were_left_out_are_drawn_as_one_call(browser, make_report, tmp_path):
+    lines = ("<Barrier cid='0' time='0' end='1' />\n<Test flag='0' time='2' end='2.5' />\n"
+             "<Test flag='1' polls='7' pollTime='3.000000000' time='6' end='7' />\n<Barrier cid='0' pollTime='0.500000000' time='8' end='9' />\n")
+    browser.open(make_report(write_project(tmp_path, lines)), "#timeline")
+    assert browser.ask(f"""(() => {{ const all = []; {RUN}.lanes[0].forEachIn(-Infinity, Infinity, (content, i) => void all.push(
+        [{RUN}.phrases[content.phrase[i]].name, content.begin[i] / 1e9, content.end[i] / 1e9])); return all; }})()""") == [
+        ["Barrier", 0, 1], ["Test", 2, 2.5], ["Test", 3, 6], ["Test", 6, 7], ["Test", 7.5, 8], ["Barrier", 8, 9]]
+    assert browser.ask(f"{RUN}.lanes[0].calls") == 4
 
 
 def colours_of(page):
