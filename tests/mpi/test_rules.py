@@ -92,6 +92,7 @@ def test_polls_without_success_are_counted(by_moment):
         assert not trace.find(Call("Iprobe")) and not trace.find(Call("Request_get_status")), "none of them found anything"
         test = trace.only(Call("Test"))
         assert test["flag"] == "1" and int(test["polls"]) >= 5
+        assert not any("pollTime" in call.attributes for call in trace), "not all calls would tell what came before them"
     calls = opened(by_moment).run.calls
     assert (calls["Iprobe"].recorded, calls["Iprobe"].ignored) == (calls["Request_get_status"].recorded, calls["Request_get_status"].ignored) == (0, 10)
     assert calls["Test"].recorded == 2 and calls["Test"].ignored >= 10

@@ -195,7 +195,7 @@ bool Call::leave_out_poll()
     if (m_is_told_poll || !m_thread->writer.abandon_state())
         return false;
     m_thread->counts.leave_out_poll(m_function, m_end - m_begin);
-    if (m_number == 0)
+    if (m_number == 0 && has(m_recording, Recording::checked))
         m_thread->poll_time += m_end - m_begin;
     m_recording = Recording::none;
     return true;
@@ -207,6 +207,8 @@ char* Call::put_more(char* out) const
         out = put_cpu_time(put_text(out, " cpu='"), m_cpu_time);
     if (has(m_recording, Recording::successes))
         out = put_polls(out);
+    if (m_number == 0 && m_thread->poll_time > 0)
+        out = put_text(put_seconds(put_text(out, " pollTime='"), std::exchange(m_thread->poll_time, 0)), "'");
     if (has(m_recording, Recording::checked) && !m_is_told_poll && level_of(m_function) != local_query)
         m_thread->polls.end();
     return out;
@@ -218,9 +220,6 @@ char* Call::put_polls(char* out) const
     const int64_t left_out = m_thread->counts.take_polls(m_function);
     if (left_out > 0)
         out = put_text(put_number(put_text(out, " polls='"), left_out), "'");
-    const int64_t poll_time = m_number == 0 ? std::exchange(m_thread->poll_time, 0) : 0;
-    if (poll_time > 0)
-        out = put_text(put_seconds(put_text(out, " pollTime='"), poll_time), "'");
     if (!m_is_told_poll)
         return out;
     out = put_cpu_time(put_text(out, " threadCpu='"), thread_cpu_time());

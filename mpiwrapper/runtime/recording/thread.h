@@ -43,7 +43,7 @@ struct Thread {
     HandleCache<MPI_File, File> files;
     CallCounts counts;
     PollSeries polls;
-    int64_t poll_time = 0;   ///< in those outside of other calls that were left out since the last line
+    int64_t poll_time = 0; ///< in those of them outside of other calls that were left out since the last line
     int64_t call_number = 0; ///< of the call that is decided about, among those of its function
     Clock clock;
     Scratch handles;
