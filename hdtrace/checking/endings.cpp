@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
 namespace {
@@ -161,7 +162,8 @@ bool Endings::survived(const Progress& progress, const FatalSignal& signal)
     if (comes_from_outside(signal))
         return progress.last.end > signal.time;
     const LastCall* const last = last_of_thread(progress, signal);
-    return last ? last->end > signal.time : progress.last.end > signal.time + longest_handler;
+    return last ? last->end > signal.time
+                : saturated_distance(progress.last.end, signal.time) > longest_handler;
 }
 
 // Who ends a process that has left MPI has nothing to do with it; the process itself may have overwritten

@@ -6,6 +6,7 @@
 #include "hdtrace/calls/special_ranks.h"
 #include "hdtrace/explaining/clocks.h"
 #include "hdtrace/format/left_out.h"
+#include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
 namespace {
@@ -128,7 +129,8 @@ void HistoryReader::add_left_out_polls(const Call& next)
     if (!last || !m_history.place(*last).call->polls)
         return;
     if (const std::int64_t time = left_out_poll_time(next.state); time > 0)
-        add_step(last->timeline, m_history.place(*last), next.state.time - time, next.state.time);
+        add_step(last->timeline, m_history.place(*last), saturated_distance(next.state.time, time),
+                 next.state.time);
 }
 
 void HistoryReader::enter(const Call& call)

@@ -4,6 +4,7 @@
 
 #include "hdtrace/calls/calls.h"
 #include "hdtrace/format/nanoseconds.h"
+#include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
 namespace {
@@ -79,7 +80,7 @@ void LeftOut::add(const RunFact& calls, bool only_empty_polls)
     const std::int64_t processes = process_count(calls);
     m_counts[name] += static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(processes);
     const auto time = calls.fact.find("ignoredTime");
-    m_time += processes * (time ? parse_time(*time).value_or(0) : 0);
+    m_time = saturated_sum(m_time, saturated_product(processes, time ? parse_time(*time).value_or(0) : 0));
 }
 
 void LeftOut::add_bound(const RunFact& bound)

@@ -5,6 +5,7 @@
 
 #include "hdtrace/format/for_each_position.h"
 #include "hdtrace/format/left_out.h"
+#include "hdtrace/matching/saturated.h"
 #include "hdtrace/report/overlays.h"
 #include "hdtrace/report/packed.h"
 
@@ -126,7 +127,9 @@ void TimelineReader::add_left_out_polls(std::uint32_t lane, const Call& next)
 {
     Thread& thread = m_threads[lane];
     const std::int64_t time = thread.last_poll.empty() ? 0 : left_out_poll_time(next.state);
-    if (time <= 0)
+    const std::int64_t end = since_begin(next.state.time);
+    const std::int64_t begin = std::max(thread.last_end, saturated_distance(end, time));
+    if (time <= 0 || begin >= end)
         return;
     State polls;
     polls.name = thread.last_poll;
@@ -135,8 +138,7 @@ void TimelineReader::add_left_out_polls(std::uint32_t lane, const Call& next)
         polls.attributes.push_back("site", thread.last_site);
     if (const auto count = next.state.find("polls"); count && next.state.name == polls.name)
         polls.attributes.push_back("polls", *count);
-    add_call(lane, {.trace = next.trace, .state = polls, .facts = facts_of(polls.name)},
-             std::max(thread.last_end, since_begin(next.state.time) - time));
+    add_call(lane, {.trace = next.trace, .state = polls, .facts = facts_of(polls.name)}, begin);
     ++thread.left_out;
 }
 
