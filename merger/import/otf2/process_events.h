@@ -39,7 +39,7 @@ struct CollectiveEvent {
 /// What is only told when a request is complete, for each request of a location in the order in which they
 /// were started: an undefined communicator if that never comes.
 struct Outcomes {
-    /// What a receive got that did not block; of one that was never completed there is no communicator.
+    /// What a receive got that did not block.
     struct Received {
         OTF2_CommRef communicator = OTF2_UNDEFINED_COMM;
         std::uint64_t size = 0;

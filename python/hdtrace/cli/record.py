@@ -190,7 +190,8 @@ def _what_next(project: Project, trace: Path) -> list[str]:
 
 def _of_children(project: Project, follows: bool) -> list[str]:
     """What becomes of processes that it started through MPI."""
-    spawns = any(project.run.calls[name].recorded for name in ("Comm_spawn", "Comm_spawn_multiple") if name in project.run.calls)
+    calls = project.run.calls
+    spawns = any(calls[name].recorded for name in ("Comm_spawn", "Comm_spawn_multiple") if name in calls)
     is_untraced = spawns and not project.worlds and not follows
     return ["The processes that it spawned are not in the trace: hdtrace record --follow traces them, too"] if is_untraced else []
 
@@ -232,18 +233,19 @@ def run(arguments: Namespace) -> int:
         raise UsageError("record: which program? For example: hdtrace record mpirun -n 4 ./app")
     if arguments.end_stuck and not arguments.stuck_seconds:
         raise UsageError("record: --end-stuck needs --stuck-seconds, which tells when to look")
-    if _STATISTICS_ONLY in getattr(arguments, "tracer", []):
+    options = getattr(arguments, "tracer", [])
+    if _STATISTICS_ONLY in options:
         for wanted, option in ((arguments.check, "--check"), (arguments.stuck_seconds, "--stuck-seconds")):
             if wanted:
                 raise UsageError(f"record: {_STATISTICS_ONLY} keeps no single calls, which {option} looks at")
-    _check_options(getattr(arguments, "tracer", []))
+    _check_options(options)
     places = _programs(words)  # before anything is made
     has_launcher = places[0] > 0
     name = os.path.basename(words[places[0]])
     folder = _chosen_folder(arguments.output) if arguments.output else _new_folder(name)
     for_check = ["--for-check", "--all-functions=2"] if arguments.check else []  # groups and the like are made and freed by local queries
     apart = [] if has_launcher else ["--prefer-apart"]
-    tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), "--prefer-compact", *apart, *for_check, *getattr(arguments, 'tracer', []), "--"]
+    tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), "--prefer-compact", *apart, *for_check, *options, "--"]
     watch = Watch(LiveRun(folder), arguments.stuck_seconds) if arguments.stuck_seconds else None
     code = _run(_traced(words, places, tracer), watch, partial(_end, is_launcher=has_launcher) if arguments.end_stuck else None)
     if not _infos(folder):
@@ -255,7 +257,7 @@ def run(arguments: Namespace) -> int:
     projects = _merge(folder, arguments.quiet)
     is_one = len(projects) <= 1
     if projects and not arguments.quiet:
-        _say(_about_one(folder, code, follows=_FOLLOW in getattr(arguments, "tracer", [])) if is_one else _about_several(projects, code))
+        _say(_about_one(folder, code, follows=_FOLLOW in options) if is_one else _about_several(projects, code))
     for trace in [] if not arguments.check else [folder] if is_one else sorted(projects):
         subprocess.run([beside_this("hdtrace"), "check", trace], stdout=sys.stderr, stdin=subprocess.DEVNULL)
     return code
