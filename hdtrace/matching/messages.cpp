@@ -162,7 +162,11 @@ struct RequestHash {
 using PendingReceives = std::unordered_map<RequestId, PendingReceive, RequestHash>;
 
 // What a probe took and no receive has fetched.
-using ProbedKey = std::pair<MailboxKey, ChannelKey>;
+struct ProbedMessage {
+    std::int64_t mid = -1; // not told by older traces, nor by other tools
+    ReceivePointer receive;
+};
+using ProbedMessages = std::map<std::pair<MailboxKey, ChannelKey>, std::deque<ProbedMessage>>;
 
 } // namespace
 
@@ -212,7 +216,7 @@ struct MessageMatcher::Matching {
     OnStep on_step;
     Mailboxes mailboxes;
     PendingReceives pending;
-    std::map<ProbedKey, std::deque<ReceivePointer>> probed;
+    ProbedMessages probed;
     detail::SpareNodes<PendingReceives> spare_pending;
     detail::SpareNodes<Channels> spare_channels; ///< empty ones
     std::vector<ReceivePointer> spare_receives;
@@ -284,7 +288,7 @@ void MessageMatcher::Matching::take_probe(const Call& call)
                          -1,
                          objects.call_site(call.trace.rank, state)};
     if (const ReceivePointer taken = receive(mailbox, state, end))
-        probed[{mailbox.first, {*source, *tag}}].push_back(taken);
+        probed[{mailbox.first, {*source, *tag}}].push_back({state.integer("mid").value_or(-1), taken});
 }
 
 void MessageMatcher::Matching::complete(const Completion& completion)
@@ -398,9 +402,12 @@ ReceivePointer MessageMatcher::Matching::fetch_probed(Mailboxes::value_type& mai
     const auto found = probed.find({mailbox.first, channel});
     if (found == probed.end())
         return receive(mailbox, call, end);
-    ReceivePointer taken = found->second.front();
-    found->second.pop_front();
-    if (found->second.empty())
+    auto& messages = found->second;
+    const auto told = std::ranges::find(messages, call.integer("mid").value_or(-1), &ProbedMessage::mid);
+    const auto fetched = told == messages.end() ? messages.begin() : told;
+    ReceivePointer taken = std::move(fetched->receive);
+    messages.erase(fetched);
+    if (messages.empty())
         probed.erase(found);
     const std::int64_t probe_line = std::exchange(taken->end, end).line;
     taken->end.probe_line = probe_line;

@@ -271,7 +271,7 @@ class Values:
             return False
         if parameter.is_array:  # a length that is derived needs MPI or what is in another array
             return any(other.name == parameter.length for other in self.function.parameters)
-        return parameter.direction == "in" or parameter.kind.name in ("COMM", "DATATYPE", "FILE", "WIN", "KEYVAL")
+        return parameter.direction == "in" or parameter.kind.name in ("COMM", "DATATYPE", "FILE", "WIN", "KEYVAL", "MESSAGE")
 
     def _keep_figure(self, writer, name, condition, value):
         if writer.is_element and isinstance(value, Number):
@@ -306,12 +306,14 @@ class Values:
         if not parameter.kind or not parameter.kind.value:
             raise TableError(f"{self.function.chapter}.toml: {self.function.name}: '{parameter.name}' has no kind that can be written")
         conditions = [self.condition(parameter)]
-        is_known = parameter.kind.name in ("REQUEST", "COMM", "DATATYPE", "FILE", "WIN") or self._is_freed(parameter)
+        is_known = parameter.kind.name in ("REQUEST", "COMM", "DATATYPE", "FILE", "WIN", "MESSAGE") or self._is_freed(parameter)
         is_answer = parameter.is_written and not is_known
         if is_answer or not self._is_at_begin() and (parameter.is_array or parameter.kind.name == "GROUP"):
             conditions.append("call.succeeded()")  # nobody else has looked at it
         if parameter.kind.value == "in_place":
             conditions = [f"{parameter.name} == MPI_IN_PLACE"]
+        if parameter.kind.value == "message":
+            conditions = [f"{self._message_id(parameter)} >= 0"]
         if parameter.kind.value == "weights":
             conditions.append(f"has_weights({parameter.name})")
         value = "number" if value.is_plain else parameter.kind.value
@@ -413,6 +415,13 @@ class Values:
         if parameter.direction == "out":
             return Number("fid")
         return Number(f"{self._file(parameter)}.id")
+
+    @staticmethod
+    def _message_id(parameter):
+        return "mid" if parameter.direction == "out" else "matched.id"
+
+    def _format_message(self, parameter):
+        return Number(self._message_id(parameter))
 
     def _format_request(self, parameter):
         if parameter.direction == "out":

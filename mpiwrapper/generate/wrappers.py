@@ -217,8 +217,8 @@ class Wrapper:
         for message in self.function.of_kind("MESSAGE", direction="out"):
             self.values.use_received()
             condition = "call.succeeded()" + (" && *flag" if self.function.of_kind("FLAG", direction="out") else "")
-            return [f"if ({condition})",
-                    f"    add_message(*{message.name}, {{&{self.values.communicator(is_early=True)}, "
+            return ["int64_t mid = -1;", f"if ({condition})",
+                    f"    mid = add_message(*{message.name}, {{&{self.values.communicator(is_early=True)}, "
                     "used_status.value().MPI_SOURCE, used_status.value().MPI_TAG});"]
         return []
 

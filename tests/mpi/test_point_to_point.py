@@ -200,7 +200,17 @@ def test_matched_probes_and_their_receives(run_traced, ranks):
         rid = trace.value(Call("Imrecv", fromRank=trace.left, fromTag=13, cid=0), "rid")
         assert any(For(rid=rid, fromRank=trace.left, fromTag=13, size=4).matches(child)
                    for state in trace.find(Call("Waitall")) for child in state.children)
-        assert Call("Mrecv", fromRank=-2, size=0) in trace
+        assert Call("Mrecv", fromRank=-2, size=0, mid=None) in trace
+
+
+@RING
+def test_a_probed_message_has_an_id_until_it_is_received(run_traced, ranks):
+    for trace in run_traced("probe", ranks):
+        assert [call.get("mid") for call in trace.find(Call("Improbe"))][:1] == [None]
+        first, second = (call.get("mid") for call in trace.find(Call("Mprobe", fromTag=15)))
+        assert first != second
+        assert Call("Mrecv", fromTag=15, size=12, mid=second) in trace
+        assert Call("Imrecv", fromTag=15, mid=first) in trace
 
 
 def test_generalized_requests(run_traced):

@@ -260,6 +260,21 @@ TEST(MessageMatcher, MatchesProbedMessages)
               (Matches{"1->6", "2->5"}));
 }
 
+TEST(MessageMatcher, MatchesProbedMessagesThatAreReceivedInAnotherOrder)
+{
+    EXPECT_EQ(match({{0, "Send toRank=1 toTag=1 cid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {1, "Mprobe source=0 tag=1 cid=0 fromRank=0 fromTag=1 mid=0"},
+                     {1, "Mprobe source=0 tag=1 cid=0 fromRank=0 fromTag=1 mid=1"},
+                     {1, "Improbe source=0 tag=1 cid=0 flag=1 fromRank=0 fromTag=1 mid=2"},
+                     {1, "Mrecv fromRank=0 fromTag=1 cid=0 mid=2"},
+                     {1, "Imrecv fromRank=0 fromTag=1 cid=0 mid=1 rid=0"},
+                     {1, "Mrecv fromRank=0 fromTag=1 cid=0 mid=0"},
+                     {1, "Wait For rid=0 fromRank=0 fromTag=1"}}),
+              (Matches{"1->9", "2->8", "3->7"}));
+}
+
 TEST(MessageMatcher, KeepsPartitionedMessagesApart)
 {
     EXPECT_EQ(match({{0, "Psend_init toRank=1 toTag=1 cid=0 rid=0"},

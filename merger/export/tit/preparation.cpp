@@ -83,8 +83,11 @@ UnmatchedOperations find_unmatched_operations(const Project& project, const Obje
             unmatched.sends.insert(call(message.source, *message.send));
         if (message.send && message.receive && !message.receive->size_is_known)
             unmatched.received_sizes[call(message.destination, *message.receive)] = message.send->size;
-        if (message.receive && (!message.send || was_too_large))
-            unmatched.receives.insert(call(message.destination, *message.receive));
+        if (message.receive && (!message.send || was_too_large)) {
+            const MessageEnd& end = *message.receive;
+            unmatched.receives.insert(call(message.destination, end));
+            unmatched.receives.insert({message.destination, end.thread, end.probe_line});
+        }
     });
     CollectiveMatcher collectives(objects, [&](const Collective& collective) {
         if (std::ranges::none_of(collective.calls, &CollectiveCall::has_failed))

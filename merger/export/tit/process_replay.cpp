@@ -68,6 +68,11 @@ Replayed in_mode(SendMode mode)
                                         : Replayed::in_standard_mode;
 }
 
+OperationCall call_of(const Operation& operation)
+{
+    return {operation.rank, operation.thread, operation.line, operation.rid};
+}
+
 /// Then there is nothing to send, as in MPI_COMM_SELF.
 bool is_alone(const Members& members)
 {
@@ -137,6 +142,8 @@ void ProcessReplay::leave(const Call& call)
     m_end = std::max(*m_end, call.state.end);
     OpenCall open = std::move(m_open[call.trace.thread]);
     m_open.erase(call.trace.thread);
+    if (call.facts.probes == ProbeKind::takes && !call.has_failed())
+        take_probed(call);
     m_actions.wait(open.waits);
     if (!open.knows_completions)
         open.how = Replayed::measured;
@@ -205,6 +212,18 @@ bool ProcessReplay::complete(const Completion& completion)
 
 // --- messages ---
 
+void ProcessReplay::take_probed(const Call& probe)
+{
+    const auto mid = probe.state.integer("mid"), source = probe.state.integer("fromRank"),
+               tag = probe.state.integer("fromTag");
+    if (!mid || !source || !tag || *source < 0 ||
+        is_unmatched(m_replay.unmatched.receives, {m_rank, probe.trace.thread, probe.state.line}))
+        return;
+    const Communicator* communicator = m_replay.objects.communicator(m_rank, probe.state);
+    m_actions.start_receive(*source, m_summary.tags.of(communicator, *tag), value_or(probe.state, "size", 0),
+                            m_probed[*mid]);
+}
+
 std::int64_t ProcessReplay::tag_of(const Operation& operation, std::int64_t tag)
 {
     const Communicator* communicator = m_replay.objects.communicator(m_rank, *operation.call);
@@ -212,9 +231,9 @@ std::int64_t ProcessReplay::tag_of(const Operation& operation, std::int64_t tag)
                                         : m_summary.tags.of(communicator, tag);
 }
 
-bool ProcessReplay::is_unmatched(const std::set<OperationCall>& ends, const Operation& operation) const
+bool ProcessReplay::is_unmatched(const std::set<OperationCall>& ends, const OperationCall& operation) const
 {
-    return !ends.empty() && ends.contains({m_rank, operation.thread, operation.line, operation.rid});
+    return !ends.empty() && ends.contains(operation);
 }
 
 // Blocking ones, unless the call does something else as well or other threads must go on meanwhile.
@@ -230,7 +249,7 @@ Replayed ProcessReplay::send(const Operation& operation, std::vector<ReplayWait>
     const std::int64_t to = value_or(*operation.call, "toRank", proc_null);
     if (to <= other_world)
         return Replayed::measured;
-    if (is_unmatched(m_replay.unmatched.sends, operation))
+    if (is_unmatched(m_replay.unmatched.sends, call_of(operation)))
         return Replayed::unmatched;
     const std::int64_t tag = tag_of(operation, value_or(*operation.call, "toTag", 0));
     const std::int64_t size = value_or(*operation.call, operation.facts->sent_size, 0);
@@ -254,10 +273,14 @@ Replayed ProcessReplay::receive(const Operation& operation, std::vector<ReplayWa
     }
     if (receive.source <= other_world || receive.source == any_rank)
         return Replayed::measured;
-    if (is_unmatched(m_replay.unmatched.receives, operation))
+    if (is_unmatched(m_replay.unmatched.receives, call_of(operation)))
         return Replayed::unmatched;
+    if (const auto probed = m_probed.extract(value_or(*operation.call, "mid", -1))) {
+        waits = std::move(probed.mapped());
+        return Replayed::exactly;
+    }
     const auto& sizes = m_replay.unmatched.received_sizes;
-    const auto size = sizes.find({m_rank, operation.thread, operation.line, operation.rid});
+    const auto size = sizes.find(call_of(operation));
     if (size != sizes.end())
         receive.size = size->second;
     const std::int64_t tag = tag_of(operation, receive.tag);

@@ -93,8 +93,10 @@ class ProcessReplay : public EventVisitor {
     /// False if it is not known what has to be waited for.
     bool complete(const Completion& completion);
 
+    /// The message that a probe takes is received from then on: others of its kind come after it.
+    void take_probed(const Call& probe);
     std::int64_t tag_of(const Operation& operation, std::int64_t tag);
-    bool is_unmatched(const std::set<OperationCall>& ends, const Operation& operation) const;
+    bool is_unmatched(const std::set<OperationCall>& ends, const OperationCall& operation) const;
     bool may_block(const Operation& operation) const;
     Replayed send(const Operation& operation, std::vector<ReplayWait>& waits);
     Replayed receive(const Operation& operation, std::vector<ReplayWait>& waits);
@@ -114,6 +116,7 @@ class ProcessReplay : public EventVisitor {
     ReplayActions m_actions;
     std::unordered_map<std::int64_t, OpenCall> m_open;                   ///< by thread
     std::unordered_map<std::int64_t, std::vector<ReplayWait>> m_pending; ///< by rid
+    std::unordered_map<std::int64_t, std::vector<ReplayWait>> m_probed;  ///< by mid
     std::unordered_map<const Communicator*, std::int64_t> m_started;     ///< non-blocking collectives
     std::unordered_map<const Communicator*, std::optional<Members>> m_members;
     std::optional<std::int64_t> m_end; ///< of the last call

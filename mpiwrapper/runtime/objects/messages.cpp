@@ -14,20 +14,23 @@ struct KnownMessage : TableEntry<KnownMessage> {
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; // for the table
 constinit ObjectTable<KnownMessage> messages;      // by handle
+int64_t message_count = 0;                         // that were ever added
 
 } // namespace
 
-void add_message(MPI_Message handle, const Message& message)
+int64_t add_message(MPI_Message handle, Message message)
 {
     if (handle == MPI_MESSAGE_NULL || handle == MPI_MESSAGE_NO_PROC)
-        return;
+        return -1;
     KnownMessage* const found = static_cast<KnownMessage*>(malloc(sizeof(KnownMessage)));
     if (found == nullptr)
-        return;
-    found->message = message;
+        return -1;
     add_reference(*message.comm);
     const MutexLock lock(mutex);
+    message.id = message_count++;
+    found->message = message;
     messages.add(handle_bits(handle), found);
+    return message.id;
 }
 
 MatchedMessage::MatchedMessage(const MPI_Message* handle)

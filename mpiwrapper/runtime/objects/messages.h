@@ -10,9 +10,11 @@ struct Message {
     const Comm* comm = &null_comm;
     int source = MPI_PROC_NULL;
     int tag = MPI_ANY_TAG;
+    int64_t id = -1; ///< of this process; unlike the handle, no other message ever has it
 };
 
-void add_message(MPI_Message handle, const Message& message);
+/// The new message's id; -1 if there is nothing to receive, or no memory.
+int64_t add_message(MPI_Message handle, Message message);
 
 /// A message that is about to be received: its handle ends with that.
 class MatchedMessage : public Message {

@@ -21,8 +21,9 @@ extern "C" HDT_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *f
     call.begin(form, set_arguments);
     const int rc = call.end(real.MPI_Improbe(source, tag, comm, flag, message, used_status.get()));
     const Comm& comm_object = call.kept_comm(comm);
+    int64_t mid = -1;
     if (call.succeeded() && *flag)
-        add_message(*message, {&comm_object, used_status.value().MPI_SOURCE, used_status.value().MPI_TAG});
+        mid = add_message(*message, {&comm_object, used_status.value().MPI_SOURCE, used_status.value().MPI_TAG});
     if (!call.is_plain()) {
         if (!call.is_recorded() || call.is_empty_poll([&] { return call.succeeded() && !*flag; }))
             return rc;
@@ -49,6 +50,8 @@ extern "C" HDT_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm comm, int *f
             element.add(" fromTag='"_xml, received.tag, "'"_xml);
         if (received.is_known)
             element.add(" size='"_xml, received.size, "'"_xml);
+        if (mid >= 0)
+            element.add(" mid='"_xml, mid, "'"_xml);
         call.finish_attributes(element).end("Improbe");
     });
     return rc;

@@ -105,6 +105,30 @@ def test_a_receive_from_any_source_has_the_source_that_it_got(converted):
     assert lines[1] == ["irecv 0 9 8 6", "compute 1000000000", "wait 0 1 9"]
 
 
+def probed(mid, size, name="Mprobe", **more):
+    return element(name, f"source='0' tag='3' cid='0' fromRank='0' fromTag='3' size='{size}' mid='{mid}'", **more)
+
+
+def test_probed_messages_are_received_from_the_probe_on(converted):
+    """Whatever the order in which the program fetches them."""
+    fetched = receive(0, size=16, name="Mrecv", rid="mid='1'") + receive(0, size=8, name="Imrecv", rid="mid='0' rid='0'")
+    _, lines = converted(send(1, size=8) + send(1, size=16) + send(1, size=4),
+                         probed(0, 8) + probed(1, 16, "Improbe") + receive(0, size=4) + fetched + wait("<For rid='0' fromRank='0' fromTag='3' size='8' />", at=1))
+    assert lines[1] == ["irecv 0 3 8 6", "irecv 0 3 16 6", "recv 0 3 4 6", "wait 0 1 3", "wait 0 1 3"]
+
+
+def test_a_probed_message_that_nobody_fetches_is_left_out(converted):
+    conversion, lines = converted(send(1), probed(0, 8))
+    assert lines == [[], []]
+    assert conversion.dropped == {"messages whose other end the trace does not have": 1}
+
+
+@pytest.mark.parametrize("fetched", ["", receive(0, name="Mrecv", rid="mid='0'")])
+def test_a_probed_message_that_nobody_sent_is_left_out(converted, fetched):
+    _, lines = converted(receive(1), probed(0, 8) + fetched + send(0))
+    assert lines == [["recv 1 3 8 6"], ["send 0 3 8 6"]]
+
+
 def test_polls_that_were_left_out_are_no_computation(converted):
     """Nor are those that are there."""
     test = element("Test", "flag='1' pollTime='2.500000000'", "<For rid='0' />", at=5)
