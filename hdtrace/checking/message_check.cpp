@@ -106,7 +106,9 @@ void MessageCheck::check_rest(const OpenEnds& open)
         if (!send.other && !m_told.contains(&send) && !send.is_in_progress())
             report_send(send);
     for (const OpenEnd& receive : open.receives())
-        if (!receive.other && !m_told.contains(&receive) && !receive.is_in_progress())
+        if (receive.end.is_only_probed())
+            report_probed(receive);
+        else if (!receive.other && !m_told.contains(&receive) && !receive.is_in_progress())
             report_receive(receive);
 }
 
@@ -164,6 +166,14 @@ void MessageCheck::report_send(const OpenEnd& send)
                       "sent" + at(send.end) + " to " + rank_text(send.destination) + ", " + where(send) +
                           ", but never received",
                       nullptr, m_endings.reason_of(send.destination));
+}
+
+void MessageCheck::report_probed(const OpenEnd& receive)
+{
+    m_findings.report(FindingKind::message_not_received, receiver_of(receive),
+                      "found" + at(receive.end) + " from " + rank_text(receive.source) + ", " +
+                          where(receive) + ", but never received",
+                      nullptr, m_endings.reason_of(receive.destination));
 }
 
 void MessageCheck::report_receive(const OpenEnd& receive)

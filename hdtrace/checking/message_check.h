@@ -30,6 +30,7 @@ class MessageCheck {
     bool is_always_posted(const OpenEnd& receive) const;
     void report_send(const OpenEnd& send);
     void report_receive(const OpenEnd& receive);
+    void report_probed(const OpenEnd& receive);
     std::string where(const OpenEnd& open) const;
 
     Findings& m_findings;

@@ -117,10 +117,24 @@ struct Receive {
 };
 using ReceivePointer = std::shared_ptr<Receive>;
 
+/// The first of the sends meets the first of the receives, and so on; cancelled ones are not in it.
 struct Channel {
     std::deque<MessageEnd> sends;
     std::deque<ReceivePointer> receives;
 };
+
+// The first one or, as a rule, started lately: any number may stand before it that are over, while what was
+// sent is not known.
+std::optional<std::size_t> place_of(const Receive& receive, const Channel& channel)
+{
+    const auto& receives = channel.receives;
+    if (!receives.empty() && receives.front().get() == &receive)
+        return 0;
+    const auto found = std::ranges::find(receives.rbegin(), receives.rend(), &receive, &ReceivePointer::get);
+    if (found == receives.rend())
+        return std::nullopt;
+    return static_cast<std::size_t>(receives.rend() - found) - 1;
+}
 
 using Channels = std::map<ChannelKey, Channel>;
 
@@ -195,16 +209,21 @@ struct MessageMatcher::Matching {
     ReceivePointer fetch_probed(Mailboxes::value_type& mailbox, const Element& call, const MessageEnd& end);
     Mailboxes::value_type& mailbox_at(const MailboxKey& key) { return *mailboxes.try_emplace(key).first; }
     void cancel_send(const SendingStep& step);
-    /// After @p receive became resolved or was over.
+    /// After @p receive was over.
     void update(Mailboxes::value_type& mailbox, const Receive& receive);
     void forget(ReceivePointer receive);
     void place_open(const MailboxKey& key, Mailbox& mailbox);
+    /// Where nothing follows: those that wait for a receive from anybody that was never completed.
+    void place_rest(const MailboxKey& key, Mailbox& mailbox);
     /// A receive of which it is known what it gets.
-    void place(const MailboxKey& key, Mailbox& mailbox, ReceivePointer receive);
+    void place(const MailboxKey& key, Mailbox& mailbox, const ChannelKey& channel, ReceivePointer receive);
     /// The channel, which is made if it does not exist.
     Channels::iterator channel_of(Mailbox& mailbox, const ChannelKey& key);
-    /// Reports messages whose receive is over, and removes the channel if nothing is left in it.
-    void advance(const MailboxKey& key, Mailbox& mailbox, Channels::iterator channel);
+    /// Reports the message of which both ends stand at @p place, if its receive is over, and takes them out.
+    bool report_at(const MailboxKey& key, Channels::value_type& channel, std::size_t place) const;
+    /// After something was taken out of the middle of a channel: what is behind it meets others.
+    void report_all(const MailboxKey& key, Channels::value_type& channel) const;
+    void remove_if_empty(Mailbox& mailbox, Channels::iterator channel);
     void report(const MailboxKey& key, const ChannelKey& channel, std::optional<MessageEnd> send,
                 std::optional<MessageEnd> receive) const;
     /// What has no other end.
@@ -280,13 +299,13 @@ void MessageMatcher::Matching::take_probe(const Call& call)
         return;
     Mailboxes::value_type& mailbox =
         mailbox_at({space_of(call.trace.rank, state, call.facts), call.trace.rank});
-    const MessageEnd end{call.trace.thread,
-                         state.time,
-                         state.end,
-                         state.line,
-                         state.integer("size").value_or(0),
-                         -1,
-                         objects.call_site(call.trace.rank, state)};
+    const MessageEnd end{.thread = call.trace.thread,
+                         .time = state.time,
+                         .end = state.end,
+                         .line = state.line,
+                         .size = state.integer("size").value_or(0),
+                         .site = objects.call_site(call.trace.rank, state),
+                         .probe_line = state.line};
     if (const ReceivePointer taken = receive(mailbox, state, end))
         probed[{mailbox.first, {*source, *tag}}].push_back({state.integer("mid").value_or(-1), taken});
 }
@@ -369,9 +388,11 @@ void MessageMatcher::Matching::take(const SendingStep& step)
         ++mailbox.doubtful;
         return;
     }
-    const auto sent_in = channel_of(mailbox, {step.source, step.tag});
-    sent_in->second.sends.push_back(step.end);
-    advance(key, mailbox, sent_in);
+    const auto channel = channel_of(mailbox, {step.source, step.tag});
+    auto& sends = channel->second.sends;
+    sends.push_back(step.end);
+    report_at(key, *channel, sends.size() - 1);
+    remove_if_empty(mailbox, channel);
 }
 
 ReceivePointer MessageMatcher::Matching::receive(Mailboxes::value_type& mailbox, const Element& call,
@@ -387,7 +408,7 @@ ReceivePointer MessageMatcher::Matching::receive(Mailboxes::value_type& mailbox,
     spare_receives.pop_back();
     *taken = {*source, call.integer("fromTag").value_or(any), end, false, false};
     if (mailbox.second.open.empty() && taken->is_resolved()) {
-        place(mailbox.first, mailbox.second, taken);
+        place(mailbox.first, mailbox.second, {taken->source, taken->tag}, taken);
     } else {
         mailbox.second.open.push_back(taken);
         place_open(mailbox.first, mailbox.second);
@@ -419,9 +440,11 @@ void MessageMatcher::Matching::cancel_send(const SendingStep& step)
     const auto found = mailboxes.find(mailbox_of(step));
     if (found == mailboxes.end())
         return;
-    for (auto& [key, channel] : found->second.channels)
-        if (key.source == step.source)
-            std::erase_if(channel.sends, [&](const MessageEnd& end) { return end.rid == step.end.rid; });
+    for (auto& channel : found->second.channels) {
+        const auto is_cancelled = [&](const MessageEnd& end) { return end.rid == step.end.rid; };
+        if (channel.first.source == step.source && std::erase_if(channel.second.sends, is_cancelled) > 0)
+            report_all(found->first, channel);
+    }
 }
 
 void MessageMatcher::Matching::update(Mailboxes::value_type& of_process, const Receive& receive)
@@ -429,8 +452,19 @@ void MessageMatcher::Matching::update(Mailboxes::value_type& of_process, const R
     auto& [key, mailbox] = of_process;
     place_open(key, mailbox);
     const auto channel = mailbox.channels.find({receive.source, receive.tag});
-    if (channel != mailbox.channels.end())
-        advance(key, mailbox, channel);
+    if (channel == mailbox.channels.end())
+        return;
+    const auto place = place_of(receive, channel->second);
+    if (!place)
+        return;
+    if (receive.is_cancelled) {
+        auto& receives = channel->second.receives;
+        receives.erase(receives.begin() + static_cast<std::ptrdiff_t>(*place));
+        report_all(key, *channel);
+    } else {
+        report_at(key, *channel, *place);
+    }
+    remove_if_empty(mailbox, channel);
 }
 
 void MessageMatcher::Matching::place_open(const MailboxKey& key, Mailbox& mailbox)
@@ -448,16 +482,57 @@ void MessageMatcher::Matching::place_open(const MailboxKey& key, Mailbox& mailbo
             still_open.push_back(std::move(receive));
             continue;
         }
-        place(key, mailbox, std::move(receive));
+        const ChannelKey channel{receive->source, receive->tag};
+        place(key, mailbox, channel, std::move(receive));
     }
     mailbox.open = std::move(still_open);
 }
 
-void MessageMatcher::Matching::place(const MailboxKey& key, Mailbox& mailbox, ReceivePointer receive)
+// Of a message that a receive from anybody could get it was the first to do so: if another one got it that
+// was started later, the former had got one. It is one of a channel in which more was sent than the others
+// got; if there are several, that of which it was sent first.
+void MessageMatcher::Matching::place_rest(const MailboxKey& key, Mailbox& mailbox)
 {
-    const auto channel = channel_of(mailbox, {receive->source, receive->tag});
-    channel->second.receives.push_back(std::move(receive));
-    advance(key, mailbox, channel);
+    std::map<ChannelKey, std::size_t> told; // what receives get that are not in their channels yet
+    for (const ReceivePointer& receive : mailbox.open)
+        if (receive->is_resolved())
+            ++told[{receive->source, receive->tag}];
+    std::vector<ReceivePointer> got_nothing;
+    for (ReceivePointer& receive : std::exchange(mailbox.open, {})) {
+        if (receive->is_resolved()) {
+            const ChannelKey channel{receive->source, receive->tag};
+            --told[channel];
+            place(key, mailbox, channel, std::move(receive));
+            continue;
+        }
+        const MessageEnd* first = nullptr;
+        ChannelKey from;
+        for (const auto& [channel_key, channel] : mailbox.channels) {
+            const std::size_t before = channel.receives.size();
+            if (!receive->may_get(channel_key.source, channel_key.tag) ||
+                channel.sends.size() <= before + told[channel_key])
+                continue;
+            if (first == nullptr || channel.sends[before].time < first->time) {
+                first = &channel.sends[before];
+                from = channel_key;
+            }
+        }
+        if (first != nullptr)
+            place(key, mailbox, from, std::move(receive));
+        else
+            got_nothing.push_back(std::move(receive));
+    }
+    mailbox.open = std::move(got_nothing);
+}
+
+void MessageMatcher::Matching::place(const MailboxKey& key, Mailbox& mailbox, const ChannelKey& channel_key,
+                                     ReceivePointer receive)
+{
+    const auto channel = channel_of(mailbox, channel_key);
+    auto& receives = channel->second.receives;
+    receives.push_back(std::move(receive));
+    report_at(key, *channel, receives.size() - 1);
+    remove_if_empty(mailbox, channel);
 }
 
 Channels::iterator MessageMatcher::Matching::channel_of(Mailbox& mailbox, const ChannelKey& key)
@@ -468,21 +543,30 @@ Channels::iterator MessageMatcher::Matching::channel_of(Mailbox& mailbox, const 
     return mailbox.channels.insert(place, spare_channels.take(key));
 }
 
-void MessageMatcher::Matching::advance(const MailboxKey& key, Mailbox& mailbox, Channels::iterator place)
+bool MessageMatcher::Matching::report_at(const MailboxKey& key, Channels::value_type& channel,
+                                         std::size_t place) const
 {
-    auto& [channel_key, channel] = *place;
-    while (!channel.receives.empty()) {
-        const Receive& receive = *channel.receives.front();
-        if (!receive.is_cancelled) {
-            if (!receive.is_over || channel.sends.empty())
-                break;
-            report(key, channel_key, channel.sends.front(), receive.end);
-            channel.sends.pop_front();
-        }
-        channel.receives.pop_front();
-    }
-    if (channel.receives.empty() && channel.sends.empty())
-        spare_channels.add(mailbox.channels.extract(place));
+    auto& [sends, receives] = channel.second;
+    if (place >= sends.size() || place >= receives.size() || !receives[place]->is_over)
+        return false;
+    const auto at = static_cast<std::ptrdiff_t>(place);
+    report(key, channel.first, std::move(sends[place]), receives[place]->end);
+    sends.erase(sends.begin() + at);
+    receives.erase(receives.begin() + at);
+    return true;
+}
+
+void MessageMatcher::Matching::report_all(const MailboxKey& key, Channels::value_type& channel) const
+{
+    for (std::size_t place = 0; place < channel.second.receives.size();)
+        if (!report_at(key, channel, place))
+            ++place;
+}
+
+void MessageMatcher::Matching::remove_if_empty(Mailbox& mailbox, Channels::iterator channel)
+{
+    if (channel->second.receives.empty() && channel->second.sends.empty())
+        spare_channels.add(mailbox.channels.extract(channel));
 }
 
 void MessageMatcher::Matching::report(const MailboxKey& key, const ChannelKey& channel,
@@ -508,8 +592,7 @@ void MessageMatcher::Matching::report_rest(const MailboxKey& key, const Mailbox&
         for (const MessageEnd& send : channel.sends)
             report_end(channel_key, send, {});
         for (const ReceivePointer& receive : channel.receives)
-            if (!receive->is_cancelled)
-                report_end(channel_key, {}, receive->end);
+            report_end({receive->source, receive->tag}, {}, receive->end);
     }
     for (const ReceivePointer& receive : mailbox.open)
         report_end({receive->source, receive->tag}, {}, receive->end);
@@ -553,11 +636,13 @@ void MessageMatcher::take(const SendingStep& step)
 
 void MessageMatcher::finish()
 {
-    std::map<MailboxKey, const Mailbox*> in_order;
-    for (const auto& [key, mailbox] : m_matching->mailboxes)
+    std::map<MailboxKey, Mailbox*> in_order;
+    for (auto& [key, mailbox] : m_matching->mailboxes)
         in_order.emplace(key, &mailbox);
-    for (const auto& [key, mailbox] : in_order)
+    for (const auto& [key, mailbox] : in_order) {
+        m_matching->place_rest(key, *mailbox);
         m_matching->report_rest(key, *mailbox);
+    }
     m_matching->mailboxes.clear();
     m_matching->pending.clear();
     m_matching->probed.clear();

@@ -34,6 +34,8 @@ struct MessageEnd {
     bool size_is_known = true;      ///< whether the call or its completion tells it
     bool waits_for_receive = false; ///< of a send: the call returned once the receive had begun (Ssend)
     std::int64_t probe_line = 0;    ///< of a receive of a probed message: where the probe stands
+    /// Of a message that a probe has taken and no receive has fetched the probe itself is the receive.
+    bool is_only_probed() const { return probe_line > 0 && probe_line == line; }
     /// What a receive asked for, unless a probe had chosen the message before; -1 is any.
     bool is_posted = false;
     std::int64_t asked_source = -1, asked_tag = -1;
@@ -78,14 +80,16 @@ struct SendingStep {
 ///
 /// Calls must come in the order of time in each process, as MergedTraces hands them out; the clocks of
 /// processes need not agree. Memory grows with the messages in flight; a receive from any source that is not
-/// completed holds back those which were started after it and could get the same messages. Messages to and
+/// completed holds back those which were started after it and could get the same messages. If it never is,
+/// it has got one of which nothing tells which, and the others are matched in finish(). Messages to and
 /// from processes of other worlds and calls that failed are left out, except receives of messages that were
 /// too large (`MPI_ERR_TRUNCATE`). For one thread at a time.
 class MessageMatcher : public EventVisitor {
   public:
     using OnMessage = std::function<void(const Message&)>;
 
-    /// @p on_message gets each message once both ends are known; @p objects must outlive the matcher.
+    /// @p on_message gets each message once both ends are known, whatever comes of those before it;
+    /// @p objects must outlive the matcher.
     MessageMatcher(const ObjectTable& objects, OnMessage on_message);
     ~MessageMatcher() override;
     MessageMatcher(MessageMatcher&&) noexcept;

@@ -166,7 +166,7 @@ TEST(MessageMatcher, GivesMessagesToReceivesInTheOrderOfTheirStarts)
                      {0, "Isend toRank=1 toTag=1 cid=0 rid=1"},
                      {1, "Wait For rid=1 fromRank=0 fromTag=1"},
                      {1, "Wait For rid=0 fromRank=0 fromTag=1"}}),
-              (Matches{"3->1", "4->2"}));
+              (Matches{"4->2", "3->1"}));
 }
 
 TEST(MessageMatcher, WaitsForReceivesFromAnySource)
@@ -257,7 +257,39 @@ TEST(MessageMatcher, MatchesProbedMessages)
                      {1, "Recv fromRank=0 fromTag=1 cid=0"},
                      {1, "Imrecv fromRank=0 fromTag=1 cid=0 rid=0"},
                      {1, "Wait For rid=0 fromRank=0 fromTag=1"}}),
-              (Matches{"1->6", "2->5"}));
+              (Matches{"2->5", "1->6"}));
+}
+
+TEST(MessageMatcher, MatchesWhatComesBehindAReceiveThatIsNeverCompleted)
+{
+    EXPECT_EQ(match({{1, "Irecv fromRank=0 fromTag=1 cid=0 rid=0"},
+                     {1, "Irecv fromRank=0 fromTag=1 cid=0 rid=1"},
+                     {1, "Irecv fromRank=0 fromTag=1 cid=0 rid=2"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {1, "Wait For rid=2 fromRank=0 fromTag=1"},
+                     {1, "Wait For rid=1 fromRank=0 fromTag=1"},
+                     {0, "Send toRank=1 toTag=1 cid=0"}}),
+              (Matches{"5->2", "8->3", "4->-", "-->1"}));
+}
+
+TEST(MessageMatcher, MatchesWhatComesBehindAReceiveFromAnybodyThatIsNeverCompleted)
+{
+    EXPECT_EQ(match({{1, "Irecv fromRank=-1 fromTag=1 cid=0 rid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {2, "Send toRank=1 toTag=1 cid=0"},
+                     {2, "Send toRank=1 toTag=1 cid=0"},
+                     {0, "Send toRank=1 toTag=2 cid=0"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=0"},
+                     {1, "Recv fromRank=2 fromTag=1 cid=0"},
+                     {1, "Irecv fromRank=-1 fromTag=3 cid=0 rid=1"}}),
+              (Matches{"2->6", "4->7", "5->-", "3->-", "-->1", "-->8"}));
+    EXPECT_EQ(match({{1, "Irecv fromRank=-1 fromTag=-1 cid=0 rid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {2, "Send toRank=1 toTag=2 cid=0"},
+                     {0, "Send toRank=1 toTag=1 cid=0"},
+                     {1, "Recv fromRank=0 fromTag=1 cid=0"}}),
+              (Matches{"4->5", "2->-", "-->1", "3->-"}));
 }
 
 TEST(MessageMatcher, MatchesProbedMessagesThatAreReceivedInAnotherOrder)
@@ -272,7 +304,7 @@ TEST(MessageMatcher, MatchesProbedMessagesThatAreReceivedInAnotherOrder)
                      {1, "Imrecv fromRank=0 fromTag=1 cid=0 mid=1 rid=0"},
                      {1, "Mrecv fromRank=0 fromTag=1 cid=0 mid=0"},
                      {1, "Wait For rid=0 fromRank=0 fromTag=1"}}),
-              (Matches{"1->9", "2->8", "3->7"}));
+              (Matches{"3->7", "1->9", "2->8"}));
 }
 
 TEST(MessageMatcher, KeepsPartitionedMessagesApart)
