@@ -266,7 +266,10 @@ std::string call_words(const OpenedProject& project, std::int64_t rank, const St
 {
     constexpr std::size_t most_children = 5;
     std::string text = state.name;
-    append_words(text, state, ObjectNames(project, rank), {"site", "unfinished", "wtime"});
+    // What no argument is: addresses, and what is told for checking only.
+    append_words(text, state, ObjectNames(project, rank),
+                 {"site", "unfinished", "wtime", "handle", "reads", "writes", "window", "frames", "objects",
+                  "pointers", "changed", "used", "pollTime"});
     const std::size_t count = std::min(most_children, state.children.size());
     for (const Element& child : std::span(state.children).first(count))
         append_child(text, child);

@@ -98,6 +98,13 @@ def test_a_probed_message_without_its_probe(tmp_path):
         assert states(at(opened, 4))[1] == (1, "inside", "Mrecv", 3, "")
 
 
+def test_what_is_told_for_checking_is_no_argument(tmp_path):
+    told = "count='1' tid='0' fromRank='1' fromTag='3' cid='0' rid='0' writes='140732:4:0;' frames='140732:3;' pollTime='0.5'"
+    path = write_project(tmp_path, call("Irecv", 1, 2, told), call("Barrier", 6, 7, "cid='0'"))
+    with hdtrace.open(path) as opened:
+        assert [one.text for one in at(opened, 3).requests] == ["Irecv count=1 tid=MPI_INT fromRank=1 fromTag=3 cid=WORLD rid=0"]
+
+
 def test_command(tmp_path):
     path = write_project(tmp_path, made_by(0), made_by(1))
     lines = run_well("pending", path, "--at", "12.3").splitlines()

@@ -104,6 +104,7 @@ def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end: _End | None)
             if end and found.is_forever:
                 message("the run is ended, since it cannot go on")
                 end(child)
+                watch = None  # until it is gone nothing else will be found
 
 
 def _run(command: list[str], watch: Watch | None, end: _End | None) -> int:
