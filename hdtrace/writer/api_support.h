@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hdTrace.h"
+#include "hdtrace/writer/own_memory.h"
 
 #include <errno.h>
 #include <new>
@@ -28,14 +29,14 @@ inline decltype(nullptr) no_object(int error)
 /// An object without the C++ run-time library; null if memory is short.
 template <typename Object> Object* create()
 {
-    void* const memory = malloc(sizeof(Object));
+    void* const memory = own_malloc(sizeof(Object));
     return memory == nullptr ? nullptr : new (memory) Object;
 }
 
 template <typename Object> void destroy(Object* object)
 {
     object->~Object();
-    free(object);
+    own_free(object);
 }
 
 } // namespace hdtrace

@@ -1,6 +1,7 @@
 #include "hdtrace/writer/compact_lines.h"
 
 #include "hdtrace/writer/output_file.h"
+#include "hdtrace/writer/own_memory.h"
 
 #include <new>
 #include <stdlib.h>
@@ -111,7 +112,7 @@ CompactLines::~CompactLines()
 {
     while (m_chunk != nullptr) {
         Chunk* const before = m_chunk->before;
-        free(m_chunk);
+        own_free(m_chunk);
         m_chunk = before;
     }
 }
@@ -133,7 +134,7 @@ bool CompactLines::open(int64_t base, int digits)
 void* CompactLines::take_memory(size_t size)
 {
     if (m_chunk == nullptr || sizeof m_chunk->memory - m_chunk->used < size) {
-        auto* const made = static_cast<Chunk*>(malloc(sizeof(Chunk)));
+        auto* const made = static_cast<Chunk*>(own_malloc(sizeof(Chunk)));
         if (made == nullptr)
             return nullptr;
         made->before = m_chunk;

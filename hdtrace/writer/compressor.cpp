@@ -3,6 +3,7 @@
 #include "hdtrace/compact_form.h"
 #include "hdtrace/writer/compact_lines.h"
 #include "hdtrace/writer/line_matcher.h"
+#include "hdtrace/writer/own_memory.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -72,21 +73,21 @@ class Library {
 
 template <typename Object> void* create()
 {
-    void* const memory = malloc(sizeof(Object));
+    void* const memory = own_malloc(sizeof(Object));
     if (memory == nullptr)
         return nullptr;
     Object* const object = new (memory) Object;
     if (object->is_ready())
         return memory;
     object->~Object();
-    free(memory);
+    own_free(memory);
     return nullptr;
 }
 
 template <typename Object> void destroy(void* memory)
 {
     static_cast<Object*>(memory)->~Object();
-    free(memory);
+    own_free(memory);
 }
 
 template <typename Object> char* compress(void* memory, char* out, Text text)
@@ -112,13 +113,13 @@ class ZstdContext {
         m_library.find(m_init_static, "ZSTD_initStaticCCtx");
         m_library.find(m_estimate_size, "ZSTD_estimateCCtxSize_usingCParams");
     }
-    ~ZstdContext() { free(m_workspace); }
+    ~ZstdContext() { own_free(m_workspace); }
 
     /// Once all functions are found.
     void make_context(const ZSTD_compressionParameters& parameters, std::initializer_list<Setting> settings)
     {
         const size_t size = m_estimate_size(parameters);
-        m_workspace = malloc(size);
+        m_workspace = own_malloc(size);
         m_context = m_workspace != nullptr ? m_init_static(m_workspace, size) : nullptr;
         if (m_context == nullptr)
             return;

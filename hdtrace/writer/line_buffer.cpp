@@ -1,5 +1,7 @@
 #include "hdtrace/writer/line_buffer.h"
 
+#include "hdtrace/writer/own_memory.h"
+
 #include <string.h>
 
 namespace hdtrace {
@@ -15,7 +17,8 @@ constexpr size_t longest_line = 0xffff'ffff;
 bool LineBuffer::reallocate(size_t capacity, size_t behind, pthread_mutex_t& mutex)
 {
     const size_t used = static_cast<size_t>(m_cursor - m_begin);
-    char* const fresh = capacity <= longest_line ? static_cast<char*>(malloc(capacity + behind)) : nullptr;
+    char* const fresh =
+        capacity <= longest_line ? static_cast<char*>(own_malloc(capacity + behind)) : nullptr;
     if (fresh == nullptr)
         return false;
     if (used > 0)
@@ -27,7 +30,7 @@ bool LineBuffer::reallocate(size_t capacity, size_t behind, pthread_mutex_t& mut
         m_cursor = fresh + used;
         m_limit = fresh + capacity;
     }
-    free(old);
+    own_free(old);
     return true;
 }
 

@@ -1,6 +1,7 @@
 // What a thread has recorded and what is not in the file yet.
 #pragma once
 
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/undisturbed.h"
 
 #include <stddef.h>
@@ -25,7 +26,7 @@ class LineBuffer {
     LineBuffer() = default;
     LineBuffer(const LineBuffer&) = delete;
     LineBuffer& operator=(const LineBuffer&) = delete;
-    ~LineBuffer() { free(m_begin); }
+    ~LineBuffer() { own_free(m_begin); }
 
     // ---- for the thread that records ----
 

@@ -3,6 +3,7 @@
 #include "hdtrace/node_file_form.h"
 #include "hdtrace/writer/descriptor.h"
 #include "hdtrace/writer/own_file.h"
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text_buffer.h"
 
 #include <errno.h>
@@ -142,12 +143,12 @@ int NodeFile::open(const char* prefix, const Process& process)
     node_file.close();
     TextBuffer path;
     path.string(prefix).text(node_file_suffix);
-    char* const kept = strdup(prefix);
+    char* const kept = own_strdup(prefix);
     const int error = path.bad() || kept == nullptr ? ENOMEM : node_file.open_as(path.c_string(), process);
     if (error == 0)
         node_file.m_prefix = kept;
     else
-        free(kept);
+        own_free(kept);
     return error;
 }
 
@@ -156,7 +157,7 @@ void NodeFile::close()
     if (m_prefix == nullptr)
         return;
     close_descriptors();
-    free(m_prefix);
+    own_free(m_prefix);
     m_prefix = nullptr;
 }
 

@@ -2,6 +2,7 @@
 
 #include "hdtrace/writer/descriptor.h"
 #include "hdtrace/writer/own_file.h"
+#include "hdtrace/writer/own_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +70,7 @@ void skip(iovec* part, size_t bytes)
 
 OutputFile::~OutputFile()
 {
-    free(m_path);
+    own_free(m_path);
 }
 
 // Without asking for memory again where a name is not much longer.
@@ -78,8 +79,8 @@ bool OutputFile::keep_path(const char* path)
     const size_t size = strlen(path) + 1;
     if (size > m_path_room) {
         constexpr size_t more = 16;
-        free(m_path);
-        m_path = static_cast<char*>(malloc(size + more));
+        own_free(m_path);
+        m_path = static_cast<char*>(own_malloc(size + more));
         m_path_room = m_path != nullptr ? size + more : 0;
     }
     if (m_path != nullptr)

@@ -1,6 +1,7 @@
 // A text that grows, for lines that are too long or too rare for the fast path.
 #pragma once
 
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ class TextBuffer {
     TextBuffer() = default;
     TextBuffer(const TextBuffer&) = delete;
     TextBuffer& operator=(const TextBuffer&) = delete;
-    ~TextBuffer() { free(m_data); }
+    ~TextBuffer() { own_free(m_data); }
 
     template <size_t Size> TextBuffer& text(const char (&literal)[Size]) { return bytes(literal, Size - 1); }
     TextBuffer& bytes(const char* data, size_t size)
@@ -84,7 +85,7 @@ class TextBuffer {
         if (m_capacity - m_size > size)
             return true;
         const size_t capacity = 2 * (m_size + size) + 128;
-        char* grown = static_cast<char*>(realloc(m_data, capacity));
+        char* grown = static_cast<char*>(own_realloc(m_data, capacity));
         if (grown == nullptr) {
             m_bad = true;
             return false;

@@ -2,6 +2,7 @@
 
 #include "hdtrace/writer/api_support.h"
 #include "hdtrace/writer/file_name.h"
+#include "hdtrace/writer/own_memory.h"
 
 namespace hdtrace {
 
@@ -32,8 +33,8 @@ int set_path(hdTopoNode& node)
 NameList::~NameList()
 {
     for (int i = 0; i < m_count; ++i)
-        free(m_names[i]);
-    free(m_names);
+        own_free(m_names[i]);
+    own_free(m_names);
 }
 
 int NameList::copy(const char* const* names, int count)
@@ -42,11 +43,11 @@ int NameList::copy(const char* const* names, int count)
         if (!is_good(names[i]))
             return HD_ERR_INVALID_ARGUMENT;
     }
-    m_names = static_cast<char**>(calloc(static_cast<size_t>(count), sizeof *m_names));
+    m_names = static_cast<char**>(own_calloc(static_cast<size_t>(count), sizeof *m_names));
     if (m_names == nullptr)
         return ENOMEM;
     for (; m_count < count; ++m_count) {
-        m_names[m_count] = strdup(names[m_count]);
+        m_names[m_count] = own_strdup(names[m_count]);
         if (m_names[m_count] == nullptr)
             return ENOMEM;
     }

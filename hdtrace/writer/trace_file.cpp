@@ -2,6 +2,7 @@
 
 #include "hdtrace/segments.h"
 #include "hdtrace/writer/own_file.h"
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text_buffer.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ bool remove_later_segments(TextBuffer& path)
 
 char* copy_with_room(const char* path)
 {
-    char* const copy = static_cast<char*>(malloc(strlen(path) + segment_room + 1));
+    char* const copy = static_cast<char*>(own_malloc(strlen(path) + segment_room + 1));
     return copy != nullptr ? strcpy(copy, path) : nullptr;
 }
 
@@ -44,7 +45,7 @@ char* copy_with_room(const char* path)
 
 TraceOutput::~TraceOutput()
 {
-    free(m_path);
+    own_free(m_path);
 }
 
 bool TraceOutput::is_taken(const char* path)

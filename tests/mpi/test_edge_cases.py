@@ -2,7 +2,7 @@
 from pathlib import Path
 
 import pytest
-from support.calls import Call
+from support.calls import Call, For
 from support.runs import SETTINGS, ranks
 from support.sanitizers import HAS_ADDRESS_SANITIZER
 
@@ -87,3 +87,10 @@ def test_what_is_freed_stays_dead(run_traced):
     for trace in run_traced(path_of("last_words"), 2, ALL_SETTINGS):
         made = [state["newcid"] for state in trace.states if state.name == "Comm_dup"]
         assert len(made) == len(set(made)) == 5
+
+
+@pytest.mark.skipif(HAS_ADDRESS_SANITIZER, reason="AddressSanitizer has the memory")
+def test_a_program_does_not_write_into_our_memory(run_traced):
+    _, receiver = run_traced(path_of("freed_buffer"), 2)
+    rid = receiver.value(Call("Irecv"), "rid")
+    assert Call("Wait", [For(rid=rid, fromRank=0, fromTag=3, size=108)]) in receiver

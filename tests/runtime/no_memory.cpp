@@ -1,6 +1,6 @@
 #include "no_memory.h"
 
-#include <stddef.h>
+#include "hdtrace/writer/own_memory.h"
 
 namespace {
 
@@ -22,23 +22,7 @@ NoMemory::~NoMemory()
 
 } // namespace hdtrace::test
 
-extern "C" {
-void* __real_malloc(size_t size);
-void* __real_calloc(size_t count, size_t size);
-void* __real_realloc(void* memory, size_t size);
-
-void* __wrap_malloc(size_t size)
+bool hdtrace_refuses_memory(size_t)
 {
-    return is_short ? nullptr : __real_malloc(size);
-}
-
-void* __wrap_calloc(size_t count, size_t size)
-{
-    return is_short ? nullptr : __real_calloc(count, size);
-}
-
-void* __wrap_realloc(void* memory, size_t size)
-{
-    return is_short ? nullptr : __real_realloc(memory, size);
-}
+    return is_short;
 }

@@ -1,4 +1,4 @@
-// The program is linked with --wrap, so that malloc, calloc and realloc of the runtime come to us first.
+// The runtime's requests for memory are refused where a test wants it.
 #pragma once
 
 namespace hdtrace::test {

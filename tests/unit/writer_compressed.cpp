@@ -1,6 +1,7 @@
 // Compressed traces: what is in the file after each step, read with the libraries' own functions.
 #include "compact_support.h"
 #include "hdtrace/compact_form.h"
+#include "hdtrace/writer/own_memory.h"
 
 #include <functional>
 #include <malloc.h>
@@ -240,7 +241,7 @@ TEST_P(CompressedTrace, TakesThePlaceOfOtherForms)
 size_t memory_in_use()
 {
     const struct mallinfo2 memory = mallinfo2();
-    return memory.uordblks + memory.hblkhd;
+    return memory.uordblks + memory.hblkhd + own_memory_in_use();
 }
 
 // As the help for HDTRACE_BUFFER_SIZE says; the wrapper has some more for each thread.

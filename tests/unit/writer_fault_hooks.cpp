@@ -2,6 +2,8 @@
 
 #include <stdint.h>
 
+#include "hdtrace/writer/own_memory.h"
+
 namespace hdtrace::test {
 
 std::atomic<PwriteFault> pwrite_fault = nullptr;
@@ -17,25 +19,15 @@ void end_faults()
 
 using namespace hdtrace::test;
 
-extern "C" {
-void* __real_malloc(size_t size);
-void* __real_realloc(void* memory, size_t size);
-
 // The fault sees one part at a time; the rest is a short write.
-ssize_t __wrap_pwritev(int descriptor, const iovec* parts, int count, off_t offset)
+extern "C" ssize_t __wrap_pwritev(int descriptor, const iovec* parts, int count, off_t offset)
 {
     const PwriteFault fault = pwrite_fault;
     return fault != nullptr ? fault(descriptor, parts->iov_base, parts->iov_len, offset)
                             : __real_pwritev(descriptor, parts, count, offset);
 }
 
-void* __wrap_malloc(size_t size)
+bool hdtrace_refuses_memory(size_t size)
 {
-    return size <= largest_allocation ? __real_malloc(size) : nullptr;
-}
-
-void* __wrap_realloc(void* memory, size_t size)
-{
-    return size <= largest_allocation ? __real_realloc(memory, size) : nullptr;
-}
+    return size > largest_allocation;
 }

@@ -1,5 +1,4 @@
-// The program of these tests is linked with --wrap, so that the library's calls of pwritev, malloc and
-// realloc come to us first.
+// The program of these tests is linked with --wrap, so that the library's calls of pwritev come to us first.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/buffers/active_buffers.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/program_memory.h"
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/objects/lock.h"
@@ -97,11 +98,11 @@ void unlink(List list, uint32_t index)
 bool grow()
 {
     const uint32_t wanted = capacity == 0 ? 64 : 2 * capacity;
-    Entry* const more = static_cast<Entry*>(realloc(entries, wanted * sizeof(Entry)));
+    Entry* const more = static_cast<Entry*>(own_realloc(entries, wanted * sizeof(Entry)));
     if (more == nullptr)
         return false;
     entries = more;
-    uint32_t* const more_buckets = static_cast<uint32_t*>(realloc(buckets, wanted * sizeof(uint32_t)));
+    uint32_t* const more_buckets = static_cast<uint32_t*>(own_realloc(buckets, wanted * sizeof(uint32_t)));
     if (more_buckets == nullptr)
         return false;
     buckets = more_buckets;

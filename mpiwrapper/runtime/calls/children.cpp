@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/calls/children.h"
 
 #include "hdtrace/settings/environment.h"
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/new_communicators.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
@@ -137,7 +138,7 @@ InfosForChildren::InfosForChildren(const Comm& parent, int root, int count, cons
     if (!launcher_takes_variables || !settings.follow || &parent == &null_comm || parent.rank != root ||
         count <= 0)
         return;
-    m_own = static_cast<MPI_Info*>(malloc(static_cast<size_t>(count) * sizeof(MPI_Info)));
+    m_own = static_cast<MPI_Info*>(own_malloc(static_cast<size_t>(count) * sizeof(MPI_Info)));
     if (m_own == nullptr)
         return;
     m_count = count;
@@ -153,7 +154,7 @@ InfosForChildren::~InfosForChildren()
     for (int i = 0; i < m_count; ++i)
         if (m_own[i] != MPI_INFO_NULL)
             real.MPI_Info_free(&m_own[i]);
-    free(m_own);
+    own_free(m_own);
 }
 
 } // namespace hdtrace::mpi

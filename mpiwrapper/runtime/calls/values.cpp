@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/calls/values.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/runtime/process/settings.h"
 
 #include <stdlib.h>
@@ -33,12 +34,12 @@ template <typename Element> void put_info(Element& element, const Call& call, MP
         int length = 0, is_defined = 0;
         real.MPI_Info_get_nthkey(info, i, key);
         real.MPI_Info_get_valuelen(info, key, &length, &is_defined);
-        char* const value = static_cast<char*>(calloc(static_cast<size_t>(length) + 2, 1));
+        char* const value = static_cast<char*>(own_calloc(static_cast<size_t>(length) + 2, 1));
         if (value == nullptr)
             return;
         real.MPI_Info_get(info, key, length + 1, value, &is_defined);
         element.child("<Info key='").escaped(key).text("' value='").escaped(value).text("'").end_child();
-        free(value);
+        own_free(value);
     }
 }
 
@@ -50,7 +51,7 @@ template <typename Element> void put_group(Element& element, const Call& call, M
     int* const ranks = world_ranks(group, &count);
     TextBuffer list;
     add_ranks(list, ranks, count);
-    free(ranks);
+    own_free(ranks);
     element.raw(list.data(), list.size());
 }
 

@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/counters/selection.h"
 
 #include "hdtrace/writer/element.h"
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/counters/papi_events.h"
 #include "mpiwrapper/runtime/counters/perf_events.h"
@@ -40,7 +41,7 @@ void choose_papi(const char* name)
 {
     if (papi_count == PapiEvents::most)
         return report_counters("too many of PAPI's are asked for").add(name).end();
-    const char* const kept = strdup(name);
+    const char* const kept = own_strdup(name);
     if (kept == nullptr)
         return;
     papi_rows[papi_count] = {kept, nullptr, Source::papi, 0, ""};

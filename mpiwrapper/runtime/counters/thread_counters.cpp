@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/counters/thread_counters.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/runtime/counters/papi_events.h"
 #include "mpiwrapper/runtime/counters/perf_events.h"
 #include "mpiwrapper/runtime/counters/selection.h"
@@ -18,7 +19,7 @@ namespace {
 
 template <typename Object> Object* make()
 {
-    void* const memory = malloc(sizeof(Object));
+    void* const memory = own_malloc(sizeof(Object));
     return memory != nullptr ? new (memory) Object : nullptr;
 }
 
@@ -27,7 +28,7 @@ template <typename Object> void destroy(Object*& object)
     if (object == nullptr)
         return;
     object->~Object();
-    free(object);
+    own_free(object);
     object = nullptr;
 }
 

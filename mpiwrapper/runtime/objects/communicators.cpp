@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/objects/communicators.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/lock.h"
@@ -28,20 +29,20 @@ __thread MPI_Comm freed;
 
 Comm* new_comm()
 {
-    void* const memory = malloc(sizeof(Comm));
+    void* const memory = own_malloc(sizeof(Comm));
     return memory != nullptr ? new (memory) Comm() : nullptr;
 }
 
 void destroy(Comm* comm)
 {
-    free(comm->local);
-    free(comm->remote);
-    free(comm->uid);
-    free(comm->name);
-    free(comm->meeting);
-    free(comm->neighbors);
+    own_free(comm->local);
+    own_free(comm->remote);
+    own_free(comm->uid);
+    own_free(comm->name);
+    own_free(comm->meeting);
+    own_free(comm->neighbors);
     comm->group_creations.free_all();
-    free(comm);
+    own_free(comm);
 }
 
 Comm* lookup(MPI_Comm handle)
@@ -148,8 +149,8 @@ void add_predefined(MPI_Comm handle, const char* name, const char* uid)
     Comm* const comm = ask_for_comm(handle);
     if (comm == nullptr)
         return;
-    comm->name = strdup(name);
-    comm->uid = strdup(uid);
+    comm->name = own_strdup(name);
+    comm->uid = own_strdup(uid);
     comm->is_attached = true; // it is never freed
     insert(handle, comm);
 }
@@ -217,8 +218,8 @@ void name_comm(const Comm& comm, const char* name)
     {
         const MutexLock lock(mutex);
         Comm& named = const_cast<Comm&>(comm);
-        free(named.name);
-        named.name = strdup(name);
+        own_free(named.name);
+        named.name = own_strdup(name);
     }
     TextBuffer line;
     write_info(line.text("CommName id=").number(comm.id).text(" name='").info_escaped(name).text("'\n"));

@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/objects/datatypes.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/lock.h"
@@ -42,7 +43,7 @@ int forget(MPI_Datatype handle, int, void* value, void*)
     KnownType* const known = types.find(handle_bits(handle));
     if (known != nullptr && known == value) {
         types.remove(known);
-        free(known);
+        own_free(known);
     }
     type_generations.end(handle);
     return MPI_SUCCESS;
@@ -112,24 +113,24 @@ Type add_type(MPI_Datatype handle, const MPI_Datatype* components, int component
         component_count = contents.type_count();
     }
     int64_t* const ids =
-        static_cast<int64_t*>(calloc(static_cast<size_t>(component_count) + 1, sizeof(int64_t)));
-    KnownType* const made = static_cast<KnownType*>(malloc(sizeof(KnownType)));
+        static_cast<int64_t*>(own_calloc(static_cast<size_t>(component_count) + 1, sizeof(int64_t)));
+    KnownType* const made = static_cast<KnownType*>(own_malloc(sizeof(KnownType)));
     MPI_Count size = 0;
     real.MPI_Type_size_x(handle, &size);
     if (ids == nullptr || made == nullptr) {
-        free(ids);
-        free(made);
+        own_free(ids);
+        own_free(made);
         return {-1, size};
     }
     for (int i = 0; i < component_count; ++i)
         ids[i] = find_type(components[i], true).id;
     TextBuffer description;
     add_description(description, handle, contents, ids, component_count, size);
-    free(ids);
+    own_free(ids);
     const bool is_new = insert(handle, size, description, made);
     const Type type = made->type;
     if (!is_new) {
-        free(made);
+        own_free(made);
         return type;
     }
     // A predefined type is never freed. For others an attribute's delete function is the one way to hear of

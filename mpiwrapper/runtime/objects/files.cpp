@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/objects/files.h"
 
 #include "hdtrace/writer/clock.h"
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
@@ -42,7 +43,7 @@ OpenFile* lookup(MPI_File handle)
 void forget(OpenFile* open)
 {
     open_files.remove(open);
-    free(open);
+    own_free(open);
 }
 
 // ROMIO takes "ufs:name", "pvfs2:name" and the like: letters and digits before the first colon.
@@ -195,7 +196,7 @@ File find_file(MPI_File handle)
 
 void opened(MPI_File handle, int64_t id, int amode)
 {
-    OpenFile* const open = static_cast<OpenFile*>(malloc(sizeof(OpenFile)));
+    OpenFile* const open = static_cast<OpenFile*>(own_malloc(sizeof(OpenFile)));
     if (open == nullptr)
         return;
     const MutexLock lock(mutex);

@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/objects/messages.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/runtime/objects/lock.h"
 
 #include <stdlib.h>
@@ -22,7 +23,7 @@ int64_t add_message(MPI_Message handle, Message message)
 {
     if (handle == MPI_MESSAGE_NULL || handle == MPI_MESSAGE_NO_PROC)
         return -1;
-    KnownMessage* const found = static_cast<KnownMessage*>(malloc(sizeof(KnownMessage)));
+    KnownMessage* const found = static_cast<KnownMessage*>(own_malloc(sizeof(KnownMessage)));
     if (found == nullptr)
         return -1;
     add_reference(*message.comm);
@@ -41,7 +42,7 @@ MatchedMessage::MatchedMessage(const MPI_Message* handle)
         return;
     static_cast<Message&>(*this) = known->message; // with its reference to the communicator
     messages.remove(known);
-    free(known);
+    own_free(known);
 }
 
 } // namespace hdtrace::mpi

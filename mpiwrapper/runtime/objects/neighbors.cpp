@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/objects/neighbors.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/runtime/library/real.h"
 
 #include <stdlib.h>
@@ -38,7 +39,8 @@ Topology topology_of(MPI_Comm handle, const Comm& comm)
 Neighbors* allocate(const Topology& topology)
 {
     const size_t count = static_cast<size_t>(topology.sources) + static_cast<size_t>(topology.destinations);
-    Neighbors* const memory = static_cast<Neighbors*>(calloc(1, sizeof(Neighbors) + 2 * count * sizeof(int)));
+    Neighbors* const memory =
+        static_cast<Neighbors*>(own_calloc(1, sizeof(Neighbors) + 2 * count * sizeof(int)));
     if (memory == nullptr)
         return nullptr;
     int* const ranks = reinterpret_cast<int*>(memory + 1);
@@ -85,7 +87,7 @@ const Neighbors& neighbors_of(MPI_Comm handle, const Comm& comm)
     if (__atomic_compare_exchange_n(&const_cast<Comm&>(comm).neighbors, &present, found, false,
                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return *found;
-    free(found);
+    own_free(found);
     return *present;
 }
 

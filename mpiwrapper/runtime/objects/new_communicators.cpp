@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/objects/new_communicators.h"
 
 #include "hdtrace/settings/environment.h"
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/communicators.h"
@@ -52,9 +53,9 @@ char* finish_uid(TextBuffer& uid)
     if (uid.bad())
         return nullptr;
     if (uid.size() <= long_uid)
-        return strdup(uid.c_string());
+        return own_strdup(uid.c_string());
     TextBuffer short_uid;
-    return strdup(short_uid.text("#").string(Digest(uid).text()).c_string());
+    return own_strdup(short_uid.text("#").string(Digest(uid).text()).c_string());
 }
 
 void set_derived_name(Comm& made, const Comm& parent, const char* word, int64_t number)
@@ -71,7 +72,7 @@ void set_derived_name(Comm& made, const Comm& parent, const char* word, int64_t 
     name.string(from);
     if (*from != '\0')
         name.text(" ");
-    made.name = strdup(name.string(word).text(" ").number(number).c_string());
+    made.name = own_strdup(name.string(word).text(" ").number(number).c_string());
 }
 
 // What all rules have in common: the new communicator gets its uid and its name, and becomes known.
@@ -199,7 +200,7 @@ char* meeting_text(const char* key, TextBuffer& value)
 {
     TextBuffer text;
     text.string(key).text("='").info_escaped(value.c_string()).text("'");
-    return text.bad() ? nullptr : strdup(text.c_string());
+    return text.bad() ? nullptr : own_strdup(text.c_string());
 }
 
 // What the two leaders of an inter-communicator call their meeting: the communicator in which they know each

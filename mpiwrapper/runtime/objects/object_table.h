@@ -2,6 +2,7 @@
 // do.
 #pragma once
 
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/runtime/objects/handle.h"
 
 #include <stdlib.h>
@@ -58,10 +59,10 @@ template <typename Object> class ObjectTable {
         for (size_t i = 0; i < m_bucket_count; ++i)
             while (Object* const object = m_buckets[i]) {
                 m_buckets[i] = object->next;
-                free(object);
+                own_free(object);
             }
         if (m_buckets != m_first_buckets)
-            free(m_buckets);
+            own_free(m_buckets);
     }
 
   private:
@@ -78,7 +79,7 @@ template <typename Object> class ObjectTable {
     {
         Object** const old = m_buckets;
         const size_t old_count = m_bucket_count;
-        Object** const fresh = static_cast<Object**>(calloc(2 * old_count, sizeof(Object*)));
+        Object** const fresh = static_cast<Object**>(own_calloc(2 * old_count, sizeof(Object*)));
         if (fresh == nullptr)
             return;
         m_buckets = fresh;
@@ -90,7 +91,7 @@ template <typename Object> class ObjectTable {
             }
         }
         if (old != m_first_buckets)
-            free(old);
+            own_free(old);
     }
 
     Object* m_first_buckets[16] = {};
@@ -116,7 +117,7 @@ class NumbersByName {
         if (known != nullptr)
             return &known->number;
         const size_t size = strlen(name) + 1;
-        Entry* const entry = static_cast<Entry*>(malloc(sizeof(Entry) + size));
+        Entry* const entry = static_cast<Entry*>(own_malloc(sizeof(Entry) + size));
         if (entry == nullptr)
             return nullptr;
         entry->number = initial;

@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/objects/ranks.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/runtime/library/real.h"
 
@@ -52,8 +53,8 @@ int* world_ranks(MPI_Group group, int* count)
 {
     real.MPI_Group_size(group, count);
     const size_t bytes = static_cast<size_t>(*count) * sizeof(int);
-    int* const ranks = static_cast<int*>(malloc(bytes + 1));
-    int* const world = static_cast<int*>(malloc(bytes + 1));
+    int* const ranks = static_cast<int*>(own_malloc(bytes + 1));
+    int* const world = static_cast<int*>(own_malloc(bytes + 1));
     if (ranks != nullptr && world != nullptr) {
         for (int i = 0; i < *count; ++i)
             ranks[i] = i;
@@ -64,10 +65,10 @@ int* world_ranks(MPI_Group group, int* count)
     } else {
         *count = 0; // better none than wrong ones
     }
-    free(ranks);
+    own_free(ranks);
     if (world != nullptr && !is_identity(world, *count))
         return world;
-    free(world);
+    own_free(world);
     return nullptr;
 }
 

@@ -1,6 +1,7 @@
 // The operations that have been started, by the handle and the variable that it was stored in.
 #pragma once
 
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/program_memory.h"
 #include "mpiwrapper/runtime/objects/handle.h"
 #include "mpiwrapper/runtime/objects/request.h"
@@ -208,16 +209,17 @@ class RequestTable {
     bool grow()
     {
         const uint32_t capacity = m_capacity == 0 ? 256 : 2 * m_capacity;
-        RequestBucket* const buckets = static_cast<RequestBucket*>(malloc(capacity * sizeof(RequestBucket)));
+        RequestBucket* const buckets =
+            static_cast<RequestBucket*>(own_malloc(capacity * sizeof(RequestBucket)));
         RequestEntry* const entries = static_cast<RequestEntry*>(
-            realloc(static_cast<void*>(m_entries), capacity * sizeof(RequestEntry)));
+            own_realloc(static_cast<void*>(m_entries), capacity * sizeof(RequestEntry)));
         if (entries != nullptr)
             __atomic_store_n(&m_entries, entries, __ATOMIC_RELEASE);
         if (entries == nullptr || buckets == nullptr) {
-            free(buckets);
+            own_free(buckets);
             return false;
         }
-        free(m_buckets);
+        own_free(m_buckets);
         __atomic_store_n(&m_mask, capacity - 1, __ATOMIC_RELAXED);
         __atomic_store_n(&m_buckets, buckets, __ATOMIC_RELEASE);
         for (uint32_t i = 0; i < capacity; ++i)
@@ -235,7 +237,7 @@ class RequestTable {
 
     void relink_by_age()
     {
-        uint32_t* const order = static_cast<uint32_t*>(malloc((m_capacity + 1) * sizeof(uint32_t)));
+        uint32_t* const order = static_cast<uint32_t*>(own_malloc((m_capacity + 1) * sizeof(uint32_t)));
         if (order == nullptr) {
             for (uint32_t i = 0; i < m_capacity; ++i)
                 link(i);
@@ -254,7 +256,7 @@ class RequestTable {
             m_entries);
         for (uint32_t i = 0; i < m_capacity; ++i)
             link(order[i]);
-        free(order);
+        own_free(order);
     }
 
     RequestEntry* m_entries = nullptr;

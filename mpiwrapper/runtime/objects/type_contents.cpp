@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/objects/type_contents.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/runtime/library/named_values.h"
 #include "mpiwrapper/runtime/library/real.h"
 
@@ -32,7 +33,7 @@ constexpr int value_index = find_combiner("VALUE_INDEX"); // MPI 4.1
 
 template <typename T> T* allocate(MPI_Count count)
 {
-    return static_cast<T*>(calloc(static_cast<size_t>(count) + 1, sizeof(T)));
+    return static_cast<T*>(own_calloc(static_cast<size_t>(count) + 1, sizeof(T)));
 }
 
 } // namespace
@@ -54,10 +55,10 @@ TypeContents::~TypeContents()
 {
     for (int i = 0; i < type_count(); ++i)
         free_unless_predefined(m_types[i]);
-    free(m_integers);
-    free(m_addresses);
-    free(m_large_counts);
-    free(m_types);
+    own_free(m_integers);
+    own_free(m_addresses);
+    own_free(m_large_counts);
+    own_free(m_types);
 }
 
 const char* TypeContents::combiner() const

@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/objects/windows.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/runtime/objects/communicators.h"
 #include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
@@ -25,7 +26,7 @@ int64_t next_id = 0;
 void forget(KnownWindow* known)
 {
     windows.remove(known);
-    free(known);
+    own_free(known);
 }
 
 } // namespace
@@ -34,7 +35,7 @@ void created_window(MPI_Win handle, const Comm& comm, int64_t size, int64_t disp
 {
     // All members of the communicator take part, as if they made a communicator from it.
     const int number = count_creation(comm);
-    KnownWindow* const made = static_cast<KnownWindow*>(malloc(sizeof(KnownWindow)));
+    KnownWindow* const made = static_cast<KnownWindow*>(own_malloc(sizeof(KnownWindow)));
     if (made == nullptr)
         return;
     add_reference(comm);

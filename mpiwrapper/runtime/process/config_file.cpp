@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/process/config_file.h"
 
 #include "hdtrace/settings/config.h"
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
 #include "mpiwrapper/runtime/process/settings.h"
@@ -35,10 +36,10 @@ char* read_whole(size_t& size)
         errno = errno != 0 ? errno : EINVAL;
     } else {
         const auto most = static_cast<size_t>(status.st_size);
-        text = static_cast<char*>(malloc(2 * (most + 1)));
+        text = static_cast<char*>(own_malloc(2 * (most + 1)));
         const ssize_t length = text != nullptr ? read(descriptor, text, most) : -1;
         if (length < 0) {
-            free(text);
+            own_free(text);
             text = nullptr;
         } else {
             size = static_cast<size_t>(length);
@@ -76,9 +77,9 @@ void say_problem(void*, const ConfigProblem& problem)
 void read_text(char* text, size_t size)
 {
     const size_t most_rules = count_rules(text);
-    Rule* const room = static_cast<Rule*>(calloc(most_rules + 1, sizeof(Rule)));
+    Rule* const room = static_cast<Rule*>(own_calloc(most_rules + 1, sizeof(Rule)));
     if (room == nullptr) {
-        free(text);
+        own_free(text);
         return;
     }
     Config config = {settings, {room, most_rules + 1}, ruled_functions(), say_problem, nullptr};

@@ -2,6 +2,7 @@
 
 #include "hdtrace/writer/clock.h"
 #include "hdtrace/writer/file_name.h"
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/library/real.h"
 
@@ -45,7 +46,7 @@ void find_world_of_spawned()
         name.number(number);
     else
         append_file_label(name, job);
-    const char* const copy = strdup(name.c_string());
+    const char* const copy = own_strdup(name.c_string());
     identity.world_uid = copy != nullptr ? copy : "Wspawned";
     identity.world_label = identity.world_uid + 1;
 }

@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/process/settings.h"
 
 #include "hdtrace/settings/environment.h"
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/process/config_file.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
@@ -24,7 +25,7 @@ void copy_text(const Option& option)
     const char** const text = text_of(settings, option);
     if (text == nullptr || value_in_environment(option) == nullptr)
         return;
-    const char* const copy = strdup(*text);
+    const char* const copy = own_strdup(*text);
     Settings defaults;
     *text = copy != nullptr ? copy : *text_of(defaults, option);
 }

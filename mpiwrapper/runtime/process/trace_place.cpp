@@ -2,6 +2,7 @@
 
 #include "hdtrace/writer/file_name.h"
 #include "hdtrace/writer/node_file.h"
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/trace_file.h"
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
@@ -134,13 +135,13 @@ int open_info_as(TextBuffer& new_base, TextBuffer& new_prefix)
         return EBUSY;
     if (is_known && is_first_trace_taken(new_prefix))
         return EEXIST;
-    char* const kept_base = strdup(new_base.c_string());
-    char* const kept_prefix = strdup(new_prefix.c_string());
+    char* const kept_base = own_strdup(new_base.c_string());
+    char* const kept_prefix = own_strdup(new_prefix.c_string());
     const int error =
         is_known && kept_base != nullptr && kept_prefix != nullptr ? open_info(path.c_string()) : ENOMEM;
     if (is_name_refused(error) || error == ENOMEM) {
-        free(kept_base);
-        free(kept_prefix);
+        own_free(kept_base);
+        own_free(kept_prefix);
         return error;
     }
     base = kept_base;

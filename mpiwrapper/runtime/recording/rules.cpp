@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/recording/rules.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/runtime/process/config_file.h"
 #include "mpiwrapper/runtime/process/identity.h"
 #include "mpiwrapper/runtime/process/settings.h"
@@ -55,7 +56,7 @@ FunctionSet functions_of(Word pattern)
 bool make_active_rules()
 {
     const std::span<const Rule> all = rules_of_file();
-    void* const memory = calloc(all.size(), sizeof(ActiveRule));
+    void* const memory = own_calloc(all.size(), sizeof(ActiveRule));
     if (memory == nullptr)
         return false;
     rules = static_cast<ActiveRule*>(memory);

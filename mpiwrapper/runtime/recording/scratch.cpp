@@ -1,23 +1,25 @@
 #include "mpiwrapper/runtime/recording/scratch.h"
 
+#include "hdtrace/writer/own_memory.h"
+
 #include <stdlib.h>
 
 namespace hdtrace::mpi {
 
 Scratch::~Scratch()
 {
-    free(m_memory);
+    own_free(m_memory);
 }
 
 void* Scratch::take(size_t size)
 {
     if (m_is_taken)
-        return malloc(size);
+        return own_malloc(size);
     m_is_taken = true;
     if (size > m_size) {
-        free(m_memory);
+        own_free(m_memory);
         m_size = 2 * size;
-        m_memory = malloc(m_size);
+        m_memory = own_malloc(m_size);
         if (m_memory == nullptr)
             m_size = 0;
     }
@@ -29,7 +31,7 @@ void Scratch::give_back(void* memory)
     if (memory == m_memory)
         m_is_taken = false;
     else
-        free(memory);
+        own_free(memory);
 }
 
 } // namespace hdtrace::mpi

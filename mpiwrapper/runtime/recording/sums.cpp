@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/recording/sums.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text.h"
 #include "hdtrace/writer/text_buffer.h"
 #include "mpiwrapper/launcher/job.h"
@@ -456,7 +457,7 @@ constinit ObjectTable<Prepared> prepared;
 
 void remember_prepared(int64_t rid, const PreparedTransfer& transfer)
 {
-    void* const memory = malloc(sizeof(Prepared));
+    void* const memory = own_malloc(sizeof(Prepared));
     if (memory == nullptr)
         return;
     auto* const made = new (memory) Prepared;
@@ -472,7 +473,7 @@ void forget_prepared(int64_t rid)
     if (known == nullptr)
         return;
     prepared.remove(known);
-    free(known);
+    own_free(known);
 }
 
 PreparedTransfer find_prepared(int64_t rid)

@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/recording/thread.h"
 
 #include "hdtrace/writer/own_file.h"
+#include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/runtime/buffers/active_buffers.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
 #include "mpiwrapper/runtime/process/flush_thread.h"
@@ -136,7 +137,7 @@ void destroy(Thread* thread)
 {
     Sums::destroy(thread->sums);
     thread->~Thread();
-    free(thread);
+    own_free(thread);
 }
 
 // False if it is not there: the process has been forked.
@@ -218,7 +219,7 @@ Thread* go_on_with_ended_thread()
 // With the next number, and its trace. Null with an error of open_trace().
 Thread* make_thread(int& error)
 {
-    void* const memory = calloc(1, sizeof(Thread));
+    void* const memory = own_calloc(1, sizeof(Thread));
     if (memory == nullptr) {
         error = ENOMEM;
         return nullptr;

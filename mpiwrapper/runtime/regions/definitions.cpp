@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/regions/definitions.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text_buffer.h"
 #include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
@@ -72,7 +73,7 @@ Definition* make(const FullName& name, Kind kind, hdType type)
 {
     char xml[sizeof name.text * max_escape_length];
     const auto xml_length = static_cast<size_t>(put_xml_escaped(xml, name.text, name.length) - xml);
-    void* const memory = malloc(sizeof(Definition) + xml_length + name.length);
+    void* const memory = own_malloc(sizeof(Definition) + xml_length + name.length);
     if (memory == nullptr)
         return nullptr;
     auto* const made = new (memory) Definition{nullptr, name.hash, kind, type, xml_length, name.length};

@@ -1,8 +1,9 @@
 /* Preloaded, it lets the tracer run out of memory, and nobody else: of the requests for memory that come from
-   the code of libHDTraceMPIWrapper those fail that STARVE names: "N" all from the Nth on, "N+" only the Nth,
+   libHDTraceMPIWrapper those fail that STARVE names: "N" all from the Nth on, "N+" only the Nth,
    "%N" about every Nth. At the end it says on descriptor 3, if that is open, how many there were. */
 #include <errno.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,10 +11,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-void* __libc_malloc(size_t);
-void* __libc_calloc(size_t, size_t);
-void* __libc_realloc(void*, size_t);
 
 static uintptr_t begin = 0, end = 0; /* of the tracer's code */
 static long requests = 0, number = 0;
@@ -48,44 +45,31 @@ __attribute__((destructor)) static void stop(void)
     dprintf(3, "%ld\n", requests);
 }
 
-static int fails(const void* caller)
+static bool fails(void)
 {
-    if ((uintptr_t)caller < begin || (uintptr_t)caller >= end)
-        return 0;
+    if (when == never)
+        return false;
     const long i = __atomic_add_fetch(&requests, 1, __ATOMIC_RELAXED);
     /* The multiplication makes it irregular. */
-    const int is_met = when == from   ? i >= number
-                       : when == once ? i == number
-                                      : (uint32_t)(i * 2654435761u) % 1024 < 1024 / number;
+    const bool is_met = when == from   ? i >= number
+                        : when == once ? i == number
+                                       : (uint32_t)(i * 2654435761u) % 1024 < 1024 / number;
     if (is_met)
         errno = ENOMEM;
     return is_met;
 }
 
-#define CALLER __builtin_return_address(0)
-
-void* malloc(size_t size)
+/* See hdtrace/writer/own_memory.h. */
+bool hdtrace_refuses_memory(size_t size)
 {
-    return fails(CALLER) ? NULL : __libc_malloc(size);
-}
-void* calloc(size_t count, size_t size)
-{
-    return fails(CALLER) ? NULL : __libc_calloc(count, size);
-}
-void* realloc(void* old, size_t size)
-{
-    return fails(CALLER) ? NULL : __libc_realloc(old, size);
-}
-
-char* strdup(const char* text)
-{
-    const size_t size = strlen(text) + 1;
-    char* copy = fails(CALLER) ? NULL : __libc_malloc(size);
-    return copy != NULL ? memcpy(copy, text, size) : NULL;
+    (void)size;
+    return fails();
 }
 
 void* mmap(void* address, size_t size, int protection, int flags, int descriptor, off_t offset)
 {
-    return fails(CALLER) ? MAP_FAILED
-                         : (void*)syscall(SYS_mmap, address, size, protection, flags, descriptor, offset);
+    const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    return begin <= caller && caller < end && fails()
+               ? MAP_FAILED
+               : (void*)syscall(SYS_mmap, address, size, protection, flags, descriptor, offset);
 }
