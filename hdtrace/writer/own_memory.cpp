@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "hdtrace/writer/undisturbed.h"
+
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #define HDTRACE_MEMORY_IS_WATCHED
@@ -53,16 +55,18 @@ SizeClass class_of(size_t size)
     return {small_count + 4 * (power - 7) + static_cast<unsigned>(quarters) - 1, below + quarters * quarter};
 }
 
-pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+constexpr pthread_mutex_t free_mutex = HDTRACE_MUTEX_INITIALIZER;
+pthread_mutex_t mutex = free_mutex;
 Block* free_blocks[size_count];
 char* chunk = nullptr;
 size_t left_of_chunk = 0;
 pthread_once_t is_ready = PTHREAD_ONCE_INIT;
 size_t in_use = 0;
 
-void lock()
+// False in a handler of a signal that has interrupted the owner: the program calls MPI there.
+bool lock()
 {
-    pthread_mutex_lock(&mutex);
+    return pthread_mutex_lock(&mutex) == 0;
 }
 
 void unlock()
@@ -98,24 +102,22 @@ Block* cut_off(size_t size)
     return block;
 }
 
-// A child of fork() must not find the mutex held by a thread that it does not have.
+// A child of fork() must find everything complete, and the mutex free: its only thread has another number
+// than the one that holds it.
 void get_ready_for_fork()
 {
-    pthread_atfork(lock, unlock, unlock);
+    pthread_atfork([] { lock(); }, unlock, [] { mutex = free_mutex; });
 }
 
+// While the mutex is held.
 Block* take_small(const SizeClass& wanted)
 {
-    pthread_once(&is_ready, get_ready_for_fork);
-    lock();
-    Block* block = free_blocks[wanted.number];
-    if (block != nullptr)
-        free_blocks[wanted.number] = block->next;
-    else
-        block = cut_off(wanted.size);
+    Block*& first = free_blocks[wanted.number];
+    Block* const block = first != nullptr ? first : cut_off(wanted.size);
+    if (block != nullptr && block == first)
+        first = block->next;
     if (block != nullptr)
         block->size = wanted.size;
-    unlock();
     return block;
 }
 
@@ -125,15 +127,6 @@ Block* take_large(size_t size)
     if (block != nullptr)
         block->size = size;
     return block;
-}
-
-void give_back_small(Block* block)
-{
-    Block*& first = free_blocks[class_of(block->size).number];
-    lock();
-    block->next = first;
-    first = block;
-    unlock();
 }
 
 bool is_refused(size_t size)
@@ -147,20 +140,32 @@ bool is_refused(size_t size)
 void* take(size_t size)
 {
     const size_t whole = size + sizeof(Block);
-    Block* const block = whole <= largest ? take_small(class_of(whole)) : take_large(whole_pages(whole));
-    if (block == nullptr)
+    pthread_once(&is_ready, get_ready_for_fork);
+    if (!lock()) {
+        errno = ENOMEM;
         return nullptr;
-    __atomic_fetch_add(&in_use, block->size, __ATOMIC_RELAXED);
-    return block + 1;
+    }
+    Block* const block = whole <= largest ? take_small(class_of(whole)) : take_large(whole_pages(whole));
+    if (block != nullptr)
+        in_use += block->size;
+    unlock();
+    return block != nullptr ? block + 1 : nullptr;
 }
 
 void give_back(Block* block)
 {
-    __atomic_fetch_sub(&in_use, block->size, __ATOMIC_RELAXED);
-    if (block->size > largest)
+    const bool is_small = block->size <= largest;
+    if (!lock())
+        return;
+    in_use -= block->size;
+    if (is_small) {
+        Block*& first = free_blocks[class_of(block->size).number];
+        block->next = first;
+        first = block;
+    }
+    unlock();
+    if (!is_small)
         munmap(block, block->size);
-    else
-        give_back_small(block);
 }
 
 Block* block_of(void* memory)
@@ -222,7 +227,11 @@ char* own_strdup(const char* text)
 
 size_t own_memory_in_use()
 {
-    return __atomic_load_n(&in_use, __ATOMIC_RELAXED);
+    const bool is_held = lock();
+    const size_t bytes = in_use;
+    if (is_held)
+        unlock();
+    return bytes;
 }
 
 } // namespace hdtrace
