@@ -34,6 +34,16 @@ std::string shape(const CommunicatorRecord& record, const WorldView& view)
 
 } // namespace
 
+std::int64_t MergedCommunicator::untraced() const
+{
+    return views.empty() ? 0 : views.front().map.size_of_all() - map.size();
+}
+
+std::int64_t MergedCommunicator::untraced_remote() const
+{
+    return views.empty() ? 0 : views.front().remote.size_of_all() - remote.size();
+}
+
 void MergedCommunicator::order_sides()
 {
     if (remote.lowest() < map.lowest())

@@ -36,6 +36,10 @@ struct MergedCommunicator : SharedObject {
     Meeting meeting;
     std::int64_t meeting_rank = -1; ///< who tells of it
 
+    /// Members of worlds that are not in the project; of an inter-communicator by its sides.
+    std::int64_t untraced() const;
+    std::int64_t untraced_remote() const;
+
     /// Gives the sides the order in which they are written.
     void order_sides();
 };

@@ -241,6 +241,10 @@ class ProjectWriter {
         m_xml.attribute("name", communicator.name);
         if (!communicator.uid.empty())
             m_xml.attribute("uid", communicator.uid);
+        if (communicator.untraced() > 0)
+            m_xml.attribute("untraced", communicator.untraced());
+        if (communicator.untraced_remote() > 0)
+            m_xml.attribute("untracedRemote", communicator.untraced_remote());
         if (!communicator.is_inter)
             write_members(communicator, communicator.map, "");
         else {

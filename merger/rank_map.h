@@ -44,6 +44,7 @@ class RankMap {
     bool empty() const { return m_runs.empty() && m_foreign.empty(); }
     std::int64_t size() const;
     std::int64_t foreign_count() const;
+    std::int64_t size_of_all() const { return size() + foreign_count(); }
     bool contains(std::int64_t world_rank) const;
     /// World ranks; `process_limit` and -1 where all members are of another world.
     std::int64_t lowest() const { return m_runs.empty() ? process_limit : m_runs.front().world; }

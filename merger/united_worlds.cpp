@@ -48,11 +48,6 @@ class Aliases {
     std::map<std::string, bool> m_targets;
 };
 
-std::int64_t size_of(const RankMap& map)
-{
-    return map.size() + map.foreign_count();
-}
-
 /// The members by their local ranks; nothing if two are in one place.
 std::vector<RankRun> by_local_rank(const std::vector<const RankMap*>& maps)
 {
@@ -255,8 +250,8 @@ class Uniter {
         const std::vector<WorldView>& views = communicator.views;
         for (const WorldView& view : views) {
             m_result.links.emplace_back(views.front().world, view.world);
-            if (size_of(view.map) != size_of(views.front().map) ||
-                size_of(view.remote) != size_of(views.front().remote))
+            if (view.map.size_of_all() != views.front().map.size_of_all() ||
+                view.remote.size_of_all() != views.front().remote.size_of_all())
                 return fail(communicator, communicator);
         }
         communicator.map = unite(communicator, &WorldView::map, m_members[position].map);

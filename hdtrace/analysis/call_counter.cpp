@@ -49,8 +49,7 @@ CallSums::Key Counting::key_of(Grouping grouping, const Call& call) const
         return key_in(project->project.communicators, objects.communicator(rank, state));
     case Grouping::communicator_size: {
         const Communicator* const communicator = objects.communicator(rank, state);
-        return communicator ? CallSums::Key(static_cast<std::int64_t>(communicator->members.size()))
-                            : std::nullopt;
+        return communicator ? CallSums::Key(communicator->size()) : std::nullopt;
     }
     case Grouping::file:
         return key_in(project->project.files, objects.file(rank, state));

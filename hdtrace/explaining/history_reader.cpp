@@ -330,7 +330,7 @@ void HistoryReader::add_collective(const Collective& collective)
     const Communicator& communicator = *collective.communicator;
     const CollectiveCall& first = collective.calls.front();
     const auto kind = wait_kind_of(facts_of(std::string_view(first.name)));
-    const bool is_whole = collective.calls.size() == communicator.members.size();
+    const bool is_whole = std::ssize(collective.calls) == communicator.size();
     if (!kind || !is_whole)
         return;
     if (communicator.is_inter())

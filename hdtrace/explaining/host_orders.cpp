@@ -38,7 +38,7 @@ Selection all_states()
 bool all_need_each_other(const Collective& collective, const CallFacts& call)
 {
     const auto moves = [](const CollectiveCall& one) { return one.bytes > 0 && !one.has_failed; };
-    return collective.communicator && collective.calls.size() == collective.communicator->members.size() &&
+    return collective.communicator && std::ssize(collective.calls) == collective.communicator->size() &&
            !collective.communicator->is_inter() &&
            (call.collective == CollectiveKind::barrier ||
             (!call.scatters && !call.gathers && std::ranges::all_of(collective.calls, moves)));

@@ -69,7 +69,11 @@ ProjectFile read_file(XmlReader& xml, const Element& element)
 
 Communicator read_communicator(XmlReader& xml, const Element& element)
 {
-    Communicator communicator{element.text("name"), element.text("uid"), {}};
+    Communicator communicator{element.text("name"),
+                              element.text("uid"),
+                              {},
+                              element.integer("untraced").value_or(0),
+                              element.integer("untracedRemote").value_or(0)};
     for_each_child(xml, [&](const Element& child) {
         if (child.name == "Rank")
             communicator.members.push_back({number(xml, child, "global"), number(xml, child, "local"),

@@ -62,7 +62,12 @@ struct Communicator {
     std::string name;
     std::string uid;
     std::vector<Member> members;
+    /// Members of another MPI_COMM_WORLD of which the project has no trace; of an inter-communicator those of
+    /// its group 0, and those of its group 1.
+    std::int64_t untraced = 0, untraced_remote = 0;
 
+    std::int64_t size() const { return std::ssize(members) + untraced + untraced_remote; }
+    bool is_traced() const { return size() == std::ssize(members); }
     /// Whether it is an inter-communicator: all its members are in one of its groups.
     bool is_inter() const { return !members.empty() && members.front().group.has_value(); }
     /// Null if the process is none.

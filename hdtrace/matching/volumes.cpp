@@ -11,12 +11,14 @@ std::int64_t partner_count(const Communicator* communicator, std::int64_t rank)
 {
     if (communicator == nullptr)
         return 1;
-    const auto& members = communicator->members;
     if (!communicator->is_inter())
-        return std::ssize(members);
+        return communicator->size();
     const Communicator::Member* const me = communicator->member(rank);
-    return std::ranges::count_if(
-        members, [&](const Communicator::Member& member) { return !me || member.group != me->group; });
+    if (me == nullptr)
+        return communicator->size();
+    const auto is_other = [&](const Communicator::Member& member) { return member.group != me->group; };
+    return std::ranges::count_if(communicator->members, is_other) +
+           (me->group == 0 ? communicator->untraced_remote : communicator->untraced);
 }
 
 /// What a state says of its call.

@@ -173,7 +173,7 @@ bool tells_pattern(const Operation& operation)
 
 std::optional<Members> members_of(const Communicator* communicator, std::int64_t rank)
 {
-    if (communicator == nullptr)
+    if (communicator == nullptr || !communicator->is_traced())
         return std::nullopt;
     Members members;
     members.ranks.resize(communicator->members.size(), -1);

@@ -146,9 +146,9 @@ void bind_objects(py::module_& module)
     communicator.def_readonly("name", &Communicator::name)
         .def_readonly("uid", &Communicator::uid)
         .def_readonly("members", &Communicator::members)
+        .def_property_readonly("size", &Communicator::size)
         .def("__repr__", [](const Communicator& self) {
-            return file_text("<Communicator " + self.name + " of " + std::to_string(self.members.size()) +
-                             ">");
+            return file_text("<Communicator " + self.name + " of " + std::to_string(self.size()) + ">");
         });
 
     py::class_<Window> window(module, "Window");

@@ -207,6 +207,7 @@ def test_matched_probes_and_their_receives(run_traced, ranks):
 def test_a_probed_message_has_an_id_until_it_is_received(run_traced, ranks):
     for trace in run_traced("probe", ranks):
         assert [call.get("mid") for call in trace.find(Call("Improbe"))][:1] == [None]
+    for trace in run_traced("probe_order", ranks):
         first, second = (call.get("mid") for call in trace.find(Call("Mprobe", fromTag=15)))
         assert first != second
         assert Call("Mrecv", fromTag=15, size=12, mid=second) in trace

@@ -86,6 +86,7 @@ def test_every_member_of_a_communicator_is_known(project):
         ("WORLD accept 1 merge 1", ((2, 1), (3, 2), (4, 0)), ()),
         ("SELF spawn 1", ((3, 0), (5, 0)), ("0", "1")),
     } <= found
+    assert all(one.size == len(one.members) for one in project.communicators)
     crossed = next(c for c in merged.communicators.values() if c.name.endswith("intercomm 1"))
     assert crossed.groups[0] == crossed.groups[2] != crossed.groups[1] == crossed.groups[3]
 
@@ -128,6 +129,9 @@ def test_one_world_alone_knows_no_rank_of_others(traces, tmp_path):
     assert merge(path, *traces.glob("worlds_*.info")) == []
     with hdtrace.open(path) as parents:
         assert (parents.process_count, parents.worlds) == (2, [])
+        sizes = {one.name: (len(one.members), one.size) for one in parents.communicators}
+        assert sizes["WORLD"] == (2, 2)
+        assert sizes["WORLD spawn 1"] == sizes["WORLD spawn 1 merge 3"] == (2, 4)
         assert {(m.source, m.destination) for m in parents.messages()} == {(0, 1)}
         assert findings(parents) == []
 

@@ -50,7 +50,7 @@ datatype  combiner  size  extent  descriptions
 MPI_INT   NAMED        4       4             2
 """
     about = json.loads(run_well("info", project, "--json"))
-    assert about["communicators"] == [{"name": "WORLD", "uid": "W", "ranks": [0, 1]}]
+    assert about["communicators"] == [{"name": "WORLD", "uid": "W", "processes": 2, "ranks": [0, 1]}]
     assert [thread["rank"] for thread in about["threads"]] == [0, 1]
 
 

@@ -12,12 +12,15 @@
 namespace hdtrace {
 namespace {
 
-/// Three processes in WORLD (cid 0); 0 and 1 on one side, 2 on the other in cid 1.
+/// Three processes in WORLD (cid 0); 0 and 1 on one side, 2 on the other in cid 1. In cid 2 and 3 are two
+/// more processes, without traces: together with them, and on the other side of process 0.
 Project three_processes()
 {
     Project project;
     project.communicators = {{"WORLD", "W", {{0, 0, 0, {}}, {1, 1, 0, {}}, {2, 2, 0, {}}}},
-                             {"inter", "W/c1", {{0, 0, 1, 0}, {1, 1, 1, 0}, {2, 0, 1, 1}}}};
+                             {"inter", "W/c1", {{0, 0, 1, 0}, {1, 1, 1, 0}, {2, 0, 1, 1}}},
+                             {"with others", "W/c2", {{0, 0, 2, {}}}, 2},
+                             {"to others", "W/c3", {{0, 0, 3, 0}}, 0, 2}};
     return project;
 }
 
@@ -161,6 +164,17 @@ TEST(Volumes, GoToTheOtherGroup)
     EXPECT_EQ(of(2, call("Scatter", {inter, {"size", "8"}, {"rootRank", "-3"}})), Bytes(16, 0));
     EXPECT_EQ(of(2, call("Gather", {inter, {"recvSize", "8"}, {"rootRank", "-3"}})), Bytes(0, 16));
     EXPECT_EQ(of(1, call("Bcast", {inter, {"size", "8"}, {"rootRank", "-2"}})), Bytes(0, 0));
+}
+
+TEST(Volumes, GoToProcessesThatWereNotTraced)
+{
+    for (const char* const cid : {"2", "3"}) {
+        const State bcast =
+            call("Bcast", {{"cid", cid}, {"size", "8"}, {"rootRank", cid[0] == '2' ? "0" : "-3"}});
+        EXPECT_EQ(of(0, bcast), of(0, call("Bcast", {{"size", "8"}, {"rootRank", "0"}})));
+    }
+    EXPECT_EQ(of(0, call("Alltoall", {{"cid", "2"}, {"size", "8"}, {"recvSize", "8"}})), Bytes(24, 24));
+    EXPECT_EQ(of(0, call("Alltoall", {{"cid", "3"}, {"size", "8"}, {"recvSize", "8"}})), Bytes(16, 16));
 }
 
 TEST(Volumes, OfFilesAndWindowsAreWhatIsWrittenAndRead)

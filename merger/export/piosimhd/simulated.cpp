@@ -151,8 +151,7 @@ bool Simulated::is_candidate(std::int64_t rank, const MessageEnd& end) const
 
 void Simulated::match(const Collective& collective)
 {
-    if (collective.communicator == nullptr ||
-        collective.calls.size() != collective.communicator->members.size())
+    if (collective.communicator == nullptr || std::ssize(collective.calls) != collective.communicator->size())
         return;
     const Command* const first = find_command(collective.calls.front().name);
     for (const CollectiveCall& call : collective.calls) {

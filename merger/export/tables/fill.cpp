@@ -134,7 +134,7 @@ void add_communicators(const Project& project, RowSink& sink)
     for (const Communicator& communicator : project.communicators) {
         const std::int64_t number = number_in(project.communicators, communicator);
         add(sink, Which::communicators,
-            {number, communicator.name, communicator.uid, std::ssize(communicator.members)});
+            {number, communicator.name, communicator.uid, communicator.size()});
         for (const Communicator::Member& member : communicator.members)
             add(sink, Which::members,
                 {number, member.global, member.local, optional(member.group), optional(member.cid)});

@@ -39,7 +39,7 @@ def describe(project: Project) -> dict[str, Any]:
             {"uid": one.uid, "first_rank": one.first_rank, "processes": one.size} for one in project.worlds
         ],
         "communicators": [
-            {"name": label, "uid": one.uid, "ranks": [member.global_rank for member in one.members]}
+            {"name": label, "uid": one.uid, "processes": one.size, "ranks": [member.global_rank for member in one.members]}
             for label, one in zip(project.communicator_labels, project.communicators)
         ],
         "windows": [
@@ -79,7 +79,7 @@ def _text(about: dict[str, Any], run: list[str], is_all: bool) -> str:
     parts.append(
         objects(
             ["communicator", "processes", "uid"],
-            [[one["name"], len(one["ranks"]), one["uid"]] for one in about["communicators"]],
+            [[one["name"], one["processes"], one["uid"]] for one in about["communicators"]],
             ["processes"],
         )
     )

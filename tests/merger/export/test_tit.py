@@ -14,7 +14,7 @@ DUPLICATE = "Comm map='0->0;1->1;' id=1 name='WORLD dup 1' uid='W/1@0'\n"
 
 # --- real programs ---
 
-MESSAGES = ["send_modes", "receive", "isend_modes", "completion", "probe", "pack", "persistent"]
+MESSAGES = ["send_modes", "receive", "isend_modes", "completion", "probe", "probe_order", "pack", "persistent"]
 
 
 @pytest.mark.parametrize("program", [*PROGRAMS, "identity_errors_in_status", "identity_persistent_buffered"])

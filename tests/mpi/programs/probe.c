@@ -77,23 +77,6 @@ static void matched_poll(void)
     CHECK(received[0] == 1);
 }
 
-/* Both are of one source and tag; the second one is received first. */
-static void matched_in_another_order(void)
-{
-    int received[4];
-    MPI_Message messages[2];
-    MPI_Status statuses[2];
-    MPI_Request requests[3];
-    requests[0] = send_right(1, 15);
-    requests[1] = send_right(3, 15);
-    MPI_Mprobe(left, 15, MPI_COMM_WORLD, &messages[0], &statuses[0]);
-    MPI_Mprobe(left, 15, MPI_COMM_WORLD, &messages[1], &statuses[1]);
-    MPI_Mrecv(received, 3, MPI_INT, &messages[1], &statuses[1]);
-    check_status(&statuses[1], 3, 15);
-    MPI_Imrecv(received, 1, MPI_INT, &messages[0], &requests[2]);
-    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
-}
-
 static void probe_nobody(void)
 {
     MPI_Message message;
@@ -116,7 +99,6 @@ int main(int argc, char** argv)
     poll();
     matched_probe();
     matched_poll();
-    matched_in_another_order();
     probe_nobody();
     return finish();
 }
