@@ -181,8 +181,10 @@ void BufferingCheck::leave(const Call& call)
     m_step.place = place_of(m_findings.objects(), call);
     m_step.call = call.state.name;
     process.steps.push(m_step);
-    if (++m_steps > most_steps)
+    if (++m_steps > most_steps) {
+        m_findings.set_incomplete(FindingKind::buffering_required);
         return give_up();
+    }
     if (++m_steps_until_advance >= std::max(fewest_steps_between_advances, m_processes.size())) {
         m_steps_until_advance = 0;
         advance(false);

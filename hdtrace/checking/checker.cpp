@@ -127,7 +127,7 @@ void Checker::finish()
     m_collective_check.finish(pending);
     m_messages.finish();
     check_waiting(pending);
-    m_message_check.check_rest(m_waiting.open_ends());
+    m_message_check.check_rest(m_waiting.open_ends(), m_walk.requests());
     m_reversed_messages.report();
     m_requests.finish(pending);
     m_buffering.finish();

@@ -42,6 +42,8 @@ class Checker : EventVisitor {
     bool at_end() const { return m_at_end; }
     /// Processes ran when the project was made: what the run left open is not told.
     bool goes_on() const { return m_goes_on; }
+    /// Of which kinds there may be more: the run is too large for all to be compared. Known at the end.
+    const std::set<FindingKind>& incomplete() const { return m_findings.incomplete(); }
     /// How many were looked at, with those inside others.
     std::uint64_t calls() const { return m_walk.calls(); }
     /// The traces that may be other than their schema says behind their root. Known at the end.

@@ -140,6 +140,22 @@ void Endings::set_read()
             m_causes.insert(process.rank);
 }
 
+const RunProcess* Endings::find_process(std::int64_t rank) const
+{
+    const std::vector<RunProcess>& processes = m_findings.project().project.run.processes;
+    const auto process = std::ranges::lower_bound(processes, rank, {}, &RunProcess::rank);
+    return process != processes.end() && process->rank == rank ? &*process : nullptr;
+}
+
+// Without calls, and then ended as processes do; a handler may end it right away.
+bool Endings::went_on_after(std::int64_t rank, const FatalSignal& signal) const
+{
+    constexpr std::int64_t longest_end = 100'000'000;
+    const RunProcess* const process = find_process(rank);
+    return process != nullptr && process->cpu_times.size() > 1 &&
+           saturated_distance(process->cpu_times.back().time, signal.time) > longest_end;
+}
+
 // Too early: the last line about its processor time was written at the end.
 bool Endings::ended_itself(const RunProcess& process) const
 {
@@ -202,8 +218,10 @@ void Endings::report_signal(std::int64_t rank, const FatalSignal& signal)
     else if (!of_thread && !comes_from_outside(signal))
         where = " in a thread that called no MPI; the last call of another one was";
     m_not_whole.try_emplace(rank, m_findings.project().path_of(rank, place.thread));
+    const bool went_on = went_on_after(rank, signal);
     m_findings.report(FindingKind::killed_by_signal, place,
-                      signal.name + " ended the process" + where + at(place.site));
+                      signal.name + (went_on ? " came" : " ended the process") + where + at(place.site) +
+                          (went_on ? "; it was handled, and the process ended itself" : ""));
 }
 
 // Of those that were ended from outside, though no process gave a reason, the first. Whoever ends a run in
@@ -241,10 +259,8 @@ bool Endings::ended_early(std::int64_t rank) const
 // It was killed before anything was written. What it tells of its processor time it tells again at its end.
 bool Endings::left_nothing(std::int64_t rank) const
 {
-    const std::vector<RunProcess>& processes = m_findings.project().project.run.processes;
-    const auto process = std::ranges::lower_bound(processes, rank, {}, &RunProcess::rank);
-    return m_is_read && !m_progress.contains(rank) && process != processes.end() && process->rank == rank &&
-           process->cpu_times.size() == 1;
+    const RunProcess* const process = find_process(rank);
+    return m_is_read && !m_progress.contains(rank) && process != nullptr && process->cpu_times.size() == 1;
 }
 
 std::string Endings::reason_of(std::int64_t rank)

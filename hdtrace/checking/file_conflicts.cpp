@@ -8,6 +8,8 @@ namespace hdtrace {
 namespace {
 
 constexpr std::size_t most_pairs = 200'000;
+// So that others are found as well where a program writes in order what it has written before.
+constexpr std::size_t most_pairs_of_two_sites = 20'000;
 constexpr std::size_t most_comparisons = 20'000'000;
 
 bool reads_or_writes(const CallFacts& facts)
@@ -83,20 +85,30 @@ void FileConflicts::add_pairs(const ProjectFile& file, std::vector<Piece>& piece
     for (const Piece& piece : pieces) {
         comparisons += open.size();
         if (comparisons > most_comparisons)
-            return;
+            return m_findings.set_incomplete(FindingKind::file_conflict);
         std::erase_if(open, [&](const Piece* other) { return other->end <= piece.begin; });
         for (const Piece* other : open)
-            if (m_pairs.size() < most_pairs && conflict(other->access, piece.access))
-                m_pairs.insert({std::min(other->access, piece.access), std::max(other->access, piece.access),
-                                &file, piece.begin});
+            if (conflict(other->access, piece.access))
+                add_pair({std::min(other->access, piece.access), std::max(other->access, piece.access), &file,
+                          piece.begin});
         open.push_back(&piece);
     }
+}
+
+void FileConflicts::add_pair(const Pair& pair)
+{
+    std::size_t& of_sites =
+        m_pair_counts[{m_accesses[pair.one].place.site, m_accesses[pair.other].place.site}];
+    if (m_pairs.size() == most_pairs || of_sites == most_pairs_of_two_sites)
+        return m_findings.set_incomplete(FindingKind::file_conflict);
+    m_pairs.insert(pair);
+    ++of_sites;
 }
 
 void FileConflicts::prepare()
 {
     if (m_piece_count > most_pieces)
-        return;
+        return m_findings.set_incomplete(FindingKind::file_conflict);
     for (auto& [file, pieces] : m_pieces)
         add_pairs(*file, pieces);
     for (const Pair& pair : m_pairs) {

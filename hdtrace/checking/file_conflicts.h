@@ -58,6 +58,7 @@ class FileConflicts : public EventVisitor {
     };
 
     void add_pairs(const ProjectFile& file, std::vector<Piece>& pieces);
+    void add_pair(const Pair& pair);
     bool conflict(std::size_t one, std::size_t other) const;
 
     Findings& m_findings;
@@ -70,6 +71,7 @@ class FileConflicts : public EventVisitor {
     std::map<std::int64_t, std::size_t> m_blocking;                         ///< by rank: the access it is in
     std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> m_pending; ///< by rank and rid
     std::set<Pair> m_pairs;
+    std::map<std::pair<const CallSite*, const CallSite*>, std::size_t> m_pair_counts; ///< by the calls' sites
 };
 
 } // namespace hdtrace

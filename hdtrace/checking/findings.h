@@ -96,12 +96,17 @@ class Findings {
     /// What was reported since it was asked last.
     std::vector<Finding> take();
 
+    /// There may be more of this kind: the run is too large for all to be compared.
+    void set_incomplete(FindingKind kind) { m_incomplete.insert(kind); }
+    const std::set<FindingKind>& incomplete() const { return m_incomplete; }
+
     const OpenedProject& project() const { return m_project; }
     const ObjectTable& objects() const { return m_project.objects; }
 
   private:
     const OpenedProject& m_project;
     std::vector<Finding> m_findings;
+    std::set<FindingKind> m_incomplete;
 };
 
 /// " of Isend at main (a.c:7)"; empty if there are none.

@@ -94,7 +94,7 @@ bool MessageCheck::check_pair(std::int64_t source, std::int64_t destination, con
     return true;
 }
 
-void MessageCheck::check_rest(const OpenEnds& open)
+void MessageCheck::check_rest(const OpenEnds& open, const RequestTable& requests)
 {
     for (const OpenEnd& receive : open.receives())
         if (receive.other &&
@@ -108,7 +108,8 @@ void MessageCheck::check_rest(const OpenEnds& open)
     for (const OpenEnd& receive : open.receives())
         if (receive.end.is_only_probed())
             report_probed(receive);
-        else if (!receive.other && !m_told.contains(&receive) && !receive.is_in_progress())
+        else if (!receive.other && !m_told.contains(&receive) && !receive.is_in_progress() &&
+                 !requests.is_cancelled(receive.destination, receive.end.rid))
             report_receive(receive);
 }
 

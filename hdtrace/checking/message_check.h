@@ -19,7 +19,7 @@ class MessageCheck {
     /// Of a message with both ends.
     void check(const Message& message);
     /// Of what is left over, once it has been matched.
-    void check_rest(const OpenEnds& open);
+    void check_rest(const OpenEnds& open, const RequestTable& requests);
 
   private:
     /// True if the message is too large.

@@ -84,7 +84,9 @@ void MessageRaces::add_candidates(Messages& messages)
                 continue;
             std::size_t ahead = 0;
             for (auto one = first; one != sent.end() && ahead < most_messages_ahead; ++one, ++ahead) {
-                if (!is_taken(*one) && fits(taker.tag, one->tag) && m_candidates.size() < most_candidates) {
+                if (!is_taken(*one) && fits(taker.tag, one->tag)) {
+                    if (m_candidates.size() == most_candidates)
+                        return set_incomplete();
                     m_candidates.push_back(
                         {&taker, &*one, source, messages.could_have_got(*one, source, taker)});
                     break;
@@ -92,6 +94,12 @@ void MessageRaces::add_candidates(Messages& messages)
             }
         }
     }
+}
+
+void MessageRaces::set_incomplete()
+{
+    m_findings.set_incomplete(FindingKind::message_race);
+    m_findings.set_incomplete(FindingKind::message_order);
 }
 
 void MessageRaces::prepare()

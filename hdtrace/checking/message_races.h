@@ -63,6 +63,7 @@ class MessageRaces : public EventVisitor {
     };
 
     void add_candidates(Messages& messages);
+    void set_incomplete();
 
     Findings& m_findings;
     CausalOrder& m_order;

@@ -80,8 +80,12 @@ void find_races(Findings& findings, const std::vector<SendDuringReceive>& undeci
     MergedTraces calls(findings.project().existing_traces(), all_states());
     walk.add_all(calls);
     matcher.finish();
-    if (order.is_full())
+    if (order.is_full()) {
+        for (const FindingKind kind : {FindingKind::message_race, FindingKind::message_order,
+                                       FindingKind::rma_conflict, FindingKind::file_conflict})
+            findings.set_incomplete(kind);
         return sends.finish();
+    }
     messages.prepare();
     windows.prepare();
     files.prepare();

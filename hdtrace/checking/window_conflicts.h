@@ -104,6 +104,7 @@ class WindowConflicts : public EventVisitor {
     static bool are_alike(const Access& one, const Access& other);
     static bool conflict(const Access& one, const Access& other);
     void add_pairs(const Target& target, std::vector<Access>& accesses);
+    void add_pair(const Pair& pair);
 
     Findings& m_findings;
     CausalOrder& m_order;
@@ -117,7 +118,8 @@ class WindowConflicts : public EventVisitor {
     std::map<std::pair<const Window*, std::int64_t>, Epochs> m_epochs;                     ///< by origin
     std::map<std::tuple<const Window*, std::int64_t, std::int64_t>, Exposure> m_exposures; ///< origin, target
     std::vector<Pair> m_pairs;
-    std::size_t m_compared = 0; ///< pairs
+    std::map<std::pair<const CallSite*, const CallSite*>, std::size_t> m_pair_counts; ///< by the calls' sites
+    std::size_t m_compared = 0;                                                       ///< pairs
 };
 
 } // namespace hdtrace

@@ -588,14 +588,19 @@ void MessageMatcher::Matching::report_rest(const MailboxKey& key, const Mailbox&
         else
             report(key, channel, std::move(send), std::move(receive));
     };
+    const auto report_receive = [&](const Receive& receive) {
+        MessageEnd end = receive.end;
+        end.is_complete = receive.is_over;
+        report_end({receive.source, receive.tag}, {}, std::move(end));
+    };
     for (const auto& [channel_key, channel] : mailbox.channels) {
         for (const MessageEnd& send : channel.sends)
             report_end(channel_key, send, {});
         for (const ReceivePointer& receive : channel.receives)
-            report_end({receive->source, receive->tag}, {}, receive->end);
+            report_receive(*receive);
     }
     for (const ReceivePointer& receive : mailbox.open)
-        report_end({receive->source, receive->tag}, {}, receive->end);
+        report_receive(*receive);
 }
 
 MessageMatcher::MessageMatcher(const ObjectTable& objects, OnMessage on_message)

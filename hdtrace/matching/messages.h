@@ -32,6 +32,8 @@ struct MessageEnd {
     std::int64_t tid = -1;          ///< the datatype of the process; -1 if the call names none
     std::int64_t count = -1;        ///< elements of it: of a receive those that there is room for; or unknown
     bool size_is_known = true;      ///< whether the call or its completion tells it
+    bool is_complete =
+        true; ///< false of a receive that got nothing as far as is known: it only asks for `size`
     bool waits_for_receive = false; ///< of a send: the call returned once the receive had begun (Ssend)
     std::int64_t probe_line = 0;    ///< of a receive of a probed message: where the probe stands
     /// Of a message that a probe has taken and no receive has fetched the probe itself is the receive.

@@ -129,6 +129,12 @@ void RequestTable::add_pending(Process& process, std::int64_t rid, const Operati
     m_started.emplace_back(kept, &kept->operation);
 }
 
+bool RequestTable::is_cancelled(std::int64_t rank, std::int64_t rid) const
+{
+    const auto process = m_processes.find(rank);
+    return process != m_processes.end() && process->second.cancelled.contains(rid);
+}
+
 void RequestTable::cancel(const TraceFile& trace, const State& call)
 {
     Process& process = m_processes[trace.rank];

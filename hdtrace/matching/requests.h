@@ -24,6 +24,8 @@ class RequestTable {
 
     /// What is in flight, by rank and rid.
     std::vector<OperationPointer> pending() const;
+    /// Whether MPI_Cancel was called for an operation that is in flight.
+    bool is_cancelled(std::int64_t rank, std::int64_t rid) const;
 
   private:
     struct Kept;

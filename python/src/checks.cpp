@@ -156,6 +156,13 @@ void bind_checks(py::module_& module)
         .def_property_readonly("at_end", &Checker::at_end)
         .def_property_readonly("calls", &Checker::calls)
         .def_property_readonly("goes_on", &Checker::goes_on)
+        .def_property_readonly("incomplete",
+                               [](const Checker& checker) {
+                                   std::vector<std::string> kinds;
+                                   for (const FindingKind kind : checker.incomplete())
+                                       kinds.emplace_back(facts_of(kind).name);
+                                   return kinds;
+                               })
         .def_property_readonly("doubtful_traces",
                                [](const Checker& checker) { return file_texts(checker.doubtful_traces()); });
     bind_problems(module);

@@ -23,6 +23,13 @@ int main(int argc, char** argv)
     if (strcmp(how, "interleaved") == 0)
         MPI_File_set_view(file, (MPI_Offset)sizeof(int) * rank, MPI_INT, every_other, "native",
                           MPI_INFO_NULL);
+    for (int i = 0; strcmp(how, "often") == 0 && i < 300; ++i) { /* in order; what follows is not */
+        if (rank == i % 2)
+            MPI_File_write_at(file, 1000, values, count, MPI_INT, MPI_STATUS_IGNORE);
+        MPI_File_sync(file);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_File_sync(file);
+    }
     if (strcmp(how, "ordered") == 0) {
         if (rank == 0)
             MPI_File_write_at(file, 0, values, count, MPI_INT, MPI_STATUS_IGNORE);

@@ -17,3 +17,11 @@ def test_conflicts(tmp_path, how, function):
     else:
         (text,) = texts
         assert text.startswith(function) and f"access the same bytes of {tmp_path / 'data'}, from 0 on" in text
+
+
+def test_what_is_not_compared_is_told(tmp_path):
+    """And does not hide what else there is."""
+    run = run_with_tracer("file_conflicts", 2, tmp_path, args=("often", tmp_path / "data"))
+    found = subprocess.run([BUILD / "bin/hdtrace", "check", run.trace_directory], capture_output=True, text=True, timeout=60)
+    assert "file-conflict: File_write_all" in found.stdout and "from 0 on" in found.stdout
+    assert "there may be more of file-conflict" in found.stderr

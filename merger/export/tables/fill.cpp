@@ -133,8 +133,7 @@ void add_communicators(const Project& project, RowSink& sink)
 {
     for (const Communicator& communicator : project.communicators) {
         const std::int64_t number = number_in(project.communicators, communicator);
-        add(sink, Which::communicators,
-            {number, communicator.name, communicator.uid, communicator.size()});
+        add(sink, Which::communicators, {number, communicator.name, communicator.uid, communicator.size()});
         for (const Communicator::Member& member : communicator.members)
             add(sink, Which::members,
                 {number, member.global, member.local, optional(member.group), optional(member.cid)});
@@ -440,11 +439,12 @@ void Rows::add_message(const Message& message)
         return end ? Value((*end).*what) : Value();
     };
     const auto& [communicator, source, destination, tag, send, receive] = message;
+    const std::optional<MessageEnd> got = receive && receive->is_complete ? receive : std::nullopt;
     add(m_sink, Which::messages,
         {m_messages++, communicator_number(communicator), source, destination, tag, call_of(source, send),
-         call_of(destination, receive), value(send, &MessageEnd::size), value(receive, &MessageEnd::size),
+         call_of(destination, receive), value(send, &MessageEnd::size), value(got, &MessageEnd::size),
          value(send, &MessageEnd::time), value(send, &MessageEnd::end), value(receive, &MessageEnd::time),
-         value(receive, &MessageEnd::end)});
+         value(got, &MessageEnd::end)});
 }
 
 void Rows::add_collective(const Collective& collective)

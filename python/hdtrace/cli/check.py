@@ -7,7 +7,7 @@ import re
 import sys
 from argparse import Namespace
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -182,6 +182,12 @@ def _say_what_cannot_be_found(project: Project, only: list[str], left_out: list[
         message(f"the run was not recorded with 'hdtrace record --check', so nothing is known of {', '.join(kinds)}")
 
 
+def _say_what_may_be_missing(checker: Checker, is_asked_for: Callable[[str], bool]) -> None:
+    kinds = [kind for kind in checker.incomplete if is_asked_for(kind)]
+    if kinds:
+        message(f"the run is too large for all that would have to be compared: there may be more of {', '.join(kinds)}")
+
+
 def _say_what_may_come(checker: Checker) -> None:
     if checker.goes_on:
         message("processes were still running: what is open may still come, and is not told")
@@ -214,6 +220,9 @@ def run(arguments: Namespace) -> int:
         if not findings:
             what = "nothing of what was asked for was found" if choice.is_partial else "nothing wrong was found"
             print(f"{printable(project.name)}: {what}; {counted(checker.calls, 'call')} of {count_of_processes(project)} {'was' if checker.calls == 1 else 'were'} checked")
+    left_out = getattr(arguments, "not")
+    _say_what_may_be_missing(checker, lambda kind: kind in (arguments.only or KINDS) and kind not in left_out)
+    if not (arguments.json or arguments.sarif):
         _say_what_may_come(checker)
-        _say_what_cannot_be_found(project, arguments.only, getattr(arguments, "not"))
+        _say_what_cannot_be_found(project, arguments.only, left_out)
     return 1 if any(finding.is_error or (arguments.strict and finding.severity == "warning") for finding in findings) else 0

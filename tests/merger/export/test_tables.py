@@ -242,3 +242,5 @@ def test_what_a_receive_got_is_told_by_the_call_that_completed_it(written):
     tables = written({0: receive.format(rid=1) + receive.format(rid=2) + "<Wait time='3.0' end='4.0' ><For rid='1' fromRank='0' fromTag='1' size='10' /></Wait>\n"})
     assert {(row["name"], row["request"]): (row["bytes"], row["sent_bytes"], row["received_bytes"]) for row in rows_of(tables, "calls")} == {
         ("Irecv", 1): (10, 0, 10), ("Irecv", 2): (0, 0, 0), ("Wait", None): (0, 0, 0)}
+    assert sorted((row["received_bytes"], row["receive_end_ns"] is None) for row in rows_of(tables, "messages") if row["received_bytes"]) == [(10, False)]
+    assert [row["receive_end_ns"] for row in rows_of(tables, "messages") if not row["received_bytes"]] == [None]

@@ -7,7 +7,8 @@ import pytest
 from importing import convert, findings, import_well, refused, states, works_with_everything
 from support.runs import SETTINGS
 
-NOT_CONVERTED = {"abort", "exit_early", "raise", "spawn", *(["connect"] if SETTINGS["mpi"] == "MPICH" else [])}
+# OTF2 does not tell which message a receive fetches that a probe has taken.
+NOT_CONVERTED = {"probe_order", "abort", "exit_early", "raise", "spawn", *(["connect"] if SETTINGS["mpi"] == "MPICH" else [])}
 PROGRAMS = [name for name in SETTINGS["names"] if name not in NOT_CONVERTED]
 MAY_BE_FOUND = {
     "errors": {"message-not-received"},  # of calls that failed OTF2 tells nothing
