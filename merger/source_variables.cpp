@@ -11,9 +11,11 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -105,20 +107,31 @@ SourceVariables united(const std::set<SourceVariable>& variables)
 /// The variables of one stack frame.
 class StackReader {
   public:
-    StackReader(CallScopes& call, FrameTable& frames, SourceTypes& types, Steps& steps)
+    StackReader(Dwarf_Die& unit, CallScopes& call, FrameTable& frames, SourceTypes& types, Steps& steps)
         : m_call(call), m_frames(frames), m_types(types), m_steps(steps)
     {
+        Dwarf_Line* const line = dwarf_getsrc_die(&unit, call.address);
+        const char* const file = line ? dwarf_linesrc(line, nullptr, nullptr) : nullptr;
+        if (file && dwarf_lineno(line, &m_line) == 0)
+            m_file = file;
     }
 
     SourceVariables read()
     {
-        for (Dwarf_Die& scope : m_call.scopes)
-            read(scope);
+        const auto is_inlined = [](Dwarf_Die& scope) {
+            return dwarf_tag(&scope) == DW_TAG_inlined_subroutine;
+        };
+        const auto innermost = std::ranges::find_if(m_call.scopes.rbegin(), m_call.scopes.rend(), is_inlined);
+        for (Dwarf_Die& scope : std::span(m_call.scopes.begin(), innermost.base()))
+            read(scope, false);
+        for (Dwarf_Die& scope : std::span(innermost.base(), m_call.scopes.end()))
+            read(scope, dwarf_tag(&scope) == DW_TAG_lexical_block);
         return united(m_found);
     }
 
   private:
-    void read(Dwarf_Die& scope)
+    /// @p may_begin_behind: compilers say of blocks, as those of gfortran, that they begin before they do.
+    void read(Dwarf_Die& scope, bool may_begin_behind)
     {
         Dwarf_Die child;
         if (dwarf_child(&scope, &child) != 0)
@@ -126,9 +139,18 @@ class StackReader {
         do {
             m_steps.count();
             const int tag = dwarf_tag(&child);
-            if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) && m_found.size() < most_in_place)
+            if ((tag == DW_TAG_variable || tag == DW_TAG_formal_parameter) &&
+                m_found.size() < most_in_place && !(may_begin_behind && is_declared_behind(child)))
                 add(child);
         } while (dwarf_siblingof(&child, &child) == 0);
+    }
+
+    /// The call: something else is where the variable will be.
+    bool is_declared_behind(Dwarf_Die& die) const
+    {
+        int line = 0;
+        const char* const file = m_file ? dwarf_decl_file(&die) : nullptr;
+        return file && dwarf_decl_line(&die, &line) == 0 && line > m_line && std::strcmp(file, m_file) == 0;
     }
 
     void add(Dwarf_Die& die)
@@ -182,6 +204,8 @@ class StackReader {
     }
 
     CallScopes& m_call;
+    const char* m_file = nullptr; ///< where the call is; null if it is not known
+    int m_line = 0;
     FrameTable& m_frames;
     SourceTypes& m_types;
     Steps& m_steps;
@@ -353,14 +377,15 @@ find_stack_variables(const UsedObject& object, const std::vector<std::int64_t>& 
     FrameTable frames(object, steps);
     SourceTypes types(steps);
     std::size_t count = 0;
-    find_call_scopes(object.informed().dwarf(), return_addresses, steps, [&](Dwarf_Die&, CallScopes& call) {
-        if (!call.scopes.empty() && count < most_in_all_places) {
-            SourceVariables variables = StackReader(call, frames, types, steps).read();
-            count += variables.size();
-            result.emplace(call.return_address, std::move(variables));
-        }
-        return !call.scopes.empty();
-    });
+    find_call_scopes(object.informed().dwarf(), return_addresses, steps,
+                     [&](Dwarf_Die& unit, CallScopes& call) {
+                         if (!call.scopes.empty() && count < most_in_all_places) {
+                             SourceVariables variables = StackReader(unit, call, frames, types, steps).read();
+                             count += variables.size();
+                             result.emplace(call.return_address, std::move(variables));
+                         }
+                         return !call.scopes.empty();
+                     });
     return result;
 }
 

@@ -337,6 +337,31 @@ def test_fortran(tmp_path, options):
         assert type_of(found["one"]) == ("particle", PARTICLE, "32")
 
 
+BLOCK = """\
+program it
+  type particle
+    integer :: n
+    real(kind=8) :: x(3)
+  end type
+  type(particle) :: cloud(8)
+  cloud(:)%n = 1
+  call note('numbers', cloud(:)%n, 32)
+  block
+    real :: inside(4)
+    inside = 0
+    call note('inside', inside, 16)
+  end block
+end program
+"""
+
+
+@pytest.mark.parametrize("options", [("-O0",), ("-O2",)])
+def test_a_block_has_its_variables_from_their_lines_on(tmp_path, options):
+    """gfortran says that it begins with the function: what the compiler has made for a call before it may be in the same memory."""
+    told = told_places(tmp_path, BLOCK, "f90", "gfortran", ("-fallow-argument-mismatch", *options))
+    assert [(name, "inside" in found) for name, _, _, found in told] == [("numbers", False), ("inside", True)]
+
+
 def static(run, library, *arguments):
     """{name: (size, type, of or members, each)} of its object file, whose places are those of the symbols."""
     call_sites = merged(run, library.described(), *arguments)
