@@ -3,7 +3,7 @@ import re
 
 import pytest
 from support.calls import ANY, Call, For
-from support.runs import ranks
+from support.runs import ranks, run_with_tracer
 
 ALL = ranks(1, 2, 3, 4)
 BLOCK = 16  # bytes that each process writes at once in the programs io_*
@@ -165,3 +165,19 @@ def test_hints_are_logged_on_demand(run_traced, file_info):
         for name in ("File_open", "File_set_info", "File_set_view"):
             assert Call(name, expected) in trace
     assert Call("File_delete", expected) in run.traces[0]
+
+
+def type_frees_of(run):
+    """How many calls free datatypes, of each process."""
+    texts = [path.read_text() for path in sorted(run.trace_directory.glob("*.info"))]
+    return [sorted(re.findall(r"^Calls name='(Type_free)' recorded=(\d+)", text, re.M)) for text in texts]
+
+
+def test_what_the_library_frees_is_not_the_programs(tmp_path):
+    """ROMIO frees what it has made by the functions that programs call."""
+    runs = []
+    for for_check in ("0", "1"):
+        (tmp_path / for_check).mkdir()
+        settings = {"HDTRACE_ALL_FUNCTIONS": "2", "HDTRACE_FOR_CHECK": for_check}
+        runs.append(type_frees_of(run_with_tracer("io_views", 2, tmp_path / for_check, env=settings)))
+    assert runs[0] == runs[1] and len(runs[0]) == 2 and all(runs[0])

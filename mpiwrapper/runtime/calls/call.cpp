@@ -67,7 +67,7 @@ void Call::start_slowly(Tracks tracks)
 
 bool Call::decide_unrecorded(Thread& thread, Tracks tracks)
 {
-    if (thread.depth > 0 && is_freed_in_callback(thread, m_function)) {
+    if (thread.depth > 0 && is_freed_in_callback(thread)) {
         m_is_tracked = true;
         m_recording = gate.recording_of(m_function);
         thread.counts.add(m_function, m_recording);
@@ -85,14 +85,20 @@ bool Call::decide_unrecorded(Thread& thread, Tracks tracks)
     return m_is_tracked;
 }
 
-bool Call::is_freed_in_callback(const Thread& thread, Function function)
+// ROMIO frees what it has made by the functions that programs call. Elsewhere it is the program: where a
+// callback ends with a call, as those that delete attributes, the compiler leaves nothing of it on the stack.
+bool Call::is_freed_in_callback(Thread& thread) const
 {
     const bool is_recording = __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED) > 0;
-    if (!is_recording || !frees_an_object(function) || thread.call_count == 0 ||
-        !has(gate.recording_of(function), Recording::checked))
+    if (!is_recording || !frees_an_object(m_function) || thread.call_count == 0 ||
+        !has(gate.recording_of(m_function), Recording::checked))
         return false;
-    const void* const place = thread.calls[thread.call_count - 1].place;
-    return static_cast<const Call*>(place)->is_recorded();
+    const auto* const outer = static_cast<const Call*>(thread.calls[thread.call_count - 1].place);
+    if (!outer->is_recorded())
+        return false;
+    const char* const name = ruled_functions()[static_cast<size_t>(outer->m_function)].name;
+    return strncmp(name, "MPI_File_", strlen("MPI_File_")) != 0 ||
+           thread.sites.is_in_callback(m_frame, outer->frame());
 }
 
 void Call::note_ignored(Thread& thread, Function function, const void* frame)

@@ -275,7 +275,7 @@ class Call {
     bool decide_unrecorded(Thread& thread, Tracks tracks);
     /// Functions that programs attach to objects free others; a check that does not see it takes these for
     /// leaks.
-    static bool is_freed_in_callback(const Thread& thread, Function function);
+    bool is_freed_in_callback(Thread& thread) const;
     template <typename Element> __attribute__((always_inline)) void put_common_attributes(Element& element)
     {
         if (!HDT_LIKELY(succeeded()))

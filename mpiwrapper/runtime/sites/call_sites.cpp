@@ -276,9 +276,9 @@ CallSites::Place CallSites::place_of_object(const void* return_address)
     if (_dl_find_object(const_cast<void*>(return_address), &found) != 0)
         return Place::program;
     path_of(*found.dlfo_link_map, path);
-    return strstr(path, "/mpi4py/") != nullptr ? Place::mpi4py
-           : belongs_to_mpi(path)              ? Place::mpi
-                                               : Place::program;
+    return strstr(path, "/mpi4py/") != nullptr        ? Place::mpi4py
+           : belongs_to_mpi(path) || moves_data(path) ? Place::mpi
+                                                      : Place::program;
 }
 
 const CallSites::KnownFrame& CallSites::known_frame(const void* return_address)
@@ -305,6 +305,20 @@ CallSites::Place CallSites::leave_mpi(Frame& frame)
             break;
     }
     return Place::mpi;
+}
+
+bool CallSites::is_in_callback(const void* inner, const void* outer)
+{
+    Frame frame = Frame::of_caller(inner);
+    if (!is_on_stack(frame))
+        return true;
+    forget_unloaded();
+    if (leave_mpi(frame) == Place::mpi)
+        return false;
+    // Else it is the wrapper of the outer call, or who called that.
+    const Frame caller_of_outer = Frame::of_caller(outer);
+    return !frame.go_to_caller(known_frame(frame.return_address).rule, m_stack_end) ||
+           frame.stack_pointer < caller_of_outer.stack_pointer;
 }
 
 /// How many return addresses there are, from the frame on.

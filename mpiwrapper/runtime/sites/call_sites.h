@@ -58,6 +58,10 @@ class CallSites {
         return __builtin_expect(is_known, 1) ? entry.site : find_slowly(Frame::of_caller(frame));
     }
 
+    /// Whether the program makes the call with @p frame, in a callback of the one with @p outer: not the MPI
+    /// library itself. Also if that cannot be known. Frames as for find().
+    bool is_in_callback(const void* frame, const void* outer);
+
     /// Of the function on the stack in whose frame @p address is: its canonical frame address. @p frame as
     /// for find().
     Anchor find_frame_around(uintptr_t address, const void* frame);
