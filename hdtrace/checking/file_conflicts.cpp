@@ -7,9 +7,6 @@
 namespace hdtrace {
 namespace {
 
-constexpr std::size_t most_pairs = 200'000;
-// So that others are found as well where a program writes in order what it has written before.
-constexpr std::size_t most_pairs_of_two_sites = 20'000;
 constexpr std::size_t most_comparisons = 20'000'000;
 
 bool reads_or_writes(const CallFacts& facts)
@@ -97,12 +94,11 @@ void FileConflicts::add_pairs(const ProjectFile& file, std::vector<Piece>& piece
 
 void FileConflicts::add_pair(const Pair& pair)
 {
-    std::size_t& of_sites =
-        m_pair_counts[{m_accesses[pair.one].place.site, m_accesses[pair.other].place.site}];
-    if (m_pairs.size() == most_pairs || of_sites == most_pairs_of_two_sites)
+    if (m_pairs.contains(pair))
+        return;
+    if (!m_limit.add(m_accesses[pair.one].place.site, m_accesses[pair.other].place.site))
         return m_findings.set_incomplete(FindingKind::file_conflict);
     m_pairs.insert(pair);
-    ++of_sites;
 }
 
 void FileConflicts::prepare()

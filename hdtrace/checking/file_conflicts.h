@@ -10,6 +10,7 @@
 
 #include "hdtrace/checking/causal_order.h"
 #include "hdtrace/checking/findings.h"
+#include "hdtrace/checking/pair_limit.h"
 #include "hdtrace/matching/file_views.h"
 
 namespace hdtrace {
@@ -71,7 +72,7 @@ class FileConflicts : public EventVisitor {
     std::map<std::int64_t, std::size_t> m_blocking;                         ///< by rank: the access it is in
     std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> m_pending; ///< by rank and rid
     std::set<Pair> m_pairs;
-    std::map<std::pair<const CallSite*, const CallSite*>, std::size_t> m_pair_counts; ///< by the calls' sites
+    PairLimit m_limit;
 };
 
 } // namespace hdtrace

@@ -12,9 +12,7 @@ namespace hdtrace {
 namespace {
 
 constexpr std::string_view no_op = "MPI_NO_OP";
-constexpr std::size_t most_pairs = 200'000, most_compared = 100'000'000;
-// So that others are found as well where a program accesses in order what it has accessed before.
-constexpr std::size_t most_pairs_of_two_sites = 20'000;
+constexpr std::size_t most_compared = 100'000'000;
 // Of accesses that begin at the same byte each is compared with so many that follow it in time: who is not
 // ordered mostly comes soon.
 constexpr std::size_t most_at_a_byte = 64;
@@ -330,7 +328,7 @@ void WindowConflicts::add_pairs(const Target& target, std::vector<Access>& acces
                 other = next_byte - 1;
                 continue;
             }
-            if (++m_compared > most_compared)
+            if (m_limit.is_reached() || ++m_compared > most_compared)
                 return m_findings.set_incomplete(FindingKind::rma_conflict);
             if (conflict(**one, **other))
                 add_pair({*one, *other, target.first, target.second});
@@ -340,11 +338,10 @@ void WindowConflicts::add_pairs(const Target& target, std::vector<Access>& acces
 
 void WindowConflicts::add_pair(const Pair& pair)
 {
-    std::size_t& of_sites = m_pair_counts[{pair.one->place.site, pair.other->place.site}];
-    if (m_pairs.size() == most_pairs || of_sites == most_pairs_of_two_sites)
-        return m_findings.set_incomplete(FindingKind::rma_conflict);
-    m_pairs.push_back(pair);
-    ++of_sites;
+    if (m_limit.add(pair.one->place.site, pair.other->place.site))
+        m_pairs.push_back(pair);
+    else
+        m_findings.set_incomplete(FindingKind::rma_conflict);
 }
 
 void WindowConflicts::prepare()

@@ -12,6 +12,7 @@
 #include "hdtrace/checking/call_buffers.h"
 #include "hdtrace/checking/causal_order.h"
 #include "hdtrace/checking/findings.h"
+#include "hdtrace/checking/pair_limit.h"
 
 namespace hdtrace {
 
@@ -118,8 +119,8 @@ class WindowConflicts : public EventVisitor {
     std::map<std::pair<const Window*, std::int64_t>, Epochs> m_epochs;                     ///< by origin
     std::map<std::tuple<const Window*, std::int64_t, std::int64_t>, Exposure> m_exposures; ///< origin, target
     std::vector<Pair> m_pairs;
-    std::map<std::pair<const CallSite*, const CallSite*>, std::size_t> m_pair_counts; ///< by the calls' sites
-    std::size_t m_compared = 0;                                                       ///< pairs
+    PairLimit m_limit;
+    std::size_t m_compared = 0; ///< pairs
 };
 
 } // namespace hdtrace
