@@ -175,6 +175,28 @@ struct RequestHash {
 
 using PendingReceives = std::unordered_map<RequestId, PendingReceive, RequestHash>;
 
+using ReceiveCounts = std::map<ChannelKey, std::size_t>;
+
+// That of a message which such a receive can have got, sent first and for none of the receives that are told.
+std::optional<ChannelKey> channel_with_more(const Mailbox& mailbox, const Receive& receive,
+                                            const ReceiveCounts& told)
+{
+    const MessageEnd* first = nullptr;
+    std::optional<ChannelKey> found;
+    for (const auto& [key, channel] : mailbox.channels) {
+        const std::size_t before = channel.receives.size();
+        const auto others = told.find(key);
+        if (!receive.may_get(key.source, key.tag) ||
+            channel.sends.size() <= before + (others == told.end() ? 0 : others->second))
+            continue;
+        if (first == nullptr || channel.sends[before].time < first->time) {
+            first = &channel.sends[before];
+            found = key;
+        }
+    }
+    return found;
+}
+
 // What a probe took and no receive has fetched.
 struct ProbedMessage {
     std::int64_t mid = -1; // not told by older traces, nor by other tools
@@ -493,7 +515,7 @@ void MessageMatcher::Matching::place_open(const MailboxKey& key, Mailbox& mailbo
 // got; if there are several, that of which it was sent first.
 void MessageMatcher::Matching::place_rest(const MailboxKey& key, Mailbox& mailbox)
 {
-    std::map<ChannelKey, std::size_t> told; // what receives get that are not in their channels yet
+    ReceiveCounts told; // that are not in their channels yet
     for (const ReceivePointer& receive : mailbox.open)
         if (receive->is_resolved())
             ++told[{receive->source, receive->tag}];
@@ -505,20 +527,8 @@ void MessageMatcher::Matching::place_rest(const MailboxKey& key, Mailbox& mailbo
             place(key, mailbox, channel, std::move(receive));
             continue;
         }
-        const MessageEnd* first = nullptr;
-        ChannelKey from;
-        for (const auto& [channel_key, channel] : mailbox.channels) {
-            const std::size_t before = channel.receives.size();
-            if (!receive->may_get(channel_key.source, channel_key.tag) ||
-                channel.sends.size() <= before + told[channel_key])
-                continue;
-            if (first == nullptr || channel.sends[before].time < first->time) {
-                first = &channel.sends[before];
-                from = channel_key;
-            }
-        }
-        if (first != nullptr)
-            place(key, mailbox, from, std::move(receive));
+        if (const auto from = channel_with_more(mailbox, *receive, told))
+            place(key, mailbox, *from, std::move(receive));
         else
             got_nothing.push_back(std::move(receive));
     }
