@@ -303,6 +303,9 @@ void Endings::finish()
     for (const auto& [rank, ignored] : m_progress)
         if (!only_followed(rank))
             reason_of(rank);
+    for (const RunProcess& process : m_findings.project().project.run.processes)
+        if (left_nothing(process.rank) && !only_followed(process.rank))
+            reason_of(process.rank);
     for (const auto& [rank, call] : m_unfinished)
         if (!m_explained.contains(rank) && !only_followed(rank))
             m_findings.report(FindingKind::unfinished, call.place,

@@ -423,6 +423,11 @@ def test_check_knows_who_was_killed_before_anything_was_written(tmp_path):
     lines = run("check", project).stdout.splitlines()
     assert lines[0] == f"{second}: no-finalize: the process was ended before its calls were written"
     assert lines[1].lstrip().endswith("Barrier, was not called by rank 1") and lines[1].startswith("  ")
+    for path in hdtrace.open(project).trace_paths:
+        path = Path(path)
+        path.write_text(path.read_text().replace(BARRIER, ""))
+    project.write_text(project.read_text().replace(cpu * 2, cpu))
+    assert [line.split(": ")[1] for line in run("check", project).stdout.splitlines()] == ["no-finalize"] * 2, "also where no call is left"
 
 
 @pytest.mark.parametrize("answers", [True, False])
