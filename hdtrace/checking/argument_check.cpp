@@ -97,9 +97,9 @@ void ArgumentCheck::report_failed(const Call& call, std::optional<WrongArgument>
         (wrong ? sentence_about(call, *wrong) + ", and" : call.state.name + at(place.site)) +
         " failed with " + error;
     if (call.state.is_unfinished())
-        m_findings.report(kind, place, text + ", which ended the program");
+        m_findings.report_as(Severity::error, kind, place, text + ", which ended the program");
     else
-        m_findings.report_mild(kind, place, text);
+        m_findings.report_as(Severity::warning, kind, place, text);
 }
 
 } // namespace hdtrace

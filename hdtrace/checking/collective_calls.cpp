@@ -155,11 +155,18 @@ void CollectiveCheck::check_data(const Collective& collective)
 void CollectiveCheck::report(FindingKind kind, const Collective& collective, const CollectiveCall& call,
                              const CollectiveCall& other, const std::string& here, const std::string& there)
 {
-    const OpenedProject& project = m_findings.project();
-    m_findings.report(kind, place_of(call),
-                      operation_text(collective) + here + " here, but " + there + " in " +
-                          file_and_line(project, place_of(other)),
-                      other.site);
+    const std::string text = operation_text(collective) + here + " here, but " + there + " in " +
+                             file_and_line(m_findings.project(), place_of(other));
+    if (was_told(call) || was_told(other))
+        m_findings.report_as(Severity::warning, kind, place_of(call), text, other.site);
+    else
+        m_findings.report(kind, place_of(call), text, other.site);
+}
+
+/// That it failed; what it does then may be what it wants.
+bool CollectiveCheck::was_told(const CollectiveCall& call) const
+{
+    return call.has_failed && !m_endings.is_inside(place_of(call));
 }
 
 void CollectiveCheck::check_absent(const Collective& collective)

@@ -38,6 +38,7 @@ class CollectiveCheck {
     void check_data(const Collective& collective);
     void check_absent(const Collective& collective);
     bool is_stuck_in(const CollectiveCall& call) const;
+    bool was_told(const CollectiveCall& call) const;
     bool report_other_communicator(const Incomplete& one, const Incomplete& other);
     void report_absent(const Incomplete& incomplete);
     void explain_ends(const Collective& collective);

@@ -43,10 +43,11 @@ void Findings::report_deadlock(Severity severity, const CallPlace& place, std::s
     m_findings.back().waiting = std::move(waiting);
 }
 
-void Findings::report_mild(FindingKind kind, const CallPlace& place, std::string text)
+void Findings::report_as(Severity severity, FindingKind kind, const CallPlace& place, std::string text,
+                         const CallSite* other_site)
 {
-    report(kind, place, std::move(text));
-    m_findings.back().severity = Severity::warning;
+    report(kind, place, std::move(text), other_site);
+    m_findings.back().severity = severity;
 }
 
 void Findings::report_file(FindingKind kind, std::int64_t rank, const std::string& file, std::int64_t line,

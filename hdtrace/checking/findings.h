@@ -84,8 +84,10 @@ class Findings {
                 const CallSite* other_site = nullptr, std::string because = {});
     void report_deadlock(Severity severity, const CallPlace& place, std::string text,
                          std::vector<WaitingProcess> waiting);
-    /// As a warning, whatever the kind says: the program knows of it and went on.
-    void report_mild(FindingKind kind, const CallPlace& place, std::string text);
+    /// Whatever severity the kind has: a warning if the program knows of it and went on, an error if that
+    /// ended it. error).
+    void report_as(Severity severity, FindingKind kind, const CallPlace& place, std::string text,
+                   const CallSite* other_site = nullptr);
     /// Of a file that need not be a trace.
     void report_file(FindingKind kind, std::int64_t rank, const std::string& file, std::int64_t line,
                      std::string text, const CallSite* site = nullptr);

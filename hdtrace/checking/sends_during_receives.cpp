@@ -51,8 +51,8 @@ void SendsDuringReceives::finish()
     for (const auto& [sites, what] : told) {
         const SendDuringReceive& send = m_sends[what.first];
         if (what.second)
-            m_findings.report_mild(FindingKind::buffer_conflict, send.send,
-                                   send.text + ", though the message for it was only sent after that");
+            m_findings.report_as(Severity::warning, FindingKind::buffer_conflict, send.send,
+                                 send.text + ", though the message for it was only sent after that");
         else
             m_findings.report(FindingKind::buffer_conflict, send.send, send.text, send.receive.site);
     }

@@ -205,7 +205,7 @@ void VariableCheck::check_buffer(const Call& call, const CallBuffer& buffer, con
                              bytes(buffer.end - buffer.begin) + (buffer.is_written ? " to " : " of ") +
                              described(*placed.variable, buffer.begin - placed.begin);
     if (is_harmless)
-        m_findings.report_mild(FindingKind::buffer_overrun, place, text);
+        m_findings.report_as(Severity::warning, FindingKind::buffer_overrun, place, text);
     else
         m_findings.report(FindingKind::buffer_overrun, place, text);
 }

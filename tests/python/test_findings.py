@@ -161,6 +161,16 @@ def test_collective_calls(kinds, name):
     assert kinds(*traces) == expected
 
 
+@pytest.mark.parametrize("error, kind", [("MPI_ERR_TRUNCATE", "message-truncated"), ("MPI_ERR_OTHER", "call-failed")])
+@pytest.mark.parametrize("ends", [False, True])
+def test_other_sizes_are_told_though_the_call_failed(findings, error, kind, ends):
+    """MPICH says MPI_ERR_OTHER. It is worse where it ended the program than where that went on."""
+    failed = call("Bcast", f"size='4' rootRank='0' cid='0' count='1' tid='0' rc='{error}'", unfinished=ends)
+    severities = {finding.kind: finding.severity for finding in findings(bcast(count=2, size=8), failed, is_whole=not ends)}
+    severities.pop("no-finalize", None)
+    assert severities == dict.fromkeys(["collective-size-mismatch", kind], "error" if ends else "warning")
+
+
 def gather(counts):
     lists = "".join(f"<Recv rank='{rank}' size='{4 * count}' count='{count}' tid='0' displ='0' />" for rank, count in enumerate(counts))
     return call("Gatherv", "size='4' root='0' cid='0' count='1' tid='0' rootRank='0' recvtid='0'", lists)
