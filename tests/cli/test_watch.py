@@ -1,5 +1,6 @@
 """What a run is doing, and that it can never go on, while it lasts."""
 import json
+import signal
 import subprocess
 import time
 from contextlib import contextmanager
@@ -99,6 +100,17 @@ def test_a_run_that_can_never_go_on_is_ended(program, tmp_path):
     assert result.returncode != 0
     assert "rank 0 waits in Recv fromRank=1 fromTag=7" in result.stderr and "watched.c:6" in result.stderr
     assert result.stderr.count("the run is ended") == 1, "however long its end takes"
+    assert list((tmp_path / "trace").glob("*.proj"))
+
+
+def test_a_launcher_that_does_not_end_is_killed(program, tmp_path):
+    """As one that hangs itself; what it had started is not left behind."""
+    launcher = tmp_path / "mpirun"
+    launcher.write_text(f'#!/bin/sh\ntrap "" TERM\n{MPIRUN} "$@"\n')
+    launcher.chmod(0o755)
+    result = run(HDTRACE, "record", "--stuck-seconds", "1", "--end-stuck", "-o", tmp_path / "trace", launcher, "-n", "2", program, "circle")
+    assert result.returncode == 128 + signal.SIGKILL and "goes on after SIGTERM: it is killed" in result.stderr
+    assert "have not ended" not in result.stderr
     assert list((tmp_path / "trace").glob("*.proj"))
 
 

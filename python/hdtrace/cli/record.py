@@ -30,6 +30,7 @@ _MOST_CALLS = 5_000_000  # that are counted for the summary, in some seconds
 _ROWS = 5
 _LOOK_EVERY = 1.0  # seconds
 _LONGEST_END = 3.0  # seconds until processes have ended after the launcher has
+_LONGEST_LAUNCHER_END = 10.0  # seconds until a launcher that was asked to end has ended its processes
 _LAUNCHER = "hdtrace-run"
 _End = Callable[[subprocess.Popen[bytes]], None]
 
@@ -87,10 +88,19 @@ def _descendants(process: int) -> list[int]:
 
 
 def _end(child: subprocess.Popen[bytes], is_launcher: bool) -> None:
-    """Launchers end what they have started; scripts do not."""
-    for process in [child.pid, *([] if is_launcher else _descendants(child.pid))]:
+    """Launchers end what they have started, unless they hang themselves; scripts do not."""
+    _send(signal.SIGTERM, [child.pid, *([] if is_launcher else _descendants(child.pid))])
+    try:
+        child.wait(_LONGEST_LAUNCHER_END)
+    except subprocess.TimeoutExpired:
+        message(f"{child.args[0]} goes on after SIGTERM: it is killed, and what it has started on this host")
+        _send(signal.SIGKILL, [child.pid, *_descendants(child.pid)])
+
+
+def _send(number: signal.Signals, processes: Iterable[int]) -> None:
+    for process in processes:
         with suppress(ProcessLookupError):
-            os.kill(process, signal.SIGTERM)
+            os.kill(process, number)
 
 
 def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end: _End | None) -> int:
@@ -104,7 +114,7 @@ def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end: _End | None)
             if end and found.is_forever:
                 message("the run is ended, since it cannot go on")
                 end(child)
-                watch = None  # until it is gone nothing else will be found
+                watch = None
 
 
 def _run(command: list[str], watch: Watch | None, end: _End | None) -> int:
