@@ -1,6 +1,7 @@
 #include "hdtrace/explaining/history_reader.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "hdtrace/calls/special_ranks.h"
@@ -411,28 +412,40 @@ void HistoryReader::add_between_groups(const Collective& collective, WaitKind ki
         }
 }
 
-// All processes of a world begin and end MPI together.
+// All processes of a world begin and end MPI together. Where one did so is not in the traces, as in a part of
+// a run, nobody knows who came last.
 void HistoryReader::add_lives()
 {
     const auto world_of = [&](std::int64_t rank) {
         const auto& worlds = m_project->project.worlds;
         return std::ranges::upper_bound(worlds, rank, {}, &World::first) - worlds.begin();
     };
-    std::map<std::pair<std::ptrdiff_t, LifeCycle>, Gathering> lives;
+    struct Life {
+        Gathering gathering;
+        std::set<std::int64_t> ranks;
+    };
+    std::map<std::pair<std::ptrdiff_t, LifeCycle>, Life> lives;
+    std::map<std::ptrdiff_t, std::set<std::int64_t>> ranks; // by world
     for (std::uint32_t timeline = 0; timeline < m_history.timelines.size(); ++timeline) {
         const Timeline& of = m_history.timelines[timeline];
+        const std::ptrdiff_t world = world_of(of.rank);
+        ranks[world].insert(of.rank);
         for (std::uint32_t step = 0; step < of.steps.size(); ++step) {
             const CallFacts* const call = m_history.places[of.steps[step].place].call;
             if (!call || (call->life != LifeCycle::begins && call->life != LifeCycle::ends))
                 continue;
             const StepId id{timeline, step};
-            lives[{world_of(of.rank), call->life}].members.push_back({id, id});
+            Life& life = lives[{world, call->life}];
+            life.gathering.members.push_back({id, id});
+            life.ranks.insert(of.rank);
         }
     }
-    for (auto& [life, gathering] : lives) {
-        gathering.kind =
-            life.second == LifeCycle::begins ? WaitKind::wait_at_init : WaitKind::wait_at_finalize;
-        m_history.gatherings.push_back(std::move(gathering));
+    for (auto& [key, life] : lives) {
+        if (life.ranks.size() < ranks[key.first].size())
+            continue;
+        life.gathering.kind =
+            key.second == LifeCycle::begins ? WaitKind::wait_at_init : WaitKind::wait_at_finalize;
+        m_history.gatherings.push_back(std::move(life.gathering));
     }
 }
 

@@ -50,6 +50,17 @@ def test_sums_of_a_part_are_those_of_its_interval(path):
 
 
 @pytest.mark.filterwarnings("ignore::hdtrace.MergeWarning")
+def test_who_waited_at_init_is_not_known_of_a_part_of_it(tmp_path):
+    """One of three had begun before: in libraries that do not wait in MPI_Init it may even have left it."""
+    path = write_project(tmp_path, *(call("Init", *times) + call("Finalize", 9, 10) for times in ((1, 2), (4, 7), (6, 7))))
+    part = part_of(path, interval=interval(3, 20))
+    assert len([line for lines in lines_of(part).values() for line in lines if "<Init" in line]) == 2
+    with hdtrace.open(path) as project, hdtrace.open(part) as opened:
+        kinds = [[wait["kind"] for wait in found.wait_states] for found in (project.analyze(), opened.analyze(), project.analyze(interval=interval(3, 20)))]
+    assert kinds == [["wait-at-init"], [], []]
+
+
+@pytest.mark.filterwarnings("ignore::hdtrace.MergeWarning")
 def test_parts_of_parts(path):
     outer = part_of(path, interval=interval(2, 11))
     outer.rename(path.parent / "outer")
