@@ -291,7 +291,7 @@ def test_runs_of_a_script_keep_apart(tmp_path, victim):
     (tmp_path / "job.sh").write_text(f"{launch} 3 {victim} none\n{launch} 2 {victim} none\n{victim} none\n{victim} seven\n")
     result = record("--follow", "--check", "-o", "run", "sh", "job.sh", cwd=tmp_path)
     assert result.returncode == 7
-    projects = re.findall(r"^victim-\d+: (\d) process(?:es)?, 1 host, \d+ calls: (run/victim-\d+\.proj)$", result.stderr, re.M)
+    projects = re.findall(r"^victim-[\w-]+: (\d) process(?:es)?, 1 host, \d+ calls: (run/victim-[\w-]+\.proj)$", result.stderr, re.M)
     assert [processes for processes, _ in projects] == ["3", "2", "1", "1"], result.stderr
     assert "4 runs, exit code 7" in result.stderr and f"hdtrace stats {projects[0][1]} --by call" in result.stderr
     assert {str(path.relative_to(tmp_path)) for path in (tmp_path / "run").glob("*.proj")} == {path for _, path in projects}
