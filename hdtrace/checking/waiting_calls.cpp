@@ -63,6 +63,15 @@ std::vector<std::int64_t> awaited_requests(const State& call, const CallFacts& f
     return rids;
 }
 
+/// Of a poll that has not ended: it says as much as those before, but for their answers.
+bool asks_again(const State& unfinished, const State& question)
+{
+    return unfinished.name == question.name && unfinished.children == question.children &&
+           std::ranges::all_of(unfinished.attributes, [&](const Attribute& attribute) {
+               return attribute.name == "unfinished" || question.find(attribute.name) == attribute.value;
+           });
+}
+
 bool is_same_question(const State& one, const State& other)
 {
     return one.name == other.name && one.attributes == other.attributes && one.children == other.children;
@@ -93,7 +102,7 @@ void WaitingCalls::leave(const Call& call)
         if (!call.state.is_unfinished() && is_in_vain(call.state))
             return note_poll(call);
         if (call.state.is_unfinished())
-            return;
+            return note_last_poll(call);
     }
     if (call.facts.progress != CallProgress::query)
         m_polling.erase(rank);
@@ -128,6 +137,15 @@ void WaitingCalls::note_poll(const Call& call)
         polling.questions.push_back({call.trace, std::move(question), &call.facts});
 }
 
+/// However many are left out before it, the process still polled then.
+void WaitingCalls::note_last_poll(const Call& call)
+{
+    const auto polling = m_polling.find(call.trace.rank);
+    if (polling != m_polling.end() && polling->second.questions.size() == 1 &&
+        asks_again(call.state, polling->second.questions.front().state))
+        polling->second.asked_last = call.state.time;
+}
+
 /// Whoever only waits may sleep between polls, but does not work there. Where the processor time is not known
 /// these two look alike.
 WaitingCalls::Certainty WaitingCalls::only_waits(const Polling& polling)
@@ -152,16 +170,17 @@ void WaitingCalls::take_polls_as_waiting()
         lasted_until(polling.last.time);
     for (const auto& [rank, polling] : m_polling) {
         const std::int64_t time = polling.last.time - polling.first.time;
-        const bool is_until_end = m_end - polling.last.time <= time / 3; // the last ones may be left out
-        if (polling.last.count < fewest_polls || time < shortest_polling || !is_until_end ||
-            polling.has_more_questions || polling.questions.size() != 1)
+        // Some may be left out behind the last one.
+        const auto is_until_end = [&](std::int64_t last) { return m_end - last <= time / 3; };
+        if (polling.last.count < fewest_polls || time < shortest_polling || polling.has_more_questions ||
+            polling.questions.size() != 1 || !is_until_end(std::max(polling.last.time, polling.asked_last)))
             continue;
         const Certainty certainty = only_waits(polling);
         if (certainty == Certainty::none)
             continue;
         const Unfinished& question = polling.questions.front();
         m_unfinished[{rank, question.trace.thread}] = question;
-        if (certainty == Certainty::perhaps)
+        if (certainty == Certainty::perhaps || !is_until_end(polling.last.time))
             m_may_do_more.insert(rank);
     }
 }

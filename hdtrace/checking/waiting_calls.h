@@ -90,6 +90,7 @@ class WaitingCalls : public EventVisitor {
         std::vector<Unfinished> questions; ///< those that differ, as far as they are recorded
         bool has_more_questions = false;
         PollingTime first, last;
+        std::int64_t asked_last = 0; ///< when a poll began that has not ended; 0: there is none
         std::optional<PollingTime> first_with_cpu, last_with_cpu; ///< where the trace tells it
     };
     enum class Certainty : std::uint8_t { none, perhaps, certain };
@@ -108,6 +109,7 @@ class WaitingCalls : public EventVisitor {
     using Place = std::pair<Sequence, std::int64_t>;    // of an operation: its number
 
     void note_poll(const Call& call);
+    void note_last_poll(const Call& call);
     static Certainty only_waits(const Polling& polling);
     void take_polls_as_waiting();
     bool waits(std::int64_t rank) const;
