@@ -202,7 +202,7 @@ BufferCheck::find_own_overlap(const std::vector<CallBuffer>& ranges)
 void BufferCheck::check_own(const User& user)
 {
     const auto found = find_own_overlap(user.ranges);
-    if (!found || !m_told.insert({user.place.site, user.place.site}).second)
+    if (!found || !m_told.insert({user.place.rank, user.place.site, user.place.site}).second)
         return;
     const bool are_written = found->first->is_written && found->second->is_written;
     m_findings.report(FindingKind::buffer_conflict, user.place,
@@ -229,7 +229,7 @@ void BufferCheck::check_others(Process& process, User& user)
                                      " memory that " + first.name + at(first.place.site) + claim;
             if (user.only_sends && user.rid < 0 && first.only_receives)
                 put_off(user, first, text);
-            else if (m_told.insert({first.place.site, user.place.site}).second)
+            else if (m_told.insert({user.place.rank, first.place.site, user.place.site}).second)
                 m_findings.report(FindingKind::buffer_conflict, user.place, text, first.place.site);
         }
 }
@@ -313,7 +313,7 @@ void BufferCheck::report_early_use(Process& process, const Call& call, std::stri
     const auto range = std::ranges::find(user->ranges, begin, &CallBuffer::begin);
     const bool is_written = range != user->ranges.end() && range->is_written;
     if ((number < 0 && is_written && is_file_read(user->name)) ||
-        !m_told.insert({user->place.site, place.site}).second)
+        !m_told.insert({place.rank, user->place.site, place.site}).second)
         return;
     m_findings.report(kind, place,
                       "rank " + std::to_string(place.rank) +

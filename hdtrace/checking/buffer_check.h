@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -75,8 +76,8 @@ class BufferCheck : public EventVisitor {
 
     Findings& m_findings;
     CallBuffers m_buffers;
-    std::unordered_map<std::int64_t, Process> m_processes; ///< by rank
-    std::set<std::pair<const CallSite*, const CallSite*>> m_told;
+    std::unordered_map<std::int64_t, Process> m_processes;                       ///< by rank
+    std::set<std::tuple<std::int64_t, const CallSite*, const CallSite*>> m_told; ///< of each process, once
     std::map<std::pair<const CallSite*, const CallSite*>, std::size_t> m_undecided_at;
     std::vector<SendDuringReceive> m_undecided;
 };

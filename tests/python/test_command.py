@@ -444,6 +444,12 @@ def test_check_knows_what_is_sent_only_because_of_a_send(tmp_path, answers):
     assert [(one["severity"], one["rank"], one["line"]) for one in found] == [("warning" if answers else "error", 1, 4)]
 
 
+def test_check_tells_of_each_process_whose_buffers_overlap(tmp_path):
+    gather = call("Allgather", 1, "size='4' cid='0' count='1' tid='0' recvSize='4' recvCount='1' recvtid='0' reads='4096:4:0;' writes='4096:8:0;'")
+    (line,) = run("check", "--only", "buffer-conflict", write_project(tmp_path, gather * 2, gather)).stdout.splitlines()
+    assert line.endswith("reads memory and writes to it: its buffers overlap (likewise rank 1)"), "once, however often it was called"
+
+
 @pytest.mark.parametrize("times, said", [
     ((1, 1, 1), "likewise ranks 1-2"), ((2, 0, 0), "1 more time"), ((0, 3, 0), "2 more times"), ((1, 2, 0), "2 more times, of rank 1"),
     ((2, 1, 3), "5 more times, of ranks 0-2")])
