@@ -129,7 +129,7 @@ void Checker::finish()
     check_waiting(pending);
     m_message_check.check_rest(m_waiting.open_ends(), m_walk.requests());
     m_reversed_messages.report();
-    m_requests.finish(pending);
+    m_requests.finish(m_walk.requests());
     m_buffering.finish();
     m_windows.finish();
     m_findings.add(m_call_checks.finish());

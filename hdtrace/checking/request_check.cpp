@@ -189,14 +189,16 @@ void RequestCheck::report_not_started(const Persistent& request)
                           " was waited for, but never started");
 }
 
-void RequestCheck::finish(const std::vector<OperationPointer>& pending)
+void RequestCheck::finish(const RequestTable& requests)
 {
-    for (const OperationPointer& operation : pending) {
+    for (const OperationPointer& operation : requests.pending()) {
+        const bool is_cancelled = requests.is_cancelled(operation->rank, operation->rid);
         const CallPlace place = place_of(m_findings.objects(), *operation);
-        m_findings.report(FindingKind::request_not_completed, place,
-                          operation->call->name + at(place.site) + quoted(operation->rid) +
-                              " was never completed",
-                          nullptr, m_endings.reason_of(operation->rank));
+        m_findings.report(
+            FindingKind::request_not_completed, place,
+            operation->call->name + at(place.site) + quoted(operation->rid) +
+                (is_cancelled ? " was cancelled, but not completed then" : " was never completed"),
+            nullptr, m_endings.reason_of(operation->rank));
     }
     for (const auto& [id, request] : m_persistent) {
         if (!request.was_started)

@@ -20,8 +20,8 @@ class RequestCheck : public EventVisitor {
     void completed(const Call& call, const Completion& completion) override;
     void leave(const Call& call) override;
 
-    /// @p pending is what was started and not completed.
-    void finish(const std::vector<OperationPointer>& pending);
+    /// @p requests knows what was started and not completed.
+    void finish(const RequestTable& requests);
 
   private:
     /// Of a persistent request.

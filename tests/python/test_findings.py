@@ -248,6 +248,12 @@ def test_requests(kinds, name):
     assert kinds(*traces) == expected
 
 
+def test_what_is_cancelled_has_to_be_completed(findings):
+    """MPI 4.1, 3.8.4: MPI_Cancel alone leaves the request as it is."""
+    (found,) = findings(call("Irecv", "fromRank='1' fromTag='3' cid='0' size='4' count='1' tid='0' rid='0'") + call("Cancel", "rid='0'"), "")
+    assert found.kind == "request-not-completed" and found.text.endswith("was cancelled, but not completed then")
+
+
 @pytest.mark.parametrize("changed, site, expected", [
     ("Irecv", "", ["buffer-modified"]),
     ("File_iread", "", []), # MPI libraries read files while the program computes
