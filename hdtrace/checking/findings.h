@@ -84,8 +84,8 @@ class Findings {
                 const CallSite* other_site = nullptr, std::string because = {});
     void report_deadlock(Severity severity, const CallPlace& place, std::string text,
                          std::vector<WaitingProcess> waiting);
-    /// Whatever severity the kind has: a warning if the program knows of it and went on, an error if that
-    /// ended it. error).
+    /// Whatever severity the kind has: a warning if the program knows of it and went on, an error if it ended
+    /// the program.
     void report_as(Severity severity, FindingKind kind, const CallPlace& place, std::string text,
                    const CallSite* other_site = nullptr);
     /// Of a file that need not be a trace.

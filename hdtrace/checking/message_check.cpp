@@ -87,9 +87,8 @@ bool MessageCheck::check_pair(std::int64_t source, std::int64_t destination, con
         return false;
     const std::string text = "the receive" + at(receive) + " has room for " + std::to_string(*room) +
                              " bytes" + sent() + " with " + std::to_string(send.size);
-    if (receive.rid != OpenEnd::in_progress)
-        m_findings.report_as(Severity::warning, FindingKind::message_truncated, place,
-                             text); // the program was told
+    if (receive.rid != OpenEnd::in_progress) // the program was told
+        m_findings.report_as(Severity::warning, FindingKind::message_truncated, place, text);
     else
         m_findings.report(FindingKind::message_truncated, place, text, send.argument_site());
     return true;
