@@ -215,7 +215,7 @@ void HistoryReader::started(const Call&, const Operation& operation)
         return;
     if (is_prepared(*operation.facts))
         return add_start(operation);
-    const RequestId request{operation.rank, operation.rid};
+    const Id request{operation.rank, operation.rid};
     if (operation.facts->sends == SendMode::synchronous)
         m_synchronous[request];
     else if (operation.facts->sends == SendMode::standard &&
@@ -256,7 +256,7 @@ void HistoryReader::completed(const Call& call, const Completion& completion)
     const std::optional<StepId> end = last_step(call);
     if (!operation || operation->rid < 0 || completion.outcome != Outcome::completed || !end)
         return;
-    const RequestId request{operation->rank, operation->rid};
+    const Id request{operation->rank, operation->rid};
     if (operation->facts->receives != ReceiveKind::none)
         m_received[request] = *end;
     if (operation->facts->collective != CollectiveKind::none)
@@ -282,7 +282,7 @@ void HistoryReader::add_message(const Message& message)
     if (!message.receive)
         return;
     const MessageEnd& receive = *message.receive;
-    const RequestId request{message.destination, receive.rid};
+    const Id request{message.destination, receive.rid};
     std::optional<StepId> end;
     if (receive.rid < 0) {
         end = find(message.destination, receive.thread, receive.time);

@@ -43,14 +43,14 @@ class HistoryReader : EventVisitor {
     const std::vector<MissingEnd>& missing() const { return m_missing; }
 
   private:
-    using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
-    struct RequestHash {
-        std::size_t operator()(const RequestId& request) const
+    using Id = std::pair<std::int64_t, std::int64_t>; // rank, and rid or thread
+    struct IdHash {
+        std::size_t operator()(const Id& id) const
         {
-            return static_cast<std::size_t>(request.first * 0x9E3779B97F4A7C15 + request.second);
+            return static_cast<std::size_t>(id.first * 0x9E3779B97F4A7C15 + id.second);
         }
     };
-    template <class Value> using ByRequest = std::unordered_map<RequestId, Value, RequestHash>;
+    template <class Value> using ByRequest = std::unordered_map<Id, Value, IdHash>;
     /// A collective operation that a process has prepared. Members prepare them in the same order.
     struct Prepared {
         const Communicator* communicator;
@@ -118,8 +118,8 @@ class HistoryReader : EventVisitor {
     History m_history;
     Series<Need> m_needs; ///< in the order in which they are found
     PlaceIndex m_places{m_history.places};
-    std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> m_timelines; ///< by rank and thread
-    std::vector<std::int32_t> m_regions;                                        ///< by path of the walk
+    std::unordered_map<Id, std::uint32_t, IdHash> m_timelines; ///< by thread
+    std::vector<std::int32_t> m_regions;                       ///< by path of the walk
     ByRequest<StepId> m_received; ///< which call completed a receive whose message is not known yet
     ByRequest<SynchronousSend> m_synchronous;
     Series<StartedNeed> m_started_needs;
