@@ -93,13 +93,10 @@ void ArgumentCheck::report_failed(const Call& call, std::optional<WrongArgument>
         wrong.reset(); // it failed for another reason
     if (wrong)
         kind = wrong->kind;
-    const std::string text =
-        (wrong ? sentence_about(call, *wrong) + ", and" : call.state.name + at(place.site)) +
-        " failed with " + error;
-    if (call.state.is_unfinished())
-        m_findings.report_as(Severity::error, kind, place, text + ", which ended the program");
-    else
-        m_findings.report_as(Severity::warning, kind, place, text);
+    const bool ended_all = call.state.is_unfinished();
+    m_findings.report_as(ended_all ? Severity::error : Severity::warning, kind, place,
+                         (wrong ? sentence_about(call, *wrong) + ", and" : call.state.name + at(place.site)) +
+                             " failed with " + error + (ended_all ? ", which ended the program" : ""));
 }
 
 } // namespace hdtrace

@@ -155,12 +155,11 @@ void CollectiveCheck::check_data(const Collective& collective)
 void CollectiveCheck::report(FindingKind kind, const Collective& collective, const CollectiveCall& call,
                              const CollectiveCall& other, const std::string& here, const std::string& there)
 {
-    const std::string text = operation_text(collective) + here + " here, but " + there + " in " +
-                             file_and_line(m_findings.project(), place_of(other));
-    if (was_told(call) || was_told(other))
-        m_findings.report_as(Severity::warning, kind, place_of(call), text, other.site);
-    else
-        m_findings.report(kind, place_of(call), text, other.site);
+    const bool is_known = was_told(call) || was_told(other);
+    m_findings.report_as(is_known ? Severity::warning : facts_of(kind).severity, kind, place_of(call),
+                         operation_text(collective) + here + " here, but " + there + " in " +
+                             file_and_line(m_findings.project(), place_of(other)),
+                         other.site);
 }
 
 /// That it failed; what it does then may be what it wants.

@@ -38,8 +38,7 @@ void Findings::report(FindingKind kind, const CallPlace& place, std::string text
 void Findings::report_deadlock(Severity severity, const CallPlace& place, std::string text,
                                std::vector<WaitingProcess> waiting)
 {
-    report(FindingKind::deadlock, place, std::move(text));
-    m_findings.back().severity = severity;
+    report_as(severity, FindingKind::deadlock, place, std::move(text));
     m_findings.back().waiting = std::move(waiting);
 }
 

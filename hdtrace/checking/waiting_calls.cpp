@@ -141,8 +141,7 @@ void WaitingCalls::note_poll(const Call& call)
 void WaitingCalls::note_last_poll(const Call& call)
 {
     const auto polling = m_polling.find(call.trace.rank);
-    if (polling != m_polling.end() && polling->second.questions.size() == 1 &&
-        asks_again(call.state, polling->second.questions.front().state))
+    if (polling != m_polling.end() && asks_again(call.state, polling->second.questions.front().state))
         polling->second.asked_last = call.state.time;
 }
 
