@@ -153,9 +153,11 @@ class Runner:
     def _trace(self, program, command, directory):
         full = [str(SOURCE / "scripts/mpirun"), "-n", str(program.ranks), str(self.build / "bin/hdtrace-run"), "-d", str(directory / "trace"),
                 *self.options, *command, *program.arguments]
+        # Runs that share Open MPI's folder fall over each other: the one that ends removes it while another begins.
+        environment = self.environment | {"OMPI_MCA_orte_tmpdir_base": str(directory)}
         with open(directory / "output", "w+b") as output:
             run = subprocess.Popen(full, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=directory,
-                                   env=self.environment, start_new_session=True)
+                                   env=environment, start_new_session=True)
             if program.hangs:
                 _wait_for_traces(run, directory / "trace", program.ranks)
             ended = _end_of(run, SECONDS_IF_HANGING if program.hangs else self.seconds)
@@ -165,7 +167,7 @@ class Runner:
     def _check(self, directory, result, output):
         trace = directory / "trace"
         if not trace.exists() or not any(trace.iterdir()):
-            result.problem = f"no trace: {output[-300:]}"
+            result.problem = f"no trace: {output[-2000:]}"
             return
         try:
             check = subprocess.run([*self.check, str(trace)], capture_output=True, text=True, timeout=CHECK_SECONDS, env=self.environment)
@@ -217,7 +219,6 @@ def run_all(programs, build, jobs=2, options=(), folder=None, seconds=SECONDS, p
     """Results of all programs, in their order."""
     with tempfile.TemporaryDirectory(prefix="hdtrace-collection-", ignore_cleanup_errors=True) as temporary:
         runner = Runner(build, folder or temporary, options, seconds)
-        runner.environment["OMPI_MCA_orte_tmpdir_base"] = temporary
         builder = Builder(runner.settings, runner.folder)
         commands = builder.build_all([program for program in programs if program.path is None])
 
