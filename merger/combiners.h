@@ -33,6 +33,8 @@ struct Combiner {
     std::vector<ContentAttribute> child_attributes = {};
 
     bool has_attribute(std::string_view attribute) const;
+    /// Types may have millions of these children.
+    bool is_indexed() const { return child == "BLOCK" || child == "Block"; }
 };
 
 /// The row for a combiner, or nullptr for one that we do not know.

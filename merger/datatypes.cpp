@@ -1,5 +1,6 @@
 #include "merger/datatypes.h"
 
+#include "hdtrace/format/number_runs.h"
 #include "merger/trace_name.h"
 
 #include <algorithm>
@@ -10,17 +11,36 @@ namespace hdtrace::merger {
 
 namespace {
 
-std::size_t array_size(const DescribedDatatype& datatype, Array array)
+/// Null for types.
+const ContentValues* values_of(const DescribedDatatype& datatype, Array array)
 {
     switch (array) {
     case Array::integers:
-        return datatype.integers.size();
+        return &datatype.integers;
     case Array::addresses:
-        return datatype.addresses.size();
+        return &datatype.addresses;
     case Array::types:
         break;
     }
-    return datatype.types.size();
+    return nullptr;
+}
+
+std::size_t array_size(const DescribedDatatype& datatype, Array array)
+{
+    const ContentValues* const values = values_of(datatype, array);
+    return values ? values->size() : datatype.types.size();
+}
+
+std::size_t place_of(const Position& position, std::size_t repeats, std::size_t k)
+{
+    return position.start + position.factor * repeats + k;
+}
+
+NumberRun run_of(std::string_view entry)
+{
+    const std::string list = std::string(entry) + ';';
+    std::string_view rest = list;
+    return take_run(rest).value();
 }
 
 std::size_t count_repeats(const Combiner& combiner, const DescribedDatatype& datatype)
@@ -148,7 +168,9 @@ void check_values(const Combiner& combiner, const DescribedDatatype& datatype, s
     for (const ContentAttribute& attribute : combiner.attributes)
         check(attribute, 0);
     for (const ContentAttribute& attribute : combiner.child_attributes) {
-        for (std::size_t k = 0; k < repeats; ++k)
+        const std::size_t first = place_of(attribute.position, repeats, 0);
+        const ContentValues* const values = values_of(datatype, attribute.position.array);
+        for (std::size_t k = 0; k < repeats; k = values ? values->end_of_entry(first + k) - first : k + 1)
             check(attribute, k);
     }
 }
@@ -172,6 +194,48 @@ void check(const DatatypeRecord& record, Report& report)
 
 } // namespace
 
+std::size_t ContentValues::entry_at(std::size_t position) const
+{
+    return ends.empty() ? position
+                        : static_cast<std::size_t>(std::ranges::upper_bound(ends, position) - ends.begin());
+}
+
+std::size_t ContentValues::begin_of(std::size_t entry) const
+{
+    return ends.empty() || entry == 0 ? entry : ends[entry - 1];
+}
+
+std::string ContentValues::part(std::size_t entry, std::size_t begin, std::size_t end) const
+{
+    const std::size_t first = begin_of(entry);
+    if (begin_of(entry + 1) - first == 1)
+        return entries[entry] + ';';
+    std::string part;
+    append_run(part,
+               run_of(entries[entry])
+                   .part(static_cast<std::int64_t>(begin - first), static_cast<std::int64_t>(end - begin)));
+    return part;
+}
+
+std::string ContentValues::operator[](std::size_t position) const
+{
+    std::string value = part(entry_at(position), position, position + 1);
+    value.pop_back(); // the semicolon
+    return value;
+}
+
+std::string ContentValues::list(std::size_t begin, std::size_t count) const
+{
+    std::string list;
+    const std::size_t end = begin + count;
+    for (std::size_t entry = entry_at(begin); begin < end; ++entry) {
+        const std::size_t next = std::min(end, begin_of(entry + 1));
+        list += part(entry, begin, next);
+        begin = next;
+    }
+    return list;
+}
+
 std::size_t check_contents(const Combiner& combiner, const DescribedDatatype& datatype)
 {
     struct Named {
@@ -193,16 +257,22 @@ std::size_t check_contents(const Combiner& combiner, const DescribedDatatype& da
 std::string content(const DescribedDatatype& datatype, const Position& position, std::size_t repeats,
                     std::size_t k)
 {
-    const std::size_t at = position.start + position.factor * repeats + k;
-    switch (position.array) {
-    case Array::integers:
-        return datatype.integers[at];
-    case Array::addresses:
-        return datatype.addresses[at];
-    case Array::types:
-        break;
-    }
-    return std::to_string(datatype.types[at]);
+    const std::size_t place = place_of(position, repeats, k);
+    const ContentValues* const values = values_of(datatype, position.array);
+    return values ? (*values)[place] : std::to_string(datatype.types[place]);
+}
+
+std::string content_list(const DescribedDatatype& datatype, const Position& position, std::size_t repeats,
+                         std::size_t first, std::size_t count)
+{
+    return values_of(datatype, position.array)->list(place_of(position, repeats, first), count);
+}
+
+std::size_t content_end(const DescribedDatatype& datatype, const Position& position, std::size_t repeats,
+                        std::size_t first, std::size_t entries)
+{
+    const std::size_t begin = place_of(position, repeats, first);
+    return first + values_of(datatype, position.array)->end_of_entries(begin, entries) - begin;
 }
 
 ProcessDatatypes DatatypePool::add(const DatatypeTable& table, Report& report)
@@ -225,8 +295,8 @@ std::size_t DatatypePool::Hash::operator()(const DescribedDatatype& datatype) co
     mix(datatype.id);
     mix(datatype.combiner);
     mix(datatype.name);
-    std::ranges::for_each(datatype.integers, mix);
-    std::ranges::for_each(datatype.addresses, mix);
+    std::ranges::for_each(datatype.integers.entries, mix);
+    std::ranges::for_each(datatype.addresses.entries, mix);
     std::ranges::for_each(datatype.types, mix);
     return hash;
 }

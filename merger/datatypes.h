@@ -4,6 +4,7 @@
 #include "merger/combiners.h"
 #include "merger/report.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,12 +17,37 @@ namespace hdtrace::merger {
 /// MPI_DATATYPE_NULL, MPI_COMM_NULL, MPI_FILE_NULL and MPI_WIN_NULL in traces.
 inline constexpr std::int64_t null_id = -1;
 
+/// Numbers and names of constants. Numbers at equal distances may be one entry, `0+8*1000` (number_runs.h).
+struct ContentValues {
+    std::vector<std::string> entries;
+    std::vector<std::size_t> ends; ///< how many values each entry and those before have; none: each has one
+
+    std::size_t size() const { return ends.empty() ? entries.size() : ends.back(); }
+    std::string operator[](std::size_t position) const;
+    /// Where the entry ends that has the value at @p position.
+    std::size_t end_of_entry(std::size_t position) const { return end_of_entries(position, 1); }
+    /// The same of the last of so many entries, or of all if there are not as many.
+    std::size_t end_of_entries(std::size_t position, std::size_t count) const
+    {
+        return begin_of(std::min(entry_at(position) + count, entries.size()));
+    }
+    /// A list of @p count values from @p begin on: `4;0+8*1000;`.
+    std::string list(std::size_t begin, std::size_t count) const;
+
+    bool operator==(const ContentValues&) const = default;
+
+  private:
+    std::size_t entry_at(std::size_t position) const;
+    std::size_t begin_of(std::size_t entry) const;
+    std::string part(std::size_t entry, std::size_t begin, std::size_t end) const;
+};
+
 struct DescribedDatatype {
     std::int64_t id = 0;
     std::string combiner; ///< without MPI_COMBINER_
     std::string name;
-    std::vector<std::string> integers; ///< numbers, and names of constants
-    std::vector<std::string> addresses;
+    ContentValues integers;
+    ContentValues addresses;
     std::vector<std::int64_t> types;
     std::optional<std::int64_t> size;
     std::optional<std::int64_t> lb;
@@ -30,7 +56,7 @@ struct DescribedDatatype {
     /// MPI did not tell the contents, e.g. because its counts are too large for the functions of MPI 3.
     bool has_contents() const
     {
-        return combiner == "NAMED" || !(integers.empty() && addresses.empty() && types.empty());
+        return combiner == "NAMED" || integers.size() + addresses.size() + types.size() > 0;
     }
 
     bool operator==(const DescribedDatatype&) const = default;
@@ -48,6 +74,16 @@ std::size_t check_contents(const Combiner& combiner, const DescribedDatatype& da
 /// The value at @p position for the @p k-th of @p repeats children. The contents have been checked.
 std::string content(const DescribedDatatype& datatype, const Position& position, std::size_t repeats,
                     std::size_t k);
+
+/// The values at @p position for @p count children from the @p first on, as a list. The contents have been
+/// checked, and they are numbers.
+std::string content_list(const DescribedDatatype& datatype, const Position& position, std::size_t repeats,
+                         std::size_t first, std::size_t count);
+
+/// The child behind those that take @p entries entries of @p position from the @p first on; it may be behind
+/// the last one.
+std::size_t content_end(const DescribedDatatype& datatype, const Position& position, std::size_t repeats,
+                        std::size_t first, std::size_t entries);
 
 /// Datatypes by id.
 using DatatypeTable = std::map<std::int64_t, DatatypeRecord>;

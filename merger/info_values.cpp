@@ -1,5 +1,7 @@
 #include "merger/info_values.h"
 
+#include "hdtrace/format/number_runs.h"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -43,6 +45,17 @@ std::optional<SiteFrame> take_frame(std::string_view& text)
     return SiteFrame{*object, *offset};
 }
 
+/// Of `0+8*1000`.
+std::size_t run_length(const InfoLine& line, std::string_view key, const std::string& entry)
+{
+    const std::string list = entry + ';';
+    std::string_view rest = list;
+    const auto run = take_run(rest);
+    if (!run)
+        line.fail(key, "'" + entry + "' is not first+step*count");
+    return static_cast<std::size_t>(run->count);
+}
+
 } // namespace
 
 std::vector<std::string> split_list(std::string_view text)
@@ -65,11 +78,22 @@ void check_value(const InfoLine& line, std::string_view key, const std::string& 
         line.fail(key, "'" + value + "' is neither a number nor a constant");
 }
 
-std::vector<std::string> value_list(const InfoLine& line, std::string_view key)
+ContentValues value_list(const InfoLine& line, std::string_view key, bool may_have_runs)
 {
-    std::vector<std::string> values = split_list(line.text_or(key, ""));
-    for (const std::string& value : values)
-        check_value(line, key, value);
+    ContentValues values{split_list(line.text_or(key, "")), {}};
+    const auto is_run = [](const std::string& entry) { return entry.find('*') != std::string::npos; };
+    const bool has_runs = may_have_runs && std::ranges::any_of(values.entries, is_run);
+    std::size_t size = 0;
+    for (const std::string& entry : values.entries) {
+        if (has_runs && is_run(entry)) {
+            size += run_length(line, key, entry);
+        } else {
+            check_value(line, key, entry);
+            ++size;
+        }
+        if (has_runs)
+            values.ends.push_back(size);
+    }
     return values;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hdtrace/format/info.h"
+#include "merger/datatypes.h"
 #include "merger/process_info.h"
 #include "merger/rank_map.h"
 
@@ -19,8 +20,8 @@ std::vector<std::string> split_list(std::string_view text);
 /// Numbers, and names such as MPI_ORDER_C.
 void check_value(const InfoLine& line, std::string_view key, const std::string& value);
 
-/// `1;MPI_ORDER_C;`, empty where the line does not have @p key.
-std::vector<std::string> value_list(const InfoLine& line, std::string_view key);
+/// `1;MPI_ORDER_C;`, empty where the line does not have @p key. @p may_have_runs: also `0+8*1000;`.
+ContentValues value_list(const InfoLine& line, std::string_view key, bool may_have_runs);
 
 /// `1;-3;`, empty where the line does not have @p key.
 std::vector<std::int64_t> id_list(const InfoLine& line, std::string_view key);

@@ -248,8 +248,10 @@ class InfoLoader {
             datatype.combiner = unknown_combiner;
         }
         datatype.name = line.text_or("name", "");
-        datatype.integers = value_list(line, "integers");
-        datatype.addresses = value_list(line, "addresses");
+        const Combiner* const combiner = find_combiner(datatype.combiner);
+        const bool may_have_runs = combiner && combiner->is_indexed();
+        datatype.integers = value_list(line, "integers", may_have_runs);
+        datatype.addresses = value_list(line, "addresses", may_have_runs);
         datatype.types = id_list(line, "types");
         datatype.size = line.optional_integer("size");
         datatype.lb = line.optional_integer("lb");

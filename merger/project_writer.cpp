@@ -23,6 +23,11 @@ namespace {
 
 constexpr int version = 1;
 
+/// Of an indexed datatype. More are written as lists, of which each has so many entries at most that readers
+/// of XML take it.
+constexpr std::size_t most_single_blocks = 1000;
+constexpr std::size_t most_listed_entries = 100'000;
+
 /// Leads from the project to other directories. Asked again and again for the same ones.
 class WayToDirectories {
   public:
@@ -339,6 +344,27 @@ class ProjectWriter {
         for (const auto& [name, position] : combiner.attributes)
             m_xml.attribute(name, content(datatype, position, repeats, 0));
         write_measures(datatype, &combiner);
+        if (combiner.is_indexed() && repeats > most_single_blocks)
+            write_blocks(combiner, datatype, repeats);
+        else
+            write_children(combiner, datatype, repeats);
+    }
+
+    void write_blocks(const Combiner& combiner, const DescribedDatatype& datatype, std::size_t repeats)
+    {
+        for (std::size_t first = 0, end = 0; first < repeats; first = end) {
+            end = repeats;
+            for (const auto& [name, position] : combiner.child_attributes)
+                end = std::min(end, content_end(datatype, position, repeats, first, most_listed_entries));
+            m_xml.start("Blocks");
+            for (const auto& [name, position] : combiner.child_attributes)
+                m_xml.attribute(name, content_list(datatype, position, repeats, first, end - first));
+            m_xml.end();
+        }
+    }
+
+    void write_children(const Combiner& combiner, const DescribedDatatype& datatype, std::size_t repeats)
+    {
         for (std::size_t k = 0; k < repeats; ++k) {
             m_xml.start(combiner.child);
             for (const auto& [name, position] : combiner.child_attributes)
@@ -363,8 +389,8 @@ class ProjectWriter {
     void write_unknown_contents(const DescribedDatatype& datatype)
     {
         write_measures(datatype, nullptr);
-        write_values("Integer", datatype.integers);
-        write_values("Address", datatype.addresses);
+        write_values("Integer", datatype.integers.entries);
+        write_values("Address", datatype.addresses.entries);
         for (const std::int64_t id : datatype.types) {
             m_xml.start("Type");
             m_xml.attribute("id", id);

@@ -76,6 +76,11 @@ auto fields(Is<WindowRecord> auto& r)
 {
     return std::tuple_cat(fields(shared(r)), std::tie(r.communicator, r.size, r.displacement_unit));
 }
+auto fields(Is<ContentValues> auto& r)
+{
+    auto& [entries, ends] = r;
+    return std::tie(entries, ends);
+}
 auto fields(Is<DescribedDatatype> auto& r)
 {
     auto& [id, combiner, name, integers, addresses, types, size, lb, extent] = r;

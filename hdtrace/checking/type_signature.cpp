@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "hdtrace/format/blocks.h"
 #include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
@@ -87,16 +88,20 @@ bool append(TypeSignature& signature, const TypeSignature& part, std::int64_t co
     return true;
 }
 
+std::optional<std::int64_t> elements_of_blocks(const Datatype& datatype)
+{
+    std::int64_t all = 0;
+    const bool is_read = for_each_blocks(datatype, [&](const Blocks& blocks) {
+        all = saturated_sum(all, saturated_product(blocks.count, std::max<std::int64_t>(0, blocks.length)));
+        return true;
+    });
+    return is_read ? std::optional(all) : std::nullopt;
+}
+
 /// How many elements of its old type a type has; nothing if that is not known.
 std::optional<std::int64_t> copies_of(const Datatype& datatype)
 {
     const std::string_view combiner = datatype.combiner;
-    const auto sum = [&](const AttributeName& name) {
-        std::int64_t all = 0;
-        for (const Element& row : datatype.rows)
-            all = saturated_sum(all, row.integer(name).value_or(0));
-        return all;
-    };
     const AttributeList& type = datatype.attributes;
     const std::int64_t count = type.integer("count").value_or(0);
     if (combiner == "DUP" || combiner == "RESIZED")
@@ -105,11 +110,8 @@ std::optional<std::int64_t> copies_of(const Datatype& datatype)
         return count;
     if (combiner == "VECTOR" || combiner.starts_with("HVECTOR"))
         return saturated_product(count, type.integer("blocklength").value_or(0));
-    if (combiner == "INDEXED_BLOCK" || combiner == "HINDEXED_BLOCK")
-        return saturated_product(static_cast<std::int64_t>(datatype.rows.size()),
-                                 type.integer("blockLength").value_or(0));
-    if (combiner == "INDEXED" || combiner.starts_with("HINDEXED"))
-        return sum("len");
+    if (is_indexed(datatype))
+        return elements_of_blocks(datatype);
     if (combiner != "SUBARRAY")
         return std::nullopt;
     std::int64_t cells = 1;

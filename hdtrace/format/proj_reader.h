@@ -97,7 +97,7 @@ struct Datatype {
     std::int64_t id = 0;
     std::string combiner;      ///< "VECTOR" for MPI_COMBINER_VECTOR
     AttributeList attributes;  ///< all of them, with id and name
-    std::vector<Element> rows; ///< `BLOCK`, `Type`, `Dimension`, ...
+    std::vector<Element> rows; ///< `Type`, `Dimension`, ...; those of indexed types: for_each_blocks()
 };
 
 /// The datatypes of one process, components before their users.

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "hdtrace/format/blocks.h"
+
 namespace hdtrace {
 
 namespace {
@@ -119,6 +121,23 @@ std::vector<Dimension> dimensions_of(const Datatype& datatype, std::int64_t rank
         rank /= processes;
     }
     return dimensions;
+}
+
+/// @p unit: bytes that displacements count in.
+void add_blocks(const Datatype& datatype, std::int64_t unit, const MappedType& old,
+                std::vector<Copies>& parts)
+{
+    const bool is_read = for_each_blocks(datatype, [&](const Blocks& blocks) {
+        const std::int64_t place = product(blocks.displacement, unit);
+        if (blocks.count == 1)
+            parts.push_back({place, blocks.length, old.extent, old.map});
+        else
+            parts.push_back({place, blocks.count, product(blocks.step, unit),
+                             TypeMap::join({{0, blocks.length, old.extent, old.map}})});
+        return true;
+    });
+    if (!is_read)
+        throw DatatypeError("the project does not tell where the blocks of a datatype are");
 }
 
 /// The last dimension of C's order is the first of Fortran's.
@@ -263,12 +282,8 @@ std::vector<Copies> TypeMaps::parts(std::int64_t rank, const Datatype& datatype)
         block(0, integer(type, "count"));
     else if (combiner == "VECTOR" || combiner.starts_with("HVECTOR"))
         vector(product(integer(type, "stride"), unit));
-    else if (combiner == "INDEXED_BLOCK" || combiner == "HINDEXED_BLOCK")
-        for (const Element& row : datatype.rows)
-            block(product(integer(row, "displacement"), unit), integer(type, "blockLength"));
-    else if (combiner == "INDEXED" || combiner.starts_with("HINDEXED"))
-        for (const Element& row : datatype.rows)
-            block(product(integer(row, "index"), unit), integer(row, "len"));
+    else if (is_indexed(datatype))
+        add_blocks(datatype, unit, *old, parts);
     else if (combiner == "SUBARRAY" || combiner == "DARRAY")
         parts.push_back({0, 1, 0, array_map(datatype, *old)});
     else

@@ -64,3 +64,12 @@ def test_check_names_both_lines(run):
 def start_of(site):
     """What the line of a site calls or changes."""
     return re.match(r"[\w+[\]]+", TEXT[site["line"] - 1].strip()).group()
+
+
+@pytest.mark.parametrize("distances", ["regular", "irregular"])
+@pytest.mark.parametrize("place, kinds", [("apart", []), ("overlap", ["buffer-conflict"])])
+def test_datatypes_of_very_many_blocks(tmp_path, distances, place, kinds):
+    """Which ints belong to them is known one by one, and messages fit although one side has them in one block."""
+    run = run_with_tracer("many_blocks", RANKS, tmp_path, args=[distances, place], env={"HDTRACE_FOR_CHECK": "1"})
+    found = subprocess.run([BUILD / "bin/hdtrace", "check", "--strict", "--json", run.trace_directory], capture_output=True, text=True, timeout=60)
+    assert [finding["kind"] for finding in json.loads(found.stdout)] == kinds

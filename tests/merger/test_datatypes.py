@@ -121,6 +121,63 @@ def test_no_blocks(run):
     assert list(result.datatype(2)) == list(result.datatype(3)) == []
 
 
+def listed(numbers):
+    return "".join(f"{number};" for number in numbers)
+
+
+@pytest.mark.parametrize("count, is_listed", [(1000, False), (1001, True)])
+@pytest.mark.parametrize("combiner, integers, addresses, attributes", [
+    ("INDEXED", "{n};2+0*{n};5-3*{n};", "", {"len": "2+0*{n};", "index": "5-3*{n};"}),
+    ("HINDEXED", "{n};2+0*{n};", "5-3*{n};", {"len": "2+0*{n};", "index": "5-3*{n};"}),
+    ("HINDEXED_INTEGER", "{n};2+0*{n};5-3*{n};", "", {"len": "2+0*{n};", "index": "5-3*{n};"}),
+    ("INDEXED_BLOCK", "{n};2;5-3*{n};", "", {"displacement": "5-3*{n};"}),
+    ("HINDEXED_BLOCK", "{n};2;", "5-3*{n};", {"displacement": "5-3*{n};"})])
+def test_many_blocks_are_lists(run, combiner, integers, addresses, attributes, count, is_listed):
+    run.process(0, INT + datatype(combiner, integers.format(n=count), addresses.format(n=count), "0;"), size=1)
+    rows = list(run.merge_cleanly().datatype(2))
+    if is_listed:
+        assert [(row.tag, row.attrib) for row in rows] == [("Blocks", {key: value.format(n=count) for key, value in attributes.items()})]
+    else:
+        values = {"len": lambda i: "2", "index": lambda i: str(5 - 3 * i), "displacement": lambda i: str(5 - 3 * i)}
+        assert [row.attrib for row in rows] == [{key: values[key](i) for key in attributes} for i in range(count)]
+
+
+def test_many_blocks_may_be_single_values(run):
+    """As in traces of datatypes that follow no rule."""
+    run.process(0, INT + datatype("INDEXED_BLOCK", f"2000;1;{listed(i * i for i in range(2000))}", "", "0;"), size=1)
+    row, = run.merge_cleanly().datatype(2)
+    assert (row.tag, row.get("displacement")) == ("Blocks", listed(i * i for i in range(2000)))
+
+
+def test_values_of_two_runs_that_do_not_end_together(run):
+    """A run of lengths may go on with the first displacements: both stand in the same array."""
+    run.process(0, INT + datatype("INDEXED", "1002;3+0*1000;3+1*4;0+9*1000;", "", "0;"), size=1)
+    row, = run.merge_cleanly().datatype(2)
+    assert row.attrib == {"len": "3+0*1000;3+1*2;", "index": "5+1*2;0+9*1000;"}
+
+
+def test_lists_are_not_longer_than_readers_of_xml_take_them(run):
+    count = 250_000
+    run.process(0, INT + datatype("HINDEXED", f"{count};1+0*{count};", listed(i * i for i in range(count)), "0;"), size=1)
+    rows = list(run.merge_cleanly().datatype(2))
+    assert [row.get("len") for row in rows] == ["1+0*100000;", "1+0*100000;", "1+0*50000;"]
+    assert "".join(row.get("index") for row in rows) == listed(i * i for i in range(count))
+
+
+@pytest.mark.parametrize("entry", ["0+8*", "0*8", "0+8*0", "0+8*-3", "x+8*3", "0+-8*3", "9223372036854775807+1*3", "0+8*3*3"])
+def test_runs_that_are_none(run, entry):
+    run.process(0, INT + datatype("INDEXED_BLOCK", f"4;1;{entry};", "", "0;"), size=1)
+    message = run.fail()
+    assert message.startswith("app_node01_0_0.info:3:") and f"error: '{entry}' is not first+step*count" in message
+
+
+@pytest.mark.parametrize("combiner", ["STRUCT", "VECTOR", "SUBARRAY", "QUANTUM"])
+def test_runs_are_those_of_blocks(run, combiner):
+    run.process(0, INT + datatype(combiner, "3;1+0*3;", "0+8*3;", "0;0;0;"), size=1)
+    message = run.fail()
+    assert message.startswith("app_node01_0_0.info:3:") and "error: '1+0*3' is neither a number nor a constant" in message
+
+
 @pytest.mark.parametrize("combiner", [*CASES, "RESIZED", "DARRAY"])
 @pytest.mark.parametrize("contents", [("9;9;9;9;9;9;9;", "9;9;9;", "0;0;0;"), ("", "0;", "")])
 def test_wrong_contents(run, combiner, contents):

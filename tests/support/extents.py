@@ -1,5 +1,6 @@
 """Which bytes of a file an access touches: a plain model of datatypes and views, from what the project says."""
 
+import itertools
 import re
 
 from .runs import SETTINGS
@@ -97,7 +98,8 @@ def _blocks(datatype, extent):
         return int(datatype.get(key))
 
     def of_children(place, count, unit=1):
-        return [(int(child.get(place)) * unit, int(child.get(count)) if count else number("blockLength")) for child in datatype]
+        return [(index * unit, length) for child in datatype
+                for index, length in zip(_numbers(child.get(place)), _numbers(child.get(count)) if count else itertools.repeat(number("blockLength")))]
 
     return {
         "DUP": lambda: [(0, 1)],
@@ -112,6 +114,14 @@ def _blocks(datatype, extent):
         "SUBARRAY": lambda: _blocks_of_array(datatype, _indices_of_subarray(datatype), extent),
         "DARRAY": lambda: _blocks_of_array(datatype, _indices_of_darray(datatype), extent),
     }[datatype.tag]()
+
+
+def _numbers(text):
+    """Of `4`, and of the list `4;0+8*1000;`."""
+    for entry in text.rstrip(";").split(";"):
+        first, step, count = re.fullmatch(r"(-?\d+)(?:([+-]\d+)\*(\d+))?", entry).groups()
+        for i in range(int(count or 1)):
+            yield int(first) + i * int(step or 0)
 
 
 def _blocks_of_array(datatype, dimensions, extent):

@@ -265,6 +265,11 @@ TEST(ValidateProject, AcceptsEveryCombiner)
              "<RESIZED" + common + "lowerBound='-4' extend='4' oldType='0'/>",
              "<INDEXED" + common + "count='1' oldType='0'><BLOCK len='1' index='2'/></INDEXED>",
              "<HINDEXED" + common + "count='1' oldType='0'><BLOCK len='1' index='2'/></HINDEXED>",
+             "<HINDEXED" + common +
+                 "count='8' oldType='0'><Blocks len='1+0*8;' index='-4;0-8*7;'/></HINDEXED>",
+             "<INDEXED_BLOCK" + common +
+                 "count='9' oldType='0' blockLength='2'><Blocks displacement='0+8*8;'/>"
+                 "<Blocks displacement='3;'/></INDEXED_BLOCK>",
              "<HINDEXED_INTEGER" + common +
                  "count='1' oldType='0'><BLOCK len='1' index='2'/></HINDEXED_INTEGER>",
              "<INDEXED_BLOCK" + common +
@@ -302,6 +307,8 @@ TEST(ValidateProject, RefusesTypesOfAnotherForm)
              "<INDEXED" + common + "count='1' oldType='0'><Block len='1' index='2'/></INDEXED>",
              "<INDEXED_BLOCK" + common +
                  "count='1' oldType='0' blockLength='2'><BLOCK displacement='1'/></INDEXED_BLOCK>",
+             "<INDEXED" + common + "count='1' oldType='0'><Blocks len='1' index='2;'/></INDEXED>",
+             "<INDEXED" + common + "count='1' oldType='0'><Blocks len='1;' index='2+1;'/></INDEXED>",
              "<SUBARRAY" + common + "count='1' order='C' ndims='1' oldType='0'/>",
              "<STRUCT" + common + "count='1'><Type id='0' displacement='0'/></STRUCT>",
              "<NAMED" + common + ">text</NAMED>",

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "hdtrace/format/blocks.h"
 #include "hdtrace/matching/saturated.h"
 
 namespace hdtrace::exporter::dumpi {
@@ -443,13 +444,28 @@ void ArgumentWriter::write_members(const Argument& argument, const Source& sourc
 void ArgumentWriter::write_rows(const Argument& argument, const Source& source)
 {
     const Datatype& type = *described_type();
+    if (is_indexed(type))
+        return write_blocks(argument, source);
     m_bytes->number(static_cast<std::uint32_t>(type.rows.size()));
-    for (const Element& row : type.rows) {
-        if (row.has(source.name))
-            put(argument, value(argument, source, row, source.name));
-        else // blocks of one length
-            put(argument, type.attributes.integer("blockLength").value_or(0));
-    }
+    for (const Element& row : type.rows)
+        put(argument, value(argument, source, row, source.name));
+}
+
+void ArgumentWriter::write_blocks(const Argument& argument, const Source& source)
+{
+    constexpr std::int64_t most = 1 << 26; // a project may say anything
+    std::vector<std::int64_t> values;
+    const bool is_read = for_each_blocks(*described_type(), [&](const Blocks& blocks) {
+        if (blocks.count > most - std::ssize(values))
+            return false;
+        for (std::int64_t i = 0; i < blocks.count; ++i)
+            values.push_back(source.name == "len" ? blocks.length : blocks.displacement + i * blocks.step);
+        return true;
+    });
+    m_losses.is_missing = m_losses.is_missing || !is_read;
+    m_bytes->number(static_cast<std::uint32_t>(values.size()));
+    for (const std::int64_t number : values)
+        put(argument, value(argument, source, "", number));
 }
 
 /// `0,6,2;`: first, last and stride of each.

@@ -64,6 +64,7 @@ class ArgumentWriter {
     void write_children(const Argument& argument, const Source& source);
     void write_members(const Argument& argument, const Source& source);
     void write_rows(const Argument& argument, const Source& source);
+    void write_blocks(const Argument& argument, const Source& source);
     void write_special_array(const Argument& argument, const Source& source);
     void write_ranges(const Source& source);
     void write_commands();

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "hdtrace/format/blocks.h"
+
 namespace hdtrace::exporter::piosimhd {
 
 namespace {
@@ -216,7 +218,7 @@ class Loadable {
     {
         const std::string_view combiner = type.combiner;
         if (combiner == "STRUCT" || combiner == "STRUCT_INTEGER")
-            return rows_of(type, {}, 1, "displacement", "blocklen");
+            return members_of(type);
         const auto old_type = measure(type, "oldType");
         if (!old_type || !m_measures.contains(*old_type))
             return {};
@@ -225,30 +227,40 @@ class Loadable {
             return {{*old_type, 0, 1}};
         if (combiner == "CONTIGUOUS")
             return {{*old_type, 0, measure(type, "count").value_or(0)}};
-        if (combiner == "INDEXED" || combiner == "HINDEXED" || combiner == "HINDEXED_INTEGER")
-            return rows_of(type, old_type, unit, "index", "len");
-        if (combiner == "INDEXED_BLOCK" || combiner == "HINDEXED_BLOCK")
-            return rows_of(type, old_type, unit, "displacement", {});
+        if (is_indexed(type))
+            return blocks_of(type, *old_type, unit);
         if (combiner.starts_with("HVECTOR"))
             return vector_parts(type, *old_type);
         return pieces_of(type);
     }
 
-    /// @p length_name is empty where all blocks have the same length.
-    static std::vector<Part> rows_of(const Datatype& type, std::optional<std::int64_t> old_type,
-                                     std::int64_t unit, std::string_view place, std::string_view length_name)
+    static std::vector<Part> members_of(const Datatype& type)
     {
-        const auto all = measure(type, "blockLength");
         std::vector<Part> parts;
         for (const Element& row : type.rows) {
-            const auto id = old_type ? old_type : measure(row.attributes, "id");
-            const auto displacement = measure(row.attributes, place);
-            const auto length = length_name.empty() ? all : measure(row.attributes, length_name);
+            const auto id = measure(row.attributes, "id"),
+                       displacement = measure(row.attributes, "displacement"),
+                       length = measure(row.attributes, "blocklen");
             if (!id || !displacement || !length)
                 return {};
-            parts.push_back({*id, product(*displacement, unit), *length});
+            parts.push_back({*id, *displacement, *length});
         }
         return parts;
+    }
+
+    /// Empty if there are too many.
+    static std::vector<Part> blocks_of(const Datatype& type, std::int64_t old_type, std::int64_t unit)
+    {
+        std::vector<Part> parts;
+        const bool is_all = for_each_blocks(type, [&](const Blocks& blocks) {
+            if (blocks.count > static_cast<std::int64_t>(most_parts))
+                return false;
+            for (std::int64_t i = 0; i < blocks.count; ++i)
+                parts.push_back(
+                    {old_type, product(blocks.displacement + i * blocks.step, unit), blocks.length});
+            return parts.size() <= most_parts;
+        });
+        return is_all ? parts : std::vector<Part>();
     }
 
     static std::vector<Part> vector_parts(const Datatype& type, std::int64_t old_type)

@@ -30,6 +30,51 @@ constexpr int find_combiner(std::string_view name)
     return no_combiner;
 }
 constexpr int value_index = find_combiner("VALUE_INDEX"); // MPI 4.1
+constexpr int indexed[] = {find_combiner("INDEXED"), find_combiner("HINDEXED"),
+                           find_combiner("INDEXED_BLOCK"), find_combiner("HINDEXED_BLOCK"),
+                           find_combiner("HINDEXED_INTEGER")};
+
+// Lists of an indexed type that are longer have runs.
+constexpr MPI_Count most_single_values = 1000;
+// As text, shorter ones are hardly shorter than the numbers themselves.
+constexpr MPI_Count shortest_run = 4;
+
+// How many values from the first one on, one at least, have the distance that the next two have.
+template <typename Value> MPI_Count run_length(MPI_Count first, MPI_Count end, const Value& value)
+{
+    int64_t step = 0;
+    MPI_Count length = 1;
+    for (MPI_Count i = first + 1; i < end; ++i, ++length) {
+        int64_t distance = 0;
+        if (__builtin_sub_overflow(value(i), value(i - 1), &distance) || (length > 1 && distance != step))
+            break;
+        step = distance;
+    }
+    return length;
+}
+
+// "4;0+8*1000;": numbers at equal distances are written once, with the distance and how many there are.
+template <typename Value> void add_runs(TextBuffer& line, MPI_Count count, const Value& value)
+{
+    for (MPI_Count i = 0; i < count;) {
+        const MPI_Count length = run_length(i, count, value);
+        line.number(value(i));
+        if (length < shortest_run) {
+            line.text(";");
+            ++i;
+            continue;
+        }
+        const int64_t step = value(i + 1) - value(i);
+        line.bytes("+", step < 0 ? 0 : 1).number(step).text("*").number(length).text(";");
+        i += length;
+    }
+}
+
+template <typename Value> void add_values(TextBuffer& line, MPI_Count count, const Value& value)
+{
+    for (MPI_Count i = 0; i < count; ++i)
+        line.number(value(i)).text(";");
+}
 
 template <typename T> T* allocate(MPI_Count count)
 {
@@ -68,7 +113,11 @@ const char* TypeContents::combiner() const
 
 void TypeContents::add_integers(TextBuffer& line) const
 {
-    for (MPI_Count i = 0; m_is_complete && i < integer_count(); ++i) {
+    if (!m_is_complete)
+        return;
+    if (is_indexed() && integer_count() > most_single_values)
+        return add_runs(line, integer_count(), [&](MPI_Count i) { return static_cast<int64_t>(integer(i)); });
+    for (MPI_Count i = 0; i < integer_count(); ++i) {
         add_integer(line, i);
         line.text(";");
     }
@@ -76,10 +125,26 @@ void TypeContents::add_integers(TextBuffer& line) const
 
 void TypeContents::add_addresses(TextBuffer& line) const
 {
-    for (MPI_Count i = 0; m_is_complete && i < m_sizes.addresses; ++i)
-        line.number(m_addresses[i]).text(";");
-    for (MPI_Count i = large_integer_count(); m_is_complete && i < m_sizes.large_counts; ++i)
-        line.number(m_large_counts[i]).text(";");
+    if (!m_is_complete)
+        return;
+    const MPI_Count first_large = large_integer_count();
+    const MPI_Count count = m_sizes.addresses + m_sizes.large_counts - first_large;
+    const auto value = [&](MPI_Count i) {
+        return static_cast<int64_t>(
+            i < m_sizes.addresses ? m_addresses[i] : m_large_counts[first_large + i - m_sizes.addresses]);
+    };
+    if (is_indexed() && count > most_single_values)
+        add_runs(line, count, value);
+    else
+        add_values(line, count, value);
+}
+
+bool TypeContents::is_indexed() const
+{
+    for (const int combiner : indexed)
+        if (m_combiner == combiner)
+            return true;
+    return false;
 }
 
 bool TypeContents::is_predefined(int combiner)

@@ -23,7 +23,8 @@ class TypeContents {
     int type_count() const { return m_is_complete ? static_cast<int>(m_sizes.types) : 0; }
     const MPI_Datatype* types() const { return m_types; }
 
-    /// Appends "1;2;3;". Large counts stand where the older form has integers or addresses.
+    /// Appends "1;2;3;", where an indexed type has very many with runs, "0+8*1000;". Large counts stand where
+    /// the older form has integers or addresses.
     void add_integers(TextBuffer& line) const;
     void add_addresses(TextBuffer& line) const;
 
@@ -49,6 +50,8 @@ class TypeContents {
     {
         return is_darray() || m_combiner == MPI_COMBINER_SUBARRAY;
     }
+    /// It may have millions of blocks.
+    bool is_indexed() const;
     MPI_Count large_integer_count() const;
     MPI_Count integer_count() const
     {

@@ -241,6 +241,16 @@ def test_waiting_for_an_array_again_tells_the_places(written):
     assert sum(conversion.approximated.values()) == 1, "the first one could stand elsewhere"
 
 
+def test_datatypes_of_very_many_blocks(written):
+    made = "<{} count='1500' {} oldTid='0' tid='{}' time='1.0' end='2.0' />\n"
+    types = (f"Type id='1' combiner='MPI_COMBINER_INDEXED' name='' integers='1500;1+0*1499;7;0+9*1500;' addresses='' types='0;' size=6024 lb=0 extent=54000\n"
+             f"Type id='2' combiner='MPI_COMBINER_INDEXED_BLOCK' name='' integers='1500;2;0+9*1500;' addresses='' types='0;' size=12000 lb=0 extent=54000\n")
+    trace, _ = written({0: made.format("Type_indexed", "", 1) + made.format("Type_create_indexed_block", "blocklength='2'", 2)}, types)
+    indexed, block = trace[0].records
+    places = [9 * i for i in range(1500)]
+    assert (indexed["lengths"], indexed["indices"], block["displacments"]) == ([1] * 1499 + [7], places, places)
+
+
 def test_calls_without_a_label_are_told(written):
     """Nothing that a reader would not know is written."""
     trace, conversion = written({0: "<Win_sync wid='0' time='1.0' end='2.0' />\n<Send_c size='4' count='1' tid='0' toRank='0' toTag='5' cid='0' time='2.0' end='3.0' />\n"

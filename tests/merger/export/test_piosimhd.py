@@ -174,6 +174,8 @@ def described(number, combiner, integers="", addresses="", types="0;", size=8, l
     (described(2, "VECTOR", "2;1;3;", extent=16), 8, 16), (described(2, "HVECTOR", "2;1;", "12;", extent=16), 8, 16),
     (described(2, "INDEXED", "2;1;1;0;3;", extent=16), 8, 16), (described(2, "HINDEXED", "2;1;1;", "0;12;", extent=16), 8, 16),
     (described(2, "INDEXED_BLOCK", "2;1;0;3;", extent=16), 8, 16), (described(2, "HINDEXED_BLOCK", "2;1;", "0;12;", extent=16), 8, 16),
+    (described(2, "INDEXED", "1500;1+0*1500;0+3*1500;", extent=17992, size=6000), 6000, 17992),
+    (described(2, "HINDEXED_BLOCK", "9000;1;", "0+12*9000;", extent=107992, size=36000), 36000, 36000),
     (described(2, "SUBARRAY", "2;4;4;1;2;2;1;MPI_ORDER_C;", size=8, extent=64), 8, 44), (described(2, "RESIZED", "", "0;64;", size=4, extent=64), 4, 4),
     (described(2, "CONTIGUOUS", "0;", size=0, extent=0), 1, 1), (described(2, "HVECTOR", "1000000;1;", "8;", size=4000000, extent=8000000), 4000000, 4000000),
     (described(2, "CONTIGUOUS", "2;") + described(3, "STRUCT", "2;1;2;", "0;8;", "2;0;", size=16, extent=16), 8, 8)])
