@@ -236,8 +236,8 @@ void BufferCheck::check_others(Process& process, User& user)
 
 void BufferCheck::put_off(const User& send, const User& receive, const std::string& text)
 {
-    constexpr std::size_t most_of_a_place = 100;
-    if (++m_undecided_at[{receive.place.site, send.place.site}] <= most_of_a_place)
+    constexpr std::size_t most_of_a_place = 20;
+    if (++m_undecided_at[{send.place.rank, receive.place.site, send.place.site}] <= most_of_a_place)
         m_undecided.push_back({send.place, receive.place, receive.rid, text});
 }
 

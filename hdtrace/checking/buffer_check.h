@@ -74,11 +74,14 @@ class BufferCheck : public EventVisitor {
     void report_early_use(Process& process, const Call& call, std::string_view item, FindingKind kind);
     static const User* user_of(const Process& process, std::int64_t at, std::int64_t rid);
 
+    /// Of two calls of a process.
+    using TwoPlaces = std::tuple<std::int64_t, const CallSite*, const CallSite*>;
+
     Findings& m_findings;
     CallBuffers m_buffers;
-    std::unordered_map<std::int64_t, Process> m_processes;                       ///< by rank
-    std::set<std::tuple<std::int64_t, const CallSite*, const CallSite*>> m_told; ///< of each process, once
-    std::map<std::pair<const CallSite*, const CallSite*>, std::size_t> m_undecided_at;
+    std::unordered_map<std::int64_t, Process> m_processes; ///< by rank
+    std::set<TwoPlaces> m_told;
+    std::map<TwoPlaces, std::size_t> m_undecided_at;
     std::vector<SendDuringReceive> m_undecided;
 };
 

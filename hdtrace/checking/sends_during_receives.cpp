@@ -35,16 +35,17 @@ void SendsDuringReceives::prepare()
             m_order.keep(moments.received);
 }
 
-/// Of calls at the same places the first that is wrong, if there is one.
+/// Of calls of a process at the same places the first that is wrong, if there is one.
 void SendsDuringReceives::finish()
 {
-    std::map<std::pair<const CallSite*, const CallSite*>, std::pair<std::size_t, bool>> told;
+    using Place = std::tuple<std::int64_t, const CallSite*, const CallSite*>;
+    std::map<Place, std::pair<std::size_t, bool>> told;
     for (std::size_t i = 0; i < m_sends.size(); ++i) {
         const Moments& moments = m_moments[i];
         const bool is_harmless = !m_order.is_full() && moments.send.step > 0 && moments.received.step > 0 &&
                                  m_order.is_before(moments.send, moments.received);
-        const auto [found, is_new] =
-            told.try_emplace({m_sends[i].receive.site, m_sends[i].send.site}, i, is_harmless);
+        const auto [found, is_new] = told.try_emplace(
+            {m_sends[i].send.rank, m_sends[i].receive.site, m_sends[i].send.site}, i, is_harmless);
         if (!is_new && found->second.second && !is_harmless)
             found->second = {i, false};
     }
@@ -52,7 +53,8 @@ void SendsDuringReceives::finish()
         const SendDuringReceive& send = m_sends[what.first];
         if (what.second)
             m_findings.report_as(Severity::warning, FindingKind::buffer_conflict, send.send,
-                                 send.text + ", though the message for it was only sent after that");
+                                 send.text + ", though the message for it was only sent after that",
+                                 send.receive.site);
         else
             m_findings.report(FindingKind::buffer_conflict, send.send, send.text, send.receive.site);
     }

@@ -157,11 +157,11 @@ void VariableCheck::leave(const Call& call)
         check_window(call, item, scopes);
 }
 
-/// Once for each place of a call.
+/// Of each process once for each place of a call.
 bool VariableCheck::is_told(const Call& call, const Variable& variable)
 {
     const CallSite* const site = place_of(m_findings.objects(), call).site;
-    return !m_told.insert({site, &variable}).second;
+    return !m_told.insert({call.trace.rank, site, &variable}).second;
 }
 
 /// Elements lie behind each other, but parts of one may be meant for other variables: such a part is beyond

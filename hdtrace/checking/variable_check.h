@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -76,7 +77,7 @@ class VariableCheck : public EventVisitor {
     CallBuffers m_buffers;
     TypeSignatures m_signatures;
     std::set<Asked> m_fitting; ///< calls come again and again
-    std::set<std::pair<const CallSite*, const Variable*>> m_told;
+    std::set<std::tuple<std::int64_t, const CallSite*, const Variable*>> m_told;
 };
 
 } // namespace hdtrace

@@ -54,6 +54,7 @@ def test_check_names_both_lines(run):
         capture_output=True, text=True, timeout=60)
     pairs = {(finding["kind"], start_of(finding["site"]), start_of(finding["other_site"])) for finding in json.loads(found.stdout)}
     received, sent, put = ("received[0]", "++sent[1]", "++sent[0]") if run.watchpoints else ("MPI_Waitall", "MPI_Waitall", "MPI_Win_fence")
+    assert {finding["rank"] for finding in json.loads(found.stdout)} == (set(range(RANKS)) if run.changes else set())
     assert pairs == ({
         ("buffer-modified", received, "MPI_Irecv"), ("buffer-modified", sent, "MPI_Isend"),
         ("buffer-modified", "MPI_Wait", "MPI_Start"), ("buffer-modified", put, "MPI_Put"),

@@ -84,7 +84,7 @@ def waiting_fields(found: CheckerFinding) -> list[dict[str, Any]]:
 
 
 def alike(findings: Iterable[Finding]) -> list[tuple[Finding, list[int]]]:
-    """Those that say the same, of whatever rank and request, once: the first of them, and the ranks of the others. Not of kinds of which others follow."""
+    """Those that say the same, of whatever rank and request, once: that of the lowest rank, and the ranks of the others. Not of kinds of which others follow."""
     same: dict[tuple[object, ...], list[Finding]] = defaultdict(list)
     for finding in findings:
         if finding.because or finding.rank is None or finding.kind in _NOT_WHOLE:
@@ -92,7 +92,8 @@ def alike(findings: Iterable[Finding]) -> list[tuple[Finding, list[int]]]:
         else:
             text = re.sub(rf"\brank {finding.rank}\b", "rank", re.sub(r" with rid [0-9]+\b", "", finding.text))
             same[finding.kind, finding.severity, text].append(finding)
-    return [(first, [finding.rank for finding in others if finding.rank is not None]) for first, *others in same.values()]
+    by_rank = (sorted(group, key=lambda finding: -1 if finding.rank is None else finding.rank) for group in same.values())
+    return [(first, [finding.rank for finding in others if finding.rank is not None]) for first, *others in by_rank]
 
 
 def is_once_each(first: Finding, ranks: Sequence[int]) -> bool:
