@@ -54,6 +54,8 @@ class ArgumentContext : public EventVisitor {
   private:
     template <class Member> bool is_among(const std::vector<Member>& members, std::int64_t rank) const
     {
+        if (detail::member_at_its_rank(members, rank))
+            return true;
         const auto [found, is_new] = m_members.try_emplace(&members);
         for (std::size_t i = 0; is_new && i < members.size(); ++i)
             found->second.insert(members[i].global);

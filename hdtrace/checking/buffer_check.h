@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "hdtrace/checking/findings.h"
 #include "hdtrace/checking/sends_during_receives.h"
 #include "hdtrace/matching/events.h"
+#include "hdtrace/matching/rank_table.h"
 
 namespace hdtrace {
 
@@ -79,7 +79,7 @@ class BufferCheck : public EventVisitor {
 
     Findings& m_findings;
     CallBuffers m_buffers;
-    std::unordered_map<std::int64_t, Process> m_processes; ///< by rank
+    RankTable<Process> m_processes;
     std::set<TwoPlaces> m_told;
     std::map<TwoPlaces, std::size_t> m_undecided_at;
     std::vector<SendDuringReceive> m_undecided;

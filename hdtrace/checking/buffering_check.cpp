@@ -238,9 +238,10 @@ void BufferingCheck::advance(bool is_all_known)
 {
     for (bool goes_on = true; goes_on;) {
         goes_on = false;
-        for (auto& [rank, process] : m_processes)
+        m_processes.for_each([&](std::int64_t rank, Process& process) {
             while (!process.steps.empty() && advance(rank, process, is_all_known))
                 goes_on = true;
+        });
     }
 }
 
@@ -327,9 +328,10 @@ void BufferingCheck::finish()
         return;
     advance(true);
     std::map<std::int64_t, Wait> waits;
-    for (const auto& [rank, process] : m_processes)
+    m_processes.for_each([&](std::int64_t rank, const Process& process) {
         if (!process.steps.empty())
             waits.emplace(rank, wait_of(process.steps.front()));
+    });
     for (const Circle& circle : find_stuck(waits, {}).circles)
         report(circle);
 }
@@ -361,7 +363,7 @@ void BufferingCheck::report(const Circle& circle)
     const Step* first = nullptr;
     std::size_t shown = 0;
     for (const std::int64_t rank : circle) {
-        const Step& step = m_processes.at(rank).steps.front();
+        const Step& step = m_processes.find(rank)->steps.front();
         first = first ? first : &step;
         if (++shown > most_shown)
             continue;

@@ -13,6 +13,7 @@
 #include "hdtrace/checking/findings.h"
 #include "hdtrace/checking/wait_graph.h"
 #include "hdtrace/matching/collective_objects.h"
+#include "hdtrace/matching/rank_table.h"
 
 namespace hdtrace {
 
@@ -139,8 +140,8 @@ class BufferingCheck : public EventVisitor {
 
     Findings& m_findings;
     CollectiveObjects m_collective_objects;
-    std::unordered_map<std::int64_t, Process> m_processes; ///< by rank
-    Step m_step;                                           ///< of the call that is being read
+    RankTable<Process> m_processes;
+    Step m_step; ///< of the call that is being read
     std::unordered_map<End, EndState, EndHash> m_ends;
     std::map<CollectiveObject, Meetings> m_meetings;
     std::map<std::pair<std::int64_t, std::int64_t>, Meeting> m_joined; ///< not complete, by rank and request

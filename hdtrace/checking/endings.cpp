@@ -187,12 +187,12 @@ bool Endings::survived(const Progress& progress, const FatalSignal& signal)
 void Endings::find_signals()
 {
     for (const RunProcess& process : m_findings.project().project.run.processes) {
-        const auto progress = m_progress.find(process.rank);
-        if (progress == m_progress.end())
+        const Progress* const progress = m_progress.find(process.rank);
+        if (!progress)
             continue;
         const auto first = std::ranges::find_if(process.signals, [&](const FatalSignal& signal) {
-            const bool counts = progress->second.finalized == 0 || !comes_from_outside(signal);
-            return counts && !survived(progress->second, signal);
+            const bool counts = progress->finalized == 0 || !comes_from_outside(signal);
+            return counts && !survived(*progress, signal);
         });
         if (first != process.signals.end())
             m_signals.emplace(process.rank, *first);
@@ -202,7 +202,7 @@ void Endings::find_signals()
 void Endings::report_signal(std::int64_t rank, const FatalSignal& signal)
 {
     set_cause(rank);
-    const Progress& progress = m_progress.at(rank);
+    const Progress& progress = *m_progress.find(rank);
     const auto [first, last] = m_unfinished.equal_range(rank);
     const auto inside = std::find_if(
         first, last, [&](const auto& call) { return call.second.place.thread == signal.thread; });
@@ -252,15 +252,15 @@ void Endings::report_trace(FindingKind kind, std::int64_t rank, const std::strin
 // A trace that was cut off and has been closed since looks like this.
 bool Endings::ended_early(std::int64_t rank) const
 {
-    const auto found = m_progress.find(rank);
-    return m_is_read && found != m_progress.end() && found->second.has_begun && !found->second.has_ended;
+    const Progress* const progress = m_progress.find(rank);
+    return m_is_read && progress && progress->has_begun && !progress->has_ended;
 }
 
 // It was killed before anything was written. What it tells of its processor time it tells again at its end.
 bool Endings::left_nothing(std::int64_t rank) const
 {
     const RunProcess* const process = find_process(rank);
-    return m_is_read && !m_progress.contains(rank) && process != nullptr && process->cpu_times.size() == 1;
+    return m_is_read && !m_progress.find(rank) && process != nullptr && process->cpu_times.size() == 1;
 }
 
 std::string Endings::reason_of(std::int64_t rank)
@@ -272,9 +272,9 @@ std::string Endings::reason_of(std::int64_t rank)
                      "the process was ended before its calls were written");
     if (m_is_read && m_signals.contains(rank))
         m_not_whole.try_emplace(rank,
-                                m_findings.project().path_of(rank, m_progress.at(rank).last.place.thread));
+                                m_findings.project().path_of(rank, m_progress.find(rank)->last.place.thread));
     if (!m_not_whole.contains(rank) && ended_early(rank)) {
-        const Progress& progress = m_progress.at(rank);
+        const Progress& progress = *m_progress.find(rank);
         const CallPlace& last = progress.last.place;
         const std::string& file = m_findings.project().path_of(rank, last.thread);
         if (progress.has_aborted)
@@ -300,9 +300,10 @@ std::string Endings::reason_of(const std::set<std::int64_t>& ranks)
 void Endings::finish()
 {
     report_followers();
-    for (const auto& [rank, ignored] : m_progress)
+    m_progress.for_each([&](std::int64_t rank, const Progress&) {
         if (!only_followed(rank))
             reason_of(rank);
+    });
     for (const RunProcess& process : m_findings.project().project.run.processes)
         if (left_nothing(process.rank) && !only_followed(process.rank))
             reason_of(process.rank);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hdtrace/checking/findings.h"
+#include "hdtrace/matching/rank_table.h"
 
 namespace hdtrace {
 
@@ -82,7 +83,7 @@ class Endings : public EventVisitor {
     bool only_followed(std::int64_t rank) const;
 
     Findings& m_findings;
-    std::map<std::int64_t, Progress> m_progress; ///< by rank
+    RankTable<Progress> m_progress;
     std::multimap<std::int64_t, Unfinished> m_unfinished;
     std::map<std::int64_t, FatalSignal> m_signals; ///< that ended a process
     std::set<std::int64_t> m_explained;

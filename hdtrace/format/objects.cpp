@@ -1,16 +1,47 @@
 #include "hdtrace/format/objects.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
+#include <utility>
 
 namespace hdtrace {
 
-std::size_t ObjectTable::Hash::operator()(const Id& id) const
+template <class Object>
+void ObjectTable::Index<Object>::add(std::int64_t rank, std::int64_t number, const Object& object)
 {
-    constexpr std::uint64_t spread = 0x9e3779b97f4a7c15; // 2^64 divided by the golden ratio
-    return std::hash<std::uint64_t>()(static_cast<std::uint64_t>(id.rank) * spread +
-                                      static_cast<std::uint64_t>(id.number));
+    m_entries.push_back({rank, number, &object});
+}
+
+template <class Object> void ObjectTable::Index<Object>::sort()
+{
+    std::ranges::stable_sort(m_entries, {},
+                             [](const Entry& entry) { return std::pair(entry.rank, entry.number); });
+    constexpr std::size_t fewest = 1000;
+    const std::size_t most = std::max(fewest, 4 * m_entries.size());
+    if (m_entries.empty() || m_entries.front().rank < 0 ||
+        static_cast<std::uint64_t>(m_entries.back().rank) >= most)
+        return;
+    for (std::size_t i = 0; i < m_entries.size(); ++i)
+        m_begin.resize(std::max(m_begin.size(), static_cast<std::size_t>(m_entries[i].rank) + 1),
+                       static_cast<std::uint32_t>(i));
+    m_begin.push_back(static_cast<std::uint32_t>(m_entries.size()));
+}
+
+template <class Object>
+const Object* ObjectTable::Index<Object>::find(std::int64_t rank, std::int64_t number) const
+{
+    auto first = m_entries.begin(), last = m_entries.end();
+    if (!m_begin.empty()) {
+        const auto place = static_cast<std::uint64_t>(rank);
+        if (place + 1 >= m_begin.size())
+            return nullptr;
+        last = first + m_begin[place + 1];
+        first += m_begin[place];
+    }
+    const auto found =
+        std::ranges::lower_bound(first, last, std::pair(rank, number), {},
+                                 [](const Entry& entry) { return std::pair(entry.rank, entry.number); });
+    return found != last && found->rank == rank && found->number == number ? found->object : nullptr;
 }
 
 ObjectTable::ObjectTable(const Project& project) : m_call_sites(project.call_sites)
@@ -18,17 +49,21 @@ ObjectTable::ObjectTable(const Project& project) : m_call_sites(project.call_sit
     for (const Communicator& communicator : project.communicators)
         for (const Communicator::Member& member : communicator.members)
             if (member.cid)
-                m_communicators.try_emplace({member.global, *member.cid}, &communicator);
+                m_communicators.add(member.global, *member.cid, communicator);
     for (const ProjectFile& file : project.files)
         for (const ProjectFile::Rank& rank : file.ranks)
-            m_files.try_emplace({rank.global, rank.fid}, &file);
+            m_files.add(rank.global, rank.fid, file);
     for (const RankDatatypes& datatypes : project.datatypes)
         for (const Datatype& datatype : datatypes.types)
-            m_datatypes.try_emplace({datatypes.rank, datatype.id}, &datatype);
+            m_datatypes.add(datatypes.rank, datatype.id, datatype);
     for (const Window& window : project.windows)
         for (const Window::Member& member : window.members)
             if (member.wid)
-                m_windows.try_emplace({member.global, *member.wid}, &window);
+                m_windows.add(member.global, *member.wid, window);
+    m_communicators.sort();
+    m_files.sort();
+    m_datatypes.sort();
+    m_windows.sort();
     for (const SiteIds& ids : project.site_ids)
         for (const SiteIds::Ranks& ranks : ids.ranks)
             m_sites.push_back({ranks, &ids});
@@ -36,38 +71,31 @@ ObjectTable::ObjectTable(const Project& project) : m_call_sites(project.call_sit
 }
 
 template <class Object>
-const Object* ObjectTable::find(const Index<Object>& index, std::int64_t rank, std::int64_t id)
-{
-    const auto found = index.find({rank, id});
-    return found == index.end() ? nullptr : found->second;
-}
-
-template <class Object>
 const Object* ObjectTable::find_named(const Index<Object>& index, std::int64_t rank, const Element& call,
                                       const AttributeName& attribute)
 {
     const auto id = call.integer(attribute);
-    return id ? find(index, rank, *id) : nullptr;
+    return id ? index.find(rank, *id) : nullptr;
 }
 
 const Communicator* ObjectTable::communicator(std::int64_t rank, std::int64_t cid) const
 {
-    return find(m_communicators, rank, cid);
+    return m_communicators.find(rank, cid);
 }
 
 const ProjectFile* ObjectTable::file(std::int64_t rank, std::int64_t fid) const
 {
-    return find(m_files, rank, fid);
+    return m_files.find(rank, fid);
 }
 
 const Datatype* ObjectTable::datatype(std::int64_t rank, std::int64_t tid) const
 {
-    return find(m_datatypes, rank, tid);
+    return m_datatypes.find(rank, tid);
 }
 
 const Window* ObjectTable::window(std::int64_t rank, std::int64_t wid) const
 {
-    return find(m_windows, rank, wid);
+    return m_windows.find(rank, wid);
 }
 
 const Communicator* ObjectTable::communicator(std::int64_t rank, const Element& call,

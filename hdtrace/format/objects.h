@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "hdtrace/format/element.h"
@@ -39,23 +38,31 @@ class ObjectTable {
     const CallSite* call_site(std::int64_t rank, const Element& call) const;
 
   private:
-    struct Id {
-        std::int64_t rank;
-        std::int64_t number;
-        bool operator==(const Id&) const = default;
-    };
-    struct Hash {
-        std::size_t operator()(const Id& id) const;
-    };
     /// How consecutive processes number call sites.
     struct Sites {
         SiteIds::Ranks ranks;
         const SiteIds* ids;
     };
-    template <class Object> using Index = std::unordered_map<Id, const Object*, Hash>;
+    /// Objects by a rank and the number that the process gave them.
+    template <class Object> class Index {
+      public:
+        /// Of several with the same number the first one counts.
+        void add(std::int64_t rank, std::int64_t number, const Object& object);
+        /// When all are there.
+        void sort();
+        const Object* find(std::int64_t rank, std::int64_t number) const;
 
-    template <class Object>
-    static const Object* find(const Index<Object>& index, std::int64_t rank, std::int64_t id);
+      private:
+        struct Entry {
+            std::int64_t rank, number;
+            const Object* object;
+        };
+
+        std::vector<Entry> m_entries; ///< by rank and number
+        /// Where those of a rank begin, and those of the next one; none if ranks are few among many numbers.
+        std::vector<std::uint32_t> m_begin;
+    };
+
     template <class Object>
     static const Object* find_named(const Index<Object>& index, std::int64_t rank, const Element& call,
                                     const AttributeName& attribute);

@@ -40,11 +40,19 @@ struct ProjectFile {
 namespace detail {
 
 /// That of a process. Where all are members, in the order of their ranks, it need not be looked for.
-template <class Member> const Member* member_of(const std::vector<Member>& members, std::int64_t global)
+/// The member, if it stands at its rank, as those of MPI_COMM_WORLD do.
+template <class Member>
+const Member* member_at_its_rank(const std::vector<Member>& members, std::int64_t global)
 {
     const auto place = static_cast<std::size_t>(global);
-    if (global >= 0 && place < members.size() && members[place].global == global)
-        return &members[place];
+    const bool stands_there = global >= 0 && place < members.size() && members[place].global == global;
+    return stands_there ? &members[place] : nullptr;
+}
+
+template <class Member> const Member* member_of(const std::vector<Member>& members, std::int64_t global)
+{
+    if (const Member* const member = member_at_its_rank(members, global))
+        return member;
     const auto found = std::ranges::find(members, global, &Member::global);
     return found == members.end() ? nullptr : &*found;
 }

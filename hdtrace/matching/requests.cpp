@@ -131,8 +131,8 @@ void RequestTable::add_pending(Process& process, std::int64_t rid, const Operati
 
 bool RequestTable::is_cancelled(std::int64_t rank, std::int64_t rid) const
 {
-    const auto process = m_processes.find(rank);
-    return process != m_processes.end() && process->second.cancelled.contains(rid);
+    const Process* const process = m_processes.find(rank);
+    return process && process->cancelled.contains(rid);
 }
 
 void RequestTable::cancel(const TraceFile& trace, const State& call)
@@ -173,9 +173,10 @@ void RequestTable::complete(const TraceFile& trace, const State& call, std::int6
 std::vector<OperationPointer> RequestTable::pending() const
 {
     std::vector<OperationPointer> operations;
-    for (const auto& [rank, process] : m_processes)
+    m_processes.for_each([&](std::int64_t, const Process& process) {
         for (const auto& [rid, kept] : process.pending)
             operations.emplace_back(kept, &kept->operation);
+    });
     std::ranges::sort(operations, {}, [](const OperationPointer& operation) {
         return std::pair(operation->rank, operation->rid);
     });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hdtrace/matching/events.h"
+#include "hdtrace/matching/rank_table.h"
 #include "hdtrace/matching/spare_nodes.h"
 
 namespace hdtrace {
@@ -49,7 +50,7 @@ class RequestTable {
     void complete(const TraceFile& trace, const State& call, std::int64_t rid, const Element& what,
                   Outcome outcome);
 
-    std::unordered_map<std::int64_t, Process> m_processes;
+    RankTable<Process> m_processes;
     std::vector<OperationPointer> m_started;
     std::vector<Completion> m_completed;
     std::vector<Pending::node_type> m_ended; ///< what m_completed points to

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "hdtrace/format/objects.h"
+#include "hdtrace/matching/rank_table.h"
 
 namespace hdtrace {
 namespace {
@@ -32,6 +33,50 @@ TEST(ObjectTable, FindsObjectsByTheIdsOfAProcess)
     EXPECT_EQ(objects.datatype(0, 7)->combiner, "NAMED");
     EXPECT_EQ(objects.datatype(1, 7)->combiner, "VECTOR");
     EXPECT_EQ(objects.datatype(2, 7), nullptr);
+}
+
+/// As of a part of a large run, and of files that say anything.
+TEST(ObjectTable, FindsObjectsOfRanksFarFromEachOther)
+{
+    for (const std::int64_t far : {std::int64_t{3}, std::int64_t{1} << 20, INT64_MAX, INT64_MIN}) {
+        Project project;
+        project.datatypes = {{far, 0, {{7, "VECTOR", {}, {}}, {-9, "DUP", {}, {}}}},
+                             {0, 0, {{7, "NAMED", {}, {}}, {7, "DUP", {}, {}}}}};
+        const ObjectTable objects(project);
+        EXPECT_EQ(objects.datatype(far, 7)->combiner, "VECTOR");
+        EXPECT_EQ(objects.datatype(far, -9)->combiner, "DUP");
+        EXPECT_EQ(objects.datatype(0, 7)->combiner, "NAMED") << "the first of two";
+        for (const std::int64_t other :
+             {far > 0 ? far - 1 : far + 1, std::int64_t{2}, std::int64_t{-1}, std::int64_t{1} << 40})
+            EXPECT_EQ(objects.datatype(other, 7), nullptr) << other;
+        EXPECT_EQ(objects.datatype(0, 6), nullptr);
+        EXPECT_EQ(objects.datatype(0, 8), nullptr);
+    }
+}
+
+TEST(RankTable, HasWhatWasAskedForByAnyRank)
+{
+    RankTable<std::string> table;
+    const RankTable<std::string>& as_const = table;
+    EXPECT_TRUE(table.empty());
+    EXPECT_EQ(table.find(0), nullptr);
+    for (const std::int64_t rank : {std::int64_t{5}, std::int64_t{-1}, INT64_MAX, std::int64_t{0}})
+        table[rank] = std::to_string(rank);
+    std::string* const five = table.find(5);
+    table[1000] = "1000";
+    EXPECT_EQ(as_const.find(5), five) << "references stay valid";
+    EXPECT_EQ(table.size(), 5u);
+    EXPECT_EQ(as_const.find(4), nullptr);
+    EXPECT_EQ(as_const.find(-2), nullptr);
+    std::vector<std::string> all;
+    as_const.for_each([&](std::int64_t rank, const std::string& value) {
+        EXPECT_EQ(value, std::to_string(rank));
+        all.push_back(value);
+    });
+    EXPECT_EQ(all, (std::vector<std::string>{"0", "5", "1000", "-1", "9223372036854775807"}));
+    table.clear();
+    EXPECT_TRUE(table.empty());
+    EXPECT_EQ(table.find(5), nullptr);
 }
 
 TEST(ObjectTable, FindsWhatACallNames)
