@@ -33,7 +33,9 @@ template <class Map> class SpareNodes {
     }
 
   private:
-    static constexpr std::size_t most = 1024;
+    /// As many operations as are in flight in a large run. They were there at once before, so that it takes
+    /// no more memory than the run has needed anyway.
+    static constexpr std::size_t most = 1 << 17;
 
     std::vector<Node> m_nodes;
 };
