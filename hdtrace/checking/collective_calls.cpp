@@ -46,7 +46,7 @@ std::optional<std::string_view> argument(const CollectiveCall& call, const Attri
 
 std::string CollectiveCheck::operation_text(const Collective& collective) const
 {
-    return "operation " + std::to_string(collective.number) + " on " +
+    return "collective operation " + std::to_string(collective.number + 1) + " on " +
            text_of(m_findings.project(), collective);
 }
 

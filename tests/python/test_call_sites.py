@@ -157,9 +157,9 @@ WAIT = "<Wait time='5' end='6' ><For rid='0' fromRank='0' fromTag='5' size='8' /
     ((SEND, RECEIVE), ("Irecv at step (step.py:12) with rid 0 was never completed", "step", None)),
     (("<Barrier cid='7' site='0' time='3' end='4' />\n", ""),
      (f"Barrier at {HALO} names cid='7', but the project has no such communicator of rank 0", "halo<int>(int)", None)),
-    (("<Barrier cid='0' site='0' time='3' end='4' />\n", ""), (f"operation 0 on WORLD, Barrier at {HALO}, was not called by rank 1", "halo<int>(int)", None)),
+    (("<Barrier cid='0' site='0' time='3' end='4' />\n", ""), (f"collective operation 1 on WORLD, Barrier at {HALO}, was not called by rank 1", "halo<int>(int)", None)),
     (("<Barrier cid='0' site='0' time='3' end='4' />\n", "<Bcast cid='0' rootRank='1' site='0' time='4' end='5' />\n"),
-     (f"operation 0 on WORLD is Bcast with root 1 at step (step.py:12) here, but Barrier at {HALO} in ", "step", "halo<int>(int)")),
+     (f"collective operation 1 on WORLD is Bcast with root 1 at step (step.py:12) here, but Barrier at {HALO} in ", "step", "halo<int>(int)")),
 ], ids=["send", "receive", "request", "reference", "absent", "different"])
 def test_check(write, traces, expected):
     path = write(*(INIT + lines + END for lines in traces))

@@ -303,10 +303,10 @@ BCAST = "size='4' cid='0' tid='0' rootRank='{}'"
     (["", call("Type_free", 1, "tid='9'") * 2], (1, 3, "reference: Type_free names tid='9', but the project has no such datatype of rank 1")),
     ([call("Start", 1, "", "<Send rank='1' tid='8' />"), ""], (0, 3, "reference: Start names tid='8', but the project has no such datatype of rank 0")),
     ([BARRIER, call("Bcast", 3, BCAST.format(0)) + BARRIER],
-     (1, 3, "collective-call-mismatch: operation 0 on WORLD is Bcast with root 0 here, but Barrier in {0}:3")),
+     (1, 3, "collective-call-mismatch: collective operation 1 on WORLD is Bcast with root 0 here, but Barrier in {0}:3")),
     ([call("Bcast", 1, BCAST.format(0)), call("Bcast", 2, BCAST.format(1))],
-     (1, 3, "collective-root-mismatch: operation 0 on WORLD is Bcast with root 1 here, but Bcast with root 0 in {0}:3")),
-    ([BARRIER * 2, BARRIER, BARRIER], (0, 4, "collective-missing: operation 1 on WORLD, Barrier, was not called by ranks 1, 2")),
+     (1, 3, "collective-root-mismatch: collective operation 1 on WORLD is Bcast with root 1 here, but Bcast with root 0 in {0}:3")),
+    ([BARRIER * 2, BARRIER, BARRIER], (0, 4, "collective-missing: collective operation 2 on WORLD, Barrier, was not called by ranks 1, 2")),
     (["<Recv time='1.000000000' end='2.000000000' unfinished='1' />\n"], (0, 3, "unfinished: the process ended inside Recv")),
     (["<Barrier cid='0' time='1' end='2.000000000' />\n"], (0, 3, "schema: Element Barrier failed to validate attributes")),
 ])
@@ -345,7 +345,7 @@ def test_check_names_the_cause_first(tmp_path):
     assert (result.returncode, result.stderr) == (ERROR, "")
     assert result.stdout.splitlines() == [
         f"{second}: cut-off: </Program> is missing: the trace was cut off",
-        f"  {first}:35: collective-missing: operation 10 on WORLD, Barrier, was not called by rank 1",
+        f"  {first}:35: collective-missing: collective operation 11 on WORLD, Barrier, was not called by rank 1",
         f"  {first}:33: message-not-received: sent to rank 1, tag 7 on WORLD, but never received (and 89 more)",
         f"  {third}:34: message-not-sent: receive from rank 1, tag 7 on WORLD, but never sent (and 89 more)",
         "178 left out; --all shows all"]
@@ -359,7 +359,7 @@ def test_check_names_the_cause_first(tmp_path):
     assert (result.returncode, result.stderr) == (ERROR, f"hdtrace: {second}: this trace is missing\n")
     assert result.stdout.splitlines()[0] == f"{second}: missing: the trace does not exist"
     assert result.stdout.splitlines()[1:] == [
-        f"  {first}:5: collective-missing: operation 0 on WORLD, Barrier, was not called by rank 1",
+        f"  {first}:5: collective-missing: collective operation 1 on WORLD, Barrier, was not called by rank 1",
         f"  {first}:3: message-not-received: sent to rank 1, tag 7 on WORLD, but never received (and 99 more)",
         f"  {third}:4: message-not-sent: receive from rank 1, tag 7 on WORLD, but never sent (and 99 more)",
         "198 left out; --all shows all"]
@@ -372,7 +372,7 @@ def test_check_names_a_process_that_ended_early(tmp_path):
     first, second, third = hdtrace.open(project).trace_paths
     assert run("check", project).stdout.splitlines() == [
         f"{second}:33: no-finalize: this is the last call, but Finalize was not called",
-        f"  {first}:36: collective-missing: operation 10 on WORLD, Barrier, was not called by rank 1",
+        f"  {first}:36: collective-missing: collective operation 11 on WORLD, Barrier, was not called by rank 1",
         f"  {first}:34: message-not-received: sent to rank 1, tag 7 on WORLD, but never received (and 89 more)",
         f"  {third}:35: message-not-sent: receive from rank 1, tag 7 on WORLD, but never sent (and 89 more)",
         "178 left out; --all shows all"]
