@@ -184,6 +184,7 @@ std::optional<std::pair<const CallBuffer*, const CallBuffer*>>
 BufferCheck::find_own_overlap(const std::vector<CallBuffer>& ranges)
 {
     std::vector<const CallBuffer*> by_begin;
+    by_begin.reserve(ranges.size());
     for (const CallBuffer& range : ranges)
         by_begin.push_back(&range);
     std::ranges::sort(by_begin, {}, &CallBuffer::begin);

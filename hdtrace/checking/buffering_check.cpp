@@ -119,7 +119,7 @@ void BufferingCheck::add_end(const Operation& operation, bool is_send)
 void BufferingCheck::completed(const Call& call, const Completion& completion)
 {
     if (m_is_given_up || completion.rid < 0 ||
-        (waits_for_all(call) && completion.outcome != Outcome::cancelled))
+        (waits_for_all(call) && completion.outcome != Outcome::cancelled && !completion.cancel_was_asked))
         return;
     m_joined.erase({call.trace.rank, completion.rid});
     for (const bool is_send : {false, true})

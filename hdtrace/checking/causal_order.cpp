@@ -47,8 +47,10 @@ void CausalOrder::started(const Call&, const Operation& operation)
 {
     if (is_full())
         return;
-    if (operation.facts->sends != SendMode::none || operation.facts->receives != ReceiveKind::none)
-        m_operations[key_of(operation)].begin = step(operation.rank);
+    const int messages = (operation.facts->sends != SendMode::none ? 1 : 0) +
+                         (operation.facts->receives != ReceiveKind::none ? 1 : 0);
+    if (messages > 0)
+        m_operations[key_of(operation)] = {step(operation.rank), {}, messages};
     if (m_joined && operation.rid >= 0)
         m_collectives[key_of(operation)] = *std::exchange(m_joined, std::nullopt);
 }
@@ -115,9 +117,15 @@ Moment CausalOrder::ended(std::int64_t rank, const MessageEnd& end) const
 void CausalOrder::add(const Message& message)
 {
     add(began(message.source, *message.send), ended(message.destination, *message.receive));
-    m_operations.erase({message.source, message.send->thread, message.send->line, message.send->rid});
-    m_operations.erase(
-        {message.destination, message.receive->thread, message.receive->line, message.receive->rid});
+    forget_message(message.source, *message.send);
+    forget_message(message.destination, *message.receive);
+}
+
+void CausalOrder::forget_message(std::int64_t rank, const MessageEnd& end)
+{
+    const auto operation = m_operations.find({rank, end.thread, end.line, end.rid});
+    if (operation != m_operations.end() && --operation->second.messages == 0)
+        m_operations.erase(operation);
 }
 
 void CausalOrder::add(Moment earlier, Moment later)

@@ -66,6 +66,7 @@ class CausalOrder : public EventVisitor {
     struct Span {
         Moment begin;
         Moment end;
+        int messages = 0; ///< of it that were not added: two of a Sendrecv
     };
     /// What some tell and others hear; nobody hears it before all have told.
     struct Meeting {
@@ -85,6 +86,7 @@ class CausalOrder : public EventVisitor {
     };
 
     static Key key_of(const Operation& operation);
+    void forget_message(std::int64_t rank, const MessageEnd& end);
     std::size_t meeting_of(std::int64_t rank, const CollectiveObject& object);
     void tell(Moment moment, std::size_t meeting);
     void hear(Moment moment, std::size_t meeting);

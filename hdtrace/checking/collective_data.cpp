@@ -13,6 +13,7 @@ namespace {
 struct Part {
     TypedData data;
     std::int64_t bytes = 0;
+    bool is_known = true;
 
     bool operator==(const Part& other) const
     {
@@ -128,12 +129,11 @@ class Comparison {
             }
     }
 
-    /// Lists leave out what is empty.
     void compare_edges(const CollectiveCall& giver, const std::vector<Part>& gives,
                        const CollectiveCall& taker, const std::vector<Part>& takes)
     {
         if (gives.empty() && takes.size() == 1)
-            compare(giver, {{0, nullptr}, 0}, taker, takes.front(), "gives", "takes");
+            compare(giver, left_out_of_list(giver), taker, takes.front(), "gives", "takes");
         else if (gives.size() == takes.size() && are_alike(gives))
             compare(giver, gives.front(), taker, takes.front(), "gives", "takes");
     }
@@ -182,9 +182,13 @@ class Comparison {
         if (!is_list)
             return plain(call, side);
         const Element* const child = child_of(call, side, rank);
-        if (!child)
-            return {{0, nullptr}, 0};
-        return part_in(call, side, *child);
+        return child ? part_in(call, side, *child) : left_out_of_list(call);
+    }
+
+    /// Lists leave out what is empty; of a call that has not ended there are none.
+    static Part left_out_of_list(const CollectiveCall& call)
+    {
+        return {{0, nullptr}, 0, !call.arguments->call.has("unfinished")};
     }
 
     Part part_in(const CollectiveCall& call, const Side& side, const Element& child)
@@ -209,7 +213,7 @@ class Comparison {
     void compare(const CollectiveCall& call, const Part& here, const CollectiveCall& other, const Part& there,
                  const std::string& does, const std::string& other_does)
     {
-        if (m_found || (&call == &other && does == other_does))
+        if (m_found || !here.is_known || !there.is_known || (&call == &other && does == other_does))
             return;
         const auto with = [](const std::string& verb, const std::string& what) { return verb + " " + what; };
         if (const auto differs = difference(here.data, there.data))

@@ -189,14 +189,25 @@ void RequestCheck::report_not_started(const Persistent& request)
                           " was waited for, but never started");
 }
 
+/// The request that a call has started, as this operation; null if it was made by the call.
+const RequestCheck::Persistent* RequestCheck::started_by(std::int64_t rank, std::int64_t rid) const
+{
+    const auto of_start = m_request_of.find({rank, rid});
+    const auto found =
+        of_start == m_request_of.end() ? m_persistent.end() : m_persistent.find({rank, of_start->second});
+    return found == m_persistent.end() ? nullptr : &found->second;
+}
+
 void RequestCheck::finish(const RequestTable& requests)
 {
     for (const OperationPointer& operation : requests.pending()) {
         const bool is_cancelled = requests.is_cancelled(operation->rank, operation->rid);
         const CallPlace place = place_of(m_findings.objects(), *operation);
+        const Persistent* const persistent = started_by(operation->rank, operation->rid);
+        const std::string made = persistent ? at(persistent->made.site) + ", started" : "";
         m_findings.report(
             FindingKind::request_not_completed, place,
-            operation->call->name + at(place.site) + quoted(operation->rid) +
+            operation->call->name + made + at(place.site) + quoted(operation->rid) +
                 (is_cancelled ? " was cancelled, but not completed then" : " was never completed"),
             nullptr, m_endings.reason_of(operation->rank));
     }

@@ -43,6 +43,7 @@ class RequestCheck : public EventVisitor {
     void check_partitions(const Persistent& request);
     void release(const Call& call);
     void report_not_started(const Persistent& request);
+    const Persistent* started_by(std::int64_t rank, std::int64_t rid) const;
 
     Findings& m_findings;
     Endings& m_endings;

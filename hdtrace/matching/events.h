@@ -66,6 +66,9 @@ struct Completion {
     std::int64_t end = 0; ///< when the call returned that tells it, in nanoseconds since the epoch
     /// `For` of the completing call, with what was received; or that call itself. Belongs to the call.
     const Element* what = nullptr;
+    /// MPI_Cancel was called for it, so that a call that waits for it waits for no other process (MPI 4.1,
+    /// 3.8.4), also if what it started was not cancelled.
+    bool cancel_was_asked = false;
 };
 
 /// Gets the events of a walk. Of each call: enter(), what it starts, the calls inside it, what it completes,

@@ -163,7 +163,7 @@ void RequestTable::complete(const TraceFile& trace, const State& call, std::int6
         return;
     Completion& completion = m_completed.emplace_back(Completion{nullptr, rid, outcome, call.end, &what});
     Process& process = m_processes[trace.rank];
-    process.cancelled.erase(rid);
+    completion.cancel_was_asked = process.cancelled.erase(rid) > 0;
     if (auto pending = process.pending.extract(rid)) {
         completion.operation = &pending.mapped()->operation;
         m_ended.push_back(std::move(pending));

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ._hdtrace import Project as _Project
 from ._hdtrace import InFlight, Selection, Thread, project_text, write_part
+from .packing import check_folder_of
 from .streams import STATES_BETWEEN_PAUSES, Interval
 
 _Labels = tuple[str, ...]
@@ -108,7 +109,8 @@ def _project_of_part(text: bytes, threads: Collection[Thread], part: Part) -> by
 
 
 def _check_place(destination: Path) -> None:
-    """It must not be there, unless as an empty folder."""
+    """It must not be there, unless as an empty folder; but the folder of it must."""
+    check_folder_of(destination)
     if destination.exists() and (not destination.is_dir() or any(destination.iterdir())):
         raise FileExistsError(errno.EEXIST, "exists already; the part needs a folder of its own", str(destination))
 

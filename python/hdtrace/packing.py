@@ -23,7 +23,14 @@ _ONLY_MODIFIED = 1
 _UNIX = 3
 
 
+def check_folder_of(place: Path) -> None:
+    """Else the error would name a file that nobody has asked for."""
+    if not place.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "the folder does not exist", str(place.parent))
+
+
 def _check_free(place: Path) -> None:
+    check_folder_of(place)
     if place.exists() or place.is_symlink():
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(place))
 

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 from conftest import PRELUDE, unfinished
+from support.checks import read_info
 from support.sanitizers import HAS_ADDRESS_SANITIZER
 
 
@@ -16,6 +17,14 @@ def test_a_thread_is_inside_a_call(run, way, returncode):
     assert victim.names(thread=1) == ["Op_create", "Reduce_local"]
     assert unfinished("Reduce_local") in victim.trace(thread=1)
     assert victim.ends() == ({0: (len(PRELUDE), 0), 1: (2, 0)} if way == "exit" else {})
+
+
+def test_calls_behind_the_end_of_the_trace_are_not_left_out_by_rules(run):
+    """As where the launcher is gone, and a thread of Open MPI ends the process while the program goes on calling."""
+    victim = run("threads", "exit_busy")
+    path, = victim.trace_directory.glob("*_0_0.info")
+    ignored = [(values["name"], values["ignored"]) for kind, values in read_info(path) if kind == "Calls" and values["ignored"] != "0"]
+    assert ignored == []
 
 
 def test_many_threads(run):

@@ -114,6 +114,19 @@ def test_races(kinds, name):
     assert kinds(receives, send(0), send(0)) == expected
 
 
+def exchange(to, source):
+    received = f"fromRank='{source}' fromTag='7' recvSize='4' recvCount='1' recvtid='0'"
+    return call("Sendrecv", f"size='4' count='1' tid='0' toRank='{to}' toTag='7' {received} cid='0'")
+
+
+def test_what_a_sendrecv_got_was_taken_and_orders_what_follows(kinds):
+    """By each of its two messages."""
+    barrier = call("Barrier", "cid='0'")
+    assert kinds(exchange(1, 2) + barrier + receive_any(1), exchange(2, 0) + barrier + send(0), exchange(0, 1) + barrier) == []
+    assert kinds(receive_any(1) + receive_any(2), send(0) + exchange(2, 2), exchange(1, 1) + send(0)) == ["message-order"]
+    assert kinds(receive_any(1) + exchange(1, 1) + receive(2), send(0) + exchange(0, 0) + send(2), receive(1) + send(0)) == []
+
+
 @pytest.mark.parametrize("name", MESSAGES)
 def test_messages(kinds, name):
     *traces, expected = MESSAGES[name]
@@ -180,6 +193,16 @@ def test_what_the_root_takes_of_each_member(kinds):
     leaf = call("Gatherv", "size='4' root='0' cid='0' count='1' tid='0' rootRank='0'")
     assert kinds(gather([1, 1, 1]), leaf, leaf) == []
     assert kinds(gather([1, 1, 2]), leaf, leaf) == ["collective-size-mismatch"]
+
+
+def test_lists_of_calls_that_have_not_ended_are_not_known(kinds):
+    """Those that have left them were given what they had to take."""
+    leaf, root = (f"size='4' root='0' cid='0' count='1' tid='0' rootRank='0'{more}" for more in ("", " recvtid='0'"))
+    assert "collective-size-mismatch" not in kinds(call("Gatherv", root, unfinished=True), call("Gatherv", leaf), is_whole=False)
+    gives = "<Send rank='{0}' size='4' count='1' tid='0' /><Recv rank='{0}' size='4' count='1' tid='0' />"
+    for name in ("Alltoallv", "Neighbor_alltoallv"):
+        other = call(name, "cid='0' tid='0' recvtid='0'", "".join(map(gives.format, (0, 1) if name == "Alltoallv" else (0,))))
+        assert "collective-size-mismatch" not in kinds(call(name, "cid='0' tid='0' recvtid='0'", unfinished=True), other, is_whole=False), name
 
 
 REFUSED = {
@@ -315,6 +338,20 @@ def test_what_only_goes_on_by_buffering(kinds):
     barrier = call("Barrier", "cid='0'")
     assert kinds(send(1) + barrier, barrier + receive(0)) == ["buffering-required"]
     assert kinds(call("Bsend", "size='4' count='1' tid='0' toRank='1' toTag='7' cid='0'") + barrier, barrier + receive(0)) == []
+
+
+def test_nobody_is_waited_for_by_what_was_to_be_cancelled(kinds):
+    """The library may not cancel it; the call that waits for it returns whatever others do."""
+    barrier = call("Barrier", "cid='0'")
+    isend, wait = send(1, name="Isend", more="rid='4'"), call("Wait", children="<For rid='4' />")
+    assert kinds(isend + wait + barrier, barrier + receive(0)) == ["buffering-required"]
+    assert kinds(isend + call("Cancel", "rid='4'") + wait + barrier, barrier + receive(0)) == []
+    assert kinds(INIT + START + call("Cancel", "rid='0'") + WAIT + RELEASE + barrier, barrier + receive(0)) == []
+
+
+def test_a_persistent_request_that_is_not_completed_names_both_places(findings):
+    texts = [finding.text for finding in findings(INIT + START, receive(0))]
+    assert "Send_init, started with rid 1 was never completed" in texts
 
 
 def test_where_members_do_not_meet_without_buffering(findings):

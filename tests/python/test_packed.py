@@ -103,6 +103,8 @@ def test_traces_that_were_not_merged(tmp_path, monkeypatch):
 def test_nothing_is_overwritten(folder, packed, tmp_path):
     before = packed.read_bytes()
     assert "File exists" in run("pack", folder, "-o", packed).stderr
+    nowhere = run("pack", folder, "-o", tmp_path / "no/where")
+    assert (nowhere.returncode, nowhere.stderr) == (1, f"hdtrace: {tmp_path}/no: the folder does not exist\n")
     (tmp_path / "out").mkdir()
     assert "File exists" in run("unpack", packed, "-o", tmp_path / "out").stderr
     assert packed.read_bytes() == before and list((tmp_path / "out").iterdir()) == []

@@ -106,8 +106,9 @@ class Loadable {
         if (type.combiner == "VECTOR" && make_vector(type, result)) {
             const Measures old = m_measures.at(result.old_type);
             const std::int64_t blocks = product(result.count - 1, result.stride) + result.block_length;
-            return keep(std::move(result), {product(product(result.count, result.block_length), old.size),
-                                            product(blocks, old.extent)});
+            const Measures all = {product(product(result.count, result.block_length), old.size),
+                                  product(blocks, old.extent)};
+            return keep(std::move(result), all);
         }
         make_structure(type, size, result);
     }

@@ -76,8 +76,9 @@ bool Call::decide_unrecorded(Thread& thread, Tracks tracks)
     m_is_tracked = tracks == Tracks::communicators ||
                    (tracks == Tracks::operations &&
                     thread.depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
-    // One that the MPI library makes is none of the program's.
-    if (thread.depth == 0) {
+    // One that the MPI library makes is none of the program's. Behind the end of the trace, which another
+    // thread may have reached, nobody has asked for calls to be left out.
+    if (thread.depth == 0 && current_state() == State::running) {
         thread.counts.add(m_function, Recording::none);
         if (gate.recording_of(m_function) == Recording::undecided)
             note_ignored(thread, m_function, m_frame);

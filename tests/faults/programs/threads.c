@@ -38,6 +38,22 @@ static void exit_beside_a_call(void)
     exit(7);
 }
 
+static void* call_again_and_again(void* unused)
+{
+    for (;;)
+        make_calls(1);
+    return unused;
+}
+
+static void exit_beside_busy_threads(void)
+{
+    pthread_t threads[8];
+    for (int i = 0; i < 8; ++i)
+        CHECK(pthread_create(&threads[i], NULL, call_again_and_again, NULL) == 0);
+    usleep(100 * 1000);
+    exit(7);
+}
+
 static void abort_beside_a_call(void)
 {
     start_call();
@@ -148,6 +164,7 @@ static void start_many_with_few_files(void)
 
 static const struct way ways[] = {
     {"exit", exit_beside_a_call},
+    {"exit_busy", exit_beside_busy_threads},
     {"abort", abort_beside_a_call},
     {"many", start_many},
     {"thousand", start_thousand},
