@@ -33,7 +33,7 @@ const Object* ObjectTable::Index<Object>::find(std::int64_t rank, std::int64_t n
     auto first = m_entries.begin(), last = m_entries.end();
     if (!m_begin.empty()) {
         const auto place = static_cast<std::uint64_t>(rank);
-        if (place + 1 >= m_begin.size())
+        if (place >= m_begin.size() - 1) // also of a negative one
             return nullptr;
         last = first + m_begin[place + 1];
         first += m_begin[place];

@@ -70,7 +70,7 @@ template <size_t Size> inline char* put_text(char* out, const char (&text)[Size]
 inline char* put_constant(char* out, const char* text)
 {
     const size_t length = strlen(text);
-    memcpy(out, text, length);
+    memcpy(out, text, length); // NOLINT(bugprone-not-null-terminated-result): the text goes on
     return out + length;
 }
 
