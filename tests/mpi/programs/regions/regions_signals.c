@@ -53,6 +53,9 @@ int main(int argc, char** argv)
         CHECK(hdR_begin(&step) == 0);
         MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_SELF);
         CHECK(hdR_end(&step) == 0);
+        /* Handlers that interrupt this record something. */
+        for (volatile int work = 0; work < 200; ++work)
+            ;
     }
     setitimer(ITIMER_REAL, &never, NULL);
     CHECK(recorded > 0 && wrong == 0);
