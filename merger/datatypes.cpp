@@ -168,9 +168,7 @@ void check_values(const Combiner& combiner, const DescribedDatatype& datatype, s
     for (const ContentAttribute& attribute : combiner.attributes)
         check(attribute, 0);
     for (const ContentAttribute& attribute : combiner.child_attributes) {
-        const std::size_t first = place_of(attribute.position, repeats, 0);
-        const ContentValues* const values = values_of(datatype, attribute.position.array);
-        for (std::size_t k = 0; k < repeats; k = values ? values->end_of_entry(first + k) - first : k + 1)
+        for (std::size_t k = 0; k < repeats; k = content_end(datatype, attribute.position, repeats, k, 1))
             check(attribute, k);
     }
 }
@@ -272,7 +270,8 @@ std::size_t content_end(const DescribedDatatype& datatype, const Position& posit
                         std::size_t first, std::size_t entries)
 {
     const std::size_t begin = place_of(position, repeats, first);
-    return first + values_of(datatype, position.array)->end_of_entries(begin, entries) - begin;
+    const ContentValues* const values = values_of(datatype, position.array);
+    return first + (values ? values->end_of_entries(begin, entries) - begin : entries);
 }
 
 ProcessDatatypes DatatypePool::add(const DatatypeTable& table, Report& report)

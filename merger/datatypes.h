@@ -24,9 +24,8 @@ struct ContentValues {
 
     std::size_t size() const { return ends.empty() ? entries.size() : ends.back(); }
     std::string operator[](std::size_t position) const;
-    /// Where the entry ends that has the value at @p position.
-    std::size_t end_of_entry(std::size_t position) const { return end_of_entries(position, 1); }
-    /// The same of the last of so many entries, or of all if there are not as many.
+    /// Where the last of so many entries ends, from the one on that has the value at @p position; or that of
+    /// all if there are not as many.
     std::size_t end_of_entries(std::size_t position, std::size_t count) const
     {
         return begin_of(std::min(entry_at(position) + count, entries.size()));

@@ -26,6 +26,11 @@ CausalOrder::Key CausalOrder::key_of(const Operation& operation)
     return {operation.rank, operation.thread, operation.line, operation.rid};
 }
 
+CausalOrder::Key CausalOrder::key_of(std::int64_t rank, const MessageEnd& end)
+{
+    return {rank, end.thread, end.line, end.rid};
+}
+
 Moment CausalOrder::step(std::int64_t rank)
 {
     ++m_steps;
@@ -104,13 +109,13 @@ void CausalOrder::leave(const Call& call)
 
 Moment CausalOrder::began(std::int64_t rank, const MessageEnd& end) const
 {
-    const auto found = m_operations.find({rank, end.thread, end.line, end.rid});
+    const auto found = m_operations.find(key_of(rank, end));
     return found == m_operations.end() ? Moment() : found->second.begin;
 }
 
 Moment CausalOrder::ended(std::int64_t rank, const MessageEnd& end) const
 {
-    const auto found = m_operations.find({rank, end.thread, end.line, end.rid});
+    const auto found = m_operations.find(key_of(rank, end));
     return found == m_operations.end() ? Moment() : found->second.end;
 }
 
@@ -123,7 +128,7 @@ void CausalOrder::add(const Message& message)
 
 void CausalOrder::forget_message(std::int64_t rank, const MessageEnd& end)
 {
-    const auto operation = m_operations.find({rank, end.thread, end.line, end.rid});
+    const auto operation = m_operations.find(key_of(rank, end));
     if (operation != m_operations.end() && --operation->second.messages == 0)
         m_operations.erase(operation);
 }

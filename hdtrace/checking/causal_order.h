@@ -86,6 +86,7 @@ class CausalOrder : public EventVisitor {
     };
 
     static Key key_of(const Operation& operation);
+    static Key key_of(std::int64_t rank, const MessageEnd& end);
     void forget_message(std::int64_t rank, const MessageEnd& end);
     std::size_t meeting_of(std::int64_t rank, const CollectiveObject& object);
     void tell(Moment moment, std::size_t meeting);

@@ -9,20 +9,19 @@ namespace hdtrace {
 template <class Object>
 void ObjectTable::Index<Object>::add(std::int64_t rank, std::int64_t number, const Object& object)
 {
-    m_entries.push_back({rank, number, &object});
+    m_entries.push_back({{rank, number}, &object});
 }
 
 template <class Object> void ObjectTable::Index<Object>::sort()
 {
-    std::ranges::stable_sort(m_entries, {},
-                             [](const Entry& entry) { return std::pair(entry.rank, entry.number); });
+    std::ranges::stable_sort(m_entries, {}, &Entry::id);
     constexpr std::size_t fewest = 1000;
     const std::size_t most = std::max(fewest, 4 * m_entries.size());
-    if (m_entries.empty() || m_entries.front().rank < 0 ||
-        static_cast<std::uint64_t>(m_entries.back().rank) >= most)
+    if (m_entries.empty() || m_entries.front().id.first < 0 ||
+        static_cast<std::uint64_t>(m_entries.back().id.first) >= most)
         return;
     for (std::size_t i = 0; i < m_entries.size(); ++i)
-        m_begin.resize(std::max(m_begin.size(), static_cast<std::size_t>(m_entries[i].rank) + 1),
+        m_begin.resize(std::max(m_begin.size(), static_cast<std::size_t>(m_entries[i].id.first) + 1),
                        static_cast<std::uint32_t>(i));
     m_begin.push_back(static_cast<std::uint32_t>(m_entries.size()));
 }
@@ -38,10 +37,9 @@ const Object* ObjectTable::Index<Object>::find(std::int64_t rank, std::int64_t n
         last = first + m_begin[place + 1];
         first += m_begin[place];
     }
-    const auto found =
-        std::ranges::lower_bound(first, last, std::pair(rank, number), {},
-                                 [](const Entry& entry) { return std::pair(entry.rank, entry.number); });
-    return found != last && found->rank == rank && found->number == number ? found->object : nullptr;
+    const std::pair id(rank, number);
+    const auto found = std::ranges::lower_bound(first, last, id, {}, &Entry::id);
+    return found != last && found->id == id ? found->object : nullptr;
 }
 
 ObjectTable::ObjectTable(const Project& project) : m_call_sites(project.call_sites)

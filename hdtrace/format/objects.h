@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "hdtrace/format/element.h"
@@ -54,12 +55,13 @@ class ObjectTable {
 
       private:
         struct Entry {
-            std::int64_t rank, number;
+            std::pair<std::int64_t, std::int64_t> id; ///< rank and number
             const Object* object;
         };
 
-        std::vector<Entry> m_entries; ///< by rank and number
-        /// Where those of a rank begin, and those of the next one; none if ranks are few among many numbers.
+        std::vector<Entry> m_entries; ///< by id
+        /// Where those of each rank begin, and where the last ones end. Empty where ranks are far from each
+        /// other.
         std::vector<std::uint32_t> m_begin;
     };
 

@@ -39,8 +39,7 @@ struct ProjectFile {
 
 namespace detail {
 
-/// That of a process. Where all are members, in the order of their ranks, it need not be looked for.
-/// The member, if it stands at its rank, as those of MPI_COMM_WORLD do.
+/// That of a process, if it stands at its rank, as where all are members in the order of their ranks.
 template <class Member>
 const Member* member_at_its_rank(const std::vector<Member>& members, std::int64_t global)
 {
@@ -49,6 +48,7 @@ const Member* member_at_its_rank(const std::vector<Member>& members, std::int64_
     return stands_there ? &members[place] : nullptr;
 }
 
+/// That of a process, wherever it stands.
 template <class Member> const Member* member_of(const std::vector<Member>& members, std::int64_t global)
 {
     if (const Member* const member = member_at_its_rank(members, global))

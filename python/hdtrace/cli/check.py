@@ -92,7 +92,7 @@ def alike(findings: Iterable[Finding]) -> list[tuple[Finding, list[int]]]:
         else:
             text = re.sub(rf"\brank {finding.rank}\b", "rank", re.sub(r" with rid [0-9]+\b", "", finding.text))
             same[finding.kind, finding.severity, text].append(finding)
-    by_rank = (sorted(group, key=lambda finding: -1 if finding.rank is None else finding.rank) for group in same.values())
+    by_rank = (sorted(group, key=lambda finding: finding.rank or 0) for group in same.values())
     return [(first, [finding.rank for finding in others if finding.rank is not None]) for first, *others in by_rank]
 
 
