@@ -85,7 +85,8 @@ std::optional<JoiningCall> CollectiveMatcher::read(const Call& call)
     return JoiningCall{*object,
                        {rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
                         volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed(),
-                        state.integer("rid").value_or(-1), m_objects.call_site(rank, state)}};
+                        state.integer("rid").value_or(-1), m_objects.call_site(rank, state), nullptr,
+                        call.number}};
 }
 
 void CollectiveMatcher::put(JoiningCall&& joining)

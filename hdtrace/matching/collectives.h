@@ -40,6 +40,7 @@ struct CollectiveCall {
     std::int64_t rid = -1;                                          ///< of its request; -1: it has none
     const CallSite* site = nullptr;                                 ///< null if it is not known
     std::shared_ptr<const CollectiveArguments> arguments = nullptr; ///< only if they are asked for
+    std::int64_t number = -1;                                       ///< its Call::number
 };
 
 /// The processes that give data to a call of a neighbourhood operation, as far as the trace names them: not

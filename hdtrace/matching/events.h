@@ -25,6 +25,10 @@ struct Call {
     std::int32_t region = 0;
     /// Of a region itself: the path that ends with it. 0: it is none.
     std::int32_t own_region = 0;
+    /// Calls, states and regions in the order in which the walk was told that they began, from 0; of a region
+    /// whose beginning it was not told, that of the end. -1: a moment.
+    std::int64_t number = -1;
+    std::int64_t parent = -1; ///< the number of the state that it is in; -1: none
 
     bool has_failed() const { return state.has("rc"); }
 };
@@ -40,11 +44,12 @@ struct Operation {
     const CallFacts* facts = nullptr; ///< about that call
     /// What that call says about each member of a communicator; null if it is not known any more.
     const std::vector<Element>* children = nullptr;
-    std::int64_t thread = 0; ///< that started it
-    std::int64_t time = 0;   ///< when the call that started it began, in nanoseconds since the epoch
-    std::int64_t end = 0;    ///< and when it returned
-    std::int64_t line = 0;   ///< and where it stands
-    std::int64_t site = -1;  ///< its `site`; -1 is unknown
+    std::int64_t thread = 0;  ///< that started it
+    std::int64_t time = 0;    ///< when the call that started it began, in nanoseconds since the epoch
+    std::int64_t end = 0;     ///< and when it returned
+    std::int64_t line = 0;    ///< and where it stands
+    std::int64_t site = -1;   ///< its `site`; -1 is unknown
+    std::int64_t number = -1; ///< its Call::number
 };
 
 using OperationPointer = std::shared_ptr<const Operation>;

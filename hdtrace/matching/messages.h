@@ -43,6 +43,7 @@ struct MessageEnd {
     std::int64_t asked_source = -1, asked_tag = -1;
     /// Of a start of a persistent request: where the call is that made the request and has the arguments.
     const CallSite* prepared_site = nullptr;
+    std::int64_t number = -1; ///< Call::number of the call that started it
 
     /// Where the call is that has the arguments.
     const CallSite* argument_site() const { return prepared_site ? prepared_site : site; }

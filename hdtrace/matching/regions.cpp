@@ -42,11 +42,11 @@ std::string RegionPaths::text(std::int32_t path) const
     return text;
 }
 
-const OpenRegions::Region& OpenRegions::begin(const TraceFile& trace, const State& event)
+const OpenRegions::Region& OpenRegions::begin(const TraceFile& trace, const State& event, std::int64_t number)
 {
     std::vector<Region>& regions = m_open[{trace.rank, trace.thread}];
     const std::int32_t around = regions.empty() ? RegionPaths::outside : regions.back().path;
-    Region region{event.text("name"), event.time, event.line, around, 0};
+    Region region{event.text("name"), event.time, event.line, around, 0, number};
     region.path = m_paths.inside(around, region.name);
     return regions.emplace_back(std::move(region));
 }

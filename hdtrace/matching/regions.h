@@ -49,14 +49,15 @@ class OpenRegions {
   public:
     struct Region {
         std::string name;
-        std::int64_t time = 0;   ///< of its beginning, in nanoseconds since the epoch
-        std::int64_t line = 0;   ///< where that stands
-        std::int32_t around = 0; ///< the path of those that it began in
-        std::int32_t path = 0;   ///< with itself
+        std::int64_t time = 0;    ///< of its beginning, in nanoseconds since the epoch
+        std::int64_t line = 0;    ///< where that stands
+        std::int32_t around = 0;  ///< the path of those that it began in
+        std::int32_t path = 0;    ///< with itself
+        std::int64_t number = -1; ///< that begin() was given
     };
 
     /// The thread enters the region that the event names.
-    const Region& begin(const TraceFile& trace, const State& event);
+    const Region& begin(const TraceFile& trace, const State& event, std::int64_t number = -1);
     /// The thread leaves it. Of a region whose beginning was not read the time is that of the end.
     Region end(const TraceFile& trace, const State& event);
     /// Does what an event says, and those inside a state.

@@ -20,16 +20,17 @@ Outcome outcome_of(const Element& completed)
                                        : Outcome::completed;
 }
 
-Operation operation_of(const TraceFile& trace, const State& call, std::int64_t rid, const CallFacts& facts)
+Operation operation_of(const Call& call, std::int64_t rid, const CallFacts& facts)
 {
-    return {.rank = trace.rank,
+    return {.rank = call.trace.rank,
             .rid = rid,
             .facts = &facts,
-            .thread = trace.thread,
-            .time = call.time,
-            .end = call.end,
-            .line = call.line,
-            .site = call.integer("site").value_or(-1)};
+            .thread = call.trace.thread,
+            .time = call.state.time,
+            .end = call.state.end,
+            .line = call.state.line,
+            .site = call.state.integer("site").value_or(-1),
+            .number = call.number};
 }
 
 } // namespace
@@ -55,67 +56,65 @@ struct RequestTable::Kept {
     }
 };
 
-const std::vector<OperationPointer>& RequestTable::begin(const TraceFile& trace, const State& call,
-                                                         const CallFacts& facts)
+const std::vector<OperationPointer>& RequestTable::begin(const Call& call)
 {
     m_started.clear();
-    if (facts.progress == CallProgress::starts || facts.progress == CallProgress::prepares) {
-        start(trace, call, facts);
-    } else if (facts.progress == CallProgress::activates) {
-        start_persistent(trace, call, call);
-        for (const Element& child : call.children)
+    const CallProgress progress = call.facts.progress;
+    if (progress == CallProgress::starts || progress == CallProgress::prepares) {
+        start(call);
+    } else if (progress == CallProgress::activates) {
+        start_persistent(call, call.state);
+        for (const Element& child : call.state.children)
             if (child.name == "Start")
-                start_persistent(trace, call, child);
+                start_persistent(call, child);
     }
     return m_started;
 }
 
-const std::vector<Completion>& RequestTable::end(const TraceFile& trace, const State& call,
-                                                 const CallFacts& facts)
+const std::vector<Completion>& RequestTable::end(const Call& call)
 {
     m_completed.clear();
     for (; !m_ended.empty(); m_ended.pop_back())
         m_spare.add(std::move(m_ended.back()));
-    for (const Element& child : call.children)
+    for (const Element& child : call.state.children)
         if (child.name == "For")
-            complete(trace, call, rid_of(child), child, outcome_of(child));
-    if (facts.progress == CallProgress::releases)
-        release(trace, call);
-    else if (facts.cancels && !call.find("rc"))
-        cancel(trace, call);
+            complete(call, rid_of(child), child, outcome_of(child));
+    if (call.facts.progress == CallProgress::releases)
+        release(call);
+    else if (call.facts.cancels && !call.has_failed())
+        cancel(call);
     return m_completed;
 }
 
-void RequestTable::start(const TraceFile& trace, const State& call, const CallFacts& facts)
+void RequestTable::start(const Call& call)
 {
-    const std::int64_t rid = rid_of(call);
+    const std::int64_t rid = rid_of(call.state);
     if (rid == unknown_rid)
         return;
-    Process& process = m_processes[trace.rank];
+    Process& process = m_processes[call.trace.rank];
     if (process.pending.contains(rid)) // it is inside the call that started it
         return;
-    const Operation operation = operation_of(trace, call, rid, facts);
-    if (facts.progress != CallProgress::prepares)
-        return add_pending(process, rid, operation, call, &call.children);
+    const Operation operation = operation_of(call, rid, call.facts);
+    if (call.facts.progress != CallProgress::prepares)
+        return add_pending(process, rid, operation, call.state, &call.state.children);
     Persistent& persistent = process.persistent[rid];
     persistent = {std::make_shared<Kept>()};
-    persistent.made->keep(operation, call, &call.children);
+    persistent.made->keep(operation, call.state, &call.state.children);
 }
 
-void RequestTable::start_persistent(const TraceFile& trace, const State& call, const Element& start)
+void RequestTable::start_persistent(const Call& call, const Element& start)
 {
     const std::int64_t rid = rid_of(start);
     if (rid == unknown_rid)
         return;
-    Process& process = m_processes[trace.rank];
+    Process& process = m_processes[call.trace.rank];
     process.pending.erase(rid);
     const auto persistent = process.persistent.find(start.integer("initRid").value_or(unknown_rid));
     if (persistent == process.persistent.end())
-        return add_pending(process, rid, operation_of(trace, call, rid, facts_of(start.name)), start,
-                           nullptr);
+        return add_pending(process, rid, operation_of(call, rid, facts_of(start.name)), start, nullptr);
     persistent->second.last_started = rid;
     const Operation& made = persistent->second.made->operation;
-    add_pending(process, rid, operation_of(trace, call, rid, *made.facts), *made.call, nullptr);
+    add_pending(process, rid, operation_of(call, rid, *made.facts), *made.call, nullptr);
 }
 
 void RequestTable::add_pending(Process& process, std::int64_t rid, const Operation& operation,
@@ -135,34 +134,36 @@ bool RequestTable::is_cancelled(std::int64_t rank, std::int64_t rid) const
     return process && process->cancelled.contains(rid);
 }
 
-void RequestTable::cancel(const TraceFile& trace, const State& call)
+void RequestTable::cancel(const Call& call)
 {
-    Process& process = m_processes[trace.rank];
-    const auto persistent = process.persistent.find(rid_of(call));
+    Process& process = m_processes[call.trace.rank];
+    const std::int64_t request = rid_of(call.state);
+    const auto persistent = process.persistent.find(request);
     const std::int64_t rid =
-        persistent == process.persistent.end() ? rid_of(call) : persistent->second.last_started;
+        persistent == process.persistent.end() ? request : persistent->second.last_started;
     if (process.pending.contains(rid))
         process.cancelled.insert(rid);
 }
 
 // A persistent request may be given up while what it started is in flight.
-void RequestTable::release(const TraceFile& trace, const State& call)
+void RequestTable::release(const Call& call)
 {
-    Process& process = m_processes[trace.rank];
-    const auto persistent = process.persistent.extract(rid_of(call));
-    const std::int64_t rid = persistent ? persistent.mapped().last_started : rid_of(call);
+    Process& process = m_processes[call.trace.rank];
+    const std::int64_t request = rid_of(call.state);
+    const auto persistent = process.persistent.extract(request);
+    const std::int64_t rid = persistent ? persistent.mapped().last_started : request;
     if (!persistent || process.pending.contains(rid))
-        complete(trace, call, rid, call,
+        complete(call, rid, call.state,
                  process.cancelled.contains(rid) ? Outcome::perhaps_cancelled : Outcome::freed);
 }
 
-void RequestTable::complete(const TraceFile& trace, const State& call, std::int64_t rid, const Element& what,
-                            Outcome outcome)
+void RequestTable::complete(const Call& call, std::int64_t rid, const Element& what, Outcome outcome)
 {
     if (rid == unknown_rid)
         return;
-    Completion& completion = m_completed.emplace_back(Completion{nullptr, rid, outcome, call.end, &what});
-    Process& process = m_processes[trace.rank];
+    Completion& completion =
+        m_completed.emplace_back(Completion{nullptr, rid, outcome, call.state.end, &what});
+    Process& process = m_processes[call.trace.rank];
     completion.cancel_was_asked = process.cancelled.erase(rid) > 0;
     if (auto pending = process.pending.extract(rid)) {
         completion.operation = &pending.mapped()->operation;

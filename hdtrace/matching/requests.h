@@ -18,10 +18,9 @@ namespace hdtrace {
 class RequestTable {
   public:
     /// What a call starts, in the order in which it names it. Belongs to the table until it is asked again.
-    const std::vector<OperationPointer>& begin(const TraceFile& trace, const State& call,
-                                               const CallFacts& facts);
+    const std::vector<OperationPointer>& begin(const Call& call);
     /// What the same call completes. Belongs to the table until it is asked again.
-    const std::vector<Completion>& end(const TraceFile& trace, const State& call, const CallFacts& facts);
+    const std::vector<Completion>& end(const Call& call);
 
     /// What is in flight, by rank and rid.
     std::vector<OperationPointer> pending() const;
@@ -41,14 +40,13 @@ class RequestTable {
         std::unordered_set<std::int64_t> cancelled;              ///< of those that are pending
     };
 
-    void start(const TraceFile& trace, const State& call, const CallFacts& facts);
-    void start_persistent(const TraceFile& trace, const State& call, const Element& start);
+    void start(const Call& call);
+    void start_persistent(const Call& call, const Element& start);
     void add_pending(Process& process, std::int64_t rid, const Operation& operation, const Element& what,
                      const std::vector<Element>* children);
-    void cancel(const TraceFile& trace, const State& call);
-    void release(const TraceFile& trace, const State& call);
-    void complete(const TraceFile& trace, const State& call, std::int64_t rid, const Element& what,
-                  Outcome outcome);
+    void cancel(const Call& call);
+    void release(const Call& call);
+    void complete(const Call& call, std::int64_t rid, const Element& what, Outcome outcome);
 
     RankTable<Process> m_processes;
     std::vector<OperationPointer> m_started;

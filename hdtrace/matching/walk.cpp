@@ -22,7 +22,8 @@ Operation operation_of(const Call& call)
             .time = call.state.time,
             .end = call.state.end,
             .line = call.state.line,
-            .site = call.state.integer("site").value_or(-1)};
+            .site = call.state.integer("site").value_or(-1),
+            .number = call.number};
 }
 
 bool accesses_file(const CallFacts& facts)
@@ -67,15 +68,18 @@ void EventWalk::add(const TraceFile& trace, const State& state)
 {
     if (state.is_event)
         return mark(trace, state);
-    const Call call = call_of(trace, state);
+    const Call call = call_of(trace, state, m_numbers++);
     begin(call);
     end(call);
 }
 
 void EventWalk::begin(const TraceFile& trace, const State& state)
 {
-    if (!state.is_event)
-        begin(call_of(trace, state));
+    if (state.is_event)
+        return;
+    const std::int64_t number = m_numbers++;
+    m_begun[{trace.rank, trace.thread}] = number;
+    begin(call_of(trace, state, number));
 }
 
 void EventWalk::end(const TraceFile& trace, const State& state)
@@ -83,7 +87,7 @@ void EventWalk::end(const TraceFile& trace, const State& state)
     if (state.is_event)
         mark(trace, state);
     else
-        end(call_of(trace, state));
+        end(call_of(trace, state, m_begun[{trace.rank, trace.thread}]));
 }
 
 std::size_t EventWalk::add_some(MergedTraces& states, std::size_t most)
@@ -103,13 +107,14 @@ void EventWalk::add_all(MergedTraces& states)
         add(states.trace(), *state);
 }
 
-Call EventWalk::call_of(const TraceFile& trace, const State& state) const
+Call EventWalk::call_of(const TraceFile& trace, const State& state, std::int64_t number) const
 {
     return {.trace = trace,
             .state = state,
             .facts = facts_of(state.name),
             .depth = m_regions.depth(trace),
-            .region = m_regions.path(trace)};
+            .region = m_regions.path(trace),
+            .number = number};
 }
 
 void EventWalk::leave_out_uninterested()
@@ -138,7 +143,7 @@ void EventWalk::begin(const Call& call)
 
 void EventWalk::begin_operations(const Call& call)
 {
-    for (const OperationPointer& operation : m_requests.begin(call.trace, call.state, call.facts))
+    for (const OperationPointer& operation : m_requests.begin(call))
         start(call, *operation);
     if (is_operation(call.facts) && did_something(call.state))
         start(call, operation_of(call));
@@ -161,7 +166,9 @@ void EventWalk::end(const Call& call)
                             .depth = call.depth + 1,
                             .nesting = call.nesting + 1,
                             .is_inside_call = is_inside_call,
-                            .region = m_regions.path(call.trace)};
+                            .region = m_regions.path(call.trace),
+                            .number = m_numbers++,
+                            .parent = call.number};
         begin(inner);
         end(inner);
     }
@@ -175,7 +182,7 @@ void EventWalk::end(const Call& call)
 
 void EventWalk::end_operations(const Call& call)
 {
-    for (const Completion& completion : m_requests.end(call.trace, call.state, call.facts))
+    for (const Completion& completion : m_requests.end(call))
         complete(call, completion);
     if (is_operation(call.facts) && did_something(call.state)) {
         const Operation operation = operation_of(call);
@@ -221,13 +228,13 @@ void EventWalk::mark(const TraceFile& trace, const State& event)
         break;
     }
     for (EventVisitor* visitor : m_visitors)
-        visitor->mark(call_of(trace, event));
+        visitor->mark(call_of(trace, event, -1));
 }
 
 void EventWalk::begin_region(const TraceFile& trace, const State& event)
 {
     const std::int32_t depth = m_regions.depth(trace);
-    const OpenRegions::Region& open = m_regions.begin(trace, event);
+    const OpenRegions::Region& open = m_regions.begin(trace, event, m_numbers++);
     State region;
     region.name = open.name;
     region.time = region.end = open.time;
@@ -237,7 +244,8 @@ void EventWalk::begin_region(const TraceFile& trace, const State& event)
                     .facts = no_facts,
                     .depth = depth,
                     .region = open.around,
-                    .own_region = open.path},
+                    .own_region = open.path,
+                    .number = open.number},
                    &EventVisitor::enter);
 }
 
@@ -259,7 +267,8 @@ void EventWalk::end_region(const TraceFile& trace, const State& event)
                     .facts = no_facts,
                     .depth = m_regions.depth(trace),
                     .region = ended.around,
-                    .own_region = ended.path},
+                    .own_region = ended.path,
+                    .number = ended.number >= 0 ? ended.number : m_numbers++},
                    &EventVisitor::leave);
 }
 

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "hdtrace/format/merged_traces.h"
@@ -62,7 +64,7 @@ class EventWalk {
     using Visitors = std::vector<EventVisitor*>;
 
     void leave_out_uninterested();
-    Call call_of(const TraceFile& trace, const State& state) const;
+    Call call_of(const TraceFile& trace, const State& state, std::int64_t number) const;
     void begin(const Call& call);
     void end(const Call& call);
     void begin_operations(const Call& call);
@@ -78,6 +80,8 @@ class EventWalk {
     /// Those that may want one of the events there. Most want few.
     Visitors m_entering, m_leaving, m_joining, m_starting, m_completing;
     std::uint64_t m_calls = 0;
+    std::int64_t m_numbers = 0; ///< that were given to calls and regions
+    std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> m_begun; ///< by rank and thread: begin()'s
     Follow m_follow;
     RequestTable m_requests;
     OpenRegions m_regions;

@@ -30,8 +30,8 @@ struct Progress {
 struct Table : RequestTable {
     Progress add(const TraceFile& where, const State& state)
     {
-        const CallFacts& facts = facts_of(state.name);
-        return {begin(where, state, facts), end(where, state, facts)};
+        const Call call = {.trace = where, .state = state, .facts = facts_of(state.name)};
+        return {begin(call), end(call)};
     }
 };
 

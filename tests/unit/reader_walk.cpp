@@ -232,5 +232,55 @@ TEST(EventWalk, KeepsTheRegionsOfThreadsApart)
     EXPECT_EQ(recorder.left[1].time, 20);
 }
 
+// Writes down the numbers of calls and regions, of operations and of the calls that have ended.
+class Numbers : public EventVisitor {
+  public:
+    Events events;
+
+    void enter(const Call& call) override { add("enter", call); }
+    void leave(const Call& call) override { add("leave", call); }
+    void mark(const Call& call) override { add("mark", call); }
+    void completed(const Call&, const Completion& completion) override
+    {
+        events.push_back("completed " + std::to_string(completion.operation->number));
+    }
+
+  private:
+    void add(const std::string& what, const Call& call)
+    {
+        const std::string parent = call.parent < 0 ? "" : " in " + std::to_string(call.parent);
+        events.push_back(what + " " + call.state.name + " " + std::to_string(call.number) + parent);
+    }
+};
+
+TEST(EventWalk, NumbersCallsAndRegionsAsTheyBegin)
+{
+    Numbers numbers;
+    EventWalk walk({&numbers});
+    State outer = state("Isend", {{"rid", "4"}});
+    outer.nested = {state("Test")};
+    for (const State& one :
+         {event("begin", "solve", 1), outer, event("mark", "half", 2), event("end", "solve", 3),
+          event("end", "never begun", 4), state("Wait", {}, {{"For", {{"rid", "4"}}}})})
+        walk.add(trace, one);
+    EXPECT_EQ(numbers.events, (Events{"enter solve 0", "enter Isend 1", "enter Test 2 in 1",
+                                      "leave Test 2 in 1", "leave Isend 1", "mark Event -1", "leave solve 0",
+                                      "leave never begun 3", "enter Wait 4", "completed 1", "leave Wait 4"}));
+}
+
+TEST(EventWalk, KnowsTheNumberOfACallWhoseEndComesLater)
+{
+    Numbers numbers;
+    EventWalk walk({&numbers});
+    const TraceFile other{"", 1, 0, {}};
+    const State send = state("Send"), receive = state("Recv");
+    walk.begin(trace, send);
+    walk.begin(other, receive);
+    walk.end(trace, send);
+    walk.end(other, receive);
+    EXPECT_EQ(numbers.events, (Events{"enter Send 0", "enter Recv 1", "completed 0", "leave Send 0",
+                                      "completed 1", "leave Recv 1"}));
+}
+
 } // namespace
 } // namespace hdtrace

@@ -5,12 +5,10 @@
 #include <deque>
 #include <initializer_list>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -63,6 +61,12 @@ Value optional(std::optional<std::int64_t> number)
 Value optional(std::optional<std::string_view> text)
 {
     return text ? Value(*text) : Value();
+}
+
+/// A number of a call: those that are not known are negative.
+Value number_if_known(std::int64_t number)
+{
+    return number >= 0 ? Value(number) : Value();
 }
 
 /// Its place in the list that it is in.
@@ -177,19 +181,29 @@ void add_objects(const Project& project, const std::vector<TraceFile>& traces, R
 // --- what happens ---
 
 /// The row of a call that is written when all is known that it moves.
-struct KeptCall {
-    KeptCall(Row row, const Volume& moves) : volume(moves), m_values(row)
+class KeptCall {
+  public:
+    /// From now on it is this one; memory is used again.
+    void keep(std::span<const Value> row, const Volume& moves)
     {
+        volume = moves;
+        m_values.assign(row.begin(), row.end());
+        m_texts.clear();
+        for (const Value& value : row)
+            if (const auto* const text = std::get_if<std::string_view>(&value))
+                m_texts += *text;
+        std::string_view rest = m_texts;
         for (Value& value : m_values)
-            if (auto* const text = std::get_if<std::string_view>(&value))
-                *text = m_texts.emplace_back(*text);
+            if (auto* const text = std::get_if<std::string_view>(&value)) {
+                const std::size_t size = text->size();
+                *text = rest.substr(0, size);
+                rest.remove_prefix(size);
+            }
     }
-    KeptCall(const KeptCall&) = delete;
-    KeptCall& operator=(const KeptCall&) = delete;
 
     std::span<const Value> row()
     {
-        const std::size_t bytes = column("bytes");
+        static const std::size_t bytes = column("bytes");
         m_values[bytes] = volume.moved();
         m_values[bytes + 1] = volume.sent;
         m_values[bytes + 2] = volume.received;
@@ -207,10 +221,10 @@ struct KeptCall {
     }
 
     std::vector<Value> m_values;
-    std::deque<std::string> m_texts; ///< what the values refer to
+    std::string m_texts; ///< what the values refer to
 };
 
-/// Visits the calls of all processes in the order of time, before the matchers.
+/// Visits the calls of all processes in the order of time.
 class Rows : public EventVisitor {
   public:
     Rows(const Project& project, const ObjectTable& objects, RowSink& sink, Account& account)
@@ -221,80 +235,45 @@ class Rows : public EventVisitor {
     /// Whose paths calls have.
     void set_regions(const RegionPaths& regions) { m_regions = &regions; }
 
-    void enter(const Call& call) override;
     void leave(const Call& call) override;
     void mark(const Call& event) override;
-    void started(const Call& call, const Operation& operation) override;
     void completed(const Call& call, const Completion& completion) override;
-    void joined(const Call& call) override;
 
     void add_message(const Message& message);
     void add_collective(const Collective& collective);
-    void finish();
+    /// All calls were visited; @p requests are those of the walk.
+    void finish(const RequestTable& requests);
 
   private:
-    /// rank, thread, line and begin of a call; and its request, if it is an end of a message.
-    using Place = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
-    struct PendingRequest {
-        std::int64_t call;
-        std::string name;
-        std::int64_t start;
-    };
-    struct Use {
-        std::int64_t call;
-        int count; ///< how often it will be asked for
-    };
-
-    std::vector<std::int64_t>& open_calls(const Call& call)
-    {
-        return m_open[{call.trace.rank, call.trace.thread}];
-    }
-    Value taken(std::map<Place, Use>& places, const Place& place);
-    Value call_of(std::int64_t rank, const std::optional<MessageEnd>& end);
     Value communicator_number(const Communicator* communicator) const
     {
         return number_of(m_project.communicators, communicator);
     }
-    void add_call(const Call& call, std::int64_t number, const Value& parent);
+    void add_call(const Call& call);
     void add_call_row(const Call& call, const Volume& volume, Row row);
-    void add_when_known(KeptCall& call);
+    void add_when_known(KeptCall* call);
 
     const Project& m_project;
     const ObjectTable& m_objects;
     RowSink& m_sink;
     Account& m_account;
     Volumes m_volumes;
-    Arrivals<std::shared_ptr<KeptCall>> m_arrivals;
+    Arrivals<KeptCall*> m_arrivals;
+    std::deque<KeptCall> m_kept;     ///< they must not move
+    std::vector<KeptCall*> m_unused; ///< of these
     const RegionPaths* m_regions = nullptr;
     std::string m_arguments; ///< of the call whose row is made
-    std::int64_t m_calls = 0, m_messages = 0, m_collectives = 0;
-    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::int64_t>> m_open; ///< by thread
-    std::map<std::pair<std::int64_t, std::int64_t>, PendingRequest> m_requests;        ///< by rank and rid
-    std::map<Place, Use> m_message_ends, m_joined;
+    std::int64_t m_messages = 0, m_collectives = 0;
 };
-
-void Rows::enter(const Call& call)
-{
-    if (call.own_region == RegionPaths::outside)
-        open_calls(call).push_back(m_calls++);
-}
 
 void Rows::leave(const Call& call)
 {
-    std::vector<std::int64_t>& open = open_calls(call);
-    std::int64_t number = m_calls;
-    if (call.own_region == RegionPaths::outside) {
-        number = open.back();
-        open.pop_back();
-    } else {
-        ++m_calls; // there may be no beginning
-    }
-    add_call(call, number, open.empty() ? Value() : Value(open.back()));
+    add_call(call);
     if (!call.is_inside_call)
         m_account.exact();
 }
 
-void Rows::add_call(const Call& call, std::int64_t number, const Value& parent)
+void Rows::add_call(const Call& call)
 {
     const State& state = call.state;
     const std::int64_t rank = call.trace.rank;
@@ -304,10 +283,10 @@ void Rows::add_call(const Call& call, std::int64_t number, const Value& parent)
     const bool is_region = call.own_region != RegionPaths::outside;
     set_arguments(m_arguments, state);
     add_call_row(call, moved,
-                 {number,
+                 {call.number,
                   rank,
                   call.trace.thread,
-                  parent,
+                  number_if_known(call.parent),
                   std::int64_t{call.depth},
                   std::int64_t{is_region},
                   state.name,
@@ -338,23 +317,29 @@ void Rows::add_call(const Call& call, std::int64_t number, const Value& parent)
 // What is told later that it moves is added later.
 void Rows::add_call_row(const Call& call, const Volume& volume, Row row)
 {
-    m_arrivals.complete(call, [this](const std::shared_ptr<KeptCall>& started, const Volume& more) {
+    m_arrivals.complete(call, [this](KeptCall* started, const Volume& more) {
         started->volume += more;
-        add_when_known(*started);
+        add_when_known(started);
     });
     if (volume.posted > 0) {
-        const auto kept = std::make_shared<KeptCall>(row, volume);
+        if (m_unused.empty())
+            m_unused.push_back(&m_kept.emplace_back());
+        KeptCall* const kept = m_unused.back();
         kept->open = m_arrivals.add(call, kept);
-        if (kept->open > 0)
-            return;
+        if (kept->open > 0) {
+            m_unused.pop_back();
+            return kept->keep(std::span(row.begin(), row.size()), volume);
+        }
     }
     add(m_sink, Which::calls, row);
 }
 
-void Rows::add_when_known(KeptCall& call)
+void Rows::add_when_known(KeptCall* call)
 {
-    if (--call.open == 0)
-        m_sink.add(Which::calls, call.row());
+    if (--call->open > 0)
+        return;
+    m_sink.add(Which::calls, call->row());
+    m_unused.push_back(call);
 }
 
 void Rows::mark(const Call& event)
@@ -373,64 +358,15 @@ void Rows::mark(const Call& event)
     m_account.exact();
 }
 
-void Rows::started(const Call& call, const Operation& operation)
-{
-    const std::int64_t number = open_calls(call).back();
-    if (operation.rid >= 0)
-        m_requests.insert_or_assign({operation.rank, operation.rid},
-                                    PendingRequest{number, operation.call->name, call.state.time});
-    const bool sends = operation.facts->sends != SendMode::none &&
-                       operation.call->integer("toRank").value_or(proc_null) != proc_null;
-    const bool receives = operation.facts->receives != ReceiveKind::none &&
-                          operation.call->integer("fromRank").value_or(proc_null) != proc_null;
-    if (sends || receives)
-        m_message_ends[{operation.rank, operation.thread, operation.line, operation.time, operation.rid}] = {
-            number, sends + receives};
-}
-
 void Rows::completed(const Call& call, const Completion& completion)
 {
     if (completion.rid < 0)
         return;
-    const std::int64_t rank = call.trace.rank;
-    const auto request = m_requests.extract({rank, completion.rid});
-    if (!request) // its start is not in the trace
-        return add(m_sink, Which::requests,
-                   {rank,
-                    completion.rid,
-                    {},
-                    {},
-                    open_calls(call).back(),
-                    outcome_name(completion.outcome),
-                    {},
-                    completion.end});
-    const PendingRequest& start = request.mapped();
+    const Operation* const start = completion.operation; // null: it is not in the trace
     add(m_sink, Which::requests,
-        {rank, completion.rid, start.name, start.call, open_calls(call).back(),
-         outcome_name(completion.outcome), start.start, completion.end});
-}
-
-void Rows::joined(const Call& call)
-{
-    if (!call.is_inside_call && call.facts.members == CollectiveMembers::communicator)
-        m_joined[{call.trace.rank, call.trace.thread, call.state.line, call.state.time, -1}] = {
-            open_calls(call).back(), 1};
-}
-
-Value Rows::taken(std::map<Place, Use>& places, const Place& place)
-{
-    const auto found = places.find(place);
-    if (found == places.end())
-        return {};
-    const std::int64_t call = found->second.call;
-    if (--found->second.count == 0)
-        places.erase(found);
-    return call;
-}
-
-Value Rows::call_of(std::int64_t rank, const std::optional<MessageEnd>& end)
-{
-    return end ? taken(m_message_ends, {rank, end->thread, end->line, end->time, end->rid}) : Value();
+        {call.trace.rank, completion.rid, start ? Value(start->call->name) : Value(),
+         start ? Value(start->number) : Value(), call.number, outcome_name(completion.outcome),
+         start ? Value(start->time) : Value(), completion.end});
 }
 
 void Rows::add_message(const Message& message)
@@ -441,10 +377,10 @@ void Rows::add_message(const Message& message)
     const auto& [communicator, source, destination, tag, send, receive] = message;
     const std::optional<MessageEnd> got = receive && receive->is_complete ? receive : std::nullopt;
     add(m_sink, Which::messages,
-        {m_messages++, communicator_number(communicator), source, destination, tag, call_of(source, send),
-         call_of(destination, receive), value(send, &MessageEnd::size), value(got, &MessageEnd::size),
-         value(send, &MessageEnd::time), value(send, &MessageEnd::end), value(receive, &MessageEnd::time),
-         value(got, &MessageEnd::end)});
+        {m_messages++, communicator_number(communicator), source, destination, tag,
+         send ? number_if_known(send->number) : Value(), receive ? number_if_known(receive->number) : Value(),
+         value(send, &MessageEnd::size), value(got, &MessageEnd::size), value(send, &MessageEnd::time),
+         value(send, &MessageEnd::end), value(receive, &MessageEnd::time), value(got, &MessageEnd::end)});
 }
 
 void Rows::add_collective(const Collective& collective)
@@ -456,16 +392,22 @@ void Rows::add_collective(const Collective& collective)
         {number, communicator_number(collective.communicator), collective.number,
          collective.calls.front().name});
     for (const CollectiveCall& call : collective.calls)
-        add(m_sink, Which::collective_calls,
-            {number, taken(m_joined, {call.rank, call.thread, call.line, call.start, -1}), call.rank});
+        add(m_sink, Which::collective_calls, {number, call.number, call.rank});
 }
 
-void Rows::finish()
+void Rows::finish(const RequestTable& requests)
 {
-    m_arrivals.finish([this](const std::shared_ptr<KeptCall>& call) { add_when_known(*call); });
-    for (const auto& [place, start] : m_requests)
+    m_arrivals.finish([this](KeptCall* call) { add_when_known(call); });
+    for (const OperationPointer& pending : requests.pending())
         add(m_sink, Which::requests,
-            {place.first, place.second, start.name, start.call, {}, "pending", start.start, {}});
+            {pending->rank,
+             pending->rid,
+             pending->call->name,
+             pending->number,
+             {},
+             "pending",
+             pending->time,
+             {}});
 }
 
 } // namespace
@@ -487,7 +429,7 @@ void fill(const Project& project, RowSink& sink, Account& account)
     walk.add_all(calls);
     messages.finish();
     collectives.finish();
-    rows.finish();
+    rows.finish(walk.requests());
 }
 
 } // namespace hdtrace::exporter::tables
