@@ -37,13 +37,22 @@ AttributeList::AttributeList(std::initializer_list<Attribute> attributes)
         push_back(attribute.name, attribute.value);
 }
 
-std::optional<std::size_t> AttributeList::find_spelling(const detail::Spellings& spellings) const
+const AttributeList::Value* AttributeList::find_likely_value(const AttributeName& name) const
 {
-    std::optional<std::size_t> found;
-    for (const std::string_view spelling : spellings)
-        if (!found && !spelling.empty())
-            found = find_key(detail::key_of_name(spelling), spelling);
-    return found;
+    const auto position = position_of(name);
+    return position == none ? nullptr : &m_values[position];
+}
+
+detail::NameList::Position AttributeList::position_of(const detail::Spellings& spellings) const
+{
+    for (const std::string_view spelling : spellings) {
+        if (spelling.empty())
+            break;
+        const auto position = m_names->find(detail::key_of_name(spelling), spelling);
+        if (position != none)
+            return position;
+    }
+    return none;
 }
 
 std::uint32_t AttributeList::append(std::string_view text)

@@ -50,27 +50,23 @@ class AttributeList {
     /// A bit for each name, which a few share.
     std::uint64_t name_bits() const { return m_names->bits(); }
     /// Where the attribute is that AttributeName finds: with this very name, else with another spelling.
-    std::optional<std::size_t> find(const AttributeName& name) const
-    {
-        const auto found = find_exactly(name);
-        return found || !name.spellings() ? found : find_spelling(*name.spellings());
-    }
+    std::optional<std::size_t> find(const AttributeName& name) const { return if_any(position_of(name)); }
     /// The same without other spellings.
     std::optional<std::size_t> find_exactly(const AttributeName& name) const
     {
-        return find_key(name.key(), name.text());
+        return if_any(m_names->find(name.key(), name.text()));
     }
     /// The value of the attribute that find() finds, and the value as a number; nothing if there is none or
     /// it is no 64-bit number.
-    std::optional<std::string_view> value(const AttributeName& name) const
+    [[gnu::always_inline]] std::optional<std::string_view> value(const AttributeName& name) const
     {
-        const auto found = may_have(name.bits()) ? find(name) : std::nullopt;
-        return found ? std::optional(value_at(*found)) : std::nullopt;
+        const Value* const found = find_value(name);
+        return found ? std::optional(text_of(*found)) : std::nullopt;
     }
-    std::optional<std::int64_t> integer(const AttributeName& name) const
+    [[gnu::always_inline]] std::optional<std::int64_t> integer(const AttributeName& name) const
     {
-        const auto found = may_have(name.bits()) ? find(name) : std::nullopt;
-        return found ? number(*found) : std::nullopt;
+        const Value* const found = find_value(name);
+        return found && found->is_number ? std::optional<std::int64_t>(found->number) : std::nullopt;
     }
     /// The value as a number, if it is a 64-bit number.
     std::optional<std::int64_t> number(std::size_t position) const
@@ -97,18 +93,27 @@ class AttributeList {
     friend class detail::StateWriter;
 
     using Value = detail::TextValue;
+    static constexpr auto none = detail::NameList::none;
 
-    std::string_view value_at(std::size_t position) const
+    std::string_view text_of(const Value& value) const { return {m_text.data() + value.begin, value.size}; }
+    std::string_view value_at(std::size_t position) const { return text_of(m_values[position]); }
+    detail::NameList::Position position_of(const AttributeName& name) const
     {
-        const Value& value = m_values[position];
-        return {m_text.data() + value.begin, value.size};
+        const auto found = m_names->find(name.key(), name.text());
+        return found != none || !name.spellings() ? found : position_of(*name.spellings());
     }
-    std::optional<std::size_t> find_key(detail::NameKey key, std::string_view name) const
+    detail::NameList::Position position_of(const detail::Spellings& spellings) const;
+    // Null if there is none. Not an optional number: functions that are not inlined put it together in memory
+    // and wait until they can read it.
+    const Value* find_value(const AttributeName& name) const
     {
-        const auto position = m_names->find(key, name);
-        return position == detail::NameList::none ? std::nullopt : std::optional<std::size_t>(position);
+        return may_have(name.bits()) ? find_likely_value(name) : nullptr;
     }
-    std::optional<std::size_t> find_spelling(const detail::Spellings& spellings) const;
+    const Value* find_likely_value(const AttributeName& name) const;
+    static std::optional<std::size_t> if_any(detail::NameList::Position position)
+    {
+        return position == none ? std::nullopt : std::optional<std::size_t>(position);
+    }
     std::uint32_t append(std::string_view text);
     static Value value_of(std::uint32_t begin, std::string_view text);
 
@@ -159,12 +164,18 @@ struct Element {
     /// The value of an attribute, if there is one. Where no attribute has this very name, another spelling of
     /// it is taken: find("rid") also sees the `aid` of older traces, find("rootRank") the `root` of Gather.
     /// The result belongs to the element.
-    std::optional<std::string_view> find(const AttributeName& name) const { return attributes.value(name); }
+    [[gnu::always_inline]] std::optional<std::string_view> find(const AttributeName& name) const
+    {
+        return attributes.value(name);
+    }
     /// The value as text of its own, empty if there is none.
     std::string text(const AttributeName& name) const { return std::string(find(name).value_or("")); }
     bool has(const AttributeName& name) const { return find(name).has_value(); }
     /// The value that find() finds, as a number; nothing if there is none or it is no 64-bit number.
-    std::optional<std::int64_t> integer(const AttributeName& name) const { return attributes.integer(name); }
+    [[gnu::always_inline]] std::optional<std::int64_t> integer(const AttributeName& name) const
+    {
+        return attributes.integer(name);
+    }
 
     bool operator==(const Element&) const = default;
 };
