@@ -23,7 +23,7 @@ template <char... others> std::size_t plain_size(std::string_view text)
     if constexpr (detail::has_eight_bytes)
         for (; text.size() - size >= 8; size += 8) {
             const std::uint64_t bytes = detail::eight_bytes(text.data() + size);
-            const std::uint64_t special = (detail::bytes_equal(bytes, others) | ...) |
+            const std::uint64_t special = (std::uint64_t{} | ... | detail::bytes_equal(bytes, others)) |
                                           detail::bytes_equal(bytes, '\x7f') |
                                           detail::bytes_below(bytes, ' ') | (bytes & detail::highest_bits);
             if (special != 0)

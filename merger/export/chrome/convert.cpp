@@ -22,8 +22,8 @@ namespace {
 void write_name(TraceEvents& events, std::string_view what, const Track& track, std::string_view name,
                 std::string_view order, std::int64_t place)
 {
-    events.begin("M", what, track).open_object("args").text("name", name).close_object().end();
-    events.begin("M", order, track).open_object("args").number("sort_index", place).close_object().end();
+    events.begin("M", what, track).open_object<"args">().text<"name">(name).close_object().end();
+    events.begin("M", order, track).open_object<"args">().number<"sort_index">(place).close_object().end();
 }
 
 std::string process_name(const Project& project, const TraceFile& trace)

@@ -1,8 +1,10 @@
 #include "merger/export/chrome/timeline.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "hdtrace/matching/regions.h"
 #include "hdtrace/matching/saturated.h"
@@ -16,6 +18,12 @@ constexpr std::string_view ends_with_its_call = "regions that overlap with a cal
 Track track_of_rank(std::int64_t rank, std::int64_t thread)
 {
     return {rank + 1, thread + 1};
+}
+
+/// That of what the whole process does.
+Track first_track_of(std::int64_t rank)
+{
+    return track_of_rank(rank, 0);
 }
 
 std::string hexadecimal(std::int64_t number)
@@ -61,9 +69,9 @@ Timeline::Timeline(const Project& project, const ObjectTable& objects, TraceEven
 {
 }
 
-Timeline::Thread& Timeline::thread(const Track& track)
+Timeline::Thread& Timeline::thread_of(const Call& call)
 {
-    return m_threads[track];
+    return process_of(call).threads[track_of(call.trace).thread];
 }
 
 // --- calls and regions ---
@@ -71,7 +79,7 @@ Timeline::Thread& Timeline::thread(const Track& track)
 void Timeline::enter(const Call& call)
 {
     const Track track = track_of(call.trace);
-    Thread& here = thread(track);
+    Thread& here = thread_of(call);
     if (call.own_region != RegionPaths::outside) {
         here.open.push_back({call.state.name, false, false});
         here.last = std::max(here.last, call.state.time);
@@ -80,27 +88,27 @@ void Timeline::enter(const Call& call)
     here.open.push_back({});
     here.last = std::max(here.last, call.state.end);
     m_events.begin("X", call.state.name, track, call.state.time)
-        .text("cat", class_name(call.facts.call_class))
-        .microseconds("dur",
-                      std::max<std::int64_t>(0, saturated_difference(call.state.end, call.state.time)));
+        .text<"cat">(class_name(call.facts.call_class))
+        .microseconds<"dur">(
+            std::max<std::int64_t>(0, saturated_difference(call.state.end, call.state.time)));
     write_arguments(call);
     m_events.end();
 }
 
 void Timeline::write_arguments(const Call& call)
 {
-    m_events.open_object("args").attributes(call.state.attributes);
+    m_events.open_object<"args">().attributes(call.state.attributes);
     const std::int64_t rank = call.trace.rank;
     if (const CallSite* site = m_objects.call_site(rank, call.state))
-        m_events.text("source", to_string(*site));
+        m_events.text<"source">(to_string(*site));
     if (const Communicator* communicator = m_objects.communicator(rank, call.state))
-        m_events.text("communicator", communicator->name);
+        m_events.text<"communicator">(communicator->name);
     if (const ProjectFile* file = m_objects.file(rank, call.state))
-        m_events.text("file", file->name);
+        m_events.text<"file">(file->name);
     if (!call.state.children.empty()) {
-        m_events.open_list("children");
+        m_events.open_list<"children">();
         for (const Element& child : call.state.children)
-            m_events.open_object().text("name", child.name).attributes(child.attributes).close_object();
+            m_events.open_object().text<"name">(child.name).attributes(child.attributes).close_object();
         m_events.close_list();
     }
     m_events.close_object();
@@ -108,7 +116,7 @@ void Timeline::write_arguments(const Call& call)
 
 void Timeline::begin_region(const Track& track, const std::string& name, std::int64_t time)
 {
-    m_events.begin("B", name, track, time).text("cat", "region").end();
+    m_events.begin("B", name, track, time).text<"cat">("region").end();
 }
 
 void Timeline::leave(const Call& call)
@@ -122,7 +130,7 @@ void Timeline::leave(const Call& call)
 void Timeline::leave_region(const Call& region)
 {
     const Track track = track_of(region.trace);
-    Thread& here = thread(track);
+    Thread& here = thread_of(region);
     here.last = std::max(here.last, region.state.end);
     bool is_in_call = false;
     for (std::size_t place = here.open.size(); place-- > 0;) {
@@ -143,7 +151,7 @@ void Timeline::leave_region(const Call& region)
 void Timeline::leave_call(const Call& call)
 {
     const Track track = track_of(call.trace);
-    Thread& here = thread(track);
+    Thread& here = thread_of(call);
     for (; !here.open.back().is_call; m_account.approximated(ends_with_its_call))
         end_region(track, here, here.open.size() - 1, call.state.end);
     here.open.pop_back();
@@ -161,7 +169,7 @@ void Timeline::end_region(const Track& track, Thread& thread, std::size_t place,
     for (std::size_t i = open.size(); i-- > place;) {
         m_events.begin("E", open[i].region, track, time);
         if (i == place && end != nullptr && !end->attributes.empty())
-            m_events.open_object("args").attributes(end->attributes).close_object();
+            m_events.open_object<"args">().attributes(end->attributes).close_object();
         m_events.end();
     }
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(place));
@@ -174,15 +182,15 @@ void Timeline::end_region(const Track& track, Thread& thread, std::size_t place,
 void Timeline::mark(const Call& event)
 {
     const Track track = track_of(event.trace);
-    Thread& here = thread(track);
+    Thread& here = thread_of(event);
     here.last = std::max(here.last, event.state.time);
     if (event_kind(event.state) == EventKind::count)
         return count(event);
     const std::string name = event.state.text("name");
     m_events.begin("i", name.empty() ? event.state.name : name, track, event.state.time)
-        .text("s", "t")
-        .text("cat", "mark")
-        .open_object("args")
+        .text<"s">("t")
+        .text<"cat">("mark")
+        .open_object<"args">()
         .attributes(event.state.attributes)
         .close_object()
         .end();
@@ -202,7 +210,7 @@ void Timeline::count(const Call& event)
         name += ", thread " + std::to_string(event.trace.thread);
     const std::string unit = fact ? fact->text("unit") : "";
     m_events.begin("C", name, track, event.state.time)
-        .open_object("args")
+        .open_object<"args">()
         .named_number(unit.empty() ? "value" : unit, value)
         .close_object()
         .end();
@@ -215,11 +223,11 @@ void Timeline::started(const Call& call, const Operation& operation)
 {
     if (operation.rid >= 0) {
         m_events.begin("b", operation.call->name, track_of(call.trace), call.state.time)
-            .text("cat", "request")
-            .open_object("id2")
-            .text("local", hexadecimal(operation.rid))
+            .text<"cat">("request")
+            .open_object<"id2">()
+            .text<"local">(hexadecimal(operation.rid))
             .close_object()
-            .open_object("args")
+            .open_object<"args">()
             .attributes(operation.call->attributes)
             .close_object()
             .end();
@@ -236,9 +244,9 @@ void Timeline::completed(const Call& call, const Completion& completion)
     if (completion.rid >= 0) {
         const Track track = track_of(call.trace);
         m_events.begin("e", operation->call->name, track, completion.end)
-            .text("cat", "request")
-            .open_object("id2")
-            .text("local", hexadecimal(completion.rid))
+            .text<"cat">("request")
+            .open_object<"id2">()
+            .text<"local">(hexadecimal(completion.rid))
             .close_object()
             .end();
         if (operation->thread != call.trace.thread && operation->facts->receives != ReceiveKind::none)
@@ -256,37 +264,42 @@ void Timeline::begin_transfer(const Call& call, const Operation& operation)
     const std::int64_t bytes = asked_bytes(m_objects, call, operation);
     if (bytes == 0)
         return;
-    const std::int64_t process = track_of(call.trace).process;
     const Transfer transfer = {traffic_kind(*operation.facts), bytes, call.state.time};
+    Process& process = process_of(call);
     if (operation.rid >= 0)
-        m_transfers[{call.trace.rank, operation.rid}] = transfer;
+        process.transfers.insert_or_assign(operation.rid, transfer);
     else
-        m_blocking[{call.trace.rank, call.trace.thread}] = transfer;
-    tell_bytes_in_flight(process, transfer.begin);
-    m_in_flight[process].change(transfer.begin, transfer.kind, bytes);
+        thread_of(call).transfer = transfer;
+    tell_bytes_in_flight(call.trace.rank, process, transfer.begin);
+    process.in_flight.change(transfer.begin, transfer.kind, bytes);
 }
 
 void Timeline::end_transfer(const Call& call, const Completion& completion)
 {
-    const auto ended = completion.rid >= 0 ? m_transfers.extract({call.trace.rank, completion.rid})
-                                           : m_blocking.extract({call.trace.rank, call.trace.thread});
+    Process& process = process_of(call);
+    std::optional<Transfer> ended;
+    if (completion.rid < 0)
+        ended = std::exchange(thread_of(call).transfer, std::nullopt);
+    else if (const auto found = process.transfers.extract(completion.rid))
+        ended = found.mapped();
     if (!ended)
         return;
-    const auto [kind, bytes, begin] = ended.mapped();
-    const std::int64_t process = track_of(call.trace).process;
-    m_in_flight[process].change(std::max(begin, completion.end), kind, -bytes);
-    if (completion.outcome == Outcome::completed)
-        m_bandwidth.try_emplace(process, m_events.origin())
-            .first->second.add(kind, begin, completion.end, moved_bytes(bytes, completion));
+    const auto [kind, bytes, begin] = *ended;
+    process.in_flight.change(std::max(begin, completion.end), kind, -bytes);
+    if (completion.outcome != Outcome::completed)
+        return;
+    if (!process.bandwidth)
+        process.bandwidth.emplace(m_events.origin());
+    process.bandwidth->add(kind, begin, completion.end, moved_bytes(bytes, completion));
 }
 
-void Timeline::tell_bytes_in_flight(std::int64_t process, std::int64_t before)
+void Timeline::tell_bytes_in_flight(std::int64_t rank, Process& process, std::int64_t before)
 {
-    m_in_flight[process].tell_before(before, [&](std::int64_t time, TrafficKind kind, std::int64_t bytes) {
+    process.in_flight.tell_before(before, [&](std::int64_t time, TrafficKind kind, std::int64_t bytes) {
         const std::string name = "bytes in flight: " + std::string(traffic_name(kind));
-        m_events.begin("C", name, {process, 1}, time)
-            .open_object("args")
-            .number("bytes", bytes)
+        m_events.begin("C", name, first_track_of(rank), time)
+            .open_object<"args">()
+            .number<"bytes">(bytes)
             .close_object()
             .end();
     });
@@ -305,43 +318,53 @@ void Timeline::draw(const Message& message)
     const std::int64_t receiver = moved ? moved.mapped() : receive.thread;
     const std::string id = std::to_string(++m_messages);
     m_events.begin("s", "message", track_of_rank(message.source, message.send->thread), message.send->time)
-        .text("cat", "message")
-        .text("id", id)
-        .open_object("args")
-        .number("bytes", message.send->size)
-        .number("tag", message.tag)
-        .number("from", message.source)
-        .number("to", message.destination)
+        .text<"cat">("message")
+        .text<"id">(id)
+        .open_object<"args">()
+        .number<"bytes">(message.send->size)
+        .number<"tag">(message.tag)
+        .number<"from">(message.source)
+        .number<"to">(message.destination)
         .close_object()
         .end();
     // Just before the end, which belongs to what follows the call.
     m_events.begin("f", "message", track_of_rank(message.destination, receiver), receive.end - 1)
-        .text("cat", "message")
-        .text("id", id)
-        .text("bp", "e")
+        .text<"cat">("message")
+        .text<"id">(id)
+        .text<"bp">("e")
         .end();
 }
 
 void Timeline::finish()
 {
-    for (auto& [track, thread] : m_threads)
-        while (!thread.open.empty())
-            end_region(track, thread, thread.open.size() - 1, thread.last);
-    for (const auto& [process, ignored] : m_in_flight)
-        tell_bytes_in_flight(process, std::numeric_limits<std::int64_t>::max());
-    for (const auto& [process, bandwidth] : m_bandwidth) {
-        bandwidth.tell([&](std::int64_t time, TrafficKind kind, double bytes) {
-            const std::string name = "bandwidth: " + std::string(traffic_name(kind));
-            m_events.begin("C", name, {process, 1}, time)
-                .open_object("args")
-                .named_number("bytes/s", bytes)
-                .close_object()
-                .end();
-        });
-    }
+    m_processes.for_each([&](std::int64_t rank, Process& process) {
+        for (auto& [number, thread] : process.threads)
+            while (!thread.open.empty())
+                end_region({first_track_of(rank).process, number}, thread, thread.open.size() - 1,
+                           thread.last);
+    });
+    m_processes.for_each([&](std::int64_t rank, Process& process) {
+        tell_bytes_in_flight(rank, process, std::numeric_limits<std::int64_t>::max());
+    });
+    m_processes.for_each([&](std::int64_t rank, const Process& process) {
+        if (process.bandwidth)
+            tell_bandwidth(rank, *process.bandwidth);
+    });
     if (m_without_arrow > 0)
         m_account.note(std::to_string(m_without_arrow) +
                        " sends and receives have no arrow: the trace does not have the other end");
+}
+
+void Timeline::tell_bandwidth(std::int64_t rank, const Bandwidth& bandwidth)
+{
+    bandwidth.tell([&](std::int64_t time, TrafficKind kind, double bytes) {
+        const std::string name = "bandwidth: " + std::string(traffic_name(kind));
+        m_events.begin("C", name, first_track_of(rank), time)
+            .open_object<"args">()
+            .named_number("bytes/s", bytes)
+            .close_object()
+            .end();
+    });
 }
 
 } // namespace hdtrace::exporter::chrome

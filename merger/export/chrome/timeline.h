@@ -3,13 +3,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
 #include "hdtrace/format/objects.h"
 #include "hdtrace/matching/messages.h"
+#include "hdtrace/matching/rank_table.h"
 #include "merger/export/account.h"
 #include "merger/export/chrome/trace_events.h"
 #include "merger/export/chrome/traffic.h"
@@ -46,19 +48,27 @@ class Timeline : public EventVisitor {
         bool is_call = true;
         bool has_ended = false; ///< inside a call that lasts longer
     };
-    struct Thread {
-        std::vector<Open> open; ///< the innermost last
-        std::int64_t last = 0;  ///< when its last event was
-    };
     struct Transfer {
         TrafficKind kind;
         std::int64_t bytes;
         std::int64_t begin;
     };
+    struct Thread {
+        std::vector<Open> open;           ///< the innermost last
+        std::int64_t last = 0;            ///< when its last event was
+        std::optional<Transfer> transfer; ///< of a call that blocks
+    };
+    struct Process {
+        std::map<std::int64_t, Thread> threads;               ///< by their numbers in the file
+        std::unordered_map<std::int64_t, Transfer> transfers; ///< by rid
+        BytesInFlight in_flight;
+        std::optional<Bandwidth> bandwidth; ///< if it has moved anything
+    };
     /// rank, thread, line and rid of the call that started a receive.
     using Receive = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
 
-    Thread& thread(const Track& track);
+    Process& process_of(const Call& call) { return m_processes[call.trace.rank]; }
+    Thread& thread_of(const Call& call);
     void leave_region(const Call& region);
     void leave_call(const Call& call);
     /// Ends the region at this place of those that are open; those inside it go on after it.
@@ -69,17 +79,14 @@ class Timeline : public EventVisitor {
     void count(const Call& event);
     void begin_transfer(const Call& call, const Operation& operation);
     void end_transfer(const Call& call, const Completion& completion);
-    void tell_bytes_in_flight(std::int64_t process, std::int64_t before);
+    void tell_bandwidth(std::int64_t rank, const Bandwidth& bandwidth);
+    void tell_bytes_in_flight(std::int64_t rank, Process& process, std::int64_t before);
 
     const ObjectTable& m_objects;
     TraceEvents& m_events;
     Account& m_account;
     FactsByName m_counter_facts;
-    std::map<Track, Thread> m_threads;
-    std::map<std::pair<std::int64_t, std::int64_t>, Transfer> m_transfers; ///< by rank and rid
-    std::map<std::pair<std::int64_t, std::int64_t>, Transfer> m_blocking;  ///< by rank and thread
-    std::map<std::int64_t, BytesInFlight> m_in_flight;                     ///< by process, as the next one
-    std::map<std::int64_t, Bandwidth> m_bandwidth;
+    RankTable<Process> m_processes;
     std::map<Receive, std::int64_t> m_receivers; ///< threads that completed receives of other threads
     std::int64_t m_messages = 0;
     std::int64_t m_without_arrow = 0;

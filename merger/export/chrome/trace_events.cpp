@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <utility>
 
 #include <glib.h>
 
 #include "hdtrace/matching/saturated.h"
+#include "hdtrace/writer/text.h"
 #include "merger/export/plain_text.h"
 
 namespace hdtrace::exporter::chrome {
@@ -21,6 +23,53 @@ std::size_t character_size(std::string_view text)
     if (c == static_cast<gunichar>(-1) || c == static_cast<gunichar>(-2))
         return 0;
     return static_cast<std::size_t>(g_unichar_to_utf8(c, nullptr));
+}
+
+constexpr std::size_t most_for_one = 6; ///< of a byte: \u0000
+
+/// Writes the first character, which is not plain, and takes it from the text.
+char* put_escaped(char* place, std::string_view& text)
+{
+    const char first = text[0];
+    std::size_t taken = 1;
+    if (first == '"' || first == '\\') {
+        *place++ = '\\';
+        *place++ = first;
+    } else if (const auto byte = static_cast<unsigned char>(first); byte < 0x80) {
+        static constexpr char digits[] = "0123456789abcdef";
+        place = put_text(place, "\\u00");
+        *place++ = digits[byte >> 4];
+        *place++ = digits[byte & 15];
+    } else if (const std::size_t valid = character_size(text); valid > 0) {
+        place = std::copy_n(text.data(), valid, place);
+        taken = valid;
+    } else {
+        place = put_text(place, "\xef\xbf\xbd");
+    }
+    text.remove_prefix(taken);
+    return place;
+}
+
+/// In quotes. What is no UTF-8, which JSON cannot hold, becomes U+FFFD byte by byte.
+char* put_quoted(char* place, std::string_view text)
+{
+    *place++ = '"';
+    for (;;) {
+        const std::size_t plain = plain_size<'"', '\\'>(text);
+        std::memcpy(place, text.data(), plain);
+        place += plain;
+        text.remove_prefix(plain);
+        if (text.empty())
+            break;
+        place = put_escaped(place, text);
+    }
+    *place++ = '"';
+    return place;
+}
+
+std::size_t most_quoted(std::string_view text)
+{
+    return most_for_one * text.size() + sizeof "\"\"";
 }
 
 /// As std::to_chars writes one.
@@ -52,13 +101,13 @@ TraceEvents& TraceEvents::begin(std::string_view phase, std::string_view name, c
     m_output.text(m_is_first_event ? "\n{" : ",\n{");
     m_is_first_event = false;
     m_is_first_value = true;
-    return text("ph", phase).text("name", name).number("pid", track.process).number("tid", track.thread);
+    return text<"ph">(phase).text<"name">(name).number<"pid">(track.process).number<"tid">(track.thread);
 }
 
 TraceEvents& TraceEvents::begin(std::string_view phase, std::string_view name, const Track& track,
                                 std::int64_t time)
 {
-    return begin(phase, name, track).microseconds("ts", saturated_distance(time, m_origin));
+    return begin(phase, name, track).microseconds<"ts">(saturated_distance(time, m_origin));
 }
 
 void TraceEvents::end()
@@ -66,137 +115,56 @@ void TraceEvents::end()
     m_output.text("}");
 }
 
-TraceEvents& TraceEvents::text(Key name, std::string_view value)
-{
-    key(name);
-    quoted(value);
-    return *this;
-}
-
-TraceEvents& TraceEvents::number(Key name, std::int64_t value)
-{
-    key(name).number(value);
-    return *this;
-}
-
-TraceEvents& TraceEvents::microseconds(Key name, std::int64_t nanoseconds)
-{
-    key(name).microseconds(nanoseconds);
-    return *this;
-}
-
 TraceEvents& TraceEvents::named_number(std::string_view name, double value)
 {
-    char digits[64];
-    named_key(name).text({digits, std::to_chars(digits, digits + sizeof digits, value).ptr});
+    constexpr std::size_t longest = 64;
+    char* place = m_output.room_for(most_quoted(name) + sizeof ",:" + longest);
+    if (!m_is_first_value)
+        *place++ = ',';
+    m_is_first_value = false;
+    place = put_quoted(place, name);
+    *place++ = ':';
+    m_output.used_until(std::to_chars(place, place + longest, value).ptr);
     return *this;
 }
 
 TraceEvents& TraceEvents::attributes(const AttributeList& attributes)
 {
+    std::size_t most = 0;
+    for (const auto [name, value] : attributes)
+        most += most_quoted(name) + most_quoted(value) + sizeof ",:";
+    char* place = m_output.room_for(most);
     for (std::size_t i = 0; i < attributes.size(); ++i) {
         const auto [name, value] = attributes[i];
         if (name == "time" || name == "end")
             continue;
+        if (!m_is_first_value)
+            *place++ = ',';
+        m_is_first_value = false;
+        place = put_quoted(place, name);
+        *place++ = ':';
         const auto integer = attributes.number(i);
         const bool is_exact = integer && *integer > -most_in_a_double && *integer < most_in_a_double;
-        named_key(name);
         if (is_exact && is_written_as_number(value))
-            m_output.text(value);
+            place = std::copy_n(value.data(), value.size(), place);
         else
-            quoted(value);
+            place = put_quoted(place, value);
     }
-    return *this;
-}
-
-TraceEvents& TraceEvents::open_object(Key name)
-{
-    key(name).text("{");
-    m_is_first_value = true;
+    m_output.used_until(place);
     return *this;
 }
 
 TraceEvents& TraceEvents::open_object()
 {
-    separate();
-    m_output.text("{");
+    m_output.text(m_is_first_value ? "{" : ",{");
     m_is_first_value = true;
     return *this;
 }
 
-TraceEvents& TraceEvents::close_object()
+TraceEvents& TraceEvents::quoted(std::string_view text)
 {
-    m_output.text("}");
-    m_is_first_value = false;
+    m_output.used_until(put_quoted(m_output.room_for(most_quoted(text)), text));
     return *this;
-}
-
-TraceEvents& TraceEvents::open_list(Key name)
-{
-    key(name).text("[");
-    m_is_first_value = true;
-    return *this;
-}
-
-TraceEvents& TraceEvents::close_list()
-{
-    m_output.text("]");
-    m_is_first_value = false;
-    return *this;
-}
-
-void TraceEvents::separate()
-{
-    if (!m_is_first_value)
-        m_output.text(",");
-    m_is_first_value = false;
-}
-
-TextOutput& TraceEvents::key(Key key)
-{
-    separate();
-    return m_output.text("\"").text(key.name()).text("\":");
-}
-
-TextOutput& TraceEvents::named_key(std::string_view name)
-{
-    separate();
-    quoted(name);
-    return m_output.text(":");
-}
-
-/// What is no UTF-8, which JSON cannot hold, becomes U+FFFD byte by byte.
-void TraceEvents::quoted(std::string_view text)
-{
-    m_output.text("\"");
-    for (;;) {
-        const std::size_t plain = plain_size<'"', '\\'>(text);
-        m_output.text(text.substr(0, plain));
-        text.remove_prefix(plain);
-        if (text.empty())
-            break;
-        text.remove_prefix(escaped(text));
-    }
-    m_output.text("\"");
-}
-
-/// Writes the first character, which is not plain, and says how many bytes it has.
-std::size_t TraceEvents::escaped(std::string_view text)
-{
-    const char first = text[0];
-    if (first == '"' || first == '\\') {
-        m_output.text("\\").text(text.substr(0, 1));
-        return 1;
-    }
-    if (const auto byte = static_cast<unsigned char>(first); byte < 0x80) {
-        static constexpr char digits[] = "0123456789abcdef";
-        const char number[] = {digits[byte >> 4], digits[byte & 15]};
-        m_output.text("\\u00").text({number, sizeof number});
-        return 1;
-    }
-    const std::size_t valid = character_size(text);
-    m_output.text(valid > 0 ? text.substr(0, valid) : "\xef\xbf\xbd");
-    return std::max<std::size_t>(valid, 1);
 }
 
 } // namespace hdtrace::exporter::chrome

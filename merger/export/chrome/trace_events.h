@@ -1,6 +1,7 @@
 // Events of the trace-event format, written one after the other.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -19,22 +20,22 @@ struct Track {
     auto operator<=>(const Track&) const = default;
 };
 
-/// What we call a value in an object: a literal of which nothing has to be escaped.
-class Key {
-  public:
-    template <std::size_t size>
-    // NOLINTNEXTLINE(google-explicit-constructor): text("name", ...)
-    consteval Key(const char (&name)[size]) : m_name(name, size - 1)
+/// What we call a value in an object, as it stands behind another one: `,"name":`. The name is a literal of
+/// which nothing has to be escaped.
+template <std::size_t size> struct Key {
+    // NOLINTNEXTLINE(google-explicit-constructor): text<"name">(...)
+    consteval Key(const char (&name)[size])
     {
-        for (const char c : m_name)
+        char* end = std::copy_n(",\"", 2, text);
+        for (const char c : std::string_view(name, size - 1)) {
             if (c < ' ' || c >= 0x7f || c == '"' || c == '\\')
                 throw "would have to be escaped";
+            *end++ = c;
+        }
+        std::copy_n("\":", 2, end);
     }
 
-    constexpr std::string_view name() const { return m_name; }
-
-  private:
-    std::string_view m_name;
+    char text[size + 3] = {};
 };
 
 /// Functions throw what the sink throws. Times are nanoseconds since the epoch; in the file they count from
@@ -49,31 +50,57 @@ class TraceEvents {
     /// The event is in the file.
     void end();
 
-    TraceEvents& text(Key key, std::string_view value);
-    TraceEvents& number(Key key, std::int64_t value);
-    TraceEvents& microseconds(Key key, std::int64_t nanoseconds);
+    template <Key key> TraceEvents& text(std::string_view value)
+    {
+        put_key<key>();
+        return quoted(value);
+    }
+    template <Key key> TraceEvents& number(std::int64_t value)
+    {
+        put_key<key>().number(value);
+        return *this;
+    }
+    template <Key key> TraceEvents& microseconds(std::int64_t nanoseconds)
+    {
+        put_key<key>().microseconds(nanoseconds);
+        return *this;
+    }
     /// What the program names. The value must be finite.
     TraceEvents& named_number(std::string_view name, double value);
     /// The attributes of a call, but for its times; numbers as numbers where a double holds them.
     TraceEvents& attributes(const AttributeList& attributes);
 
-    TraceEvents& open_object(Key key);
+    template <Key key> TraceEvents& open_object() { return open<key>("{"); }
     TraceEvents& open_object();
-    TraceEvents& close_object();
-    TraceEvents& open_list(Key key);
-    TraceEvents& close_list();
+    TraceEvents& close_object() { return close("}"); }
+    template <Key key> TraceEvents& open_list() { return open<key>("["); }
+    TraceEvents& close_list() { return close("]"); }
 
     std::int64_t origin() const { return m_origin; }
     /// Ends the file.
     void finish();
 
   private:
-    void separate();
-    TextOutput& key(Key key);
-    TextOutput& named_key(std::string_view name);
-    /// In quotes.
-    void quoted(std::string_view text);
-    std::size_t escaped(std::string_view text);
+    template <Key key> TextOutput& put_key()
+    {
+        const std::string_view text(key.text, sizeof key.text);
+        m_output.text(m_is_first_value ? text.substr(1) : text);
+        m_is_first_value = false;
+        return m_output;
+    }
+    template <Key key> TraceEvents& open(std::string_view bracket)
+    {
+        put_key<key>().text(bracket);
+        m_is_first_value = true;
+        return *this;
+    }
+    TraceEvents& close(std::string_view bracket)
+    {
+        m_output.text(bracket);
+        m_is_first_value = false;
+        return *this;
+    }
+    TraceEvents& quoted(std::string_view text);
 
     TextOutput m_output;
     std::int64_t m_origin;

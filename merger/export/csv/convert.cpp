@@ -1,10 +1,12 @@
 // A directory with a file of comma-separated values for each table.
 
 #include <charconv>
+#include <cstring>
 #include <deque>
 #include <string>
 #include <string_view>
 
+#include "hdtrace/writer/text.h"
 #include "merger/export/format.h"
 #include "merger/export/output_directory.h"
 #include "merger/export/plain_text.h"
@@ -18,20 +20,44 @@ using tables::Table;
 using tables::Value;
 using tables::Which;
 
-/// What is not known is an empty field, and an empty text is one in quotes.
-void write_text(TextOutput& output, std::string_view text)
+constexpr std::size_t longest_number = 32;
+
+/// How many bytes it takes at most, with what stands behind it.
+std::size_t most_bytes(const Value& value)
 {
-    if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) {
-        output.text(text);
-        return;
-    }
-    std::string quoted = "\"";
+    const auto* const text = std::get_if<std::string_view>(&value);
+    if (!text)
+        return longest_number;
+    constexpr std::size_t most_for_one = 3; // U+FFFD for what is no UTF-8; quotes become two
+    return most_for_one * text->size() + sizeof "\"\",";
+}
+
+char* put(char* place, std::string_view text)
+{
+    std::memcpy(place, text.data(), text.size());
+    return place + text.size();
+}
+
+char* put_quoted(char* place, std::string_view text)
+{
+    *place++ = '"';
     for (const char c : text) {
         if (c == '"')
-            quoted += '"';
-        quoted += c;
+            *place++ = '"';
+        *place++ = c;
     }
-    output.text(quoted += '"');
+    *place++ = '"';
+    return place;
+}
+
+/// What is not known is an empty field, and an empty text is one in quotes.
+char* put_text(char* place, std::string_view text, std::string& buffer)
+{
+    if (!text.empty() && plain_size<',', '"'>(text) == text.size()) // as most are
+        return put(place, text);
+    text = tables::valid_text(text, buffer);
+    return !text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos ? put(place, text)
+                                                                                    : put_quoted(place, text);
 }
 
 class CsvFile {
@@ -47,12 +73,17 @@ class CsvFile {
 
     void add(std::span<const Value> row)
     {
+        std::size_t most = sizeof '\n';
+        for (const Value& value : row)
+            most += most_bytes(value);
+        char* place = m_output.room_for(most);
         for (const Value& value : row) {
             if (&value != row.data())
-                m_output.text(",");
-            write(value);
+                *place++ = ',';
+            place = put_value(place, value);
         }
-        m_output.text("\n");
+        *place++ = '\n';
+        m_output.used_until(place);
     }
 
     void close()
@@ -62,19 +93,15 @@ class CsvFile {
     }
 
   private:
-    void write(const Value& value)
+    char* put_value(char* place, const Value& value)
     {
-        if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-            m_output.number(*integer);
-        } else if (const auto* text = std::get_if<std::string_view>(&value)) {
-            if (!text->empty() && plain_size<',', '"'>(*text) == text->size()) // as most are
-                m_output.text(*text);
-            else
-                write_text(m_output, tables::valid_text(*text, m_buffer));
-        } else if (const auto* real = std::get_if<double>(&value)) {
-            char digits[64];
-            m_output.text({digits, std::to_chars(digits, digits + sizeof digits, *real).ptr});
-        }
+        if (const auto* integer = std::get_if<std::int64_t>(&value))
+            return put_number(place, *integer);
+        if (const auto* text = std::get_if<std::string_view>(&value))
+            return put_text(place, *text, m_buffer);
+        if (const auto* real = std::get_if<double>(&value))
+            return std::to_chars(place, place + longest_number, *real).ptr;
+        return place;
     }
 
     DirectoryFile m_file;

@@ -1,5 +1,7 @@
 #include "merger/export/sqlite/database.h"
 
+#include <thread>
+
 #include "merger/export/format.h"
 
 namespace hdtrace::exporter::sqlite {
@@ -46,11 +48,14 @@ std::string insertion(const Table& table)
 Database::Database(const std::string& path)
 {
     sqlite3* database = nullptr;
-    const int result = sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READWRITE, nullptr);
+    const int result =
+        sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
     m_database.reset(database);
     check(result);
     execute("PRAGMA journal_mode = OFF");
     execute("PRAGMA synchronous = OFF");
+    execute("PRAGMA threads = " + std::to_string(std::thread::hardware_concurrency())); // sort for indexes
+    execute("PRAGMA cache_size = -32768");                                              // kilobytes
     execute("BEGIN");
     for (const Table& table : tables::tables()) {
         execute(definition(table));
@@ -83,7 +88,7 @@ void Database::add(tables::Which table, std::span<const Value> row)
     int place = 0;
     for (const Value& value : row)
         bind(insert, ++place, value);
-    check(sqlite3_step(insert), SQLITE_DONE);
+    check(sqlite3_step(insert), SQLITE_DONE); // texts live until here
     check(sqlite3_reset(insert));
 }
 
@@ -96,7 +101,8 @@ void Database::bind(sqlite3_stmt* statement, int place, const Value& value)
     } else if (const auto* text = std::get_if<std::string_view>(&value)) {
         const std::string_view valid = tables::valid_text(*text, m_buffer);
         const char* const begin = valid.empty() ? "" : valid.data(); // null would be no text
-        check(sqlite3_bind_text64(statement, place, begin, valid.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+        const auto lifetime = valid.data() == m_buffer.data() ? SQLITE_TRANSIENT : SQLITE_STATIC;
+        check(sqlite3_bind_text64(statement, place, begin, valid.size(), lifetime, SQLITE_UTF8));
     } else {
         check(sqlite3_bind_null(statement, place));
     }

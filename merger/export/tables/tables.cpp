@@ -4,6 +4,8 @@
 
 #include <glib.h>
 
+#include "merger/export/plain_text.h"
+
 namespace hdtrace::exporter::tables {
 namespace {
 
@@ -167,7 +169,7 @@ const std::vector<Table>& tables()
 std::string_view valid_text(std::string_view text, std::string& buffer)
 {
     const auto size = static_cast<gssize>(text.size());
-    if (text.empty() || g_utf8_validate(text.data(), size, nullptr))
+    if (plain_size(text) == text.size() || g_utf8_validate(text.data(), size, nullptr))
         return text;
     const std::unique_ptr<gchar, decltype(&g_free)> valid(g_utf8_make_valid(text.data(), size), g_free);
     return buffer = valid.get();
