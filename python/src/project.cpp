@@ -147,6 +147,7 @@ void bind_objects(py::module_& module)
         .def_readonly("uid", &Communicator::uid)
         .def_readonly("members", &Communicator::members)
         .def_property_readonly("size", &Communicator::size)
+        .def_property_readonly("is_traced", &Communicator::is_traced)
         .def("__repr__", [](const Communicator& self) {
             return file_text("<Communicator " + self.name + " of " + std::to_string(self.size()) + ">");
         });

@@ -286,6 +286,16 @@ def test_children_that_are_not_traced_are_told(tmp_path, options, follows):
     assert ("spawner: 2 processes" in result.stderr) is follows
 
 
+def test_children_that_never_were_are_not_told(tmp_path):
+    """With MPICH: Open MPI ends the program."""
+    failing = SPAWNER.replace("MPI_Comm_get_parent(", "MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); MPI_Comm_get_parent(")
+    failing = failing.replace("argv[0], MPI_ARGV_NULL", '"/nonexistent", MPI_ARGV_NULL').replace("MPI_Comm_disconnect(&child);", "")
+    spawner = compile_text("mpicc.mpich", tmp_path / "spawner", failing)
+    result = record("-o", "run", "mpiexec.mpich", "-n", "1", spawner, cwd=tmp_path)
+    assert result.returncode == 0 and "spawner: 1 process" in result.stderr, result.stderr
+    assert "spawned" not in result.stderr
+
+
 def test_runs_of_a_script_keep_apart(tmp_path, victim):
     launch = f"{shlex.quote(str(MPIRUN))} -n"
     (tmp_path / "job.sh").write_text(f"{launch} 3 {victim} none\n{launch} 2 {victim} none\n{victim} none\n{victim} seven\n")

@@ -203,7 +203,8 @@ def _of_children(project: Project, follows: bool) -> list[str]:
     """What becomes of processes that it started through MPI."""
     calls = project.run.calls
     spawns = any(calls[name].recorded for name in ("Comm_spawn", "Comm_spawn_multiple") if name in calls)
-    is_untraced = spawns and not project.worlds and not follows
+    has_others = not all(communicator.is_traced for communicator in project.communicators)  # else none was spawned
+    is_untraced = spawns and has_others and not project.worlds and not follows
     return ["The processes that it spawned are not in the trace: hdtrace record --follow traces them, too"] if is_untraced else []
 
 
