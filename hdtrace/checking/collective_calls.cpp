@@ -22,14 +22,27 @@ std::string call_text(const CollectiveCall& call)
     return call.name + (call.root ? " with root " + root_text(*call.root) : "") + at(call.site);
 }
 
+struct RootMismatch {
+    const CollectiveCall* call = nullptr; ///< null: there is none
+    const CollectiveCall* other = nullptr;
+};
+
 /// Between two groups one process says MPI_ROOT, and all of the other group name it.
-const CollectiveCall* find_wrong_root(const std::vector<CollectiveCall>& calls, const CollectiveCall& root)
+RootMismatch find_wrong_root(const std::vector<CollectiveCall>& calls)
 {
+    const auto names_one = [](const CollectiveCall& call) { return call.root.value_or(-1) >= 0; };
+    const auto root = std::ranges::find(calls, mpi_root, &CollectiveCall::root);
+    if (root == calls.end()) {
+        const auto naming = std::ranges::find_if(calls, names_one);
+        if (naming == calls.end())
+            return {};
+        const auto named = std::ranges::find(calls, *naming->root, &CollectiveCall::rank);
+        return named == calls.end() ? RootMismatch() : RootMismatch{&*named, &*naming};
+    }
     const auto wrong = std::ranges::find_if(calls, [&](const CollectiveCall& call) {
-        const bool names_one = call.root && (*call.root >= 0 || *call.root == mpi_root);
-        return names_one && &call != &root && call.root != root.rank;
+        return (names_one(call) || call.root == mpi_root) && &call != &*root && call.root != root->rank;
     });
-    return wrong == calls.end() ? nullptr : &*wrong;
+    return wrong == calls.end() ? RootMismatch() : RootMismatch{&*wrong, &*root};
 }
 
 CallPlace place_of(const CollectiveCall& call)
@@ -63,7 +76,7 @@ void CollectiveCheck::check(const Collective& collective)
         return;
     if (collective.calls.size() < collective.communicator->members.size())
         check_absent(collective);
-    else if (!collective.file && !collective.window && !collective.communicator->is_inter())
+    else if (!collective.file && !collective.window)
         check_data(collective);
 }
 
@@ -78,14 +91,12 @@ void CollectiveCheck::check_members(const Collective& collective, const Collecti
 
 void CollectiveCheck::check_roots(const Collective& collective)
 {
-    const auto root = std::ranges::find(collective.calls, mpi_root, &CollectiveCall::root);
-    if (root == collective.calls.end() || root->has_failed)
+    const RootMismatch wrong = find_wrong_root(collective.calls);
+    if (!wrong.call || wrong.call->has_failed || wrong.other->has_failed)
         return;
-    const CollectiveCall* const wrong = find_wrong_root(collective.calls, *root);
-    if (!wrong || wrong->has_failed)
-        return;
-    report(FindingKind::collective_root_mismatch, collective, *wrong, *root, " is " + call_text(*wrong),
-           call_text(*root) + " by rank " + std::to_string(root->rank));
+    report(FindingKind::collective_root_mismatch, collective, *wrong.call, *wrong.other,
+           " is " + call_text(*wrong.call),
+           call_text(*wrong.other) + " by rank " + std::to_string(wrong.other->rank));
     m_out_of_order.insert(scope_of(collective));
     explain_ends(collective);
 }

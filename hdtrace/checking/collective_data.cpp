@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "hdtrace/calls/calls.h"
+#include "hdtrace/calls/special_ranks.h"
 #include "hdtrace/matching/rank_list.h"
 
 namespace hdtrace {
@@ -47,8 +50,13 @@ bool may_be_compared(const CollectiveCall& call)
 class Comparison {
   public:
     Comparison(const Collective& collective, TypeSignatures& signatures)
-        : m_calls(collective.calls), m_facts(facts_of(m_calls.front().name)), m_signatures(signatures)
+        : m_calls(collective.calls), m_facts(facts_of(m_calls.front().name)), m_signatures(signatures),
+          m_has_two_groups(collective.communicator->is_inter())
     {
+        for (const CollectiveCall& call : m_calls) {
+            const Communicator::Member* const member = collective.communicator->member(call.rank);
+            m_groups.push_back(member ? member->group.value_or(0) : 0);
+        }
     }
 
     std::optional<DataMismatch> find()
@@ -69,11 +77,41 @@ class Comparison {
     }
 
   private:
+    std::int64_t group_of(const CollectiveCall& call) const
+    {
+        return m_groups[static_cast<std::size_t>(&call - m_calls.data())];
+    }
+
+    /// Whether one has the data of the other one.
+    bool are_partners(const CollectiveCall& call, const CollectiveCall& other) const
+    {
+        return !m_has_two_groups || group_of(call) != group_of(other);
+    }
+
+    bool is_first_of_group(const CollectiveCall& call) const
+    {
+        const auto first = std::ranges::find(m_groups, group_of(call));
+        return &call == &m_calls[static_cast<std::size_t>(first - m_groups.begin())];
+    }
+
+    /// Of two groups, who is in that of the root and is not the root itself has no data.
+    static bool takes_part(const CollectiveCall& call) { return call.root != proc_null; }
+
+    /// What each group reduces for itself is scattered in it (MPI 4.1, 6.10.2).
+    bool says_the_same(const CollectiveCall& call, const CollectiveCall& model) const
+    {
+        const bool is_in_group = m_facts.collective == CollectiveKind::all_to_all && m_facts.scatters;
+        return takes_part(model) && (!is_in_group || group_of(call) == group_of(model));
+    }
+
     /// All say the same: Bcast, and what reduces.
     void compare_alike()
     {
-        const CollectiveCall& model = m_calls.front();
         for (const CollectiveCall& call : m_calls) {
+            if (!takes_part(call))
+                continue;
+            const CollectiveCall& model = *std::ranges::find_if(
+                m_calls, [&](const CollectiveCall& other) { return says_the_same(call, other); });
             if (m_facts.lists_receives) {
                 for (const CollectiveCall& of : m_calls)
                     compare(call, part(call, taken, of.rank), model, part(model, taken, of.rank), "has",
@@ -87,14 +125,14 @@ class Comparison {
     /// The root has a part for each member, who has it for the root.
     void compare_with_root(const Side& of_root, const Side& of_others)
     {
-        const auto root = std::ranges::find(m_calls, m_calls.front().root, [](const CollectiveCall& call) {
-            return std::optional(call.rank);
+        const auto root = std::ranges::find_if(m_calls, [&](const CollectiveCall& call) {
+            return m_has_two_groups ? call.root == mpi_root : call.rank == m_calls.front().root;
         });
         if (root == m_calls.end())
             return;
         const bool gives = of_root.count.text() == given.count.text();
         for (const CollectiveCall& call : m_calls)
-            if (&call != &*root || !is_in_place(call))
+            if (m_has_two_groups ? call.root == root->rank : &call != &*root || !is_in_place(call))
                 compare(call, plain(call, of_others), *root, part(*root, of_root, call.rank),
                         gives ? "takes" : "gives", gives ? "gives" : "takes");
     }
@@ -106,7 +144,9 @@ class Comparison {
             if (is_in_place(call))
                 continue;
             for (const CollectiveCall& other : m_calls) {
-                if (!is_list && &other != &m_calls.front() && &call != &m_calls.front())
+                if (!are_partners(call, other))
+                    continue;
+                if (!is_list && !is_first_of_group(other) && !is_first_of_group(call))
                     continue; // equal to what the first one takes and gives
                 compare(call, m_facts.lists_sends ? part(call, given, other.rank) : plain(call, given), other,
                         part(other, taken, call.rank), "gives", "takes");
@@ -228,6 +268,8 @@ class Comparison {
     const std::vector<CollectiveCall>& m_calls;
     const CallFacts& m_facts;
     TypeSignatures& m_signatures;
+    bool m_has_two_groups;
+    std::vector<std::int64_t> m_groups; ///< of each call
     std::map<std::pair<const CollectiveCall*, std::string_view>, std::map<std::int64_t, const Element*>>
         m_children;
     std::optional<DataMismatch> m_found;
