@@ -77,8 +77,34 @@ void WindowCheck::access(const Call& call, Epochs& epochs)
                "accesses rank " + std::to_string(target) + " outside an epoch");
         return;
     }
+    access_fenced(call, target, epochs);
+}
+
+/// Fences are collective: between those of the same number the origin and the target are in one epoch.
+void WindowCheck::access_fenced(const Call& call, std::int64_t target, Epochs& epochs)
+{
     epochs.has_access_since_fence = true;
     epochs.last_access = place_of(m_findings.objects(), call);
+    const bool changes = call.facts.access != WindowAccess::get && call.state.find("op") != "MPI_NO_OP";
+    if (const CallPlace* const promise = changes ? no_put_at(call, target, epochs.fences) : nullptr)
+        report(FindingKind::window_assertion_broken, call,
+               "changes memory of rank " + std::to_string(target) + ", which promised MPI_MODE_NOPUT" +
+                   at(promise->site),
+               promise->site);
+}
+
+/// The fence of that number there, for the same window, if it promised that nobody changes the memory.
+const CallPlace* WindowCheck::no_put_at(const Call& call, std::int64_t rank, std::int64_t fence) const
+{
+    const Window* const window = m_findings.objects().window(call.trace.rank, call.state);
+    const Window::Member* const member = window ? window->member(rank) : nullptr;
+    if (!member || !member->wid)
+        return nullptr;
+    const auto there = m_windows.find({rank, *member->wid});
+    if (there == m_windows.end())
+        return nullptr;
+    const auto promise = there->second.no_put.find(fence);
+    return promise == there->second.no_put.end() ? nullptr : &promise->second;
 }
 
 /// If a fence comes behind it, too, the two enclose an epoch (MPI 4.1, 12.5.1).
@@ -139,6 +165,15 @@ void WindowCheck::fence(const Call& call, Epochs& epochs)
         m_findings.report(FindingKind::epoch_opened_twice, *epochs.lock_inside,
                           "the lock" + at(epochs.lock_inside->site) +
                               " begins an epoch between two fences that enclose its accesses");
+    if (epochs.has_access_since_fence && asserts(call.state, "NOPRECEDE"))
+        report(FindingKind::window_assertion_broken, call,
+               "promises MPI_MODE_NOPRECEDE, but completes the access" + at(epochs.last_access.site),
+               epochs.last_access.site);
+    ++epochs.fences;
+    constexpr std::int64_t most_ahead = 2; // of who still accesses
+    epochs.no_put.erase(epochs.no_put.begin(), epochs.no_put.upper_bound(epochs.fences - most_ahead));
+    if (asserts(call.state, "NOPUT"))
+        epochs.no_put.emplace(epochs.fences, place_of(m_findings.objects(), call));
     epochs.lock_inside.reset();
     epochs.may_last = epochs.has_fence = !asserts(call.state, "NOSUCCEED");
     epochs.has_access_since_fence = false;
@@ -148,7 +183,8 @@ void WindowCheck::open(const Call& call, std::optional<CallPlace>& opened, const
 {
     if (opened)
         report(FindingKind::epoch_opened_twice, call,
-               "begins " + what + ", but that of " + at(opened->site).substr(1) + " is open", opened->site);
+               "begins " + what + ", but one is open" + (opened->site ? ", begun" + at(opened->site) : ""),
+               opened->site);
     opened = place_of(m_findings.objects(), call);
 }
 

@@ -27,6 +27,8 @@ class WindowCheck : public EventVisitor {
         bool has_fence = false;                   ///< the last fence began an epoch
         bool has_access_since_fence = false;      ///< and that no other fence has completed
         CallPlace last_access;                    ///< where that is
+        std::int64_t fences = 0;                  ///< so many were called
+        std::map<std::int64_t, CallPlace> no_put; ///< which of the last ones promised that nobody changes it
         bool may_last = false;                    ///< the epoch that the last fence began, until another one
         std::optional<CallPlace> lock_inside;     ///< with an access, since that fence
         std::map<std::int64_t, CallPlace> locked; ///< by target
@@ -39,6 +41,8 @@ class WindowCheck : public EventVisitor {
     void access_locked(std::int64_t target, Epochs& epochs);
     void access(const Call& call, Epochs& epochs);
     void synchronise(const Call& call, Epochs& epochs);
+    void access_fenced(const Call& call, std::int64_t target, Epochs& epochs);
+    const CallPlace* no_put_at(const Call& call, std::int64_t rank, std::int64_t fence) const;
     void fence(const Call& call, Epochs& epochs);
     void lock(const Call& call, Epochs& epochs);
     void unlock(const Call& call, Epochs& epochs);

@@ -25,6 +25,18 @@ bool only_reads(WindowAccess kind, const std::string& op)
     return kind == WindowAccess::get || op == no_op;
 }
 
+/// Both at once (MPI 4.1, 12.7.1). Traces may not tell the operation.
+bool may_be_combined(const std::string& one, const std::string& other)
+{
+    return one == other || one == no_op || other == no_op || one.empty() || other.empty();
+}
+
+/// Elements of different sizes are not combined with each other (MPI 4.1, 12.7.1).
+bool have_other_elements(const auto& one, const auto& other)
+{
+    return one.element > 0 && other.element > 0 && one.element != other.element;
+}
+
 /// Of which each element is combined as a whole, whoever does it.
 bool is_atomic(WindowAccess kind)
 {
@@ -170,7 +182,8 @@ void WindowConflicts::access(const Call& call, const Window& window, std::int64_
 bool WindowConflicts::are_alike(const Access& one, const Access& other)
 {
     return one.rid < 0 && other.rid < 0 && one.kind == other.kind && one.op == other.op &&
-           one.is_exclusive == other.is_exclusive && one.pieces == other.pieces;
+           one.is_exclusive == other.is_exclusive && one.element == other.element &&
+           one.pieces == other.pieces;
 }
 
 /// Which bytes of the target's part are accessed.
@@ -185,12 +198,23 @@ void WindowConflicts::set_range(const Call& call, const Window& window, std::int
     const MappedType* const mapped = m_buffers.type(call.trace.rank, type);
     if (!mapped || mapped->map->size() == 0)
         return;
+    access.element = element_of(call.trace.rank, type);
     const std::int64_t origin = *offset * member->disp_unit.value_or(1);
     access.begin = origin + mapped->map->begin();
     access.end = origin + (count - 1) * mapped->extent + mapped->map->end();
     if (access.end - access.begin == count * mapped->map->size())
         return;
     access.pieces = pieces_of(*mapped, origin, count);
+}
+
+std::int64_t WindowConflicts::element_of(std::int64_t rank, std::int64_t type)
+{
+    const TypeSignature* const signature = m_signatures.find(rank, type);
+    if (!signature || signature->empty())
+        return 0;
+    const std::int64_t size = signature->front().size;
+    const auto is_other = [&](const BasicTypes& types) { return types.size != size; };
+    return std::ranges::any_of(*signature, is_other) ? 0 : size;
 }
 
 void WindowConflicts::synchronise(const Call& call, const Window& window)
@@ -304,8 +328,7 @@ bool WindowConflicts::conflict(const Access& one, const Access& other)
         return false;
     const bool is_same_origin = one.place.rank == other.place.rank;
     if (is_atomic(one.kind) && is_atomic(other.kind) &&
-        (is_same_origin || one.op == other.op || one.op == no_op || other.op == no_op || one.op.empty() ||
-         other.op.empty()))
+        (is_same_origin || (may_be_combined(one.op, other.op) && !have_other_elements(one, other))))
         return false;
     if (!is_same_origin && (one.is_exclusive || other.is_exclusive))
         return false; // one after the other, whichever comes first
@@ -377,7 +400,12 @@ void WindowConflicts::finish()
             FindingKind::rma_conflict, second.place,
             second.name + at(second.place.site) + " of rank " + std::to_string(second.place.rank) + " and " +
                 first.name + at(first.place.site) + " of rank " + std::to_string(first.place.rank) +
-                " access the same memory of rank " + std::to_string(target) + ", and nothing orders them",
+                " access the same memory of rank " + std::to_string(target) +
+                (is_atomic(first.kind) && is_atomic(second.kind) && have_other_elements(first, second)
+                     ? " as elements of " + std::to_string(second.element) + " and " +
+                           std::to_string(first.element) + " bytes"
+                     : "") +
+                ", and nothing orders them",
             first.place.site);
     }
 }

@@ -13,6 +13,7 @@
 #include "hdtrace/checking/causal_order.h"
 #include "hdtrace/checking/findings.h"
 #include "hdtrace/checking/pair_limit.h"
+#include "hdtrace/checking/type_signature.h"
 
 namespace hdtrace {
 
@@ -21,7 +22,8 @@ class WindowConflicts : public EventVisitor {
   public:
     /// Both must outlive it.
     WindowConflicts(Findings& findings, CausalOrder& order)
-        : m_findings(findings), m_order(order), m_buffers(findings.objects())
+        : m_findings(findings), m_order(order), m_buffers(findings.objects()),
+          m_signatures(findings.objects())
     {
     }
 
@@ -40,6 +42,7 @@ class WindowConflicts : public EventVisitor {
     struct Access : ByteRange {
         WindowAccess kind{};
         std::string op;
+        std::int64_t element = 0; ///< bytes of each; 0 if they differ or are not known
         Moment issued;
         Moment done; ///< step 0: never
         bool is_exclusive = false;
@@ -103,6 +106,7 @@ class WindowConflicts : public EventVisitor {
     void expose(const Call& call, const Window& window, Epochs& epochs);
     void complete(std::int64_t rank, const Window& window, std::int64_t target, bool ends_epoch);
     static bool are_alike(const Access& one, const Access& other);
+    std::int64_t element_of(std::int64_t rank, std::int64_t type);
     static bool conflict(const Access& one, const Access& other);
     void add_pairs(const Target& target, std::vector<Access>& accesses);
     void add_pair(const Pair& pair);
@@ -110,6 +114,7 @@ class WindowConflicts : public EventVisitor {
     Findings& m_findings;
     CausalOrder& m_order;
     CallBuffers m_buffers;
+    TypeSignatures m_signatures;
     std::map<std::int64_t, std::vector<OwnMemory>> m_memory; ///< by rank
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<LocalAccess>>
         m_in_call; ///< of the call that a thread of a rank is in

@@ -1,5 +1,6 @@
 """What hdtrace check finds in traces of a few lines, and what it does not find in those beside them."""
 
+import re
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ TYPES = (
     '<NAMED id="0" name="MPI_INT" size="4" lb="0" extent="4"/><NAMED id="1" name="MPI_FLOAT" size="4" lb="0" extent="4"/>'
     '<CONTIGUOUS id="2" name="" count="2" oldType="0" size="8" lb="0" extent="8"/>'
     '<STRUCT id="3" name="" count="2" size="8" lb="0" extent="8"><Type id="0" displacement="0" blocklen="1"/>'
-    '<Type id="1" displacement="4" blocklen="1"/></STRUCT>')
+    '<Type id="1" displacement="4" blocklen="1"/></STRUCT><NAMED id="4" name="MPI_DOUBLE" size="8" lb="0" extent="8"/>')
 WINDOW = '<WindowList><Window name="" uid="W/w0" communicator="W">{}</Window></WindowList>'
 _CLOCK = iter(range(1, 10**9))
 
@@ -28,13 +29,13 @@ def call(name, attributes="", children="", unfinished=False):
 def findings(tmp_path):
     """What is found in traces of so many processes, each between Init and Finalize. `run` is XML."""
 
-    def findings(*traces, is_whole=True, run=""):
+    def findings(*traces, is_whole=True, run="", communicators=""):
         lines = [call("Init") + trace + (call("Finalize") if is_whole else "") for trace in traces]
         path = write_project(tmp_path, *lines)
         ranks = range(len(traces))
         types = "".join(f'<Rank name="{rank}" thread="0">{TYPES}</Rank>' for rank in ranks)
         window = WINDOW.format("".join(f'<Rank global="{rank}" local="{rank}" wid="0" size="64" dispUnit="4"/>' for rank in ranks))
-        text = path.read_text()
+        text = path.read_text().replace("</CommunicatorList>", communicators + "</CommunicatorList>")
         described = text[text.index("<Datatypes>"):text.index("</Application>")]
         path.write_text(text.replace(described, window + f"<Datatypes>{types}</Datatypes>{run}"))
         return hdtrace.open(path).checker().read(10_000)
@@ -68,8 +69,13 @@ def put(unfinished=False):
     return call("Put", "size='4' toRank='1' wid='0' count='1' tid='0' targetOffset='0' targetCount='1' targetTid='0'", unfinished=unfinished)
 
 
-FENCE, FREE = call("Win_fence", "wid='0' assert='0'"), call("Win_free", "wid='0'")
-LAST_FENCE = call("Win_fence", "wid='0' assert='NOSUCCEED'")
+
+def fence(assertion):
+    return call("Win_fence", f"wid='0' assert='{assertion}'")
+
+
+FENCE, FREE = fence("0"), call("Win_free", "wid='0'")
+LAST_FENCE = fence("NOSUCCEED")
 LOCK, UNLOCK = call("Win_lock", "wid='0' toRank='1' lockType='MPI_LOCK_SHARED' assert='0'"), call("Win_unlock", "wid='0' toRank='1'")
 IDLE_WAIT = call("Wait")
 INIT = send(1, name="Send_init", more="rid='0'")
@@ -205,6 +211,39 @@ def test_lists_of_calls_that_have_not_ended_are_not_known(kinds):
         assert "collective-size-mismatch" not in kinds(call(name, "cid='0' tid='0' recvtid='0'", unfinished=True), other, is_whole=False), name
 
 
+BETWEEN = ('<Communicator name="between" uid="B"><Rank global="0" local="0" group="0" cid="1"/><Rank global="1" local="0" group="1" cid="1"/>'
+           '<Rank global="2" local="1" group="1" cid="1"/></Communicator>')
+
+
+def between(name, root=None, count=1, tid=0, taken=1, more=""):
+    parts = f"count='{count}' tid='{tid}' size='{4 * count}' recvCount='{taken}' recvtid='{tid}' recvSize='{4 * taken}'"
+    return call(name, f"cid='1' {parts} {more}" + (f" rootRank='{root}'" if root is not None else ""))
+
+
+@pytest.mark.parametrize("first, others, expected", [
+    (between("Allgather", count=2), between("Allgather", taken=2), []),  # each group takes what the other one gives
+    (between("Allgather", count=2), between("Allgather"), ["collective-size-mismatch"]),
+    (between("Allgather"), between("Allgather", tid=1), ["collective-type-mismatch"]),
+    (between("Alltoall", taken=2), between("Alltoall"), ["collective-size-mismatch"]),
+    (between("Bcast", root=-3), between("Bcast", root=0), []),
+    (between("Bcast", root=-3, count=2), between("Bcast", root=0), ["collective-size-mismatch"]),
+    (between("Bcast", root=-2), between("Bcast", root=0), ["collective-root-mismatch"]),
+    (between("Gather", root=-3, taken=2), between("Gather", root=0, count=2), []),
+    (between("Gather", root=-3, taken=2), between("Gather", root=0), ["collective-size-mismatch"]),
+    (between("Scatter", root=-3, count=2), between("Scatter", root=0), ["collective-size-mismatch"]),
+    (between("Allreduce"), between("Allreduce", tid=1), ["collective-type-mismatch"]),
+    (between("Reduce_scatter_block", count=2), between("Reduce_scatter_block"), []),  # each group scatters in itself
+])
+def test_what_two_groups_give_each_other(findings, first, others, expected):
+    assert [finding.kind for finding in findings(first, others, others, communicators=BETWEEN)] == expected
+
+
+def test_who_is_not_the_root_of_its_group_has_no_data(findings):
+    idle = between("Gather", root=-2, count=7, taken=7)
+    found = findings(between("Gather", root=1), between("Gather", root=-3), idle, communicators=BETWEEN)
+    assert found == []
+
+
 REFUSED = {
     "rank": (send(9), "invalid-rank"), "tag": (send(0, tag=-7), "invalid-tag"), "count": (send(0, count=-1), "invalid-count"),
     "communicator": (call("Barrier", "cid='-1'", unfinished=True), "invalid-communicator"),
@@ -241,6 +280,10 @@ EPOCHS = {
     "not unlocked": (LOCK + put() + FREE, ["epoch-not-closed"]),
     "locked twice": (LOCK + LOCK + UNLOCK + FREE, ["epoch-opened-twice"]),
     "fence in a lock": (LOCK + FENCE + UNLOCK + FREE, ["epoch-opened-twice"]),
+    "started twice": (2 * call("Win_start", "wid='0' assert='0'", "<Rank rank='1' />") + call("Win_complete", "wid='0'") + FREE, ["epoch-opened-twice"]),
+    "nothing was to precede": (FENCE + put() + fence("NOPRECEDE|NOSUCCEED") + FREE, ["window-assertion-broken"]),
+    "nothing precedes": (fence("NOPRECEDE") + put() + fence("NOSUCCEED") + FREE, []),
+    "nobody puts": (fence("0") + put() + fence("NOPUT") + FREE, []),
 }
 
 
@@ -249,6 +292,26 @@ def test_epochs(kinds, name):
     lines, expected = EPOCHS[name]
     other = "".join(line for line in lines.splitlines(keepends=True) if "Win_fence" in line or "Win_free" in line)
     assert kinds(lines, other) == expected
+
+
+@pytest.mark.parametrize("op, tid, expected", [("MPI_SUM", 0, []), ("MPI_SUM", 4, ["rma-conflict"]), ("MPI_MAX", 0, ["rma-conflict"]), ("MPI_NO_OP", 4, ["rma-conflict"])])
+def test_accumulates_that_are_not_combined(kinds, op, tid, expected):
+    def accumulate(op, tid):
+        data = f"toRank='2' wid='0' count='1' tid='{tid}' targetOffset='0' targetCount='1' targetTid='{tid}' op='{op}'"
+        return fence("0") + call("Accumulate", data) + fence("0") + call("Win_free", "wid='0'")
+
+    idle = 2 * fence("0") + call("Win_free", "wid='0'")
+    assert kinds(accumulate("MPI_SUM", 0), accumulate(op, tid), idle) == expected
+
+
+def test_who_changes_memory_that_nobody_was_to_change(findings):
+    def later(text):  # than Init of all
+        return re.sub(r"(time|end)='(\d+)", lambda match: f"{match[1]}='{int(match[2]) + 1_000_000}", text)
+
+    first, change, last = later(fence("0") + fence("NOPUT")), later(put()), later(fence("0") + call("Win_free", "wid='0'"))
+    found = findings(first + change + last, first + last)
+    assert [(finding.kind, finding.rank) for finding in found] == [("window-assertion-broken", 0)]
+    assert "changes memory of rank 1, which promised MPI_MODE_NOPUT" in found[0].text
 
 
 REQUESTS = {
