@@ -45,12 +45,20 @@ constexpr ErrorClass error_classes[] = {
     {"MPI_ERR_RMA_RANGE", FindingKind::invalid_argument},
 };
 
-FindingKind kind_of(const State& failed)
+FindingKind kind_of(const Call& failed)
 {
-    const std::string error = failed.text("rc");
-    const bool is_of_the_system = error == "MPI_ERR_ACCESS" && !failed.has("fid"); // of a name
+    const std::string error = failed.state.text("rc");
+    const bool is_of_the_system = error == "MPI_ERR_ACCESS" && !failed.state.has("fid"); // of a name
     const auto found = std::ranges::find(error_classes, error, &ErrorClass::name);
-    return found == std::end(error_classes) || is_of_the_system ? FindingKind::call_failed : found->kind;
+    const bool is_other = found == std::end(error_classes) || is_of_the_system || failed.facts.raises;
+    return is_other ? FindingKind::call_failed : found->kind;
+}
+
+std::string failure_text(const Call& failed)
+{
+    const std::string error = failed.state.text("rc");
+    return failed.facts.raises ? " raised error " + failed.state.text("errorcode") + " (" + error + ")"
+                               : " failed with " + error;
 }
 
 bool is_about_an_argument(FindingKind kind)
@@ -78,7 +86,7 @@ void ArgumentCheck::leave(const Call& call)
     if (!call.state.is_unfinished() || !(wrong || call.has_failed()))
         return;
     // Else it may have failed because of what others did.
-    const bool is_refused = wrong || is_about_an_argument(kind_of(call.state));
+    const bool is_refused = wrong || is_about_an_argument(kind_of(call));
     m_ends.push_back({call.trace.rank, call.has_failed(), is_refused});
 }
 
@@ -88,7 +96,7 @@ void ArgumentCheck::report_failed(const Call& call, std::optional<WrongArgument>
     const CallPlace place = place_of(m_findings.objects(), call);
     const std::string error = call.state.text("rc");
     const bool says_more = error != "MPI_ERR_ARG" && error != "MPI_ERR_OTHER";
-    FindingKind kind = kind_of(call.state);
+    FindingKind kind = kind_of(call);
     if (wrong && says_more && wrong->kind != kind && !call.state.is_unfinished())
         wrong.reset(); // it failed for another reason
     if (wrong)
@@ -96,7 +104,7 @@ void ArgumentCheck::report_failed(const Call& call, std::optional<WrongArgument>
     const bool ended_all = call.state.is_unfinished();
     m_findings.report_as(ended_all ? Severity::error : Severity::warning, kind, place,
                          (wrong ? sentence_about(call, *wrong) + ", and" : call.state.name + at(place.site)) +
-                             " failed with " + error + (ended_all ? ", which ended the program" : ""));
+                             failure_text(call) + (ended_all ? ", which ended the program" : ""));
 }
 
 } // namespace hdtrace

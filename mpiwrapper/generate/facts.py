@@ -45,6 +45,7 @@ struct CallFacts {{
     WhichRequests completes = WhichRequests::none;
     bool polls = false;   ///< it returns at once, and says whether something has happened
     bool cancels = false; ///< the operation of the request `rid`, if that is still possible
+    bool raises = false;  ///< an error that the program names, of which the error handler is told
     SendMode sends = SendMode::none;
     std::string_view sent_size = {{}}; ///< the attribute with the bytes of the message that it sends
     ReceiveKind receives = ReceiveKind::none;
@@ -125,6 +126,7 @@ def _facts(function):
     yield _fact(meaning, "which")
     yield "polls", _flag(meaning.is_poll)
     yield "cancels", _flag(meaning.cancels)
+    yield "raises", _flag(meaning.raises)
     yield _fact(meaning, "send")
     yield "sent_size", _size(meaning, "sent_size")
     yield _fact(meaning, "receive")

@@ -21,7 +21,7 @@ WORDS = {
     "synchronises": ("synchronisation",),
     "life": ("life",),
 }
-FLAGS = ("cancels", "partitioned", "scatters", "gathers", "allocates", "attaches", "detaches", "anytime")
+FLAGS = ("cancels", "raises", "partitioned", "scatters", "gathers", "allocates", "attaches", "detaches", "anytime")
 VOCABULARY_OF = {"makes": "object", "frees": "object", "names": "object"}  # where a field is called otherwise
 SIZES = {"sent_size": "send", "received_size": "receive"}
 

@@ -211,6 +211,13 @@ def test_lists_of_calls_that_have_not_ended_are_not_known(kinds):
         assert "collective-size-mismatch" not in kinds(call(name, "cid='0' tid='0' recvtid='0'", unfinished=True), other, is_whole=False), name
 
 
+@pytest.mark.parametrize("name", ["Comm_call_errhandler", "Win_call_errhandler", "File_call_errhandler", "Session_call_errhandler"])
+def test_errors_that_the_program_raises_are_its_own(findings, name):
+    found = findings(call(name, "errorcode='15' rc='MPI_ERR_TRUNCATE'", unfinished=True), is_whole=False)
+    assert [finding.kind for finding in found] == ["call-failed"]
+    assert found[0].text == f"{name} raised error 15 (MPI_ERR_TRUNCATE), which ended the program"
+
+
 BETWEEN = ('<Communicator name="between" uid="B"><Rank global="0" local="0" group="0" cid="1"/><Rank global="1" local="0" group="1" cid="1"/>'
            '<Rank global="2" local="1" group="1" cid="1"/></Communicator>')
 
