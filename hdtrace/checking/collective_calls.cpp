@@ -8,6 +8,7 @@
 #include "hdtrace/calls/special_ranks.h"
 #include "hdtrace/checking/collective_data.h"
 #include "hdtrace/checking/deadlocks.h"
+#include "hdtrace/checking/graph_edges.h"
 
 namespace hdtrace {
 namespace {
@@ -45,6 +46,12 @@ RootMismatch find_wrong_root(const std::vector<CollectiveCall>& calls)
     return wrong == calls.end() ? RootMismatch() : RootMismatch{&*wrong, &*root};
 }
 
+std::string names(std::int64_t rank, const std::string& as, std::int64_t times)
+{
+    return (times > 0 ? "names rank " : "does not name rank ") + std::to_string(rank) + " as a " + as +
+           (times > 1 ? " " + std::to_string(times) + " times" : "");
+}
+
 CallPlace place_of(const CollectiveCall& call)
 {
     return {call.rank, call.thread, call.line, call.site};
@@ -76,6 +83,8 @@ void CollectiveCheck::check(const Collective& collective)
         return;
     if (collective.calls.size() < collective.communicator->members.size())
         check_absent(collective);
+    else if (facts_of(model->name).topology == TopologyKind::adjacent)
+        check_edges(collective);
     else if (!collective.file && !collective.window)
         check_data(collective);
 }
@@ -161,6 +170,17 @@ void CollectiveCheck::check_data(const Collective& collective)
             mismatch->is_type ? FindingKind::collective_type_mismatch : FindingKind::collective_size_mismatch,
             collective, *mismatch->call, *mismatch->other,
             ": " + mismatch->call->name + at(mismatch->call->site) + " " + mismatch->here, mismatch->there);
+}
+
+void CollectiveCheck::check_edges(const Collective& collective)
+{
+    const std::optional<EdgeMismatch> edge = find_edge_mismatch(collective);
+    if (edge)
+        report(FindingKind::graph_mismatch, collective, *edge->source, *edge->destination,
+               ": " + edge->source->name + at(edge->source->site) + " " +
+                   names(edge->destination->rank, "destination", edge->named_by_source),
+               edge->destination->name + " " +
+                   names(edge->source->rank, "source", edge->named_by_destination));
 }
 
 void CollectiveCheck::report(FindingKind kind, const Collective& collective, const CollectiveCall& call,

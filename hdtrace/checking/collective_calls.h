@@ -36,6 +36,7 @@ class CollectiveCheck {
     void check_roots(const Collective& collective);
     bool check_call(const Collective& collective, const CollectiveCall& model, const CollectiveCall& call);
     void check_data(const Collective& collective);
+    void check_edges(const Collective& collective);
     void check_absent(const Collective& collective);
     bool is_stuck_in(const CollectiveCall& call) const;
     bool was_told(const CollectiveCall& call) const;

@@ -251,6 +251,25 @@ def test_who_is_not_the_root_of_its_group_has_no_data(findings):
     assert found == []
 
 
+def adjacent(sources, destinations, new=1):
+    lists = f"indegree='{len(sources)}' sources='{''.join(f'{rank};' for rank in sources)}' outdegree='{len(destinations)}'"
+    return call("Dist_graph_create_adjacent", f"cid='0' newcid='{new}' {lists} destinations='{''.join(f'{rank};' for rank in destinations)}'")
+
+
+@pytest.mark.parametrize("graphs, expected", [
+    ([([1], [1]), ([0], [0])], None),
+    ([([], [1, 1]), ([0, 0], [])], None),
+    ([([1], [1]), ([0], [])], "rank 1: Dist_graph_create_adjacent does not name rank 0 as a destination here, but Dist_graph_create_adjacent names rank 1 as a source"),
+    ([([], [1, 1]), ([0], [])], "rank 0: Dist_graph_create_adjacent names rank 1 as a destination 2 times here, but Dist_graph_create_adjacent names rank 0 as a source"),
+])
+def test_both_ends_describe_the_edges_of_a_graph(findings, graphs, expected):
+    graph = '<Communicator name="graph" uid="G"><Rank global="0" local="0" cid="1"/><Rank global="1" local="1" cid="1"/></Communicator>'
+    free = call("Comm_free", "cid='1'")
+    found = findings(*(adjacent(*lists) + free for lists in graphs), communicators=graph)
+    assert [finding.kind for finding in found] == ["graph-mismatch"] * (expected is not None)
+    assert expected is None or expected in f"rank {found[0].rank}{found[0].text.removeprefix('collective operation 1 on WORLD')}"
+
+
 REFUSED = {
     "rank": (send(9), "invalid-rank"), "tag": (send(0, tag=-7), "invalid-tag"), "count": (send(0, count=-1), "invalid-count"),
     "communicator": (call("Barrier", "cid='-1'", unfinished=True), "invalid-communicator"),
