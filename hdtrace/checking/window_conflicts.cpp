@@ -338,6 +338,7 @@ bool WindowConflicts::conflict(const Access& one, const Access& other)
 void WindowConflicts::add_pairs(const Target& target, std::vector<Access>& accesses)
 {
     std::vector<const Access*> by_place;
+    by_place.reserve(accesses.size());
     for (const Access& access : accesses)
         by_place.push_back(&access);
     std::ranges::stable_sort(by_place, {}, &Access::begin);

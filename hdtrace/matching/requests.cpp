@@ -20,6 +20,8 @@ Outcome outcome_of(const Element& completed)
                                        : Outcome::completed;
 }
 
+} // namespace
+
 Operation operation_of(const Call& call, std::int64_t rid, const CallFacts& facts)
 {
     return {.rank = call.trace.rank,
@@ -32,8 +34,6 @@ Operation operation_of(const Call& call, std::int64_t rid, const CallFacts& fact
             .site = call.state.integer("site").value_or(-1),
             .number = call.number};
 }
-
-} // namespace
 
 /// An operation that outlives the call that started it, with a copy of what that call says.
 struct RequestTable::Kept {

@@ -11,19 +11,13 @@ bool is_operation(const CallFacts& facts)
             facts.collective != CollectiveKind::none || facts.file != FileAccess::none);
 }
 
-Operation operation_of(const Call& call)
+/// One that is over with its call.
+Operation blocking_operation(const Call& call)
 {
-    return {.rank = call.trace.rank,
-            .rid = -1,
-            .call = &call.state,
-            .facts = &call.facts,
-            .children = &call.state.children,
-            .thread = call.trace.thread,
-            .time = call.state.time,
-            .end = call.state.end,
-            .line = call.state.line,
-            .site = call.state.integer("site").value_or(-1),
-            .number = call.number};
+    Operation operation = operation_of(call, -1, call.facts);
+    operation.call = &call.state;
+    operation.children = &call.state.children;
+    return operation;
 }
 
 bool accesses_file(const CallFacts& facts)
@@ -146,7 +140,7 @@ void EventWalk::begin_operations(const Call& call)
     for (const OperationPointer& operation : m_requests.begin(call))
         start(call, *operation);
     if (is_operation(call.facts) && did_something(call.state))
-        start(call, operation_of(call));
+        start(call, blocking_operation(call));
     if (call.facts.collective != CollectiveKind::none && !call.state.is_unfinished())
         for (EventVisitor* visitor : m_joining)
             visitor->joined(call);
@@ -185,7 +179,7 @@ void EventWalk::end_operations(const Call& call)
     for (const Completion& completion : m_requests.end(call))
         complete(call, completion);
     if (is_operation(call.facts) && did_something(call.state)) {
-        const Operation operation = operation_of(call);
+        const Operation operation = blocking_operation(call);
         complete(call, {&operation, -1, Outcome::completed, call.state.end, &call.state});
     }
 }
