@@ -34,7 +34,7 @@ tools::Request<CommandLine> parse_command_line(int argc, char** argv)
     parser.add_text("to", 't', format, "FORMAT", "The format");
     parser.add_text("output", 'o', command.options.output, "OUT", "Write to OUT");
     of_formats.add_to(parser);
-    parser.add_switch("overwrite", 0, command.options.overwrite, "Replace OUT if it is there");
+    parser.add_switch("overwrite", 0, command.options.overwrite, "Replace OUT if it is a file that is there");
     parser.add_switch("quiet", 'q', command.quiet, "Do not tell what is approximated and dropped");
     parser.add_inputs(command.inputs, "PROJECT");
     if (auto answer = parser.parse(argc, argv))

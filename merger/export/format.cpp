@@ -65,10 +65,10 @@ void check_output(const Project& project, const Options& options)
         if (std::filesystem::equivalent(input, output, ignored))
             throw ConvertError(options.output + " belongs to the trace and will not be replaced");
     }
+    if (!std::filesystem::is_regular_file(output, ignored))
+        throw ConvertError(options.output + " exists, and is no file that is replaced: give another name");
     if (!options.overwrite)
         throw ConvertError(options.output + " exists; --overwrite replaces it");
-    if (!std::filesystem::is_regular_file(output, ignored))
-        throw ConvertError(options.output + " is not a regular file and will not be replaced");
 }
 
 const Format* find_format(std::string_view name)

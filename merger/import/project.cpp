@@ -114,10 +114,10 @@ std::string file_base_of(const std::string& project)
 void check_place(const std::string& project, bool overwrite)
 {
     std::error_code ignored;
+    if (is_there(project) && !fs::is_regular_file(project, ignored))
+        throw ImportError(project + " exists, and is no file that is replaced: give another name");
     if (is_there(project) && !overwrite)
         throw ImportError(project + " exists; --overwrite replaces it");
-    if (is_there(project) && !fs::is_regular_file(project, ignored))
-        throw ImportError(project + " is not a regular file and will not be replaced");
     const std::vector<fs::path> traces = traces_beside(project);
     if (!traces.empty() && !overwrite)
         throw ImportError(traces.front().string() + " exists; --overwrite replaces it");

@@ -121,8 +121,17 @@ def test_a_link_to_nothing_is_not_replaced(tmp_path, to):
     project = write_project(tmp_path)
     (tmp_path / "link").symlink_to("nothing")
     result = call("--to", to, "-o", tmp_path / "link", project)
-    assert result.returncode == 1 and "exists; --overwrite replaces it" in result.stderr
+    assert result.returncode == 1 and "link exists, and is no file that is replaced: give another name" in result.stderr
     assert (tmp_path / "link").is_symlink()
+
+
+@pytest.mark.parametrize("to", ["csv", "chrome"])
+@pytest.mark.parametrize("options", [[], ["--overwrite"]])
+def test_a_directory_is_not_replaced(tmp_path, to, options):
+    project = write_project(tmp_path)
+    (tmp_path / "out").mkdir()
+    result = call("--to", to, *options, "-o", tmp_path / "out", project)
+    assert result.returncode == 1 and "out exists, and is no file that is replaced: give another name" in result.stderr
 
 
 def test_times_at_both_ends_of_time(tmp_path):

@@ -52,6 +52,10 @@ def test_what_is_there_is_replaced_only_if_that_is_said(trace, tmp_path):
     (tmp_path / "app.proj").write_text("old")
     import_well(tmp_path / "app.proj", "--overwrite", trace)
     assert (tmp_path / "app.proj").read_bytes() == before
+    (tmp_path / "app.proj").unlink()
+    (tmp_path / "app.proj").mkdir()
+    for options in ([], ["--overwrite"]):
+        assert "app.proj exists, and is no file that is replaced: give another name" in refused(tmp_path, *options, trace)
 
 
 def test_traces_are_not_mixed_up_with_others(trace, tmp_path):
