@@ -1,5 +1,6 @@
 #include "merger/export/sqlite/database.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "merger/export/format.h"
@@ -11,6 +12,8 @@ using tables::Table;
 using tables::Value;
 
 namespace {
+
+constexpr unsigned most_sorting_threads = 4;
 
 std::string column_names(const Table& table, std::size_t count)
 {
@@ -54,8 +57,10 @@ Database::Database(const std::string& path)
     check(result);
     execute("PRAGMA journal_mode = OFF");
     execute("PRAGMA synchronous = OFF");
-    execute("PRAGMA threads = " + std::to_string(std::thread::hardware_concurrency())); // sort for indexes
-    execute("PRAGMA cache_size = -32768");                                              // kilobytes
+    // Each thread that sorts for an index has so much memory, twice.
+    execute("PRAGMA threads = " +
+            std::to_string(std::min(most_sorting_threads, std::thread::hardware_concurrency())));
+    execute("PRAGMA cache_size = -8192"); // kilobytes
     execute("BEGIN");
     for (const Table& table : tables::tables()) {
         execute(definition(table));
