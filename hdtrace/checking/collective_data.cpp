@@ -53,9 +53,14 @@ class Comparison {
         : m_calls(collective.calls), m_facts(facts_of(m_calls.front().name)), m_signatures(signatures),
           m_has_two_groups(collective.communicator->is_inter())
     {
+        if (!m_has_two_groups) {
+            m_firsts.emplace(0, m_calls.data());
+            return;
+        }
         for (const CollectiveCall& call : m_calls) {
             const Communicator::Member* const member = collective.communicator->member(call.rank);
             m_groups.push_back(member ? member->group.value_or(0) : 0);
+            m_firsts.try_emplace(m_groups.back(), &call);
         }
     }
 
@@ -79,7 +84,7 @@ class Comparison {
   private:
     std::int64_t group_of(const CollectiveCall& call) const
     {
-        return m_groups[static_cast<std::size_t>(&call - m_calls.data())];
+        return m_has_two_groups ? m_groups[static_cast<std::size_t>(&call - m_calls.data())] : 0;
     }
 
     /// Whether one has the data of the other one.
@@ -88,30 +93,24 @@ class Comparison {
         return !m_has_two_groups || group_of(call) != group_of(other);
     }
 
-    bool is_first_of_group(const CollectiveCall& call) const
+    const CollectiveCall& first_of_group(const CollectiveCall& call) const
     {
-        const auto first = std::ranges::find(m_groups, group_of(call));
-        return &call == &m_calls[static_cast<std::size_t>(first - m_groups.begin())];
+        return *m_firsts.at(group_of(call));
     }
 
     /// Of two groups, who is in that of the root and is not the root itself has no data.
     static bool takes_part(const CollectiveCall& call) { return call.root != proc_null; }
 
-    /// What each group reduces for itself is scattered in it (MPI 4.1, 6.10.2).
-    bool says_the_same(const CollectiveCall& call, const CollectiveCall& model) const
-    {
-        const bool is_in_group = m_facts.collective == CollectiveKind::all_to_all && m_facts.scatters;
-        return takes_part(model) && (!is_in_group || group_of(call) == group_of(model));
-    }
-
-    /// All say the same: Bcast, and what reduces.
+    /// All say the same: Bcast, and what reduces; but what is scattered each group reduces for itself
+    /// (MPI 4.1, 6.10.2).
     void compare_alike()
     {
+        const bool is_in_group = m_facts.collective == CollectiveKind::all_to_all && m_facts.scatters;
+        const auto first = std::ranges::find_if(m_calls, takes_part);
         for (const CollectiveCall& call : m_calls) {
             if (!takes_part(call))
                 continue;
-            const CollectiveCall& model = *std::ranges::find_if(
-                m_calls, [&](const CollectiveCall& other) { return says_the_same(call, other); });
+            const CollectiveCall& model = is_in_group ? first_of_group(call) : *first;
             if (m_facts.lists_receives) {
                 for (const CollectiveCall& of : m_calls)
                     compare(call, part(call, taken, of.rank), model, part(model, taken, of.rank), "has",
@@ -146,7 +145,7 @@ class Comparison {
             for (const CollectiveCall& other : m_calls) {
                 if (!are_partners(call, other))
                     continue;
-                if (!is_list && !is_first_of_group(other) && !is_first_of_group(call))
+                if (!is_list && &other != &first_of_group(other) && &call != &first_of_group(call))
                     continue; // equal to what the first one takes and gives
                 compare(call, m_facts.lists_sends ? part(call, given, other.rank) : plain(call, given), other,
                         part(other, taken, call.rank), "gives", "takes");
@@ -269,7 +268,8 @@ class Comparison {
     const CallFacts& m_facts;
     TypeSignatures& m_signatures;
     bool m_has_two_groups;
-    std::vector<std::int64_t> m_groups; ///< of each call
+    std::vector<std::int64_t> m_groups;                     ///< of each call, if there are two
+    std::map<std::int64_t, const CollectiveCall*> m_firsts; ///< by group
     std::map<std::pair<const CollectiveCall*, std::string_view>, std::map<std::int64_t, const Element*>>
         m_children;
     std::optional<DataMismatch> m_found;

@@ -1,9 +1,8 @@
 #include "hdtrace/checking/graph_edges.h"
 
-#include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
-#include <vector>
 
 #include "hdtrace/matching/rank_list.h"
 
@@ -16,37 +15,25 @@ struct Count {
 };
 using Edges = std::map<std::pair<std::int64_t, std::int64_t>, Count>; // by the ranks in the communicator
 
-std::vector<std::int64_t> neighbours(const CollectiveCall& call, const AttributeName& list)
-{
-    return ranks_in(call.arguments->call.find(list).value_or(""), most_neighbours);
-}
-
-/// Whether the lists are there, and whole.
-bool tells_neighbours(const CollectiveCall& call)
-{
-    if (!call.arguments)
-        return false;
-    const Element& element = call.arguments->call;
-    return element.integer("indegree") == std::ssize(neighbours(call, "sources")) &&
-           element.integer("outdegree") == std::ssize(neighbours(call, "destinations"));
-}
-
 } // namespace
 
 std::optional<EdgeMismatch> find_edge_mismatch(const Collective& collective)
 {
-    if (!std::ranges::all_of(collective.calls, tells_neighbours))
-        return std::nullopt;
-    std::map<std::int64_t, const CollectiveCall*> calls; // by the same
+    std::map<std::int64_t, const CollectiveCall*> calls; // by the ranks in the communicator
     Edges edges;
     for (const CollectiveCall& call : collective.calls) {
         const Communicator::Member* const member = collective.communicator->member(call.rank);
-        if (!member)
+        if (!member || !call.arguments)
             return std::nullopt;
+        const Element& told = call.arguments->call;
+        const auto sources = numbers_in(told, "sources"), destinations = numbers_in(told, "destinations");
+        if (told.integer("indegree") != std::ssize(sources) ||
+            told.integer("outdegree") != std::ssize(destinations))
+            return std::nullopt; // the lists are not there, or not whole
         calls[member->local] = &call;
-        for (const std::int64_t destination : neighbours(call, "destinations"))
+        for (const std::int64_t destination : destinations)
             ++edges[{member->local, destination}].by_source;
-        for (const std::int64_t source : neighbours(call, "sources"))
+        for (const std::int64_t source : sources)
             ++edges[{source, member->local}].by_destination;
     }
     for (const auto& [edge, count] : edges) {

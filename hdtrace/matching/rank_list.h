@@ -44,4 +44,11 @@ inline std::vector<std::int64_t> ranks_in(const Element& call, std::int64_t coun
     return list ? ranks_in(*list, count) : std::vector<std::int64_t>();
 }
 
+/// What a call lists of neighbours or dimensions; none if it lists nothing. No number that matters is larger
+/// or negative.
+inline std::vector<std::int64_t> numbers_in(const Element& call, const AttributeName& list)
+{
+    return ranks_in(call.find(list).value_or(""), most_neighbours);
+}
+
 } // namespace hdtrace

@@ -5,15 +5,6 @@
 #include "hdtrace/matching/rank_list.h"
 
 namespace hdtrace {
-namespace {
-
-/// None of those that matter here, such as the sizes of dimensions, is larger or negative.
-std::vector<std::int64_t> numbers_in(const State& call, const AttributeName& attribute)
-{
-    return ranks_in(call.find(attribute).value_or(""), most_neighbours);
-}
-
-} // namespace
 
 void Topologies::made(const Call& call, ObjectKind, std::int64_t)
 {
