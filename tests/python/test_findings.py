@@ -69,7 +69,6 @@ def put(unfinished=False):
     return call("Put", "size='4' toRank='1' wid='0' count='1' tid='0' targetOffset='0' targetCount='1' targetTid='0'", unfinished=unfinished)
 
 
-
 def fence(assertion):
     return call("Win_fence", f"wid='0' assert='{assertion}'")
 
@@ -222,9 +221,9 @@ BETWEEN = ('<Communicator name="between" uid="B"><Rank global="0" local="0" grou
            '<Rank global="2" local="1" group="1" cid="1"/></Communicator>')
 
 
-def between(name, root=None, count=1, tid=0, taken=1, more=""):
+def between(name, root=None, count=1, tid=0, taken=1):
     parts = f"count='{count}' tid='{tid}' size='{4 * count}' recvCount='{taken}' recvtid='{tid}' recvSize='{4 * taken}'"
-    return call(name, f"cid='1' {parts} {more}" + (f" rootRank='{root}'" if root is not None else ""))
+    return call(name, f"cid='1' {parts}" + (f" rootRank='{root}'" if root is not None else ""))
 
 
 @pytest.mark.parametrize("first, others, expected", [
@@ -251,9 +250,9 @@ def test_who_is_not_the_root_of_its_group_has_no_data(findings):
     assert found == []
 
 
-def adjacent(sources, destinations, new=1):
+def adjacent(sources, destinations):
     lists = f"indegree='{len(sources)}' sources='{''.join(f'{rank};' for rank in sources)}' outdegree='{len(destinations)}'"
-    return call("Dist_graph_create_adjacent", f"cid='0' newcid='{new}' {lists} destinations='{''.join(f'{rank};' for rank in destinations)}'")
+    return call("Dist_graph_create_adjacent", f"cid='0' newcid='1' {lists} destinations='{''.join(f'{rank};' for rank in destinations)}'")
 
 
 @pytest.mark.parametrize("graphs, expected", [

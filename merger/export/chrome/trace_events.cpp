@@ -118,12 +118,7 @@ void TraceEvents::end()
 TraceEvents& TraceEvents::named_number(std::string_view name, double value)
 {
     constexpr std::size_t longest = 64;
-    char* place = m_output.room_for(most_quoted(name) + sizeof ",:" + longest);
-    if (!m_is_first_value)
-        *place++ = ',';
-    m_is_first_value = false;
-    place = put_quoted(place, name);
-    *place++ = ':';
+    char* const place = put_named_key(m_output.room_for(most_quoted(name) + sizeof ",:" + longest), name);
     m_output.used_until(std::to_chars(place, place + longest, value).ptr);
     return *this;
 }
@@ -138,11 +133,7 @@ TraceEvents& TraceEvents::attributes(const AttributeList& attributes)
         const auto [name, value] = attributes[i];
         if (name == "time" || name == "end")
             continue;
-        if (!m_is_first_value)
-            *place++ = ',';
-        m_is_first_value = false;
-        place = put_quoted(place, name);
-        *place++ = ':';
+        place = put_named_key(place, name);
         const auto integer = attributes.number(i);
         const bool is_exact = integer && *integer > -most_in_a_double && *integer < most_in_a_double;
         if (is_exact && is_written_as_number(value))
@@ -159,6 +150,16 @@ TraceEvents& TraceEvents::open_object()
     m_output.text(m_is_first_value ? "{" : ",{");
     m_is_first_value = true;
     return *this;
+}
+
+char* TraceEvents::put_named_key(char* place, std::string_view name)
+{
+    if (!m_is_first_value)
+        *place++ = ',';
+    m_is_first_value = false;
+    place = put_quoted(place, name);
+    *place++ = ':';
+    return place;
 }
 
 TraceEvents& TraceEvents::quoted(std::string_view text)

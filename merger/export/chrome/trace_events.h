@@ -100,6 +100,8 @@ class TraceEvents {
         m_is_first_value = false;
         return *this;
     }
+    /// What the program names, behind another value or not.
+    char* put_named_key(char* place, std::string_view name);
     TraceEvents& quoted(std::string_view text);
 
     TextOutput m_output;

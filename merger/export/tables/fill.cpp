@@ -13,7 +13,6 @@
 #include <variant>
 #include <vector>
 
-#include "hdtrace/calls/special_ranks.h"
 #include "hdtrace/format/merged_traces.h"
 #include "hdtrace/format/objects.h"
 #include "hdtrace/matching/arrivals.h"
