@@ -2,10 +2,11 @@
 import re
 import subprocess
 from functools import cache
+from pathlib import Path
 
-from .runs import BUILD, SETTINGS, SOURCE
+from .runs import SETTINGS, SOURCE
 
-GENERATED = BUILD / "mpiwrapper/generated"
+GENERATED = Path(SETTINGS["wrappers"])
 HANDWRITTEN = SOURCE / "mpiwrapper/runtime/calls/handwritten"
 WRAPPER = re.compile(r'extern "C" HDT_EXPORT int (MPI_\w+)\(([^{]*?)\)\s*\{', re.DOTALL)
 # They begin or end the trace, or have arguments that a function cannot hand on.
