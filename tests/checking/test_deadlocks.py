@@ -34,7 +34,7 @@ def run_until_it_hangs(way, directory):
             line = run.stdout.readline()
             assert line
             heard += line
-        time.sleep(max(2, time.monotonic() - began))  # longer on a machine that is busy
+        time.sleep(max(1, time.monotonic() - began))  # longer on a machine that is busy
         run.send_signal(signal.SIGTERM)
         try:
             run.communicate(timeout=30)
