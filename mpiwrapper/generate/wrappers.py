@@ -112,12 +112,12 @@ class Wrapper:
             *values.known.form(function.logged.element),
             f"Call call(Function::{function.name}, Tracks::{self.tracks()});",
             "if (call.passes())",
-            f"    return real.{function.name}({', '.join(p.name for p in function.parameters)});",
+            f"    return {self.real()}({', '.join(p.name for p in function.parameters)});",
             *values.before,
             *set_arguments,
             *self.describes_buffers,
             f"call.begin({'form, set_arguments' if set_arguments else 'form'});",
-            f"const int rc = call.end(real.{function.name}({arguments}));",
+            f"const int rc = call.end({self.real()}({arguments}));",
             *values.early_lookups(),
             *track,
             "if (!call.is_plain()) {",
@@ -129,6 +129,10 @@ class Wrapper:
             *element,
             "return rc;"]
         return lines
+
+    def real(self):
+        """What does it: the library, behind what knows which error handlers the program was told in the place of ours."""
+        return "free_errhandler" if self.meaning.frees == "errhandler" else f"real.{self.function.name}"
 
     def arguments(self, element):
         """Where what was known at the beginning is kept, if something of it is written now."""

@@ -15,6 +15,7 @@ namespace {
 MPI_Errhandler comm_handler = MPI_ERRHANDLER_NULL;
 MPI_Errhandler window_handler = MPI_ERRHANDLER_NULL;
 MPI_Errhandler file_handler = MPI_ERRHANDLER_NULL;
+long told_in_place_of_own = 0; // and not freed until now; atomic
 
 void save(int error)
 {
@@ -49,6 +50,15 @@ bool is_own(MPI_Errhandler handler)
 {
     return handler != MPI_ERRHANDLER_NULL &&
            (handler == comm_handler || handler == window_handler || handler == file_handler);
+}
+
+bool take_back_one_told()
+{
+    long told = __atomic_load_n(&told_in_place_of_own, __ATOMIC_RELAXED);
+    while (told > 0 && !__atomic_compare_exchange_n(&told_in_place_of_own, &told, told - 1, true,
+                                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+    return told > 0;
 }
 
 // The program may have set another one, or a library before it.
@@ -89,6 +99,15 @@ void hide_own_handler(MPI_Errhandler* told)
     MPI_Errhandler own = *told;
     real.MPI_Errhandler_free(&own); // the reference that the program was given
     *told = MPI_ERRORS_ARE_FATAL;
+    __atomic_fetch_add(&told_in_place_of_own, 1, __ATOMIC_RELAXED);
+}
+
+int free_errhandler(MPI_Errhandler* handler)
+{
+    if (handler == nullptr || *handler != MPI_ERRORS_ARE_FATAL || !take_back_one_told())
+        return real.MPI_Errhandler_free(handler);
+    *handler = MPI_ERRHANDLER_NULL;
+    return MPI_SUCCESS;
 }
 
 void keep_own_comm_handler(MPI_Comm comm, MPI_Errhandler given)

@@ -15,6 +15,9 @@ void save_before_fatal_errors(MPI_Win window);
 
 /// MPI told the program which error handler a communicator, window or file has: it must not know of ours.
 void hide_own_handler(MPI_Errhandler* told);
+/// MPI_Errhandler_free, also of what hide_own_handler() told: the library does not know of that reference,
+/// and Open MPI counts those of MPI_ERRORS_ARE_FATAL, too.
+int free_errhandler(MPI_Errhandler* handler);
 
 /// The program gave one to a communicator, window or file: where it is MPI_ERRORS_ARE_FATAL, ours comes back.
 void keep_own_comm_handler(MPI_Comm comm, MPI_Errhandler given);
