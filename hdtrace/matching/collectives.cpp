@@ -19,6 +19,18 @@ ArgumentsPointer arguments_of(const State& call, const std::vector<CollectiveCal
     return std::make_shared<CollectiveArguments>(CollectiveArguments{call, call.children});
 }
 
+/// Whether the program went on after the library had found an argument wrong, which it does before anything
+/// reaches other processes. Other errors may be those of calls in which others took part.
+bool is_refused(const State& state)
+{
+    constexpr std::string_view of_arguments[] = {"MPI_ERR_ARG", "MPI_ERR_BUFFER", "MPI_ERR_COUNT",
+                                                 "MPI_ERR_OP",  "MPI_ERR_RANK",   "MPI_ERR_ROOT",
+                                                 "MPI_ERR_TYPE"};
+    const auto error = state.find("rc");
+    return error && !state.is_unfinished() &&
+           std::ranges::find(of_arguments, *error) != std::end(of_arguments);
+}
+
 } // namespace
 
 std::vector<std::int64_t> sources_of(const CollectiveCall& call)
@@ -75,7 +87,7 @@ bool CollectiveMatcher::take(const Call& call)
 
 std::optional<JoiningCall> CollectiveMatcher::read(const Call& call)
 {
-    if (call.facts.members == CollectiveMembers::none || call.is_inside_call)
+    if (call.facts.members == CollectiveMembers::none || call.is_inside_call || is_refused(call.state))
         return {};
     const State& state = call.state;
     const std::int64_t rank = call.trace.rank;

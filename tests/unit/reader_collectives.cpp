@@ -42,10 +42,10 @@ State on_object(std::string name)
     return state;
 }
 
-State failed(std::string name)
+State failed(std::string name, const char* error = "MPI_ERR_OTHER")
 {
     State state = on_world(std::move(name));
-    state.attributes.push_back("rc", "MPI_ERR_OTHER");
+    state.attributes.push_back("rc", error);
     return state;
 }
 
@@ -124,6 +124,17 @@ TEST(CollectiveMatcher, CountsCallsThatFailedLikeTheOthers)
     EXPECT_EQ(
         match({{0, failed("Bcast")}, {0, on_world("Bcast")}, {0, on_world("Bcast")}, {1, on_world("Bcast")}}),
         (Found{"0: Bcast Bcast", "1: Bcast"}));
+}
+
+TEST(CollectiveMatcher, DoesNotCountCallsOfWhichAnArgumentWasWrong)
+{
+    EXPECT_EQ(match({{0, failed("Reduce", "MPI_ERR_ARG")},
+                     {0, on_world("Reduce")},
+                     {0, on_world("Scan")},
+                     {1, on_world("Reduce")},
+                     {1, on_world("Scan")}}),
+              (Found{"0: Reduce Reduce", "1: Scan Scan"}))
+        << "the second try is the one that the others take part in";
 }
 
 TEST(CollectiveMatcher, SeesCallsInStatesOfTheProgramAndNotInsideCalls)
