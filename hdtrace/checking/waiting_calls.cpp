@@ -96,6 +96,7 @@ void WaitingCalls::leave(const Call& call)
         (call.state.is_unfinished() ? m_finalizing : m_ended).insert(rank);
     if (call.state.is_unfinished())
         lasted_until(call.state.end);
+    m_epochs.add(call);
     m_unfinished.erase(thread); // by an exception, for example
     if (call.facts.polls) {
         // That one asks just now does not mean that one waits.
@@ -267,6 +268,8 @@ Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, std::int64
         return {};
     if (call.object)
         return only(condition_of(rank, Place{{*call.object}, calls_of({*call.object}, rank) - 1}));
+    if (facts.synchronisation != WindowSynchronisation::none)
+        return m_epochs.wait_of(rank, call.state, facts);
     Wait wait;
     if (const OpenEnd* send = m_open.send_of(rank, OpenEnd::in_progress))
         wait.conditions.push_back(condition_of(*send, true));

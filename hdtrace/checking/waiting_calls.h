@@ -15,6 +15,7 @@
 #include "hdtrace/checking/findings.h"
 #include "hdtrace/checking/open_ends.h"
 #include "hdtrace/checking/wait_graph.h"
+#include "hdtrace/checking/waiting_epochs.h"
 #include "hdtrace/format/objects.h"
 #include "hdtrace/matching/collective_objects.h"
 #include "hdtrace/matching/events.h"
@@ -36,15 +37,15 @@ struct WaitingCall {
 
 /// Follows all calls of a program, also those that have not ended, and tells at the end who waits for whom.
 /// A process that only asks, again and again until the run is ended, whether something has happened, waits
-/// for it, too, unless it computes between. What it cannot know for certain it takes as fulfilled: epochs of
-/// windows, and processes with several threads, of which another one may go on. Memory grows with the
-/// operations in flight, the communicators and the processes. For one thread at a time.
+/// for it, too, unless it computes between. What it cannot know for certain it takes as fulfilled, such as
+/// processes with several threads, of which another one may go on. Memory grows with the operations in
+/// flight, the communicators and the processes. For one thread at a time.
 class WaitingCalls : public EventVisitor {
   public:
     /// @p project must outlive it.
     explicit WaitingCalls(const OpenedProject& project)
         : m_project(project), m_objects(project.objects), m_collective_objects(project.objects),
-          m_open(project.objects)
+          m_open(project.objects), m_epochs(project.objects)
     {
     }
 
@@ -136,6 +137,7 @@ class WaitingCalls : public EventVisitor {
     std::map<RequestId, Place> m_collectives;                 ///< those that have requests
     std::map<RequestId, Place> m_prepared;                    ///< by the persistent request
     OpenEnds m_open;
+    WaitingEpochs m_epochs;
     std::set<std::int64_t> m_left_out;
     std::set<std::int64_t> m_ended;
     std::set<std::int64_t> m_finalizing; ///< and those that are in MPI_Finalize

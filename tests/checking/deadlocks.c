@@ -175,6 +175,57 @@ static void fence_and_receive(void)
     rank == 0 ? receive(1, 0) : (void)MPI_Win_fence(0, window);
 }
 
+static void lock_and_get(int target)
+{
+    static int got;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, window);
+    MPI_Get(&got, 1, MPI_INT, target, 0, 1, MPI_INT, window);
+    MPI_Win_flush(target, window);
+}
+
+static void locks_crosswise(void)
+{
+    lock_and_get(rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    lock_and_get(next());
+}
+
+static void lock_is_held(void)
+{
+    if (rank == 0) {
+        lock_and_get(0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    rank == 0 ? compute() : lock_and_get(0);
+}
+
+static MPI_Group group_of(int one)
+{
+    MPI_Group all, some;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 1, &one, &some);
+    return some;
+}
+
+static void start_without_post(void)
+{
+    if (rank == 2) {
+        receive(0, 0);
+    }
+    MPI_Win_start(group_of(1 - rank), 0, window);
+    MPI_Put(&rank, 1, MPI_INT, 1 - rank, 0, 1, MPI_INT, window);
+    MPI_Win_complete(window);
+}
+
+static void post_without_complete(void)
+{
+    if (rank > 0) {
+        receive(0, 0);
+    }
+    MPI_Win_post(group_of(1), 0, window);
+    MPI_Win_wait(window);
+}
+
 static void poll_for_message(int count)
 {
     for (int i = 0, flag = 0; i < count && !flag; ++i) {
@@ -300,6 +351,10 @@ static const struct {
     WAY(barrier_without_one),
     WAY(message_is_there),
     WAY(fence_and_receive),
+    WAY(locks_crosswise),
+    WAY(lock_is_held),
+    WAY(start_without_post),
+    WAY(post_without_complete),
     WAY(polls),
     WAY(polls_for_requests),
     WAY(polls_for_status),

@@ -19,8 +19,9 @@ STUCK = {
     "probe": ALL, "other_tag": Expected({0, 1}), "other_communicator": Expected({0, 1}), "barrier_and_receive": Expected({0, 1}, {2}),
     "two_orders": ALL, "wait_for_barrier": Expected({0, 1}, {2}), "finalize_and_receive": Expected({0, 1}, {2}), "from_oneself": Expected({0}),
     "one_outside": Expected({0, 1}, {2}), "fence_and_receive": Expected({0, 1}, {2}), "polls": ALL, "persistent_barrier": Expected({0, 1}, {2}), "polls_for_requests": ALL, "polls_for_status": ALL,
+    "locks_crosswise": ALL, "start_without_post": Expected({0, 1}, {2}), "post_without_complete": Expected({0, 1}, {2}),
 }
-CAN_GO_ON = ["one_computes", "any_may_come", "one_of_two_may_come", "barrier_without_one", "message_is_there", "polls_and_computes", "computes_between_polls"]
+CAN_GO_ON = ["one_computes", "any_may_come", "one_of_two_may_come", "barrier_without_one", "message_is_there", "polls_and_computes", "computes_between_polls", "lock_is_held"]
 
 
 def run_until_it_hangs(way, directory):
