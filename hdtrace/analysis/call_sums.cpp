@@ -150,7 +150,7 @@ CallSums::CallSums(const std::vector<Groupings>& tables)
 {
     for (const Groupings& groupings : tables)
         m_tables.push_back(
-            {groupings, std::ranges::find(groupings, Grouping::region) != groupings.end(), {}});
+            {groupings, std::ranges::find(groupings, Grouping::region) != groupings.end(), {}, {}});
     m_regions.code_of({}, {.time = std::numeric_limits<std::int64_t>::min()}); // outside comes first
 }
 
@@ -214,8 +214,10 @@ Totals* CallSums::group_of(Table& table, const Keys& keys)
             return nullptr;
         m_table_keys.push_back(*key);
     }
-    const auto known = table.groups.find(m_table_keys);
-    return known != table.groups.end() ? &known->second : &table.groups[m_table_keys];
+    auto& recent = table.recent[KeysHash()(m_table_keys) % table.recent.size()];
+    if (!recent || recent->first != m_table_keys)
+        recent = &*table.groups.try_emplace(m_table_keys).first;
+    return &recent->second;
 }
 
 void CallSums::add_call(const Keys& keys, const Totals& calls)

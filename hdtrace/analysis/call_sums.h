@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hdtrace/analysis/columns.h"
@@ -106,6 +107,8 @@ class CallSums {
     using Keys = std::array<Key, grouping_count>;
 
     explicit CallSums(const std::vector<Groupings>& tables);
+    CallSums(const CallSums&) = delete;
+    CallSums& operator=(const CallSums&) = delete;
 
     /// Keys for Grouping::call and Grouping::region. Places have to be in ascending order.
     std::int32_t code_of_name(std::string_view name, const StatePlace& place)
@@ -143,6 +146,7 @@ class CallSums {
         Groupings groupings;
         bool is_by_region;
         std::unordered_map<TableKeys, Totals, KeysHash> groups;
+        std::array<std::pair<const TableKeys, Totals>*, 64> recent; ///< by their keys' hash; may be null
     };
 
     /// Texts, and where they were seen first.

@@ -40,6 +40,11 @@ std::string_view name_in(std::string_view step)
 
 } // namespace
 
+bool is_reserved(std::string_view name)
+{
+    return name == "Event" || name == "Nested" || name == "Program";
+}
+
 ElementForms& ElementForms::of_states()
 {
     static auto& forms = *new ElementForms(true);
@@ -98,6 +103,7 @@ FormStep* ElementForms::find_or_add(std::atomic<FormStep*>& place, std::string_v
     if (all.size() == most_steps)
         return nullptr;
     FormStep& step = all.emplace_back();
+    const std::string_view name = name_in(text);
     step.m_text = text;
     std::array<char, FormStep::room> beginning{}, mask{};
     text.copy(beginning.data(), beginning.size());
@@ -106,11 +112,13 @@ FormStep* ElementForms::find_or_add(std::atomic<FormStep*>& place, std::string_v
     std::memcpy(step.m_masks, mask.data(), mask.size());
     step.m_owner = before ? before->m_owner : std::string(text.substr(1, text.find(' ') - 1));
     step.m_is_event = m_have_times && step.m_owner == "Event";
-    step.m_value = kind_of(step.m_owner, name_in(text));
+    step.m_value = kind_of(step.m_owner, name);
     step.m_has_time = (before && before->m_has_time) || step.m_value == ValueKind::time;
     step.m_has_end = (before && before->m_has_end) || step.m_value == ValueKind::end;
     step.m_names =
         &names.first((before ? before->m_names->size() : 0) + (step.m_value == ValueKind::attribute ? 1 : 0));
+    step.m_is_valid = (before ? before->m_is_valid : !is_reserved(step.m_owner)) &&
+                      (m_have_times || (name != "time" && name != "end"));
     *last = &step; // from now on it does not change, but for what follows it
     return &step;
 }

@@ -12,6 +12,9 @@
 
 namespace hdtrace::detail {
 
+/// Whether an element of that name is something else than a state or a child element.
+bool is_reserved(std::string_view name);
+
 /// What a value is for.
 enum class ValueKind : std::uint8_t { attribute, time, end };
 
@@ -38,6 +41,8 @@ class FormStep {
     /// Whether an element that ends behind the value has the times of a state, or of an event.
     bool is_whole_state() const { return m_has_time && (m_has_end || m_is_event); }
     bool is_event() const { return m_is_event; }
+    /// Whether such an element is as the schema says; of events the values decide.
+    bool is_valid() const { return m_is_valid; }
     /// Those of the attributes up to this one; times are none.
     const NameList& names() const { return *m_names; }
     /// The name of the element.
@@ -54,7 +59,7 @@ class FormStep {
     std::uint64_t m_words[2] = {}, m_masks[2] = {}; ///< the beginning of the text
     std::atomic<FormStep*> m_next = nullptr, m_other = nullptr;
     ValueKind m_value = ValueKind::attribute;
-    bool m_has_time = false, m_has_end = false, m_is_event = false;
+    bool m_has_time = false, m_has_end = false, m_is_event = false, m_is_valid = false;
     const NameList* m_names = nullptr;
     std::string m_text;
     std::string m_owner;

@@ -58,11 +58,6 @@ constexpr std::pair<std::string_view, char> references[] = {
     {"&quot;", '"'}, {"&#10;", '\n'}, {"&#13;", '\r'}, {"&#9;", '\t'},
 };
 
-bool is_reserved(std::string_view name)
-{
-    return name == "Event" || name == "Nested" || name == "Program";
-}
-
 bool is_valid_child(const Element& child)
 {
     return !is_reserved(child.name) && !child.attributes.find_exactly("time") &&
@@ -201,7 +196,7 @@ bool LineParser::parse(std::string_view line, std::int64_t number, State& state,
     m_begin = line.data();
     m_noted = noted.next;
     m_noted_at = m_begin;
-    m_is_valid = m_notes != nullptr;
+    m_is_valid = true;
     if (!parse_entry(state, 0))
         return false;
     if (m_next != m_end - 1) { // as hardly ever
@@ -242,9 +237,9 @@ bool LineParser::parse_state(State& state)
         return parse_rest(state);
     ElementForms& forms = ElementForms::of_states();
     const char* const begin = m_next;
-    m_is_ended = m_is_valid = false;
-    if (parse_known(state, &state, forms))
-        learn(begin, state, &state);
+    m_is_ended = false;
+    if (const FormStep* const form = parse_known(state, &state, forms))
+        learn(begin, state, &state, *form);
     else if (!parse_new(state, &state, forms))
         return false;
     return parse_rest(state);
@@ -339,7 +334,7 @@ bool LineParser::parse_noted(Element& element, State* state)
 }
 
 // From an element of a known form, which was parsed up to the end of its attributes.
-void LineParser::learn(const char* begin, const Element& element, const State* state)
+void LineParser::learn(const char* begin, const Element& element, const State* state, const FormStep& form)
 {
     if (!m_notes || begin != m_noted_at || m_noted.value == m_noted.end ||
         m_noted.value->begin - m_noted.begin >= m_next - begin)
@@ -350,12 +345,13 @@ void LineParser::learn(const char* begin, const Element& element, const State* s
     if (plan)
         return;
     Plan made = plan_of({begin, m_next}, element, state, m_noted);
-    made.is_valid = state ? !state->is_event && !is_reserved(element.name) : is_valid_child(element);
+    made.is_valid = form.is_valid();
     plan = std::make_unique<const Plan>(std::move(made));
 }
 
-// One that is written as one before, but for its values. Goes on behind its attributes.
-bool LineParser::parse_known(Element& element, State* state, const ElementForms& forms)
+// One that is written as one before, but for its values. Goes on behind its attributes, and returns the last
+// step of its form; else null.
+const FormStep* LineParser::parse_known(Element& element, State* state, const ElementForms& forms)
 {
     const char* const begin = m_next;
     const char* next = begin;
@@ -379,12 +375,12 @@ bool LineParser::parse_known(Element& element, State* state, const ElementForms&
             next = end_of_value(next, begin, *value++);
         }
         if (!next)
-            return false;
+            return nullptr;
     }
     const auto count = static_cast<std::size_t>(value - list.m_values.data());
     m_is_new_form = !last || !is_end_of_attributes(next);
     if (m_is_new_form || (state && !last->is_whole_state()) || m_items + 4 + count > m_most_items)
-        return false;
+        return nullptr;
     if (element.name != last->owner())
         element.name = last->owner();
     if (state && (state->is_event = last->is_event()))
@@ -394,8 +390,9 @@ bool LineParser::parse_known(Element& element, State* state, const ElementForms&
     list.m_values.resize(count);
     set_text(list, {begin, next});
     m_items += 4 + count; // with the times, and <Nested> around it
+    m_is_valid &= last->is_valid();
     m_next = next + (next[1] == ' ' ? 2 : 1);
-    return true;
+    return last;
 }
 
 // Behind it there may be some bytes of others.
@@ -449,6 +446,7 @@ inline const char* LineParser::end_of_value(const char* text, const char* begin,
 bool LineParser::parse_new(Element& element, State* state, ElementForms& forms)
 {
     const char* const begin = m_next;
+    m_is_valid = false; // not known
     if (!skip("<"))
         return false;
     const std::string_view name = parse_name();
@@ -495,9 +493,8 @@ bool LineParser::parse_child(Element& child)
     } else {
         ElementForms& forms = ElementForms::of_children();
         const char* const begin = m_next;
-        m_is_valid = false;
-        if (parse_known(child, nullptr, forms))
-            learn(begin, child, nullptr);
+        if (const FormStep* const form = parse_known(child, nullptr, forms))
+            learn(begin, child, nullptr, *form);
         else if (!parse_new(child, nullptr, forms))
             return false;
     }

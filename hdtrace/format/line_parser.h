@@ -70,7 +70,7 @@ class LineParser {
     const Plan* plan_at_next();
     bool take_values(const Plan& plan, AttributeList::Value* value, State* state);
     bool parse_noted(Element& element, State* state);
-    void learn(const char* begin, const Element& element, const State* state);
+    void learn(const char* begin, const Element& element, const State* state, const FormStep& form);
     static Plan plan_of(std::string_view text, const Element& element, const State* state,
                         const TextNotes::Next& next);
     bool parse_entry(State& state, int depth);
@@ -81,7 +81,7 @@ class LineParser {
     void drop_children(std::vector<Element>& children);
     bool parse_children(std::vector<Element>& children, std::string_view owner);
     bool parse_child(Element& child);
-    bool parse_known(Element& element, State* state, const ElementForms& forms);
+    const FormStep* parse_known(Element& element, State* state, const ElementForms& forms);
     bool parse_new(Element& element, State* state, ElementForms& forms);
     bool parse_attributes(AttributeList& attributes, State* state);
     bool parse_attribute(Reading& reading);
