@@ -3,7 +3,7 @@ import json
 import subprocess
 
 import pytest
-from support.runs import BUILD, run_with_tracer
+from support.runs import BUILD, missed_by_the_launcher, run_with_tracer
 
 BEFORE = ["Init", "Comm_dup", "Win_create", "Win_free"]
 OPERATIONS = {*BEFORE, "Send", "Recv"}
@@ -13,7 +13,7 @@ OPERATIONS = {*BEFORE, "Send", "Recv"}
 def test_what_led_to_an_error_is_saved(tmp_path, sets_handler):
     settings = {"HDTRACE_FOR_CHECK": "1", "HDTRACE_ALL_FUNCTIONS": "1"}
     run = run_with_tracer("fatal", 2, tmp_path, env=settings, args=("set",) * sets_handler, complete=False)
-    assert run.returncode not in (0, 134)
+    assert run.returncode not in {0, 134} - missed_by_the_launcher()
     called = [[state.name for state in trace if state.name in OPERATIONS] for trace in run.traces]
     assert called == [[*BEFORE, "Send"], [*BEFORE, "Recv"]]
     last = [list(trace)[-1] for trace in run.traces]
@@ -23,7 +23,7 @@ def test_what_led_to_an_error_is_saved(tmp_path, sets_handler):
 
 def test_what_led_to_an_error_of_a_file_is_saved(tmp_path):
     run = run_with_tracer("fatal", 2, tmp_path, env={"HDTRACE_FOR_CHECK": "1"}, args=("file",), complete=False)
-    assert run.returncode not in (0, 134)
+    assert run.returncode not in {0, 134} - missed_by_the_launcher()
     last = [list(trace)[-1] for trace in run.traces]
     assert {(state.name, state.get("rc")) for state in last} >= {("File_write", "MPI_ERR_COUNT")}
 
