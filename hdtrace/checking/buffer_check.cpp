@@ -159,6 +159,9 @@ void BufferCheck::completed(const Call& call, const Completion& completion)
     Process& process = m_processes[call.trace.rank];
     if (const auto found = process.by_rid.find(completion.rid); found != process.by_rid.end())
         remove(process, found->second);
+    // One that was complete when it was started, as no receive is, but not known which.
+    if (completion.what && completion.what->find("doubtful"))
+        remove_if(process, [](const User& user) { return user.rid >= 0 && !user.only_receives; });
 }
 
 void BufferCheck::leave(const Call& call)

@@ -50,6 +50,10 @@ def test_objects_that_are_freed_inside_calls(tmp_path):
     assert kinds_found(tmp_path, "callbacks") == ([], set())
 
 
+def test_handles_that_are_equal_and_moved(tmp_path):
+    assert kinds_found(tmp_path, "equal_handles") == ([], set())
+
+
 def test_accesses_to_one_place(tmp_path):
     assert kinds_found(tmp_path, "accesses") == ([], set())
 

@@ -51,6 +51,8 @@ void put_completed(Element& element, const Request& request, const MPI_Status* t
                                    : request.size;
         if (actual != request.size)
             element.add("<For rid='"_xml, request.rid, "' actual='"_xml, actual, "' />"_xml);
+        else if (request.is_doubtful)
+            element.add("<For rid='"_xml, request.rid, "' doubtful='1' />"_xml);
         else
             element.add("<For rid='"_xml, request.rid, "' />"_xml);
     }

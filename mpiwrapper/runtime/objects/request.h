@@ -43,7 +43,8 @@ struct Request {
     bool is_persistent = false;
     bool is_active = true;
     bool is_cancelled = false; ///< MPI_Cancel was called for it
-    int depth = 0;             ///< calls that its thread was in when it made it
+    bool is_doubtful = false;  ///< of several with equal handles that were moved: it may be another one
+    int16_t depth = 0;         ///< calls that its thread was in when it made it
 };
 
 /// Where nobody may look at the status.

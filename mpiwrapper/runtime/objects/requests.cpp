@@ -90,19 +90,29 @@ class ByAge {
     /// Null if there is none left. @p table is where it is; it may be removed from there.
     RequestEntry* next(RequestTable** table)
     {
+        const unsigned part = oldest_part();
+        RequestEntry* const entry = m_next[part];
+        *table = &parts[part].table;
+        if (entry == nullptr)
+            return nullptr;
+        m_next[part] = (*table)->next_with_same_handle(entry);
+        // Nobody knows which of them was meant: neither of this one nor of that which is taken next time.
+        if (RequestEntry* const other = m_next[oldest_part()])
+            entry->request.is_doubtful = other->request.is_doubtful = true;
+        return entry;
+    }
+
+  private:
+    unsigned oldest_part() const
+    {
         unsigned oldest = 0;
         for (unsigned i = 1; i < part_count; ++i)
             if (m_next[i] != nullptr &&
                 (m_next[oldest] == nullptr || m_next[i]->request.rid < m_next[oldest]->request.rid))
                 oldest = i;
-        RequestEntry* const entry = m_next[oldest];
-        *table = &parts[oldest].table;
-        if (entry != nullptr)
-            m_next[oldest] = (*table)->next_with_same_handle(entry);
-        return entry;
+        return oldest;
     }
 
-  private:
     MPI_Request m_handle = MPI_REQUEST_NULL;
     bool m_has_started = false;
     RequestEntry* m_next[part_count_with_threads];

@@ -1,6 +1,7 @@
 // Calls that wait or test for the end of operations.
 #include "mpiwrapper/runtime/buffers/buffers.h"
 #include "mpiwrapper/runtime/calls/values.h"
+#include "mpiwrapper/runtime/process/settings.h"
 
 using namespace hdtrace;
 using namespace hdtrace::mpi;
@@ -101,7 +102,7 @@ class Offered {
             const int i = index_of(k);
             Request request;
             if (m_offers[i].has_ended && find_request(m_offers[i].handle, &m_requests[i], &request) &&
-                request.is_active)
+                request.is_active && !request.is_doubtful)
                 buffers.ended(request.rid);
         }
     }
@@ -171,6 +172,8 @@ class Offered {
     {
         if (offer.request.comm != nullptr && !offer.request.is_persistent)
             drop_reference(*offer.request.comm);
+        if (settings.for_check && offer.request.is_doubtful)
+            forget_buffers(offer.request.rid); // they may have been the program's for long
     }
 
     template <typename Element>
