@@ -286,6 +286,12 @@ std::string text_lines(const OpenedProject& project, const TraceFile& trace, con
     return text;
 }
 
+std::string name_of_end(const std::string& started, const State& end)
+{
+    constexpr std::string_view begin = "_begin";
+    return started.ends_with(begin) ? started.substr(0, started.size() - begin.size()) + "_end" : end.name;
+}
+
 std::string at(const CallSite* site)
 {
     return site ? " at " + to_string(*site) : std::string();

@@ -22,6 +22,9 @@ std::string opening_tag(const Element& element);
 /// "Waitall count=9 (Pending rid=0) (Pending rid=1) and 7 more".
 std::string call_words(const OpenedProject& project, std::int64_t rank, const State& state);
 
+/// What the program called that ended what @p started began: the end of a split access is a Wait in traces.
+std::string name_of_end(const std::string& started, const State& end);
+
 /// " at main (main.c:7)"; nothing if it is not known.
 std::string at(const CallSite* site);
 

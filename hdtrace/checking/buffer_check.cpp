@@ -323,7 +323,8 @@ void BufferCheck::report_early_use(Process& process, const Call& call, std::stri
                       "rank " + std::to_string(place.rank) +
                           (kind == FindingKind::buffer_modified ? " changed memory" : " used memory") +
                           (number >= 0 ? at(place.site) : "") + " that " + user->name + at(user->place.site) +
-                          uses(is_written) + ", before " + call.state.name + at(end.site) + " completed it",
+                          uses(is_written) + ", before " + name_of_end(user->name, call.state) +
+                          at(end.site) + " completed it",
                       user->place.site);
 }
 

@@ -103,9 +103,14 @@ void CollectiveCheck::check_roots(const Collective& collective)
     const RootMismatch wrong = find_wrong_root(collective.calls);
     if (!wrong.call || wrong.call->has_failed || wrong.other->has_failed)
         return;
-    report(FindingKind::collective_root_mismatch, collective, *wrong.call, *wrong.other,
-           " is " + call_text(*wrong.call),
-           call_text(*wrong.other) + " by rank " + std::to_string(wrong.other->rank));
+    const std::string other = "rank " + std::to_string(wrong.other->rank);
+    if (wrong.call->root == mpi_root)
+        report(FindingKind::collective_root_mismatch, collective, *wrong.call, *wrong.other,
+               " has rank " + std::to_string(wrong.call->rank) + " as its root (MPI_ROOT)",
+               other + " as its root, too,");
+    else
+        report(FindingKind::collective_root_mismatch, collective, *wrong.call, *wrong.other,
+               " is " + call_text(*wrong.call), call_text(*wrong.other) + " by " + other);
     m_out_of_order.insert(scope_of(collective));
     explain_ends(collective);
 }

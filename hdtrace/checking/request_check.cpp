@@ -73,6 +73,8 @@ void RequestCheck::leave(const Call& call)
         make_ready(call);
     if (call.facts.progress == CallProgress::releases)
         release(call);
+    if (call.facts.frees == ObjectKind::file)
+        close(call);
 }
 
 void RequestCheck::start(const Call& call, const Element& start)
@@ -96,8 +98,42 @@ void RequestCheck::start(const Call& call, const Element& start)
     m_request_of[{rank, request.active}] = found->first.second;
 }
 
+void RequestCheck::started(const Call& call, const Operation& operation)
+{
+    const auto fid = operation.call->integer("fid");
+    if (fid && operation.rid >= 0 && !call.is_inside_call)
+        m_accesses[{operation.rank, operation.rid}] = {*fid, operation.call->name,
+                                                       place_of(m_findings.objects(), operation).site};
+}
+
+/// Files may be closed by all while one of them has an access in flight, which is found where it completes.
+void RequestCheck::close(const Call& call)
+{
+    const std::int64_t rank = call.trace.rank;
+    const auto fid = call.state.integer("fid");
+    for (auto open = m_accesses.lower_bound({rank, 0}); open != m_accesses.end() && open->first.first == rank;
+         ++open)
+        if (open->second.fid == fid && !open->second.closed)
+            open->second.closed = place_of(m_findings.objects(), call);
+}
+
+void RequestCheck::check_access(const Call& call, const Completion& completion)
+{
+    const auto found = m_accesses.extract(RequestId{call.trace.rank, completion.rid});
+    if (!found || !found.mapped().closed)
+        return;
+    const Access& access = found.mapped();
+    m_findings.report(FindingKind::request_not_completed, *access.closed,
+                      "File_close" + at(access.closed->site) + " closes the file of " + access.call +
+                          at(access.site) + ", which is not complete before " +
+                          name_of_end(access.call, call.state) +
+                          at(place_of(m_findings.objects(), call).site),
+                      access.site);
+}
+
 void RequestCheck::completed(const Call& call, const Completion& completion)
 {
+    check_access(call, completion);
     if (completion.outcome == Outcome::freed || completion.outcome == Outcome::perhaps_cancelled)
         return check_given_up(call, completion);
     const auto of_start = m_request_of.find({call.trace.rank, completion.rid});

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,6 +18,7 @@ class RequestCheck : public EventVisitor {
     /// Both must outlive it.
     RequestCheck(Findings& findings, Endings& endings) : m_findings(findings), m_endings(endings) {}
 
+    void started(const Call& call, const Operation& operation) override;
     void completed(const Call& call, const Completion& completion) override;
     void leave(const Call& call) override;
 
@@ -35,10 +37,19 @@ class RequestCheck : public EventVisitor {
         std::set<std::int64_t> ready;
         bool was_started = false;
     };
+    /// To a file, which is not complete.
+    struct Access {
+        std::int64_t fid = -1;
+        std::string call;
+        const CallSite* site = nullptr;
+        std::optional<CallPlace> closed = {}; ///< where its file was closed meanwhile
+    };
     using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
 
     void start(const Call& call, const Element& start);
     void check_given_up(const Call& call, const Completion& completion);
+    void check_access(const Call& call, const Completion& completion);
+    void close(const Call& call);
     void make_ready(const Call& call);
     void check_partitions(const Persistent& request);
     void release(const Call& call);
@@ -49,6 +60,7 @@ class RequestCheck : public EventVisitor {
     Endings& m_endings;
     std::map<RequestId, Persistent> m_persistent;
     std::map<RequestId, std::int64_t> m_request_of; ///< by the rid of a start: the rid of the request
+    std::map<RequestId, Access> m_accesses;
     std::map<std::int64_t, std::int64_t>
         m_idle_waits; ///< by rank: when it waited last for what is not active
     std::set<std::int64_t> m_ended;

@@ -244,6 +244,11 @@ def test_what_two_groups_give_each_other(findings, first, others, expected):
     assert [finding.kind for finding in findings(first, others, others, communicators=BETWEEN)] == expected
 
 
+def test_two_roots_of_two_groups(findings):
+    (found,) = findings(between("Bcast", root=-3), between("Bcast", root=-3), between("Bcast", root=0), communicators=BETWEEN)
+    assert "has rank 1 as its root (MPI_ROOT) here, but rank 0 as its root, too," in found.text
+
+
 def test_who_is_not_the_root_of_its_group_has_no_data(findings):
     idle = between("Gather", root=-2, count=7, taken=7)
     found = findings(between("Gather", root=1), between("Gather", root=-3), idle, communicators=BETWEEN)
@@ -363,6 +368,23 @@ def test_what_is_cancelled_has_to_be_completed(findings):
     """MPI 4.1, 3.8.4: MPI_Cancel alone leaves the request as it is."""
     (found,) = findings(call("Irecv", "fromRank='1' fromTag='3' cid='0' size='4' count='1' tid='0' rid='0'") + call("Cancel", "rid='0'"), "")
     assert found.kind == "request-not-completed" and found.text.endswith("was cancelled, but not completed then")
+
+
+@pytest.mark.parametrize("begin, end, text", [
+    ("File_iwrite_at", "Wait", "closes the file of File_iwrite_at, which is not complete before Wait"),
+    ("File_write_at_all_begin", "Wait", "closes the file of File_write_at_all_begin, which is not complete before File_write_at_all_end")])
+def test_a_file_that_is_closed_before_an_access_is_complete(findings, begin, end, text):
+    access = call(begin, "fid='0' offset='0' size='4' count='1' tid='0' rid='0'")
+    complete, close = (lambda: call(end, "", "<For rid='0' />")), (lambda: call("File_close", "fid='0'"))
+    (found,) = findings(access + close() + complete())
+    assert (found.kind, found.text) == ("request-not-completed", f"File_close {text}")
+    assert findings(access + complete() + close()) == []
+
+
+def test_the_end_of_a_split_access_is_called_as_the_program_calls_it(findings):
+    begin = call("File_write_all_begin", "fid='0' size='4' count='1' tid='0' rid='0' reads='4096:4:0;'")
+    (found,) = findings(begin + call("Wait", "changed='4096:0:;'", "<For rid='0' />"))
+    assert found.text.endswith("before File_write_all_end completed it")
 
 
 @pytest.mark.parametrize("changed, site, expected", [
