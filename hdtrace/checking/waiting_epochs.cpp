@@ -10,15 +10,6 @@ namespace {
 
 constexpr std::int64_t last_rank = std::numeric_limits<std::int64_t>::max();
 
-std::set<std::int64_t> group_in(const State& call, const Window& window)
-{
-    std::int64_t behind = 0;
-    for (const Window::Member& member : window.members)
-        behind = std::max(behind, member.global + 1);
-    const std::vector<std::int64_t> ranks = ranks_in(call, behind);
-    return {ranks.begin(), ranks.end()};
-}
-
 bool is_exclusive(const State& lock)
 {
     return lock.find("lockType") == "MPI_LOCK_EXCLUSIVE";
@@ -114,7 +105,8 @@ WaitingEpochs::Lock* WaitingEpochs::lock_of(std::int64_t rank, const Window& win
 void WaitingEpochs::begin(const Call& call, const Window& window, Epochs& epochs)
 {
     const std::int64_t rank = call.trace.rank;
-    std::set<std::int64_t> group = group_in(call.state, window);
+    const std::vector<std::int64_t> ranks = ranks_in(call.state, window);
+    std::set<std::int64_t> group(ranks.begin(), ranks.end());
     if (call.facts.synchronisation == WindowSynchronisation::start) {
         for (const std::int64_t target : group)
             ++m_counts[{&window, rank, target}].starts;

@@ -7,17 +7,6 @@
 #include "hdtrace/matching/rank_list.h"
 
 namespace hdtrace {
-namespace {
-
-std::vector<std::int64_t> group_of(const Call& call, const Window& window)
-{
-    std::int64_t behind = 0;
-    for (const Window::Member& member : window.members)
-        behind = std::max(behind, member.global + 1);
-    return ranks_in(call.state, behind);
-}
-
-} // namespace
 
 void WindowEpochs::add(const Call& call, StepId step)
 {
@@ -30,7 +19,7 @@ void WindowEpochs::add(const Call& call, StepId step)
         return;
     switch (call.facts.synchronisation) {
     case WindowSynchronisation::start:
-        for (const std::int64_t target : m_targets[{window, rank}] = group_of(call, *window))
+        for (const std::int64_t target : m_targets[{window, rank}] = ranks_in(call.state, *window))
             m_calls[{window, rank, target}].starts.push_back(step);
         break;
     case WindowSynchronisation::complete:
@@ -38,7 +27,7 @@ void WindowEpochs::add(const Call& call, StepId step)
             m_calls[{window, rank, target}].completes.push_back(step);
         break;
     case WindowSynchronisation::post:
-        for (const std::int64_t origin : m_origins[{window, rank}] = group_of(call, *window))
+        for (const std::int64_t origin : m_origins[{window, rank}] = ranks_in(call.state, *window))
             m_calls[{window, origin, rank}].posts.push_back(step);
         break;
     case WindowSynchronisation::test:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hdtrace/format/element.h"
+#include "hdtrace/format/proj_reader.h"
 
 namespace hdtrace {
 
@@ -42,6 +43,15 @@ inline std::vector<std::int64_t> ranks_in(const Element& call, std::int64_t coun
 {
     const auto list = call.find("ranks");
     return list ? ranks_in(*list, count) : std::vector<std::int64_t>();
+}
+
+/// Of a group of those that have the window.
+inline std::vector<std::int64_t> ranks_in(const Element& call, const Window& window)
+{
+    std::int64_t behind = 0;
+    for (const Window::Member& member : window.members)
+        behind = std::max(behind, member.global + 1);
+    return ranks_in(call, behind);
 }
 
 /// What a call lists of neighbours or dimensions; none if it lists nothing. No number that matters is larger
