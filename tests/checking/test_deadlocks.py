@@ -35,7 +35,8 @@ def run_until_it_hangs(way, directory):
             line = run.stdout.readline()
             assert line
             heard += line
-        time.sleep(max(1, time.monotonic() - began))  # longer on a machine that is busy
+        least = 2 if "poll" in way else 1  # polls of less than a second may end
+        time.sleep(max(least, time.monotonic() - began))  # longer on a machine that is busy
         run.send_signal(signal.SIGTERM)
         try:
             run.communicate(timeout=30)
@@ -60,6 +61,8 @@ def kinds(found):
 def test_who_waits_for_whom(tmp_path, way):
     if way == "persistent_barrier" and SETTINGS["mpi"] == "Open MPI":
         pytest.skip("Open MPI 4 has no persistent collective operations")
+    if way == "start_without_post" and SETTINGS["mpi"] == "MPICH":
+        pytest.skip("MPICH waits in Win_start, whose group is in the trace only when it has returned")
     run_until_it_hangs(way, tmp_path)
     found = findings(tmp_path)
     (finding,) = deadlocks(found)
