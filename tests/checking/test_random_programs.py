@@ -1,7 +1,6 @@
 """Correct programs of random steps: they run as without the tracer, and nothing in them is found wrong.
 
-RANDOM_PROGRAMS=FIRST:LAST tries others than the few that are tried here, e.g. RANDOM_PROGRAMS=100:400. Open MPI 4.1 hangs in one of a
-hundred of them, traced or not, where all processes choose the number of a new communicator.
+RANDOM_PROGRAMS=FIRST:LAST tries others than the few that are tried here, e.g. RANDOM_PROGRAMS=100:400.
 """
 import json
 import os
