@@ -32,14 +32,15 @@ void WaitingEpochs::add(const Call& call)
     const Window* const window = m_objects.window(rank, call.state);
     if (!window)
         return;
+    if (does == WindowSynchronisation::none) {
+        if (!call.state.is_unfinished())
+            access(call, *window);
+        return;
+    }
     Epochs& epochs = m_epochs[{window, rank}];
     if (does == WindowSynchronisation::start || does == WindowSynchronisation::post)
         begin(call, *window, epochs);
-    else if (call.state.is_unfinished())
-        return;
-    else if (does == WindowSynchronisation::none)
-        access(call, *window);
-    else
+    else if (!call.state.is_unfinished())
         synchronise(call, *window, epochs);
 }
 

@@ -43,8 +43,9 @@ typedef struct {
 Layout make_layout(Random* random, MPI_Datatype base, int values);
 /* One without gaps. */
 Layout make_plain(MPI_Datatype base, int values);
-/* Frees its type at once and, unless it is NULL, its memory. */
+/* Frees its type, which operations in progress do not need any more. */
 void forget_type(Layout* layout);
+/* Frees its type and its memory. */
 void drop(Layout* layout);
 MPI_Datatype choose_base(Random* random);
 /* The values have a seed; the first ones of a layout can be compared with them. */
