@@ -66,6 +66,13 @@ std::string owner_of_attached(const Call& call)
            std::to_string(call.state.integer("cid").value_or(-1));
 }
 
+/// Of requests, which the program keeps.
+bool tells_completion(const Call& call)
+{
+    return call.facts.progress == CallProgress::asks && call.state.name.starts_with("Request_get_status") &&
+           (call.state.integer("flag").value_or(0) != 0 || call.state.integer("outcount").value_or(0) > 0);
+}
+
 /// Which MPI libraries do also while the process is in no call of MPI: in threads of their own (POSIX AIO).
 bool is_file_read(std::string_view name)
 {
@@ -159,9 +166,27 @@ void BufferCheck::completed(const Call& call, const Completion& completion)
     Process& process = m_processes[call.trace.rank];
     if (const auto found = process.by_rid.find(completion.rid); found != process.by_rid.end())
         remove(process, found->second);
-    // One that was complete when it was started, as no receive is, but not known which.
     if (completion.what && completion.what->find("doubtful"))
-        remove_if(process, [](const User& user) { return user.rid >= 0 && !user.only_receives; });
+        forget_equal(process);
+}
+
+/// An operation that was complete when it was started, as no receive is, has completed, but it is not known
+/// which.
+void BufferCheck::forget_equal(Process& process)
+{
+    remove_if(process, [](const User& user) { return user.rid >= 0 && !user.only_receives; });
+}
+
+/// What MPI_Request_get_status and its like call complete is the program's again (MPI 4.1, 3.7.6).
+void BufferCheck::seen_complete(Process& process, const Call& call)
+{
+    const auto rid = call.state.integer("rid");
+    if (!rid) // of several requests, of which the trace does not say which ones
+        remove_if(process, [](const User& user) { return user.rid >= 0; });
+    else if (const auto found = process.by_rid.find(*rid); found != process.by_rid.end())
+        remove(process, found->second);
+    if (call.state.find("doubtful"))
+        forget_equal(process);
 }
 
 void BufferCheck::leave(const Call& call)
@@ -170,6 +195,8 @@ void BufferCheck::leave(const Call& call)
         m_processes[call.trace.rank].prepared.erase(call.state.integer("rid").value_or(-1));
     if (call.state.is_unfinished())
         return;
+    if (tells_completion(call))
+        seen_complete(m_processes[call.trace.rank], call);
     if (call.facts.detaches)
         remove_if(m_processes[call.trace.rank],
                   [owner = owner_of_attached(call)](const User& user) { return user.attached_to == owner; });

@@ -67,6 +67,8 @@ class BufferCheck : public EventVisitor {
     void check_others(Process& process, User& user);
     void put_off(const User& send, const User& receive, const std::string& text);
     static bool has_alike(const Process& process, const User& user);
+    void forget_equal(Process& process);
+    void seen_complete(Process& process, const Call& call);
     void add(Process& process, User user);
     void remove(Process& process, Users::iterator user);
     template <class Test> void remove_if(Process& process, Test test);

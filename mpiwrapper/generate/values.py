@@ -504,6 +504,10 @@ class Values:
         self._lookups["actual"] = "const int64_t actual = call.succeeded() ? status_bytes(used_status.value()) : 0;"
         self._write_if(writer, f"call.succeeded() && actual != {wanted}", name, Number("actual"))
 
+    def _special_doubtful(self, writer, name):
+        """Whether `rid`, which stands before it, may be another operation with an equal handle."""
+        self._write_if(writer, "asked.is_doubtful", name, Number("1"))
+
     def _special_offset(self, writer, name):
         file = self._file()
         handle = self.function.of_kind("FILE")[0].name

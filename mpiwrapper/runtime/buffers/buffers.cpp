@@ -108,9 +108,13 @@ void Buffers::add_null(BufferUse use, int64_t size)
 
 void Buffers::seen_complete(MPI_Request handle)
 {
-    Request request;
-    if (handle != MPI_REQUEST_NULL && find_request(handle, nullptr, &request) && request.is_active)
-        forget_buffers(request.rid);
+    if (handle == MPI_REQUEST_NULL)
+        return;
+    // Those that have one handle are all complete.
+    for_all_requests(handle, [](const Request& request) {
+        if (request.is_active)
+            forget_buffers(request.rid);
+    });
 }
 
 void Buffers::becomes_window(const void* memory, int64_t size)

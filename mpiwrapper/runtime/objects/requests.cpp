@@ -96,11 +96,11 @@ class ByAge {
         if (entry == nullptr)
             return nullptr;
         m_next[part] = (*table)->next_with_same_handle(entry);
-        // Nobody knows which of them was meant: neither of this one nor of that which is taken next time.
-        if (RequestEntry* const other = m_next[oldest_part()])
-            entry->request.is_doubtful = other->request.is_doubtful = true;
         return entry;
     }
+
+    /// The one that next() would give; null if there is none left.
+    RequestEntry* peek() const { return m_next[oldest_part()]; }
 
   private:
     unsigned oldest_part() const
@@ -118,14 +118,39 @@ class ByAge {
     RequestEntry* m_next[part_count_with_threads];
 };
 
-// Calls use(table, entry) for the entry of a handle; false if there is none.
-template <typename Use> bool use_entry(MPI_Request handle, const MPI_Request* variable, Use use)
+// Nobody knows which of several was meant: neither of the one that is taken nor of that which is taken next
+// time.
+void doubt(RequestEntry& taken, RequestEntry* next)
+{
+    if (next != nullptr)
+        taken.request.is_doubtful = next->request.is_doubtful = true;
+}
+
+// A handle whose variable went with the frame of its function was moved, maybe to where an equal one had
+// been. Neither of the two is known then.
+void doubt_if_moved(RequestTable& table, RequestEntry& found, const void* frame)
+{
+    constexpr int most = 16; // there are more only of programs that have many requests at once
+    constexpr uintptr_t longest = 1 << 20;
+    const uintptr_t end_of_dead = reinterpret_cast<uintptr_t>(frame);
+    RequestEntry* other = table.oldest_with(found.handle);
+    for (int i = 0; i < most && other != nullptr; ++i, other = table.next_with_same_handle(other))
+        if (end_of_dead - reinterpret_cast<uintptr_t>(other->variable) - 1 < longest && other != &found)
+            found.request.is_doubtful = other->request.is_doubtful = true;
+}
+
+// Calls use(table, entry, next) for the entry of a handle, with the next older one if the handle was moved
+// and there are others; false if there is none.
+template <typename Use>
+bool use_entry(MPI_Request handle, const MPI_Request* variable, const void* frame, Use use)
 {
     {
         PartAccess access;
         RequestTable& table = access.table_of(variable);
         if (RequestEntry* const entry = table.find_exact(handle, variable)) {
-            use(table, *entry);
+            if (frame != nullptr)
+                doubt_if_moved(table, *entry, frame);
+            use(table, *entry, nullptr);
             return true;
         }
     }
@@ -134,7 +159,7 @@ template <typename Use> bool use_entry(MPI_Request handle, const MPI_Request* va
     RequestTable* table;
     RequestEntry* const entry = by_age.next(&table);
     if (entry != nullptr)
-        use(*table, *entry);
+        use(*table, *entry, by_age.peek());
     return entry != nullptr;
 }
 
@@ -188,10 +213,12 @@ class Settlement {
         do
             entry = by_age.next(&table);
         while (entry != nullptr && entry->settlement == m_number);
-        if (entry != nullptr)
-            settle(offer, *table, *entry);
-        else
+        if (entry == nullptr) {
             offer.request = Request();
+            return;
+        }
+        doubt(*entry, by_age.peek());
+        settle(offer, *table, *entry);
     }
 
   private:
@@ -233,13 +260,25 @@ void add_request(MPI_Request handle, const MPI_Request* variable, Request& reque
     request.rid = next_rid();
 }
 
-bool find_request(MPI_Request handle, const MPI_Request* variable, Request* request)
+bool find_request(MPI_Request handle, const MPI_Request* variable, Request* request, const void* frame)
 {
-    return use_entry(handle, variable,
-                     [request](RequestTable&, const RequestEntry& entry) { *request = entry.request; });
+    return use_entry(handle, variable, frame,
+                     [request](RequestTable&, const RequestEntry& entry, const RequestEntry* next) {
+                         *request = entry.request;
+                         request->is_doubtful |= next != nullptr;
+                     });
 }
 
-void settle_requests(Offer* offers, const MPI_Request* variables, int count)
+void for_all_requests(MPI_Request handle, void (*use)(const Request& request))
+{
+    ByAge by_age;
+    by_age.start_with(handle);
+    RequestTable* table;
+    while (const RequestEntry* const entry = by_age.next(&table))
+        use(entry->request);
+}
+
+void settle_requests(Offer* offers, const MPI_Request* variables, int count, const void* frame)
 {
     Settlement settlement;
     int moved = 0;
@@ -250,10 +289,14 @@ void settle_requests(Offer* offers, const MPI_Request* variables, int count)
             if (offers[i].handle == MPI_REQUEST_NULL)
                 continue;
             RequestTable& table = access.table_of(&variables[i]);
-            if (RequestEntry* const entry = table.find_exact(offers[i].handle, &variables[i]))
-                settlement.settle(offers[i], table, *entry);
-            else
+            RequestEntry* const entry = table.find_exact(offers[i].handle, &variables[i]);
+            if (entry == nullptr) {
                 ++moved;
+                continue;
+            }
+            if (frame != nullptr)
+                doubt_if_moved(table, *entry, frame);
+            settlement.settle(offers[i], table, *entry);
         }
     }
     if (moved == 0)
@@ -269,7 +312,7 @@ Request start_request(MPI_Request before, MPI_Request handle, const MPI_Request*
     Request started;
     started.rid = next_rid();
     bool was_replaced = false;
-    use_entry(before, variable, [&](RequestTable& table, RequestEntry& entry) {
+    use_entry(before, variable, nullptr, [&](RequestTable& table, RequestEntry& entry, RequestEntry*) {
         entry.request.rid = started.rid;
         entry.request.is_active = true;
         started = entry.request;
@@ -287,16 +330,18 @@ Request start_request(MPI_Request before, MPI_Request handle, const MPI_Request*
 
 bool remove_request(MPI_Request handle, const MPI_Request* variable, Request* request)
 {
-    return use_entry(handle, variable, [request](RequestTable& table, RequestEntry& entry) {
-        *request = entry.request;
-        table.remove(&entry);
-    });
+    return use_entry(handle, variable, nullptr,
+                     [request](RequestTable& table, RequestEntry& entry, RequestEntry* next) {
+                         doubt(entry, next);
+                         *request = entry.request;
+                         table.remove(&entry);
+                     });
 }
 
 void mark_cancelled(MPI_Request handle, const MPI_Request* variable)
 {
-    use_entry(handle, variable,
-              [](RequestTable&, RequestEntry& entry) { entry.request.is_cancelled = true; });
+    use_entry(handle, variable, nullptr,
+              [](RequestTable&, RequestEntry& entry, RequestEntry*) { entry.request.is_cancelled = true; });
 }
 
 namespace {

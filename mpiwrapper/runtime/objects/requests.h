@@ -17,8 +17,14 @@ int64_t next_rid();
 /// stored the handle. What a nested call has made in the same place is this very request: it keeps its id.
 void add_request(MPI_Request handle, const MPI_Request* variable, Request& request);
 
-/// The entry of a handle; false if there is none.
-bool find_request(MPI_Request handle, const MPI_Request* variable, Request* request);
+/// The entry of a handle; false if there is none. Below @p frame, the wrapper's __builtin_frame_address(0),
+/// the stack has no variables any more: with it `is_doubtful` also tells where an equal handle that was there
+/// may be in this variable now.
+bool find_request(MPI_Request handle, const MPI_Request* variable, Request* request,
+                  const void* frame = nullptr);
+
+/// Calls @p use for all operations of a handle, from the oldest on. It must not call functions of this file.
+void for_all_requests(MPI_Request handle, void (*use)(const Request& request));
 
 /// A request that a completion call was given.
 struct Offer {
@@ -31,8 +37,8 @@ struct Offer {
 
 /// After a completion call: finds the requests, each entry for one offer only. Entries that have ended are
 /// removed, or become inactive if they are persistent. Who removes an entry drops its reference to `comm`
-/// after use.
-void settle_requests(Offer* offers, const MPI_Request* variables, int count);
+/// after use. @p frame as for find_request().
+void settle_requests(Offer* offers, const MPI_Request* variables, int count, const void* frame = nullptr);
 
 /// MPI_Start: gives the persistent request a new operation. Open MPI may replace the handle, @p before, by
 /// another one if the last operation still needs it.

@@ -101,7 +101,8 @@ class Offered {
         for (int k = 0; k < m_ended_count; ++k) {
             const int i = index_of(k);
             Request request;
-            if (m_offers[i].has_ended && find_request(m_offers[i].handle, &m_requests[i], &request) &&
+            if (m_offers[i].has_ended &&
+                find_request(m_offers[i].handle, &m_requests[i], &request, frame_for_check()) &&
                 request.is_active && !request.is_doubtful)
                 buffers.ended(request.rid);
         }
@@ -110,7 +111,7 @@ class Offered {
     /// Writes `<For>` and `<Pending>`, and forgets what has completed.
     template <typename Element> void finish(Element& element)
     {
-        settle_requests(m_offers, m_requests, m_count);
+        settle_requests(m_offers, m_requests, m_count, frame_for_check());
         for (int k = 0; k < m_ended_count; ++k) {
             Offer& offer = m_offers[index_of(k)];
             if (!has_ended_now(offer))
@@ -126,7 +127,7 @@ class Offered {
     {
         if (m_ended_count == 0)
             return;
-        settle_requests(m_offers, m_requests, m_count);
+        settle_requests(m_offers, m_requests, m_count, frame_for_check());
         for (int k = 0; k < m_ended_count; ++k) {
             Offer& offer = m_offers[index_of(k)];
             if (has_ended_now(offer))
@@ -161,6 +162,9 @@ class Offered {
                real.MPI_Request_get_status(m_requests[index], &has_ended, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
                has_ended;
     }
+
+    // Only whose buffers are looked at has to know where two handles may have been exchanged.
+    const void* frame_for_check() const { return settings.for_check ? m_call.frame() : nullptr; }
 
     static bool has_ended_now(const Offer& offer)
     {
