@@ -39,11 +39,7 @@ void AccessCheck::check_range(const Call& call, std::int64_t target)
         return;
     const auto type = call.state.integer("targetTid").value_or(call.state.integer("tid").value_or(-1));
     const std::int64_t count = call.state.integer("targetCount").value_or(1);
-    const MappedType* mapped = nullptr;
-    try {
-        mapped = m_types.find(call.trace.rank, type);
-    } catch (const DatatypeError&) {
-    }
+    const MappedType* const mapped = m_types.find_possible(call.trace.rank, type);
     if (!mapped || mapped->map->size() == 0 || count <= 0)
         return;
     const auto origin = static_cast<double>(*offset) * static_cast<double>(*member->disp_unit);

@@ -52,11 +52,7 @@ std::vector<CallBuffer> CallBuffers::of(const Call& call)
 
 const MappedType* CallBuffers::type(std::int64_t rank, std::int64_t tid)
 {
-    try {
-        return m_types.find(rank, tid);
-    } catch (const DatatypeError&) {
-        return nullptr;
-    }
+    return m_types.find_possible(rank, tid);
 }
 
 /// "140732:4000:2", older traces without the type; "140732:4x9" if it has gaps.

@@ -10,12 +10,9 @@ void FileViews::follow(const Call& call, const ProjectFile& file)
         return;
     std::optional<FileView>& view = m_views[{call.trace.rank, &file}];
     view.reset();
-    try {
-        if (const MappedType* type =
-                m_types.find(call.trace.rank, call.state.integer("filetid").value_or(-1)))
-            view = FileView(call.state.integer("offset").value_or(0), *type);
-    } catch (const DatatypeError&) {
-    }
+    const std::int64_t filetype = call.state.integer("filetid").value_or(-1);
+    if (const MappedType* const type = m_types.find_possible(call.trace.rank, filetype))
+        view = FileView(call.state.integer("offset").value_or(0), *type);
 }
 
 const FileView* FileViews::find(std::int64_t rank, const ProjectFile& file) const

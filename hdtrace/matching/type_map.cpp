@@ -219,6 +219,21 @@ std::int64_t TypeMap::data_before(std::int64_t place) const
     return row.data_before + i * row.part->size() + row.part->data_before(place - row.place - i * row.stride);
 }
 
+namespace {
+
+class OneDeeper {
+  public:
+    explicit OneDeeper(int& depth) : m_depth(depth) { ++m_depth; }
+    ~OneDeeper() { --m_depth; }
+    OneDeeper(const OneDeeper&) = delete;
+    OneDeeper& operator=(const OneDeeper&) = delete;
+
+  private:
+    int& m_depth;
+};
+
+} // namespace
+
 const MappedType* TypeMaps::find(std::int64_t rank, std::int64_t tid)
 {
     const Datatype* datatype = m_objects.datatype(rank, tid);
@@ -228,11 +243,19 @@ const MappedType* TypeMaps::find(std::int64_t rank, std::int64_t tid)
         return known->second.map ? &known->second : nullptr;
     if (m_depth == most_nesting)
         throw DatatypeError("datatypes are nested more than " + std::to_string(most_nesting) + " times");
-    ++m_depth;
+    const OneDeeper one_deeper(m_depth);
     MappedType type = make(rank, *datatype);
-    --m_depth;
     const MappedType& kept = m_types[datatype] = std::move(type);
     return kept.map ? &kept : nullptr;
+}
+
+const MappedType* TypeMaps::find_possible(std::int64_t rank, std::int64_t tid)
+{
+    try {
+        return find(rank, tid);
+    } catch (const DatatypeError&) {
+        return nullptr;
+    }
 }
 
 MappedType TypeMaps::make(std::int64_t rank, const Datatype& datatype)

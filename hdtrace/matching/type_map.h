@@ -94,6 +94,8 @@ class TypeMaps {
 
     /// Null if the project does not tell what the type is made of. Throws DatatypeError.
     const MappedType* find(std::int64_t rank, std::int64_t tid);
+    /// The same, but null also if the type cannot be.
+    const MappedType* find_possible(std::int64_t rank, std::int64_t tid);
 
   private:
     MappedType make(std::int64_t rank, const Datatype& datatype);

@@ -69,6 +69,16 @@ std::vector<std::pair<std::int64_t, std::int64_t>> pieces_of(const Project& proj
     return pieces;
 }
 
+TEST(TypeMaps, AreFoundHoweverManyOthersCannotBe)
+{
+    const Project project = project_with("VECTOR", {}, {});
+    const ObjectTable objects(project);
+    TypeMaps maps(objects);
+    for (int i = 0; i < 2000; ++i)
+        ASSERT_EQ(maps.find_possible(0, 1), nullptr);
+    EXPECT_NE(maps.find(0, 0), nullptr);
+}
+
 TEST(Blocks, OfAListAreThoseOfSingleRows)
 {
     const std::vector<std::pair<std::int64_t, std::int64_t>> expected = {{0, 4},     {8, 12},    {16, 20},

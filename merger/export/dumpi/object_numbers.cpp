@@ -57,12 +57,8 @@ std::int64_t ObjectNumbers::size_of(std::int64_t tid, const Datatype& datatype)
 {
     if (datatype.combiner != "DARRAY" || datatype.rows.empty())
         return datatype.attributes.integer("size").value_or(0);
-    try {
-        const MappedType* mapped = m_maps.find(m_rank, tid);
-        return mapped == nullptr ? 0 : mapped->map->size();
-    } catch (const DatatypeError&) {
-        return 0; // there is no such type
-    }
+    const MappedType* const mapped = m_maps.find_possible(m_rank, tid);
+    return mapped == nullptr ? 0 : mapped->map->size();
 }
 
 Number ObjectNumbers::group(std::string_view members)

@@ -134,11 +134,7 @@ class Loadable {
 
     const MappedType* map_of(const Datatype& type)
     {
-        try {
-            return m_maps.find(m_types.rank, type.id);
-        } catch (const DatatypeError&) { // older traces do not tell extents
-            return nullptr;
-        }
+        return m_maps.find_possible(m_types.rank, type.id); // older traces do not tell extents
     }
 
     bool make_vector(const Datatype& type, LoadableType& result)
