@@ -6,6 +6,7 @@
 
 #include "hdtrace/analysis/call_text.h"
 #include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/checking/agreed_arguments.h"
 #include "hdtrace/checking/collective_data.h"
 #include "hdtrace/checking/deadlocks.h"
 #include "hdtrace/checking/graph_edges.h"
@@ -77,7 +78,7 @@ void CollectiveCheck::check(const Collective& collective)
     // One that failed may have had another root, which is why.
     const auto model = std::ranges::find(collective.calls, false, &CollectiveCall::has_failed);
     if (model == collective.calls.end())
-        return;
+        return check_agreement(collective);
     check_members(collective, *model);
     if (m_out_of_order.contains(scope_of(collective)))
         return;
@@ -96,6 +97,7 @@ void CollectiveCheck::check_members(const Collective& collective, const Collecti
             return;
     if (collective.communicator->is_inter())
         check_roots(collective);
+    check_agreement(collective);
 }
 
 void CollectiveCheck::check_roots(const Collective& collective)
@@ -165,6 +167,15 @@ bool CollectiveCheck::check_call(const Collective& collective, const CollectiveC
         return false;
     }
     return true;
+}
+
+void CollectiveCheck::check_agreement(const Collective& collective)
+{
+    const auto differing = find_differing_argument(collective, m_types);
+    if (differing)
+        report(FindingKind::collective_argument_mismatch, collective, *differing->call, *differing->other,
+               " is " + differing->call->name + " with " + differing->here + at(differing->call->site),
+               differing->other->name + " with " + differing->there + at(differing->other->site));
 }
 
 void CollectiveCheck::check_data(const Collective& collective)

@@ -9,6 +9,7 @@
 #include "hdtrace/checking/endings.h"
 #include "hdtrace/checking/type_signature.h"
 #include "hdtrace/matching/collectives.h"
+#include "hdtrace/matching/type_map.h"
 
 namespace hdtrace {
 
@@ -17,7 +18,8 @@ class CollectiveCheck {
   public:
     /// Both must outlive it.
     CollectiveCheck(Findings& findings, Endings& endings)
-        : m_findings(findings), m_endings(endings), m_signatures(findings.objects())
+        : m_findings(findings), m_endings(endings), m_signatures(findings.objects()),
+          m_types(findings.objects())
     {
     }
 
@@ -35,6 +37,7 @@ class CollectiveCheck {
     void check_members(const Collective& collective, const CollectiveCall& model);
     void check_roots(const Collective& collective);
     bool check_call(const Collective& collective, const CollectiveCall& model, const CollectiveCall& call);
+    void check_agreement(const Collective& collective);
     void check_data(const Collective& collective);
     void check_edges(const Collective& collective);
     void check_absent(const Collective& collective);
@@ -58,6 +61,7 @@ class CollectiveCheck {
     Findings& m_findings;
     Endings& m_endings;
     TypeSignatures m_signatures;
+    TypeMaps m_types;
     std::set<Scope> m_out_of_order; ///< what follows there says nothing
     std::vector<Incomplete> m_incomplete;
 };

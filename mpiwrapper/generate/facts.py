@@ -60,6 +60,7 @@ struct CallFacts {{
     bool has_root = false;       ///< in `rootRank`
     bool lists_sends = false;    ///< `Send` elements tell what goes to each member
     bool lists_receives = false; ///< `Recv` elements tell what comes from each member, or what each one gets
+    std::string_view agreed = {{}}; ///< attributes that must be the same of all members, with spaces between
     ObjectKind makes = ObjectKind::none;
     std::string_view made_id = {{}}; ///< the attribute that names what it makes; empty if none does
     ObjectKind frees = ObjectKind::none;
@@ -143,6 +144,7 @@ def _facts(function):
     listed = {child.name for child in function.logged.children if child.each}
     yield "lists_sends", _flag("Send" in listed)
     yield "lists_receives", _flag("Recv" in listed)
+    yield "agreed", f'"{meaning.agreed}"' if meaning.agreed != "none" else ""
     for verb, identity, direction in (("makes", "made_id", "out"), ("frees", "freed_id", "inout")):
         yield _fact(meaning, verb)
         yield identity, _identity(function, getattr(meaning, verb), direction)

@@ -22,6 +22,7 @@ WORDS = {
     "life": ("life",),
 }
 FLAGS = ("cancels", "raises", "partitioned", "scatters", "gathers", "allocates", "attaches", "detaches", "anytime")
+LISTS = {"agree": "agreed"}  # words with any number of attributes, as one text
 VOCABULARY_OF = {"makes": "object", "frees": "object", "names": "object"}  # where a field is called otherwise
 SIZES = {"sent_size": "send", "received_size": "receive"}
 
@@ -71,6 +72,9 @@ def parse(text, vocabularies):
     for word, arguments in re.findall(r"([\w-]+)(?:\(([^()]*)\))?", text):
         if word in FLAGS:
             facts[word] = True
+            continue
+        if word in LISTS:
+            facts[LISTS[word]] = " ".join(arguments.split())
             continue
         if word in vocabularies["progress"]:
             facts["progress"] = word

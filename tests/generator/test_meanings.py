@@ -27,6 +27,7 @@ def test_words_become_facts(words):
         "progress": "blocking", "send": "standard", "sent_size": "size", "receive": "posted", "received_size": "recvSize"}
     assert parse("waits(all)", words) == {"progress": "waits", "which": "all"}
     assert parse("prepares sends(standard) partitioned", words)["partitioned"] is True
+    assert parse("blocking agree(dims  periods)", words) == {"progress": "blocking", "agreed": "dims periods"}
 
 
 @pytest.mark.parametrize("text, message", [
@@ -59,6 +60,13 @@ def test_mistakes_in_tables_are_named_with_file_and_line(tmp_path, capsys, file,
 
 def given(function, *kinds):
     return function.of_kind(*kinds, direction="in") + function.of_kind(*kinds, direction="inout")
+
+
+def test_what_members_agree_about_is_logged(api):
+    agreed = {function.name: set(function.meaning.agreed.split()) for function in api.functions if function.meaning.agreed != "none"}
+    assert agreed["MPI_Cart_create"] == {"ndims", "dims", "periods", "reorder"}
+    for function in api.functions:
+        assert agreed.get(function.name, set()) <= {attribute.name for attribute in function.logged.attributes}, function.name
 
 
 def test_parameters_and_meanings_agree(api):

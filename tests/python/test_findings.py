@@ -274,6 +274,27 @@ def test_both_ends_describe_the_edges_of_a_graph(findings, graphs, expected):
     assert expected is None or expected in f"rank {found[0].rank}{found[0].text.removeprefix('collective operation 1 on WORLD')}"
 
 
+def split_type(value):
+    return call("Comm_split_type", f"cid='0' newcid='-1' splitType='{value}' key='0'")
+
+
+def first_fence(assertion):
+    return call("Win_create", "wid='0' size='64' dispUnit='4' cid='0'") + fence(assertion) + LAST_FENCE + FREE
+
+
+@pytest.mark.parametrize("calls, expected", [
+    ([split_type("MPI_COMM_TYPE_SHARED"), split_type("MPI_UNDEFINED")], None),
+    ([split_type("MPI_COMM_TYPE_SHARED"), split_type("MPI_COMM_TYPE_HW_GUIDED")],
+     "Comm_split_type with splitType=MPI_COMM_TYPE_HW_GUIDED here, but Comm_split_type with splitType=MPI_COMM_TYPE_SHARED in "),
+    ([first_fence("NOSTORE"), first_fence("NOPUT")], None),
+    ([first_fence("NOSTORE"), first_fence("NOPRECEDE|NOSTORE")], "Win_fence with assert=NOPRECEDE|NOSTORE here, but Win_fence with assert=NOSTORE in "),
+])
+def test_members_agree_about_arguments(findings, calls, expected):
+    found = findings(*calls)
+    assert [finding.kind for finding in found] == ["collective-argument-mismatch"] * (expected is not None)
+    assert expected is None or expected in found[0].text
+
+
 REFUSED = {
     "rank": (send(9), "invalid-rank"), "tag": (send(0, tag=-7), "invalid-tag"), "count": (send(0, count=-1), "invalid-count"),
     "communicator": (call("Barrier", "cid='-1'", unfinished=True), "invalid-communicator"),
