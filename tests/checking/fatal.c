@@ -5,38 +5,47 @@
 #include <string.h>
 #include <unistd.h>
 
+static void free_fatal(MPI_Errhandler handler)
+{
+    if (handler != MPI_ERRORS_ARE_FATAL)
+        abort();
+    MPI_Errhandler_free(&handler);
+    if (handler != MPI_ERRHANDLER_NULL)
+        abort();
+}
+
 int main(int argc, char** argv)
 {
-    int rank, memory = 1;
-    MPI_Errhandler of_comm, of_window;
+    const char* const what = argc > 1 ? argv[1] : "";
+    const int threads = strcmp(what, "threads") == 0;
+    int rank, memory = 1, level;
+    MPI_Errhandler told;
     MPI_Comm copy;
-    MPI_Win window;
+    MPI_Win window = MPI_WIN_NULL;
     MPI_File file;
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-    MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    if (!threads) /* not with each of Open MPI's components */
+        MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     for (int i = 0; i < 20; ++i) { /* Open MPI counts the references */
-        MPI_Comm_get_errhandler(copy, &of_comm);
-        MPI_Win_get_errhandler(window, &of_window);
-        if (of_comm != MPI_ERRORS_ARE_FATAL || of_window != MPI_ERRORS_ARE_FATAL)
-            abort();
-        MPI_Errhandler_free(&of_comm);
-        MPI_Errhandler_free(&of_window);
-        if (of_comm != MPI_ERRHANDLER_NULL || of_window != MPI_ERRHANDLER_NULL)
-            abort();
+        MPI_Comm_get_errhandler(copy, &told);
+        free_fatal(told);
+        if (threads)
+            continue;
+        MPI_Win_get_errhandler(window, &told);
+        free_fatal(told);
     }
-    MPI_Win_free(&window);
-    if (argc > 1 && strcmp(argv[1], "file") == 0) {
+    if (!threads)
+        MPI_Win_free(&window);
+    if (strcmp(what, "file") == 0) {
         MPI_File_open(MPI_COMM_WORLD, "data", MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
         MPI_File_set_errhandler(file, MPI_ERRORS_ARE_FATAL);
-        MPI_File_get_errhandler(file, &of_window);
-        if (of_window != MPI_ERRORS_ARE_FATAL)
-            abort();
-        MPI_Errhandler_free(&of_window);
+        MPI_File_get_errhandler(file, &told);
+        free_fatal(told);
         MPI_File_write(file, &memory, -1, MPI_INT, MPI_STATUS_IGNORE);
     }
-    if (argc > 1) /* it says itself what holds anyway */
+    if (strcmp(what, "set") == 0) /* it says itself what holds anyway */
         MPI_Comm_set_errhandler(copy, MPI_ERRORS_ARE_FATAL);
     if (rank == 0)
         usleep(500000); /* the other one waits by then */

@@ -5,17 +5,19 @@ import subprocess
 import pytest
 from support.runs import BUILD, missed_by_the_launcher, run_with_tracer
 
-BEFORE = ["Init", "Comm_dup", "Win_create", "Win_free"]
-OPERATIONS = {*BEFORE, "Send", "Recv"}
+WINDOW = ["Win_create", "Win_free"]
+OPERATIONS = {"Init_thread", "Comm_dup", *WINDOW, "Send", "Recv"}
 
 
-@pytest.mark.parametrize("sets_handler", [False, True])
-def test_what_led_to_an_error_is_saved(tmp_path, sets_handler):
+@pytest.mark.parametrize("args", [(), ("set",), ("threads",)], ids=lambda args: "".join(args))
+def test_what_led_to_an_error_is_saved(tmp_path, args):
     settings = {"HDTRACE_FOR_CHECK": "1", "HDTRACE_ALL_FUNCTIONS": "1"}
-    run = run_with_tracer("fatal", 2, tmp_path, env=settings, args=("set",) * sets_handler, complete=False)
+    run = run_with_tracer("fatal", 2, tmp_path, env=settings, args=args, complete=False)
     assert run.returncode not in {0, 134} - missed_by_the_launcher()
+    assert "invalid rank" in run.stderr.lower() and "internal error" not in run.stderr.lower()
     called = [[state.name for state in trace if state.name in OPERATIONS] for trace in run.traces]
-    assert called == [[*BEFORE, "Send"], [*BEFORE, "Recv"]]
+    before = ["Init_thread", "Comm_dup", *(WINDOW if args != ("threads",) else [])]
+    assert called == [[*before, "Send"], [*before, "Recv"]]
     last = [list(trace)[-1] for trace in run.traces]
     assert [state.get("unfinished") for state in last] == ["1", "1"]
     assert [state.get("rc") for state in last] == ["MPI_ERR_RANK", None]

@@ -3,6 +3,7 @@
 #include "mpiwrapper/runtime/buffers/active_buffers.h"
 #include "mpiwrapper/runtime/calls/constants.h"
 #include "mpiwrapper/runtime/counters/cpu_time.h"
+#include "mpiwrapper/runtime/process/fatal_errors.h"
 #include "mpiwrapper/runtime/process/settings.h"
 
 #include <string.h>
@@ -162,6 +163,8 @@ void Call::begin_slowly()
 
 void Call::end_slowly()
 {
+    if (settings.for_check)
+        end_by_put_off_error();
     if (has(m_recording, Recording::timed))
         m_thread->counts.add_time(m_function, m_thread->clock.now() - m_begin);
     else if (m_wants_cpu_time)

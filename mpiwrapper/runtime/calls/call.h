@@ -160,6 +160,8 @@ class Call {
     Thread& thread() { return *m_thread; }
     /// The wrapper's __builtin_frame_address(0).
     const void* frame() const { return m_frame; }
+    /// An error handler leaves it to the call's end to end the program (end_by_put_off_error()).
+    void end_program_behind_it() { m_count_inside = watched_count; }
     Starter starter() const { return {m_thread->watchpoints, m_state->site().number}; }
     /// Writes its element by build(element), which gets one of the two kinds (element.h).
     template <typename Build> __attribute__((always_inline)) void write(Build build)

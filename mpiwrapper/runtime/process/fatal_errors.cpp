@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/process/fatal_errors.h"
 
+#include "mpiwrapper/runtime/calls/call.h"
 #include "mpiwrapper/runtime/calls/constants.h"
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/process/settings.h"
@@ -25,25 +26,63 @@ void save(int error)
     let_others_save();
 }
 
+// The error of a communicator, a window or a file; the others are null.
+struct FatalError {
+    int error;
+    MPI_Comm comm;
+    MPI_Win window;
+    MPI_File file;
+};
+__thread FatalError put_off = {MPI_SUCCESS, MPI_COMM_NULL, MPI_WIN_NULL, MPI_FILE_NULL};
+
+// What the library does about it by itself.
+void end_program(const FatalError& fatal)
+{
+    if (fatal.comm != MPI_COMM_NULL) {
+        real.MPI_Comm_set_errhandler(fatal.comm, MPI_ERRORS_ARE_FATAL);
+        real.MPI_Comm_call_errhandler(fatal.comm, fatal.error);
+    } else if (fatal.window != MPI_WIN_NULL) {
+        real.MPI_Win_set_errhandler(fatal.window, MPI_ERRORS_ARE_FATAL);
+        real.MPI_Win_call_errhandler(fatal.window, fatal.error);
+    } else {
+        real.MPI_File_set_errhandler(fatal.file, MPI_ERRORS_ARE_FATAL);
+        real.MPI_File_call_errhandler(fatal.file, fatal.error);
+    }
+}
+
+// Where several threads may call MPI, MPICH holds its lock while it calls an error handler, and ends the
+// program by an assertion of its own if that calls MPI.
+bool has_to_be_put_off()
+{
+#ifdef MPICH_NUMVERSION
+    return current_thread != nullptr && current_thread->call_count > 0;
+#else
+    return false;
+#endif
+}
+
+void end_by(const FatalError& fatal)
+{
+    save(fatal.error);
+    if (!has_to_be_put_off())
+        return end_program(fatal);
+    put_off = fatal;
+    static_cast<Call*>(current_thread->calls[current_thread->call_count - 1].place)->end_program_behind_it();
+}
+
 void end_by_error(MPI_Comm* comm, int* error, ...)
 {
-    save(*error);
-    real.MPI_Comm_set_errhandler(*comm, MPI_ERRORS_ARE_FATAL);
-    real.MPI_Comm_call_errhandler(*comm, *error);
+    end_by({*error, *comm, MPI_WIN_NULL, MPI_FILE_NULL});
 }
 
 void end_by_window_error(MPI_Win* window, int* error, ...)
 {
-    save(*error);
-    real.MPI_Win_set_errhandler(*window, MPI_ERRORS_ARE_FATAL);
-    real.MPI_Win_call_errhandler(*window, *error);
+    end_by({*error, MPI_COMM_NULL, *window, MPI_FILE_NULL});
 }
 
 void end_by_file_error(MPI_File* file, int* error, ...)
 {
-    save(*error);
-    real.MPI_File_set_errhandler(*file, MPI_ERRORS_ARE_FATAL);
-    real.MPI_File_call_errhandler(*file, *error);
+    end_by({*error, MPI_COMM_NULL, MPI_WIN_NULL, *file});
 }
 
 bool is_own(MPI_Errhandler handler)
@@ -126,6 +165,12 @@ void keep_own_file_handler(MPI_File file, MPI_Errhandler given)
 {
     if (file_handler != MPI_ERRHANDLER_NULL && given == MPI_ERRORS_ARE_FATAL)
         real.MPI_File_set_errhandler(file, file_handler);
+}
+
+void end_by_put_off_error()
+{
+    if (put_off.error != MPI_SUCCESS)
+        end_program(put_off);
 }
 
 void let_others_save()

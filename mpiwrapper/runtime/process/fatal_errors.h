@@ -24,6 +24,9 @@ void keep_own_comm_handler(MPI_Comm comm, MPI_Errhandler given);
 void keep_own_window_handler(MPI_Win window, MPI_Errhandler given);
 void keep_own_file_handler(MPI_File file, MPI_Errhandler given);
 
+/// When a call has returned: ends the program if an error handler would have done so in it, but could not.
+void end_by_put_off_error();
+
 /// How often processes save what they have, in nanoseconds.
 inline constexpr long flush_interval_for_check = 100'000'000;
 /// MPICH's launcher kills all processes at once when one of them reports an error that nobody handles: this

@@ -20,10 +20,10 @@ namespace hdtrace::mpi {
 
 /// A call that a thread is in.
 struct OpenCall {
-    const void* place; ///< its Call, on the stack
-    int depth;         ///< of its thread before it
-    int state_depth;   ///< of the trace before it
-    int64_t begin;     ///< 0 until then
+    void* place;     ///< its Call, on the stack
+    int depth;       ///< of its thread before it
+    int state_depth; ///< of the trace before it
+    int64_t begin;   ///< 0 until then
 };
 
 /// What belongs to one thread of the program.
