@@ -114,6 +114,15 @@ def test_a_launcher_that_does_not_end_is_killed(program, tmp_path):
     assert list((tmp_path / "trace").glob("*.proj"))
 
 
+def test_a_launcher_that_says_all_went_well_is_not_believed(program, tmp_path):
+    """As MPICH's, at random."""
+    launcher = tmp_path / "mpirun"
+    launcher.write_text(f'#!/bin/sh\ntrap "kill \\$!; wait; exit 0" TERM\n{MPIRUN} "$@" &\nwait $!\n')
+    launcher.chmod(0o755)
+    result = run(HDTRACE, "record", "--stuck-seconds", "1", "--end-stuck", "-o", tmp_path / "trace", launcher, "-n", "2", program, "circle")
+    assert result.returncode == 128 + signal.SIGTERM and "exit code 143" in result.stderr
+
+
 def test_a_script_is_ended_in_a_later_run(program, tmp_path):
     """With all that it has started."""
     (tmp_path / "job.sh").write_text(f"{MPIRUN} -n 3 {program} none\n{MPIRUN} -n 2 {program} circle\necho never\n")

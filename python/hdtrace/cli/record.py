@@ -104,9 +104,11 @@ def _send(number: signal.Signals, processes: Iterable[int]) -> None:
 
 
 def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end: _End | None) -> int:
+    """Not 0 where the run was ended: some launchers say so then (MPICH's)."""
+    is_ended = False
     while True:
         try:
-            return child.wait(_LOOK_EVERY if watch else None)
+            return child.wait(_LOOK_EVERY if watch else None) or (-signal.SIGTERM if is_ended else 0)
         except subprocess.TimeoutExpired:
             found = watch.look() if watch else None
         if found:
@@ -114,7 +116,7 @@ def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end: _End | None)
             if end and found.is_forever:
                 message("the run is ended, since it cannot go on")
                 end(child)
-                watch = None
+                watch, is_ended = None, True
 
 
 def _run(command: list[str], watch: Watch | None, end: _End | None) -> int:
