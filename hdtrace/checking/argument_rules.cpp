@@ -57,6 +57,12 @@ Wrong unknown_object(const Call& call, const ArgumentContext& context)
     return std::nullopt;
 }
 
+/// Where it stands for the error handler of files that are not open yet (MPI 4.1, 9.3.4).
+bool is_for_all_files(const Call& call, const AttributeName& attribute)
+{
+    return attribute.text() == "fid" && call.state.name.ends_with("_errhandler");
+}
+
 Wrong null_object(const Call& call, const ArgumentContext&)
 {
     struct Null {
@@ -77,8 +83,9 @@ Wrong null_object(const Call& call, const ArgumentContext&)
         {"fid", FindingKind::invalid_file, "MPI_FILE_NULL or a file that is not open"},
     };
     for (const Null& null : nulls) {
-        const bool is_made = null.attribute.text() == call.facts.made_id;
-        if (!is_made && call.state.integer(null.attribute) == -1)
+        const bool may_be_null =
+            null.attribute.text() == call.facts.made_id || is_for_all_files(call, null.attribute);
+        if (!may_be_null && call.state.integer(null.attribute) == -1)
             return WrongArgument{null.kind, "was given " + std::string(null.name)};
     }
     return std::nullopt;
@@ -139,6 +146,15 @@ Wrong negative_count(const Call& call, const ArgumentContext&)
                 return WrongArgument{FindingKind::invalid_count,
                                      "was given a negative count for a member, " + said("count", *count)};
     return std::nullopt;
+}
+
+/// MPI_UNDEFINED is -1 in the trace. MPICH lets the others pass.
+Wrong negative_color(const Call& call, const ArgumentContext&)
+{
+    const auto color = call.state.integer("color");
+    return color && *color < -1
+               ? Wrong({FindingKind::invalid_argument, "was given a negative " + said("color", *color)})
+               : std::nullopt;
 }
 
 Wrong negative_size(const Call& call, const ArgumentContext&)
@@ -404,6 +420,11 @@ bool uses_datatypes(const CallFacts& facts)
     return communicates(facts) || facts.file == FileAccess::view;
 }
 
+bool makes_communicator(const CallFacts& facts)
+{
+    return facts.makes == ObjectKind::communicator;
+}
+
 bool is_given_size(const CallFacts& facts)
 {
     return facts.makes == ObjectKind::window || facts.attaches;
@@ -422,6 +443,7 @@ constexpr Rule rules[] = {
     {unknown_constant, all_calls, true},
     {negative_count, communicates},
     {negative_size, is_given_size},
+    {negative_color, makes_communicator},
     {negative_offset, uses_file},
     {null_buffer, names_buffers},
     {too_small_to_buffer, sends_buffered},

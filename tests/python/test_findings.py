@@ -301,6 +301,7 @@ REFUSED = {
     "datatype": (call("Send", "size='0' count='1' tid='-1' toRank='0' toTag='0' cid='0'", unfinished=True), "invalid-datatype"),
     "root": (call("Bcast", "size='4' rootRank='9' cid='0' count='1' tid='0'", unfinished=True), "invalid-root"),
     "operation": (call("Allreduce", "size='4' cid='0' count='1' tid='0' op='MPI_OP_NULL'", unfinished=True), "invalid-operation"),
+    "color": (call("Comm_split", "cid='0' newcid='1' color='-5' key='0'") + call("Comm_free", "cid='1'"), "invalid-argument"),
     "operation of the type": (reduce("MPI_BAND", tid=1), "invalid-operation"),
     "request": (call("Wait", unfinished=True), "invalid-request"),
     "window": (call("Win_fence", "wid='-1' assert='0'", unfinished=True), "invalid-window"),
@@ -319,6 +320,10 @@ def test_arguments(kinds, name):
     line, expected = REFUSED[name]
     found = kinds(line, is_whole=False)
     assert found[0] == expected and "unfinished" not in found
+
+
+def test_no_file_stands_for_all_where_error_handlers_are_set(kinds):
+    assert kinds(call("File_set_errhandler", "fid='-1'", unfinished=True), is_whole=False) == ["unfinished"]
 
 
 EPOCHS = {
