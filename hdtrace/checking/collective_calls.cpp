@@ -117,11 +117,14 @@ void CollectiveCheck::check_roots(const Collective& collective)
     explain_ends(collective);
 }
 
-/// Members may be inside the call for ever.
+/// Members may be inside the call for ever. Where all that is wrong is that others ended, those that ended
+/// themselves did not do it because of that.
 void CollectiveCheck::explain_ends(const Collective& collective)
 {
+    const bool is_cut_short = m_cut_short.contains(scope_of(collective));
     for (const CollectiveCall& call : collective.calls)
-        m_endings.explain(place_of(call));
+        if (!is_cut_short || !m_endings.ended_itself(call.rank))
+            m_endings.explain(place_of(call));
 }
 
 void CollectiveCheck::finish(const std::vector<OperationPointer>& pending)
@@ -221,8 +224,11 @@ void CollectiveCheck::check_absent(const Collective& collective)
     Incomplete found{collective, m_endings.reason_of(absent_ranks(collective))};
     if (found.reason.empty())
         explain_ends(collective);
-    else if (std::ranges::none_of(collective.calls,
-                                  [this](const CollectiveCall& call) { return is_stuck_in(call); }))
+    else
+        m_cut_short.insert(scope_of(collective));
+    if (!found.reason.empty() && std::ranges::none_of(collective.calls, [this](const CollectiveCall& call) {
+            return is_stuck_in(call);
+        }))
         return report_absent(found);
     for (auto other = m_incomplete.begin(); other != m_incomplete.end(); ++other)
         if (report_other_communicator(*other, found)) {

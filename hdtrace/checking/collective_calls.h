@@ -63,6 +63,7 @@ class CollectiveCheck {
     TypeSignatures m_signatures;
     TypeMaps m_types;
     std::set<Scope> m_out_of_order; ///< what follows there says nothing
+    std::set<Scope> m_cut_short;    ///< of them: where nothing is wrong but that traces end
     std::vector<Incomplete> m_incomplete;
 };
 

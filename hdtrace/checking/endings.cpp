@@ -136,7 +136,7 @@ void Endings::set_read()
         if (!comes_from_outside(signal) && !m_causes.contains(rank))
             report_signal(rank, signal);
     for (const RunProcess& process : m_findings.project().project.run.processes)
-        if (ended_itself(process))
+        if (ended_itself(process.rank))
             m_causes.insert(process.rank);
 }
 
@@ -157,9 +157,11 @@ bool Endings::went_on_after(std::int64_t rank, const FatalSignal& signal) const
 }
 
 // Too early: the last line about its processor time was written at the end.
-bool Endings::ended_itself(const RunProcess& process) const
+bool Endings::ended_itself(std::int64_t rank) const
 {
-    return process.cpu_times.size() > 1 && ended_early(process.rank) && !m_signals.contains(process.rank);
+    const RunProcess* const process = find_process(rank);
+    return process != nullptr && process->cpu_times.size() > 1 && ended_early(rank) &&
+           !m_signals.contains(rank);
 }
 
 const Endings::LastCall* Endings::last_of_thread(const Progress& progress, const FatalSignal& signal)

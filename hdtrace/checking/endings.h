@@ -32,6 +32,9 @@ class Endings : public EventVisitor {
     /// Whether the process was inside that call, or waited for that request, when its trace ended.
     bool is_inside(const CallPlace& call) const;
     bool waits_for(std::int64_t rank, std::int64_t rid) const;
+    /// Whether the process ended in order, but too early; once all calls have been read. Such a process did
+    /// not wait.
+    bool ended_itself(std::int64_t rank) const;
     /// Another finding tells how the process ended, and with it all others.
     void set_cause(std::int64_t rank);
 
@@ -73,7 +76,6 @@ class Endings : public EventVisitor {
     bool left_nothing(std::int64_t rank) const;
     const RunProcess* find_process(std::int64_t rank) const; ///< null if the project does not tell of it
     bool went_on_after(std::int64_t rank, const FatalSignal& signal) const;
-    bool ended_itself(const RunProcess& process) const;
     /// Null if it is not known which thread got the signal, or that has no calls.
     static const LastCall* last_of_thread(const Progress& progress, const FatalSignal& signal);
     static bool survived(const Progress& progress, const FatalSignal& signal);

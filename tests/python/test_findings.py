@@ -596,13 +596,20 @@ def test_calls_that_were_left(kinds):
     assert kinds(waits_for(1) + call("Barrier", "cid='0'"), waits_for(0) + call("Barrier", "cid='0'")) == []
 
 
+# Rank 0 ended itself, and with it rank 1, which wrote nothing any more.
+FIRST_ENDED_ALL = ("<Run><Process rank='0' pid='1' began='1'>" + "<CpuTime time='1.0' user='1.0' system='0.1'/>" * 2 + "</Process>"
+                   "<Process rank='1' pid='2' began='1'><CpuTime time='1.0' user='1.0' system='0.1'/></Process></Run>")
+
+
 def test_who_was_ended_by_another_is_not_the_reason(findings):
-    """Rank 0 ended itself, and with it rank 1, which wrote nothing any more."""
-    times = ("<Process rank='0' pid='1' began='1'>" + "<CpuTime time='1.0' user='1.0' system='0.1'/>" * 2 + "</Process>"
-             "<Process rank='1' pid='2' began='1'><CpuTime time='1.0' user='1.0' system='0.1'/></Process>")
-    found = findings(call("Barrier", "cid='0'") + call("Abort", "cid='0' errorcode='3'"), "", is_whole=False, run=f"<Run>{times}</Run>")
+    found = findings(call("Barrier", "cid='0'") + call("Abort", "cid='0' errorcode='3'"), "", is_whole=False, run=FIRST_ENDED_ALL)
     assert [finding.kind for finding in found if finding.kind != "collective-missing"] == ["aborted"]
     assert all("_0_0.trc" in finding.because for finding in found if finding.kind == "collective-missing")
+
+
+def test_who_ended_itself_inside_a_call_did_not_wait(kinds):
+    inside = call("Reduce", "cid='0' rootRank='0' size='4' count='1' tid='0' op='USER'", unfinished=True)
+    assert "unfinished" in kinds(call("Barrier", "cid='0'") + inside, "", is_whole=False, run=FIRST_ENDED_ALL)
 
 
 def test_endings(kinds):
