@@ -4,8 +4,14 @@
 #include <string>
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/format/left_out.h"
 
 namespace hdtrace {
+namespace {
+
+const CallFacts* const win_attach = find_call("Win_attach");
+
+} // namespace
 
 void AccessCheck::leave(const Call& call)
 {
@@ -13,6 +19,8 @@ void AccessCheck::leave(const Call& call)
         return;
     if (call.facts.makes == ObjectKind::window && !call.state.integer("size"))
         m_dynamic.insert(m_findings.objects().window(call.trace.rank, call.state));
+    if (&call.facts == win_attach)
+        m_attached.add(call, m_findings.objects());
     if (call.facts.access == WindowAccess::none)
         return;
     const auto target = call.state.integer("toRank").value_or(call.state.integer("fromRank").value_or(-1));
@@ -32,8 +40,10 @@ void AccessCheck::check_range(const Call& call, std::int64_t target)
 {
     const Window* window = m_findings.objects().window(call.trace.rank, call.state);
     const auto offset = call.state.integer("targetOffset");
-    if (!window || !offset || m_dynamic.contains(window))
+    if (!window || !offset)
         return;
+    if (m_dynamic.contains(window))
+        return check_attached(call, *window, target);
     const Window::Member* const member = window->member(target);
     if (!member || !member->size || !member->disp_unit)
         return;
@@ -51,6 +61,45 @@ void AccessCheck::check_range(const Call& call, std::int64_t target)
                "accesses memory outside the window: that of rank " + std::to_string(target) + " has " +
                    std::to_string(*member->size) + " bytes, targetOffset=" + std::to_string(*offset) +
                    " targetCount=" + std::to_string(count));
+}
+
+void AccessCheck::check_attached(const Call& call, const Window& window, std::int64_t target)
+{
+    const std::int64_t offset = call.state.integer("targetOffset").value_or(0);
+    const auto type = call.state.integer("targetTid").value_or(call.state.integer("tid").value_or(-1));
+    const std::int64_t count = call.state.integer("targetCount").value_or(1);
+    const MappedType* const mapped = m_types.find_possible(call.trace.rank, type);
+    if (!mapped || mapped->map->size() == 0 || count <= 0)
+        return;
+    std::int64_t begin = 0, last = 0, end = 0;
+    if (__builtin_mul_overflow(count - 1, mapped->extent, &last) ||
+        __builtin_add_overflow(last, offset, &last) ||
+        __builtin_add_overflow(offset, mapped->map->begin(), &begin) ||
+        __builtin_add_overflow(last, mapped->map->end(), &end))
+        return;
+    if (!m_attached.lacks(&window, target, begin, end))
+        return;
+    CallPlace place = place_of(m_findings.objects(), call);
+    if (m_undecided_at.insert({call.trace.rank, place.site, target}).second)
+        m_undecided.push_back({&window, target, begin, end, place,
+                               call.state.name + at(place.site) + " accesses memory that rank " +
+                                   std::to_string(target) + " has not attached to the window, targetOffset=" +
+                                   std::to_string(offset) + " targetCount=" + std::to_string(count)});
+}
+
+void AccessCheck::finish()
+{
+    const Project& project = m_findings.project().project;
+    if (m_undecided.empty() || LeftOut(project).has_deeds())
+        return;
+    std::set<std::int64_t> whole; // the processes whose traces have what they did last
+    for (const RunProcess& process : project.run.processes)
+        if (process.cpu_times.size() > 1)
+            whole.insert(process.rank);
+    for (const Undecided& access : m_undecided)
+        if (whole.contains(access.target) &&
+            m_attached.lacks(access.window, access.target, access.begin, access.end))
+            m_findings.report(FindingKind::invalid_argument, access.place, access.text);
 }
 
 void AccessCheck::check_data(const Call& call)

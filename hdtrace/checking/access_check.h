@@ -1,8 +1,12 @@
 // access_check.h - that one-sided accesses stay in the window, and that both sides describe the same data.
 #pragma once
 
+#include <cstdint>
 #include <set>
+#include <tuple>
+#include <vector>
 
+#include "hdtrace/checking/attached_memory.h"
 #include "hdtrace/checking/findings.h"
 #include "hdtrace/checking/type_signature.h"
 #include "hdtrace/matching/type_map.h"
@@ -18,9 +22,21 @@ class AccessCheck : public EventVisitor {
     }
 
     void leave(const Call& call) override;
+    /// Tells what only the end shows.
+    void finish();
 
   private:
+    /// Of memory that is not attached: the call that attaches it may come later, as clocks differ.
+    struct Undecided {
+        const Window* window;
+        std::int64_t target;
+        std::int64_t begin, end; ///< addresses there
+        CallPlace place;
+        std::string text;
+    };
+
     void check_range(const Call& call, std::int64_t target);
+    void check_attached(const Call& call, const Window& window, std::int64_t target);
     void check_data(const Call& call);
     void report(FindingKind kind, const Call& call, const std::string& text);
 
@@ -28,6 +44,9 @@ class AccessCheck : public EventVisitor {
     TypeMaps m_types;
     TypeSignatures m_signatures;
     std::set<const Window*> m_dynamic; ///< their parts have no size, and displacements are addresses there
+    AttachedMemory m_attached;
+    std::vector<Undecided> m_undecided;
+    std::set<std::tuple<std::int64_t, const CallSite*, std::int64_t>> m_undecided_at; ///< rank, place, target
 };
 
 } // namespace hdtrace

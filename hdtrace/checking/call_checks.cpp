@@ -25,6 +25,7 @@ CallChecks::Found CallChecks::take()
 std::vector<Finding> CallChecks::finish()
 {
     m_objects.finish();
+    m_accesses.finish();
     m_references.report(m_findings);
     return m_findings.take();
 }
