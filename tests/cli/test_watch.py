@@ -24,6 +24,10 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     if (strcmp(argv[1], "circle") == 0)
         receive(1 - rank);
+    if (strcmp(argv[1], "differs") == 0 && rank == 1)
+        MPI_Gather(&value, 1, MPI_INT, (int[2]){0}, 1, MPI_INT, 1, MPI_COMM_WORLD);
+    if (strcmp(argv[1], "differs") == 0 && rank == 0)
+        MPI_Barrier(MPI_COMM_WORLD);
     if (strcmp(argv[1], "late") == 0) {
         if (rank == 1)
             receive(0);
@@ -81,6 +85,15 @@ def test_calls_in_progress(program, tmp_path, form):
         text = run(HDTRACE, "watch", "--once", "--stuck-seconds", "0.5", folder).stdout
     assert "2 processes, 2 inside MPI" in text and "can never go on" in text
     assert "rank 0 waits in Recv fromRank=1" in text and "rank 1 waits in Recv fromRank=0" in text
+
+
+def test_what_is_wrong_where_processes_hang(program, tmp_path):
+    with running(program, "differs", tmp_path / "trace", "compact"):
+        look(tmp_path / "trace", {0: "inside", 1: "inside"})
+        time.sleep(1)
+        text = run(HDTRACE, "watch", "--once", "--stuck-seconds", "0.5", tmp_path / "trace").stdout
+    assert "no process has moved" in text and "can never go on" not in text
+    assert "collective-call-mismatch: collective operation 2 on WORLD is " in text
 
 
 @forms

@@ -51,6 +51,12 @@ def waiting_lines(activities: Sequence[Activity], time: int) -> list[str]:
     return lines
 
 
+def error_lines(errors: Sequence[Finding]) -> list[str]:
+    """What is wrong in the calls until now, and may be why: the first of each kind."""
+    first = {finding.kind: finding for finding in reversed(errors)}
+    return [f"{kind}: {first[kind].text}" for kind in dict.fromkeys(finding.kind for finding in errors)]
+
+
 def stuck_lines(stuck: Stuck | None) -> list[str]:
     """For people; none if nothing is stuck."""
     if stuck is None:
@@ -65,6 +71,7 @@ class Watch:
         self._run = run
         self._longest = int(seconds * _SECOND)
         self._looked_into: frozenset[tuple[int, int, int]] = frozenset()
+        self._errors: list[Finding] = []  # that were found then
         self._next_look = 0.0  # of a clock
         self.activities: list[Activity] = []
         self.now: Stuck | None = None
@@ -80,28 +87,30 @@ class Watch:
             self._told, self.now = frozenset(), None
         if calls <= self._told:
             return None
-        if deadlocks := self._deadlocks(calls):
+        self._look_into(calls)
+        errors = self._errors if calls <= self._looked_into else []  # else these are of an earlier time
+        if deadlocks := [finding for finding in errors if finding.kind == "deadlock"]:
             lines = [line for finding in deadlocks for line in finding.text.split("; ")]
             self.now = Stuck(lines, is_forever=True, waiting=[process for finding in deadlocks for process in waiting_fields(finding)])
         elif calls <= self._looked_into and all(one in too_long or one.state == "ended" for one in activities):
-            self.now = Stuck(waiting_lines(activities, time), is_forever=False)
+            self.now = Stuck([*waiting_lines(activities, time), *error_lines(errors)], is_forever=False)
         else:
             return None  # others go on; perhaps they will not, later
         self._told = calls
         return self.now
 
-    def _deadlocks(self, calls: frozenset[tuple[int, int, int]]) -> list[Finding]:
+    def _look_into(self, calls: frozenset[tuple[int, int, int]]) -> None:
         """All traces are read for it, so only if other calls have lasted too long than the last time, and for a tenth of the time at most."""
         begin = monotonic()
         if calls <= self._looked_into or begin < self._next_look:
-            return []
+            return
         try:
             checker = self._run.project().checker()
             found = []
             while not checker.at_end:
                 found += checker.read(STATES_BETWEEN_PAUSES)
         except (ValueError, RuntimeError, OSError):  # what is being written just now
-            return []
+            return
         self._looked_into = calls
+        self._errors = [finding for finding in found if finding.severity == "error"]
         self._next_look = monotonic() + 9 * (monotonic() - begin)
-        return [finding for finding in found if finding.kind == "deadlock" and finding.severity == "error"]
