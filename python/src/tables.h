@@ -21,7 +21,7 @@ namespace hdtrace {
 template <class Vector> pybind11::array to_array(Vector&& values)
 {
     static_assert(std::is_rvalue_reference_v<decltype(values)>);
-    auto owner = std::make_unique<Vector>(std::move(values));
+    auto owner = std::make_unique<Vector>(std::forward<Vector>(values));
     const auto size = static_cast<pybind11::ssize_t>(owner->size());
     auto* const data = owner->data();
     const pybind11::capsule capsule(owner.release(), [](void* self) { delete static_cast<Vector*>(self); });

@@ -16,6 +16,7 @@ char* put_short(char* out, double value)
     const double magnitude = value < 0 ? -value : value;
     if (!(magnitude * last_digits_end < most_millionths))
         return nullptr;
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings): it is positive, and must be exact below
     const auto millionths = static_cast<int64_t>(magnitude * last_digits_end + 0.5);
     if (static_cast<double>(millionths) / last_digits_end != magnitude)
         return nullptr;
