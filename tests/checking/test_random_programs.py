@@ -1,4 +1,5 @@
-"""Correct programs of random steps: they run as without the tracer, and nothing in them is found wrong.
+"""Correct programs of random steps: they run as without the tracer, and nothing in them is found wrong. Some have several threads that
+call MPI at the same time.
 
 RANDOM_PROGRAMS=FIRST:LAST tries others than the few that are tried here, e.g. RANDOM_PROGRAMS=100:400.
 """
@@ -14,9 +15,18 @@ STEPS = 150
 FOR_CHECK = {"HDTRACE_FOR_CHECK": "1", "HDTRACE_ALL_FUNCTIONS": "2"}
 
 
-@pytest.mark.parametrize("seed", range(FIRST, LAST + 1))
-def test_nothing_is_found(tmp_path, seed):
-    run = run_with_tracer("random_program", 2 + seed % 3, tmp_path, env=FOR_CHECK, args=(str(seed), str(STEPS)), complete=False)
+def run_and_check(tmp_path, processes, *args):
+    run = run_with_tracer("random_program", processes, tmp_path, env=FOR_CHECK, args=args, complete=False)
     assert (run.returncode, run.stderr) == (0, ""), "it compares what it gets with what was sent"
     check = subprocess.run([BUILD / "bin/hdtrace", "check", "--json", run.trace_directory], capture_output=True, text=True, timeout=120)
     assert [finding for finding in json.loads(check.stdout) if finding["severity"] != "note"] == []
+
+
+@pytest.mark.parametrize("seed", range(FIRST, LAST + 1))
+def test_nothing_is_found(tmp_path, seed):
+    run_and_check(tmp_path, 2 + seed % 3, str(seed), str(STEPS))
+
+
+@pytest.mark.parametrize("seed", range(FIRST, LAST + 1))
+def test_nothing_is_found_where_threads_call(tmp_path, seed):
+    run_and_check(tmp_path, 2, str(seed), str(STEPS // 2), "3")

@@ -315,6 +315,19 @@ TEST(RequestsOfThreads, end_once_each)
         ASSERT_EQ(all[i], first + static_cast<int64_t>(i));
 }
 
+TEST(RequestsOfThreads, that_were_moved_are_first_those_of_the_thread)
+{
+    set_requests_shared_by_threads();
+    std::vector<MPI_Request> variables(2, same);
+    const int64_t of_this = add(same, &variables[0]);
+    std::thread([&variables] {
+        const int64_t own = add(same, &variables[1]);
+        MPI_Request elsewhere = same;
+        EXPECT_EQ(complete({same}, &elsewhere), std::vector{own});
+    }).join();
+    EXPECT_EQ(complete({same}, &variables[0]), std::vector{of_this});
+}
+
 TEST(RequestsOfThreads, are_looked_for_afresh_by_threads_that_come_later)
 {
     set_requests_shared_by_threads();

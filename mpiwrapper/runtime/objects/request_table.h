@@ -32,7 +32,7 @@ struct RequestEntry {
     Request request;
     RequestLink exact;
     RequestLink same_handle;
-    uint64_t settlement; // the last one that it was found in
+    uint64_t settlement; // the last one that it was found in, or the thread that made it
 };
 
 struct RequestBucket {

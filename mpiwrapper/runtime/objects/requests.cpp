@@ -59,10 +59,29 @@ class PartAccess {
     Part* m_locked = nullptr;
 };
 
-// All entries of a handle, from the oldest on. Holds all locks.
+// Of a thread, with which its settlements begin: each has one of its own, which no other thread gets after it
+// has ended.
+constexpr unsigned settlement_bits = 40;
+
+uint64_t& last_settlement_of_thread()
+{
+    static uint64_t thread_count = 0;
+    static __thread uint64_t last = 0;
+    if (last == 0)
+        last = __atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED) << settlement_bits;
+    return last;
+}
+
+uint64_t thread_of(uint64_t settlement)
+{
+    return settlement >> settlement_bits;
+}
+
+// All entries of a handle, from the oldest on: first those of this thread, since what another one has started
+// just now is seldom what this one was given. Holds all locks.
 class ByAge {
   public:
-    ByAge()
+    ByAge() : m_thread(thread_of(last_settlement_of_thread()))
     {
         for (unsigned i = 0; part_count > 1 && i < part_count; ++i)
             parts[i].lock.lock();
@@ -82,27 +101,42 @@ class ByAge {
             return;
         m_has_started = true;
         m_handle = handle;
-        m_next[0] = parts[0].table.oldest_with(handle); // there is one at least, which compilers do not know
-        for (unsigned i = 1; i < part_count; ++i)
-            m_next[i] = parts[i].table.oldest_with(handle);
+        go_through(true);
     }
 
     /// Null if there is none left. @p table is where it is; it may be removed from there.
     RequestEntry* next(RequestTable** table)
     {
+        RequestEntry* const entry = peek();
         const unsigned part = oldest_part();
-        RequestEntry* const entry = m_next[part];
         *table = &parts[part].table;
-        if (entry == nullptr)
-            return nullptr;
-        m_next[part] = (*table)->next_with_same_handle(entry);
+        if (entry != nullptr)
+            m_next[part] = first_wanted(part, (*table)->next_with_same_handle(entry));
         return entry;
     }
 
-    /// The one that next() would give; null if there is none left.
-    RequestEntry* peek() const { return m_next[oldest_part()]; }
+    /// The one that next() will give; null if there is none left.
+    RequestEntry* peek()
+    {
+        if (m_next[oldest_part()] == nullptr && m_wants_own)
+            go_through(false);
+        return m_next[oldest_part()];
+    }
 
   private:
+    void go_through(bool own)
+    {
+        m_wants_own = own;
+        m_next[0] = nullptr; // there is one part at least, which compilers do not know
+        for (unsigned i = 0; i < part_count; ++i)
+            m_next[i] = first_wanted(i, parts[i].table.oldest_with(m_handle));
+    }
+    RequestEntry* first_wanted(unsigned part, RequestEntry* entry) const
+    {
+        while (entry != nullptr && (thread_of(entry->settlement) == m_thread) != m_wants_own)
+            entry = parts[part].table.next_with_same_handle(entry);
+        return entry;
+    }
     unsigned oldest_part() const
     {
         unsigned oldest = 0;
@@ -113,8 +147,10 @@ class ByAge {
         return oldest;
     }
 
+    const uint64_t m_thread;
     MPI_Request m_handle = MPI_REQUEST_NULL;
     bool m_has_started = false;
+    bool m_wants_own = true;
     RequestEntry* m_next[part_count_with_threads];
 };
 
@@ -168,6 +204,8 @@ void fill(RequestEntry& entry, Request& request, int64_t rid)
     // It is copied before it is changed: the processor waits where it copies more than was just stored.
     entry.request = request;
     entry.request.rid = request.rid = rid;
+    if (part_count > 1)
+        entry.settlement = thread_of(last_settlement_of_thread()) << settlement_bits;
     if (request.is_persistent)
         entry.request.init_rid = request.init_rid = rid;
     // Where ranks are world ranks there is nothing to look up later.
@@ -180,16 +218,7 @@ void fill(RequestEntry& entry, Request& request, int64_t rid)
 // One completion call. No entry is found twice in it.
 class Settlement {
   public:
-    Settlement()
-    {
-        // Each thread has numbers of its own, which no other thread gets after it has ended.
-        static uint64_t thread_count = 0;
-        static __thread uint64_t last = 0;
-        constexpr unsigned count_bits = 40;
-        if (last == 0)
-            last = __atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED) << count_bits;
-        m_number = ++last;
-    }
+    Settlement() : m_number(++last_settlement_of_thread()) {}
 
     void settle(Offer& offer, RequestTable& table, RequestEntry& entry)
     {
@@ -222,7 +251,7 @@ class Settlement {
     }
 
   private:
-    uint64_t m_number;
+    const uint64_t m_number;
 };
 
 } // namespace
@@ -360,7 +389,7 @@ bool look_for_younger(MPI_Request handle, int64_t rid, Request& oldest)
     return is_found;
 }
 
-// The same entry that settle_requests() would find.
+// The same entry that settle_requests() would find, but for those of other threads.
 bool look_for(MPI_Request handle, const MPI_Request* variable, int64_t equal, Request& request)
 {
     if (handle == MPI_REQUEST_NULL)

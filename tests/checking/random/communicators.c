@@ -83,7 +83,9 @@ static Slot merge(Step* step)
 Slot make_communicator(Step* step)
 {
     const int id = step->slot->id;
-    const int way = below(&step->same, 5);
+    int way = below(&step->same, 5);
+    if (way == 2 && step->has_others)
+        way = 3; /* threads that make them between the same groups: nobody knows which one is which */
     Slot made = step->slot->is_inter                       ? merge(step)
                 : way == 0                                 ? duplicate(step)
                 : way == 1 || (way == 2 && step->size < 2) ? make_of_group(step)
@@ -93,7 +95,7 @@ Slot make_communicator(Step* step)
     return made;
 }
 
-static int copied, deleted;
+static _Thread_local int copied, deleted;
 
 static int copy(MPI_Comm comm, int key, void* extra, void* value, void* copy_of_value, int* is_copied)
 {

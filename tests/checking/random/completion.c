@@ -72,13 +72,13 @@ void complete(Random* own, int count, MPI_Request* requests, MPI_Status* statuse
 
 enum { most_pending = 16 };
 
-static struct {
+static _Thread_local struct {
     Layout layout;
     int values, seed;
     const char* what;
 } pending[most_pending];
-static MPI_Request pending_requests[most_pending];
-static int pending_count;
+static _Thread_local MPI_Request pending_requests[most_pending];
+static _Thread_local int pending_count;
 
 static void end_pending(int i)
 {

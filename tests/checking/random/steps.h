@@ -27,6 +27,7 @@ typedef struct {
     int tag;         /* this one and some after it are of no other step */
     Random same;     /* numbers that all members draw */
     Random own;      /* and those of this process */
+    bool has_others; /* other threads take steps at the same time */
 } Step;
 
 /* So many values of a type, somewhere in memory. */
