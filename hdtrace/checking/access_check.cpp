@@ -42,15 +42,15 @@ void AccessCheck::check_range(const Call& call, std::int64_t target)
     const auto offset = call.state.integer("targetOffset");
     if (!window || !offset)
         return;
-    if (m_dynamic.contains(window))
-        return check_attached(call, *window, target);
-    const Window::Member* const member = window->member(target);
-    if (!member || !member->size || !member->disp_unit)
-        return;
     const auto type = call.state.integer("targetTid").value_or(call.state.integer("tid").value_or(-1));
     const std::int64_t count = call.state.integer("targetCount").value_or(1);
     const MappedType* const mapped = m_types.find_possible(call.trace.rank, type);
     if (!mapped || mapped->map->size() == 0 || count <= 0)
+        return;
+    if (m_dynamic.contains(window))
+        return check_attached(call, *window, target, {*mapped, *offset, count});
+    const Window::Member* const member = window->member(target);
+    if (!member || !member->size || !member->disp_unit)
         return;
     const auto origin = static_cast<double>(*offset) * static_cast<double>(*member->disp_unit);
     const double begin = origin + static_cast<double>(mapped->map->begin());
@@ -63,19 +63,15 @@ void AccessCheck::check_range(const Call& call, std::int64_t target)
                    " targetCount=" + std::to_string(count));
 }
 
-void AccessCheck::check_attached(const Call& call, const Window& window, std::int64_t target)
+void AccessCheck::check_attached(const Call& call, const Window& window, std::int64_t target,
+                                 const Elements& accessed)
 {
-    const std::int64_t offset = call.state.integer("targetOffset").value_or(0);
-    const auto type = call.state.integer("targetTid").value_or(call.state.integer("tid").value_or(-1));
-    const std::int64_t count = call.state.integer("targetCount").value_or(1);
-    const MappedType* const mapped = m_types.find_possible(call.trace.rank, type);
-    if (!mapped || mapped->map->size() == 0 || count <= 0)
-        return;
+    const auto& [type, place_there, count] = accessed;
     std::int64_t begin = 0, last = 0, end = 0;
-    if (__builtin_mul_overflow(count - 1, mapped->extent, &last) ||
-        __builtin_add_overflow(last, offset, &last) ||
-        __builtin_add_overflow(offset, mapped->map->begin(), &begin) ||
-        __builtin_add_overflow(last, mapped->map->end(), &end))
+    if (__builtin_mul_overflow(count - 1, type.extent, &last) ||
+        __builtin_add_overflow(last, place_there, &last) ||
+        __builtin_add_overflow(place_there, type.map->begin(), &begin) ||
+        __builtin_add_overflow(last, type.map->end(), &end))
         return;
     if (!m_attached.lacks(&window, target, begin, end))
         return;
@@ -84,7 +80,7 @@ void AccessCheck::check_attached(const Call& call, const Window& window, std::in
         m_undecided.push_back({&window, target, begin, end, place,
                                call.state.name + at(place.site) + " accesses memory that rank " +
                                    std::to_string(target) + " has not attached to the window, targetOffset=" +
-                                   std::to_string(offset) + " targetCount=" + std::to_string(count)});
+                                   std::to_string(place_there) + " targetCount=" + std::to_string(count)});
 }
 
 void AccessCheck::finish()

@@ -26,6 +26,11 @@ class AccessCheck : public EventVisitor {
     void finish();
 
   private:
+    struct Elements {
+        const MappedType& type;
+        std::int64_t offset; ///< of the first one
+        std::int64_t count;
+    };
     /// Of memory that is not attached: the call that attaches it may come later, as clocks differ.
     struct Undecided {
         const Window* window;
@@ -36,7 +41,8 @@ class AccessCheck : public EventVisitor {
     };
 
     void check_range(const Call& call, std::int64_t target);
-    void check_attached(const Call& call, const Window& window, std::int64_t target);
+    void check_attached(const Call& call, const Window& window, std::int64_t target,
+                        const Elements& accessed);
     void check_data(const Call& call);
     void report(FindingKind kind, const Call& call, const std::string& text);
 

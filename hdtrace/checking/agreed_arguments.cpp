@@ -76,12 +76,13 @@ std::optional<DifferingArgument> find_differing(const std::vector<const Collecti
 
 std::optional<DifferingArgument> find_differing_argument(const Collective& collective, TypeMaps& types)
 {
-    const std::string_view agreed = facts_of(collective.calls.front().name).agreed;
+    const std::string& name = collective.calls.front().name;
+    const std::string_view agreed = facts_of(name).agreed;
     if (agreed.empty())
         return std::nullopt;
     std::array<std::vector<const CollectiveCall*>, 2> sides;
     for (const CollectiveCall& call : collective.calls)
-        if (call.arguments)
+        if (call.arguments && call.name == name)
             sides[side_of(collective, call).value_or(0) == 1].push_back(&call);
     for (const auto& calls : sides)
         for (const auto part : std::views::split(agreed, ' '))

@@ -17,8 +17,8 @@ struct DifferingArgument {
 };
 
 /// The first argument that must be the same (CallFacts::agreed) and is not; nothing if all are. On an
-/// inter-communicator only who is on the same side must agree. All calls must be of the same function; they
-/// may have failed, perhaps because of this.
+/// inter-communicator only who is on the same side must agree. Only calls of the same function are compared;
+/// they may have failed, perhaps because of this.
 std::optional<DifferingArgument> find_differing_argument(const Collective& collective, TypeMaps& types);
 
 } // namespace hdtrace
