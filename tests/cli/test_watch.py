@@ -116,12 +116,17 @@ def test_a_run_that_can_never_go_on_is_ended(program, tmp_path):
     assert list((tmp_path / "trace").glob("*.proj"))
 
 
+def end_stuck_with_launcher(program, tmp_path, text):
+    """Of two processes that wait for each other."""
+    launcher = tmp_path / "mpirun"
+    launcher.write_text(f"#!/bin/sh\n{text}\n")
+    launcher.chmod(0o755)
+    return run(HDTRACE, "record", "--stuck-seconds", "1", "--end-stuck", "-o", tmp_path / "trace", launcher, "-n", "2", program, "circle")
+
+
 def test_a_launcher_that_does_not_end_is_killed(program, tmp_path):
     """As one that hangs itself; what it had started is not left behind."""
-    launcher = tmp_path / "mpirun"
-    launcher.write_text(f'#!/bin/sh\ntrap "" TERM\n{MPIRUN} "$@"\n')
-    launcher.chmod(0o755)
-    result = run(HDTRACE, "record", "--stuck-seconds", "1", "--end-stuck", "-o", tmp_path / "trace", launcher, "-n", "2", program, "circle")
+    result = end_stuck_with_launcher(program, tmp_path, f'trap "" TERM\n{MPIRUN} "$@"')
     assert result.returncode == 128 + signal.SIGKILL and "goes on after SIGTERM: it is killed" in result.stderr
     assert "have not ended" not in result.stderr
     assert list((tmp_path / "trace").glob("*.proj"))
@@ -129,10 +134,7 @@ def test_a_launcher_that_does_not_end_is_killed(program, tmp_path):
 
 def test_a_launcher_that_says_all_went_well_is_not_believed(program, tmp_path):
     """As MPICH's, at random."""
-    launcher = tmp_path / "mpirun"
-    launcher.write_text(f'#!/bin/sh\ntrap "kill \\$!; wait; exit 0" TERM\n{MPIRUN} "$@" &\nwait $!\n')
-    launcher.chmod(0o755)
-    result = run(HDTRACE, "record", "--stuck-seconds", "1", "--end-stuck", "-o", tmp_path / "trace", launcher, "-n", "2", program, "circle")
+    result = end_stuck_with_launcher(program, tmp_path, f'trap "kill \\$!; wait; exit 0" TERM\n{MPIRUN} "$@" &\nwait $!')
     assert result.returncode == 128 + signal.SIGTERM and "exit code 143" in result.stderr
 
 
