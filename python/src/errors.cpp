@@ -1,5 +1,6 @@
 // What is thrown.
 #include <cerrno>
+#include <filesystem>
 
 #include <pybind11/pybind11.h>
 
@@ -47,6 +48,8 @@ void bind_errors(py::module_& module)
             raise_os_error(error);
         } catch (const tools::FileError& error) {
             raise_os_error(error);
+        } catch (const std::filesystem::filesystem_error& error) {
+            raise_os_error(OpenError(error.path1().string(), error.code().value()));
         }
     });
 }

@@ -323,6 +323,16 @@ def test_nothing_was_recorded(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_folder_is_removed_while_the_program_runs(tmp_path, victim):
+    """Which the program does not notice; nor does who looks at its exit code."""
+    launcher = tmp_path / "mpirun"
+    launcher.write_text(f"#!/bin/sh\n[ $1 != --version ] || {{ echo 'mpirun (Open MPI) 4.1.4'; exit; }}\nshift 2\n{MPIRUN} -n 2 \"$@\"\nrm -r run\nsleep 3\nexit 7\n")
+    launcher.chmod(0o755)
+    result = record("--stuck-seconds", "1", "-o", "run", launcher, "-n", "2", victim, "none", cwd=tmp_path)
+    assert result.returncode == 7 and "Traceback" not in result.stderr
+    assert "not looked at any more: run: No such file or directory" in result.stderr
+
+
 @pytest.mark.parametrize("program, code", [("./nothing", NOT_FOUND), ("./data", NOT_EXECUTABLE)])
 def test_programs_that_cannot_be_run(tmp_path, program, code):
     (tmp_path / "data").write_text("data\n")

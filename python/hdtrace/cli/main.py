@@ -180,10 +180,8 @@ def main() -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's end stays quiet
         return ERROR
-    except OSError as error:
+    except (OSError, ValueError, RuntimeError) as error:  # ReadError is a ValueError
         message(reason(error))
-    except (ValueError, RuntimeError) as error:  # ReadError is a ValueError
-        message(str(error))
     except KeyboardInterrupt:
         return 128 + 2
     return ERROR

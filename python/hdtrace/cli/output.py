@@ -41,8 +41,10 @@ def message(text: str) -> None:
     print(f"hdtrace: {printable(text)}", file=sys.stderr)
 
 
-def reason(error: OSError) -> str:
-    """What went wrong with which file."""
+def reason(error: Exception) -> str:
+    """What went wrong, and with which file."""
+    if not isinstance(error, OSError):
+        return str(error) or type(error).__name__
     return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else str(error.strerror or error)
 
 

@@ -19,7 +19,7 @@ from ..live import LiveRun, unfinished_processes
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .launchers import UnknownOption, launcher_of, programs_in
-from .output import Progress, UsageError, beside_this, count_of_processes, counted, message, seconds, size, table
+from .output import Progress, UsageError, beside_this, count_of_processes, counted, message, reason, seconds, size, table
 from .stuck import Watch, stuck_lines
 
 _NOT_FOUND, _NOT_EXECUTABLE, _BY_SIGNAL = 127, 126, 128  # exit codes as shells give them
@@ -110,7 +110,12 @@ def _wait(child: subprocess.Popen[bytes], watch: Watch | None, end: _End | None)
         try:
             return child.wait(_LOOK_EVERY if watch else None) or (-signal.SIGTERM if is_ended else 0)
         except subprocess.TimeoutExpired:
-            found = watch.look() if watch else None
+            found = None
+            try:
+                found = watch.look() if watch else None
+            except Exception as error:  # whatever it is: the program goes on
+                watch = None
+                message(f"what its processes wait for is not looked at any more: {reason(error)}")
         if found:
             _say(f"hdtrace: {line}" for line in stuck_lines(found))
             if end and found.is_forever:
@@ -223,6 +228,16 @@ def _about_several(paths: list[Path], code: int) -> list[str]:
     return ["", f"{len(projects)} runs, exit code {code}", *lines, *_what_next(projects[0], Path(projects[0].path))]
 
 
+def _tell_of_run(folder: Path, code: int, arguments: Namespace, follows: bool) -> None:
+    _wait_for_ends(folder)
+    projects = _merge(folder, arguments.quiet)
+    is_one = len(projects) <= 1
+    if projects and not arguments.quiet:
+        _say(_about_one(folder, code, follows) if is_one else _about_several(projects, code))
+    for trace in [] if not arguments.check else [folder] if is_one else sorted(projects):
+        subprocess.run([beside_this("hdtrace"), "check", trace], stdout=sys.stderr, stdin=subprocess.DEVNULL)
+
+
 def _say_that_nothing_was_recorded(name: str, code: int, has_launcher: bool) -> None:
     message(
         f"nothing was recorded: {name} ended with exit code {code} and did not call MPI_Init, or uses an MPI library that has no "
@@ -262,16 +277,13 @@ def run(arguments: Namespace) -> int:
     tracer = [str(beside_this(_LAUNCHER)), "-d", str(folder.resolve()), "--prefer-compact", *apart, *for_check, *options, "--"]
     watch = Watch(LiveRun(folder), arguments.stuck_seconds) if arguments.stuck_seconds else None
     code = _run(_traced(words, places, tracer), watch, partial(_end, is_launcher=has_launcher) if arguments.end_stuck else None)
-    if not _infos(folder):
-        _say_that_nothing_was_recorded(name, code, has_launcher)
-        if not any(folder.iterdir()):
-            folder.rmdir()
-        return code
-    _wait_for_ends(folder)
-    projects = _merge(folder, arguments.quiet)
-    is_one = len(projects) <= 1
-    if projects and not arguments.quiet:
-        _say(_about_one(folder, code, follows=_FOLLOW in options) if is_one else _about_several(projects, code))
-    for trace in [] if not arguments.check else [folder] if is_one else sorted(projects):
-        subprocess.run([beside_this("hdtrace"), "check", trace], stdout=sys.stderr, stdin=subprocess.DEVNULL)
+    try:
+        if _infos(folder):
+            _tell_of_run(folder, code, arguments, follows=_FOLLOW in options)
+        else:
+            _say_that_nothing_was_recorded(name, code, has_launcher)
+            if not any(folder.iterdir()):
+                folder.rmdir()
+    except (OSError, ValueError, RuntimeError) as error:  # as if somebody removes the folder; the exit code is still the program's
+        message(reason(error))
     return code
