@@ -286,6 +286,12 @@ std::string text_lines(const OpenedProject& project, const TraceFile& trace, con
     return text;
 }
 
+std::string object_label(const OpenedProject& project, std::int64_t rank, std::string_view attribute,
+                         std::int64_t number)
+{
+    return ObjectNames(project, rank)(attribute, number);
+}
+
 std::string name_of_end(const std::string& started, const State& end)
 {
     constexpr std::string_view begin = "_begin";

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "hdtrace/analysis/opened_project.h"
 
@@ -21,6 +22,11 @@ std::string opening_tag(const Element& element);
 /// and how it ended, with the names of objects, and its first child elements,
 /// "Waitall count=9 (Pending rid=0) (Pending rid=1) and 7 more".
 std::string call_words(const OpenedProject& project, std::int64_t rank, const State& state);
+
+/// What people call the object that an attribute of a call of a process names by a number: "WORLD" for cid
+/// 0; empty if it names none, or none that is known.
+std::string object_label(const OpenedProject& project, std::int64_t rank, std::string_view attribute,
+                         std::int64_t number);
 
 /// What the program called that ended what @p started began: the end of a split access is a Wait in traces.
 std::string name_of_end(const std::string& started, const State& end);

@@ -66,7 +66,6 @@ void ProjectRanks::translate(AttributeList& attributes, std::span<const std::str
             attributes.set_value(i, translated(attributes[i].value));
 }
 
-// One rank or a list of ranks.
 std::string ProjectRanks::translated(std::string_view ranks) const
 {
     std::string text;

@@ -33,13 +33,14 @@ class ProjectRanks {
     /// The rank in the project of what stands in a trace; what is no rank stays as it is, and a process of
     /// another world that the project does not know is `other_world`.
     std::int64_t rank(std::int64_t in_trace) const;
+    /// The same of a list of them, "1;2;8..15;"; as it is if it is none.
+    std::string translated(std::string_view ranks) const;
     /// Translates all ranks that a call of MPI has.
     void translate(State& state) const;
 
   private:
     void translate_call(State& call) const;
     void translate(AttributeList& attributes, std::span<const std::string_view> names) const;
-    std::string translated(std::string_view ranks) const;
 
     std::int64_t m_first = 0;
     std::vector<ForeignRanks::Run> m_foreign;

@@ -9,12 +9,13 @@ import struct
 import time
 import warnings
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from ._hdtrace import ends_of_trace, files_in, living_files, runs_in
+from ._hdtrace import Project as _Project
+from ._hdtrace import ends_of_trace, files_in, living_files, names_object, names_ranks, runs_in
 from .project import MergeWarning, Project
 
 _TAIL = 1 << 16  # bytes at the end of a trace's text that are looked at
@@ -24,6 +25,7 @@ _SIZE = re.compile(rb"<\w+ (?:[^>]* )?size='(\d+)'")  # of a call itself
 _CHANGES = ("time", "end", "unfinished", "polls", "pollTime", "cpu", "threadCpu", "mixed")  # from one poll to the next
 _DIFFERS = re.compile(rf" (?:{'|'.join(_CHANGES)})='[^']*'".encode())
 _HIDDEN = (*_CHANGES, "site", "reads", "writes", "changed", "used", "window", "frames", "objects", "pointers", "wtime", "flag")  # of little use to people here
+_OF_ANOTHER_WORLD = re.compile(r"-([5-9]|\d\d)")  # the number of a process, see docs/identity.md
 _NANOSECONDS = 1_000_000_000
 _RATES_OVER = 10 * _NANOSECONDS
 _LATE = 2 * _NANOSECONDS  # calls that have returned stand in the trace after so long, unless HDTRACE_FLUSH_SECONDS is longer
@@ -49,7 +51,7 @@ class Activity:
     """What a thread is doing, as far as its trace tells.
 
     rank, thread: whose it is
-    call: the call that it is in, or was in last, with its arguments; empty before the first one
+    call: the call that it is in, or was in last, with its arguments, and the names of objects once they are known; empty before the first one
     since: when it began; of one that has returned, when that was, in nanoseconds since the epoch
     state: "inside" the call, "polls" (the call has found nothing for some time, again and again), "computes" outside of MPI, or "ended"
     site: where it was called, such as "main (app.c:7)"; empty if that is not known
@@ -88,8 +90,59 @@ def unfinished_processes(folder: str | os.PathLike[str]) -> list[tuple[str, int]
     return found
 
 
-def _words(element: ElementTree.Element) -> str:
-    arguments = [f"{name}={value}" for name, value in element.attrib.items() if name not in _HIDDEN]
+@dataclass(frozen=True)
+class _Number:
+    """What an attribute of a call says; a project tells what that stands for.
+
+    process: whose call it is, as the names of its files begin
+    """
+
+    process: str
+    attribute: str
+    value: str
+
+
+class _Names:
+    """What numbers stand for, as far as the processes have told it. Their run is opened for it, for a tenth of the time at most."""
+
+    def __init__(self, open_run: Callable[[], Project]) -> None:
+        self._open = open_run
+        self._known: dict[_Number, str] = {}
+        self._next_time = 0.0  # of a clock
+
+    def learn(self, numbers: set[_Number]) -> None:
+        begin = time.monotonic()
+        if numbers <= self._known.keys() or begin < self._next_time:
+            return
+        try:
+            project = self._open()._project
+        except (ValueError, RuntimeError, OSError):  # a description is being written
+            return
+        ranks = {_process(Path(thread.path).name): thread.rank for thread in project.threads}
+        # A number is described before it stands in a trace, so what has no name now will have none.
+        self._known |= {number: self._ask(project, ranks[number.process], number) for number in numbers if number.process in ranks}
+        self._next_time = time.monotonic() + 9 * (time.monotonic() - begin)
+
+    @staticmethod
+    def _ask(project: _Project, rank: int, number: _Number) -> str:
+        is_site = number.attribute == "site"
+        if not is_site and not names_object(number.attribute):
+            return project.ranks_in_project(rank, number.value)
+        if not number.value.isdigit():
+            return ""
+        return str(project.call_site(rank, int(number.value)) or "") if is_site else project.object_label(rank, number.attribute, int(number.value))
+
+    def name(self, number: _Number) -> str:
+        """Empty if it is not known."""
+        return self._known.get(number, "")
+
+    def forget(self) -> None:
+        self._known.clear()
+
+
+def _words(element: ElementTree.Element, name_of: Callable[[str, str], str]) -> str:
+    """name_of: what the value of an attribute stands for; empty if it stands for itself"""
+    arguments = [f"{name}={name_of(name, value) or value}" for name, value in element.attrib.items() if name not in _HIDDEN]
     pending = [child.get("rid", "") for child in element if child.tag == "Pending"]
     return " ".join([element.tag, *arguments, *([f"rid={','.join(pending)}"] if pending else [])])
 
@@ -111,6 +164,49 @@ def _without_nested(line: bytes) -> bytes:
 def _own_size(call: bytes) -> int:
     found = _SIZE.match(call)
     return int(found[1]) if found else 0
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What a thread does, in numbers.
+
+    process: as the names of its files begin
+    rank: in its own world
+    call: the last one in its trace; None before the first one
+    """
+
+    process: str
+    rank: int
+    thread: int
+    call: ElementTree.Element | None
+    since: int
+    state: str
+    rates: Rates = Rates()
+
+    def numbers(self) -> set[_Number]:
+        """Those that names stand for."""
+        attributes = self.call.attrib if self.call is not None else {}
+        found = {_Number(self.process, name, value) for name, value in attributes.items() if name == "site" or names_object(name) or self._names_others(name, value)}
+        return found | {self._own_rank()} if self._is_of_later_world() else found
+
+    def activity(self, names: _Names) -> Activity:
+        def name_of(attribute: str, value: str) -> str:
+            return names.name(_Number(self.process, attribute, value))
+
+        rank = int(names.name(self._own_rank()) or self.rank)
+        if self.call is None:
+            return Activity(rank, self.thread, "", self.since, self.state)
+        return Activity(rank, self.thread, _words(self.call, name_of), self.since, self.state, name_of("site", self.call.get("site", "")), self.rates)
+
+    def _own_rank(self) -> _Number:
+        return _Number(self.process, "rank", str(self.rank))
+
+    def _is_of_later_world(self) -> bool:
+        return "-world" in self.process
+
+    def _names_others(self, attribute: str, value: str) -> bool:
+        """By ranks that the project gives other numbers, since it has several worlds."""
+        return self.call is not None and names_ranks(self.call.tag, attribute) and (self._is_of_later_world() or _OF_ANOTHER_WORLD.search(value) is not None)
 
 
 class _Tail:
@@ -137,11 +233,11 @@ class _Tail:
         found = re.search(rf" {name}='(\d+)\.(\d+)'".encode(), line)
         return (self._origin or 0) + int(found[1]) * _NANOSECONDS + int(found[2]) if found else 0
 
-    def look(self, rank: int, thread: int, now: int) -> tuple[Activity, str] | None:
-        """And the number of its site. Nothing if the end is being written just now."""
+    def look(self, rank: int, thread: int, now: int) -> _Seen | None:
+        """Nothing if the end is being written just now."""
         lines = self._read()
         if not lines:
-            return Activity(rank, thread, "", self._origin or 0, "computes"), ""
+            return _Seen(_process(self.path.name), rank, thread, None, self._origin or 0, "computes")
         try:
             last = ElementTree.fromstring(lines[-1])
         except ElementTree.ParseError:
@@ -154,7 +250,7 @@ class _Tail:
         asked_since = self._polls_since(lines, last)
         if asked_since is not None:
             state, since = "polls", asked_since
-        return Activity(rank, thread, _words(last), since, state, rates=self._rates(lines, now)), last.get("site", "")
+        return _Seen(_process(self.path.name), rank, thread, last, since, state, self._rates(lines, now))
 
     def _rates(self, lines: list[bytes], now: int) -> Rates:
         returned = [line for line in lines if b" unfinished=" not in line]
@@ -193,7 +289,7 @@ class LiveRun:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         self._tails: dict[Path, _Tail] = {}
-        self._sites: dict[tuple[int, str], str] = {}
+        self._names = _Names(self.project)
         self._infos: frozenset[str] = frozenset()
         self._runs: list[list[str]] = []
         self._current: list[str] = []
@@ -219,7 +315,7 @@ class LiveRun:
         run = run_of.get(latest, [])
         if run != self._current:
             self._current = run
-            self._sites.clear()
+            self._names.forget()
         return run
 
     def _newest(self) -> Iterator[tuple[int, int, Path]]:
@@ -238,26 +334,8 @@ class LiveRun:
 
     def look(self) -> list[Activity]:
         """By rank and thread."""
-        found = []
         now = time.time_ns()
-        for rank, thread, path in self._newest():
-            seen = self._tails.setdefault(path, _Tail(path)).look(rank, thread, now)
-            if seen:
-                activity, site = seen
-                found.append(replace(activity, site=self._site(rank, site)))
-        return found
-
-    def _site(self, rank: int, number: str) -> str:
-        if not number or not number.isdigit():
-            return ""
-        if (rank, number) not in self._sites:
-            self._learn_site(rank, number)
-        return self._sites.get((rank, number), "")
-
-    def _learn_site(self, rank: int, number: str) -> None:
-        try:
-            site = self.project()._project.call_site(rank, int(number))
-        except (ValueError, RuntimeError, OSError):  # its description is being written
-            return
-        if site is not None:
-            self._sites[rank, number] = str(site)
+        looks = [self._tails.setdefault(path, _Tail(path)).look(rank, thread, now) for rank, thread, path in self._newest()]
+        seen = [one for one in looks if one]
+        self._names.learn({number for one in seen for number in one.numbers()})
+        return sorted((one.activity(self._names) for one in seen), key=lambda one: (one.rank, one.thread))

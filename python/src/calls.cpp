@@ -180,6 +180,16 @@ void bind_calls(py::module_& module)
     constexpr std::size_t class_count = static_cast<std::size_t>(CallClass::other) + 1;
     module.def(
         "is_call", [](std::string_view name) { return find_call(name) != nullptr; }, py::arg("name"));
+    module.def(
+        "names_object", [](const std::string& attribute) { return find_reference(attribute).has_value(); },
+        py::arg("attribute"));
+    module.def(
+        "names_ranks",
+        [](const std::string& call, const std::string& attribute) {
+            const auto attributes = rank_attributes_of(call);
+            return std::ranges::find(attributes, attribute) != attributes.end();
+        },
+        py::arg("call"), py::arg("attribute"));
     module.def("all_calls", [] {
         std::vector<std::string_view> names;
         std::ranges::transform(all_calls(), std::back_inserter(names), &CallFacts::name);

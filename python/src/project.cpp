@@ -13,6 +13,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include "hdtrace/analysis/call_text.h"
 #include "hdtrace/analysis/in_flight_reader.h"
 #include "hdtrace/analysis/trace_part.h"
 #include "hdtrace/explaining/host_orders.h"
@@ -20,6 +21,7 @@
 #include "hdtrace/format/left_out.h"
 #include "hdtrace/format/oversubscription.h"
 #include "hdtrace/format/packed_file.h"
+#include "hdtrace/format/project_ranks.h"
 #include "hdtrace/format/reading_server.h"
 #include "hdtrace/tools/permissions.h"
 #include "merger/open_project.h"
@@ -368,6 +370,18 @@ void bind_project(py::module_& module)
                 return shared_site(project, project->objects.call_site(rank, number));
             },
             py::arg("rank"), py::arg("number"))
+        .def(
+            "object_label",
+            [](const OpenedProject& project, std::int64_t rank, const std::string& attribute,
+               std::int64_t number) { return file_text(object_label(project, rank, attribute, number)); },
+            py::arg("rank"), py::arg("attribute"), py::arg("number"))
+        .def(
+            "ranks_in_project",
+            [](const OpenedProject& project, std::int64_t rank, const std::string& ranks) {
+                const Project& known = project.project;
+                return known.worlds.empty() ? ranks : ProjectRanks(known, rank).translated(ranks);
+            },
+            py::arg("rank"), py::arg("ranks"))
         .def_property_readonly("path",
                                [](const OpenedProject& project) { return file_text(project.project.path); })
         .def_property_readonly(

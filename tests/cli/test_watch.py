@@ -19,6 +19,7 @@ static int rank, value;
 static void receive(int from) { MPI_Recv(&value, 1, MPI_INT, from, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
 int main(int argc, char **argv)
 {
+    MPI_Comm family;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -35,6 +36,12 @@ int main(int argc, char **argv)
         if (rank == 0)
             MPI_Send(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD);
     }
+    if (strcmp(argv[1], "spawns") == 0)
+        MPI_Comm_spawn(argv[0], (char *[]){"child", NULL}, 1, MPI_INFO_NULL, 0, MPI_COMM_SELF, &family, MPI_ERRCODES_IGNORE);
+    if (strcmp(argv[1], "child") == 0)
+        MPI_Comm_get_parent(&family);
+    if (strcmp(argv[1], "spawns") == 0 || strcmp(argv[1], "child") == 0)
+        MPI_Recv(&value, 1, MPI_INT, 0, argv[1][0], family, MPI_STATUS_IGNORE);
     for (int found = 0; strcmp(argv[1], "polls") == 0 && rank == 0 && !found; usleep(1000))
         MPI_Iprobe(1, 7, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
     while (strcmp(argv[1], "polls") == 0)
@@ -55,9 +62,9 @@ forms = pytest.mark.parametrize("form", FORMS)
 
 
 @contextmanager
-def running(program, way, folder, form):
+def running(program, way, folder, form, processes=2):
     """Once its processes have written something."""
-    with subprocess.Popen([HDTRACE, "record", "--quiet", "--check", *FORMS[form], "-o", folder, MPIRUN, "-n", "2", program, way], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+    with subprocess.Popen([HDTRACE, "record", "--quiet", "--check", "--follow", *FORMS[form], "-o", folder, MPIRUN, "-n", str(processes), program, way], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
         try:
             yield
         finally:
@@ -83,8 +90,15 @@ def test_calls_in_progress(program, tmp_path, form):
         assert found[0]["call"].startswith("Recv fromRank=1 fromTag=7") and "watched.c:6" in found[0]["site"]
         time.sleep(1)
         text = run(HDTRACE, "watch", "--once", "--stuck-seconds", "0.5", folder).stdout
-    assert "2 processes, 2 inside MPI" in text and "can never go on" in text
+    assert "2 processes, 2 inside MPI" in text and "can never go on" in text and "cid=WORLD" in text and "tid=MPI_INT" in text
     assert "rank 0 waits in Recv fromRank=1" in text and "rank 1 waits in Recv fromRank=0" in text
+
+
+def test_processes_of_other_worlds_have_ranks_of_their_own(program, tmp_path):
+    with running(program, "spawns", tmp_path / "trace", "compact", processes=1):
+        found = look(tmp_path / "trace", {0: "inside", 1: "inside"})
+    for rank, way in (0, "s"), (1, "c"):
+        assert found[rank]["call"].startswith(f"Recv fromRank={1 - rank} fromTag={ord(way)}") and "watched.c:" in found[rank]["site"]
 
 
 def test_what_is_wrong_where_processes_hang(program, tmp_path):
