@@ -6,11 +6,13 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import BytesIO
-from typing import TYPE_CHECKING
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy
-from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.collections import Collection, LineCollection, PolyCollection
 from matplotlib.figure import Figure as _Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from ..project import Project
 
 _MOST_FILES = 6
+_NO_ACCESSES = "no file was read or written through MPI"
+_MOST_APART = 150  # rows of ranks with gaps between them
+_MOST_CELLS = 500  # rows of a matrix: more are finer than the pixels of a page
 _EFFICIENCIES = {
     "parallel": "parallel",
     "load_balance": "load balance",
@@ -60,11 +65,31 @@ def _height_of(ranks: int) -> float:
     return min(9.0, 1.6 + 0.22 * max(ranks, 6))
 
 
+def _add(axes: Axes, drawn: Collection, gid: str) -> None:
+    """Without fitting the axes to it, which looks each time at all that was added before."""
+    drawn.set_gid(gid)
+    axes.add_collection(drawn, autolim=False)
+
+
+Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+def _rectangles(rectangles: Iterable[Rectangle], colours_of: list[Any], is_smooth: bool = True) -> PolyCollection:
+    corners = [[(left, top), (right, top), (right, bottom), (left, bottom)] for left, top, right, bottom in rectangles]
+    return PolyCollection(corners, facecolors=colours_of, linewidths=0, antialiased=is_smooth)
+
+
 def _lanes(axes: Axes, of_ranks: Mapping[int, Parts], legend: Mapping[str, str]) -> None:
     """A row for each rank."""
+    # Gaps and smooth edges of rows that are thinner than a pixel would draw stripes that mean nothing.
+    is_thin = len(of_ranks) > _MOST_APART
+    half = 0.5 if is_thin else 0.4
     for rank, parts in sorted(of_ranks.items()):
-        bars = axes.broken_barh([(begin, length) for begin, length, _ in parts], (rank - 0.4, 0.8), facecolors=[colour for *_, colour in parts], linewidth=0)
-        bars.set_gid(_rank_id(rank))
+        places = [(begin, rank - half, begin + length, rank + half) for begin, length, _ in parts]
+        bars = _rectangles(places, [colour for *_, colour in parts], is_smooth=not is_thin)
+        _add(axes, bars, _rank_id(rank))
+    if ends := [(end, 0) for parts in of_ranks.values() for begin, length, _ in parts for end in (begin, begin + length)]:
+        axes.update_datalim(ends, updatey=False)
     axes.set_ylabel("rank")
     axes.yaxis.get_major_locator().set_params(integer=True)
     if of_ranks:
@@ -91,12 +116,14 @@ def timeline(project: Project) -> Figure:
 
 
 def matrix(project: Project) -> Figure:
-    sent = project.communication_matrix("bytes")
+    together = -(-project.process_count // _MOST_CELLS)
+    sent = project.communication_matrix("bytes", max(together, 1))
     cells = numpy.where(sent > 0, sent, numpy.nan)
     figure, axes = _figure(6, 5)
     most = sent.max(initial=1)
-    image = axes.imshow(cells, cmap="cividis", norm=matplotlib.colors.LogNorm(1, max(most, 2)), interpolation="nearest")
-    figure.colorbar(image, label="bytes sent")
+    ends = (-0.5, len(sent) * together - 0.5)
+    image = axes.imshow(cells, cmap="cividis", norm=matplotlib.colors.LogNorm(1, max(most, 2)), interpolation="nearest", extent=(*ends, *reversed(ends)))
+    figure.colorbar(image, label="bytes sent" if together == 1 else f"bytes that {together} ranks sent to {together} ranks")
     axes.set(xlabel="to rank", ylabel="from rank")
     for axis in (axes.xaxis, axes.yaxis):
         axis.get_major_locator().set_params(integer=True)
@@ -166,6 +193,15 @@ def _accesses(project: Project) -> dict[str, numpy.ndarray]:
     return {name: column[is_access] for name, column in columns.items()}
 
 
+def _lines_by_rank(accesses: dict[str, numpy.ndarray], origin: int) -> Iterator[tuple[int, numpy.ndarray]]:
+    """Each access from its begin and its first byte to its end and its last byte."""
+    order = numpy.argsort(accesses["rank"], kind="stable")
+    rank, begin, end, offset, size = (numpy.asarray(accesses[name][order]) for name in ("rank", "start", "end", "offset", "bytes"))
+    lines = numpy.stack([numpy.stack([(begin - origin) / 1e9, offset], 1), numpy.stack([(end - origin) / 1e9, offset + size], 1)], 1)
+    ranks, firsts = numpy.unique(rank, return_index=True)
+    yield from zip(map(int, ranks), numpy.split(lines, firsts[1:]))
+
+
 class _RankColours:
     """A scale from the first rank to the last one."""
 
@@ -190,15 +226,15 @@ def io_time(project: Project) -> Figure:
     figure = Figure(figsize=(8, 1 + 3.2 * max(len(files), 1)), layout="constrained")
     for row, axes in enumerate(figure.subplots(max(len(files), 1), squeeze=False)[:, 0]):
         axes.set(xlabel="time in s", ylabel="offset in bytes")
+        if not len(files):
+            axes.set_title(_NO_ACCESSES, fontsize="small", loc="left")
         if row < len(files):
             axes.set_title(str(files[row]), fontsize="small", loc="left", parse_math=False)
-        for rank in ranks:
-            is_here = (columns["rank"] == rank) & (columns["file"] == files[row])
-            begin, end, offset, size = (numpy.asarray(columns[name][is_here]) for name in ("start", "end", "offset", "bytes"))
-            lines = numpy.stack([numpy.stack([(begin - project.start) / 1e9, offset], 1), numpy.stack([(end - project.start) / 1e9, offset + size], 1)], 1)
-            drawn = LineCollection(lines, colors=[of_ranks.of(rank)], linewidths=1.5)
-            drawn.set_gid(_rank_id(rank) if row == 0 else f"{_rank_id(rank)}-file-{row}")
-            axes.add_collection(drawn)
+            is_here = columns["file"] == files[row]
+            for rank, lines in _lines_by_rank({name: column[is_here] for name, column in columns.items()}, project.start):
+                drawn = LineCollection(lines, colors=[of_ranks.of(rank)], linewidths=1.5)
+                _add(axes, drawn, _rank_id(rank) if row == 0 else f"{_rank_id(rank)}-file-{row}")
+                axes.update_datalim(lines.reshape(-1, 2))
         axes.autoscale_view()
     if ranks:
         of_ranks.add_key(figure)
@@ -207,9 +243,6 @@ def io_time(project: Project) -> Figure:
 
 def io_size(project: Project) -> Figure:
     return _sizes(_accesses(project)["bytes"], "accesses to files")
-
-
-Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def _in_rows(begin: int, end: int, width: int) -> Iterator[Rectangle]:
@@ -248,17 +281,15 @@ def io_map(project: Project, row: int | None = None) -> Figure:
     for place, axes in enumerate(figure.subplots(max(len(maps), 1), squeeze=False)[:, 0]):
         axes.set(xlabel="byte in the row", ylabel="row")
         if not maps:
+            axes.set_title(_NO_ACCESSES, fontsize="small", loc="left")
             return figure
         title, pieces = maps[place]
         size = max(end for *_, end in pieces)
         width = row or 1 << math.isqrt(max(size - 1, 0)).bit_length()
         axes.set_title(f"{title}: rows of {width:,} bytes", fontsize="small", loc="left", parse_math=False)
-        for rank in sorted({piece[0] for piece in pieces}):
-            rectangles = [one for piece in pieces if piece[0] == rank for one in _in_rows(piece[4], piece[5], width)]
-            corners = [[(left, top), (right, top), (right, bottom), (left, bottom)] for left, top, right, bottom in rectangles]
-            drawn = PolyCollection(corners, facecolors=[of_ranks.of(rank)], linewidths=0)
-            drawn.set_gid(_rank_id(rank) if place == 0 else f"{_rank_id(rank)}-map-{place}")
-            axes.add_collection(drawn)
+        for rank, of_rank in groupby(sorted(pieces, key=itemgetter(0)), key=itemgetter(0)):
+            drawn = _rectangles([one for piece in of_rank for one in _in_rows(piece[4], piece[5], width)], [of_ranks.of(rank)])
+            _add(axes, drawn, _rank_id(rank) if place == 0 else f"{_rank_id(rank)}-map-{place}")
         axes.set(xlim=(0, min(width, size)), ylim=(-(-size // width), 0))
         axes.yaxis.get_major_locator().set_params(integer=True)
     of_ranks.add_key(figure)
