@@ -61,30 +61,39 @@ def load_imbalance(project: Project, by: str = "call") -> pandas.DataFrame:
     return frame.sort_values("maximum", ascending=False, kind="stable")
 
 
-def _communication_matrices(project: Project) -> dict[str, numpy.ndarray]:
-    """Of messages and of bytes, for which the traces are read once."""
+def _sent_to(project: Project) -> dict[str, numpy.ndarray]:
+    """A column for each of: from, to, messages, bytes; a row for each pair of processes of which one sends to the other."""
     import numpy
 
-    matrices = {what: numpy.zeros((project.process_count, project.process_count), dtype=numpy.int64) for what in ("messages", "bytes")}
-    for sender, receiver, messages, size in read_all(project.calls().message_matrix()).cells():
-        if 0 <= receiver < project.process_count:
-            matrices["messages"][sender, receiver] = messages
-            matrices["bytes"][sender, receiver] = size
-    return matrices
+    cells = numpy.array(read_all(project.calls().message_matrix()).cells(), dtype=numpy.int64).reshape(-1, 4)
+    is_known = (0 <= cells[:, 1]) & (cells[:, 1] < project.process_count)
+    return dict(zip(("from", "to", "messages", "bytes"), cells[is_known].T))
 
 
-def communication_matrix(project: Project, what: str = "bytes") -> numpy.ndarray:
-    matrices = _communication_matrices(project)
-    if what not in matrices:
-        raise ValueError(f"{what!r} is none of {', '.join(matrices)}")
-    return matrices[what]
+def communication_matrix(project: Project, what: str = "bytes", ranks_together: int = 1) -> numpy.ndarray:
+    import numpy
+
+    if what not in ("messages", "bytes"):
+        raise ValueError(f"{what!r} is none of messages, bytes")
+    if ranks_together < 1:
+        raise ValueError(f"ranks_together is {ranks_together}, not 1 or more")
+    sent = _sent_to(project)
+    size = -(-project.process_count // ranks_together)
+    matrix = numpy.zeros((size, size), dtype=numpy.int64)
+    numpy.add.at(matrix, (sent["from"] // ranks_together, sent["to"] // ranks_together), sent[what])
+    return matrix
 
 
 def communication_by_process(project: Project) -> pandas.DataFrame:
+    import numpy
     import pandas
 
-    messages, size = _communication_matrices(project).values()
-    columns = {"messages_sent": messages.sum(axis=1), "messages_received": messages.sum(axis=0), "bytes_sent": size.sum(axis=1), "bytes_received": size.sum(axis=0)}
+    sent = _sent_to(project)
+    columns = {}
+    for what in ("messages", "bytes"):
+        for name, side in (("sent", "from"), ("received", "to")):
+            columns[f"{what}_{name}"] = numpy.zeros(project.process_count, dtype=numpy.int64)
+            numpy.add.at(columns[f"{what}_{name}"], sent[side], sent[what])
     return pandas.DataFrame(columns).rename_axis("rank")
 
 

@@ -269,9 +269,12 @@ class Project(Closing, Figures):
         """
         return profiles.load_imbalance(self, by)
 
-    def communication_matrix(self, what: str = "bytes") -> numpy.ndarray:
-        """How many "bytes", or "messages", each process (row) sent to each other one (column)."""
-        return profiles.communication_matrix(self, what)
+    def communication_matrix(self, what: str = "bytes", ranks_together: int = 1) -> numpy.ndarray:
+        """How many "bytes", or "messages", each process (row) sent to each other one (column).
+
+        ranks_together: so many ranks that follow each other share a row and a column; the memory of the array grows with the square of the number of rows
+        """
+        return profiles.communication_matrix(self, what, ranks_together)
 
     def communication_by_process(self) -> pandas.DataFrame:
         """What each process sent and received: messages and bytes."""

@@ -152,6 +152,14 @@ from \\ to  1
     assert json.loads(run_well("stats", project, "--matrix", "bytes", "--rank", "1", "--json"))["matrix"] == []
 
 
+def test_a_matrix_that_is_too_wide_for_people_is_a_list(tmp_path):
+    sends = [f"<Send size='8' count='2' tid='0' toRank='{rank}' toTag='7' cid='0' time='{rank}.0' end='{rank}.5' />\n" for rank in range(1, 66)]
+    project = write_project(tmp_path, "".join(sends), *[""] * 65)
+    lines = run_well("stats", project, "--matrix", "bytes").splitlines()
+    assert [line.split() for line in lines[2:5]] == [["from", "to", "bytes"], ["0", "1", "8"], ["0", "2", "8"]] and len(lines) == 2 + 1 + 65
+    assert run_well("stats", project, "--matrix", "bytes", "--csv").startswith("from \\ to,1,2,3")
+
+
 @pytest.mark.parametrize("words, said", [
     (["--csv", "--json"], "--csv and --json exclude each other"),
     (["--matrix", "bytes", "--by", "rank"], "--matrix and --by exclude each other"),

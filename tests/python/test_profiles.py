@@ -40,8 +40,10 @@ def test_load_imbalance(project):
 def test_communication(project):
     assert project.communication_matrix().tolist() == [[0, 108], [0, 0]]
     assert project.communication_matrix("messages").tolist() == [[0, 2], [0, 0]]
-    with pytest.raises(ValueError):
-        project.communication_matrix("seconds")
+    assert project.communication_matrix("bytes", ranks_together=2).tolist() == [[108]]
+    for wrong in ("seconds", 1), ("bytes", 0):
+        with pytest.raises(ValueError):
+            project.communication_matrix(*wrong)
     by_process = project.communication_by_process()
     assert by_process.loc[0].tolist() == [2, 0, 108, 0] and by_process.loc[1].tolist() == [0, 2, 0, 108]
 

@@ -21,6 +21,7 @@ _HEADS = ["calls", "seconds", "own", "%", "shortest", "mean", "longest", "bytes"
 _REGION_HEADS = ["entered", "inside"]
 _REGION = "region"
 _DEFAULT = [["call"]]
+_MOST_COLUMNS = 64  # of a matrix for people
 _ALWAYS_APART = {"call", "class", "rank", "thread"}
 
 
@@ -113,12 +114,17 @@ def _show_matrix(project: Project, matrix: MessageMatrix, arguments: Namespace) 
         return
     peers = sorted({peer for _, peer in cells})
     heads = [r"from \ to", *map(str, peers)]
-    rows = [[sender, *(cells[sender, peer][what] if (sender, peer) in cells else "" for peer in peers)] for sender in sorted({s for s, _ in cells})]
+    rows = ([sender, *(cells[sender, peer][what] if (sender, peer) in cells else "" for peer in peers)] for sender in sorted({s for s, _ in cells}))
     if arguments.csv:
-        csv.writer(sys.stdout, lineterminator="\n").writerows([heads, *rows])
-    else:
-        print(f"{printable(project.name)}: {count_of_processes(project)}, {what} of point-to-point communication\n")
-        print(table(heads, rows, heads), end="")
+        output = csv.writer(sys.stdout, lineterminator="\n")
+        output.writerow(heads)
+        output.writerows(rows)
+        return
+    if len(peers) > _MOST_COLUMNS:
+        heads = ["from", "to", what]
+        rows = ([sender, peer, cell[what]] for (sender, peer), cell in sorted(cells.items()))
+    print(f"{printable(project.name)}: {count_of_processes(project)}, {what} of point-to-point communication\n")
+    print(table(heads, list(rows), heads), end="")
 
 
 def _not_in_sums(calls: int, why: str) -> str:

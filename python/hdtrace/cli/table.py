@@ -209,7 +209,7 @@ COMMANDS = (
         "region as a call of its name. Of counters of the program's own, each line has the values that a process told, or a thread if the counter is of "
         "threads: how many, the first and the last, the smallest, the mean and the largest, and their sum if each is of its moment only and not of a time; "
         "--call and --class do not select among them. Marks are not counted. A matrix has a line for each process that sends and a column for each that "
-        "its messages go to; those of collective operations are not in it. "
+        "its messages go to, for people a list if these are many; JSON has only pairs that exchange messages. Those of collective operations are not in it. "
         "In an interval a call counts whole where it begins, a region where it ends: the sums of intervals that follow each other add up.",
         (
             _PROJECT,
