@@ -20,10 +20,10 @@ SHORTEST_WAITING = 0.01  # of the run, for a process of those that make the call
 def files(uses: Rows, phases: Rows) -> Rows:
     """A row for each file: sums of what its calls do, and its phases, which have a bandwidth."""
     rows = []
-    for name in dict.fromkeys(use["file"] for use in uses):
-        own = [use for use in uses if use["file"] == name]
+    phases_of = _by_file(phases)
+    for name, own in _by_file(uses).items():
         accesses = [use for use in own if use["access"] != "other"]
-        own_phases = [_with_bandwidth(phase) for phase in phases if phase["file"] == name]
+        own_phases = [_with_bandwidth(phase) for phase in phases_of.get(name, [])]
         busy = sum(phase["busy"] for phase in own_phases)
         read, written = (sum(use["bytes"] for use in own if use["access"] == access) for access in ("read", "write"))
         row = {
@@ -47,6 +47,13 @@ def files(uses: Rows, phases: Rows) -> Rows:
     return sorted(rows, key=lambda row: -row["seconds"])
 
 
+def _by_file(rows: Rows) -> dict[str, Rows]:
+    of_files = defaultdict(list)
+    for row in rows:
+        of_files[row["file"]].append(row)
+    return of_files
+
+
 def _ranks(uses: Rows, access: str) -> int:
     return len({rank for use in uses if use["access"] == access for rank in use["ranks"]})
 
@@ -66,10 +73,7 @@ def _finding(kind: str, uses: Rows, count: float, of: float, text: str, advice: 
 def findings(uses: Rows, wait_states: Rows, seconds: float) -> Rows:
     """What may be done better, by file; each row says `count` of how many, and the call and site that contribute most."""
     rows = []
-    by_file = defaultdict(list)
-    for use in uses:
-        by_file[use["file"]].append(use)
-    for own in by_file.values():
+    for own in _by_file(uses).values():
         for access in ("write", "read"):
             same = [use for use in own if use["access"] == access]
             rows += _small(same, access)
