@@ -4,7 +4,11 @@
 #include <compare>
 #include <cstdint>
 #include <deque>
+#include <iterator>
+#include <list>
 #include <map>
+#include <memory>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -102,12 +106,19 @@ struct ChannelKey {
     auto operator<=>(const ChannelKey&) const = default;
 };
 
+struct Receive;
+using ReceivePointer = std::shared_ptr<Receive>;
+using OpenReceives = std::list<ReceivePointer>; // as they were started
+
 struct Receive {
     std::int64_t source = any;
     std::int64_t tag = any;
     MessageEnd end;
     bool is_over = false;
     bool is_cancelled = false;
+    /// While it is one of the open ones of its mailbox.
+    std::optional<OpenReceives::iterator> open_place = std::nullopt;
+    bool waits = false;                               ///< for others that are open; what it gets is known
 
     /// Whether it is known what it gets; older traces never tell it.
     bool is_resolved() const { return (source != any && tag != any) || is_over; }
@@ -116,7 +127,6 @@ struct Receive {
         return (source == any || source == from) && (tag == any || tag == with_tag);
     }
 };
-using ReceivePointer = std::shared_ptr<Receive>;
 
 /// The first of the sends meets the first of the receives, and so on; cancelled ones are not in it.
 struct Channel {
@@ -141,9 +151,9 @@ using Channels = std::map<ChannelKey, Channel>;
 
 struct Mailbox {
     Channels channels;
-    /// Receives whose place is not known yet, and those behind them that have to wait for it; as they were
-    /// started.
-    std::vector<ReceivePointer> open;
+    /// Receives whose place is not known yet, and those behind them that have to wait for it.
+    OpenReceives open;
+    std::size_t waiting = 0; ///< how many of them wait for others
     /// Sends and receives of which nothing tells whether they were cancelled, or that failed: so many others
     /// may lack their other end.
     std::size_t doubtful = 0;
@@ -163,6 +173,23 @@ bool was_too_small(const Completion& completion, const Receive& receive)
 {
     const auto error = completion.what->find("rc");
     return error && *error == "MPI_ERR_TRUNCATE" && receive.is_resolved();
+}
+
+// Whether one that was started before @p end may get its message.
+bool has_to_wait(const OpenReceives& open, OpenReceives::const_iterator end, const Receive& receive)
+{
+    return std::any_of(open.begin(), end, [&](const ReceivePointer& earlier) {
+        return !earlier->is_resolved() && earlier->may_get(receive.source, receive.tag);
+    });
+}
+
+ReceivePointer take_out(OpenReceives& open, OpenReceives::iterator at)
+{
+    ReceivePointer receive = std::move(*at);
+    open.erase(at);
+    receive->open_place.reset();
+    receive->waits = false;
+    return receive;
 }
 
 using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
@@ -233,9 +260,11 @@ struct MessageMatcher::Matching {
     Mailboxes::value_type& mailbox_at(const MailboxKey& key) { return *mailboxes.try_emplace(key).first; }
     void cancel_send(const SendingStep& step);
     /// After @p receive was over.
-    void update(Mailboxes::value_type& mailbox, const Receive& receive);
+    void update(Mailboxes::value_type& mailbox, Receive& receive);
     void forget(ReceivePointer receive);
-    void place_open(const MailboxKey& key, Mailbox& mailbox);
+    /// Of one that is open and now over, and of those that waited for it.
+    void place_open(const MailboxKey& key, Mailbox& mailbox, Receive& receive);
+    void place_waiting(const MailboxKey& key, Mailbox& mailbox, OpenReceives::iterator first);
     /// Where nothing follows: those that wait for a receive from anybody that was never completed.
     void place_rest(const MailboxKey& key, Mailbox& mailbox);
     /// A receive of which it is known what it gets.
@@ -318,7 +347,7 @@ void MessageMatcher::Matching::take_probe(const Call& call)
     const State& state = call.state;
     const auto source = state.integer("fromRank");
     const auto tag = state.integer("fromTag");
-    if (call.has_failed() || state.integer("flag") == 0 || !source || !tag)
+    if (state.is_unfinished() || call.has_failed() || state.integer("flag") == 0 || !source || !tag)
         return;
     Mailboxes::value_type& mailbox =
         mailbox_at({space_of(call.trace.rank, state, call.facts), call.trace.rank});
@@ -429,12 +458,14 @@ ReceivePointer MessageMatcher::Matching::receive(Mailboxes::value_type& mailbox,
         spare_receives.push_back(std::make_shared<Receive>());
     ReceivePointer taken = std::move(spare_receives.back());
     spare_receives.pop_back();
-    *taken = {*source, call.integer("fromTag").value_or(any), end, false, false};
-    if (mailbox.second.open.empty() && taken->is_resolved()) {
+    *taken = {.source = *source, .tag = call.integer("fromTag").value_or(any), .end = end};
+    OpenReceives& open = mailbox.second.open;
+    if (taken->is_resolved() && !has_to_wait(open, open.end(), *taken)) {
         place(mailbox.first, mailbox.second, {taken->source, taken->tag}, taken);
     } else {
-        mailbox.second.open.push_back(taken);
-        place_open(mailbox.first, mailbox.second);
+        taken->open_place = open.insert(open.end(), taken);
+        taken->waits = taken->is_resolved();
+        mailbox.second.waiting += taken->waits ? 1 : 0;
     }
     return taken;
 }
@@ -470,10 +501,11 @@ void MessageMatcher::Matching::cancel_send(const SendingStep& step)
     }
 }
 
-void MessageMatcher::Matching::update(Mailboxes::value_type& of_process, const Receive& receive)
+void MessageMatcher::Matching::update(Mailboxes::value_type& of_process, Receive& receive)
 {
     auto& [key, mailbox] = of_process;
-    place_open(key, mailbox);
+    if (receive.open_place)
+        place_open(key, mailbox, receive);
     const auto channel = mailbox.channels.find({receive.source, receive.tag});
     if (channel == mailbox.channels.end())
         return;
@@ -490,25 +522,36 @@ void MessageMatcher::Matching::update(Mailboxes::value_type& of_process, const R
     remove_if_empty(mailbox, channel);
 }
 
-void MessageMatcher::Matching::place_open(const MailboxKey& key, Mailbox& mailbox)
+void MessageMatcher::Matching::place_open(const MailboxKey& key, Mailbox& mailbox, Receive& receive)
 {
-    if (mailbox.open.empty())
-        return;
-    std::vector<ReceivePointer> still_open;
-    for (ReceivePointer& receive : mailbox.open) {
-        if (receive->is_cancelled)
-            continue;
-        const auto could_take_its_message = [&](const ReceivePointer& earlier) {
-            return !earlier->is_resolved() && earlier->may_get(receive->source, receive->tag);
-        };
-        if (!receive->is_resolved() || std::ranges::any_of(still_open, could_take_its_message)) {
-            still_open.push_back(std::move(receive));
-            continue;
-        }
-        const ChannelKey channel{receive->source, receive->tag};
-        place(key, mailbox, channel, std::move(receive));
+    const auto at = *receive.open_place;
+    const auto next = std::next(at);
+    const bool held_others = !receive.waits;
+    mailbox.waiting -= receive.waits ? 1 : 0;
+    receive.waits = !receive.is_cancelled && has_to_wait(mailbox.open, at, receive);
+    if (receive.waits) {
+        ++mailbox.waiting;
+    } else {
+        const ReceivePointer taken = take_out(mailbox.open, at);
+        if (!receive.is_cancelled)
+            place(key, mailbox, {receive.source, receive.tag}, taken);
     }
-    mailbox.open = std::move(still_open);
+    if (held_others && mailbox.waiting > 0)
+        place_waiting(key, mailbox, next);
+}
+
+void MessageMatcher::Matching::place_waiting(const MailboxKey& key, Mailbox& mailbox,
+                                             OpenReceives::iterator first)
+{
+    for (auto at = first; at != mailbox.open.end();) {
+        const auto next = std::next(at);
+        if ((*at)->waits && !has_to_wait(mailbox.open, at, **at)) {
+            --mailbox.waiting;
+            const ReceivePointer taken = take_out(mailbox.open, at);
+            place(key, mailbox, {taken->source, taken->tag}, taken);
+        }
+        at = next;
+    }
 }
 
 // Of a message that a receive from anybody could get it was the first to do so: if another one got it that
@@ -520,8 +563,10 @@ void MessageMatcher::Matching::place_rest(const MailboxKey& key, Mailbox& mailbo
     for (const ReceivePointer& receive : mailbox.open)
         if (receive->is_resolved())
             ++told[{receive->source, receive->tag}];
-    std::vector<ReceivePointer> got_nothing;
+    OpenReceives got_nothing;
+    mailbox.waiting = 0;
     for (ReceivePointer& receive : std::exchange(mailbox.open, {})) {
+        receive->open_place.reset();
         if (receive->is_resolved()) {
             const ChannelKey channel{receive->source, receive->tag};
             --told[channel];

@@ -1,7 +1,11 @@
 #include <algorithm>
 #include <deque>
 #include <initializer_list>
+#include <random>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -189,6 +193,127 @@ TEST(MessageMatcher, DoesNotWaitForReceivesThatGetOtherMessages)
               (Matches{"2->3", "4->1"}));
 }
 
+// What a process is sent and receives, as an MPI library gives messages to receives, which may be from
+// anybody and with any tag, and complete in any order.
+class RandomMailbox {
+  public:
+    explicit RandomMailbox(unsigned seed) : m_random(seed) {}
+
+    void step()
+    {
+        switch (draw(3)) {
+        case 0:
+            return send(1 + draw(2), draw(2));
+        case 1:
+            return receive(draw(3) == 0 ? any : 1 + draw(2), draw(3) == 0 ? any : draw(2));
+        default:
+            return complete();
+        }
+    }
+    /// All receives get something, and are completed.
+    void finish()
+    {
+        while (!m_posted.empty()) {
+            const Posted& first = m_posted.front();
+            send(first.source == any ? 1 : first.source, first.tag == any ? 0 : first.tag);
+        }
+        while (!m_got.empty())
+            complete();
+    }
+
+    const std::vector<std::pair<std::int64_t, std::string>>& calls() const { return m_calls; }
+    /// Of the sends that a receive got.
+    const Matches& expected() const { return m_expected; }
+
+  private:
+    static constexpr int any = -1;
+    struct Sent {
+        int source, tag;
+        std::size_t line;
+    };
+    struct Posted {
+        int source, tag, rid;
+        std::size_t line;
+        bool takes(const Sent& sent) const
+        {
+            return (source == any || source == sent.source) && (tag == any || tag == sent.tag);
+        }
+    };
+
+    int draw(int count) { return static_cast<int>(m_random() % static_cast<unsigned>(count)); }
+    std::size_t call(int rank, std::string text)
+    {
+        m_calls.emplace_back(rank, std::move(text));
+        return m_calls.size();
+    }
+    void send(int source, int tag)
+    {
+        const Sent sent{source, tag, call(source, "Send toRank=0 toTag=" + std::to_string(tag) + " cid=0")};
+        const auto taker = std::ranges::find_if(m_posted, [&](const Posted& one) { return one.takes(sent); });
+        if (taker == m_posted.end())
+            return m_unexpected.push_back(sent);
+        m_got.emplace_back(*taker, sent);
+        m_posted.erase(taker);
+    }
+    void receive(int source, int tag)
+    {
+        const int rid = ++m_rid;
+        const Posted posted{source, tag, rid,
+                            call(0, "Irecv fromRank=" + std::to_string(source) + " fromTag=" +
+                                        std::to_string(tag) + " cid=0 rid=" + std::to_string(rid))};
+        const auto taken =
+            std::ranges::find_if(m_unexpected, [&](const Sent& one) { return posted.takes(one); });
+        if (taken == m_unexpected.end())
+            return m_posted.push_back(posted);
+        m_got.emplace_back(posted, *taken);
+        m_unexpected.erase(taken);
+    }
+    void complete()
+    {
+        if (m_got.empty())
+            return;
+        const auto one = m_got.begin() + draw(static_cast<int>(m_got.size()));
+        const auto& [posted, sent] = *one;
+        call(0, "Wait For rid=" + std::to_string(posted.rid) + " fromRank=" + std::to_string(sent.source) +
+                    " fromTag=" + std::to_string(sent.tag));
+        m_expected.push_back(std::to_string(sent.line) + "->" + std::to_string(posted.line));
+        m_got.erase(one);
+    }
+
+    std::mt19937 m_random;
+    int m_rid = 0;
+    std::vector<Sent> m_unexpected;
+    std::vector<Posted> m_posted;
+    std::vector<std::pair<Posted, Sent>> m_got;
+    std::vector<std::pair<std::int64_t, std::string>> m_calls;
+    Matches m_expected;
+};
+
+TEST(MessageMatcher, FindsWhatReceivesFromAnybodyGotInAnyOrder)
+{
+    const Project project = two_communicators();
+    const ObjectTable objects(project);
+    for (unsigned seed = 0; seed < 300; ++seed) {
+        RandomMailbox mailbox(seed);
+        for (int i = 0; i < 60; ++i)
+            mailbox.step();
+        mailbox.finish();
+        Matches found, expected = mailbox.expected();
+        MessageMatcher matcher(objects, [&](const Message& message) {
+            if (message.receive)
+                found.push_back(lines_of(message));
+        });
+        EventWalk walk({&matcher});
+        std::int64_t line = 0;
+        for (const auto& [rank, text] : mailbox.calls())
+            walk.add({"", rank, 0, {}}, call(text, ++line));
+        matcher.finish();
+        std::ranges::sort(found);
+        std::ranges::sort(expected);
+        ASSERT_EQ(found, expected) << "seed " << seed;
+    }
+}
+
 TEST(MessageMatcher, LeavesOutWhatWasCancelled)
 {
     EXPECT_EQ(
@@ -258,6 +383,13 @@ TEST(MessageMatcher, MatchesProbedMessages)
                      {1, "Imrecv fromRank=0 fromTag=1 cid=0 rid=0"},
                      {1, "Wait For rid=0 fromRank=0 fromTag=1"}}),
               (Matches{"2->5", "1->6"}));
+}
+
+TEST(MessageMatcher, DoesNotTakeWhatAProbeStillWaitsFor)
+{
+    EXPECT_EQ(
+        match({{1, "Mprobe fromRank=0 fromTag=1 cid=0 unfinished=1"}, {0, "Send toRank=1 toTag=1 cid=0"}}),
+        Matches{"2->-"});
 }
 
 TEST(MessageMatcher, MatchesWhatComesBehindAReceiveThatIsNeverCompleted)
