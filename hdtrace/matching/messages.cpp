@@ -118,7 +118,7 @@ struct Receive {
     bool is_cancelled = false;
     /// While it is one of the open ones of its mailbox.
     std::optional<OpenReceives::iterator> open_place = std::nullopt;
-    bool waits = false;                               ///< for others that are open; what it gets is known
+    bool waits = false; ///< for others that are open; what it gets is known
 
     /// Whether it is known what it gets; older traces never tell it.
     bool is_resolved() const { return (source != any && tag != any) || is_over; }
