@@ -37,11 +37,16 @@ bool comes_from_outside(const FatalSignal& signal)
 
 void Endings::leave(const Call& call)
 {
-    if (call.nesting != 0 || call.facts.call_class == CallClass::other)
+    const bool aborts = call.facts.life == LifeCycle::aborts;
+    if ((call.nesting != 0 && !aborts) || call.facts.call_class == CallClass::other)
         return;
     const CallPlace place = place_of(m_findings.objects(), call);
+    if (call.nesting != 0) {
+        m_progress[call.trace.rank].abort_inside = place;
+        return;
+    }
     Progress& progress = m_progress[call.trace.rank];
-    progress.has_aborted = progress.has_aborted || call.facts.life == LifeCycle::aborts;
+    progress.has_aborted = progress.has_aborted || aborts;
     progress.has_sessions = progress.has_sessions || call.state.name == "Session_init";
     check_outside(call, progress, place);
     forget_left(call);
@@ -131,6 +136,10 @@ void Endings::set_read()
     m_is_read = true;
     for (const auto& [rank, call] : m_unfinished)
         m_not_whole.try_emplace(rank, m_findings.project().path_of(rank, call.place.thread));
+    m_progress.for_each([this](std::int64_t rank, const Progress& progress) {
+        if (progress.abort_inside)
+            report_abort_inside(rank, *progress.abort_inside);
+    });
     find_signals();
     for (const auto& [rank, signal] : m_signals)
         if (!comes_from_outside(signal) && !m_causes.contains(rank))
@@ -224,6 +233,18 @@ void Endings::report_signal(std::int64_t rank, const FatalSignal& signal)
     m_findings.report(FindingKind::killed_by_signal, place,
                       signal.name + (went_on ? " came" : " ended the process") + where + at(place.site) +
                           (went_on ? "; it was handled, and the process ended itself" : ""));
+}
+
+void Endings::report_abort_inside(std::int64_t rank, const CallPlace& place)
+{
+    set_cause(rank);
+    const auto [first, last] = m_unfinished.equal_range(rank);
+    const auto outer =
+        std::find_if(first, last, [&](const auto& call) { return call.second.place.thread == place.thread; });
+    m_findings.report(
+        FindingKind::aborted, place,
+        "the process ended all processes" + at(place.site) +
+            (outer == last ? "" : ", inside " + outer->second.text + at(outer->second.place.site)));
 }
 
 // Of those that were ended from outside, though no process gave a reason, the first. Whoever ends a run in

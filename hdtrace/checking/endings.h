@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -61,6 +62,7 @@ class Endings : public EventVisitor {
         bool has_begun = false;
         bool has_ended = false;
         bool has_aborted = false;
+        std::optional<CallPlace> abort_inside; ///< a call that ended all processes inside another one
         bool has_sessions = false;
     };
     struct Unfinished {
@@ -80,6 +82,7 @@ class Endings : public EventVisitor {
     static const LastCall* last_of_thread(const Progress& progress, const FatalSignal& signal);
     static bool survived(const Progress& progress, const FatalSignal& signal);
     void find_signals();
+    void report_abort_inside(std::int64_t rank, const CallPlace& place);
     void report_signal(std::int64_t rank, const FatalSignal& signal);
     void report_followers();
     bool only_followed(std::int64_t rank) const;

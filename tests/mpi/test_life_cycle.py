@@ -64,6 +64,15 @@ def test_abort_leaves_whole_traces(run_traced, ranks):
     check_what_was_saved(run)
 
 
+@ranks(1, 2)
+def test_abort_inside_another_call_is_told(run_traced, ranks):
+    run = run_traced("abort", ranks, args=("inside",), complete=False, env={"HDTRACE_ALL_FUNCTIONS": "2"})
+    assert run.returncode != 0
+    last = list(run.threads[ranks - 1, 0])[-1]
+    assert last.name == "Comm_delete_attr" and last.get("unfinished") == "1"
+    assert [(inner.name, inner.get("errorcode")) for inner in last.nested] == [("Abort", "7")]
+
+
 @ranks(1, 2, 4)
 def test_exit_without_finalize(run_traced, ranks):
     run = run_traced("exit_early", ranks, complete=False)

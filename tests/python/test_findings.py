@@ -615,4 +615,6 @@ def test_who_ended_itself_inside_a_call_did_not_wait(kinds):
 def test_endings(kinds):
     assert kinds("", is_whole=False) == ["no-finalize"]
     assert kinds(call("Abort", "cid='0' errorcode='3'"), is_whole=False) == ["aborted"]
+    inside = "<Nested>" + call("Abort", "cid='0' errorcode='3'").strip() + "</Nested>" + call("Allreduce", "size='4' cid='0' count='1' tid='0' op='USER' unfinished='1'")
+    assert kinds(inside, is_whole=False) == ["aborted"]
     assert kinds(call("Comm_dup", "cid='0'", unfinished=True), is_whole=False) == ["unfinished"]

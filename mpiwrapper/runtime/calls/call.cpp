@@ -54,7 +54,8 @@ void Call::start_slowly(Tracks tracks)
     }
     if (thread->depth > 0)
         find_lost_calls(*thread, this);
-    if (thread->depth >= __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED)) {
+    if (thread->depth >= __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED) &&
+        !is_end_inside_call(*thread)) {
         m_recording = Recording::none;
         if (decide_unrecorded(*thread, tracks))
             enter(*thread);
@@ -64,6 +65,13 @@ void Call::start_slowly(Tracks tracks)
     if (m_recording == Recording::undecided)
         m_recording = decide(*thread, m_function);
     record(*thread);
+}
+
+// In a callback: it is told where all processes were ended, whatever else is told of calls inside others.
+bool Call::is_end_inside_call(const Thread& thread) const
+{
+    return m_function == Function::MPI_Abort && thread.depth > 0 && thread.depth < TraceWriter::max_depth &&
+           __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED) > 0;
 }
 
 bool Call::decide_unrecorded(Thread& thread, Tracks tracks)
