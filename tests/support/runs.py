@@ -21,7 +21,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TESTED_BUILD", SOURCE / "build/dev"))
 LAUNCHER = BUILD / "bin/hdtrace-run"
 # What is said at the end of a program that hdtrace-run was asked to trace, behind the name of the program.
-NO_TRACE = "called no MPI function that could be traced, and leaves no trace (hdtrace-run --follow traces what it starts, too)\n"
+NO_TRACE = "called no MPI function that could be traced, and leaves no trace (with --follow, what it starts is traced, too)\n"
 MERGER = BUILD / "bin/project-merger"
 LIBRARIES = next((path.parent for path in BUILD.glob("lib/**/libhdTrace.a")), None)
 WRAPPER = LIBRARIES and LIBRARIES / "libHDTraceMPIWrapper.so"

@@ -38,7 +38,7 @@ void tell_of_missing_trace()
     Diagnostic(incomplete_trace)
         .text(program_invocation_short_name)
         .text(" called no MPI function that could be traced, and leaves no trace"
-              " (hdtrace-run --follow traces what it starts, too)");
+              " (with --follow, what it starts is traced, too)");
 }
 
 // Linkers export those of a program's functions that its libraries have as well. Other tools that programs

@@ -186,7 +186,7 @@ def _say_what_cannot_be_found(project: Project, only: list[str], left_out: list[
 def _say_what_may_be_missing(checker: Checker, is_asked_for: Callable[[str], bool]) -> None:
     kinds = [kind for kind in checker.incomplete if is_asked_for(kind)]
     if kinds:
-        message(f"there was more to compare than is compared: there may be more of {', '.join(kinds)}")
+        message(f"not all that there was to compare was compared: some of {', '.join(kinds)} may not have been found")
 
 
 def _say_what_may_come(checker: Checker) -> None:

@@ -238,10 +238,10 @@ def _tell_of_run(folder: Path, code: int, arguments: Namespace, follows: bool) -
         subprocess.run([beside_this("hdtrace"), "check", trace], stdout=sys.stderr, stdin=subprocess.DEVNULL)
 
 
-def _say_that_nothing_was_recorded(name: str, code: int, has_launcher: bool) -> None:
+def _say_that_nothing_was_recorded(name: str, code: int, follows: bool) -> None:
     message(
-        f"nothing was recorded: {name} ended with exit code {code} and did not call MPI_Init, or uses an MPI library that has no "
-        f"wrapper ({_LAUNCHER} --version)" + ("" if has_launcher else f"; if {name} starts MPI programs: hdtrace record --follow")
+        f"nothing was recorded: {name} ended with exit code {code} and did not call MPI_Init, uses an MPI library that has no "
+        f"wrapper ({_LAUNCHER} --version), or is linked with one statically" + ("" if follows else f"; if {name} starts MPI programs: hdtrace record --follow")
     )
 
 
@@ -281,7 +281,7 @@ def run(arguments: Namespace) -> int:
         if _infos(folder):
             _tell_of_run(folder, code, arguments, follows=_FOLLOW in options)
         else:
-            _say_that_nothing_was_recorded(name, code, has_launcher)
+            _say_that_nothing_was_recorded(name, code, follows=_FOLLOW in options)
             if not any(folder.iterdir()):
                 folder.rmdir()
     except (OSError, ValueError, RuntimeError) as error:  # as if somebody removes the folder; the exit code is still the program's
