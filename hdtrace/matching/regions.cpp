@@ -23,19 +23,28 @@ template <class Number> std::optional<Number> value_of(const State& event)
 
 std::int32_t RegionPaths::inside(std::int32_t path, const std::string& name)
 {
+    if (depth(path) == most_nested)
+        path = add(path, "...");
+    else if (depth(path) > most_nested + 1)
+        path = m_known[path - 1].around;
+    return add(path, name);
+}
+
+std::int32_t RegionPaths::add(std::int32_t around, const std::string& name)
+{
     const auto known = m_names.try_emplace(name, static_cast<std::int32_t>(m_names.size())).first;
-    const auto next = static_cast<std::int32_t>(m_steps.size() + 1);
-    const auto [found, is_new] = m_paths.try_emplace({path, known->second}, next);
+    const auto next = static_cast<std::int32_t>(m_known.size() + 1);
+    const auto [found, is_new] = m_paths.try_emplace({around, known->second}, next);
     if (is_new)
-        m_steps.emplace_back(path, &known->first);
+        m_known.push_back({around, &known->first, depth(around) + 1});
     return found->second;
 }
 
 std::string RegionPaths::text(std::int32_t path) const
 {
     std::vector<const std::string*> names;
-    for (; path != outside; path = m_steps[path - 1].first)
-        names.push_back(m_steps[path - 1].second);
+    for (; path != outside; path = m_known[path - 1].around)
+        names.push_back(m_known[path - 1].name);
     std::string text;
     for (auto name = names.rbegin(); name != names.rend(); ++name)
         text += (name == names.rbegin() ? "" : "/") + **name;

@@ -15,10 +15,12 @@
 namespace hdtrace {
 
 /// Regions inside each other, numbered: a path is the number of the last region of one, such as
-/// `solve/exchange`. Memory grows with the number of different paths.
+/// `solve/exchange`. Memory grows with the number of different paths. Those that are nested too deeply, as
+/// where a program forgets to end them, stand side by side in one that is called `...`.
 class RegionPaths {
   public:
     static constexpr std::int32_t outside = 0; ///< of any region
+    static constexpr int most_nested = 100;
 
     /// That of a region with this name inside others.
     std::int32_t inside(std::int32_t path, const std::string& name);
@@ -26,10 +28,18 @@ class RegionPaths {
     std::string text(std::int32_t path) const;
 
   private:
+    std::int32_t add(std::int32_t around, const std::string& name);
+    int depth(std::int32_t path) const { return path == outside ? 0 : m_known[path - 1].depth; }
+
     struct Step {
         std::int32_t around;
         std::int32_t name;
         bool operator==(const Step&) const = default;
+    };
+    struct Path {
+        std::int32_t around;
+        const std::string* name;
+        int depth; ///< 1 outside of others
     };
     struct Hash {
         std::size_t operator()(const Step& step) const
@@ -40,8 +50,7 @@ class RegionPaths {
 
     std::unordered_map<std::string, std::int32_t> m_names;
     std::unordered_map<Step, std::int32_t, Hash> m_paths;
-    std::vector<std::pair<std::int32_t, const std::string*>>
-        m_steps; ///< of each path: what is around it, and its name
+    std::vector<Path> m_known; ///< by their numbers, from 1 on
 };
 
 /// The regions that threads are in. An end belongs to the last beginning of its name.

@@ -221,6 +221,20 @@ TEST(EventWalk, GoesOnInRegionsThatOverlapWithOneThatEnds)
               (Events{"a in ", "Send in b/c", "b in ", "Wait in c", "c/never begun in c", "c in "}));
 }
 
+TEST(RegionPaths, AreNotLongerHoweverManyRegionsAreInsideEachOther)
+{
+    RegionPaths paths;
+    std::int32_t path = RegionPaths::outside;
+    std::string longest;
+    for (int i = 0; i < 3 * RegionPaths::most_nested; ++i) {
+        path = paths.inside(path, "r");
+        longest += i == 0 ? "r" : i < RegionPaths::most_nested ? "/r" : "";
+        ASSERT_EQ(paths.text(path), i < RegionPaths::most_nested ? longest : longest + "/.../r") << i;
+    }
+    EXPECT_EQ(paths.inside(path, "r"), path);
+    EXPECT_EQ(paths.text(paths.inside(path, "other")), longest + "/.../other");
+}
+
 TEST(EventWalk, KeepsTheRegionsOfThreadsApart)
 {
     Recorder recorder;
