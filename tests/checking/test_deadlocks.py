@@ -57,13 +57,17 @@ def kinds(found):
     return {finding["kind"] for finding in found}
 
 
+def is_inside(directory, call):
+    return any(re.search(rf"<{call} [^>]*unfinished='1'", path.read_text()) for path in directory.glob("*.trc"))
+
+
 @pytest.mark.parametrize("way", STUCK)
 def test_who_waits_for_whom(tmp_path, way):
     if way == "persistent_barrier" and SETTINGS["mpi"] == "Open MPI":
         pytest.skip("Open MPI 4 has no persistent collective operations")
-    if way == "start_without_post" and SETTINGS["mpi"] == "MPICH":
-        pytest.skip("MPICH waits in Win_start, whose group is in the trace only when it has returned")
     run_until_it_hangs(way, tmp_path)
+    if way == "start_without_post" and is_inside(tmp_path, "Win_start"):
+        pytest.skip("this MPI library waits in Win_start, whose group is in the trace only when it has returned")
     found = findings(tmp_path)
     (finding,) = deadlocks(found)
     parts = finding["text"].split("; ")

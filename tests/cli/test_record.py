@@ -291,6 +291,10 @@ def test_children_that_never_were_are_not_told(tmp_path):
     failing = SPAWNER.replace("MPI_Comm_get_parent(", "MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); MPI_Comm_get_parent(")
     failing = failing.replace("argv[0], MPI_ARGV_NULL", '"/nonexistent", MPI_ARGV_NULL').replace("MPI_Comm_disconnect(&child);", "")
     spawner = compile_text("mpicc.mpich", tmp_path / "spawner", failing)
+    untraced = subprocess.run(["timeout", "-k", "1", "20", "mpiexec.mpich", "-n", "1", spawner], stdin=subprocess.DEVNULL, capture_output=True)
+    if untraced.returncode:
+        subprocess.run(["pkill", "-KILL", "-f", str(spawner)])
+        pytest.skip("this MPICH waits for a child that could not be started")
     result = record("-o", "run", "mpiexec.mpich", "-n", "1", spawner, cwd=tmp_path)
     assert result.returncode == 0 and "spawner: 1 process" in result.stderr, result.stderr
     assert "spawned" not in result.stderr
