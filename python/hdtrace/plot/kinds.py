@@ -75,6 +75,7 @@ Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def _rectangles(rectangles: Iterable[Rectangle], colours_of: list[Any], is_smooth: bool = True) -> PolyCollection:
+    """colours_of: each of them, or the one of all; is_smooth: their edges"""
     corners = [[(left, top), (right, top), (right, bottom), (left, bottom)] for left, top, right, bottom in rectangles]
     return PolyCollection(corners, facecolors=colours_of, linewidths=0, antialiased=is_smooth)
 
