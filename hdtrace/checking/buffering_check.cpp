@@ -305,20 +305,29 @@ bool BufferingCheck::is_complete(const Meeting& meeting) const
            meeting.meetings->complete > meeting.number;
 }
 
-Wait BufferingCheck::wait_of(const Step& step) const
+/// Members of whom nothing tells that they reach it.
+const SharedRanks& BufferingCheck::missing_in(const Meeting& meeting)
+{
+    const auto [missing, is_new] = m_missing.try_emplace({meeting.meetings, meeting.number});
+    if (is_new) {
+        std::set<std::int64_t> ranks;
+        for (const Communicator::Member& member : meeting.meetings->object.communicator->members)
+            if (!has_reached(meeting, member.global))
+                ranks.insert(member.global);
+        missing->second = std::move(ranks);
+    }
+    return missing->second;
+}
+
+Wait BufferingCheck::wait_of(const Step& step)
 {
     Wait wait;
     for (const EndState* const end : step.waits_for)
         if (!is_posted(*end, true))
             wait.conditions.push_back({WaitCondition::Of::all, {end->other->end.rank}});
-    for (const Meeting& meeting : step.meetings) {
-        WaitCondition members;
-        for (const Communicator::Member& member : meeting.meetings->object.communicator->members)
-            if (!is_complete(meeting) && !has_reached(meeting, member.global))
-                members.ranks.insert(member.global);
-        if (!members.ranks.empty())
-            wait.conditions.push_back(std::move(members));
-    }
+    for (const Meeting& meeting : step.meetings)
+        if (!is_complete(meeting) && !missing_in(meeting)->empty())
+            wait.conditions.push_back({WaitCondition::Of::all, missing_in(meeting)});
     return wait;
 }
 
@@ -369,7 +378,7 @@ void BufferingCheck::report(const Circle& circle)
             continue;
         std::set<std::int64_t> awaited;
         for (const WaitCondition& condition : wait_of(step).conditions)
-            awaited.insert(condition.ranks.begin(), condition.ranks.end());
+            awaited.insert(condition.ranks->begin(), condition.ranks->end());
         text += (text.empty() ? "if sends and collective calls waited for the others, rank " : ", rank ") +
                 std::to_string(rank) + " would wait in " + step.call + meeting_text(step) +
                 at(step.place.site) + text_of(started_operations(step)) + " for " + ranks_text(awaited);

@@ -132,7 +132,8 @@ class BufferingCheck : public EventVisitor {
     static bool is_posted(const EndState& end, bool is_all_known);
     static bool has_reached(const Meeting& meeting, std::int64_t member);
     bool is_complete(const Meeting& meeting) const;
-    Wait wait_of(const Step& step) const;
+    const SharedRanks& missing_in(const Meeting& meeting);
+    Wait wait_of(const Step& step);
     std::vector<StartedOperation> started_operations(const Step& step) const;
     std::string meeting_text(const Step& step) const;
     void report(const Circle& circle);
@@ -144,6 +145,7 @@ class BufferingCheck : public EventVisitor {
     Step m_step; ///< of the call that is being read
     std::unordered_map<End, EndState, EndHash> m_ends;
     std::map<CollectiveObject, Meetings> m_meetings;
+    std::map<std::pair<const Meetings*, std::int64_t>, SharedRanks> m_missing; ///< at the end, by number
     std::map<std::pair<std::int64_t, std::int64_t>, Meeting> m_joined; ///< not complete, by rank and request
     std::size_t m_steps = 0;                                           ///< in all processes
     std::size_t m_steps_until_advance = 0;

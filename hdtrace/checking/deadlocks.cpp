@@ -1,6 +1,9 @@
 #include "hdtrace/checking/deadlocks.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
+#include <unordered_map>
 #include <utility>
 
 #include "hdtrace/analysis/call_text.h"
@@ -21,7 +24,7 @@ std::map<std::int64_t, Wait> waits_of(const std::map<std::int64_t, WaitingCall>&
 bool is_for_any(const WaitingCall& call)
 {
     return std::ranges::any_of(call.wait.conditions, [](const WaitCondition& condition) {
-        return condition.of == WaitCondition::Of::any && condition.ranks.size() > 1;
+        return condition.of == WaitCondition::Of::any && condition.size() > 1;
     });
 }
 
@@ -30,7 +33,43 @@ std::string wait_text(const WaitingProcess& process)
 {
     return "rank " + std::to_string(process.place.rank) + " waits in " + process.call +
            at(process.place.site) + text_of(process.operations) + " for " +
-           (process.is_for_any ? "any of " : "") + ranks_text(process.awaited);
+           (process.is_for_any ? "any of " : "") + ranks_text(process.awaited, process.awaited_count);
+}
+
+/// The ranks in several conditions, of which many may share theirs: the first ones, and how many there are.
+struct Awaited {
+    std::set<std::int64_t> first = {};
+    std::size_t count = 0;
+};
+
+Awaited all_of(std::vector<WaitCondition> conditions)
+{
+    std::ranges::sort(conditions, std::ranges::greater(), &WaitCondition::size);
+    Awaited awaited;
+    std::set<std::int64_t> others; // that the largest condition does not have
+    for (const WaitCondition& condition : conditions) {
+        const WaitCondition& largest = conditions.front();
+        if (&*condition.ranks == &*largest.ranks && condition.except == largest.except)
+            continue;
+        for (const std::int64_t rank : *condition.ranks)
+            if (rank != condition.except && (rank == largest.except || !largest.ranks->contains(rank)))
+                others.insert(rank);
+    }
+    const auto add_first = [&](const std::set<std::int64_t>& ranks, std::int64_t except) {
+        std::size_t added = 0;
+        for (auto rank = ranks.begin(); rank != ranks.end() && added < WaitingProcess::most_awaited; ++rank)
+            if (*rank != except && ++added > 0)
+                awaited.first.insert(*rank);
+    };
+    if (!conditions.empty()) {
+        add_first(*conditions.front().ranks, conditions.front().except);
+        awaited.count = conditions.front().size();
+    }
+    add_first(others, -1);
+    awaited.count += others.size();
+    while (awaited.first.size() > WaitingProcess::most_awaited)
+        awaited.first.erase(std::prev(awaited.first.end()));
+    return awaited;
 }
 
 class Finder {
@@ -38,9 +77,15 @@ class Finder {
     Finder(const std::map<std::int64_t, WaitingCall>& waiting, const std::set<std::int64_t>& ended)
         : m_waiting(waiting), m_ended(ended), m_stuck(find_stuck(waits_of(waiting), ended))
     {
-        for (const std::int64_t rank : m_stuck.all)
-            for (const std::int64_t awaited : awaited_by(rank))
-                m_waiters[awaited].push_back(rank);
+        for (const auto& [rank, awaited] : m_stuck.awaited) {
+            for (const WaitCondition& condition : awaited) {
+                const auto [group, is_new] = m_waiters.try_emplace(&*condition.ranks);
+                group->second.push_back(rank);
+                if (is_new)
+                    for (const std::int64_t member : *condition.ranks)
+                        m_groups_with[member].push_back(&*condition.ranks);
+            }
+        }
     }
 
     std::vector<Deadlock> find()
@@ -61,7 +106,7 @@ class Finder {
             found.push_back({text + doubt_text(circle), std::move(processes), doubtful_of(circle).empty()});
         }
         for (const std::int64_t rank : rest)
-            if (std::ranges::includes(m_ended, awaited_by(rank)))
+            if (waits_for_ended_only(rank))
                 found.push_back({wait_text(process(rank, false)) + ", which ended" + doubt_text({rank}),
                                  {process(rank, false)},
                                  doubtful_of({rank}).empty()});
@@ -69,18 +114,24 @@ class Finder {
     }
 
   private:
-    std::set<std::int64_t> awaited_by(std::int64_t rank) const
+    bool waits_for_ended_only(std::int64_t rank) const
     {
-        return awaited_in_vain(m_waiting.at(rank).wait, m_stuck.all, m_ended);
+        return std::ranges::all_of(m_stuck.awaited.at(rank), [&](const WaitCondition& condition) {
+            return std::ranges::all_of(*condition.ranks, [&](std::int64_t awaited) {
+                return awaited == condition.except || m_ended.contains(awaited);
+            });
+        });
     }
 
     WaitingProcess process(std::int64_t rank, bool is_in_circle) const
     {
         const WaitingCall& call = m_waiting.at(rank);
+        Awaited awaited = all_of(m_stuck.awaited.at(rank));
         return {{rank, call.thread, call.line, call.site},
                 call.text,
                 call.operations,
-                awaited_by(rank),
+                std::move(awaited.first),
+                awaited.count,
                 is_for_any(call),
                 is_in_circle};
     }
@@ -89,15 +140,20 @@ class Finder {
     std::set<std::int64_t> behind_of(const Circle& circle) const
     {
         std::set<std::int64_t> behind;
+        std::set<const SharedRanks::Ranks*> seen;
         std::vector<std::int64_t> asked(circle.begin(), circle.end());
         while (!asked.empty()) {
-            const auto waiters = m_waiters.find(asked.back());
+            const auto groups = m_groups_with.find(asked.back());
             asked.pop_back();
-            if (waiters == m_waiters.end())
+            if (groups == m_groups_with.end())
                 continue;
-            for (const std::int64_t rank : waiters->second)
-                if (!circle.contains(rank) && behind.insert(rank).second)
-                    asked.push_back(rank);
+            for (const SharedRanks::Ranks* const group : groups->second) {
+                if (!seen.insert(group).second)
+                    continue;
+                for (const std::int64_t rank : m_waiters.at(group))
+                    if (!circle.contains(rank) && behind.insert(rank).second)
+                        asked.push_back(rank);
+            }
         }
         return behind;
     }
@@ -138,18 +194,22 @@ class Finder {
     const std::map<std::int64_t, WaitingCall>& m_waiting;
     const std::set<std::int64_t>& m_ended;
     StuckProcesses m_stuck;
-    std::map<std::int64_t, std::vector<std::int64_t>> m_waiters; ///< for each rank those that can never go on
+    /// Those that can never go on and wait for ranks which they share, and of each rank where it is among
+    /// them.
+    std::unordered_map<const SharedRanks::Ranks*, std::vector<std::int64_t>> m_waiters;
+    std::unordered_map<std::int64_t, std::vector<const SharedRanks::Ranks*>> m_groups_with;
 };
 
 } // namespace
 
-std::string ranks_text(const std::set<std::int64_t>& ranks)
+std::string ranks_text(const std::set<std::int64_t>& ranks, std::size_t count)
 {
-    std::string text = ranks.size() == 1 ? "rank" : "ranks";
+    count = std::max(count, ranks.size());
+    std::string text = count == 1 ? "rank" : "ranks";
     std::size_t shown = 0;
     for (const std::int64_t rank : ranks) {
         if (shown++ == most_shown)
-            return text + " and " + std::to_string(ranks.size() - most_shown) + " more";
+            return text + " and " + std::to_string(count - most_shown) + " more";
         text += (shown == 1 ? " " : ", ") + std::to_string(rank);
     }
     return text;

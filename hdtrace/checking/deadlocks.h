@@ -22,7 +22,8 @@ struct Deadlock {
 std::vector<Deadlock> find_deadlocks(const std::map<std::int64_t, WaitingCall>& waiting,
                                      const std::set<std::int64_t>& ended);
 
-/// "rank 3", "ranks 0, 1 and 2", "ranks 0, 1, ... and 5 more".
-std::string ranks_text(const std::set<std::int64_t>& ranks);
+/// "rank 3", "ranks 0, 1 and 2", "ranks 0, 1, ... and 5 more". @p count is how many there are, if more than
+/// those in @p ranks, which are the first ones then.
+std::string ranks_text(const std::set<std::int64_t>& ranks, std::size_t count = 0);
 
 } // namespace hdtrace

@@ -50,10 +50,13 @@ struct StartedOperation {
 
 /// A process that can never go on.
 struct WaitingProcess {
+    static constexpr std::size_t most_awaited = 100;
+
     CallPlace place;
     std::string call;                         ///< with its arguments
     std::vector<StartedOperation> operations; ///< that the call waits for, if it is a Wait or a Test
-    std::set<std::int64_t> awaited;           ///< for whom it waits in vain
+    std::set<std::int64_t> awaited;           ///< for whom it waits in vain: the first most_awaited of them
+    std::size_t awaited_count = 0;            ///< how many they are
     bool is_for_any = false;                  ///< one of them would do
     bool is_in_circle = false;                ///< it is waited for as well
 };

@@ -2,18 +2,40 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace hdtrace {
+
+/// Ranks that many processes may wait for: copies share them.
+class SharedRanks {
+  public:
+    using Ranks = std::set<std::int64_t>;
+
+    SharedRanks() : SharedRanks(Ranks()) {}
+    SharedRanks(Ranks ranks) : m_ranks(std::make_shared<const Ranks>(std::move(ranks))) {}
+    SharedRanks(std::initializer_list<std::int64_t> ranks) : SharedRanks(Ranks(ranks)) {}
+
+    const Ranks& operator*() const { return *m_ranks; }
+    const Ranks* operator->() const { return m_ranks.get(); }
+
+  private:
+    std::shared_ptr<const Ranks> m_ranks;
+};
 
 /// What has to happen before a process goes on: something that all of these processes do, or any of them.
 struct WaitCondition {
     enum class Of { all, any };
 
     Of of = Of::all;
-    std::set<std::int64_t> ranks; ///< of nobody: it is fulfilled
+    SharedRanks ranks;        ///< of nobody: it is fulfilled
+    std::int64_t except = -1; ///< the process itself, if it is one of them and does not count
+
+    std::size_t size() const { return ranks->size() - ranks->count(except); }
 };
 
 /// What a process waits for: all of the conditions, or any of them (MPI_Waitall, MPI_Waitany).
@@ -28,14 +50,14 @@ using Circle = std::set<std::int64_t>;
 struct StuckProcesses {
     std::set<std::int64_t> all;  ///< that can never go on
     std::vector<Circle> circles; ///< the deadlocks: among them those who wait for nobody outside
+    /// For whom each of them waits in vain: of its conditions that are not fulfilled the ranks that can never
+    /// go on either or are gone. Conditions that had ranks in common share them here, too.
+    std::map<std::int64_t, std::vector<WaitCondition>> awaited;
 };
 
 /// Processes that are not in @p waits go on by themselves, unless they are among the @p gone, which do
-/// nothing any more. Time and memory grow with the number of ranks in all conditions.
+/// nothing any more. Time and memory grow with the number of conditions, and with that of ranks in those that
+/// do not share them.
 StuckProcesses find_stuck(const std::map<std::int64_t, Wait>& waits, const std::set<std::int64_t>& gone);
-
-/// For whom a process waits that can never go on, among those that cannot either or are gone.
-std::set<std::int64_t> awaited_in_vain(const Wait& wait, const std::set<std::int64_t>& stuck,
-                                       const std::set<std::int64_t>& gone);
 
 } // namespace hdtrace

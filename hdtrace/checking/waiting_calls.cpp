@@ -10,19 +10,6 @@
 namespace hdtrace {
 namespace {
 
-/// From whom a receive from any source may get something.
-std::set<std::int64_t> others_in(const Communicator& communicator, std::int64_t rank)
-{
-    const Communicator::Member* const own = communicator.member(rank);
-    std::set<std::int64_t> others;
-    for (const Communicator::Member& member : communicator.members) {
-        const bool is_other_side = !member.group || !own || own->group != member.group;
-        if (member.global != rank && is_other_side)
-            others.insert(member.global);
-    }
-    return others;
-}
-
 constexpr std::int64_t fewest_polls = 100; // fewer may come before something else than MPI takes long
 constexpr std::int64_t shortest_polling = 1'000'000'000; // programs give up sooner, perhaps
 // Outside of MPI for a poll: not more if nothing else is done, and more only if something is.
@@ -233,6 +220,7 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
             ++m_calls[{Sequence{*call.object}, rank}];
     }
     m_open.match();
+    const SharedRanks unfinalized = not_finalized(process_count);
     std::map<std::int64_t, WaitingCall> waiting;
     for (const auto& [thread, call] : m_unfinished) {
         const std::int64_t rank = thread.first;
@@ -242,7 +230,7 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
                              m_objects.call_site(rank, call.state),
                              call_words(m_project, rank, call.state),
                              operations_of(rank, call, pending_by_id),
-                             wait_of(rank, call, process_count),
+                             wait_of(rank, call, unfinalized),
                              m_may_do_more.contains(rank)};
     }
     return waiting;
@@ -256,11 +244,11 @@ bool WaitingCalls::waits(std::int64_t rank) const
     return first != m_unfinished.end() && first->first.first == rank;
 }
 
-Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, std::int64_t process_count) const
+Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, const SharedRanks& unfinalized)
 {
     const CallFacts& facts = *call.facts;
     if (facts.life == LifeCycle::ends)
-        return only(finalized_by_all(process_count));
+        return only({WaitCondition::Of::all, unfinalized});
     if (facts.progress == CallProgress::waits || facts.progress == CallProgress::tests ||
         facts.progress == CallProgress::asks)
         return wait_for_requests(rank, call);
@@ -292,7 +280,7 @@ std::vector<StartedOperation> WaitingCalls::operations_of(std::int64_t rank, con
     return operations;
 }
 
-Wait WaitingCalls::wait_for_requests(std::int64_t rank, const Unfinished& call) const
+Wait WaitingCalls::wait_for_requests(std::int64_t rank, const Unfinished& call)
 {
     Wait wait;
     const WhichRequests which = call.facts->completes;
@@ -303,7 +291,7 @@ Wait WaitingCalls::wait_for_requests(std::int64_t rank, const Unfinished& call) 
     return wait;
 }
 
-WaitCondition WaitingCalls::condition_of(std::int64_t rank, std::int64_t rid) const
+WaitCondition WaitingCalls::condition_of(std::int64_t rank, std::int64_t rid)
 {
     if (const auto collective = m_collectives.find({rank, rid}); collective != m_collectives.end())
         return condition_of(rank, collective->second);
@@ -314,7 +302,7 @@ WaitCondition WaitingCalls::condition_of(std::int64_t rank, std::int64_t rid) co
     return {};
 }
 
-WaitCondition WaitingCalls::condition_of(const OpenEnd& end, bool is_send) const
+WaitCondition WaitingCalls::condition_of(const OpenEnd& end, bool is_send)
 {
     if (end.other)
         return {};
@@ -322,31 +310,52 @@ WaitCondition WaitingCalls::condition_of(const OpenEnd& end, bool is_send) const
         return {WaitCondition::Of::all, {end.destination}};
     if (end.source != any_rank)
         return {WaitCondition::Of::all, {end.source}};
-    return {WaitCondition::Of::any,
-            end.communicator ? others_in(*end.communicator, end.destination) : std::set<std::int64_t>()};
+    if (!end.communicator)
+        return {};
+    return {WaitCondition::Of::any, senders_to(*end.communicator, end.destination), end.destination};
+}
+
+/// From whom a receive from any source may get something, itself included.
+const SharedRanks& WaitingCalls::senders_to(const Communicator& communicator, std::int64_t rank)
+{
+    const Communicator::Member* const own = communicator.member(rank);
+    const std::optional<std::int64_t> side = own ? own->group : std::nullopt;
+    const auto [senders, is_new] = m_senders.try_emplace({&communicator, side});
+    if (is_new) {
+        std::set<std::int64_t> ranks;
+        for (const Communicator::Member& member : communicator.members)
+            if (!member.group || !side || side != member.group)
+                ranks.insert(member.global);
+        senders->second = std::move(ranks);
+    }
+    return senders->second;
 }
 
 /// All members that have not called it.
-WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Place& place) const
+WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Place& place)
 {
     const auto& [sequence, number] = place;
     const CollectiveObject& object = sequence.object;
-    WaitCondition condition;
     if (!object.communicator || m_collective_objects.is_ambiguous(object))
-        return condition;
-    for (const Communicator::Member& member : object.communicator->members)
-        if (member.global != rank && calls_of(sequence, member.global) <= number)
-            condition.ranks.insert(member.global);
-    return condition;
+        return {};
+    const auto [missing, is_new] = m_missing.try_emplace(place);
+    if (is_new) {
+        std::set<std::int64_t> ranks;
+        for (const Communicator::Member& member : object.communicator->members)
+            if (calls_of(sequence, member.global) <= number)
+                ranks.insert(member.global);
+        missing->second = std::move(ranks);
+    }
+    return {WaitCondition::Of::all, missing->second, rank};
 }
 
-WaitCondition WaitingCalls::finalized_by_all(std::int64_t process_count) const
+SharedRanks WaitingCalls::not_finalized(std::int64_t process_count) const
 {
-    WaitCondition condition;
+    std::set<std::int64_t> ranks;
     for (std::int64_t rank = 0; rank < process_count; ++rank)
         if (!m_ended.contains(rank) && !m_finalizing.contains(rank))
-            condition.ranks.insert(rank);
-    return condition;
+            ranks.insert(ranks.end(), rank);
+    return ranks;
 }
 
 std::int64_t WaitingCalls::calls_of(const Sequence& sequence, std::int64_t rank) const

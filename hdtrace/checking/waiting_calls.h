@@ -108,20 +108,23 @@ class WaitingCalls : public EventVisitor {
     using PendingById = std::map<RequestId, const Operation*>;
     using MemberId = std::pair<Sequence, std::int64_t>; // and rank
     using Place = std::pair<Sequence, std::int64_t>;    // of an operation: its number
+    /// And the side that the receiver is of.
+    using Senders = std::pair<const Communicator*, std::optional<std::int64_t>>;
 
     void note_poll(const Call& call);
     void note_last_poll(const Call& call);
     static Certainty only_waits(const Polling& polling);
     void take_polls_as_waiting();
     bool waits(std::int64_t rank) const;
-    Wait wait_of(std::int64_t rank, const Unfinished& call, std::int64_t process_count) const;
+    Wait wait_of(std::int64_t rank, const Unfinished& call, const SharedRanks& unfinalized);
     std::vector<StartedOperation> operations_of(std::int64_t rank, const Unfinished& call,
                                                 const PendingById& pending) const;
-    Wait wait_for_requests(std::int64_t rank, const Unfinished& call) const;
-    WaitCondition condition_of(std::int64_t rank, std::int64_t rid) const;
-    WaitCondition condition_of(const OpenEnd& end, bool is_send) const;
-    WaitCondition condition_of(std::int64_t rank, const Place& place) const;
-    WaitCondition finalized_by_all(std::int64_t process_count) const;
+    Wait wait_for_requests(std::int64_t rank, const Unfinished& call);
+    WaitCondition condition_of(std::int64_t rank, std::int64_t rid);
+    WaitCondition condition_of(const OpenEnd& end, bool is_send);
+    WaitCondition condition_of(std::int64_t rank, const Place& place);
+    const SharedRanks& senders_to(const Communicator& communicator, std::int64_t rank);
+    SharedRanks not_finalized(std::int64_t process_count) const;
     std::int64_t calls_of(const Sequence& sequence, std::int64_t rank) const;
 
     const OpenedProject& m_project;
@@ -140,7 +143,9 @@ class WaitingCalls : public EventVisitor {
     WaitingEpochs m_epochs;
     std::set<std::int64_t> m_left_out;
     std::set<std::int64_t> m_ended;
-    std::set<std::int64_t> m_finalizing; ///< and those that are in MPI_Finalize
+    std::set<std::int64_t> m_finalizing;      ///< and those that are in MPI_Finalize
+    std::map<Place, SharedRanks> m_missing;   ///< members that have not called what others are in
+    std::map<Senders, SharedRanks> m_senders; ///< who may send to a receive from anybody
 };
 
 } // namespace hdtrace

@@ -92,6 +92,7 @@ py::list waiting_in(const OwnedFinding& finding)
         }
         one["operations"] = operations;
         one["awaits"] = std::vector(process.awaited.begin(), process.awaited.end());
+        one["awaits_count"] = process.awaited_count;
         one["any"] = process.is_for_any;
         one["in_circle"] = process.is_in_circle;
         processes.append(one);

@@ -100,7 +100,7 @@ export function deadlockGraph(waiting) {
       { head: "rank", value: (row) => row.rank },
       { head: "waits in", value: (row) => row.call },
       { head: "where", value: whereOf },
-      { head: "for", value: (row) => `${row.any && row.awaits.length > 1 ? "any of " : ""}rank ${row.awaits.join(", ")}` },
+      { head: "for", value: (row) => `${row.any && row.awaits.length > 1 ? "any of " : ""}rank ${row.awaits.join(", ")}${row.awaits_count > row.awaits.length ? ` and ${row.awaits_count - row.awaits.length} more` : ""}` },
       { head: "line of the trace", value: (row) => `${row.file.split("/").pop()}:${row.line}` },
     ],
     waiting,
