@@ -14,7 +14,9 @@ def test_what_led_to_an_error_is_saved(tmp_path, args):
     settings = {"HDTRACE_FOR_CHECK": "1", "HDTRACE_ALL_FUNCTIONS": "1"}
     run = run_with_tracer("fatal", 2, tmp_path, env=settings, args=args, complete=False)
     assert run.returncode not in {0, 134} - missed_by_the_launcher()
-    assert "invalid rank" in run.stderr.lower() and "internal error" not in run.stderr.lower()
+    said = run.stderr.lower()
+    is_lost = "orte_error_log" in said  # by Open MPI 4's launcher, when processes talk to it at the same time, traced or not
+    assert ("invalid rank" in said or is_lost) and "internal error" not in said
     called = [[state.name for state in trace if state.name in OPERATIONS] for trace in run.traces]
     before = ["Init_thread", "Comm_dup", *(WINDOW if args != ("threads",) else [])]
     assert called == [[*before, "Send"], [*before, "Recv"]]
