@@ -70,7 +70,7 @@ def test_benchmark_repeats_steps_that_fit_together(options):
 
 def test_benchmark_makes_runs_of_more_processes_than_ran():
     results = json.loads(run_well(SOURCE / "scripts/benchmark-scale", "--build", BUILD, "--json", "--processes", "20", "--steps", "10"))
-    assert [result["command"] for result in results] == ["merge", "info", "stats", "check", "analyze", "report"]
+    assert [result["command"] for result in results] == ["merge", "info", "stats", "check", "analyze", "report", "watch"]
     assert {(result["ranks"], result["calls"]) for result in results} == {(20, 20 * 65)}
 
 
