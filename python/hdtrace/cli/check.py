@@ -40,8 +40,8 @@ class Finding:
     other_site: dict[str, Any] | None = None
     """Where the call is, and the one that it differs from, if that is known."""
     waiting: list[dict[str, Any]] | None = None
-    """Of a deadlock: each process that can never go on because of it, with its `call`, the `operations` that this waits for, and whom it `awaits`,
-    of `awaits_count` a hundred; `any` of them would do; `in_circle` if it is awaited as well."""
+    """Of a deadlock: each process that can never go on because of it, with its `call`, the `operations` that this waits for, and whom it `awaits`:
+    the first hundred of `awaits_count`; `any` of them would do; `in_circle` if it is awaited as well."""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
