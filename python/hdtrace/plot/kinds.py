@@ -117,8 +117,8 @@ def timeline(project: Project) -> Figure:
 
 
 def matrix(project: Project) -> Figure:
-    together = -(-project.process_count // _MOST_CELLS)
-    sent = project.communication_matrix("bytes", max(together, 1))
+    together = max(1, -(-project.process_count // _MOST_CELLS))
+    sent = project.communication_matrix("bytes", together)
     cells = numpy.where(sent > 0, sent, numpy.nan)
     figure, axes = _figure(6, 5)
     most = sent.max(initial=1)
