@@ -183,12 +183,19 @@ bool has_to_wait(const OpenReceives& open, OpenReceives::const_iterator end, con
     });
 }
 
-ReceivePointer take_out(OpenReceives& open, OpenReceives::iterator at)
+void set_waits(Mailbox& mailbox, Receive& receive, bool waits)
+{
+    mailbox.waiting -= receive.waits ? 1 : 0;
+    mailbox.waiting += waits ? 1 : 0;
+    receive.waits = waits;
+}
+
+ReceivePointer take_out(Mailbox& mailbox, OpenReceives::iterator at)
 {
     ReceivePointer receive = std::move(*at);
-    open.erase(at);
+    mailbox.open.erase(at);
     receive->open_place.reset();
-    receive->waits = false;
+    set_waits(mailbox, *receive, false);
     return receive;
 }
 
@@ -464,8 +471,7 @@ ReceivePointer MessageMatcher::Matching::receive(Mailboxes::value_type& mailbox,
         place(mailbox.first, mailbox.second, {taken->source, taken->tag}, taken);
     } else {
         taken->open_place = open.insert(open.end(), taken);
-        taken->waits = taken->is_resolved();
-        mailbox.second.waiting += taken->waits ? 1 : 0;
+        set_waits(mailbox.second, *taken, taken->is_resolved());
     }
     return taken;
 }
@@ -527,12 +533,9 @@ void MessageMatcher::Matching::place_open(const MailboxKey& key, Mailbox& mailbo
     const auto at = *receive.open_place;
     const auto next = std::next(at);
     const bool held_others = !receive.waits;
-    mailbox.waiting -= receive.waits ? 1 : 0;
-    receive.waits = !receive.is_cancelled && has_to_wait(mailbox.open, at, receive);
-    if (receive.waits) {
-        ++mailbox.waiting;
-    } else {
-        const ReceivePointer taken = take_out(mailbox.open, at);
+    set_waits(mailbox, receive, !receive.is_cancelled && has_to_wait(mailbox.open, at, receive));
+    if (!receive.waits) {
+        const ReceivePointer taken = take_out(mailbox, at);
         if (!receive.is_cancelled)
             place(key, mailbox, {receive.source, receive.tag}, taken);
     }
@@ -546,8 +549,7 @@ void MessageMatcher::Matching::place_waiting(const MailboxKey& key, Mailbox& mai
     for (auto at = first; at != mailbox.open.end();) {
         const auto next = std::next(at);
         if ((*at)->waits && !has_to_wait(mailbox.open, at, **at)) {
-            --mailbox.waiting;
-            const ReceivePointer taken = take_out(mailbox.open, at);
+            const ReceivePointer taken = take_out(mailbox, at);
             place(key, mailbox, {taken->source, taken->tag}, taken);
         }
         at = next;

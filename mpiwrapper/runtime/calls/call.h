@@ -273,8 +273,8 @@ class Call {
     /// The first call of a thread, one inside another one, one that rules ask more of, or one while recording
     /// is paused.
     __attribute__((noinline, cold)) void start_slowly(Tracks tracks);
-    /// Of a call inside another one, or while recording is paused. False if it only passes through.
     bool is_end_inside_call(const Thread& thread) const;
+    /// Of a call inside another one, or while recording is paused. False if it only passes through.
     bool decide_unrecorded(Thread& thread, Tracks tracks);
     /// Functions that programs attach to objects free others; a check that does not see it takes these for
     /// leaks.
