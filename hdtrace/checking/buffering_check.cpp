@@ -309,13 +309,11 @@ bool BufferingCheck::is_complete(const Meeting& meeting) const
 const SharedRanks& BufferingCheck::missing_in(const Meeting& meeting)
 {
     const auto [missing, is_new] = m_missing.try_emplace({meeting.meetings, meeting.number});
-    if (is_new) {
-        std::set<std::int64_t> ranks;
-        for (const Communicator::Member& member : meeting.meetings->object.communicator->members)
-            if (!has_reached(meeting, member.global))
-                ranks.insert(member.global);
-        missing->second = std::move(ranks);
-    }
+    if (is_new)
+        missing->second =
+            members_that(*meeting.meetings->object.communicator, [&](const Communicator::Member& member) {
+                return !has_reached(meeting, member.global);
+            });
     return missing->second;
 }
 
@@ -326,8 +324,9 @@ Wait BufferingCheck::wait_of(const Step& step)
         if (!is_posted(*end, true))
             wait.conditions.push_back({WaitCondition::Of::all, {end->other->end.rank}});
     for (const Meeting& meeting : step.meetings)
-        if (!is_complete(meeting) && !missing_in(meeting)->empty())
-            wait.conditions.push_back({WaitCondition::Of::all, missing_in(meeting)});
+        if (!is_complete(meeting))
+            wait.conditions.push_back(
+                {WaitCondition::Of::all, missing_in(meeting)}); // of nobody: it is fulfilled
     return wait;
 }
 

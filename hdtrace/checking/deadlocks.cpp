@@ -1,8 +1,8 @@
 #include "hdtrace/checking/deadlocks.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
+#include <ranges>
 #include <unordered_map>
 #include <utility>
 
@@ -36,39 +36,29 @@ std::string wait_text(const WaitingProcess& process)
            (process.is_for_any ? "any of " : "") + ranks_text(process.awaited, process.awaited_count);
 }
 
-/// The ranks in several conditions, of which many may share theirs: the first ones, and how many there are.
+/// The ranks in several conditions, of which many processes share the largest: the first ones, and how many
+/// there are.
 struct Awaited {
     std::set<std::int64_t> first = {};
     std::size_t count = 0;
 };
 
-Awaited all_of(std::vector<WaitCondition> conditions)
+Awaited awaited_in(const std::vector<WaitCondition>& conditions)
 {
-    std::ranges::sort(conditions, std::ranges::greater(), &WaitCondition::size);
+    constexpr std::size_t most = WaitingProcess::most_awaited;
+    const WaitCondition& largest = *std::ranges::max_element(conditions, {}, &WaitCondition::size);
     Awaited awaited;
-    std::set<std::int64_t> others; // that the largest condition does not have
-    for (const WaitCondition& condition : conditions) {
-        const WaitCondition& largest = conditions.front();
-        if (&*condition.ranks == &*largest.ranks && condition.except == largest.except)
-            continue;
-        for (const std::int64_t rank : *condition.ranks)
-            if (rank != condition.except && (rank == largest.except || !largest.ranks->contains(rank)))
-                others.insert(rank);
-    }
-    const auto add_first = [&](const std::set<std::int64_t>& ranks, std::int64_t except) {
-        std::size_t added = 0;
-        for (auto rank = ranks.begin(); rank != ranks.end() && added < WaitingProcess::most_awaited; ++rank)
-            if (*rank != except && ++added > 0)
-                awaited.first.insert(*rank);
-    };
-    if (!conditions.empty()) {
-        add_first(*conditions.front().ranks, conditions.front().except);
-        awaited.count = conditions.front().size();
-    }
-    add_first(others, -1);
-    awaited.count += others.size();
-    while (awaited.first.size() > WaitingProcess::most_awaited)
-        awaited.first.erase(std::prev(awaited.first.end()));
+    for (const WaitCondition& condition : conditions)
+        if (&*condition.ranks != &*largest.ranks || condition.except != largest.except)
+            std::ranges::copy_if(
+                *condition.ranks, std::inserter(awaited.first, awaited.first.end()),
+                [&](std::int64_t rank) { return condition.has(rank) && !largest.has(rank); });
+    awaited.count = awaited.first.size() + largest.size();
+    for (const std::int64_t rank : *largest.ranks | std::views::take(most + 1)) // one may be left out
+        if (largest.has(rank))
+            awaited.first.insert(rank);
+    if (awaited.first.size() > most)
+        awaited.first.erase(std::next(awaited.first.begin(), most), awaited.first.end());
     return awaited;
 }
 
@@ -126,7 +116,7 @@ class Finder {
     WaitingProcess process(std::int64_t rank, bool is_in_circle) const
     {
         const WaitingCall& call = m_waiting.at(rank);
-        Awaited awaited = all_of(m_stuck.awaited.at(rank));
+        Awaited awaited = awaited_in(m_stuck.awaited.at(rank));
         return {{rank, call.thread, call.line, call.site},
                 call.text,
                 call.operations,

@@ -38,13 +38,14 @@ bool comes_from_outside(const FatalSignal& signal)
 void Endings::leave(const Call& call)
 {
     const bool aborts = call.facts.life == LifeCycle::aborts;
-    if ((call.nesting != 0 && !aborts) || call.facts.call_class == CallClass::other)
-        return;
-    const CallPlace place = place_of(m_findings.objects(), call);
     if (call.nesting != 0) {
-        m_progress[call.trace.rank].abort_inside = place;
+        if (aborts)
+            m_progress[call.trace.rank].abort_inside = place_of(m_findings.objects(), call);
         return;
     }
+    if (call.facts.call_class == CallClass::other)
+        return;
+    const CallPlace place = place_of(m_findings.objects(), call);
     Progress& progress = m_progress[call.trace.rank];
     progress.has_aborted = progress.has_aborted || aborts;
     progress.has_sessions = progress.has_sessions || call.state.name == "Session_init";
@@ -69,11 +70,18 @@ void Endings::leave(const Call& call)
 // A callback can leave a call by an exception: then others come behind it.
 void Endings::forget_left(const Call& call)
 {
-    const auto [first, last] = m_unfinished.equal_range(call.trace.rank);
-    const auto left = std::find_if(
-        first, last, [&](const auto& one) { return one.second.place.thread == call.trace.thread; });
-    if (left != last)
+    const auto left = find_unfinished(call.trace.rank, call.trace.thread);
+    if (left != m_unfinished.end())
         m_unfinished.erase(left);
+}
+
+Endings::UnfinishedCalls::const_iterator Endings::find_unfinished(std::int64_t rank,
+                                                                  std::optional<std::int64_t> thread) const
+{
+    const auto [first, last] = m_unfinished.equal_range(rank);
+    const auto found =
+        std::find_if(first, last, [&](const auto& call) { return call.second.place.thread == thread; });
+    return found == last ? m_unfinished.end() : found;
 }
 
 void Endings::check_outside(const Call& call, const Progress& progress, const CallPlace& place)
@@ -214,15 +222,14 @@ void Endings::report_signal(std::int64_t rank, const FatalSignal& signal)
 {
     set_cause(rank);
     const Progress& progress = *m_progress.find(rank);
-    const auto [first, last] = m_unfinished.equal_range(rank);
-    const auto inside = std::find_if(
-        first, last, [&](const auto& call) { return call.second.place.thread == signal.thread; });
+    const auto inside = find_unfinished(rank, signal.thread);
+    const bool is_inside_call = inside != m_unfinished.end();
     const LastCall* const of_thread = last_of_thread(progress, signal);
-    const CallPlace& place = inside != last ? inside->second.place
+    const CallPlace& place = is_inside_call ? inside->second.place
                              : of_thread    ? of_thread->place
                                             : progress.last.place;
     std::string where = " after its last call";
-    if (inside != last)
+    if (is_inside_call)
         where = " inside " + inside->second.text;
     else if (of_thread && progress.last_of.size() > 1)
         where = " after the last call of thread " + std::to_string(place.thread);
@@ -238,13 +245,10 @@ void Endings::report_signal(std::int64_t rank, const FatalSignal& signal)
 void Endings::report_abort_inside(std::int64_t rank, const CallPlace& place)
 {
     set_cause(rank);
-    const auto [first, last] = m_unfinished.equal_range(rank);
-    const auto outer =
-        std::find_if(first, last, [&](const auto& call) { return call.second.place.thread == place.thread; });
-    m_findings.report(
-        FindingKind::aborted, place,
-        "the process ended all processes" + at(place.site) +
-            (outer == last ? "" : ", inside " + outer->second.text + at(outer->second.place.site)));
+    std::string text = "the process ended all processes" + at(place.site);
+    if (const auto outer = find_unfinished(rank, place.thread); outer != m_unfinished.end())
+        text += ", inside " + outer->second.text + at(outer->second.place.site);
+    m_findings.report(FindingKind::aborted, place, std::move(text));
 }
 
 // Of those that were ended from outside, though no process gave a reason, the first. Whoever ends a run in

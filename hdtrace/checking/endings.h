@@ -71,7 +71,12 @@ class Endings : public EventVisitor {
         std::vector<std::int64_t> requests; ///< that it waits for
     };
 
+    using UnfinishedCalls = std::multimap<std::int64_t, Unfinished>; // by rank
+
     void forget_left(const Call& call);
+    /// The call that the thread is in; of no thread there is none.
+    UnfinishedCalls::const_iterator find_unfinished(std::int64_t rank,
+                                                    std::optional<std::int64_t> thread) const;
     void check_outside(const Call& call, const Progress& progress, const CallPlace& place);
     template <class Predicate> bool has_unfinished(std::int64_t rank, Predicate is_it) const;
     bool ended_early(std::int64_t rank) const;
@@ -89,7 +94,7 @@ class Endings : public EventVisitor {
 
     Findings& m_findings;
     RankTable<Progress> m_progress;
-    std::multimap<std::int64_t, Unfinished> m_unfinished;
+    UnfinishedCalls m_unfinished;
     std::map<std::int64_t, FatalSignal> m_signals; ///< that ended a process
     std::set<std::int64_t> m_explained;
     std::set<std::int64_t> m_causes;

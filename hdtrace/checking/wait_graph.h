@@ -2,30 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <map>
-#include <memory>
 #include <set>
-#include <utility>
 #include <vector>
 
+#include "hdtrace/checking/shared_ranks.h"
+
 namespace hdtrace {
-
-/// Ranks that many processes may wait for: copies share them.
-class SharedRanks {
-  public:
-    using Ranks = std::set<std::int64_t>;
-
-    SharedRanks() : SharedRanks(Ranks()) {}
-    SharedRanks(Ranks ranks) : m_ranks(std::make_shared<const Ranks>(std::move(ranks))) {}
-    SharedRanks(std::initializer_list<std::int64_t> ranks) : SharedRanks(Ranks(ranks)) {}
-
-    const Ranks& operator*() const { return *m_ranks; }
-    const Ranks* operator->() const { return m_ranks.get(); }
-
-  private:
-    std::shared_ptr<const Ranks> m_ranks;
-};
 
 /// What has to happen before a process goes on: something that all of these processes do, or any of them.
 struct WaitCondition {
@@ -36,6 +19,7 @@ struct WaitCondition {
     std::int64_t except = -1; ///< the process itself, if it is one of them and does not count
 
     std::size_t size() const { return ranks->size() - ranks->count(except); }
+    bool has(std::int64_t rank) const { return rank != except && ranks->contains(rank); }
 };
 
 /// What a process waits for: all of the conditions, or any of them (MPI_Waitall, MPI_Waitany).

@@ -321,31 +321,24 @@ const SharedRanks& WaitingCalls::senders_to(const Communicator& communicator, st
     const Communicator::Member* const own = communicator.member(rank);
     const std::optional<std::int64_t> side = own ? own->group : std::nullopt;
     const auto [senders, is_new] = m_senders.try_emplace({&communicator, side});
-    if (is_new) {
-        std::set<std::int64_t> ranks;
-        for (const Communicator::Member& member : communicator.members)
-            if (!member.group || !side || side != member.group)
-                ranks.insert(member.global);
-        senders->second = std::move(ranks);
-    }
+    if (is_new)
+        senders->second = members_that(communicator, [&](const Communicator::Member& member) {
+            return !member.group || !side || side != member.group;
+        });
     return senders->second;
 }
 
 /// All members that have not called it.
 WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Place& place)
 {
-    const auto& [sequence, number] = place;
-    const CollectiveObject& object = sequence.object;
+    const CollectiveObject& object = place.first.object;
     if (!object.communicator || m_collective_objects.is_ambiguous(object))
         return {};
     const auto [missing, is_new] = m_missing.try_emplace(place);
-    if (is_new) {
-        std::set<std::int64_t> ranks;
-        for (const Communicator::Member& member : object.communicator->members)
-            if (calls_of(sequence, member.global) <= number)
-                ranks.insert(member.global);
-        missing->second = std::move(ranks);
-    }
+    if (is_new)
+        missing->second = members_that(*object.communicator, [&](const Communicator::Member& member) {
+            return calls_of(place.first, member.global) <= place.second;
+        });
     return {WaitCondition::Of::all, missing->second, rank};
 }
 
