@@ -75,7 +75,7 @@ class KnownArguments:
         lines = [f"state.start(&form, {always:#x});", *lookups]
         for condition, group in groupby(enumerate(self._all), lambda item: item[1].condition):
             lines += self._set(condition, list(group))
-        by_reference = (name for name in ("matched", "ended") if any(re.search(rf"\b{name}\b", line) for line in lines))
+        by_reference = dict.fromkeys(name for line in lines for name in re.findall(r"\b(?:matched|ended|\w+_members)\b", line))
         captured = ", ".join(["=, &call", *(f"&{name}" for name in by_reference)])
         return [f"const auto set_arguments = [{captured}](OpenState& state) __attribute__((always_inline)) {{", *indent(lines), "};"]
 

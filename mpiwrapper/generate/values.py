@@ -267,8 +267,10 @@ class Values:
         if isinstance(value, Product):
             return True
         parameter = self.function.parameter(value.parameter)
-        if not parameter.kind or parameter.kind.name == "GROUP" or parameter.direction == "out":
+        if not parameter.kind or parameter.direction == "out":
             return False
+        if parameter.kind.name == "GROUP":
+            return self._is_told_early(parameter)
         if parameter.is_array:  # a length that is derived needs MPI or what is in another array
             return any(other.name == parameter.length for other in self.function.parameters)
         return parameter.direction == "in" or parameter.kind.name in ("COMM", "DATATYPE", "FILE", "WIN", "KEYVAL", "MESSAGE")
@@ -308,7 +310,9 @@ class Values:
         conditions = [self.condition(parameter)]
         is_known = parameter.kind.name in ("REQUEST", "COMM", "DATATYPE", "FILE", "WIN", "MESSAGE") or self._is_freed(parameter)
         is_answer = parameter.is_written and not is_known
-        if is_answer or not self._is_at_begin() and (parameter.is_array or parameter.kind.name == "GROUP"):
+        if parameter.kind.name == "GROUP" and self._is_at_begin():
+            conditions.append(f"{parameter.name}_members.is_known()")
+        elif is_answer or not self._is_at_begin() and (parameter.is_array or parameter.kind.name == "GROUP"):
             conditions.append("call.succeeded()")  # nobody else has looked at it
         if parameter.kind.value == "in_place":
             conditions = [f"{parameter.name} == MPI_IN_PLACE"]
@@ -376,7 +380,17 @@ class Values:
         return Number(f"{parameter.name}_id") if parameter.direction == "inout" else Number(f"{self.window(parameter)}.id")
 
     def _format_group(self, parameter):
-        return Statement(f"put_group(element, call, {self._plain(parameter)});")
+        members = f"{parameter.name}_members"
+        lookup = f"GroupMembers {members}({self._plain(parameter)});"
+        if not self._is_told_early(parameter):
+            return Statement(f"{lookup} put_group(element, call, {members});")
+        if lookup not in self.before:
+            self.before.append(lookup)
+        return Statement(f"put_group(element, call, {members});", "string", (f"{members}.text()",))
+
+    def _is_told_early(self, group):
+        """Whoever waits for the members of a group is asked for whom while the call lasts."""
+        return group.kind.name == "GROUP" and group.direction == "in" and self.function.meaning.progress == "blocking"
 
     def _format_tag(self, parameter):
         return Number(f"tag_value({self._plain(parameter)})")

@@ -131,8 +131,8 @@ class Wrapper:
         return lines
 
     def real(self):
-        """What does it: the library, behind what knows which error handlers the program was told in the place of ours."""
-        return "free_errhandler" if self.meaning.frees == "errhandler" else f"real.{self.function.name}"
+        """What does it: the library, behind what knows which groups there are, and which error handlers the program was told in the place of ours."""
+        return {"errhandler": "free_errhandler", "group": "free_group"}.get(self.meaning.frees, f"real.{self.function.name}")
 
     def arguments(self, element):
         """Where what was known at the beginning is kept, if something of it is written now."""
@@ -165,7 +165,7 @@ class Wrapper:
 
     def track(self):
         lines = []
-        for step in (self.track_communicator, self.track_window, self.track_request, self.track_message, self.track_file,
+        for step in (self.track_communicator, self.track_window, self.track_request, self.track_message, self.track_file, self.track_group,
                      self.track_names, self.hide_own_handler, self.keep_own_handler):
             lines += step()
         return lines
@@ -236,6 +236,10 @@ class Wrapper:
             self.values.before.insert(0, "const Request ended = split_access_of(fh);")
             return ["set_split_access(fh, Request());"]
         return []
+
+    def track_group(self):
+        return [line for group in self.function.of_kind("GROUP", direction="out")
+                for line in ("if (call.succeeded())", f"    got_group(*{group.name});")]
 
     def track_names(self):
         namers = {"communicator": ("name_comm", "comm"), "datatype": ("name_type", "type"), "window": ("name_window", "window")}

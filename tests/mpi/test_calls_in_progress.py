@@ -82,7 +82,8 @@ def inputs_of(function):
         if isinstance(value, tables.Product):
             return True
         parameter = by_name.get(getattr(value, "parameter", None))
-        return (parameter is not None and parameter.direction == "in" and parameter.kind.name != "GROUP"
+        return (parameter is not None and parameter.direction == "in"
+                and (parameter.kind.name != "GROUP" or function.meaning.progress == "blocking")  # others wait for nobody
                 and (not parameter.is_array or parameter.length in by_name))
 
     return {attribute.name for attribute in function.logged.attributes if all(map(is_input, attribute.values))}

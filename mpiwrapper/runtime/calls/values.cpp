@@ -43,16 +43,12 @@ template <typename Element> void put_info(Element& element, const Call& call, MP
     }
 }
 
-template <typename Element> void put_group(Element& element, const Call& call, MPI_Group group)
+template <typename Element> void put_group(Element& element, const Call& call, GroupMembers& members)
 {
     if (!call.succeeded())
         return;
-    int count = 0;
-    int* const ranks = world_ranks(group, &count);
-    TextBuffer list;
-    add_ranks(list, ranks, count);
-    own_free(ranks);
-    element.raw(list.data(), list.size());
+    members.ask();
+    element.raw(members.text(), members.size());
 }
 
 template <typename Element> void put_sources(Element& element, const Neighbors& neighbors)
@@ -184,7 +180,7 @@ void put_commands(Element& element, const Call& call, int count, char** commands
     template void put_list(Element&, const int*, int);                                                       \
     template void put_local_ranks(Element&, const int*, int);                                                \
     template void put_info(Element&, const Call&, MPI_Info);                                                 \
-    template void put_group(Element&, const Call&, MPI_Group);                                               \
+    template void put_group(Element&, const Call&, GroupMembers&);                                           \
     template void put_sources(Element&, const Neighbors&);                                                   \
     template void put_ranges(Element&, const int(*)[3], int);                                                \
     template void put_attribute_value(Element&, int, const void*);                                           \

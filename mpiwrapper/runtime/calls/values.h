@@ -4,6 +4,7 @@
 #include "mpiwrapper/runtime/calls/call.h"
 #include "mpiwrapper/runtime/calls/constants.h"
 #include "mpiwrapper/runtime/calls/statuses.h"
+#include "mpiwrapper/runtime/objects/groups.h"
 #include "mpiwrapper/runtime/objects/messages.h"
 #include "mpiwrapper/runtime/objects/neighbors.h"
 #include "mpiwrapper/runtime/objects/new_communicators.h"
@@ -24,7 +25,7 @@ template <typename Element> void put_list(Element& element, const int* values, i
 /// The same for ranks in a group.
 template <typename Element> void put_local_ranks(Element& element, const int* ranks, int count);
 /// The world ranks of a group, "1;2;3;" or "0..999;", if the call succeeded.
-template <typename Element> void put_group(Element& element, const Call& call, MPI_Group group);
+template <typename Element> void put_group(Element& element, const Call& call, GroupMembers& members);
 /// " sources='1;2;'": the neighbours from which data comes.
 template <typename Element> void put_sources(Element& element, const Neighbors& neighbors);
 /// " handle='17'": of an object that has no number what MPI calls it until it is freed.

@@ -53,6 +53,12 @@ static void handle(void)
     MPI_Comm_call_errhandler(copy, MPI_ERR_OTHER);
     MPI_Send(&value, 1, MPI_INT, size + 5, 1, copy);
     CHECK(handled == 2);
+    /* Nobody else asks for the members of what is no group: that would be one more error. */
+    MPI_Comm made;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, counter);
+    MPI_Comm_create(copy, MPI_GROUP_NULL, &made);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK(handled == 3);
     MPI_Errhandler_free(&counter);
     MPI_Comm_free(&copy);
 }
