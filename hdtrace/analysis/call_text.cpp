@@ -148,8 +148,22 @@ class ObjectNames {
     std::int64_t m_rank = -1;
 };
 
+enum class Lists : std::uint8_t { whole, in_brief };
+
+/// Of a list, "0;4..7;", the beginning, "0;4..7"; any other value as it is.
+std::string list_in_brief(std::string_view value)
+{
+    constexpr std::size_t longest = 60;
+    if (!value.ends_with(';') || value.find_first_not_of("-0123456789.,;") != std::string_view::npos)
+        return std::string(value);
+    value.remove_suffix(1);
+    if (value.size() <= longest)
+        return std::string(value);
+    return std::string(value.substr(0, value.rfind(';', longest))) + ";...";
+}
+
 void append_words(std::string& text, const Element& element, const ObjectNames& names = {},
-                  std::initializer_list<std::string_view> left_out = {})
+                  std::initializer_list<std::string_view> left_out = {}, Lists lists = Lists::whole)
 {
     for (std::size_t i = 0; i < element.attributes.size(); ++i) {
         const Attribute attribute = element.attributes[i];
@@ -159,7 +173,12 @@ void append_words(std::string& text, const Element& element, const ObjectNames& 
         text += ' ';
         text += attribute.name;
         text += '=';
-        append_escaped(text, name.empty() ? attribute.value : name);
+        if (!name.empty())
+            append_escaped(text, name);
+        else if (lists == Lists::in_brief)
+            append_escaped(text, list_in_brief(attribute.value));
+        else
+            append_escaped(text, attribute.value);
     }
 }
 
@@ -269,7 +288,8 @@ std::string call_words(const OpenedProject& project, std::int64_t rank, const St
     // What no argument is: addresses, and what is told for checking only.
     append_words(text, state, ObjectNames(project, rank),
                  {"site", "unfinished", "wtime", "handle", "reads", "writes", "window", "frames", "objects",
-                  "pointers", "changed", "used", "pollTime"});
+                  "pointers", "changed", "used", "pollTime"},
+                 Lists::in_brief);
     const std::size_t count = std::min(most_children, state.children.size());
     for (const Element& child : std::span(state.children).first(count))
         append_child(text, child);
