@@ -28,7 +28,7 @@ class SharedRanks {
 };
 
 /// The members of a communicator that are so.
-template <class IsSo> SharedRanks members_that(const Communicator& communicator, IsSo is_so)
+template <class IsSo> SharedRanks::Ranks members_that(const Communicator& communicator, IsSo is_so)
 {
     SharedRanks::Ranks ranks;
     for (const Communicator::Member& member : communicator.members)

@@ -84,6 +84,8 @@ void WaitingCalls::leave(const Call& call)
     if (call.state.is_unfinished())
         lasted_until(call.state.end);
     m_epochs.add(call);
+    m_groups.add(call);
+    m_leaders.add(call);
     m_unfinished.erase(thread); // by an exception, for example
     if (call.facts.polls) {
         // That one asks just now does not mean that one waits.
@@ -216,10 +218,16 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
         if (m_left_out.contains(rank))
             continue;
         m_open.add_in_progress(call.trace, call.state, *call.facts);
-        if (call.object)
-            ++m_calls[{Sequence{*call.object}, rank}];
+        if (!call.object)
+            continue;
+        const Place place{{*call.object}, m_calls[{Sequence{*call.object}, rank}]++};
+        if (const auto meeting = m_leaders.meeting_of(rank, call.state)) {
+            m_meetings.emplace(place, *meeting);
+            m_places.emplace(*meeting, place);
+        }
     }
     m_open.match();
+    m_process_count = process_count;
     const SharedRanks unfinalized = not_finalized(process_count);
     std::map<std::int64_t, WaitingCall> waiting;
     for (const auto& [thread, call] : m_unfinished) {
@@ -258,6 +266,8 @@ Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, const Shar
         return only(condition_of(rank, Place{{*call.object}, calls_of({*call.object}, rank) - 1}));
     if (facts.synchronisation != WindowSynchronisation::none)
         return m_epochs.wait_of(rank, call.state, facts);
+    if (facts.members == CollectiveMembers::group)
+        return only({WaitCondition::Of::all, m_groups.missing(rank, call.state, m_process_count)});
     Wait wait;
     if (const OpenEnd* send = m_open.send_of(rank, OpenEnd::in_progress))
         wait.conditions.push_back(condition_of(*send, true));
@@ -328,18 +338,38 @@ const SharedRanks& WaitingCalls::senders_to(const Communicator& communicator, st
     return senders->second;
 }
 
-/// All members that have not called it.
+/// All members that have not called it, and who lacks on the other side.
 WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Place& place)
 {
     const CollectiveObject& object = place.first.object;
     if (!object.communicator || m_collective_objects.is_ambiguous(object))
         return {};
     const auto [missing, is_new] = m_missing.try_emplace(place);
-    if (is_new)
-        missing->second = members_that(*object.communicator, [&](const Communicator::Member& member) {
-            return calls_of(place.first, member.global) <= place.second;
-        });
+    if (is_new) {
+        SharedRanks::Ranks ranks = missing_at(place);
+        add_other_side(place, ranks);
+        missing->second = std::move(ranks);
+    }
     return {WaitCondition::Of::all, missing->second, rank};
+}
+
+SharedRanks::Ranks WaitingCalls::missing_at(const Place& place) const
+{
+    return members_that(*place.first.object.communicator, [&](const Communicator::Member& member) {
+        return calls_of(place.first, member.global) <= place.second;
+    });
+}
+
+/// Of MPI_Intercomm_create: the other leader, or whom that waits for.
+void WaitingCalls::add_other_side(const Place& place, SharedRanks::Ranks& missing) const
+{
+    const auto meeting = m_meetings.find(place);
+    if (meeting == m_meetings.end())
+        return;
+    if (!m_leaders.has_other(meeting->second))
+        missing.insert(meeting->second.other);
+    else if (const auto other = m_places.find(meeting->second.mirrored()); other != m_places.end())
+        missing.merge(missing_at(other->second));
 }
 
 SharedRanks WaitingCalls::not_finalized(std::int64_t process_count) const

@@ -15,6 +15,7 @@
 #include "hdtrace/checking/findings.h"
 #include "hdtrace/checking/open_ends.h"
 #include "hdtrace/checking/wait_graph.h"
+#include "hdtrace/checking/waiting_creations.h"
 #include "hdtrace/checking/waiting_epochs.h"
 #include "hdtrace/format/objects.h"
 #include "hdtrace/matching/collective_objects.h"
@@ -45,7 +46,8 @@ class WaitingCalls : public EventVisitor {
     /// @p project must outlive it.
     explicit WaitingCalls(const OpenedProject& project)
         : m_project(project), m_objects(project.objects), m_collective_objects(project.objects),
-          m_open(project.objects), m_epochs(project.objects)
+          m_open(project.objects), m_epochs(project.objects), m_groups(project.objects),
+          m_leaders(project.objects)
     {
     }
 
@@ -123,6 +125,8 @@ class WaitingCalls : public EventVisitor {
     WaitCondition condition_of(std::int64_t rank, std::int64_t rid);
     WaitCondition condition_of(const OpenEnd& end, bool is_send);
     WaitCondition condition_of(std::int64_t rank, const Place& place);
+    SharedRanks::Ranks missing_at(const Place& place) const;
+    void add_other_side(const Place& place, SharedRanks::Ranks& missing) const;
     const SharedRanks& senders_to(const Communicator& communicator, std::int64_t rank);
     SharedRanks not_finalized(std::int64_t process_count) const;
     std::int64_t calls_of(const Sequence& sequence, std::int64_t rank) const;
@@ -141,7 +145,12 @@ class WaitingCalls : public EventVisitor {
     std::map<RequestId, Place> m_prepared;                    ///< by the persistent request
     OpenEnds m_open;
     WaitingEpochs m_epochs;
+    GroupMeetings m_groups;
+    LeaderMeetings m_leaders;
+    std::map<Place, LeaderMeetings::Meeting> m_meetings; ///< of leaders that are in MPI_Intercomm_create
+    std::map<LeaderMeetings::Meeting, Place> m_places;   ///< the other way round
     std::set<std::int64_t> m_left_out;
+    std::int64_t m_process_count = 0;
     std::set<std::int64_t> m_ended;
     std::set<std::int64_t> m_finalizing;      ///< and those that are in MPI_Finalize
     std::map<Place, SharedRanks> m_missing;   ///< members that have not called what others are in

@@ -226,6 +226,56 @@ static void post_without_complete(void)
     MPI_Win_wait(window);
 }
 
+static void create_group_without_one(void)
+{
+    const int members[] = {0, 1};
+    MPI_Group all, some;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 2, members, &some);
+    if (rank > 0) {
+        receive(0, 0);
+    }
+    MPI_Comm made;
+    MPI_Comm_create_group(MPI_COMM_WORLD, some, 7, &made);
+}
+
+/* Of the first process and of the others. */
+static MPI_Comm side(void)
+{
+    MPI_Comm made;
+    MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &made);
+    return made;
+}
+
+static void create_intercomm(MPI_Comm own, int tag)
+{
+    MPI_Comm made;
+    MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, rank > 0 ? 0 : 1, tag, &made);
+}
+
+static void intercomm_without_one(void)
+{
+    MPI_Comm own = side();
+    if (rank == 2) {
+        receive(0, 0);
+    }
+    create_intercomm(own, 7);
+}
+
+static void intercomm_of_two_tags(void)
+{
+    create_intercomm(side(), rank > 0);
+}
+
+static void intercomm_while_one_computes(void)
+{
+    MPI_Comm own = side();
+    if (rank == 2) {
+        compute();
+    }
+    create_intercomm(own, 7);
+}
+
 static void poll_for_message(int count)
 {
     for (int i = 0, flag = 0; i < count && !flag; ++i) {
@@ -355,6 +405,10 @@ static const struct {
     WAY(lock_is_held),
     WAY(start_without_post),
     WAY(post_without_complete),
+    WAY(create_group_without_one),
+    WAY(intercomm_without_one),
+    WAY(intercomm_of_two_tags),
+    WAY(intercomm_while_one_computes),
     WAY(polls),
     WAY(polls_for_requests),
     WAY(polls_for_status),
