@@ -14,7 +14,8 @@ FEWEST_STRIDED = 10  # accesses
 FEWEST_UNALIGNED = 10  # accesses
 FEWEST_READ_BACK = 65536  # bytes
 FEWEST_OPENS = 10  # of one process
-SHORTEST_WAITING = 0.01  # of the run, for a process of those that make the call
+FEWEST_FILES = 100
+SHORTEST = 0.01  # of the run, for a process of those that make the calls
 
 
 def files(uses: Rows, phases: Rows) -> Rows:
@@ -81,7 +82,7 @@ def findings(uses: Rows, wait_states: Rows, seconds: float) -> Rows:
             rows += _unaligned(same, access)
         rows += _read_back(own)
         rows += _many_opens(own)
-    return rows + _waiting(uses, wait_states, seconds)
+    return rows + _many_files(uses, seconds) + _waiting(uses, wait_states, seconds)
 
 
 def _by(uses: Rows, figure: str) -> Rows:
@@ -134,6 +135,16 @@ def _many_opens(uses: Rows) -> Rows:
     return [_finding("many-opens", opens, count, processes, text, "to leave it open")]
 
 
+def _many_files(uses: Rows, seconds: float) -> Rows:
+    others = _by([use for use in uses if use["access"] == "other"], "seconds")
+    count, of = sum(use["seconds"] for use in others), sum(use["seconds"] for use in uses)
+    files, processes = len(_by_file(others)), len({rank for use in others for rank in use["ranks"]})
+    if files < FEWEST_FILES or count < MANY * of or count <= SHORTEST * seconds * processes:
+        return []
+    text = f"{count / of:.0%} of {of:.3f} seconds in calls on {files:,} files is spent on opening, closing and the like, not on reading and writing"
+    return [_finding("many-files", others, count, of, text, "fewer files: one for all processes, or for many steps")]
+
+
 def _waiting(uses: Rows, wait_states: Rows, seconds: float) -> Rows:
     """Of a call that several files are accessed by, all of them together."""
     waits: dict[tuple[Any, str], float] = defaultdict(float)
@@ -148,7 +159,7 @@ def _waiting(uses: Rows, wait_states: Rows, seconds: float) -> Rows:
     for place, own in calls.items():
         waiting, whole = waits[place], sum(use["seconds"] for use in own)
         processes = len({rank for use in own for rank in use["ranks"]})
-        if waiting < MANY * whole or waiting <= SHORTEST_WAITING * seconds * processes:
+        if waiting < MANY * whole or waiting <= SHORTEST * seconds * processes:
             continue
         text = f"{waiting / whole:.0%} of {whole:.3f} seconds in these calls are waiting for the last process"
         rows.append(_finding("waiting-in-collective", _by(own, "seconds"), waiting, whole, text, "to balance what comes before: see the causes"))

@@ -3,6 +3,7 @@ import json
 import subprocess
 
 import pytest
+from hdtrace import io_use
 from support.runs import BUILD
 
 RANKS = 4
@@ -85,6 +86,24 @@ def test_late_rank(analysis):
     waited = sum(row["seconds"] for row in analysis.wait_states if row["call"] == "File_write_at_all" and row["kind"] == "wait-at-file")
     assert found["count"] == pytest.approx(waited)
     assert waited > 0.4 * (RANKS - 1) * 0.9
+
+
+def use_of(file, access, seconds):
+    counts = dict.fromkeys(["small", "strided", "unaligned", "large", "accesses", "bytes", "read_back_bytes"], 0)
+    return counts | {"file": file, "access": access, "seconds": seconds, "call": "File_open", "site": None, "collective": True,
+                     "opens": access == "other", "calls": RANKS, "ranks": list(range(RANKS))}
+
+
+def found_in_files(count, opening, writing, seconds):
+    uses = [use_of(str(number), access, time / count) for number in range(count) for access, time in (("other", opening), ("write", writing))]
+    return [(row["kind"], row["call"], row["count"], row["of"]) for row in io_use.findings(uses, [], seconds)]
+
+
+def test_many_files():
+    assert found_in_files(100, 6, 4, 10) == [("many-files", "File_open", pytest.approx(6), pytest.approx(10))]
+    assert found_in_files(99, 6, 4, 10) == []
+    assert found_in_files(100, 4, 6, 10) == [], "reads and writes take more"
+    assert found_in_files(100, 6, 4, 600) == [], "it does not matter in a run of ten minutes"
 
 
 def test_phases(files, analysis):
