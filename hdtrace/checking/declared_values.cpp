@@ -52,6 +52,13 @@ std::optional<Misfit> misfit_at(const Variable& variable, std::int64_t offset, c
     return Misfit{basic.type, place, sized(run->kind, run->size)};
 }
 
+/// Parts of a datatype may be meant for other variables (MPI 4.1, 5.1.12); memory that a pointer leads to
+/// ends somewhere unknown.
+bool is_in(const Variable& variable, std::int64_t offset)
+{
+    return variable.is_pointer || (offset >= 0 && offset < variable.size);
+}
+
 /// Gives visit(place, basic) each value of one element, as its data goes on in pieces, until it says false.
 template <class Visit> bool visit_values(const TypedMemory& memory, std::int64_t origin, Visit visit)
 {
@@ -77,11 +84,13 @@ std::optional<Misfit> find_misfit(const Variable& variable, std::int64_t begin, 
     std::optional<Misfit> found;
     if (variable.values.empty() || variable.stride <= 0 || memory.type.map->size() == 0)
         return found;
+    if (variable.is_pointer && memory.origin == 0) // MPI_BOTTOM: each part may be in memory of its own
+        return found;
     int values = 0;
     for (std::int64_t i = 0; i < std::min<std::int64_t>(memory.count, most) && values < most && !found; ++i)
         visit_values(memory, memory.origin + i * memory.type.extent,
                      [&](std::int64_t place, const BasicTypes& basic) {
-                         if (is_number(basic.type))
+                         if (is_number(basic.type) && is_in(variable, place - begin))
                              found = misfit_at(variable, place - begin, basic);
                          return !found && ++values < most;
                      });

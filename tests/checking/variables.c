@@ -122,6 +122,21 @@ static void types(void)
     MPI_Bcast(&wide, 1, MPI_OFFSET, 0, MPI_COMM_WORLD);
 }
 
+/* Numbers of two types, each in memory of its own. */
+static void two_types(int* whole, double* broken)
+{
+    MPI_Aint places[2];
+    MPI_Get_address(whole, &places[0]);
+    MPI_Get_address(broken, &places[1]);
+    const int lengths[2] = {4, 1};
+    const MPI_Datatype kinds[2] = {MPI_INT, MPI_DOUBLE};
+    MPI_Datatype type;
+    MPI_Type_create_struct(2, lengths, places, kinds, &type);
+    MPI_Type_commit(&type);
+    MPI_Bcast(MPI_BOTTOM, 1, type, 0, MPI_COMM_WORLD);
+    MPI_Type_free(&type);
+}
+
 /* A datatype may join what lies anywhere. */
 static void scattered(void)
 {
@@ -142,6 +157,12 @@ static void scattered(void)
     MPI_Bcast(first, 1, relative, 0, MPI_COMM_WORLD);
     MPI_Type_free(&absolute);
     MPI_Type_free(&relative);
+    int whole[4] = {0}, *const some = calloc(4, sizeof(int));
+    double broken = 0, *const another = calloc(1, sizeof(double));
+    two_types(whole, &broken);
+    two_types(some, another);
+    free(some);
+    free(another);
 }
 
 static void structures(void)
