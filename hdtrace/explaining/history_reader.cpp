@@ -165,6 +165,9 @@ void HistoryReader::add_prepared(const Call& call, const Communicator& communica
 
 void HistoryReader::leave(const Call& call)
 {
+    if (call.state.is_unfinished() && !call.is_inside_call && call.facts.call_class != CallClass::other &&
+        call.state.end > m_interval.begin && call.state.time < m_interval.end)
+        ++m_unfinished;
     if (call.own_region != RegionPaths::outside)
         add_border(call.trace, call.state.end, call.region);
     else if (call.facts.synchronisation != WindowSynchronisation::none && !call.is_inside_call)

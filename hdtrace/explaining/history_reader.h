@@ -41,6 +41,8 @@ class HistoryReader : EventVisitor {
     const History& history() const { return m_history; }
     const FileUses& file_uses() const { return m_file_uses; }
     const std::vector<MissingEnd>& missing() const { return m_missing; }
+    /// How many calls of the program in the interval never ended, or had not when the trace did.
+    std::size_t unfinished() const { return m_unfinished; }
 
   private:
     using Id = std::pair<std::int64_t, std::int64_t>; // rank, and rid or thread
@@ -115,6 +117,7 @@ class HistoryReader : EventVisitor {
     TimeInterval m_interval;
     std::optional<ReadAhead> m_states; ///< until all is read
     std::vector<MissingEnd> m_missing;
+    std::size_t m_unfinished = 0;
     History m_history;
     Series<Need> m_needs; ///< in the order in which they are found
     PlaceIndex m_places{m_history.places};

@@ -44,6 +44,7 @@ class Analysis:
         its `drift` and, if the clock was set at its begin, the `jump`
     reversed_messages: how many messages seem to be received before they are sent all the same
     missing: traces that were cut off
+    unfinished: how many calls never ended, or had not when the trace did: whom they wait for tells `hdtrace check`, not the wait states
     """
 
     seconds: float
@@ -59,6 +60,7 @@ class Analysis:
     clocks: Rows
     reversed_messages: int
     missing: list[str]
+    unfinished: int
 
     def __repr__(self) -> str:
         return f"<Analysis of {self.processes} processes, {self.seconds:.6f} seconds, parallel efficiency {self.efficiencies['parallel']:.3f}>"
@@ -99,6 +101,7 @@ class Analysis:
             clocks=explanation.clocks(),
             reversed_messages=explanation.reversed_messages(),
             missing=explanation.missing,
+            unfinished=explanation.unfinished,
         )
 
     def to_dataframe(self, what: str = "wait_states") -> pandas.DataFrame:

@@ -96,6 +96,7 @@ class Explanation {
 
     double run_seconds() const { return seconds(explained().end - explained().begin); }
     py::list missing() const { return missing_texts(m_reader.missing()); }
+    std::size_t unfinished() const { return m_reader.unfinished(); }
 
     py::list activities() const
     {
@@ -431,6 +432,7 @@ void bind_explanations(py::module_& module)
         .def("read", &Explanation::read, py::arg("states"))
         .def_property_readonly("seconds", &Explanation::run_seconds)
         .def_property_readonly("missing", &Explanation::missing)
+        .def_property_readonly("unfinished", &Explanation::unfinished)
         .def("activities", &Explanation::activities)
         .def("use_of_ranks", &Explanation::use_of_ranks)
         .def("use_of_sites", &Explanation::use_of_sites)

@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections import namedtuple
 
+import hdtrace
 import pytest
 from support.runs import BUILD, LAUNCHER, SETTINGS, SOURCE, program
 
@@ -72,6 +73,15 @@ def test_who_waits_for_whom(tmp_path, way):
     assert finding["severity"] == "error"
     assert finding["site"]["file"].endswith("deadlocks.c")
     assert "killed-by-signal" not in kinds(found), "who ended the run did it because of the deadlock"
+
+
+def test_analysis_tells_that_calls_never_ended(tmp_path):
+    run_until_it_hangs("receive_first", tmp_path)
+    command = [BUILD / "bin/hdtrace", "analyze", tmp_path]
+    assert json.loads(subprocess.run([*command, "--json"], capture_output=True, timeout=60).stdout)["unfinished"] == RANKS
+    assert "3 calls had not ended; " in subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+    project = hdtrace.open(tmp_path)
+    assert project.analyze(interval=(None, min(call.time for call in project.calls()))).unfinished == 0, "none of them had begun"
 
 
 @pytest.mark.parametrize("way", CAN_GO_ON)

@@ -51,6 +51,7 @@ def describe(name: str, analysis: Analysis) -> dict[str, Any]:
         "io": _plain(analysis.io),
         "clocks": analysis.clocks,
         "reversed_messages": analysis.reversed_messages,
+        "unfinished": analysis.unfinished,
     }
 
 
@@ -204,6 +205,8 @@ def _first(rows: Rows, arguments: Namespace) -> Rows:
 def _text(project: Project, analysis: Analysis, arguments: Namespace) -> Iterator[str]:
     yield f"{printable(project.name)}: {counted(analysis.processes, 'process', 'es')}, {_seconds(analysis.seconds)} seconds\n"
     yield from (f"{printable(line)}\n" for line in project.run.oversubscription)
+    if analysis.unfinished:
+        yield f"{counted(analysis.unfinished, 'call')} had not ended; what they wait for is in no wait state: see hdtrace check and hdtrace pending\n"
     yield _activities(analysis)
     if analysis.wait_states:
         yield _wait_kinds(analysis)

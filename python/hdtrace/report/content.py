@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from .._hdtrace import CALL_CLASSES, WAIT_KINDS, CallSite, Explanation, MessageMatrix, TimelineReader
 from ..analysis import Analysis
 from ..cli import analyze, check
-from ..cli.output import Progress
+from ..cli.output import Progress, counted
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES, read_all
 from . import objects
@@ -300,6 +300,10 @@ def _detailed(read: _Traces, room: _Room, sections: dict[str, Section], notes: l
     return detailed
 
 
+def _unfinished(count: int) -> list[str]:
+    return [f"{counted(count, 'call')} had not ended; what they wait for is in no wait state: see Checks."] if count else []
+
+
 def collect(project: Project, limit: int | None) -> Content:
     """Reads the traces. What would make the page larger than so many bytes is left out; nothing if there is no limit."""
     read = _Traces(project)
@@ -323,6 +327,6 @@ def collect(project: Project, limit: int | None) -> Content:
         "has_ranks": "ranks" in sections,
         "phrases": phrases if has_phrases else [],
         "lanes": [[lane.rank, lane.thread, lane.host, lane.call_count, lane.message_count, number in detailed] for number, lane in enumerate(read.lanes)],
-        "notes": notes + [f"{text}: the trace was cut off." for text in read.explanation.missing],
+        "notes": _unfinished(read.explanation.unfinished) + notes + [f"{text}: the trace was cut off." for text in read.explanation.missing],
     }
     return Content(facts, sections, read.analysis, least)
