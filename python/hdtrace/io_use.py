@@ -95,7 +95,7 @@ def _small(uses: Rows, access: str) -> Rows:
     if count < FEWEST_SMALL or count < MANY * of:
         return []
     text = f"{count / of:.0%} of {of:,} {access}s are below 4 KiB and independent"
-    return [_finding("small-independent", independent, count, of, text, f"File_{access}_at_all, or a buffer that is handed over when it is full")]
+    return [_finding("small-independent", independent, count, of, text, f"a buffer that is handed over when it is full, or one File_{access}_all for many of them")]
 
 
 def _strided(uses: Rows, access: str) -> Rows:

@@ -243,6 +243,7 @@ def test_stats_of_some_calls(project):
 
 
 def test_dump(project):
+    assert run_well("dump", project, "--rank", "0-1") == run_well("dump", project, "--rank", "0..1")
     assert run_well("dump", project, "--rank", "1", "--interval", "..2") == """\
 0.000000000 0.250000000 1.0 Irecv fromRank=-1 fromTag=7 cid=WORLD rid=3 size=8 tid=MPI_INT
 0.700000000 0.100000000 1.0   Type_size tid=MPI_INT

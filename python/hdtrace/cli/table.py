@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -74,8 +75,8 @@ _MOST_NUMBERS = 10_000_000
 
 
 def parse_numbers(text: str) -> list[int]:
-    """4 or 0..7"""
-    first, dots, last = text.partition("..")
+    """4, 0..7 or, as tables have it, 0-7"""
+    first, dots, last = re.sub(r"^(\d+)-(\d+)$", r"\1..\2", text).partition("..")
     numbers = range(int(first), int(last if dots else first) + 1)
     if len(numbers[:_MOST_NUMBERS + 1]) > _MOST_NUMBERS or (numbers and numbers[-1] > LARGEST):
         raise ValueError(text)
