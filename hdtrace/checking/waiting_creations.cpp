@@ -22,23 +22,26 @@ void GroupMeetings::add(const Call& call)
         ++m_calls[std::move(*meeting)][call.trace.rank];
 }
 
-std::set<std::int64_t> GroupMeetings::missing(std::int64_t rank, const State& unfinished,
-                                              std::int64_t process_count) const
+SharedRanks GroupMeetings::missing(std::int64_t rank, const State& unfinished, std::int64_t process_count)
 {
-    std::set<std::int64_t> ranks;
     const auto meeting = meeting_of(rank, unfinished);
     const auto calls = meeting ? m_calls.find(*meeting) : m_calls.end();
     if (calls == m_calls.end())
-        return ranks;
+        return {};
     const auto count_of = [&](std::int64_t member) {
         const auto found = calls->second.find(member);
         return found == calls->second.end() ? 0 : found->second;
     };
     const std::size_t own = count_of(rank);
+    const auto [missing, is_new] = m_missing.try_emplace({*meeting, own});
+    if (!is_new)
+        return missing->second;
+    SharedRanks::Ranks ranks;
     for (const std::int64_t member : ranks_in(meeting->group, process_count))
         if (count_of(member) < own)
             ranks.insert(member);
-    return ranks;
+    missing->second = std::move(ranks);
+    return missing->second;
 }
 
 std::optional<LeaderMeetings::Meeting> LeaderMeetings::meeting_of(std::int64_t rank, const State& call) const

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
+#include "hdtrace/checking/shared_ranks.h"
 #include "hdtrace/format/objects.h"
 #include "hdtrace/matching/events.h"
 
@@ -25,9 +25,9 @@ class GroupMeetings {
     /// Any call; of those that have not ended it is known that they began.
     void add(const Call& call);
     /// Who of the group has not begun what this call of @p rank is, which was added and has not ended. What
-    /// is not known for certain is taken as begun. No process has the number @p process_count.
-    std::set<std::int64_t> missing(std::int64_t rank, const State& unfinished,
-                                   std::int64_t process_count) const;
+    /// is not known for certain is taken as begun. No process has the number @p process_count. Once all calls
+    /// were added.
+    SharedRanks missing(std::int64_t rank, const State& unfinished, std::int64_t process_count);
 
   private:
     /// Calls of one meeting say the same.
@@ -41,7 +41,8 @@ class GroupMeetings {
     std::optional<Meeting> meeting_of(std::int64_t rank, const State& call) const;
 
     const ObjectTable& m_objects;
-    std::map<Meeting, std::map<std::int64_t, std::size_t>> m_calls; ///< by rank
+    std::map<Meeting, std::map<std::int64_t, std::size_t>> m_calls;   ///< by rank
+    std::map<std::pair<Meeting, std::size_t>, SharedRanks> m_missing; ///< in which one of the meetings
 };
 
 /// Counts how often processes called MPI_Intercomm_create as the leaders of their sides.
