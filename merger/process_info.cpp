@@ -318,6 +318,8 @@ class InfoLoader {
         m_ended_threads.insert(thread);
         if (dropped > 0 || refused > 0)
             m_info.lost.push_back({place(line), thread, dropped, refused});
+        if (dropped > 0)
+            m_run.note_lost(dropped);
     }
 
     // The wrapper describes the process's first thread without a line of its own.

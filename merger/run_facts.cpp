@@ -150,6 +150,11 @@ void RunLoader::note_running()
     m_run.facts.push_back({kind_named("Running"), {}});
 }
 
+void RunLoader::note_lost(std::int64_t states)
+{
+    m_run.facts.push_back({kind_named("Bound"), {"lost-states", std::to_string(states)}});
+}
+
 void RunLoader::load_cpu_time(const InfoLine& line)
 {
     m_run.cpu_times.push_back({time_of(line, "time"), time_of(line, "user"), time_of(line, "system")});

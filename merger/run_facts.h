@@ -84,6 +84,8 @@ class RunLoader {
     bool load(const InfoLine& line);
     /// The process still writes the file.
     void note_running();
+    /// So many states of a thread are not in its trace.
+    void note_lost(std::int64_t states);
 
   private:
     void load_process(const InfoLine& line);

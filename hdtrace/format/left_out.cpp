@@ -97,6 +97,9 @@ void LeftOut::add_bound(const RunFact& bound)
                            " bytes");
     else if (*name == "keep-last")
         m_bounds.push_back("of " + processes + " only the last " + std::string(*value) + " are kept");
+    else if (*name == "lost-states")
+        m_bounds.push_back(processes + " lost " + std::string(*value) + " states" +
+                           (count == 1 ? "" : " each") + " while tracing: the disk may have been full");
 }
 
 void LeftOut::add_part(const RunFact& part)

@@ -84,6 +84,8 @@ def test_second_process_line(run):
 def test_lost_states(run):
     run.process(0, "End thread=0 states=10 dropped=0\nEnd thread=1 states=5 dropped=7\n", size=1)
     assert warn(run).startswith("app_node01_0_0.info:3: warning: 7 states of thread 1 were lost")
+    bound = ElementTree.parse(run.folder / "app.proj").find(".//Bound")
+    assert (bound.get("name"), bound.get("value")) == ("lost-states", "7"), "tools say that they are missing"
 
 
 def test_refused_calls(run):
