@@ -124,6 +124,7 @@ def test_polls_and_computation(program, tmp_path, form):
 
 def test_a_run_that_can_never_go_on_is_ended(program, tmp_path):
     result = run(HDTRACE, "record", "--stuck-seconds", "1", "--end-stuck", "-o", tmp_path / "trace", MPIRUN, "-n", "2", program, "circle")
+    assert "2 calls had not ended: hdtrace check and hdtrace pending tell of them" in result.stderr
     assert result.returncode != 0
     assert "rank 0 waits in Recv fromRank=1 fromTag=7" in result.stderr and "watched.c:6" in result.stderr
     assert result.stderr.count("the run is ended") == 1, "however long its end takes"

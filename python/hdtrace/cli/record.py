@@ -197,6 +197,7 @@ def _summary(project: Project, code: int) -> list[str]:
     return [
         f"{head}, {totals.calls:,} calls in {seconds(duration)} seconds, exit code {code}",
         *(table(["call", *heads], rows, heads, stream=None).splitlines() if rows else []),
+        *([f"{counted(statistics.unfinished, 'call')} had not ended: hdtrace check and hdtrace pending tell of them"] if statistics.unfinished else []),
         *project.run.oversubscription,
     ]
 
