@@ -311,7 +311,7 @@ class Values:
         is_known = parameter.kind.name in ("REQUEST", "COMM", "DATATYPE", "FILE", "WIN", "MESSAGE") or self._is_freed(parameter)
         is_answer = parameter.is_written and not is_known
         if parameter.kind.name == "GROUP" and self._is_at_begin():
-            conditions.append(f"{parameter.name}_members.is_known()")
+            conditions.append(f"{parameter.name}_members.find()")
         elif is_answer or not self._is_at_begin() and (parameter.is_array or parameter.kind.name == "GROUP"):
             conditions.append("call.succeeded()")  # nobody else has looked at it
         if parameter.kind.value == "in_place":

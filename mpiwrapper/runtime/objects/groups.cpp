@@ -59,10 +59,11 @@ int free_group(MPI_Group* group)
     return real.MPI_Group_free(group);
 }
 
-GroupMembers::GroupMembers(MPI_Group group) : m_group(group)
+bool GroupMembers::find()
 {
-    if (has_group(group))
+    if (!m_is_known && has_group(m_group))
         ask();
+    return m_is_known;
 }
 
 void GroupMembers::ask()

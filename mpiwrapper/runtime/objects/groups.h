@@ -14,11 +14,12 @@ int free_group(MPI_Group* group);
 /// The world ranks in a group that a call is given, for as long as the call lasts.
 class GroupMembers {
   public:
-    /// Asks MPI only about a group that the program is known to have: about any other one it might end the
-    /// program, and say another function's name than without the tracer.
-    explicit GroupMembers(MPI_Group group);
+    explicit GroupMembers(MPI_Group group) : m_group(group) {}
 
-    bool is_known() const { return m_is_known; }
+    /// Before the call: whether they are known now. MPI is asked only about a group that the program is known
+    /// to have: about any other one it might end the program, and say another function's name than without
+    /// the tracer.
+    bool find();
     /// "1;2;3;" or "0..999;"
     const char* text() const { return m_text.data(); }
     size_t size() const { return m_text.size(); }
