@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cstdint>
 #include <cstdio>
 #include <initializer_list>
 #include <optional>
@@ -173,12 +174,9 @@ void append_words(std::string& text, const Element& element, const ObjectNames& 
         text += ' ';
         text += attribute.name;
         text += '=';
-        if (!name.empty())
-            append_escaped(text, name);
-        else if (lists == Lists::in_brief)
-            append_escaped(text, list_in_brief(attribute.value));
-        else
-            append_escaped(text, attribute.value);
+        append_escaped(text, !name.empty()              ? name
+                             : lists == Lists::in_brief ? list_in_brief(attribute.value)
+                                                        : std::string(attribute.value));
     }
 }
 

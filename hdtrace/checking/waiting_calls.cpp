@@ -227,7 +227,6 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
         }
     }
     m_open.match();
-    m_process_count = process_count;
     const SharedRanks unfinalized = not_finalized(process_count);
     std::map<std::int64_t, WaitingCall> waiting;
     for (const auto& [thread, call] : m_unfinished) {
@@ -267,7 +266,8 @@ Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, const Shar
     if (facts.synchronisation != WindowSynchronisation::none)
         return m_epochs.wait_of(rank, call.state, facts);
     if (facts.members == CollectiveMembers::group)
-        return only({WaitCondition::Of::all, m_groups.missing(rank, call.state, m_process_count)});
+        return only(
+            {WaitCondition::Of::all, m_groups.missing(rank, call.state, m_project.project.process_count)});
     Wait wait;
     if (const OpenEnd* send = m_open.send_of(rank, OpenEnd::in_progress))
         wait.conditions.push_back(condition_of(*send, true));

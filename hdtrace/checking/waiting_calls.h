@@ -150,7 +150,6 @@ class WaitingCalls : public EventVisitor {
     std::map<Place, LeaderMeetings::Meeting> m_meetings; ///< of leaders that are in MPI_Intercomm_create
     std::map<LeaderMeetings::Meeting, Place> m_places;   ///< the other way round
     std::set<std::int64_t> m_left_out;
-    std::int64_t m_process_count = 0;
     std::set<std::int64_t> m_ended;
     std::set<std::int64_t> m_finalizing;      ///< and those that are in MPI_Finalize
     std::map<Place, SharedRanks> m_missing;   ///< members that have not called what others are in
