@@ -17,23 +17,20 @@ struct Efficiencies {
     std::int64_t ideal_time = 0;       ///< the same on an ideal network
     double mean_computation = 0;       ///< of the processes
     std::int64_t most_computation = 0; ///< of a process
-    double mean_file_time = 0;         ///< in calls that access files
+    std::int64_t most_work = 0;        ///< of a process: computation, and accesses to files without waiting
 
     double parallel() const { return ratio(mean_computation, static_cast<double>(time)); }
     double load_balance() const { return ratio(mean_computation, static_cast<double>(most_computation)); }
-    double communication() const
-    {
-        return ratio(static_cast<double>(most_computation), static_cast<double>(time));
-    }
-    double serialisation() const
-    {
-        return ratio(static_cast<double>(most_computation), static_cast<double>(ideal_time));
-    }
-    double transfer() const { return ratio(static_cast<double>(ideal_time), static_cast<double>(time)); }
     double input_output() const
     {
-        return ratio(static_cast<double>(time) - mean_file_time, static_cast<double>(time));
+        return ratio(static_cast<double>(most_computation), static_cast<double>(most_work));
     }
+    double communication() const { return ratio(static_cast<double>(most_work), static_cast<double>(time)); }
+    double serialisation() const
+    {
+        return ratio(static_cast<double>(most_work), static_cast<double>(ideal_time));
+    }
+    double transfer() const { return ratio(static_cast<double>(ideal_time), static_cast<double>(time)); }
 
   private:
     static double ratio(double part, double whole) { return whole > 0 ? part / whole : 1; }

@@ -109,7 +109,7 @@ class Replay {
         add_awaited();
     }
 
-    std::vector<std::int64_t> run()
+    std::vector<IdealThread> run()
     {
         for (Number i = 0; i < m_threads.size(); ++i)
             m_ready.push_back(i);
@@ -122,10 +122,10 @@ class Replay {
             if (!release_one())
                 break;
         }
-        std::vector<std::int64_t> ends;
+        std::vector<IdealThread> threads;
         for (const Thread& thread : m_threads)
-            ends.push_back(thread.time);
-        return ends;
+            threads.push_back({thread.time, thread.file_time});
+        return threads;
     }
 
   private:
@@ -144,6 +144,7 @@ class Replay {
         bool goes_on = false; ///< whatever it waits for
         bool has_ended = false;
         std::int64_t time;
+        std::int64_t file_time = 0;
         Cursor<Need> needs;
         Cursor<Arrival> arrivals;
         Cursor<Part> ends;
@@ -213,7 +214,9 @@ class Replay {
             if (!thread.goes_on && !can_end(number))
                 return;
             thread.goes_on = false;
-            thread.time += own_time({number, thread.step});
+            const std::int64_t file_time = file_time_of({number, thread.step});
+            thread.time += file_time;
+            thread.file_time += file_time;
             thread.is_in_step = false;
             ++thread.step;
         }
@@ -331,8 +334,8 @@ class Replay {
         return INT64_MIN;
     }
 
-    /// Of an access to a file, without waiting; other calls take no time.
-    std::int64_t own_time(StepId id) const
+    /// Of an access to a file, without waiting.
+    std::int64_t file_time_of(StepId id) const
     {
         const CallFacts* const call = m_history.place(id).call;
         if (!call || call->call_class != CallClass::file)
@@ -393,7 +396,7 @@ Working working_part(const Timeline& timeline, const std::vector<Place>& places)
     return working;
 }
 
-std::vector<std::int64_t> replay_on_ideal_network(const History& history, const std::vector<WaitState>& waits)
+std::vector<IdealThread> replay_on_ideal_network(const History& history, const std::vector<WaitState>& waits)
 {
     return Replay(history, waits).run();
 }

@@ -17,10 +17,15 @@ struct Working {
 };
 Working working_part(const Timeline& timeline, const std::vector<Place>& places);
 
-/// When each thread would come to its end, on a network without latency and with unlimited bandwidth: calls
-/// take no time but what they have to wait for others. Computation and accesses to files take their time, and
-/// threads begin when they did. Nanoseconds since the epoch, by timeline.
-std::vector<std::int64_t> replay_on_ideal_network(const History& history,
-                                                  const std::vector<WaitState>& waits);
+/// A thread on an ideal network.
+struct IdealThread {
+    std::int64_t end = 0;       ///< when it would come to its end, in nanoseconds since the epoch
+    std::int64_t file_time = 0; ///< that it needs for accesses to files without waiting for others
+};
+
+/// Each thread, by timeline, on a network without latency and with unlimited bandwidth: calls take no time
+/// but what they have to wait for others. Computation and accesses to files take their time, and threads
+/// begin when they did.
+std::vector<IdealThread> replay_on_ideal_network(const History& history, const std::vector<WaitState>& waits);
 
 } // namespace hdtrace

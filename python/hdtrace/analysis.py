@@ -33,7 +33,7 @@ class Analysis:
         this rank, and `propagated` if they waited for those who did; the costliest first
     critical_path: its `seconds`, its `profile` and how long it is in which of the `ranks`; `imbalance` in the profile is by how much the
         run would be shorter, at most, if all processes had an equal part of it
-    efficiencies: `parallel` = `load_balance` x `communication`, `communication` = `serialisation` x `transfer`, and `io`
+    efficiencies: `parallel` = `load_balance` x `io` x `communication`, and `communication` = `serialisation` x `transfer`
     phases: what all processes repeat: `iterations` of the `calls`, which take the `typical` time, from the `shortest` to the `longest`; `begins` and
         `times` of all of them; `outliers`, each with its `excess` over the typical time, and the `rank` whose computation is the reason, or
         None; the `drift` from the `first` to the `last`, or None

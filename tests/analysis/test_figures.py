@@ -8,7 +8,7 @@ import pytest
 sys.path.append(str(Path(__file__).resolve().parents[1] / "python"))
 from projects_of_lines import write_project  # noqa: E402
 
-NAMES = ("parallel", "load_balance", "communication", "serialisation", "transfer")
+NAMES = ("parallel", "load_balance", "io", "communication", "serialisation", "transfer")
 
 
 def call(name, begin, end, attributes="", children=""):
@@ -93,6 +93,26 @@ def test_efficiencies(analyze):
     assert (found["seconds"], found["most_computation"], found["computation"]) == (7, 6.5, pytest.approx((6.5 + 1.5 + 2) / 3))
     assert found["ideal_seconds"] == 6.5
     assert found["serialisation"] == 1 and found["transfer"] == pytest.approx(6.5 / 7)
+
+
+def write(begin, end, name="File_write"):
+    return call(name, begin, end, "fid='0' size='4' count='1' tid='0'")
+
+
+def test_files_are_not_blamed_on_waiting(analyze):
+    """Both compute 1 and write for 4; then both compute 1, and one of them writes for 4 while the other waits."""
+    found = analyze([write(2, 6), finalize(6, 7)], [write(2, 6), finalize(6, 7)]).efficiencies
+    assert found["io"] == pytest.approx(1 / 5)
+    assert [found[name] for name in ("load_balance", "communication", "serialisation", "transfer")] == [1, 1, 1, 1]
+    found = analyze([write(2, 6), barrier(6, 6), finalize(6, 7)], [barrier(2, 6), finalize(6, 7)]).efficiencies
+    assert (found["io"], found["load_balance"], found["communication"]) == (pytest.approx(1 / 5), 1, 1)
+
+
+def test_writing_in_turn_is_waiting(analyze):
+    """Each computes 1 and writes 4, but the second only when the first has: it waits as long as it writes."""
+    found = analyze([write(2, 6), send(6, 6, 1), barrier(6, 10), finalize(10, 11)],
+                    [receive(2, 6, 0), write(6, 10), barrier(10, 10), finalize(10, 11)]).efficiencies
+    assert (found["io"], found["serialisation"], found["transfer"]) == (pytest.approx(1 / 5), pytest.approx(5 / 9), 1)
 
 
 def test_balanced_run_is_efficient(analyze):

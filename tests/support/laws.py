@@ -39,5 +39,5 @@ def _check_path(analysis):
 def _check_efficiencies(all_of_them):
     one = {name: all_of_them[name] for name in ("parallel", "load_balance", "communication", "serialisation", "transfer", "io")}
     assert all(0 <= efficiency <= 1 + 1e-9 for efficiency in one.values()), one
-    assert one["parallel"] == pytest.approx(one["load_balance"] * one["communication"])
+    assert one["parallel"] == pytest.approx(one["load_balance"] * one["io"] * one["communication"])
     assert one["communication"] == pytest.approx(one["serialisation"] * one["transfer"])

@@ -125,10 +125,10 @@ def _critical_path(rows: Rows, whole: float) -> str:
 _EFFICIENCIES = {
     "parallel": "parallel efficiency",
     "load_balance": "  load balance",
+    "io": "  I/O efficiency",
     "communication": "  communication efficiency",
     "serialisation": "    serialisation efficiency",
     "transfer": "    transfer efficiency",
-    "io": "I/O efficiency",
 }
 
 

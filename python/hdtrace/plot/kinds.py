@@ -33,10 +33,10 @@ _MOST_CELLS = 500  # rows of a matrix: more are finer than the pixels of a page
 _EFFICIENCIES = {
     "parallel": "parallel",
     "load_balance": "load balance",
+    "io": "I/O",
     "communication": "communication",
     "serialisation": "serialisation",
     "transfer": "transfer",
-    "io": "I/O",
 }
 
 class Figure(_Figure):

@@ -6,12 +6,12 @@ import { colourOf, WAITING } from "../timeline/colours.js";
 
 /** Their names in the analysis, for people, and what they mean. */
 export const EFFICIENCIES = [
-  ["parallel", "parallel efficiency", "The part of all processes' time that is computation. The figures below multiply to it."],
+  ["parallel", "parallel efficiency", "The part of all processes' time that is computation: load balance times input and output times communication."],
   ["load_balance", "load balance", "How equally computation is spread: its mean over its maximum."],
-  ["communication", "communication", "What communication leaves of the process that computes longest."],
+  ["io", "input and output", "What calls on files leave of the process that works longest: that computes and accesses files."],
+  ["communication", "communication", "What communication leaves of the process that works longest: serialisation times transfer."],
   ["serialisation", "serialisation", "What waiting for each other leaves, even in an ideal network."],
   ["transfer", "transfer", "What moving the data leaves."],
-  ["io", "input and output", "What calls on files leave of the time."],
 ];
 
 const ADVICE = {
