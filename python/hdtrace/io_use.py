@@ -9,7 +9,7 @@ Rows = list[dict[str, Any]]
 
 SMALL = 4096  # bytes; as FileUse::small_size in hdtrace/explaining/file_uses.h
 MANY = 0.5  # the part of accesses, bytes or time from which on something is told
-FEWEST_SMALL = 100  # accesses
+FEWEST_SMALL = 100  # accesses; of collective ones those of a process
 FEWEST_STRIDED = 10  # accesses
 FEWEST_UNALIGNED = 10  # accesses
 FEWEST_READ_BACK = 65536  # bytes
@@ -78,6 +78,7 @@ def findings(uses: Rows, wait_states: Rows, seconds: float) -> Rows:
         for access in ("write", "read"):
             same = [use for use in own if use["access"] == access]
             rows += _small(same, access)
+            rows += _small_together(same, access)
             rows += _strided(same, access)
             rows += _unaligned(same, access)
         rows += _read_back(own)
@@ -96,6 +97,17 @@ def _small(uses: Rows, access: str) -> Rows:
         return []
     text = f"{count / of:.0%} of {of:,} {access}s are below 4 KiB and independent"
     return [_finding("small-independent", independent, count, of, text, f"a buffer that is handed over when it is full, or one File_{access}_all for many of them")]
+
+
+def _small_together(uses: Rows, access: str) -> Rows:
+    collective = _by([use for use in uses if use["collective"]], "accesses")
+    processes = len({rank for use in collective for rank in use["ranks"]})
+    rounds = sum(use["accesses"] for use in collective) / processes if processes else 0
+    moved = sum(use["bytes"] for use in collective)
+    if rounds < FEWEST_SMALL or moved >= SMALL * rounds:
+        return []
+    text = f"{rounds:,.0f} collective {access}s move {moved / rounds:,.0f} bytes each, in the mean, of {processes} processes together"
+    return [_finding("small-collective", collective, moved, rounds, text, "fewer of them, each with the data of several")]
 
 
 def _strided(uses: Rows, access: str) -> Rows:

@@ -28,6 +28,16 @@ static void small(void)
     MPI_File_close(&file);
 }
 
+/* 120 times 64 bytes of each process. */
+static void small_together(void)
+{
+    MPI_File file = open_file();
+    for (int i = 0; i < 120; ++i) {
+        MPI_File_write_at_all(file, (i * ranks + rank) * 64, data, 64, MPI_BYTE, MPI_STATUS_IGNORE);
+    }
+    MPI_File_close(&file);
+}
+
 /* Each process sees a column of blocks; 20 accesses of 4 blocks each. */
 static void see_column(MPI_File file)
 {
@@ -119,13 +129,10 @@ static const struct {
     const char* name;
     void (*run)(void);
 } ways[] = {
-    {"small", small},
-    {"strided", strided},
-    {"strided_together", strided_together},
-    {"late", late},
-    {"read_back", read_back},
-    {"unaligned", unaligned},
-    {"opened_often", opened_often},
+    {"small", small},         {"small_together", small_together},
+    {"strided", strided},     {"strided_together", strided_together},
+    {"late", late},           {"read_back", read_back},
+    {"unaligned", unaligned}, {"opened_often", opened_often},
     {"fine", fine},
 };
 

@@ -11,6 +11,7 @@ KIB, MIB = 1024, 1024 * 1024
 # way: the finding, its call and figures; nothing is found where all is as it should be
 FOUND = {
     "small": ("small-independent", "File_write_at", 190 * RANKS, 200 * RANKS),
+    "small_together": ("small-collective", "File_write_at_all", 120 * 64 * RANKS, 120),
     "strided": ("strided-independent", "File_write", 20 * RANKS, 20 * RANKS),
     "strided_together": None,
     "late": ("waiting-in-collective", "File_write_at_all", None, None),
@@ -21,6 +22,7 @@ FOUND = {
 }
 BYTES = {  # read and written
     "small": (0, (10 * 4096 + 190 * 100) * RANKS),
+    "small_together": (0, 120 * 64 * RANKS),
     "strided": (0, 20 * 4 * 4096 * RANKS),
     "strided_together": (0, 20 * 4 * 4096 * RANKS),
     "late": (0, MIB * RANKS),
@@ -83,7 +85,7 @@ def test_contiguity(files):
 
 def test_late_rank(analysis):
     (found,) = [row for row in analysis.io["findings"] if row["kind"] == "waiting-in-collective" and row["site"].function == "late"]
-    waited = sum(row["seconds"] for row in analysis.wait_states if row["call"] == "File_write_at_all" and row["kind"] == "wait-at-file")
+    waited = sum(row["seconds"] for row in analysis.wait_states if row["kind"] == "wait-at-file" and row["call"] == "File_write_at_all" and row["site"].function == "late")
     assert found["count"] == pytest.approx(waited)
     assert waited > 0.4 * (RANKS - 1) * 0.9
 
