@@ -1,7 +1,9 @@
 #include "hdtrace/analysis/in_flight_reader.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
+#include <vector>
 
 namespace hdtrace {
 namespace {
@@ -14,6 +16,18 @@ Selection begun_until(std::int64_t moment, const Snapshot& start)
     selection.interval.end = moment;
     selection.unfinished = true;
     return selection;
+}
+
+bool goes_on_behind(std::int64_t moment, const std::vector<TraceFile>& traces)
+{
+    if (moment == std::numeric_limits<std::int64_t>::max())
+        return false;
+    Selection behind;
+    behind.interval.begin = moment + 1;
+    behind.unfinished = true;
+    State state;
+    return std::ranges::any_of(
+        traces, [&](const TraceFile& trace) { return TraceStream(trace, behind).next(state); });
 }
 
 } // namespace
@@ -33,7 +47,8 @@ bool InFlightReader::read(std::size_t states)
             m_last = std::max(m_last, state->end);
             m_in_flight.add(m_states.trace(), *state);
         } else {
-            m_moment = std::min(m_moment, m_last);
+            if (m_last < m_moment && !goes_on_behind(m_moment, m_project->existing_traces()))
+                m_moment = m_last;
             m_in_flight.advance(m_moment);
             m_at_end = true;
         }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "hdtrace/analysis/in_flight.h"
 #include "hdtrace/format/merged_traces.h"
@@ -25,6 +26,8 @@ class InFlightReader {
     /// At the end: of the moment.
     InFlight& in_flight() { return m_in_flight; }
     const InFlight& in_flight() const { return m_in_flight; }
+    /// At the end: the traces that were cut off before the moment.
+    std::vector<MissingEnd> missing() const { return m_states.missing(); }
 
   private:
     std::shared_ptr<const OpenedProject> m_project;

@@ -1,13 +1,19 @@
 // hdtrace-convert: writes a project in another format.
 
+#include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/left_out.h"
+#include "hdtrace/format/merged_traces.h"
 #include "hdtrace/format/packed_file.h"
 #include "hdtrace/format/proj_reader.h"
+#include "hdtrace/format/traces.h"
 #include "hdtrace/matching/type_map.h"
 #include "hdtrace/tools/permissions.h"
 #include "hdtrace/tools/printable.h"
@@ -48,6 +54,25 @@ Project open(const CommandLine& command, tools::ProgressLine& progress)
     return project;
 }
 
+/// Nothing is known of the calls behind the place where a trace was cut off.
+void note_what_was_cut_off(const Project& project, Account& account)
+{
+    std::vector<TraceFile> traces = traces_of(project);
+    std::erase_if(
+        traces, [](const TraceFile& trace) { return !detail::is_there(detail::existing_name(trace.path)); });
+    Selection only_ends;
+    only_ends.interval.begin = std::numeric_limits<std::int64_t>::max();
+    MergedTraces ends(std::move(traces), only_ends);
+    while (ends.next() != nullptr) {
+    }
+    const std::vector<MissingEnd> missing = ends.missing();
+    if (missing.size() == 1)
+        account.note("a trace was cut off: " + to_string(missing.front()));
+    else if (!missing.empty())
+        account.note(std::to_string(missing.size()) +
+                     " traces were cut off; the first: " + to_string(missing.front()));
+}
+
 void convert(const CommandLine& command)
 {
     tools::ProgressLine progress(tool, !command.quiet);
@@ -60,6 +85,7 @@ void convert(const CommandLine& command)
     if (const std::string text = LeftOut(project).text(); !text.empty())
         account.note(text);
     command.format->convert(project, command.options, account);
+    note_what_was_cut_off(project, account);
     if (command.quiet)
         return;
     for (const std::string& line : account.lines())

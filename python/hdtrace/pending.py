@@ -52,6 +52,7 @@ class Pending:
     requests: operations that were started and not completed
     messages: that were sent and not received, each without `receive`; those of which it is not known are left out
     collectives: collective operations that some members had called and others, which are `missing`, had not
+    cut_off: traces that were cut off before the moment
     """
 
     at: int
@@ -59,6 +60,7 @@ class Pending:
     requests: list[PendingRequest]
     messages: list[Message]
     collectives: list[Collective]
+    cut_off: list[str]
 
     @staticmethod
     def read(project: _Project, at: int, progress: Callable[[int], None]) -> Pending:
@@ -75,6 +77,7 @@ class Pending:
             [PendingRequest(call, text) for call, text in requests],
             messages,
             collectives,
+            in_flight.missing,
         )
 
 

@@ -223,6 +223,8 @@ void bind_in_flight(py::module_& module)
         .def_static("until", &read_until, py::arg("project"), py::arg("moment"))
         .def_static("all_before", &read_all_before, py::arg("project"), py::arg("moment"))
         .def_property_readonly("moment", &InFlightReader::moment)
+        .def_property_readonly("missing",
+                               [](const InFlightReader& reader) { return missing_texts(reader.missing()); })
         .def("pending", &pending_of);
 }
 

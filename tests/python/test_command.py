@@ -578,9 +578,9 @@ def test_real_runs_have_no_findings(trace_program, program):
 
 def test_warns_of_traces_that_were_cut_off(tmp_path):
     project = write_project(tmp_path, BARRIER, closing="")
-    for words in ("stats", "dump"):
-        result = run(words, project)
-        assert result.returncode == FINE and "Barrier" in result.stdout
+    for command in ("stats", "dump", "pending", "analyze", "report"):
+        result = run(command, project, *(["-o", tmp_path / "page.html"] if command == "report" else []))
+        assert result.returncode == FINE and ("Barrier" in result.stdout or command == "report")
         assert result.stderr == (f"hdtrace: {tmp_path}/app_node01_0_0.trc: </Program> is missing: the trace was cut off; "
                                  "'hdtrace repair' closes it\n")
 

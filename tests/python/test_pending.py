@@ -54,6 +54,11 @@ def states(pending):
     return [(one.rank, one.state, one.text.split()[0], (one.since - ORIGIN) / SECOND, one.region) for one in pending.activities]
 
 
+def test_the_moment_is_the_one_that_is_asked_for(project):
+    """Also where nobody is in a call; one behind the run is its end."""
+    assert [(at(project, moment).at - ORIGIN) / SECOND for moment in (0.5, 14.5, 15.5, 17.5, 19, 60)] == [0.5, 14.5, 15.5, 17.5, 19, 19]
+
+
 def test_who_is_in_a_call_and_who_is_not(project):
     assert states(at(project, 13.2)) == [(0, "inside", "File_write_all", 13, "solve/inner"), (1, "computes", "File_write_all", 13, "solve/inner")]
     assert states(at(project, 14)) == [(0, "computes", "File_write_all", 14, "solve"), (1, "computes", "File_write_all", 14, "solve")]
@@ -126,3 +131,7 @@ def test_command(tmp_path):
     assert told["requests"] == told["messages"] == []
     assert json.loads(run_well("pending", path, "--json"))["at"] == 19
     assert run("pending", path, "--at", "soon").returncode == USAGE
+    assert (run("pending", path, "--at=-1").returncode, run("pending", path, "--at=-1").stdout) == (USAGE, "")
+    behind = run("pending", path, "--at", "60")
+    assert behind.stdout == run_well("pending", path)
+    assert behind.stderr == "hdtrace: --at: the run ends at 19.000000 seconds, which is what is shown\n"

@@ -9,7 +9,7 @@ from typing import Any
 from .._hdtrace import printable
 from ..pending import Pending, ThreadActivity
 from ..project import Project
-from .output import Progress, counted, duration, print_json, seconds, site_fields, table
+from .output import Progress, UsageError, counted, duration, message, print_json, seconds, site_fields, table, warn_of_missing
 from .stuck import rank_list
 from .table import LARGEST
 
@@ -152,11 +152,16 @@ def _json(project: Project, pending: Pending) -> dict[str, Any]:
 
 def run(arguments: Namespace) -> int:
     project = Project(*arguments.project)
-    at = LARGEST if arguments.at is None else max(-LARGEST, min(project.start + arguments.at, LARGEST))
+    if arguments.at is not None and arguments.at < 0:
+        raise UsageError("--at: the run begins at 0 seconds")
+    at = LARGEST if arguments.at is None else min(project.start + arguments.at, LARGEST)
     with Progress("reading") as progress:
         pending = project.pending(at, progress=progress.add)
     if arguments.json:
         print_json(_json(project, pending))
     else:
         print("".join(_text(project, pending, arguments.all)), end="")
+    if arguments.at is not None and pending.at < at:
+        message(f"--at: the run ends at {seconds(pending.at - project.start)} seconds, which is what is shown")
+    warn_of_missing(pending.cut_off)
     return 0

@@ -53,6 +53,13 @@ def test_a_broken_trace_leaves_no_output(project, tmp_path):
     assert sorted(tmp_path.iterdir()) == before
 
 
+def test_a_trace_that_was_cut_off_is_told(project, tmp_path):
+    trace, = tmp_path.glob("*.trc")
+    trace.write_text(trace.read_text().removesuffix("</Program>\n"))
+    result = call("--to", "csv", "-o", tmp_path / "x", project)
+    assert (result.returncode, result.stdout.splitlines()[1:]) == (0, [f"note: a trace was cut off: {trace}: </Program> is missing"])
+
+
 def test_an_output_is_replaced_only_if_asked(project, tmp_path):
     (tmp_path / "x").write_text("precious")
     result = call("--to", "ioplot", "-o", tmp_path / "x", project)
