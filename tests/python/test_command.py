@@ -585,6 +585,37 @@ def test_warns_of_traces_that_were_cut_off(tmp_path):
                                  "'hdtrace repair' closes it\n")
 
 
+def test_report_replaces_nothing_but_pages(tmp_path):
+    project = write_project(tmp_path, BARRIER)
+    page = tmp_path / "page.html"
+    page.touch()
+    for _ in range(2):
+        run_well("report", project, "-o", page)
+    result = run("report", project, "-o", project)
+    assert (result.returncode, result.stderr) == (USAGE, f"hdtrace: --output {project}: this is there, and no page: name another file, or remove it\n")
+    assert hdtrace.open(project).process_count == 1
+    assert run("report", project, "-o", "/dev/null").returncode == USAGE
+
+
+def test_runs_of_as_many_processes_are_told_apart(tmp_path):
+    project = write_project(tmp_path, BARRIER, BARRIER)
+    heads = [line for line in run_well("analyze", project, project).splitlines() if line.startswith("efficiency")]
+    assert [head.split(None, 1)[1] for head in heads] == ["2 processes", "2 processes", "1: app, 2 processes  2: app, 2 processes"]
+
+
+def test_waiting_stands_below_what_it_is_a_part_of(tmp_path):
+    later = BARRIER.replace("time='1.0", "time='1.5")
+    lines = run_well("analyze", write_project(tmp_path, BARRIER, later)).splitlines()
+    activities = lines[lines.index("", 1) + 1 :]
+    assert [line.split("  ")[0] for line in activities[1 : activities.index("")]] == ["computation", "collective", "waiting, in these calls"]
+
+
+def test_interval_without_calls(tmp_path):
+    project = write_project(tmp_path, BARRIER)
+    result = run("stats", project, "--interval", "60..61")
+    assert (result.returncode, result.stderr) == (FINE, "hdtrace: --interval: none of the calls that are asked for is in this time\n")
+
+
 def test_repair(tmp_path):
     project = write_project(tmp_path, BARRIER, BARRIER + "<Barr", closing="")
     traces = hdtrace.open(project).trace_paths

@@ -11,8 +11,17 @@ from ..project import Project
 from ..report.content import Content, collect
 from ..report.document import html
 from ..report.sums import sums_page
-from .output import UsageError
+from .output import UsageError, warn_of_missing
 from .selection import several_projects
+
+
+def _check_output(path: Path) -> None:
+    """Only another page is replaced, or an empty file."""
+    if not path.exists():
+        return
+    beginning = path.open("rb").read(len(_BEGINNING)).lower() if path.is_file() else None
+    if beginning not in (_BEGINNING, b""):
+        raise UsageError(f"--output {path}: this is there, and no page: name another file, or remove it")
 
 
 def _write(path: Path, text: str) -> None:
@@ -30,6 +39,7 @@ def _write(path: Path, text: str) -> None:
             raise
 
 
+_BEGINNING = b"<!doctype html>"  # of a page
 _PAGE = 200_000  # bytes of the page itself, about, and of the comparison for each run
 
 
@@ -39,8 +49,7 @@ def _contents(projects: list[Project], limit: int) -> list[Content]:
 
 
 def run(arguments: Namespace) -> int:
-    if arguments.limit < 1:
-        raise UsageError(f"--limit {arguments.limit}: at least 1")
+    _check_output(Path(arguments.output))
     projects = [Project(*paths, readers=arguments.readers) for paths in several_projects(arguments.project)]
     limit = arguments.limit * 1_000_000
     if any(project.statistics_only for project in projects):
@@ -48,7 +57,9 @@ def run(arguments: Namespace) -> int:
             raise UsageError("report: runs that were recorded with --statistics-only have a page each")
         text = sums_page(projects[0])
     else:
-        text = html(_contents(projects, limit))
+        contents = _contents(projects, limit)
+        text = html(contents)
+        warn_of_missing(dict.fromkeys(one for content in contents for one in content.analysis.missing))
     if len(text) > limit:
         raise UsageError(f"--limit {arguments.limit}: the page of this run needs at least {-(-len(text) // 1_000_000)} megabytes")
     for project in projects:
