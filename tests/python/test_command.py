@@ -357,7 +357,7 @@ def test_check_names_the_cause_first(tmp_path):
         f"  {first}:35: collective-missing: collective operation 11 on WORLD, Barrier, was not called by rank 1",
         f"  {first}:33: message-not-received: sent to rank 1, tag 7 on WORLD, but never received (and 89 more)",
         f"  {third}:34: message-not-sent: receive from rank 1, tag 7 on WORLD, but never sent (and 89 more)",
-        "178 left out; --all shows all"]
+        "178 left out; hdtrace check --all shows all"]
     everything = run("check", project, "--all").stdout.splitlines()
     assert len(everything) == 182 and everything[0] == result.stdout.splitlines()[0]
     found = json.loads(run("check", project, "--json").stdout)
@@ -371,7 +371,7 @@ def test_check_names_the_cause_first(tmp_path):
         f"  {first}:5: collective-missing: collective operation 1 on WORLD, Barrier, was not called by rank 1",
         f"  {first}:3: message-not-received: sent to rank 1, tag 7 on WORLD, but never received (and 99 more)",
         f"  {third}:4: message-not-sent: receive from rank 1, tag 7 on WORLD, but never sent (and 99 more)",
-        "198 left out; --all shows all"]
+        "198 left out; hdtrace check --all shows all"]
 
 
 def test_check_names_a_process_that_ended_early(tmp_path):
@@ -384,7 +384,7 @@ def test_check_names_a_process_that_ended_early(tmp_path):
         f"  {first}:36: collective-missing: collective operation 11 on WORLD, Barrier, was not called by rank 1",
         f"  {first}:34: message-not-received: sent to rank 1, tag 7 on WORLD, but never received (and 89 more)",
         f"  {third}:35: message-not-sent: receive from rank 1, tag 7 on WORLD, but never sent (and 89 more)",
-        "178 left out; --all shows all"]
+        "178 left out; hdtrace check --all shows all"]
 
 
 def test_check_names_a_process_that_ended_early_and_harmed_nobody(tmp_path):
@@ -472,7 +472,7 @@ def test_check_says_once_what_is_alike(tmp_path, times, said):
     repeated = 2 * (sum(times) - 1) if "more time" in said else 0
     assert told == [f"{first}:3: message-not-received: sent to rank 3, tag 7 on WORLD, but never received ({said})",
                     f"{first}:3: request-not-completed: Isend with rid 1 was never completed ({said})",
-                    *([f"{repeated} left out; --all shows all"] if repeated else [])]
+                    *([f"{repeated} left out; hdtrace check --all shows all"] if repeated else [])]
     assert len(run("check", project, *kinds, "--all").stdout.splitlines()) == 2 * sum(times)
 
 
@@ -491,12 +491,13 @@ def test_check_limits_what_it_says(tmp_path):
     lost = [call("Bsend", time, f"toRank='0' toTag='{time}' cid='0' size='8' tid='0'") for time in (1, 2)]
     project = write_project(tmp_path, "".join(lost))
     assert run("check", project, "--only", "message-not-received", "--limit", "1").stdout.splitlines()[1] == "and 1 more: message-not-received"
+    assert run("check", project, "--limit", "-3").returncode == USAGE
 
 
 def test_check_shows_few_of_many_traces(tmp_path):
     project = write_project(tmp_path, *[BARRIER] * 40, closing="")
     lines = run("check", project).stdout.splitlines()
-    assert len(lines) == 12 and lines[10:] == ["and 30 more: cut-off", "30 left out; --all shows all"]
+    assert len(lines) == 12 and lines[10:] == ["and 30 more: cut-off", "30 left out; hdtrace check --all shows all"]
     assert len(run("check", project, "--all").stdout.splitlines()) == 40
 
 

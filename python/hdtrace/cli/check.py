@@ -161,7 +161,7 @@ def summary(findings: Iterable[Finding], limit: int) -> Iterator[str]:
         left_out += len(consequences) - 1
         yield _with_more(consequences)
     if left_out:
-        yield f"{left_out:,} left out; --all shows all"
+        yield f"{left_out:,} left out; hdtrace check --all shows all"
 
 
 def _with_more(consequences: list[Finding]) -> str:

@@ -167,6 +167,8 @@ def run(arguments: Namespace) -> int:
     statistics = calls.statistics([by for by in tables if by != [COUNTER]] or _DEFAULT, counters=[COUNTER] in tables)
     _read(statistics)
     _show_tables(project, statistics, tables, arguments)
+    if not statistics.totals.calls and arguments.interval != (None, None) and tables != [[COUNTER]]:
+        message("--interval: none of the calls that are asked for is in this time")
     if any(not set(by) <= _ALWAYS_APART for by in tables):
         _say_not_apart(statistics.not_apart, "tables that ask for more than call, class, rank and thread")
     warn_of_missing(statistics.missing)

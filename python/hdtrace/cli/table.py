@@ -387,7 +387,7 @@ COMMANDS = (
         (
             _PROJECT,
             Argument("--output", "the page [report.html]", "FILE", short="-o", default="report.html"),
-            Argument("--limit", "how large the page may be, in megabytes [60]", "MEGABYTES", parse=int, default=60),
+            Argument("--limit", "how large the page may be, in megabytes [60]", "MEGABYTES", parse=parse_count, default=60),
         ),
         "report",
         is_shared=True,
@@ -433,7 +433,7 @@ COMMANDS = (
             Argument("--only", "show only these kinds of findings", "KINDS", is_list=True, choices=_KINDS),
             Argument("--not", "leave these kinds out", "KINDS", is_list=True, choices=_KINDS),
             Argument("--suppress", "leave out what the lines of a file name: a kind, and perhaps a function, file or file:line", "FILE", is_list=True),
-            Argument("--limit", "show so many findings of a kind, 50 if nothing is said", "NUMBER", parse=int, default=50),
+            Argument("--limit", "show so many findings of a kind, 50 if nothing is said", "NUMBER", parse=parse_count, default=50),
             Argument("--all", "show each finding on a line of its own, also what several ranks do alike"),
             Argument("--no-schemas", "leave out the check against the schemas, which takes the most time"),
             Argument("--sarif", "print SARIF 2.1, for editors and continuous integration"),
