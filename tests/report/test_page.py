@@ -42,6 +42,13 @@ def test_figures_are_those_of_analyze(page, heat):
     assert f"{parallel * 100:.1f} %" in page.ask("document.querySelector('.efficiencies').textContent")
 
 
+def test_summary_leads_to_what_may_be_better_in_files(browser, make_report, tmp_path):
+    write = "<File_write fid='0' size='4' count='1' tid='0' time='{0}.1' end='{0}.2' />\n"
+    browser.open(make_report(write_project(tmp_path, "".join(write.format(second) for second in range(1, 120)))), "#summary")
+    assert "Files may be used better in 1 way" in browser.ask("document.getElementById('panel-summary').innerText")
+    assert browser.ask("document.querySelector('#panel-summary a[href=\"#files\"]').innerText") == "see Files"
+
+
 def test_tables_are_sorted_and_filtered(page):
     page.ask("location.hash = '#where'")
     page.frames()

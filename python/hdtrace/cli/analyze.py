@@ -10,6 +10,7 @@ from typing import Any
 from .._hdtrace import CallSite, printable
 from ..analysis import Analysis, Rows, scaling
 from ..project import Project
+from ..report.comparison import labels
 from .output import Progress, clock_table, counted, duration, print_json, site_fields, size, table, warn_of_missing
 from .selection import absolute_interval, several_projects
 
@@ -73,11 +74,14 @@ def _place(row: dict[str, Any]) -> str:
 
 
 def _activities(analysis: Analysis) -> str:
+    """Waiting is a part of the others, and below them."""
     whole = sum(row["seconds"] for row in analysis.time["rank"])
     rows = [
-        [row["activity"], _seconds(row["seconds"]), _percent(row["seconds"], whole), _seconds(row["minimum"]), row["minimum_rank"],
-         _seconds(row["mean"]), _seconds(row["maximum"]), row["maximum_rank"]]
+        ["waiting, in these calls" if is_part else row["activity"], _seconds(row["seconds"]), _percent(row["seconds"], whole),
+         _seconds(row["minimum"]), row["minimum_rank"], _seconds(row["mean"]), _seconds(row["maximum"]), row["maximum_rank"]]
+        for is_part in (False, True)
         for row in analysis.activities
+        if (row["activity"] == "waiting") == is_part
     ]
     heads = ["activity", "seconds", "share", "minimum", "of rank", "mean", "maximum", "of rank"]
     return table(heads, rows, heads[1:])
@@ -135,10 +139,13 @@ _EFFICIENCIES = {
 _SCALING = {"computational_scalability": "computational scalability", "global_efficiency": "global efficiency"}
 
 
-def _efficiencies(analyses: list[Analysis]) -> str:
-    """A column for each run; with several ones, how well computation scales from the first one on."""
+def _efficiencies(named: list[tuple[str, Analysis]]) -> str:
+    """A column for each run, with its name where several have as many processes; with several ones, how well computation scales from the first one on."""
+    analyses = [analysis for _, analysis in named]
     runs = [analysis.efficiencies for analysis in analyses]
-    heads = [f"{run['processes']} processes" for run in runs]
+    heads = [counted(run["processes"], "process", "es") for run in runs]
+    if len(set(heads)) < len(heads):
+        heads = labels(named)
     rows = [[text, *(f"{run[name]:.3f}" for run in runs)] for name, text in _EFFICIENCIES.items()]
     if runs[1:]:
         rows += [[text, *(f"{one:.3f}" for one in scaling(analyses)[name])] for name, text in _SCALING.items()]
@@ -213,7 +220,7 @@ def _text(project: Project, analysis: Analysis, arguments: Namespace) -> Iterato
         yield _longest_waits(_first(analysis.wait_states, arguments))
         yield _causes(_first(analysis.causes, arguments))
     yield _critical_path(_first(analysis.critical_path["profile"], arguments), analysis.seconds)
-    yield _efficiencies([analysis])
+    yield _efficiencies([(project.name, analysis)])
     for phase in analysis.phases:
         yield _phase(phase, len(phase["calls"]) + len(phase["outliers"]) if arguments.all else _MOST_PLACES)
     if analysis.io["files"]:
@@ -238,7 +245,7 @@ def run(arguments: Namespace) -> int:
     else:
         texts = [text for project, analysis in results for text in _text(project, analysis, arguments)]
         if results[1:]:
-            texts.append(_efficiencies([analysis for _, analysis in results]))
+            texts.append(_efficiencies([(project.name, analysis) for project, analysis in results]))
         print("\n".join(texts), end="")
     warn_of_missing(dict.fromkeys(text for _, analysis in results for text in analysis.missing))
     return 0

@@ -14,7 +14,7 @@ Place = tuple[str, str | None, str | None, int | None]  # call, function, file, 
 
 
 def labels(analyses: Sequence[tuple[str, Analysis]]) -> list[str]:
-    """A name for each run that no other one has."""
+    """Of runs, each with its name: a text for each that no other one has."""
     return [f"{number}: {name}, {one.processes} process{'' if one.processes == 1 else 'es'}" for number, (name, one) in enumerate(analyses, 1)]
 
 

@@ -36,18 +36,22 @@ function whereTimeWent(run) {
   const { whole } = run;
   const strip = element("div", { class: "strip", role: "img", "aria-label": "Where the time went" });
   const list = element("ul", { class: "keys" });
-  for (const row of [...run.analysis.activities].sort((one, other) => other.seconds - one.seconds)) {
-    if (!(row.seconds > 0)) continue;
-    const colour = row.activity === "computation" ? "var(--computation)" : row.activity === "waiting" ? WAITING : colourOf(row.activity);
+  const { activities } = run.analysis;
+  const key = (name, colour, value) => {
     const swatch = element("span", { class: "swatch" });
     swatch.style.background = colour;
-    list.append(element("li", {}, swatch, `${row.activity} `, element("b", {}, percent(row.seconds / whole)), ` ${seconds(row.seconds)}`));
-    if (row.activity === "waiting") continue; // it is a part of the calls
+    list.append(element("li", {}, swatch, `${name} `, element("b", {}, percent(value / whole)), ` ${seconds(value)}`));
+  };
+  for (const row of activities.filter(({ activity }) => activity !== "waiting").sort((one, other) => other.seconds - one.seconds)) {
+    if (!(row.seconds > 0)) continue;
+    const colour = row.activity === "computation" ? "var(--computation)" : colourOf(row.activity);
+    key(row.activity, colour, row.seconds);
     const part = element("span", { title: `${row.activity} ${percent(row.seconds / whole)}` });
     part.style.width = `${(100 * row.seconds) / whole}%`;
     part.style.background = colour;
     strip.append(part);
   }
+  for (const row of activities) if (row.activity === "waiting" && row.seconds > 0) key("waiting, in these calls", WAITING, row.seconds);
   return [strip, list, element("p", { class: "help" }, "The time of all processes together. Waiting is the part of the calls in which they could not go on.")];
 }
 
@@ -64,6 +68,11 @@ function costliest(run, open) {
     ),
   );
   return causes.length ? element("ol", { class: "findings" }, causes) : element("p", {}, "No process was seen to wait for another one.");
+}
+
+function fileUse(run) {
+  const found = run.analysis.io.findings;
+  return found.length ? element("p", {}, `Files may be used better in ${counted(found.length, "way")}: `, element("a", { href: "#files" }, "see Files"), ".") : null;
 }
 
 function findings(run) {
@@ -86,7 +95,7 @@ export function summary(run, open) {
     element("div", { class: "cards" }, card("time", duration(run.duration)), card("processes", count(run.processes)), card("hosts", count(run.hosts.length)), card("calls of MPI", count(run.call_count)), card("parallel efficiency", percent(analysis.efficiencies.parallel))),
     ...run.oversubscription.map((text) => element("p", { class: "caution" }, text)),
     figure("Where the time went", "All time of all processes: what they compute, and what they spend in calls of MPI of each class. A good program computes most of the time.", ...whereTimeWent(run)),
-    element("section", {}, element("h2", {}, "What costs most"), costliest(run, open), findings(run)),
+    element("section", {}, element("h2", {}, "What costs most"), costliest(run, open), fileUse(run), findings(run)),
     figure("Efficiencies", "Parts of the time that are well spent, from 0 to 100 %. The lowest one tells where to look first. They are those of the POP project; docs/analyze.md tells how each is computed.", efficiencies(analysis.efficiencies)),
     waits.length
       ? element("section", {}, element("h2", {}, "The longest waiting"), element("ul", {}, waits.map((row) => element("li", {}, element("b", {}, seconds(row.seconds)), ` ${row.kind} of rank ${row.rank} in ${place(row)}`, row.cause ? `, until rank ${row.cause.rank} came to ${place(row.cause)}` : ""))))
