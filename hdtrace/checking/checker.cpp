@@ -146,7 +146,7 @@ void Checker::check_waiting(const std::vector<OperationPointer>& pending)
     for (const RunProcess& process : m_project->project.run.processes)
         for (const FatalSignal& signal : process.signals)
             m_waiting.lasted_until(signal.time);
-    const auto waiting = m_waiting.find(static_cast<std::int64_t>(m_project->project.process_count), pending);
+    const auto waiting = m_waiting.find(pending);
     for (const Deadlock& deadlock : find_deadlocks(waiting, m_waiting.ended())) {
         m_findings.report_deadlock(deadlock.is_certain ? Severity::error : Severity::warning,
                                    deadlock.processes.front().place, deadlock.text, deadlock.processes);

@@ -205,8 +205,7 @@ void WaitingCalls::completed(const Call& call, const Completion& completion)
     m_collectives.erase({call.trace.rank, completion.rid});
 }
 
-std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_count,
-                                                       const std::vector<OperationPointer>& pending)
+std::map<std::int64_t, WaitingCall> WaitingCalls::find(const std::vector<OperationPointer>& pending)
 {
     PendingById pending_by_id;
     for (const OperationPointer& operation : pending)
@@ -227,7 +226,7 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(std::int64_t process_coun
         }
     }
     m_open.match();
-    const SharedRanks unfinalized = not_finalized(process_count);
+    const SharedRanks unfinalized = not_finalized();
     std::map<std::int64_t, WaitingCall> waiting;
     for (const auto& [thread, call] : m_unfinished) {
         const std::int64_t rank = thread.first;
@@ -372,10 +371,10 @@ void WaitingCalls::add_other_side(const Place& place, SharedRanks::Ranks& missin
         missing.merge(missing_at(other->second));
 }
 
-SharedRanks WaitingCalls::not_finalized(std::int64_t process_count) const
+SharedRanks WaitingCalls::not_finalized() const
 {
     std::set<std::int64_t> ranks;
-    for (std::int64_t rank = 0; rank < process_count; ++rank)
+    for (std::int64_t rank = 0; rank < m_project.project.process_count; ++rank)
         if (!m_ended.contains(rank) && !m_finalizing.contains(rank))
             ranks.insert(ranks.end(), rank);
     return ranks;

@@ -65,10 +65,9 @@ class WaitingCalls : public EventVisitor {
     /// What is left over, once find() was called.
     const OpenEnds& open_ends() const { return m_open; }
 
-    /// By rank, once all calls and all that is left over are known. @p process_count is that of the project,
-    /// @p pending what was started and is not complete.
-    std::map<std::int64_t, WaitingCall> find(std::int64_t process_count,
-                                             const std::vector<OperationPointer>& pending);
+    /// By rank, once all calls and all that is left over are known. @p pending is what was started and is not
+    /// complete.
+    std::map<std::int64_t, WaitingCall> find(const std::vector<OperationPointer>& pending);
     /// The processes that called MPI_Finalize and came back.
     const std::set<std::int64_t>& ended() const { return m_ended; }
 
@@ -128,7 +127,7 @@ class WaitingCalls : public EventVisitor {
     SharedRanks::Ranks missing_at(const Place& place) const;
     void add_other_side(const Place& place, SharedRanks::Ranks& missing) const;
     const SharedRanks& senders_to(const Communicator& communicator, std::int64_t rank);
-    SharedRanks not_finalized(std::int64_t process_count) const;
+    SharedRanks not_finalized() const;
     std::int64_t calls_of(const Sequence& sequence, std::int64_t rank) const;
 
     const OpenedProject& m_project;

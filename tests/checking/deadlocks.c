@@ -239,6 +239,21 @@ static void create_group_without_one(void)
     MPI_Comm_create_group(MPI_COMM_WORLD, some, 7, &made);
 }
 
+static void create_from_group_without_one(void)
+{
+#if MPI_VERSION >= 4
+    const int members[] = {0, 1};
+    MPI_Group all, some;
+    MPI_Comm made;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 2, members, &some);
+    if (rank > 0) {
+        receive(0, 0);
+    }
+    MPI_Comm_create_from_group(some, "one", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made);
+#endif
+}
+
 /* Of the first process and of the others. */
 static MPI_Comm side(void)
 {
@@ -406,6 +421,7 @@ static const struct {
     WAY(start_without_post),
     WAY(post_without_complete),
     WAY(create_group_without_one),
+    WAY(create_from_group_without_one),
     WAY(intercomm_without_one),
     WAY(intercomm_of_two_tags),
     WAY(intercomm_while_one_computes),
