@@ -157,7 +157,10 @@ void RunLoader::note_lost(std::int64_t states)
 
 void RunLoader::load_cpu_time(const InfoLine& line)
 {
-    m_run.cpu_times.push_back({time_of(line, "time"), time_of(line, "user"), time_of(line, "system")});
+    CpuTime cpu{time_of(line, "time"), time_of(line, "user"), time_of(line, "system"), {}};
+    if (line.has("waited"))
+        cpu.waited = time_of(line, "waited");
+    m_run.cpu_times.push_back(cpu);
 }
 
 void RunLoader::load_signal(const InfoLine& line)

@@ -38,11 +38,13 @@ struct RunFact {
     auto operator<=>(const RunFact&) const = default;
 };
 
-/// The processor time that a process had used at a moment. All in nanoseconds.
+/// The processor time that a process had used at a moment, and how long its main thread had waited for a
+/// processor, if that is known. All in nanoseconds.
 struct CpuTime {
     std::int64_t time = 0; ///< of the moment, as in the trace
     std::int64_t user = 0;
     std::int64_t system = 0;
+    std::optional<std::int64_t> waited;
 };
 
 /// A signal that ended the process, as it seemed when it came.

@@ -52,6 +52,8 @@ void write_process(const MergedRun::Process& process, XmlWriter& xml)
         xml.attribute("time", seconds_text(cpu.time));
         xml.attribute("user", seconds_text(cpu.user));
         xml.attribute("system", seconds_text(cpu.system));
+        if (cpu.waited)
+            xml.attribute("waited", seconds_text(*cpu.waited));
         xml.end();
     }
     for (const FatalSignal& signal : process.run.signals) {

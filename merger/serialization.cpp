@@ -126,6 +126,11 @@ auto fields(Is<ThreadLife> auto& r)
     auto& [number, tid, begin, end, name] = r;
     return std::tie(number, tid, begin, end, name);
 }
+auto fields(Is<CpuTime> auto& r)
+{
+    auto& [time, user, system, waited] = r;
+    return std::tie(time, user, system, waited);
+}
 auto fields(Is<FatalSignal> auto& r)
 {
     auto& [name, time, thread] = r;
@@ -151,7 +156,7 @@ auto fields(Is<TraceJob> auto& r)
 
 template <typename T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, RankRun> ||
-    std::is_same_v<T, SiteFrame> || std::is_same_v<T, CpuTime>;
+    std::is_same_v<T, SiteFrame>;
 template <typename T>
 concept Compound = requires(T& value)
 {

@@ -49,9 +49,13 @@ struct Host {
     std::int64_t usable = 0; ///< summed up: some may be counted several times
     std::int64_t online = 0;
     double used = 0, passed = 0; ///< processor time, and time, of the processes that tell both
+    double waited = 0;           ///< parts of the time, of processes that tell
+    std::int64_t waiting = 0;    ///< so many
+    double most_waited = 0;
+    std::int64_t most_waited_by = -1;
     bool is_told_by_all = true;
 
-    void add(const Processors* processors, const RunProcess* process)
+    void add(std::int64_t rank, const Processors* processors, const RunProcess* process)
     {
         ++processes;
         is_told_by_all = is_told_by_all && processors && processors->usable > 0;
@@ -63,10 +67,32 @@ struct Host {
             const CpuTime &begin = process->cpu_times.front(), &end = process->cpu_times.back();
             used += static_cast<double>(end.user - begin.user + end.system - begin.system);
             passed += static_cast<double>(end.time - begin.time);
+            if (begin.waited && end.waited && end.time > begin.time)
+                add_waiting(rank, static_cast<double>(*end.waited - *begin.waited) /
+                                      static_cast<double>(end.time - begin.time));
+        }
+    }
+    void add_waiting(std::int64_t rank, double part)
+    {
+        ++waiting;
+        waited += part;
+        if (part > most_waited) {
+            most_waited = part;
+            most_waited_by = rank;
         }
     }
     std::int64_t processors() const { return std::min(usable, online); }
+    bool is_oversubscribed() const
+    {
+        constexpr double least = 0.05;
+        return is_told_by_all && (processes > processors() || most_waited >= least);
+    }
 };
+
+std::string percent(double part)
+{
+    return std::to_string(std::lround(100 * part)) + " %";
+}
 
 std::map<std::string, Host> hosts_of(const Project& project)
 {
@@ -82,7 +108,7 @@ std::map<std::string, Host> hosts_of(const Project& project)
             continue;
         last_rank = trace.rank;
         const auto process = processes.find(trace.rank);
-        hosts[host_of(project, trace.labels)].add(processors.find(trace.rank),
+        hosts[host_of(project, trace.labels)].add(trace.rank, processors.find(trace.rank),
                                                   process == processes.end() ? nullptr : process->second);
     }
     return hosts;
@@ -92,10 +118,20 @@ std::map<std::string, Host> hosts_of(const Project& project)
 
 std::string OversubscribedHost::text() const
 {
-    std::string text = std::to_string(processes) + " processes on " + std::to_string(processors) +
-                       (processors == 1 ? " processor of " : " processors of ") + host;
-    if (running && *running < 1)
-        text += ", each running " + std::to_string(std::lround(100 * *running)) + " % of the time";
+    std::string text = std::to_string(processes) + (processes == 1 ? " process on " : " processes on ") +
+                       std::to_string(processors) + (processors == 1 ? " processor of " : " processors of ") +
+                       host;
+    const bool tells_running = running && *running < 1;
+    if (tells_running)
+        text += ", each running " + percent(*running) + " of the time";
+    if (waiting)
+        text += (tells_running ? " and waiting " : ", each waiting ") + percent(*waiting) +
+                (tells_running ? "" : " of the time") + " for a processor";
+    constexpr double clearly_more = 0.05;
+    if (waiting && most_waiting >= *waiting + clearly_more)
+        text += " (rank " + std::to_string(most_waiting_rank) + ": " + percent(most_waiting) + ")";
+    if (processes <= processors)
+        text += ", beside other programs or threads";
     return text;
 }
 
@@ -103,10 +139,14 @@ std::vector<OversubscribedHost> oversubscribed_hosts(const Project& project)
 {
     std::vector<OversubscribedHost> oversubscribed;
     for (const auto& [name, host] : hosts_of(project)) {
-        if (!host.is_told_by_all || host.processes <= host.processors())
+        if (!host.is_oversubscribed())
             continue;
-        const auto running = host.passed > 0 ? std::optional(host.used / host.passed) : std::nullopt;
-        oversubscribed.push_back({name, host.processes, host.processors(), running});
+        const auto ratio = [](double part, double whole) {
+            return whole > 0 ? std::optional(part / whole) : std::nullopt;
+        };
+        oversubscribed.push_back({name, host.processes, host.processors(), ratio(host.used, host.passed),
+                                  ratio(host.waited, static_cast<double>(host.waiting)), host.most_waited,
+                                  host.most_waited_by});
     }
     return oversubscribed;
 }

@@ -1,5 +1,6 @@
-// oversubscription.h - whether more processes ran on a host than it has processors. All times of such a run
-// also hold the time in which a process waited for a processor.
+// oversubscription.h - whether processes had to wait for a processor: there were more of them than
+// processors, or other programs, or their own threads, used these. All times of such a run hold that time,
+// too.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,19 @@ struct OversubscribedHost {
     /// How much of the time from the begin of MPI to the end they had a processor, from 0 to 1; threads of a
     /// process count together. Unknown where processes were killed.
     std::optional<double> running;
+    /// How much of the same time their main threads could run and had no processor, from 0 to 1. Unknown
+    /// where the system or an older tracer does not tell.
+    std::optional<double> waiting;
+    double most_waiting = 0; ///< the same of the process that waited most
+    std::int64_t most_waiting_rank = -1;
 
-    /// For people: "4 processes on 2 processors of node01".
+    /// For people: "4 processes on 2 processors of node01, each running 52 % and waiting for a processor 47 %
+    /// of the time".
     std::string text() const;
 };
 
-/// None of hosts whose processes do not tell how many processors they may use, as in older projects.
+/// Hosts with more processes than processors, or of which a process waited for a twentieth of the time. None
+/// whose processes do not tell how many processors they may use, as in older projects.
 std::vector<OversubscribedHost> oversubscribed_hosts(const Project& project);
 
 } // namespace hdtrace

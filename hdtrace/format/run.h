@@ -24,11 +24,13 @@ struct RunFact {
     std::vector<Ranks> ranks; ///< ascending
 };
 
-/// The processor time that a process had used at a moment, in nanoseconds.
+/// The processor time that a process had used at a moment, and how long its main thread had waited for a
+/// processor, if that is known. In nanoseconds.
 struct CpuTime {
     std::int64_t time = 0; ///< since the epoch
     std::int64_t user = 0;
     std::int64_t system = 0;
+    std::optional<std::int64_t> waited;
 };
 
 /// A signal that ended the process, as it seemed when it came: a handler of the program may have gone on.

@@ -54,8 +54,8 @@ class ProcessReader {
         for_each_child(m_xml, [&](const Element& child) {
             if (child.name == "CpuTime")
                 m_process.cpu_times.push_back({since_epoch(time_of(m_xml, child, "time")),
-                                               time_of(m_xml, child, "user"),
-                                               time_of(m_xml, child, "system")});
+                                               time_of(m_xml, child, "user"), time_of(m_xml, child, "system"),
+                                               optional_time(m_xml, child, "waited")});
             else if (child.name == "Signal")
                 m_process.signals.push_back({child.text("name"), since_epoch(time_of(m_xml, child, "time")),
                                              child.integer("thread")});

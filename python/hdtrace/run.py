@@ -32,8 +32,9 @@ class Run:
     """What a project tells of its run; older projects tell nothing. `project.run` is one.
 
     facts: everything that may hold for several processes, each with `kind`, `values` and `ranks`, a list of (first, last)
-    oversubscribed_hosts: where more processes ran than there are processors, so that times hold waiting for a processor, too: each with `host`,
-        `processes`, `processors`, and how much of the time the processes were `running` (None if not known); its str() says so
+    oversubscribed_hosts: where processes had to wait for a processor, so that all times hold that, too: more of them ran than there are processors, or
+        the main thread of one waited for at least a twentieth of the time; each with `host`, `processes`, `processors`, and for how much of the time
+        the processes were `running`, and their main threads `waiting` for a processor (None if not known); its str() says so
     processes: each with `rank`, `pid`, `cpu_times` (when MPI began, and at the end), `signals` that ended it, and `threads`
 
     What has one value here but several in the run has that of the lowest rank; `of_kind()` has all.

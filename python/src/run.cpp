@@ -29,6 +29,7 @@ void bind_run(py::module_& module)
         .def_readonly("time", &CpuTime::time)
         .def_readonly("user", &CpuTime::user)
         .def_readonly("system", &CpuTime::system)
+        .def_readonly("waited", &CpuTime::waited)
         .def("__repr__", [](const CpuTime& time) {
             return "<CpuTime " + seconds_text(time.user) + " s user, " + seconds_text(time.system) +
                    " s system>";
@@ -60,6 +61,7 @@ void bind_run(py::module_& module)
         .def_readonly("processes", &OversubscribedHost::processes)
         .def_readonly("processors", &OversubscribedHost::processors)
         .def_readonly("running", &OversubscribedHost::running)
+        .def_readonly("waiting", &OversubscribedHost::waiting)
         .def("__str__", &OversubscribedHost::text)
         .def("__repr__",
              [](const OversubscribedHost& host) { return "<OversubscribedHost " + host.text() + ">"; });

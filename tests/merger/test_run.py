@@ -41,7 +41,7 @@ def test_form(run):
         "Variable name='OMP_X' value='1'\nVariable name='OMP_KEY' hidden=1\nPlace host='node01' by='slurm' address='s0.n' pattern='switch.node'\n"
         "Calls name='Send' recorded=5 ignored=0\nRegion name='n:solve' class='n' file='a.c' line=3\nGroup name='g' members='0;'\n"
         "Counter name='residual' type='float' unit='1' lower='0' upper='1' scope='thread' valid='after'\n"
-        "CpuTime time=0.000100000 user=1.5 system=0\nThread number=0 tid=4711 begin=0.000200000\n"
+        "CpuTime time=0.000100000 user=1.5 system=0 waited=0.125\nThread number=0 tid=4711 begin=0.000200000\n"
         "CpuTime time=2 user=3 system=0.25\nSignal name='SIGSEGV' time=1.5 thread=0\nSignal name='SIGTERM' time=1.75\nThread number=0 tid=4711 begin=0.000200000 end=2.000000001 name='main'\nEnd thread=0\n",
         size=1,
         keys="pid=4711 program='/bin/app' threadLevel='MPI_THREAD_SINGLE'",
@@ -88,7 +88,7 @@ def test_form(run):
       <Ranks first="0" last="0"/>
     </Place>
     <Process rank="0" pid="4711" began="1240424724">
-      <CpuTime time="0.000100000" user="1.500000000" system="0.000000000"/>
+      <CpuTime time="0.000100000" user="1.500000000" system="0.000000000" waited="0.125000000"/>
       <CpuTime time="2.000000000" user="3.000000000" system="0.250000000"/>
       <Signal name="SIGSEGV" time="1.500000000" thread="0"/>
       <Signal name="SIGTERM" time="1.750000000"/>
@@ -129,6 +129,7 @@ def test_threads_that_had_a_number_one_after_the_other(run):
     ("CpuTime time=1 user=x system=0", "user is not a time"),
     ("CpuTime time=1 user=-1 system=0", "user is negative"),
     ("CpuTime time=1 user=1", "a CpuTime line needs system="),
+    ("CpuTime time=1 user=1 system=1 waited=-1", "waited is negative"),
     ("Signal time=1", "a Signal line needs name="),
     ("Signal name='SIGSEGV' time=x", "time is not a time"),
     ("Thread number=0 tid=1", "a Thread line needs begin="),

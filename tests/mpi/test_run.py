@@ -101,10 +101,14 @@ def test_the_settings_repeat_the_run(project, run_directory, tmp_path):
     assert "TIME_DIGITS" in again and {line["from"] for line in lines_of(tmp_path, 0, "Setting")} == {"default", "environment"}
 
 
-def processes_of(run):
+def told_of(run):
     assert run.project
     (path,) = run.trace_directory.glob("*.proj")
-    return hdtrace.open(path).run.processes
+    return hdtrace.open(path).run
+
+
+def processes_of(run):
+    return told_of(run).processes
 
 
 def used(run, when):
@@ -127,6 +131,28 @@ def test_processor_time(run_traced):
     assert end.user + end.system - begin.user - begin.system >= 90_000_000, "the program was busy for a tenth of a second"
     first, *_, last = list(run.traces[0])
     assert first.time <= begin.time <= first.time + (last.end - first.time) and begin.time < end.time
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="the system does not tell")
+def test_waiting_for_a_processor_is_told(run_traced):
+    """One process has one processor, which another program uses, too."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    try:
+        with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as other:
+            try:
+                run = run_traced("thread_lives", 1, {"HDTRACE_NAME": "beside_another"}, ("1",))
+            finally:
+                other.kill()
+    finally:
+        os.sched_setaffinity(0, before)
+    (process,) = processes_of(run)
+    begin, end = process.cpu_times
+    assert 0 <= begin.waited < end.waited
+    (host,) = told_of(run).oversubscribed_hosts
+    assert (host.processes, host.processors) == (1, 1)
+    assert host.waiting == pytest.approx((end.waited - begin.waited) / (end.time - begin.time)) and 0.05 <= host.waiting <= 1
+    assert re.match(r"1 process on 1 processor of .* and waiting \d+ % for a processor, beside other programs or threads$", str(host))
 
 
 @pytest.mark.parametrize("reuse, numbers", [("0", [1, 2, 3]), ("1", [1, 1, 1])])

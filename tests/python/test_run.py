@@ -30,7 +30,7 @@ RUN = """\
 <Calls name="Send" recorded="4" ignored="0"><Ranks first="2" last="2"/></Calls>
 <Place host="node01" by="infiniband" address="0x1a" device="mlx5_0" port="1" guid="5:6"><Ranks first="0" last="0"/></Place>
 <Process rank="0" pid="4711" began="100">
-  <CpuTime time="0.000000100" user="1.500000000" system="0.000000000"/><CpuTime time="2.000000000" user="3.000000000" system="0.250000000"/>
+  <CpuTime time="0.000000100" user="1.500000000" system="0.000000000" waited="0.125000000"/><CpuTime time="2.000000000" user="3.000000000" system="0.250000000"/>
   <Signal name="SIGTERM" time="1.500000000"/><Signal name="SIGSEGV" time="2.000000000" thread="0"/>
   <Thread name="main" number="0" tid="4711" begin="0.000000200" end="2.000000000"/>
 </Process>
@@ -62,6 +62,26 @@ def test_more_processes_than_processors(tmp_path, usable, online, last, processo
         assert (said in run_well(command, path)) is bool(processors)
 
 
+@pytest.mark.parametrize("waited, usable, said", [
+    (("0.09", "0.08"), 2, None),
+    (("0.1", "0.5"), 2, "2 processes on 4 processors of node01, each running 50 % of the time and waiting 15 % for a processor (rank 1: 25 %), beside other programs or threads"),
+    (("0.12", "0.12"), 1, "2 processes on 2 processors of node01, each running 50 % of the time and waiting 6 % for a processor, beside other programs or threads"),
+    (("0.9", "0.5"), 0.5, "2 processes on 1 processor of node01, each running 50 % of the time and waiting 35 % for a processor (rank 0: 45 %)"),
+    ((None, None), 2, None),
+])
+def test_waiting_for_a_processor(tmp_path, waited, usable, said):
+    """Nothing is said of less than a twentieth of the time; here that is 0.1 seconds."""
+    told = PROCESSES
+    for rank, time in enumerate(waited):
+        line = told.splitlines()[1 + rank]
+        if time:
+            begun = line.replace("/>", ' waited="1.000000000"/>', 1)
+            told = told.replace(line, begun.replace("/></Process>", f' waited="{1 + float(time):.9f}"/></Process>'))
+    path = write(tmp_path, PROCESSORS.format(usable=max(1, int(usable)), online=int(2 * usable), last=1) + told)
+    hdtrace.validate(path)
+    assert [str(host) for host in hdtrace.open(path).run.oversubscribed_hosts] == ([said] if said else [])
+
+
 def test_objects(tmp_path):
     path = write(tmp_path)
     hdtrace.validate(path)
@@ -74,7 +94,8 @@ def test_objects(tmp_path):
     assert run.places == [{"host": "node01", "by": "infiniband", "address": "0x1a", "device": "mlx5_0", "port": "1", "guid": "5:6"}]
     assert [(fact.values["line"], fact.ranks) for fact in run.of_kind("Command")] == [("./app 'a b'", [(0, 0)]), ("./app c", [(1, 1)])]
     first, second = run.processes
-    assert [(cpu.time, cpu.user, cpu.system) for cpu in first.cpu_times] == [(100_000_000_100, 1_500_000_000, 0), (102_000_000_000, 3_000_000_000, 250_000_000)]
+    assert [(cpu.time, cpu.user, cpu.system, cpu.waited) for cpu in first.cpu_times] == [
+        (100_000_000_100, 1_500_000_000, 0, 125_000_000), (102_000_000_000, 3_000_000_000, 250_000_000, None)]
     assert [(one.number, one.tid, one.name, one.begin, one.end) for one in first.threads] == [(0, 4711, "main", 100_000_000_200, 102_000_000_000)]
     assert [(one.name, one.time, one.thread) for one in first.signals] == [("SIGTERM", 101_500_000_000, None), ("SIGSEGV", 102_000_000_000, 0)]
     assert [(second.pid, one.name, one.begin, one.end) for one in second.threads] == [(4712, "", 101_500_000_000, None)]

@@ -4,6 +4,7 @@
 #include "mpiwrapper/runtime/process/identity.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -43,6 +44,22 @@ char* put_thread(char* out, const Thread& thread)
     out = put_number(put_text(out, "Thread number="), thread.number);
     out = put_number(put_text(out, " tid="), thread.tid);
     return put_time(put_text(out, " begin="), thread.begin);
+}
+
+// How long the main thread could run and had no processor, if the system tells: the second number there
+// (Documentation/scheduler/sched-stats.rst of Linux).
+char* put_waited(char* out)
+{
+    char text[96];
+    if (read_begin("/proc/self/schedstat", text) == 0)
+        return out;
+    char* end;
+    strtoull(text, &end, 10);
+    if (*end != ' ')
+        return out;
+    const char* const second = end + 1;
+    const auto nanoseconds = static_cast<int64_t>(strtoull(second, &end, 10));
+    return end == second || nanoseconds < 0 ? out : put_seconds(put_text(out, " waited="), nanoseconds);
 }
 
 void write_line(const char* line, char* end)
@@ -89,7 +106,8 @@ void describe_cpu_time()
     char line[longest_line];
     char* end = put_time(put_text(line, "CpuTime time="), Clock().now());
     end = put_used(put_text(end, " user="), used.ru_utime);
-    write_line(line, put_used(put_text(end, " system="), used.ru_stime));
+    end = put_used(put_text(end, " system="), used.ru_stime);
+    write_line(line, put_waited(end));
 }
 
 } // namespace hdtrace::mpi

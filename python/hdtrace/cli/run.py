@@ -23,7 +23,7 @@ def describe_run(run: Run) -> dict[str, Any]:
         {
             "rank": process.rank,
             "pid": process.pid,
-            "cpu_times": [{"time": cpu.time, "user": cpu.user, "system": cpu.system} for cpu in process.cpu_times],
+            "cpu_times": [{"time": cpu.time, "user": cpu.user, "system": cpu.system, "waited": cpu.waited} for cpu in process.cpu_times],
             "signals": [{"name": one.name, "time": one.time, "thread": one.thread} for one in process.signals],
             "threads": [
                 {"number": one.number, "tid": one.tid, "name": one.name, "begin": one.begin, "end": one.end}
@@ -33,7 +33,8 @@ def describe_run(run: Run) -> dict[str, Any]:
         for process in run.processes
     ]
     about["oversubscribed"] = [
-        {"host": host.host, "processes": host.processes, "processors": host.processors, "running": host.running} for host in run.oversubscribed_hosts
+        {"host": host.host, "processes": host.processes, "processors": host.processors, "running": host.running, "waiting": host.waiting}
+        for host in run.oversubscribed_hosts
     ]
     return about
 
