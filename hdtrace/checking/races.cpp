@@ -5,6 +5,7 @@
 
 #include "hdtrace/checking/file_conflicts.h"
 #include "hdtrace/checking/message_races.h"
+#include "hdtrace/checking/ready_sends.h"
 #include "hdtrace/checking/window_conflicts.h"
 #include "hdtrace/matching/saturated.h"
 
@@ -22,7 +23,8 @@ Selection all_states()
 
 void RaceSigns::leave(const Call& call)
 {
-    m_any = m_any || call.facts.access != WindowAccess::none || call.state.integer("postedRank") == -1 ||
+    m_any = m_any || call.facts.sends == SendMode::ready || call.facts.access != WindowAccess::none ||
+            call.state.integer("postedRank") == -1 ||
             (call.facts.receives != ReceiveKind::none && call.state.integer("fromRank") == -1) ||
             (call.facts.probes != ProbeKind::none && call.state.integer("source") == -1);
     if (call.facts.file != FileAccess::view)
@@ -69,11 +71,13 @@ void find_races(Findings& findings, const std::vector<SendDuringReceive>& undeci
     WindowConflicts windows(findings, order);
     FileConflicts files(findings, order);
     SendsDuringReceives sends(undecided, findings, order);
+    ReadySends ready_sends(findings, order);
     MessageMatcher matcher(objects, [&](const Message& message) {
         messages.add(message);
         if (!message.send || !message.receive)
             return;
         sends.add(message);
+        ready_sends.add(message);
         order.add(message);
     });
     EventWalk walk({&windows, &files, &order, &messages, &matcher});
@@ -81,8 +85,9 @@ void find_races(Findings& findings, const std::vector<SendDuringReceive>& undeci
     walk.add_all(calls);
     matcher.finish();
     if (order.is_full()) {
-        for (const FindingKind kind : {FindingKind::message_race, FindingKind::message_order,
-                                       FindingKind::rma_conflict, FindingKind::file_conflict})
+        for (const FindingKind kind :
+             {FindingKind::message_race, FindingKind::message_order, FindingKind::ready_send_early,
+              FindingKind::rma_conflict, FindingKind::file_conflict})
             findings.set_incomplete(kind);
         return sends.finish();
     }
@@ -90,10 +95,12 @@ void find_races(Findings& findings, const std::vector<SendDuringReceive>& undeci
     windows.prepare();
     files.prepare();
     sends.prepare();
+    ready_sends.prepare();
     order.finish();
     messages.finish();
     windows.finish();
     files.finish();
+    ready_sends.finish();
     sends.finish();
 }
 

@@ -58,6 +58,7 @@ MessageEnd end_of(const ObjectTable& objects, const Operation& operation, bool i
         end.prepared_site = objects.call_site(operation.rank, *operation.call);
     end.waits_for_receive =
         !is_receive && operation.rid < 0 && operation.facts->sends == SendMode::synchronous;
+    end.is_ready = !is_receive && operation.facts->sends == SendMode::ready;
     end.number = operation.number;
     set_data(end, *operation.call, *operation.facts, is_receive);
     return end;

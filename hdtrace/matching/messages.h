@@ -35,6 +35,7 @@ struct MessageEnd {
     bool is_complete =
         true; ///< false of a receive that got nothing as far as is known: it only asks for `size`
     bool waits_for_receive = false; ///< of a send: the call returned once the receive had begun (Ssend)
+    bool is_ready = false;          ///< of a send: the receive must have begun before (Rsend)
     std::int64_t probe_line = 0;    ///< of a receive of a probed message: where the probe stands
     /// Of a message that a probe has taken and no receive has fetched the probe itself is the receive.
     bool is_only_probed() const { return probe_line > 0 && probe_line == line; }

@@ -132,6 +132,21 @@ def test_what_a_sendrecv_got_was_taken_and_orders_what_follows(kinds):
     assert kinds(receive_any(1) + exchange(1, 1) + receive(2), send(0) + exchange(0, 0) + send(2), receive(1) + send(0)) == []
 
 
+@pytest.mark.parametrize("ready_first, is_told, severity", [(True, False, "error"), (False, False, "warning"), (False, True, None)])
+def test_ready_sends(findings, ready_first, is_told, severity):
+    """The receive begins later, or earlier by chance, or the sender is told."""
+    wait = call("Wait", children="<For rid='0' fromRank='0' fromTag='7' size='4' />")
+
+    def sends():
+        return (receive(1) if is_told else "") + send(1, name="Rsend")
+
+    def receives():
+        return call("Irecv", "fromRank='0' fromTag='7' cid='0' size='4' count='1' tid='0' rid='0'") + (send(0) if is_told else "") + wait
+
+    lines = (sends(), receives()) if ready_first else tuple(reversed((receives(), sends())))
+    assert [finding.severity for finding in findings(*lines)] == ([severity] if severity else [])
+
+
 @pytest.mark.parametrize("name", MESSAGES)
 def test_messages(kinds, name):
     *traces, expected = MESSAGES[name]
