@@ -18,9 +18,9 @@ TRUE_WARNINGS = {"hpcc": {"buffering-required"}}
 debian_programs = pytest.mark.skipif(SETTINGS["mpi"] != "Open MPI", reason="Debian's programs are made for Open MPI")
 
 
-def kinds_found(directory, command, *args):
+def kinds_found(directory, command, *args, env=FOR_CHECK):
     """Of errors, and of warnings."""
-    run = run_with_tracer(command, RANKS, directory, env=FOR_CHECK, args=args, complete=False)
+    run = run_with_tracer(command, RANKS, directory, env=env, args=args, complete=False)
     assert run.returncode == 0, run.stderr
     result = subprocess.run([BUILD / "bin/hdtrace", "check", "--json", "--no-schemas", run.trace_directory], capture_output=True, text=True, timeout=120)
     found = json.loads(result.stdout)
@@ -46,8 +46,9 @@ def test_own_programs_on_two_hosts(tmp_path, name):
     assert hosts == {"node0", "node1"}
 
 
-def test_objects_that_are_freed_inside_calls(tmp_path):
-    assert kinds_found(tmp_path, "callbacks") == ([], set())
+@pytest.mark.parametrize("env", [FOR_CHECK, {}])
+def test_objects_that_are_freed_inside_calls(tmp_path, env):
+    assert kinds_found(tmp_path, "callbacks", env=env) == ([], set())
 
 
 def test_handles_that_are_equal_and_moved(tmp_path):

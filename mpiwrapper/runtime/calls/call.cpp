@@ -101,7 +101,7 @@ bool Call::is_freed_in_callback(Thread& thread) const
 {
     const bool is_recording = __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED) > 0;
     if (!is_recording || !frees_an_object(m_function) || thread.call_count == 0 ||
-        !has(gate.recording_of(m_function), Recording::checked))
+        !has(gate.recording_of(m_function), Recording::plain))
         return false;
     const auto* const outer = static_cast<const Call*>(thread.calls[thread.call_count - 1].place);
     if (!outer->is_recorded())
