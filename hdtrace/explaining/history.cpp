@@ -96,7 +96,7 @@ std::uint32_t PlaceIndex::number_of(const Place& place)
 std::size_t PlaceIndex::Hash::operator()(const Place& place) const
 {
     std::size_t hash = std::hash<const void*>()(place.call);
-    for (const std::int32_t part : {place.site, place.communicator, place.region})
+    for (const std::int32_t part : {place.site, place.communicator, place.region, place.left})
         hash = hash * 0x9E3779B97F4A7C15u + static_cast<std::uint32_t>(part);
     return hash ^ (hash >> 29);
 }

@@ -22,7 +22,8 @@ struct Place {
     const CallFacts* call = nullptr;
     std::int32_t site = -1;         ///< position in Project::call_sites; -1 is unknown
     std::int32_t communicator = -1; ///< position in Project::communicators; -1: the call names none
-    std::int32_t region = 0;        ///< number in History::regions; of a border that which begins there
+    std::int32_t region = 0; ///< number in History::regions; of a border that in which one is behind it
+    std::int32_t left = -1;  ///< of the border at which a region ends: that one; -1 elsewhere
 
     bool operator==(const Place&) const = default;
 };

@@ -116,12 +116,12 @@ void HistoryReader::add_step(std::uint32_t timeline, Place place, std::int64_t b
     steps.push_back({begin, std::clamp(end, begin, HostClock::latest), m_places.number_of(place)});
 }
 
-void HistoryReader::add_border(const TraceFile& trace, std::int64_t time, std::int32_t region)
+void HistoryReader::add_border(const TraceFile& trace, std::int64_t time, Place place)
 {
     const std::uint32_t timeline = timeline_of(trace.rank, trace.thread);
     const Steps& steps = m_history.timelines[timeline].steps;
     if (steps.empty() || time >= steps.back().end) // else it is inside a call
-        add_step(timeline, {.region = region_number(region)}, time, time);
+        add_step(timeline, place, time, time);
 }
 
 void HistoryReader::add_left_out_polls(const Call& next)
@@ -137,7 +137,7 @@ void HistoryReader::add_left_out_polls(const Call& next)
 void HistoryReader::enter(const Call& call)
 {
     if (call.own_region != RegionPaths::outside)
-        return add_border(call.trace, call.state.time, call.own_region);
+        return add_border(call.trace, call.state.time, {.region = region_number(call.own_region)});
     const bool is_call =
         call.facts.call_class != CallClass::other && call.facts.call_class != CallClass::event;
     if (!is_call || call.is_inside_call)
@@ -169,7 +169,8 @@ void HistoryReader::leave(const Call& call)
         call.state.end > m_interval.begin && call.state.time < m_interval.end)
         ++m_unfinished;
     if (call.own_region != RegionPaths::outside)
-        add_border(call.trace, call.state.end, call.region);
+        add_border(call.trace, call.state.end,
+                   {.region = region_number(call.region), .left = region_number(call.own_region)});
     else if (call.facts.synchronisation != WindowSynchronisation::none && !call.is_inside_call)
         m_epochs.add(call, *last_step(call));
 }

@@ -98,7 +98,7 @@ class HistoryReader : EventVisitor {
     std::vector<std::int64_t> sources_of_data(const CollectiveCall& call,
                                               const Communicator& communicator) const;
     void add_synchronous(const SynchronousSend& send);
-    void add_border(const TraceFile& trace, std::int64_t time, std::int32_t region);
+    void add_border(const TraceFile& trace, std::int64_t time, Place place);
     void add_left_out_polls(const Call& next);
     void add_step(std::uint32_t timeline, Place place, std::int64_t begin, std::int64_t end);
     void add_lives();

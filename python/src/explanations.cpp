@@ -399,7 +399,11 @@ class Explanation {
     void add_place(py::dict& row, const Place& place) const
     {
         set(row, "call", call_of(place), "site", site_of(place), "communicator", communicator_of(place),
-            "region", file_text(history().regions[place.region]));
+            "region", file_text(history().regions[place.region]), "left", region_left(place));
+    }
+    py::object region_left(const Place& place) const
+    {
+        return place.left < 0 ? py::object(py::none()) : py::object(file_text(history().regions[place.left]));
     }
 
     /// Computation is from the call of the row `until` another one; nothing where there is no call.

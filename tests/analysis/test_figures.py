@@ -224,8 +224,27 @@ def test_polls_that_were_left_out(analyze, behind, seconds, polling):
     assert row["mpi"] == pytest.approx(polling + 2) and row["computation"] == pytest.approx(7 - 2 - polling)
 
 
+def region(name, begin, end, *calls):
+    return [f"<Event name='{name}' kind='begin' time='{begin}' />\n", *calls, f"<Event name='{name}' kind='end' time='{end}' />\n"]
+
+
 def test_region_without_calls(analyze):
-    begin, end = (f"<Event name='solve' kind='{kind}' time='{time}' />\n" for kind, time in (("begin", "2.0"), ("end", "5.0")))
-    analysis = analyze([begin, end, finalize(6, 7)])
+    analysis = analyze([*region("solve", "2.0", "5.0"), finalize(6, 7)])
     assert {row["region"]: (row["computation"], row["mpi"]) for row in analysis.time["region"]} == {"": (2, 2), "solve": (3, 0)}
     assert analysis.critical_path["seconds"] == 7
+
+
+def test_borders_of_regions_are_told_apart(analyze):
+    """Computation begins at one's beginning or behind one's end; before the first call there is none."""
+    analysis = analyze([*region("solve", "2.0", "5.0"), finalize(6, 7)])
+    path = {(row["call"], row["region"], row["left"]): row["seconds"] for row in analysis.critical_path["profile"] if row["activity"] == "computation"}
+    assert path == {("Init", "", None): 1, (None, "solve", None): 3, (None, "", "solve"): 1}
+
+
+def test_what_is_repeated_with_regions_is_one_phase(analyze):
+    """Each iteration begins and ends a region; before it another one ended."""
+    steps = [line for step in range(3, 23) for line in region("step", f"{step}.1", f"{step}.9", barrier(step + 0.2, step + 0.3))]
+    analysis = analyze([*region("set up", "2.0", "2.5"), *steps, finalize(24, 25)])
+    (phase,) = analysis.phases
+    assert phase["iterations"] == 20
+    assert {(call["call"], call["region"], call["left"]) for call in phase["calls"]} == {(None, "step", None), ("Barrier", "step", None), (None, "", "step")}

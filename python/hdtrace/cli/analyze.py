@@ -67,9 +67,16 @@ def _percent(part: float, whole: float) -> str:
     return f"{part / whole:.1%}" if whole > 0 else ""
 
 
+def _border(row: dict[str, Any]) -> str:
+    """Rows that add up several of them do not tell which."""
+    if "left" not in row:
+        return "a region"
+    return f"the end of region {row['left']}" if row["left"] is not None else f"region {row['region']}" if row["region"] else "the beginning"
+
+
 def _place(row: dict[str, Any]) -> str:
-    """Send at solve (solver.cpp:42)"""
-    call = row["call"] or "a region"
+    """Send at solve (solver.cpp:42), or where a region begins or ends."""
+    call = row["call"] or _border(row)
     return f"{call} at {row['site']}" if row["site"] else call
 
 
@@ -110,8 +117,7 @@ def _longest_waits(rows: Rows) -> str:
 def _activity(row: dict[str, Any]) -> str:
     if row["activity"] == "call":
         return _place(row)
-    begin = "the beginning" if not row["call"] and not row["region"] else _place(row)
-    return f"computation from {begin} to {_place(row['until'])}" if row["until"] else "before the first call"
+    return f"computation from {_place(row)} to {_place(row['until'])}" if row["until"] else "before the first call"
 
 
 def _causes(rows: Rows) -> str:

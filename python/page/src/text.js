@@ -50,9 +50,15 @@ export function bytes(value) {
   return `${Number(value.toPrecision(4))} ${unit[power]}`;
 }
 
+/** Where a region begins or ends; rows that add up several of them do not tell which. */
+function border(row) {
+  if (row.left === undefined) return "a region";
+  return row.left !== null ? `the end of region ${row.left}` : row.region ? `region ${row.region}` : "the beginning";
+}
+
 /** "solve (solver.c:42)" of a site as analyses tell it. */
 export function place(row) {
-  const call = row.call ? `MPI_${row.call}` : row.region ? `region ${row.region}` : "the beginning";
+  const call = row.call ? `MPI_${row.call}` : border(row);
   return row.site ? `${call} at ${siteText(row.site)}` : call;
 }
 
