@@ -285,6 +285,7 @@ CallColumns Gathering::columns()
     add(columns.depth, &CallRows::depth);
     add(columns.line, &CallRows::line);
     add(columns.unfinished, &CallRows::unfinished);
+    add(columns.nested, &CallRows::nested);
     add_sites(columns);
     add(columns.region, &CallRows::region, &CallRows::regions);
     work();

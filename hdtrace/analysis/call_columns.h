@@ -19,9 +19,10 @@ struct CallColumns {
     ShortTexts communicator, file, window;
     OptionalNumbers offset, request;
     ShortTexts error;
-    Numbers<std::int32_t> depth; ///< 0 is the top level
+    Numbers<std::int32_t> depth; ///< how many calls and regions are around it
     Numbers<std::int64_t> line;
     Numbers<std::uint8_t> unfinished;
+    Numbers<std::uint8_t> nested; ///< the MPI library made it inside another call
     OptionalNumbers site; ///< position in Project::call_sites
     ShortTexts function, source_file;
     OptionalNumbers source_line;
@@ -53,6 +54,7 @@ struct CallColumns {
         see("depth", depth);
         see("line", line);
         see("unfinished", unfinished);
+        see("nested", nested);
         see("site", site);
         see("function", function);
         see("source_file", source_file);

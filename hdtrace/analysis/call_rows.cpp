@@ -106,6 +106,7 @@ void CallRowReader::add_row(const Call& call)
     m_rows.depth.push_back(call.depth);
     m_rows.line.push_back(state.line);
     m_rows.unfinished.push_back(state.is_unfinished());
+    m_rows.nested.push_back(call.is_inside_call);
     m_rows.site.push_back(code_of(project.call_sites, objects.call_site(trace.rank, state)));
     m_rows.region.push_back(m_regions.code_of(m_walk.regions(), call.region));
 }

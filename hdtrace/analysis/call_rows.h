@@ -43,7 +43,7 @@ struct CallRows {
     std::vector<std::int32_t> communicator, file, window, site; ///< in the project
     std::vector<std::int32_t> error;                            ///< in errors
     std::vector<std::int32_t> depth;
-    std::vector<std::uint8_t> unfinished;
+    std::vector<std::uint8_t> unfinished, nested;
     std::vector<std::int32_t> region; ///< in regions
 
     std::vector<std::string> names, errors, regions;

@@ -137,8 +137,9 @@ class _Tabular:
 class Calls(_Tabular):
     """Calls of a project. Iterating yields them in the order in which they began, as often as wanted.
 
-    What was called inside a call is in its `nested`. As columns each of these has a row of its own, before its owner,
-    and a `depth` greater than 0; names and classes select rows at any depth.
+    What was called inside a call is in its `nested`. As columns each of these has a row of its own, before its owner, in which the
+    column `nested` is true; regions of the program have a row, too. `depth` is how many calls and regions are around a row; names and
+    classes select rows at any depth.
     """
 
     def __init__(self, project: _Project, paths: tuple[str, ...], choice: dict[str, Any]) -> None:

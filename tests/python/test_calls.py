@@ -79,6 +79,7 @@ def test_columns(project):
     assert {len(column) for column in columns.values()} == {8}
     assert columns["name"].tolist() == ["Irecv", "Send", "Type_size", "Wait", "File_write_at", "Barrier", "Barrier", "Recv"]
     assert columns["depth"].tolist() == [0, 0, 1, 0, 0, 0, 0, 0]
+    assert columns["nested"].tolist() == [depth == 1 for depth in columns["depth"]]
     assert columns["bytes"].tolist() == [8, 8, 0, 0, 16, 0, 0, 0]
     assert columns["peer"].tolist() == [-1, 1, None, None, None, None, None, None]
     assert columns["offset"].tolist() == [None] * 4 + [64] + [None] * 3
@@ -271,7 +272,7 @@ def test_regions_of_the_program_are_rows_around_their_calls(tmp_path):
 """
     with hdtrace.open(write_project(tmp_path, lines)) as project:
         calls = project.to_dataframe()
-    assert calls[["name", "class", "depth", "bytes"]].values.tolist() == [["Barrier", "collective", 1, 0], ["Step", "other", 0, 3]]
+    assert calls[["name", "class", "depth", "nested", "bytes"]].values.tolist() == [["Barrier", "collective", 1, False, 0], ["Step", "other", 0, False, 3]]
     assert (calls["end"] - calls["start"]).tolist() == [SECOND // 10, SECOND]
 
 

@@ -10,6 +10,7 @@ from support.runs import BUILD
 
 pytest.importorskip("matplotlib")
 from hdtrace.cli.table import _PLOTS  # noqa: E402
+from hdtrace.plot import colours  # noqa: E402
 from hdtrace.plot.kinds import KINDS  # noqa: E402
 
 
@@ -61,6 +62,21 @@ def test_a_run_may_lack_what_is_asked_for(tmp_path):
     with hdtrace.open(write_project(tmp_path, "<Barrier cid='0' time='1' end='2' />\n")) as project:
         for kind in KINDS:
             KINDS[kind](project).savefig(tmp_path / "x.svg")
+
+
+def test_each_kind_of_waiting_has_a_colour_of_its_own():
+    """Those that take least share one."""
+    many = colours.for_each({f"kind {number}": number for number in range(20)})
+    assert sorted(many) == sorted(f"kind {number}" for number in range(12, 20))
+    assert len(set(many.values()) | {colours.REST}) == 9
+
+
+def test_calls_are_drawn_above_the_regions_that_they_are_in(tmp_path):
+    lines = "<Event name='Step' kind='begin' time='1.0' />\n<Barrier cid='0' time='1.2' end='1.3' />\n<Event name='Step' kind='end' time='2.0' />\n"
+    with hdtrace.open(write_project(tmp_path, lines)) as project:
+        (bars,) = KINDS["timeline"](project).axes[0].collections
+    drawn_ones = [(path.vertices[:, 0].min(), path.vertices[:, 0].max()) for path in bars.get_paths()]
+    assert drawn_ones == [pytest.approx((0, 1)), pytest.approx((0.2, 0.3))]
 
 
 def test_a_map_has_a_rectangle_for_each_part_of_a_row(tmp_path):

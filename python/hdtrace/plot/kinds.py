@@ -39,6 +39,10 @@ _EFFICIENCIES = {
     "transfer": "transfer",
 }
 
+_REGION = "#e7ece4"  # of the program's own, behind calls
+_CLASSES = colours.OF_CLASSES | {"other": _REGION}
+
+
 class Figure(_Figure):
     """Notebooks show it."""
 
@@ -102,15 +106,16 @@ def _lanes(axes: Axes, of_ranks: Mapping[int, Parts], legend: Mapping[str, str])
 
 def timeline(project: Project) -> Figure:
     columns = project.to_columns()
-    is_top = columns["depth"] == 0
-    start = columns["start"][is_top].min() if is_top.any() else 0
+    shown = numpy.flatnonzero(~columns["nested"])
+    shown = shown[numpy.argsort(columns["depth"][shown], kind="stable")]  # calls above the regions that they are in
+    start = columns["start"][shown].min() if shown.size else 0
     rows: dict[int, Parts] = defaultdict(list)
     names = set()
-    for rank, begin, end, name in zip(*(columns[key][is_top] for key in ("rank", "start", "end", "class"))):
-        rows[int(rank)].append(((begin - start) / 1e9, (end - begin) / 1e9, colours.OF_CLASSES.get(name, colours.OF_CLASSES["other"])))
+    for rank, begin, end, name in zip(*(columns[key][shown] for key in ("rank", "start", "end", "class"))):
+        rows[int(rank)].append(((begin - start) / 1e9, (end - begin) / 1e9, _CLASSES.get(name, _REGION)))
         names.add(name)
     figure, axes = _figure(height=_height_of(len(rows)))
-    _lanes(axes, rows, {name: colour for name, colour in colours.OF_CLASSES.items() if name in names})
+    _lanes(axes, rows, {"region" if name == "other" else name: colour for name, colour in _CLASSES.items() if name in names})
     axes.autoscale_view(scaley=False)
     axes.set_xlabel("time in s")
     return figure
@@ -152,15 +157,19 @@ def waits(project: Project) -> Figure:
     for row in project.analyze().wait_states:
         of_rank = rows.setdefault(row["rank"], {})
         of_rank[row["kind"]] = of_rank.get(row["kind"], 0) + row["seconds"]
-    legend = colours.for_each(sorted({kind for of_rank in rows.values() for kind in of_rank}))
+    sums: dict[str, float] = defaultdict(float)
+    for of_rank in rows.values():
+        for kind, seconds in of_rank.items():
+            sums[kind] += seconds
+    legend = colours.for_each(sums)
     lanes: dict[int, Parts] = {}
     for rank, kinds in rows.items():
         begin, lanes[rank] = 0.0, []
-        for kind, seconds in sorted(kinds.items()):
-            lanes[rank].append((begin, seconds, legend[kind]))
+        for kind, seconds in sorted(kinds.items(), key=lambda one: (one[0] not in legend, one[0])):
+            lanes[rank].append((begin, seconds, legend.get(kind, colours.REST)))
             begin += seconds
     figure, axes = _figure(height=_height_of(len(lanes)))
-    _lanes(axes, lanes, legend)
+    _lanes(axes, lanes, legend | ({"others": colours.REST} if len(sums) > len(legend) else {}))
     axes.autoscale_view(scaley=False)
     axes.set_xlim(left=0)
     axes.set_xlabel("waiting in s")
