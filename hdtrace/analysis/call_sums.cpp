@@ -49,7 +49,9 @@ std::string thread_label(std::int64_t key)
 
 std::string peer_label(std::int64_t rank)
 {
-    return rank == any_rank ? "any" : rank == other_world ? "another world" : std::to_string(rank);
+    if (rank <= other_world) // below that, which process it is (docs/format.md)
+        return "another world" + (rank < other_world ? " (" + std::to_string(rank) + ")" : "");
+    return rank == any_rank ? "any" : std::to_string(rank);
 }
 
 // "64..127": the sizes whose highest bit is the same.

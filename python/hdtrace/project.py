@@ -180,10 +180,10 @@ class Project(Closing, Figures):
     def has_calls_named(self, name: str) -> bool:
         """Whether there are any; also regions, and the program's own states."""
         calls = self.calls(name=name, unfinished=True)
-        if self.statistics_only:
-            statistics = read_all(calls.statistics([["call"]]))
-            return statistics.totals.calls + statistics.unfinished > 0
-        return next(iter(calls), None) is not None
+        if not self.statistics_only and next(iter(calls), None) is not None:
+            return True
+        statistics = read_all(calls.statistics([["call"]]))  # a region is no call, but its events
+        return statistics.totals.calls + statistics.unfinished > 0
 
     def to_columns(self) -> dict[str, numpy.ndarray]:
         """All calls as NumPy arrays; see Calls.to_columns()."""

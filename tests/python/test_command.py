@@ -611,10 +611,23 @@ def test_waiting_stands_below_what_it_is_a_part_of(tmp_path):
     assert [line.split("  ")[0] for line in activities[1 : activities.index("")]] == ["computation", "collective", "waiting, in these calls"]
 
 
-def test_interval_without_calls(tmp_path):
+@pytest.mark.parametrize("command", ["stats", "dump", "analyze"])
+def test_interval_without_calls(tmp_path, command):
     project = write_project(tmp_path, BARRIER)
-    result = run("stats", project, "--interval", "60..61")
-    assert (result.returncode, result.stderr) == (FINE, "hdtrace: --interval: none of the calls that are asked for is in this time\n")
+    result = run(command, project, "--interval", "60..61")
+    assert (result.returncode, result.stderr) == (FINE, "hdtrace: no call fits what is asked for\n")
+
+
+@pytest.mark.parametrize("option", ["--rank=3..1", "--thread=1-0", "--interval=2..1"])
+def test_what_ends_before_it_begins_is_refused(tmp_path, option):
+    """It would select nothing, or be taken as if it had not been given."""
+    assert run("dump", write_project(tmp_path, BARRIER), option).returncode == USAGE
+
+
+def test_regions_are_selected_by_their_names(tmp_path):
+    lines = "<Event name='Step' kind='begin' time='0.5' />\n" + BARRIER + "<Event name='Step' kind='end' time='3.0' />\n"
+    told = run_well("stats", write_project(tmp_path, lines), "--call", "Step")
+    assert [line.split()[0] for line in told.splitlines()[3:]] == ["Step"]
 
 
 def test_repair(tmp_path):
@@ -712,7 +725,7 @@ def test_what_is_not_there_cannot_be_chosen(project, command, options, message):
 def test_calls_are_chosen_by_their_names(tmp_path):
     """With and without MPI_, also those that the program does not make; its own states, too."""
     project = write_project(tmp_path, BARRIER + "<step time='3.000000000' end='4.000000000' />\n")
-    assert [len(run_well("dump", project, "--call", names).splitlines()) for names in ("MPI_Barrier", "step", "Send", "step,Barrier")] == [1, 1, 0, 2]
+    assert [len(run("dump", project, "--call", names).stdout.splitlines()) for names in ("MPI_Barrier", "step", "Send", "step,Barrier")] == [1, 1, 0, 2]
 
 
 def test_repair_names_each_file_once(tmp_path):

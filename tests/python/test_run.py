@@ -163,6 +163,12 @@ def test_each_process_may_have_a_command_of_its_own(tmp_path):
     assert [line.split() for line in lines if line.startswith("command")][19:] == [["command", "./app", "19", "19"], ["command", "...", "and", "980", "more"]]
 
 
+def test_time_of_calls_that_were_ignored(tmp_path):
+    calls = '<Calls name="Iprobe" recorded="1" ignored="5" ignoredTime="0.5"><Ranks first="0" last="0"/></Calls><Calls name="Send" recorded="3" ignored="0"><Ranks first="0" last="0"/></Calls>'
+    lines = [line.split() for line in run("info", write(tmp_path, calls)).stdout.splitlines()]
+    assert lines[-3:] == [["function", "recorded", "ignored", "seconds", "ignored"], ["Iprobe", "1", "5", "0.500000"], ["Send", "3", "0"]]
+
+
 def test_json(tmp_path):
     about = json.loads(told("info", "--json", write(tmp_path)))["run"]
     assert about["command"] == [{"line": "./app 'a b'", "ranks": [[0, 0]]}, {"line": "./app c", "omitted": "12", "ranks": [[1, 1]]}]

@@ -11,7 +11,7 @@ from .._hdtrace import CallSite, printable
 from ..analysis import Analysis, Rows, scaling
 from ..project import Project
 from ..report.comparison import labels
-from .output import Progress, clock_table, counted, duration, print_json, site_fields, size, table, warn_of_missing
+from .output import Progress, clock_table, counted, duration, print_json, say_that_nothing_fits, site_fields, size, table, warn_of_missing
 from .selection import absolute_interval, several_projects
 
 VERSION = 1  # of the JSON
@@ -253,5 +253,7 @@ def run(arguments: Namespace) -> int:
         if results[1:]:
             texts.append(_efficiencies([(project.name, analysis) for project, analysis in results]))
         print("\n".join(texts), end="")
+    if arguments.interval != (None, None) and not any(row["calls"] for _, analysis in results for row in analysis.time["rank"]):
+        say_that_nothing_fits()
     warn_of_missing(dict.fromkeys(text for _, analysis in results for text in analysis.missing))
     return 0

@@ -11,7 +11,7 @@ from typing import Any
 from .._hdtrace import Call, State, printable_lines
 from ..project import Project
 from ..streams import Calls
-from .output import UsageError, site_fields, warn_of_missing
+from .output import UsageError, say_that_nothing_fits, site_fields, warn_of_missing
 from .selection import filters
 from .terminal import is_terminal
 
@@ -58,6 +58,11 @@ def run(arguments: Namespace) -> int:
         lines = _xml(calls) if arguments.xml else _text(project, calls)
     if is_terminal(sys.stdout):
         lines = map(printable_lines, lines)  # also of XML
-    sys.stdout.writelines(lines)
+    written = 0
+    for line in lines:
+        sys.stdout.write(line)
+        written += 1
+    if not (written or arguments.xml):
+        say_that_nothing_fits()
     warn_of_missing(calls.missing)
     return 0

@@ -41,6 +41,10 @@ def message(text: str) -> None:
     print(f"hdtrace: {printable(text)}", file=sys.stderr)
 
 
+def say_that_nothing_fits() -> None:
+    message("no call fits what is asked for")
+
+
 def reason(error: Exception) -> str:
     """What went wrong, and with which file."""
     if not isinstance(error, OSError):

@@ -98,6 +98,17 @@ def _rows(run: Run, title: str, kind: str, text: Callable[[RunFact], str]) -> li
     return [[title, text(fact), ranges_text(fact.ranks)] for fact in facts[:most]] + more
 
 
+_IGNORED_TIME = "seconds ignored"  # known where rules ask for it, and of polls
+
+
+def _functions(run: Run) -> tuple[list[str], list[list[object]]]:
+    calls = sorted(run.calls.items())
+    if not any(count.ignored_time for _, count in calls):
+        return ["function", "recorded", "ignored"], [[name, count.recorded, count.ignored] for name, count in calls]
+    rows: list[list[object]] = [[name, count.recorded, count.ignored, f"{count.ignored_time:.6f}" if count.ignored_time else ""] for name, count in calls]
+    return ["function", "recorded", "ignored", _IGNORED_TIME], rows
+
+
 def run_rows(run: Run) -> Iterator[tuple[list[str], list[list[object]]]]:
     """Heads and lines of each table that has any."""
     rows = [row for title, kind, text in _SHOWN for row in _rows(run, title, kind, text)]
@@ -127,14 +138,14 @@ def run_rows(run: Run) -> Iterator[tuple[list[str], list[list[object]]]]:
             ],
         ),
         (["thread", "count"], [[name, count] for name, count in sorted(names.items())]),
-        (["function", "recorded", "ignored"], [[name, count.recorded, count.ignored] for name, count in sorted(run.calls.items())]),
+        _functions(run),
     ]
     yield from ((heads, lines) for heads, lines in tables if lines)
 
 
 def run_tables(run: Run) -> list[str]:
     """For people; nothing if nothing is known."""
-    return [table(heads, lines, ["count", "recorded", "ignored"]) for heads, lines in run_rows(run)]
+    return [table(heads, lines, ["count", "recorded", "ignored", _IGNORED_TIME]) for heads, lines in run_rows(run)]
 
 
 def _comment(text: str) -> str:

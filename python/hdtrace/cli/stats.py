@@ -13,7 +13,7 @@ from ..profiles import mean, values
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .counters import counter_table, describe_counters
-from .output import Progress, UsageError, count_of_processes, counted, duration, message, print_json, seconds, size, table, warn_of_missing
+from .output import Progress, UsageError, count_of_processes, counted, duration, message, print_json, say_that_nothing_fits, seconds, size, table, warn_of_missing
 from .selection import filters
 from .table import COUNTER
 
@@ -168,7 +168,7 @@ def run(arguments: Namespace) -> int:
     _read(statistics)
     _show_tables(project, statistics, tables, arguments)
     if not statistics.totals.calls and arguments.interval != (None, None) and tables != [[COUNTER]]:
-        message("--interval: none of the calls that are asked for is in this time")
+        say_that_nothing_fits()
     if any(not set(by) <= _ALWAYS_APART for by in tables):
         _say_not_apart(statistics.not_apart, "tables that ask for more than call, class, rank and thread")
     warn_of_missing(statistics.missing)

@@ -78,7 +78,7 @@ def parse_numbers(text: str) -> list[int]:
     """4, 0..7 or, as tables have it, 0-7"""
     first, dots, last = re.sub(r"^(\d+)-(\d+)$", r"\1..\2", text).partition("..")
     numbers = range(int(first), int(last if dots else first) + 1)
-    if len(numbers[:_MOST_NUMBERS + 1]) > _MOST_NUMBERS or (numbers and numbers[-1] > LARGEST):
+    if not numbers or len(numbers[:_MOST_NUMBERS + 1]) > _MOST_NUMBERS or numbers[-1] > LARGEST:
         raise ValueError(text)
     return list(numbers)
 
@@ -100,7 +100,10 @@ def parse_interval(text: str) -> tuple[int | None, int | None]:
     begin, dots, end = text.partition("..")
     if not dots:
         raise ValueError(text)
-    return parse_moment(begin) if begin else None, parse_moment(end) if end else None
+    first, last = parse_moment(begin) if begin else None, parse_moment(end) if end else None
+    if first is not None and last is not None and first > last:
+        raise ValueError(text)
+    return first, last
 
 
 def parse_seconds(text: str) -> float:
