@@ -175,7 +175,7 @@ def _phase(row: dict[str, Any], most: int) -> str:
         lines.append(f"  {len(outliers) - most:,} more took {duration(1e9 * rest)} longer together ({_percent(rest, seconds)})")
     lines.extend(f"  {_place(call)}" for call in row["calls"][:most])
     if len(row["calls"]) > most:
-        lines.append(f"  and {len(row['calls']) - most:,} more calls")
+        lines.append(f"  and {counted(len(row['calls']) - most, 'more place')}")
     return "".join(printable(line) + "\n" for line in lines)
 
 
