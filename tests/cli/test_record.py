@@ -25,6 +25,7 @@ VICTIM = """
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 int main(int argc, char **argv)
 {
@@ -39,6 +40,8 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "die") == 0 && rank == 0)
         raise(SIGSEGV);
+    if (strcmp(argv[1], "vanish") == 0)
+        syscall(SYS_exit_group, 7);
     if (strcmp(argv[1], "wait") == 0) {
         printf("waiting\\n");
         fflush(stdout);
@@ -201,6 +204,15 @@ def test_a_run_that_dies_is_merged(tmp_path, victim):
     assert result.returncode == 128 + signal.SIGSEGV
     assert "victim: 1 process," in result.stderr and f"exit code {128 + signal.SIGSEGV}" in result.stderr
     assert len(list(folder_in(tmp_path).glob("*.proj"))) == 1
+
+
+@pytest.mark.parametrize("options", [[], ["--force-flush"]])
+def test_a_run_that_is_killed_before_anything_is_written(tmp_path, victim, options):
+    """It says how that is avoided, and so it is."""
+    result = record(*options, victim, "vanish", cwd=tmp_path)
+    assert result.returncode == 7
+    assert ("with --force-flush each call is written at once" in result.stderr) is not bool(options)
+    assert ("0 calls in" in result.stderr) is not bool(options)
 
 
 def wait_for(condition):

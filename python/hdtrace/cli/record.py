@@ -182,6 +182,12 @@ def _head(project: Project) -> str:
     return f"{project.name}: {count_of_processes(project)}, {counted(hosts, 'host')}"
 
 
+def _why_nothing(project: Project) -> list[str]:
+    """Of processes that were killed in the first second nothing is in the trace."""
+    killed = [process for process in project.run.processes if len(process.cpu_times) == 1]
+    return ["The processes were killed before anything was written: with --force-flush each call is written at once"] if killed else []
+
+
 def _summary(project: Project, code: int) -> list[str]:
     head = _head(project)
     if _calls_in(project) > _MOST_CALLS and not project.statistics_only:
@@ -197,6 +203,7 @@ def _summary(project: Project, code: int) -> list[str]:
     return [
         f"{head}, {totals.calls:,} calls in {seconds(duration)} seconds, exit code {code}",
         *(table(["call", *heads], rows, heads, stream=None).splitlines() if rows else []),
+        *([] if totals.calls or statistics.unfinished else _why_nothing(project)),
         *([f"{counted(statistics.unfinished, 'call')} had not ended: hdtrace check and hdtrace pending tell of them"] if statistics.unfinished else []),
         *project.run.oversubscription,
     ]
