@@ -23,7 +23,7 @@ struct CallColumns {
     Numbers<std::int64_t> line;
     Numbers<std::uint8_t> unfinished;
     Numbers<std::uint8_t> nested; ///< the MPI library made it inside another call
-    OptionalNumbers site; ///< position in Project::call_sites
+    OptionalNumbers site;         ///< position in Project::call_sites
     ShortTexts function, source_file;
     OptionalNumbers source_line;
     ShortTexts region; ///< the innermost that it is in, as a path

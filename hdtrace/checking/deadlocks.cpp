@@ -123,7 +123,8 @@ class Finder {
                 std::move(awaited.first),
                 awaited.count,
                 is_for_any(call),
-                is_in_circle};
+                is_in_circle,
+                call.polls};
     }
 
     /// Those who wait for the circle, directly or by others.
@@ -159,9 +160,16 @@ class Finder {
 
     std::string doubt_text(const Circle& circle) const
     {
-        const Circle doubtful = doubtful_of(circle);
-        return doubtful.empty() ? ""
-                                : "; " + ranks_text(doubtful) + " may compute between polls, and go on then";
+        if (const Circle doubtful = doubtful_of(circle); !doubtful.empty())
+            return "; " + ranks_text(doubtful) + " may compute between polls, and go on then";
+        Circle polling;
+        for (const std::int64_t rank : circle)
+            if (m_waiting.at(rank).polls)
+                polling.insert(rank);
+        if (polling.empty())
+            return "";
+        return "; " + ranks_text(polling) + (polling.size() == 1 ? " polls" : " poll") +
+               ", and may give that up";
     }
 
     static std::string circle_text(const std::vector<WaitingProcess>& circle,

@@ -59,6 +59,7 @@ struct WaitingProcess {
     std::size_t awaited_count = 0;            ///< how many they are
     bool is_for_any = false;                  ///< one of them would do
     bool is_in_circle = false;                ///< it is waited for as well
+    bool polls = false;                       ///< it asks again and again, and may give that up
 };
 
 struct Finding {

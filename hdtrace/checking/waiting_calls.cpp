@@ -136,20 +136,19 @@ void WaitingCalls::note_last_poll(const Call& call)
 }
 
 /// Whoever only waits may sleep between polls, but does not work there. Where the processor time is not known
-/// these two look alike.
+/// these two look alike, and what takes little time may be all that there is to compute.
 WaitingCalls::Certainty WaitingCalls::only_waits(const Polling& polling)
 {
     const bool knows_cpu =
         polling.first_with_cpu && polling.first_with_cpu->count < polling.last_with_cpu->count;
-    const PollingTime& first = knows_cpu ? *polling.first_with_cpu : polling.first;
-    const PollingTime& last = knows_cpu ? *polling.last_with_cpu : polling.last;
+    if (!knows_cpu)
+        return Certainty::perhaps;
+    const PollingTime &first = *polling.first_with_cpu, &last = *polling.last_with_cpu;
     const std::int64_t time = last.time - first.time;
-    const std::int64_t outside = knows_cpu ? last.cpu - first.cpu - (last.inside_cpu - first.inside_cpu)
-                                           : time - (last.inside - first.inside);
+    const std::int64_t outside = last.cpu - first.cpu - (last.inside_cpu - first.inside_cpu);
     const std::int64_t for_one = outside / (last.count - first.count);
-    if (for_one <= longest_idle || (for_one < shortest_work && outside < time / 5))
-        return Certainty::certain;
-    return knows_cpu ? Certainty::none : Certainty::perhaps;
+    const bool is_idle = for_one <= longest_idle || (for_one < shortest_work && outside < time / 5);
+    return is_idle ? Certainty::certain : Certainty::none;
 }
 
 /// Of those who ask several questions in turn it is not known which answer they would go on with.
@@ -237,6 +236,7 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(const std::vector<Operati
                              call_words(m_project, rank, call.state),
                              operations_of(rank, call, pending_by_id),
                              wait_of(rank, call, unfinalized),
+                             !call.state.is_unfinished(),
                              m_may_do_more.contains(rank)};
     }
     return waiting;

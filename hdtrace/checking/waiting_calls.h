@@ -32,6 +32,7 @@ struct WaitingCall {
     std::string text;                         ///< the call with its arguments
     std::vector<StartedOperation> operations; ///< that it waits for
     Wait wait;
+    bool polls = false; ///< it asks again and again, and may give that up
     /// It polls, and nothing tells whether it does something else meanwhile that ends it.
     bool may_do_more = false;
 };

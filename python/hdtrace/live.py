@@ -29,6 +29,7 @@ _OF_ANOTHER_WORLD = re.compile(r"-([5-9]|\d\d)")  # the number of a process, see
 _NANOSECONDS = 1_000_000_000
 _RATES_OVER = 10 * _NANOSECONDS
 _LATE = 2 * _NANOSECONDS  # calls that have returned stand in the trace after so long, unless HDTRACE_FLUSH_SECONDS is longer
+_IDLE = 10_000  # nanoseconds that a loop of polls may need for itself
 _LOCK = "@hhqqi0q"  # struct flock on 64-bit systems: type, whence, start, length, process
 
 
@@ -56,6 +57,7 @@ class Activity:
     state: "inside" the call, "polls" (the call has found nothing for some time, again and again), "computes" outside of MPI, or "ended"
     site: where it was called, such as "main (app.c:7)"; empty if that is not known
     rates: what it did lately
+    may_compute: it polls, and nothing tells what it does between the polls, which takes a part of its time
     """
 
     rank: int
@@ -65,11 +67,12 @@ class Activity:
     state: str
     site: str = ""
     rates: Rates = Rates()
+    may_compute: bool = False
 
     @property
     def waits(self) -> bool:
         """For something that others have to do, perhaps."""
-        return self.state in ("inside", "polls")
+        return self.state in ("inside", "polls") and not self.may_compute
 
 
 def unfinished_processes(folder: str | os.PathLike[str]) -> list[tuple[str, int]]:
@@ -182,6 +185,7 @@ class _Seen:
     since: int
     state: str
     rates: Rates = Rates()
+    may_compute: bool = False
 
     def numbers(self) -> set[_Number]:
         """Those that names stand for."""
@@ -196,7 +200,7 @@ class _Seen:
         rank = int(names.name(self._own_rank()) or self.rank)
         if self.call is None:
             return Activity(rank, self.thread, "", self.since, self.state)
-        return Activity(rank, self.thread, _words(self.call, name_of), self.since, self.state, name_of("site", self.call.get("site", "")), self.rates)
+        return Activity(rank, self.thread, _words(self.call, name_of), self.since, self.state, name_of("site", self.call.get("site", "")), self.rates, self.may_compute)
 
     def _own_rank(self) -> _Number:
         return _Number(self.process, "rank", str(self.rank))
@@ -240,6 +244,9 @@ class _Tail:
             return _Seen(_process(self.path.name), rank, thread, None, self._origin or 0, "computes")
         try:
             last = ElementTree.fromstring(lines[-1])
+            if self._is_just_asking(lines, last, now):
+                lines = lines[:-1]
+                last = ElementTree.fromstring(lines[-1])
         except ElementTree.ParseError:
             return None
         state, since = "computes", self._time(lines[-1], "end")
@@ -250,7 +257,20 @@ class _Tail:
         asked_since = self._polls_since(lines, last)
         if asked_since is not None:
             state, since = "polls", asked_since
-        return _Seen(_process(self.path.name), rank, thread, last, since, state, self._rates(lines, now))
+        return _Seen(_process(self.path.name), rank, thread, last, since, state, self._rates(lines, now), state == "polls" and self._may_compute(lines))
+
+    def _is_just_asking(self, lines: list[bytes], last: ElementTree.Element, now: int) -> bool:
+        """It is in a call like the one before, which found nothing, and has not been so for long: the answer may be on its way."""
+        is_like_before = last.get("unfinished") is not None and len(lines) > 1 and lines[-2].startswith(b"<" + last.tag.encode() + b" ")
+        return is_like_before and now - self._time(lines[-1], "time") < _LATE and _found_nothing(ElementTree.fromstring(lines[-2]))
+
+    def _may_compute(self, lines: list[bytes]) -> bool:
+        """Between its polls, of which two stand at the end. A trace for checking has its processor time, and the checker looks at that."""
+        if any(b" threadCpu=" in line for line in lines):
+            return False
+        between = self._time(lines[-1], "time") - self._time(lines[-2], "end")
+        inside = self._time(lines[-1], "end") - self._time(lines[-1], "time")
+        return between > _IDLE and between > inside
 
     def _rates(self, lines: list[bytes], now: int) -> Rates:
         returned = [line for line in lines if b" unfinished=" not in line]

@@ -95,6 +95,7 @@ py::list waiting_in(const OwnedFinding& finding)
         one["awaits_count"] = process.awaited_count;
         one["any"] = process.is_for_any;
         one["in_circle"] = process.is_in_circle;
+        one["polls"] = process.polls;
         processes.append(one);
     }
     return processes;

@@ -131,6 +131,53 @@ def test_a_run_that_can_never_go_on_is_ended(program, tmp_path):
     assert list((tmp_path / "trace").glob("*.proj"))
 
 
+POLLS = """
+#include <mpi.h>
+#include <time.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+    int rank, value = 1, done = 0, computes = argc > 1;
+    MPI_Request receive, send;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank < 2) {
+        MPI_Irecv(&value, 1, MPI_INT, 1 - rank, 9, MPI_COMM_WORLD, &receive);
+        for (const time_t begin = time(NULL); !done && time(NULL) < begin + 8; MPI_Test(&receive, &done, MPI_STATUS_IGNORE))
+            for (const clock_t busy = clock(); computes && clock() < busy + CLOCKS_PER_SEC / 200;)
+                ;
+        MPI_Isend(&rank, 1, MPI_INT, 1 - rank, 9, MPI_COMM_WORLD, &send);
+        if (!done)
+            MPI_Wait(&receive, MPI_STATUS_IGNORE);
+        MPI_Wait(&send, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def polling(tmp_path_factory):
+    """Two processes ask for each other's message until they give up after some seconds, and send theirs."""
+    return compile_text("mpicc", tmp_path_factory.mktemp("polling") / "polling", POLLS, "-g", "-O1")
+
+
+@pytest.mark.parametrize("options", [[], ["--check"]])
+def test_who_polls_may_give_up(polling, tmp_path, options):
+    """So nothing is ended, and what is said is said once."""
+    result = run(HDTRACE, "record", *options, "--stuck-seconds", "1", "--end-stuck", "-o", tmp_path / "trace", MPIRUN, "-n", "3", polling)
+    assert result.returncode == 0 and "can never go on" not in result.stderr and "is ended" not in result.stderr
+    said = [line for line in result.stderr.splitlines() if "wait for each other:" in line or "no process has moved:" in line]
+    assert said and len(set(said)) == len(said), result.stderr
+
+
+def test_who_computes_between_polls_is_no_reason_to_say_anything(polling, tmp_path):
+    result = run(HDTRACE, "record", "--stuck-seconds", "1", "-o", tmp_path / "trace", MPIRUN, "-n", "3", polling, "computes")
+    assert result.returncode == 0 and "each other:" not in result.stderr and "has moved:" not in result.stderr
+
+
 def end_stuck_with_launcher(program, tmp_path, text):
     """Of two processes that wait for each other."""
     launcher = tmp_path / "mpirun"

@@ -570,6 +570,11 @@ class TestPolls:
     def test_who_only_polls_waits(self, findings):
         assert self.found(findings, polls(), waits_for(0)) == ["error"]
 
+    def test_who_polls_may_give_up(self, findings):
+        (deadlock,) = [finding for finding in findings(polls(), waits_for(0), is_whole=False) if finding.kind == "deadlock"]
+        assert deadlock.text.endswith("; rank 0 polls, and may give that up")
+        assert [process["polls"] for process in deadlock.waiting] == [True, False]
+
     def test_who_computes_between_polls_does_not(self, findings):
         assert self.found(findings, polls(cpu=9), waits_for(0)) == []
 

@@ -24,7 +24,7 @@ function show(now) {
       ? element(
           "section",
           { class: "finding" },
-          element("h2", {}, stuck.is_forever ? "These processes can never go on" : "No process has moved"),
+          element("h2", {}, stuck.is_forever ? "These processes can never go on" : stuck.waiting.length ? "These processes wait for each other" : "No process has moved"),
           stuck.waiting.length ? deadlockGraph(stuck.waiting) : element("ul", {}, stuck.lines.map((line) => element("li", {}, line))),
         )
       : "",
