@@ -77,6 +77,20 @@ bool find_place_in_world(int& rank, int& size)
     return rank >= 0 && rank < size;
 }
 
+int processes_of_launcher()
+{
+    constexpr const char* variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+    const char* const size = first_in_environment(variables);
+    return size != nullptr ? atoi(size) : 0;
+}
+
+bool is_first_of_launcher()
+{
+    constexpr const char* variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK"};
+    const char* const rank = first_in_environment(variables);
+    return rank != nullptr && strcmp(rank, "0") == 0;
+}
+
 // OMPI_FIRST_RANKS would tell, but Open MPI 4.1 has zeros there.
 bool is_first_of_program(int rank)
 {

@@ -11,6 +11,12 @@ bool is_first_rank();
 /// False if the launcher does not tell both.
 bool find_place_in_world(int& rank, int& size);
 
+/// How many processes mpirun or mpiexec has started together with this one, as it says; 0 if it does not. A
+/// batch system tells that also those that a job starts alone.
+int processes_of_launcher();
+/// True in the first one of these.
+bool is_first_of_launcher();
+
 /// True in one process of each program of a run (mpirun ./a : ./b), the one with rank 0 among them, if the
 /// launcher tells which that is (Open MPI); else only in that with rank 0.
 bool is_first_of_program(int rank);

@@ -206,6 +206,16 @@ def test_a_run_that_dies_is_merged(tmp_path, victim):
     assert len(list(folder_in(tmp_path).glob("*.proj"))) == 1
 
 
+def test_a_launcher_of_another_mpi_library(tmp_path, victim):
+    """Each process is a world of its own; here one comes after the other, so that both names are free."""
+    launcher = tmp_path / "mpirun"
+    launcher.write_text(f'#!/bin/sh\n[ "$1" = -n ] || exec {MPIRUN} "$@"\nshift 2\nfor rank in 0 1; do PMI_SIZE=2 PMI_RANK=$rank "$@"; done\n')
+    launcher.chmod(0o755)
+    result = record("-o", tmp_path / "trace", launcher, "-n", "2", victim, "none")
+    assert result.stderr.count("the launcher has started 2 processes, but each is alone in its MPI_COMM_WORLD") == 1
+    assert "2 runs, exit code 0" in result.stderr and len(list((tmp_path / "trace").glob("*.proj"))) == 2
+
+
 @pytest.mark.parametrize("options", [[], ["--force-flush"]])
 def test_a_run_that_is_killed_before_anything_is_written(tmp_path, victim, options):
     """It says how that is avoided, and so it is."""

@@ -80,6 +80,11 @@ const Identity& this_process()
     return identity;
 }
 
+bool is_alone_beside_others()
+{
+    return identity.size == 1 && *identity.world_label == '\0' && processes_of_launcher() > 1;
+}
+
 void start_time()
 {
     second = Clock().now() / nanoseconds_per_second;

@@ -24,6 +24,9 @@ void find_identity(MPI_Group world, bool has_world_communicator);
 /// The same before MPI is initialised. False if the launcher does not tell it.
 bool find_identity_by_launcher();
 const Identity& this_process();
+/// Its launcher has started several, but it is alone in its world: the launcher is one of another MPI
+/// library.
+bool is_alone_beside_others();
 
 /// Times in the trace count from the current second.
 void start_time();

@@ -82,7 +82,9 @@ void append_own_name(TextBuffer& out)
     const char* const job = is_named ? "" : name_in_batch_system();
     if (*job != '\0')
         out.text("-").string(job);
-    if (settings.runs_apart) // a job may start several, and not tell them apart
+    if (is_alone_beside_others()) // all have the same rank
+        out.text("-pid").number(getpid());
+    else if (settings.runs_apart) // a job may start several, and not tell them apart
         append_launch(out);
 }
 

@@ -98,6 +98,17 @@ void open_gate()
     set_gate(depth_of_calls(), depth_of_calls());
 }
 
+void say_that_it_is_alone()
+{
+    if (is_alone_beside_others() && is_first_of_launcher())
+        Diagnostic(incomplete_trace)
+            .text("the launcher has started ")
+            .number(processes_of_launcher())
+            .text(" processes, but each is alone in its MPI_COMM_WORLD: it is a launcher of another MPI "
+                  "library "
+                  "than " HDTRACE_MPI_LIBRARY);
+}
+
 // For the process whose identity is known. False if it cannot be, and the process stays untraced.
 bool open_trace(std::optional<int> thread_level)
 {
@@ -107,6 +118,7 @@ bool open_trace(std::optional<int> thread_level)
     }
     say_wrong_variables();
     say_what_sums_ignore();
+    say_that_it_is_alone();
     describe_process(thread_level);
     describe_run();
     describe_cpu_time();
