@@ -290,6 +290,18 @@ bool Endings::left_nothing(std::int64_t rank) const
     return m_is_read && !m_progress.find(rank) && process != nullptr && process->cpu_times.size() == 1;
 }
 
+// Which calls became states of its trace it has told at its end.
+bool Endings::has_recorded_its_end(std::int64_t rank) const
+{
+    const auto is_of = [rank](const RunFact::Ranks& ranks) {
+        return ranks.first <= rank && rank <= ranks.last;
+    };
+    return std::ranges::any_of(m_findings.project().project.run.facts, [&](const RunFact& fact) {
+        return fact.fact.name == "Calls" && fact.fact.find("name") == "Finalize" &&
+               fact.fact.integer("recorded").value_or(0) > 0 && std::ranges::any_of(fact.ranks, is_of);
+    });
+}
+
 std::string Endings::reason_of(std::int64_t rank)
 {
     if (!m_not_whole.contains(rank) && (left_nothing(rank) || ended_early(rank)) && only_followed(rank))
@@ -304,7 +316,12 @@ std::string Endings::reason_of(std::int64_t rank)
         const Progress& progress = *m_progress.find(rank);
         const CallPlace& last = progress.last.place;
         const std::string& file = m_findings.project().path_of(rank, last.thread);
-        if (progress.has_aborted)
+        if (has_recorded_its_end(rank))
+            report_trace(FindingKind::cut_off, rank, file, last.line,
+                         "the calls behind this one" + at(last.site) +
+                             " are missing, which the process has recorded: the trace was cut off",
+                         last.site);
+        else if (progress.has_aborted)
             report_trace(FindingKind::aborted, rank, file, last.line,
                          "the process ended all processes" + at(last.site), last.site);
         else

@@ -81,6 +81,7 @@ class Endings : public EventVisitor {
     template <class Predicate> bool has_unfinished(std::int64_t rank, Predicate is_it) const;
     bool ended_early(std::int64_t rank) const;
     bool left_nothing(std::int64_t rank) const;
+    bool has_recorded_its_end(std::int64_t rank) const;
     const RunProcess* find_process(std::int64_t rank) const; ///< null if the project does not tell of it
     bool went_on_after(std::int64_t rank, const FatalSignal& signal) const;
     /// Null if it is not known which thread got the signal, or that has no calls.

@@ -617,6 +617,13 @@ def test_calls_that_were_left(kinds):
 
 
 # Rank 0 ended itself, and with it rank 1, which wrote nothing any more.
+def test_a_trace_that_was_cut_off_and_closed_since_is_no_fault_of_the_program(findings):
+    told = "<Run><Calls name='Finalize' recorded='2' ignored='0'><Ranks first='0' last='1'/></Calls></Run>"
+    barrier = call("Init") + call("Barrier", "cid='0'")
+    (one,) = [finding for finding in findings(barrier, barrier + call("Finalize"), is_whole=False, run=told) if finding.kind in ("cut-off", "no-finalize")]
+    assert (one.kind, one.rank, one.text) == ("cut-off", 0, "the calls behind this one are missing, which the process has recorded: the trace was cut off")
+
+
 FIRST_ENDED_ALL = ("<Run><Process rank='0' pid='1' began='1'>" + "<CpuTime time='1.0' user='1.0' system='0.1'/>" * 2 + "</Process>"
                    "<Process rank='1' pid='2' began='1'><CpuTime time='1.0' user='1.0' system='0.1'/></Process></Run>")
 
