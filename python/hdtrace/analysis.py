@@ -108,9 +108,13 @@ class Analysis:
         """A table: "activities", "wait_states", "causes", "clocks", "critical_path", "phases", "files", "uses" (of files), "findings", or the time by "rank", "site", "region", "communicator" or "stack". Sites are texts."""
         import pandas
 
-        rows = self.time[what] if what in self.time else self.io[what] if what in self.io else getattr(self, what)
-        if what == "critical_path":
-            rows = rows["profile"]
+        tables = {
+            **self.time, **self.io, "activities": self.activities, "wait_states": self.wait_states, "causes": self.causes,
+            "critical_path": self.critical_path["profile"], "phases": self.phases, "clocks": self.clocks,
+        }
+        if what not in tables:
+            raise ValueError(f"what: '{what}' is none of {', '.join(tables)}")
+        rows = tables[what]
         return pandas.DataFrame([_flat(row) for row in rows])
 
 

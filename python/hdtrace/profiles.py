@@ -192,7 +192,11 @@ def compare(*projects: Project, by: Grouping = "call", figure: str = "exclusive"
     """
     import pandas
 
-    columns = {project.path: flat_profile(project, by)[figure] for project in projects}
+    profiles = {project.path: flat_profile(project, by) for project in projects}
+    for profile in profiles.values():
+        if figure not in profile:
+            raise ValueError(f"figure: '{figure}' is none of {', '.join(profile.columns)}")
+    columns = {path: profile[figure] for path, profile in profiles.items()}
     frame = pandas.DataFrame(columns).fillna(0)
     order = frame.max(axis=1).sort_values(ascending=False, kind="stable").index
     return frame.loc[order]

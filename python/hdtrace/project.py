@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import operator
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -241,7 +242,7 @@ class Project(Closing, Figures):
         progress: is called with the number of calls that were read since it was called last
         """
         self._check_readable()
-        return Pending.read(self._project, at, progress or (lambda _: None))
+        return Pending.read(self._project, operator.index(at), progress or (lambda _: None))
 
     def checker(self) -> Checker:
         """Looks for what does not fit together, step by step with its read()."""

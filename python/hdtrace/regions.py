@@ -15,6 +15,7 @@ a copy of it beside itself.
 """
 import ctypes
 import functools
+import operator
 import sys
 
 __all__ = ["counter", "mark", "region"]
@@ -141,7 +142,7 @@ class counter:
             self._count = _tracer.count_integer if type is int else _tracer.count_float
 
     def __call__(self, value):
-        number = self._type(value)
+        number = operator.index(value) if self._type is int else float(value)
         if self._type is int and not -2**63 <= number < 2**63:
             raise OverflowError("a counter has 64 bits")
         if self._count:

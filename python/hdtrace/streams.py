@@ -51,12 +51,15 @@ def read_all(reader: _R) -> _R:
 
 
 def one_or_more(value: _T | Iterable[_T] | None) -> list[_T]:
-    """A value, several ones, or None for no choice, as a list."""
+    """A value, several ones, or None for no choice, as a list. None of them at all is no choice that one could mean."""
     if value is None:
         return []
     if isinstance(value, str) or not isinstance(value, Iterable):
         return [value]  # type: ignore[list-item]
-    return list(value)
+    several = list(value)
+    if not several:
+        raise ValueError("nothing is selected: an empty list; None selects all")
+    return several
 
 
 def select(

@@ -206,6 +206,13 @@ def test_a_run_that_dies_is_merged(tmp_path, victim):
     assert len(list(folder_in(tmp_path).glob("*.proj"))) == 1
 
 
+def test_a_settings_file_with_an_error_is_told_before_anything_begins(tmp_path, victim):
+    (tmp_path / "wrong.conf").write_text("[rule]\ncall = Isned\nrecord = none\n")
+    result = record("-o", tmp_path / "trace", victim, "none", env=os.environ | {"HDTRACE_CONFIG": str(tmp_path / "wrong.conf")})
+    assert result.returncode == USAGE and "did you mean Isend?" in result.stderr and len(result.stderr.splitlines()) == 1
+    assert not (tmp_path / "trace").exists()
+
+
 def test_a_launcher_of_another_mpi_library(tmp_path, victim):
     """Each process is a world of its own; here one comes after the other, so that both names are free."""
     launcher = tmp_path / "mpirun"

@@ -86,3 +86,27 @@ def test_objects_print_what_they_are(heat):
         message = next(iter(project.messages()))
         assert repr(message.send).startswith("<MessageEnd: 128 bytes, thread 0, line ")
         assert "<Cart_create of rank 0, thread 0>" in map(repr, next(iter(project.collectives())).calls)
+
+
+@pytest.mark.parametrize("ask, message", [
+    (lambda project: project.calls(rank=[]), "None selects all"),
+    (lambda project: project.calls(rank=range(3, 1)), "None selects all"),
+    (lambda project: project.analyze().to_dataframe("foo"), "'foo' is none of rank, site"),
+    (lambda project: hdtrace.compare(project, figure="foo"), "'foo' is none of calls"),
+])
+def test_what_there_is_not_is_an_error_that_says_so(heat, ask, message):
+    with hdtrace.open(heat) as project, pytest.raises(ValueError, match=message):
+        ask(project)
+
+
+def test_a_moment_is_a_whole_number(heat):
+    with hdtrace.open(heat) as project, pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        project.pending(1.4)
+
+
+def test_a_counter_of_int_is_not_rounded():
+    from hdtrace.regions import counter
+
+    counter("cells", int)(2)
+    with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
+        counter("cells", int)(1.9)

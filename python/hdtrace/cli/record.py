@@ -254,10 +254,10 @@ def _say_that_nothing_was_recorded(name: str, code: int, follows: bool) -> None:
 
 
 def _check_options(options: list[str]) -> None:
-    """Once, and before anything is made or started: not in each process."""
-    if not options:
+    """Once, and before anything is made or started: not in each process. With the settings file that they or the environment name."""
+    if not options and not os.environ.get("HDTRACE_CONFIG"):
         return
-    result = subprocess.run([beside_this(_LAUNCHER), *options, "--version"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    result = subprocess.run([beside_this(_LAUNCHER), *options, "--explain"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if result.returncode:
         raise UsageError("record: " + result.stderr.partition("\n")[0].removeprefix(f"{_LAUNCHER}: "))
 

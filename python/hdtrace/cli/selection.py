@@ -67,9 +67,9 @@ def filters(project: Project, arguments: Namespace) -> dict[str, Any]:
     _check_number("--rank", "process", arguments.rank, (thread.rank for thread in project.threads))
     _check_number("--thread", "thread", arguments.thread, (thread.thread for thread in project.threads))
     return {
-        "rank": arguments.rank,
-        "thread": arguments.thread,
-        "name": _call_names(project, arguments.call),
-        "call_class": getattr(arguments, "class"),
+        "rank": arguments.rank or None,
+        "thread": arguments.thread or None,
+        "name": _call_names(project, arguments.call) or None,
+        "call_class": getattr(arguments, "class") or None,
         "interval": absolute_interval(project, arguments),
     }
