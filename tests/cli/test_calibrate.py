@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import BUILD, MPIRUN, run, run_well
+from conftest import BUILD, MPIRUN, run
 from hdtrace.calibration import Sample, eager_limit, platform_of
 
 CALIBRATE = [BUILD / "bin/hdtrace", "calibrate"]
@@ -95,11 +95,19 @@ def test_measurements_that_fall_and_repeat_themselves_make_a_platform():
     assert all(0 < float(entry.split(":")[1]) <= 1 for entry in factors.split(";"))
 
 
+def calibrate(*arguments, **options):
+    """What it prints. On a machine that does something else, too, it may warn of that."""
+    result = run(*CALIBRATE, *arguments, **options)
+    assert result.returncode == 0, result
+    assert all("Oversubscribed: " in line or "factor of two" in line for line in result.stderr.splitlines()), result.stderr
+    return result.stdout
+
+
 @pytest.mark.parametrize("launcher, where", [(MPIRUN, "local"), ("mpiexec.mpich", "remote")], ids=["a host", "several hosts"])
 def test_calibrating_this_machine(tmp_path, monkeypatch, launcher, where):
     monkeypatch.setenv("MPIR_CVAR_NOLOCAL", "1")  # MPICH takes each process for one of another host
     output = tmp_path / "machine.xml"
-    result = json.loads(run_well(*CALIBRATE, "-o", output, "--hosts", "5", "--json", "--", launcher, "-n", "2"))
+    result = json.loads(calibrate("-o", output, "--hosts", "5", "--json", "--", launcher, "-n", "2"))
     assert result["platform"] == str(output)
     measured = result["messages"].pop(where)
     assert not any(result["messages"].values())
@@ -114,8 +122,21 @@ def test_calibrating_this_machine(tmp_path, monkeypatch, launcher, where):
 
 
 def test_the_tables(tmp_path):
-    text = run_well(*CALIBRATE, "--", MPIRUN, "-n", "2", cwd=tmp_path)
+    text = calibrate("--", MPIRUN, "-n", "2", cwd=tmp_path)
     assert "Messages between processes of a host" in text and text.endswith("Platform: platform.xml\n")
+
+
+def test_it_warns_of_what_it_cannot_reproduce(capsys):
+    from types import SimpleNamespace
+
+    from hdtrace.cli.calibrate import Comparison, _warn
+
+    busy = SimpleNamespace(run=SimpleNamespace(oversubscription=["Oversubscribed: 2 processes on 1 processor"]))
+    good, slow, fast = (Comparison("Bcast", 4, 1e-3, replayed) for replayed in (1.9e-3, 2.1e-3, 0.4e-3))
+    _warn(busy, [good, slow])
+    assert capsys.readouterr().err == "hdtrace: Oversubscribed: 2 processes on 1 processor\n"
+    _warn(busy, [good, slow, fast])
+    assert "2 of 3 operations are off by more than a factor of two" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("arguments, complaint", [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import shlex
 import shutil
@@ -187,11 +186,17 @@ def _show_comparisons(compared: Sequence[Comparison], processes: int, algorithms
     print(f"Operations of {processes} processes, the median at rank 0; replayed with SimGrid's algorithms '{algorithms}'\n\n{table(heads, rows, heads[1:])}")
 
 
-def _warn_of_oversubscription(hosts: dict[str, int]) -> None:
-    processors = os.cpu_count() or 1
-    here = os.uname().nodename
-    if len(hosts) == 1 and here in hosts and hosts[here] > processors:
-        message(f"{hosts[here]} processes share {processors} processors: they wait for each other, and what was measured is that, too")
+def _is_far_off(one: Comparison) -> bool:
+    return one.measured > _SHORTEST and not 0.5 <= one.replayed / one.measured <= 2
+
+
+def _warn(project: Project, compared: Sequence[Comparison]) -> None:
+    """Of what makes the platform one of another machine than this."""
+    for line in project.run.oversubscription:
+        message(line)
+    far_off = sum(map(_is_far_off, compared))
+    if 2 * far_off > len(compared):
+        message(f"{far_off} of {len(compared)} operations are off by more than a factor of two in the replay: calibrate again when the machine does nothing else")
 
 
 def _write(path: Path, text: str) -> None:
@@ -249,6 +254,7 @@ def _calibrate(arguments: Namespace, words: Sequence[str], output: Path, folder:
         platform, compared = _find_algorithms(project, platform, folder)
     text = platform.xml(arguments.hosts or max(_FEWEST_HOSTS, project.process_count), arguments.speed, _describe(words, project, library, hosts))
     _write(output, text)
+    _warn(project, compared)
     if arguments.json:
         print_json(_as_json(output, library, local, remote, compared))
         return
@@ -260,7 +266,6 @@ def _calibrate(arguments: Namespace, words: Sequence[str], output: Path, folder:
     else:
         print("SimGrid's smpirun is not here, so the platform was not tried.")
     print(f"Platform: {output}")
-    _warn_of_oversubscription(hosts)
 
 
 def _as_json(output: Path, library: Library, local: Sequence[Sample], remote: Sequence[Sample], compared: Sequence[Comparison]) -> dict[str, Any]:
