@@ -159,10 +159,7 @@ def _time_in_bins(edges: numpy.ndarray, begins: numpy.ndarray, ends: numpy.ndarr
 def _outermost_calls(calls: pandas.DataFrame) -> pandas.DataFrame:
     """Calls of MPI that are in no other one, but perhaps in regions of the program's own."""
     is_mpi = calls["name"].map({name: is_call(name) for name in calls["name"].cat.categories}).astype(bool)
-    calls = calls[is_mpi].sort_values(["rank", "thread", "start", "end"], ascending=[True, True, True, False])
-    of_thread = [calls["rank"], calls["thread"]]
-    all_before_ended = calls["end"].groupby(of_thread).cummax().groupby(of_thread).shift()
-    return calls[all_before_ended.isna() | (calls["start"] >= all_before_ended)]
+    return calls[is_mpi & ~calls["nested"]]
 
 
 def time_profile(project: Project, bins: int = 100) -> pandas.DataFrame:

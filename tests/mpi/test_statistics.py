@@ -34,7 +34,7 @@ def sums_of(project, **selected):
     names = {label: totals.posted for (label,), totals in read(project.calls(**selected).statistics([["call"]])).groups(["call"])}
     others = [name for name, posted in names.items() if not posted]
     selected.pop("call_class", None)  # whatever fits one of both would be selected
-    return figures | {"others": figures_of_all(project, TABLES, selected | {"name": others})}
+    return figures | {"others": figures_of_all(project, TABLES, selected | ({"name": others} if others else {}))}
 
 
 def figures_of_all(project, tables, selected):
