@@ -36,8 +36,13 @@ void ReadySends::finish()
 {
     using Place = std::tuple<std::int64_t, const CallSite*, const CallSite*>;
     std::map<Place, const ReadySend*> told;
+    const bool has_threads = !m_findings.project().ranks_with_threads().empty();
+    const auto is_by_chance = [&](const ReadySend& one) {
+        return !has_threads && one.send.step > 0 && one.receive.step > 0 &&
+               !m_order.is_before(one.receive, one.send);
+    };
     for (const ReadySend& one : m_sends) {
-        if (one.send.step == 0 || one.receive.step == 0 || m_order.is_before(one.receive, one.send))
+        if (!one.is_seen && !is_by_chance(one))
             continue;
         const ReadySend*& first =
             told.try_emplace({one.sender.rank, one.sender.site, one.receiver.site}, &one).first->second;

@@ -12,7 +12,8 @@
 namespace hdtrace {
 
 /// A receive has surely begun only if the sender was told so, by messages or collective operations: else that
-/// is chance. Where the clock of a host says that it had not, the program is wrong for certain.
+/// is chance, unless processes have several threads, of which the order does not know who told whom. Where
+/// the clock of a host says that it had not, the program is wrong for certain.
 class ReadySends {
   public:
     /// Both must outlive it.
