@@ -19,7 +19,10 @@ def _check_output(path: Path) -> None:
     """Only another page is replaced, or an empty file."""
     if not path.exists():
         return
-    beginning = path.open("rb").read(len(_BEGINNING)).lower() if path.is_file() else None
+    beginning = None
+    if path.is_file():
+        with path.open("rb") as file:
+            beginning = file.read(len(_BEGINNING)).lower()
     if beginning not in (_BEGINNING, b""):
         raise UsageError(f"--output {path}: this is there, and no page: name another file, or remove it")
 
