@@ -149,23 +149,22 @@ class Finder {
         return behind;
     }
 
-    Circle doubtful_of(const Circle& circle) const
+    Circle doubtful_of(const Circle& circle) const { return those_of(circle, &WaitingCall::may_do_more); }
+
+    Circle those_of(const Circle& circle, bool WaitingCall::*what) const
     {
-        Circle doubtful;
+        Circle found;
         for (const std::int64_t rank : circle)
-            if (m_waiting.at(rank).may_do_more)
-                doubtful.insert(rank);
-        return doubtful;
+            if (m_waiting.at(rank).*what)
+                found.insert(rank);
+        return found;
     }
 
     std::string doubt_text(const Circle& circle) const
     {
         if (const Circle doubtful = doubtful_of(circle); !doubtful.empty())
             return "; " + ranks_text(doubtful) + " may compute between polls, and go on then";
-        Circle polling;
-        for (const std::int64_t rank : circle)
-            if (m_waiting.at(rank).polls)
-                polling.insert(rank);
+        const Circle polling = those_of(circle, &WaitingCall::polls);
         if (polling.empty())
             return "";
         return "; " + ranks_text(polling) + (polling.size() == 1 ? " polls" : " poll") +

@@ -49,8 +49,8 @@ struct Host {
     std::int64_t usable = 0; ///< summed up: some may be counted several times
     std::int64_t online = 0;
     double used = 0, passed = 0; ///< processor time, and time, of the processes that tell both
-    double waited = 0;           ///< parts of the time, of processes that tell
-    std::int64_t waiting = 0;    ///< so many
+    double waited = 0;           ///< sum of parts of the time, of processes that tell how long they waited
+    std::int64_t told_waiting = 0;
     double most_waited = 0;
     std::int64_t most_waited_by = -1;
     bool is_told_by_all = true;
@@ -74,7 +74,7 @@ struct Host {
     }
     void add_waiting(std::int64_t rank, double part)
     {
-        ++waiting;
+        ++told_waiting;
         waited += part;
         if (part > most_waited) {
             most_waited = part;
@@ -145,8 +145,8 @@ std::vector<OversubscribedHost> oversubscribed_hosts(const Project& project)
             return whole > 0 ? std::optional(part / whole) : std::nullopt;
         };
         oversubscribed.push_back({name, host.processes, host.processors(), ratio(host.used, host.passed),
-                                  ratio(host.waited, static_cast<double>(host.waiting)), host.most_waited,
-                                  host.most_waited_by});
+                                  ratio(host.waited, static_cast<double>(host.told_waiting)),
+                                  host.most_waited, host.most_waited_by});
     }
     return oversubscribed;
 }

@@ -25,8 +25,8 @@ struct OversubscribedHost {
     double most_waiting = 0; ///< the same of the process that waited most
     std::int64_t most_waiting_rank = -1;
 
-    /// For people: "4 processes on 2 processors of node01, each running 52 % and waiting for a processor 47 %
-    /// of the time".
+    /// For people: "4 processes on 2 processors of node01, each running 52 % of the time and waiting 47 % for
+    /// a processor".
     std::string text() const;
 };
 

@@ -85,9 +85,9 @@ void convert(const CommandLine& command)
     if (const std::string text = LeftOut(project).text(); !text.empty())
         account.note(text);
     command.format->convert(project, command.options, account);
-    note_what_was_cut_off(project, account);
     if (command.quiet)
         return;
+    note_what_was_cut_off(project, account);
     for (const std::string& line : account.lines())
         std::puts(tools::printable(line).c_str());
 }

@@ -131,7 +131,8 @@ def test_command(tmp_path):
     assert told["requests"] == told["messages"] == []
     assert json.loads(run_well("pending", path, "--json"))["at"] == 19
     assert run("pending", path, "--at", "soon").returncode == USAGE
-    assert (run("pending", path, "--at=-1").returncode, run("pending", path, "--at=-1").stdout) == (USAGE, "")
+    before = run("pending", path, "--at=-1")
+    assert (before.returncode, before.stdout) == (USAGE, "")
     behind = run("pending", path, "--at", "60")
     assert behind.stdout == run_well("pending", path)
     assert behind.stderr == "hdtrace: --at: the run ends at 19.000000 seconds, which is what is shown\n"

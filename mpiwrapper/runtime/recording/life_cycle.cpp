@@ -104,9 +104,8 @@ void say_that_it_is_alone()
         Diagnostic(incomplete_trace)
             .text("the launcher has started ")
             .number(processes_of_launcher())
-            .text(" processes, but each is alone in its MPI_COMM_WORLD: it is a launcher of another MPI "
-                  "library "
-                  "than " HDTRACE_MPI_LIBRARY);
+            .text(" processes, but each is alone in its MPI_COMM_WORLD: ")
+            .text("it is a launcher of another MPI library than " HDTRACE_MPI_LIBRARY);
 }
 
 // For the process whose identity is known. False if it cannot be, and the process stays untraced.

@@ -80,15 +80,15 @@ def _place(row: dict[str, Any]) -> str:
     return f"{call} at {row['site']}" if row["site"] else call
 
 
+_ACTIVITIES = {"waiting": "waiting, in these calls"}  # a part of the others, and below them
+
+
 def _activities(analysis: Analysis) -> str:
-    """Waiting is a part of the others, and below them."""
     whole = sum(row["seconds"] for row in analysis.time["rank"])
     rows = [
-        ["waiting, in these calls" if is_part else row["activity"], _seconds(row["seconds"]), _percent(row["seconds"], whole),
+        [_ACTIVITIES.get(row["activity"], row["activity"]), _seconds(row["seconds"]), _percent(row["seconds"], whole),
          _seconds(row["minimum"]), row["minimum_rank"], _seconds(row["mean"]), _seconds(row["maximum"]), row["maximum_rank"]]
-        for is_part in (False, True)
-        for row in analysis.activities
-        if (row["activity"] == "waiting") == is_part
+        for row in sorted(analysis.activities, key=lambda row: row["activity"] in _ACTIVITIES)
     ]
     heads = ["activity", "seconds", "share", "minimum", "of rank", "mean", "maximum", "of rank"]
     return table(heads, rows, heads[1:])

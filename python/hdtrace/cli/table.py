@@ -183,7 +183,7 @@ COMMANDS = (
             Argument("--check", "record local queries, too, and then look for what is wrong, as hdtrace check does"),
             Argument("--stuck-seconds", "say who waits for whom, and where, once calls have lasted so long and processes can never go on, or none has moved",
                      "SECONDS", parse_seconds),
-            Argument("--end-stuck", "end the run then, if processes wait for each other for ever; not where calls only do not fit together, which may go on"),
+            Argument("--end-stuck", "end the run then, if processes wait for each other for ever; not where one of them polls, or calls only do not fit together, which may go on"),
             Argument("--quiet", "say nothing when all is well"),
             *_TRACER,
             Argument("COMMAND-LINE", "mpirun -n 4 ./app, or ./app alone", is_rest=True),
