@@ -293,12 +293,9 @@ bool Endings::left_nothing(std::int64_t rank) const
 // Which calls became states of its trace it has told at its end.
 bool Endings::has_recorded_its_end(std::int64_t rank) const
 {
-    const auto is_of = [rank](const RunFact::Ranks& ranks) {
-        return ranks.first <= rank && rank <= ranks.last;
-    };
     return std::ranges::any_of(m_findings.project().project.run.facts, [&](const RunFact& fact) {
         return fact.fact.name == "Calls" && fact.fact.find("name") == "Finalize" &&
-               fact.fact.integer("recorded").value_or(0) > 0 && std::ranges::any_of(fact.ranks, is_of);
+               fact.fact.integer("recorded").value_or(0) > 0 && fact.holds_for(rank);
     });
 }
 

@@ -1,6 +1,7 @@
 // run.h - what a project tells of the run itself: who ran what, with which settings, and what became of it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -22,6 +23,12 @@ struct RunFact {
 
     Element fact;
     std::vector<Ranks> ranks; ///< ascending
+
+    bool holds_for(std::int64_t rank) const
+    {
+        return std::ranges::any_of(
+            ranks, [rank](const Ranks& range) { return range.first <= rank && rank <= range.last; });
+    }
 };
 
 /// The processor time that a process had used at a moment, and how long its main thread had waited for a

@@ -65,9 +65,7 @@ std::optional<std::int64_t> beginning_of(const std::vector<TraceFile>& traces)
 const Element* find_fact(const Project& project, std::string_view kind, std::int64_t rank)
 {
     for (const RunFact& fact : project.run.facts)
-        if (fact.fact.name == kind && std::ranges::any_of(fact.ranks, [&](const RunFact::Ranks& ranks) {
-                return ranks.first <= rank && rank <= ranks.last;
-            }))
+        if (fact.fact.name == kind && fact.holds_for(rank))
             return &fact.fact;
     return nullptr;
 }
@@ -103,9 +101,7 @@ CallCounts ignored_calls(const Project& project, std::int64_t rank)
 {
     CallCounts ignored{};
     for (const RunFact& fact : project.run.facts) {
-        if (fact.fact.name != "Calls" || std::ranges::none_of(fact.ranks, [&](const RunFact::Ranks& ranks) {
-                return ranks.first <= rank && rank <= ranks.last;
-            }))
+        if (fact.fact.name != "Calls" || !fact.holds_for(rank))
             continue;
         if (const auto* function = hdtrace::dumpi::find_function(fact.fact.text("name")))
             ignored.at(function->label) += static_cast<std::uint64_t>(
