@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "hdtrace/format/compressed.h"
-#include "hdtrace/format/packed_file.h"
 #include "hdtrace/format/sums.h"
 
 namespace hdtrace {
@@ -24,7 +23,7 @@ template <class Object> std::vector<std::string> labels_of(const std::vector<Obj
 
 bool exists(const TraceFile& trace)
 {
-    return detail::is_there(detail::existing_name(trace.path));
+    return detail::is_there_in_some_form(trace.path);
 }
 
 } // namespace

@@ -140,6 +140,11 @@ std::string existing_name(const std::string& path)
     return path;
 }
 
+bool is_there_in_some_form(const std::string& path)
+{
+    return is_there(existing_name(path));
+}
+
 CompressedText::CompressedText(ReadAt read_at, std::int64_t file_size)
     : m_read_at(std::move(read_at)), m_file_size(file_size)
 {

@@ -25,6 +25,8 @@ std::optional<Compression> form_of(std::string_view first_bytes);
 std::string_view plain_name(std::string_view path);
 /// The name under which the file exists, with what compression adds to it if it does not exist without.
 std::string existing_name(const std::string& path);
+/// Whether there is a file under that name, perhaps compressed.
+bool is_there_in_some_form(const std::string& path);
 
 class Decoder;
 class TextNotes;

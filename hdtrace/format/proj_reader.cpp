@@ -317,7 +317,7 @@ std::vector<std::string> Project::trace_paths() const
     const fs::path after_program = folder / as_in_file_names(name);
     const auto is_there = [&](const fs::path& prefix) {
         const std::string trace = trace_path(prefix, leaves.front());
-        return detail::is_there(detail::existing_name(trace)) || has_only_sums(trace);
+        return detail::is_there_in_some_form(trace) || has_only_sums(trace);
     };
     const bool is_after_file = is_there(after_file);
     const fs::path& prefix = !is_after_file && is_there(after_program) ? after_program : after_file;
@@ -333,7 +333,7 @@ std::vector<std::string> Project::trace_paths() const
             others.push_back(trace_path(
                 folder / as_original_readers_look(fs::path(path).stem().string(), keeps_capitals), labels));
         }
-        if (detail::is_there(detail::existing_name(others.front())))
+        if (detail::is_there_in_some_form(others.front()))
             return others;
     }
     return paths;

@@ -167,7 +167,7 @@ std::string sums_path(const std::string& trace)
 
 bool has_only_sums(const std::string& trace)
 {
-    return !is_there(existing_name(trace)) && is_there(sums_path(trace));
+    return !is_there_in_some_form(trace) && is_there(sums_path(trace));
 }
 
 Sums read_sums(const std::string& path)

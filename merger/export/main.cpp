@@ -58,8 +58,7 @@ Project open(const CommandLine& command, tools::ProgressLine& progress)
 void note_what_was_cut_off(const Project& project, Account& account)
 {
     std::vector<TraceFile> traces = traces_of(project);
-    std::erase_if(
-        traces, [](const TraceFile& trace) { return !detail::is_there(detail::existing_name(trace.path)); });
+    std::erase_if(traces, [](const TraceFile& trace) { return !detail::is_there_in_some_form(trace.path); });
     Selection only_ends;
     only_ends.interval.begin = std::numeric_limits<std::int64_t>::max();
     MergedTraces ends(std::move(traces), only_ends);

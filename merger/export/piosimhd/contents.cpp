@@ -5,7 +5,6 @@
 #include <set>
 
 #include "hdtrace/format/compressed.h"
-#include "hdtrace/format/packed_file.h"
 #include "merger/export/format.h"
 
 namespace hdtrace::exporter::piosimhd {
@@ -13,11 +12,6 @@ namespace hdtrace::exporter::piosimhd {
 namespace {
 
 const char* const unknown_host = "unknown";
-
-bool exists(const std::string& path)
-{
-    return detail::is_there(detail::existing_name(path));
-}
 
 } // namespace
 
@@ -41,8 +35,7 @@ void Contents::add_leaves()
             throw ConvertError("the original tools know programs with the levels Hostname, Rank and Thread "
                                "only, which this one does not have");
         found.insert(trace.rank);
-        const bool is_there = exists(trace.path);
-        m_leaves.push_back({trace, is_there, m_hosts.of(trace.labels[0])});
+        m_leaves.push_back({trace, detail::is_there_in_some_form(trace.path), m_hosts.of(trace.labels[0])});
     }
     for (std::int64_t rank = 0; rank < m_project.process_count; ++rank) {
         if (found.contains(rank))
