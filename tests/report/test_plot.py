@@ -12,6 +12,7 @@ pytest.importorskip("matplotlib")
 from hdtrace.cli.table import _PLOTS  # noqa: E402
 from hdtrace.plot import colours  # noqa: E402
 from hdtrace.plot.kinds import KINDS  # noqa: E402
+from matplotlib.colors import to_rgba  # noqa: E402
 
 
 WRITE = "<File_write_at fid='0' offset='{offset}' size='100' count='100' tid='0' time='{begin}' end='{end}' />\n"
@@ -77,6 +78,19 @@ def test_calls_are_drawn_above_the_regions_that_they_are_in(tmp_path):
         (bars,) = KINDS["timeline"](project).axes[0].collections
     drawn_ones = [(path.vertices[:, 0].min(), path.vertices[:, 0].max()) for path in bars.get_paths()]
     assert drawn_ones == [pytest.approx((0, 1)), pytest.approx((0.2, 0.3))]
+
+
+def test_a_row_of_many_calls_says_how_much_of_the_time_each_class_takes(tmp_path):
+    """In each millisecond half is a region, of which half is in barriers: a picture has no column for each of them."""
+    step = "<Event name='Step' kind='begin' time='{0}.000' />\n<Barrier cid='0' time='{0}.100' end='{0}.350' />\n<Event name='Step' kind='end' time='{0}.500' />\n"
+    with hdtrace.open(write_project(tmp_path, "".join(step.format(second) for second in range(1, 3001)))) as project:
+        figure = KINDS["timeline"](project)
+        figure.savefig(tmp_path / "x.svg")
+    (row,) = figure.axes[0].images
+    pixels = row.get_array().reshape(-1, 4)
+    share = {colour: (abs(pixels - to_rgba(colour)).sum(axis=1) < 0.01).mean() for colour in ("#e7ece4", colours.OF_CLASSES["collective"])}
+    assert share == pytest.approx({"#e7ece4": 0.25, colours.OF_CLASSES["collective"]: 0.25}, abs=0.02)
+    assert 'id="rank-0"' in (tmp_path / "x.svg").read_text()
 
 
 def test_a_map_has_a_rectangle_for_each_part_of_a_row(tmp_path):

@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib
 import numpy
-from matplotlib.collections import Collection, LineCollection, PolyCollection
+from matplotlib.artist import Artist
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure as _Figure
+from matplotlib.image import AxesImage
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from .._hdtrace import Explanation, TimelineReader
 from ..streams import read_all
-from . import colours
+from . import colours, density
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.backend_bases import RendererBase
 
     from ..project import Project
 
@@ -52,7 +55,7 @@ class Figure(_Figure):
         return png.getvalue()
 
 
-Parts = list[tuple[float, float, str]]  # begin, length, colour
+Parts = list[tuple[float, float, str]]  # begin, length, colour; those that come later lie above
 
 
 def _rank_id(rank: int) -> str:
@@ -62,6 +65,7 @@ def _rank_id(rank: int) -> str:
 
 def _figure(width: float = 8, height: float = 4.5) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(width, height), layout="constrained")
+    figure.suppressComposite = True  # images stay apart
     return figure, figure.subplots()
 
 
@@ -69,10 +73,10 @@ def _height_of(ranks: int) -> float:
     return min(9.0, 1.6 + 0.22 * max(ranks, 6))
 
 
-def _add(axes: Axes, drawn: Collection, gid: str) -> None:
+def _add(axes: Axes, drawn: Artist, gid: str) -> None:
     """Without fitting the axes to it, which looks each time at all that was added before."""
     drawn.set_gid(gid)
-    axes.add_collection(drawn, autolim=False)
+    axes.add_artist(drawn)
 
 
 Rectangle = tuple[float, float, float, float]  # left, top, right, bottom
@@ -84,17 +88,40 @@ def _rectangles(rectangles: Iterable[Rectangle], colours_of: list[Any], is_smoot
     return PolyCollection(corners, facecolors=colours_of, linewidths=0, antialiased=is_smooth)
 
 
+class _ImageInGroup(AxesImage):
+    """As other artists are, in an SVG."""
+
+    def draw(self, renderer: RendererBase, *args: Any, **kwargs: Any) -> None:
+        renderer.open_group("image", gid=self.get_gid())
+        super().draw(renderer, *args, **kwargs)
+        renderer.close_group("image")
+
+
+def _dense_row(axes: Axes, parts: Parts, extent: tuple[float, float, float, float]) -> AxesImage:
+    """extent: left, right, bottom, top"""
+    begins, lengths, colours_of = zip(*parts)
+    edges = numpy.linspace(*extent[:2], density.COLUMNS + 1)
+    row = _ImageInGroup(axes, extent=extent)
+    row.set_data(density.stacked(density.shares(numpy.array(begins), numpy.add(begins, lengths), colours_of, edges)))
+    return row
+
+
 def _lanes(axes: Axes, of_ranks: Mapping[int, Parts], legend: Mapping[str, str]) -> None:
     """A row for each rank."""
     # Gaps and smooth edges of rows that are thinner than a pixel would draw stripes that mean nothing.
     is_thin = len(of_ranks) > _MOST_APART
     half = 0.5 if is_thin else 0.4
+    moments = [moment for parts in of_ranks.values() for begin, length, _ in parts for moment in (begin, begin + length)]
+    first, last = min(moments, default=0), max(moments, default=0)
     for rank, parts in sorted(of_ranks.items()):
-        places = [(begin, rank - half, begin + length, rank + half) for begin, length, _ in parts]
-        bars = _rectangles(places, [colour for *_, colour in parts], is_smooth=not is_thin)
-        _add(axes, bars, _rank_id(rank))
-    if ends := [(end, 0) for parts in of_ranks.values() for begin, length, _ in parts for end in (begin, begin + length)]:
-        axes.update_datalim(ends, updatey=False)
+        top, bottom = rank - half, rank + half
+        if len(parts) > density.COLUMNS:
+            _add(axes, _dense_row(axes, parts, (first, last, bottom, top)), _rank_id(rank))
+            continue
+        places = [(begin, top, begin + length, bottom) for begin, length, _ in parts]
+        _add(axes, _rectangles(places, [colour for *_, colour in parts], is_smooth=not is_thin), _rank_id(rank))
+    if moments:
+        axes.update_datalim([(first, 0), (last, 0)], updatey=False)
     axes.set_ylabel("rank")
     axes.yaxis.get_major_locator().set_params(integer=True)
     if of_ranks:
