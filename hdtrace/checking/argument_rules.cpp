@@ -123,6 +123,16 @@ Wrong unknown_constant(const Call& call, const ArgumentContext&)
     return std::nullopt;
 }
 
+/// Open MPI lets it pass in MPI_Win_post and MPI_Win_start.
+Wrong null_group(const Call& call, const ArgumentContext&)
+{
+    static constexpr AttributeName groups[] = {"ranks", "group"};
+    for (const AttributeName& name : groups)
+        if (call.state.find(name) == "MPI_GROUP_NULL")
+            return WrongArgument{FindingKind::invalid_group, "was given MPI_GROUP_NULL"};
+    return std::nullopt;
+}
+
 /// These wait for nobody, and nothing else can be wrong with them.
 Wrong wrong_group(const Call& call, const ArgumentContext&)
 {
@@ -430,6 +440,13 @@ bool is_given_size(const CallFacts& facts)
     return facts.makes == ObjectKind::window || facts.attaches;
 }
 
+bool may_be_given_group(const CallFacts& facts)
+{
+    return makes_communicator(facts) || facts.name.starts_with("Group_") ||
+           facts.synchronisation == WindowSynchronisation::post ||
+           facts.synchronisation == WindowSynchronisation::start;
+}
+
 struct Rule {
     Wrong (*find)(const Call&, const ArgumentContext&);
     Concerns concerns;
@@ -454,6 +471,7 @@ constexpr Rule rules[] = {
     {wrong_root, has_root},
     {wrong_operation, has_operation},
     {wrong_request, all_calls, true},
+    {null_group, may_be_given_group},
     {wrong_group, all_calls, true},
 };
 

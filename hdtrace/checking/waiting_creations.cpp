@@ -7,8 +7,8 @@ namespace hdtrace {
 std::optional<GroupMeetings::Meeting> GroupMeetings::meeting_of(std::int64_t rank, const State& call) const
 {
     const auto group = call.find("group");
-    // Members of worlds that the trace does not know are negative.
-    if (!group || group->find('-') != std::string_view::npos)
+    // Members of worlds that the trace does not know are negative, and MPI_GROUP_NULL has none.
+    if (!group || group->find_first_not_of("0123456789.;") != std::string_view::npos)
         return std::nullopt;
     const Communicator* const parent = m_objects.communicator(rank, call);
     return Meeting{parent, call.text(parent ? "tag" : "stringTag"), std::string(*group)};

@@ -1,4 +1,4 @@
-// rank_list.h - lists of ranks as they stand in attributes: "0;4..7;".
+// rank_list.h - lists of ranks as they stand in attributes: "0;4..7;". MPI_GROUP_NULL stands for none.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +19,8 @@ inline constexpr std::int64_t most_neighbours = 1 << 20;
 inline std::vector<std::int64_t> ranks_in(std::string_view list, std::int64_t count)
 {
     std::vector<std::int64_t> ranks;
+    if (list.starts_with("MPI_"))
+        return ranks;
     const auto next_number = [&] {
         std::int64_t number = 0;
         const char* end = std::from_chars(list.data(), list.data() + list.size(), number).ptr;

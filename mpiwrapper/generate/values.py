@@ -310,8 +310,9 @@ class Values:
         conditions = [self.condition(parameter)]
         is_known = parameter.kind.name in ("REQUEST", "COMM", "DATATYPE", "FILE", "WIN", "MESSAGE") or self._is_freed(parameter)
         is_answer = parameter.is_written and not is_known
-        if parameter.kind.name == "GROUP" and self._is_at_begin():
-            conditions.append(f"{parameter.name}_members.find()")
+        if parameter.kind.name == "GROUP" and self._is_told_early(parameter):
+            is_told = f"{parameter.name}_members.find()"  # and stays told, if the call fails
+            conditions.append(is_told if self._is_at_begin() else f"(call.succeeded() || {is_told})")
         elif is_answer or not self._is_at_begin() and (parameter.is_array or parameter.kind.name == "GROUP"):
             conditions.append("call.succeeded()")  # nobody else has looked at it
         if parameter.kind.value == "in_place":

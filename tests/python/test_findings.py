@@ -323,6 +323,8 @@ REFUSED = {
     "datatype that passed": (call("Iscatter", "size='0' count='4' tid='-1' rootRank='0' cid='0' rid='0'"), "invalid-datatype"),
     "assertion": (call("Win_fence", "wid='0' assert='268435456'", unfinished=True), "invalid-argument"),
     "group": (call("Win_post", "wid='0' assert='0'", unfinished=True), "invalid-group"),
+    "no group": (call("Win_start", "wid='0' ranks='MPI_GROUP_NULL' assert='0'", unfinished=True), "invalid-group"),
+    "no group that passed": (call("Win_post", "wid='0' ranks='MPI_GROUP_NULL' assert='0'"), "invalid-group"),
     "not committed": (call("Type_contiguous", "oldTid='0' tid='2'") + send(0, tid=2, size=8) + call("Type_free", "tid='2'"), "invalid-datatype"),
     "view of what is not committed": (call("Type_contiguous", "oldTid='0' tid='2'") + call("File_set_view", "fid='0' offset='0' etid='0' filetid='2'")
                                       + call("Type_free", "tid='2'"), "invalid-datatype"),

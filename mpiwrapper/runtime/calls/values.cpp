@@ -45,9 +45,8 @@ template <typename Element> void put_info(Element& element, const Call& call, MP
 
 template <typename Element> void put_group(Element& element, const Call& call, GroupMembers& members)
 {
-    if (!call.succeeded())
-        return;
-    members.ask();
+    if (call.succeeded())
+        members.ask();
     element.raw(members.text(), members.size());
 }
 

@@ -61,7 +61,7 @@ int free_group(MPI_Group* group)
 
 bool GroupMembers::find()
 {
-    if (!m_is_known && has_group(m_group))
+    if (!m_is_known && (m_group == MPI_GROUP_NULL || has_group(m_group)))
         ask();
     return m_is_known;
 }
@@ -70,14 +70,20 @@ void GroupMembers::ask()
 {
     if (m_is_known)
         return;
-    int count = 0;
-    // MPICH 5.0.2 says that a call succeeded that was given no group, if the program's error handler came
-    // back.
-    int* const ranks = m_group != MPI_GROUP_NULL ? world_ranks(m_group, &count) : nullptr;
-    add_ranks(m_text, ranks, count);
-    own_free(ranks);
+    if (m_group == MPI_GROUP_NULL)
+        m_text.text("MPI_GROUP_NULL");
+    else
+        add_members();
     m_text.c_string(); // a NUL behind it
     m_is_known = !m_text.bad();
+}
+
+void GroupMembers::add_members()
+{
+    int count = 0;
+    int* const ranks = world_ranks(m_group, &count);
+    add_ranks(m_text, ranks, count);
+    own_free(ranks);
 }
 
 } // namespace hdtrace::mpi

@@ -20,13 +20,15 @@ class GroupMembers {
     /// to have: about any other one it might end the program, and say another function's name than without
     /// the tracer.
     bool find();
-    /// "1;2;3;" or "0..999;"
+    /// "1;2;3;" or "0..999;"; of a group that is none its name, which some libraries let pass.
     const char* text() const { return m_text.data(); }
     size_t size() const { return m_text.size(); }
-    /// Once the call has succeeded: the group was one.
+    /// Once the call has succeeded: the group was one, or MPI_GROUP_NULL.
     void ask();
 
   private:
+    void add_members();
+
     MPI_Group m_group;
     TextBuffer m_text;
     bool m_is_known = false;
