@@ -1,6 +1,8 @@
 // What is thrown.
 #include <cerrno>
 #include <filesystem>
+#include <stdexcept>
+#include <system_error>
 
 #include <pybind11/pybind11.h>
 
@@ -29,6 +31,12 @@ template <class Error> void raise_os_error(const Error& error)
     PyErr_SetFromErrnoWithFilename(PyExc_OSError, error.file().c_str());
 }
 
+/// As pybind11 does, but the message may have names of files in it, which need not be UTF-8.
+void raise(PyObject* type, const std::exception& error)
+{
+    PyErr_SetObject(type, file_text(error.what()).ptr());
+}
+
 } // namespace
 
 void bind_errors(py::module_& module)
@@ -50,6 +58,14 @@ void bind_errors(py::module_& module)
             raise_os_error(error);
         } catch (const std::filesystem::filesystem_error& error) {
             raise_os_error(OpenError(error.path1().string(), error.code().value()));
+        } catch (const std::system_error&) {
+            throw;
+        } catch (const py::builtin_exception&) {
+            throw;
+        } catch (const std::invalid_argument& error) {
+            raise(PyExc_ValueError, error);
+        } catch (const std::runtime_error& error) {
+            raise(PyExc_RuntimeError, error);
         }
     });
 }

@@ -119,3 +119,14 @@ def test_warnings_of_the_merger(tmp_path):
         + b"Comm map='0->0;' id=1 name='a\\x1b[2J' uid='V'\nComm map='0->0;' id=2 name='\\x9b' uid='V'\nTypeName id='9' name='\\x1b[2J'\n")
     errors = run("merge", "-o", tmp_path / "app.proj", tmp_path, errors="surrogateescape").stderr
     assert "\\x1b]0;title\\x07" in errors and is_harmless(errors), errors
+
+
+def test_what_the_terminal_cannot_show_is_written_in_other_words(tmp_path):
+    project = write_project(tmp_path, "<Barrier cid='0' time='1.000000000' end='1.000005000' />\n")
+    result = run("stats", project, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert result.returncode == 0 and "5.00 us" in result.stdout, result
+
+
+def test_files_that_are_not_there_may_have_any_name():
+    result = run("stats", os.fsdecode(b"/nowhere/a\xff"))
+    assert (result.returncode, result.stderr) == (1, "hdtrace: /nowhere/a\\xff: No such file or directory\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import os
 import sys
 import warnings
@@ -17,6 +18,8 @@ from .output import UsageError, beside_this, message, reason
 from .table import COMMANDS, Argument, Command
 
 FINE, ERROR, USAGE = 0, 1, 2
+
+_ASCII = {"µ": b"u", "…": b"~", "–": b"-"}
 
 
 class _TracerAction(argparse.Action):
@@ -157,11 +160,19 @@ def run(words: list[str]) -> int:
     return share(run_shared)
 
 
-def _allow_any_file_name() -> None:
-    """Names of files need not be UTF-8."""
+def _unencodable(error: UnicodeError) -> tuple[bytes, int]:
+    """What is written for characters that the terminal does not have, and for the bytes of names of files, which need not be UTF-8."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    refused = error.object[error.start : error.end]
+    return b"".join(bytes([ord(char) - 0xDC00]) if 0xDC80 <= ord(char) <= 0xDCFF else _ASCII.get(char, b"?") for char in refused), error.end
+
+
+def _write_any_text() -> None:
+    codecs.register_error("hdtrace", _unencodable)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="surrogateescape")
+            stream.reconfigure(errors="hdtrace")
 
 
 def main() -> int:
@@ -170,7 +181,7 @@ def main() -> int:
     warnings.simplefilter("always", MergeWarning)
     warnings.showwarning = lambda warning, *_: message(str(warning))
     try:
-        _allow_any_file_name()
+        _write_any_text()
         code = run(words)
         sys.stdout.flush()
         return code
