@@ -65,3 +65,11 @@ def test_two_calls_are_left_at_once(leave):
 def test_calls_on_other_stacks_are_inside(leave):
     victim, _ = leave("thread_stacks", NESTED)
     assert shape(victim.trace(thread=1)) == ["Op_create", ("Reduce_local", BCASTS)]
+
+
+@pytest.mark.skipif(HAS_ADDRESS_SANITIZER, reason="AddressSanitizer warns of other stacks")
+@pytest.mark.parametrize("way", ["inner_stack", "signal_stack"])
+def test_a_stack_may_be_in_a_variable_of_who_called(leave, way):
+    """Its addresses are above those of the call that it is in, which still goes on."""
+    assert leave(way, NESTED)[1] == ["Op_create", ("Reduce_local", ["Bcast"])]
+    assert leave(way, FLAT)[1] == ["Op_create", "Reduce_local"]

@@ -20,24 +20,28 @@ constexpr int most_calls_outside = 100;
 
 // Stacks grow downwards: calls in progress lie above us. One that was left lies below, or others have written
 // over it; what is left of it may look as before where nobody has, so it is found a little later at times.
-// Callbacks may run on stacks of their own, e.g. of coroutines; between two stacks addresses tell nothing.
+// Callbacks may run on stacks of their own, e.g. of coroutines; between two stacks addresses tell nothing, also
+// where one of them is in a variable on the other.
 __attribute__((no_sanitize("address"))) bool Call::was_left(const Thread& thread, int number,
-                                                            const void* here)
+                                                            const void* here, const void* frame)
 {
     const void* const place = thread.calls[number].place;
     if (!thread.is_on_stack(place))
         return false;
     const Call* const call = static_cast<const Call*>(place);
-    return place <= here || call->m_thread != &thread || call->m_number != number ||
-           call->m_begin != thread.calls[number].begin;
+    if (call->m_thread != &thread || call->m_number != number ||
+        call->m_begin != thread.calls[number].begin)
+        return true;
+    return place <= here && thread.is_called_from_base(frame);
 }
 
 void Call::find_lost_calls(Thread& thread, const void* here)
 {
     if (!thread.is_on_stack(here))
         return;
+    const void* const frame = __builtin_frame_address(0);
     for (int i = 0; i < thread.call_count; ++i) {
-        if (was_left(thread, i, here)) {
+        if (was_left(thread, i, here, frame)) {
             lose_calls(thread, i);
             return;
         }
@@ -171,6 +175,10 @@ void Call::begin_slowly()
 
 void Call::end_slowly()
 {
+    if (m_thread->call_count <= m_number) { // it was taken for one that was left, and is told as such
+        m_recording = Recording::none;
+        return;
+    }
     if (settings.for_check)
         end_by_put_off_error();
     if (has(m_recording, Recording::timed))

@@ -322,7 +322,7 @@ class Call {
     void decide_now();
     char* put_more(char* out) const;
     char* put_polls(char* out) const;
-    static bool was_left(const Thread& thread, int number, const void* here);
+    static bool was_left(const Thread& thread, int number, const void* here, const void* frame);
     const Comm& find_comm_slowly(MPI_Comm handle, uint64_t generation);
     Type find_type_slowly(MPI_Datatype handle, uint64_t generation);
     Window find_window_slowly(MPI_Win handle, uint64_t generation);

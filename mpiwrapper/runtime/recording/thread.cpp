@@ -286,6 +286,7 @@ void lose_calls(Thread& thread, int first)
 void find_stack(Thread& thread)
 {
     thread.stack_begin = thread.stack_end = nullptr;
+    thread.stack_base = 0;
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
@@ -296,6 +297,18 @@ void find_stack(Thread& thread)
         thread.stack_end = static_cast<char*>(begin) + size;
     }
     pthread_attr_destroy(&attributes);
+    const Frame caller = Frame::of_caller(__builtin_frame_address(0));
+    if (thread.is_on_stack(__builtin_frame_address(0)))
+        thread.stack_base = outermost_of_callers(caller, reinterpret_cast<uintptr_t>(thread.stack_end));
+}
+
+bool Thread::is_called_from_base(const void* frame) const
+{
+    stack_t current;
+    if (sigaltstack(nullptr, &current) == 0 && (current.ss_flags & SS_ONSTACK) != 0)
+        return false;
+    return stack_base == 0 || stack_base == outermost_of_callers(Frame::of_caller(frame),
+                                                                 reinterpret_cast<uintptr_t>(stack_end));
 }
 
 void watch_thread_ends()

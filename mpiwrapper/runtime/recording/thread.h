@@ -33,6 +33,7 @@ struct Thread {
     OpenCall calls[TraceWriter::max_depth]; ///< the outermost first
     const void* stack_begin = nullptr;      ///< the lowest address; null if it is not known
     const void* stack_end = nullptr;
+    uintptr_t stack_base = 0; ///< outermost_of_callers() there; 0 if it is not known
     int number = 0;
     pid_t tid = 0;
     int64_t begin = 0; ///< when it was made known
@@ -60,6 +61,10 @@ struct Thread {
     const char* name = nullptr; ///< null: what the system says
 
     bool is_on_stack(const void* place) const { return stack_begin <= place && place < stack_end; }
+    /// Whether a function with this __builtin_frame_address(0) has been called from the thread's first one: not
+    /// if it runs on a stack that is in a variable on the thread's, as a coroutine or a signal handler may.
+    /// True if that is not known.
+    bool is_called_from_base(const void* frame) const;
     Thread* next = nullptr;
 };
 

@@ -448,4 +448,13 @@ bool Frame::go_to_caller(const FrameRule& rule, uintptr_t stack_end)
     return true;
 }
 
+uintptr_t outermost_of_callers(Frame frame, uintptr_t stack_end)
+{
+    constexpr int most = 10'000;
+    for (int i = 0; i < most; ++i)
+        if (!frame.go_to_caller(find_frame_rule(frame.return_address), stack_end))
+            return frame.stack_pointer;
+    return 0;
+}
+
 } // namespace hdtrace::mpi

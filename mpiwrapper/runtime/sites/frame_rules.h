@@ -62,4 +62,8 @@ struct Frame {
     bool go_to_caller(const FrameRule& rule, uintptr_t stack_end);
 };
 
+/// The stack pointer in the outermost of the callers that can be found: on one stack always the same. 0 if
+/// there are very many.
+uintptr_t outermost_of_callers(Frame frame, uintptr_t stack_end);
+
 } // namespace hdtrace::mpi

@@ -3,6 +3,7 @@
 #include "prelude.h"
 
 #include <csetjmp>
+#include <csignal>
 #include <pthread.h>
 #include <ucontext.h>
 
@@ -136,6 +137,40 @@ static void change_stacks_in_thread()
     pthread_attr_destroy(&attributes);
 }
 
+// A coroutine's stack, or that of a signal handler, which is a variable of a function that is on the thread's.
+static char* inner_stack;
+
+static void call_on_inner_stack(void*, void*, int*, MPI_Datatype*)
+{
+    call_on(inner_stack);
+}
+
+static void change_to_inner_stack()
+{
+    char variable[sizeof stacks[0]];
+    inner_stack = variable;
+    be_in_a_call(call_on_inner_stack);
+}
+
+static void call_in_handler(void*, void*, int*, MPI_Datatype*)
+{
+    raise(SIGUSR1);
+}
+
+static void handle_signal_on_inner_stack()
+{
+    char variable[sizeof stacks[0]];
+    const stack_t stack = {variable, 0, sizeof variable};
+    CHECK(sigaltstack(&stack, nullptr) == 0);
+    struct sigaction action = {};
+    action.sa_handler = [](int) { make_calls(1); };
+    action.sa_flags = SA_ONSTACK;
+    sigaction(SIGUSR1, &action, nullptr);
+    be_in_a_call(call_in_handler);
+    const stack_t none = {nullptr, SS_DISABLE, 0};
+    sigaltstack(&none, nullptr);
+}
+
 static const struct way ways[] = {
     {"jump", fail_and_go_on},
     {"throw", fail_and_go_on},
@@ -144,6 +179,8 @@ static const struct way ways[] = {
     {"inside_and_on", leave_inside_and_go_on},
     {"two", leave_two},
     {"thread_stacks", change_stacks_in_thread},
+    {"inner_stack", change_to_inner_stack},
+    {"signal_stack", handle_signal_on_inner_stack},
 };
 
 int main(int argc, char** argv)
