@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/checking/nearest_pairs.h"
 
 namespace hdtrace {
 namespace {
@@ -79,6 +80,11 @@ void FileConflicts::add_pairs(const ProjectFile& file, std::vector<Piece>& piece
     std::ranges::sort(pieces, {}, &Piece::begin);
     std::vector<const Piece*> open; // those that may reach the next piece
     std::size_t comparisons = 0;
+    NearestPairs nearest;
+    const auto access_at = [&](std::size_t number) {
+        const Access& access = m_accesses[number];
+        return NearestPairs::Access{number, access.place.rank, access.place.site, access.done};
+    };
     for (const Piece& piece : pieces) {
         comparisons += open.size();
         if (comparisons > most_comparisons)
@@ -86,19 +92,23 @@ void FileConflicts::add_pairs(const ProjectFile& file, std::vector<Piece>& piece
         std::erase_if(open, [&](const Piece* other) { return other->end <= piece.begin; });
         for (const Piece* other : open)
             if (conflict(other->access, piece.access))
-                add_pair({std::min(other->access, piece.access), std::max(other->access, piece.access), &file,
-                          piece.begin});
+                nearest.add(access_at(std::min(other->access, piece.access)),
+                            access_at(std::max(other->access, piece.access)), piece.begin);
         open.push_back(&piece);
     }
+    nearest.for_each([&](std::size_t access) { return m_accesses[access].place.rank; },
+                     [&](std::size_t access) { return m_accesses[access].place.site; },
+                     [&](std::size_t one, std::size_t other, std::int64_t begin) {
+                         add_pair({one, other, &file, begin});
+                     });
 }
 
 void FileConflicts::add_pair(const Pair& pair)
 {
-    if (m_pairs.contains(pair))
-        return;
-    if (!m_limit.add(m_accesses[pair.one].place.site, m_accesses[pair.other].place.site))
-        return m_findings.set_incomplete(FindingKind::file_conflict);
-    m_pairs.insert(pair);
+    if (m_limit.add(m_accesses[pair.one].place.site, m_accesses[pair.other].place.site))
+        m_pairs.push_back(pair);
+    else
+        m_findings.set_incomplete(FindingKind::file_conflict);
 }
 
 void FileConflicts::prepare()

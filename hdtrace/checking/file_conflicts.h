@@ -54,8 +54,6 @@ class FileConflicts : public EventVisitor {
         std::size_t other;
         const ProjectFile* file;
         std::int64_t begin; ///< of what both access
-
-        auto operator<=>(const Pair&) const = default;
     };
 
     void add_pairs(const ProjectFile& file, std::vector<Piece>& pieces);
@@ -71,7 +69,7 @@ class FileConflicts : public EventVisitor {
     std::size_t m_piece_count = 0;
     std::map<std::int64_t, std::size_t> m_blocking;                         ///< by rank: the access it is in
     std::map<std::pair<std::int64_t, std::int64_t>, std::size_t> m_pending; ///< by rank and rid
-    std::set<Pair> m_pairs;
+    std::vector<Pair> m_pairs;
     PairLimit m_limit;
 };
 

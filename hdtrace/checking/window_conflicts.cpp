@@ -6,6 +6,7 @@
 #include <set>
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/checking/nearest_pairs.h"
 #include "hdtrace/matching/rank_list.h"
 
 namespace hdtrace {
@@ -128,6 +129,7 @@ WindowConflicts::LocalAccess WindowConflicts::local_access(const Call& call, con
     for (const auto& [begin, end] : buffer.pieces)
         access.pieces.emplace_back(begin - memory.origin, end - memory.origin);
     access.kind = buffer.is_written ? WindowAccess::put : WindowAccess::get;
+    access.time = call.state.time;
     access.name = call.state.name;
     access.place = place_of(m_findings.objects(), call);
     return {{memory.window, call.trace.rank}, std::move(access)};
@@ -167,6 +169,7 @@ void WindowConflicts::access(const Call& call, const Window& window, std::int64_
         access.is_exclusive = lock->second;
     access.waits_for_exposure = epochs.has_started;
     access.rid = call.state.integer("rid").value_or(-1);
+    access.time = call.state.time;
     access.name = call.state.name;
     access.place = place_of(m_findings.objects(), call);
     std::vector<Access>& accesses = m_accesses[{&window, target}];
@@ -337,6 +340,11 @@ bool WindowConflicts::conflict(const Access& one, const Access& other)
 
 void WindowConflicts::add_pairs(const Target& target, std::vector<Access>& accesses)
 {
+    std::ranges::stable_sort(accesses, {}, &Access::time);
+    const auto number_of = [&](const Access& access) {
+        return static_cast<std::size_t>(&access - accesses.data());
+    };
+    NearestPairs nearest;
     std::vector<const Access*> by_place;
     by_place.reserve(accesses.size());
     for (const Access& access : accesses)
@@ -352,12 +360,23 @@ void WindowConflicts::add_pairs(const Target& target, std::vector<Access>& acces
                 other = next_byte - 1;
                 continue;
             }
-            if (m_limit.is_reached() || ++m_compared > most_compared)
+            if (++m_compared > most_compared)
                 return m_findings.set_incomplete(FindingKind::rma_conflict);
-            if (conflict(**one, **other))
-                add_pair({*one, *other, target.first, target.second});
+            if (!conflict(**one, **other))
+                continue;
+            const auto [earlier, later] = std::minmax(*one, *other);
+            const auto numbered = [&](const Access& access) {
+                return NearestPairs::Access{number_of(access), access.place.rank, access.place.site,
+                                            access.done};
+            };
+            nearest.add(numbered(*earlier), numbered(*later), 0);
         }
     }
+    nearest.for_each([&](std::size_t access) { return accesses[access].place.rank; },
+                     [&](std::size_t access) { return accesses[access].place.site; },
+                     [&](std::size_t one, std::size_t other, std::int64_t) {
+                         add_pair({&accesses[one], &accesses[other], target.first, target.second});
+                     });
 }
 
 void WindowConflicts::add_pair(const Pair& pair)

@@ -48,6 +48,7 @@ class WindowConflicts : public EventVisitor {
         bool is_exclusive = false;
         bool waits_for_exposure = false; ///< it happens when the epoch ends, whatever the order of calls
         std::int64_t rid = -1;
+        std::int64_t time = 0; ///< when the call began
         std::string name;
         CallPlace place;
     };

@@ -2,7 +2,9 @@
 #include <mpi.h>
 #include <string.h>
 
-enum { count = 4 };
+enum { count = 4, many = 600000 };
+
+static int many_values[many];
 
 int main(int argc, char** argv)
 {
@@ -20,7 +22,8 @@ int main(int argc, char** argv)
     MPI_Type_commit(&every_other);
     if (strcmp(how, "atomic") == 0)
         MPI_File_set_atomicity(file, 1);
-    if (strcmp(how, "interleaved") == 0)
+    const int has_pieces = strcmp(how, "in_pieces") == 0;
+    if (strcmp(how, "interleaved") == 0 || has_pieces)
         MPI_File_set_view(file, (MPI_Offset)sizeof(int) * rank, MPI_INT, every_other, "native",
                           MPI_INFO_NULL);
     for (int i = 0; strcmp(how, "often") == 0 && i < 300; ++i) { /* in order; what follows is not */
@@ -43,6 +46,8 @@ int main(int argc, char** argv)
     } else if (strcmp(how, "nonblocking") == 0) {
         MPI_File_iwrite_at(file, 0, values, count, MPI_INT, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (has_pieces) {
+        MPI_File_write_all(file, many_values, many, MPI_INT, MPI_STATUS_IGNORE);
     } else {
         MPI_File_write_all(file, values, count, MPI_INT, MPI_STATUS_IGNORE);
     }

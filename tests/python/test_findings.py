@@ -377,6 +377,29 @@ def test_accumulates_that_are_not_combined(kinds, op, tid, expected):
     assert kinds(accumulate("MPI_SUM", 0), accumulate(op, tid), idle) == expected
 
 
+@pytest.mark.parametrize("forgets_last", [False, True])
+def test_a_conflict_behind_very_many_accesses_that_barriers_order(findings, forgets_last):
+    """In each round rank 0 puts what rank 1 then gets, in parts: all pairs of these are far too many to be compared."""
+    rounds, parts = 50, 80
+    access = "wid='0' size='{2}' count='{0}' tid='0' targetOffset='{1}' targetCount='{0}' targetTid='0'"
+    traces = ["", "", ""]
+
+    def all_call(name, attributes):
+        for rank in range(3):
+            traces[rank] += call(name, attributes)
+
+    all_call("Win_lock_all", "wid='0' assert='0'")
+    for number in range(rounds):
+        traces[0] += call("Put", "toRank='2' " + access.format(16, 0, 64)) + call("Win_flush", "wid='0' toRank='2'")
+        if not forgets_last or number < rounds - 1:
+            all_call("Barrier", "cid='0'")
+        traces[1] += "".join(call("Get", "fromRank='2' " + access.format(1, part % 16, 4)) for part in range(parts)) + call("Win_flush", "wid='0' toRank='2'")
+        all_call("Barrier", "cid='0'")
+    all_call("Win_unlock_all", "wid='0'")
+    all_call("Win_free", "wid='0'")
+    assert [finding.kind for finding in findings(*traces)] == forgets_last * ["rma-conflict"]
+
+
 def test_who_changes_memory_that_nobody_was_to_change(findings):
     def later(text):  # than Init of all
         return re.sub(r"(time|end)='(\d+)", lambda match: f"{match[1]}='{int(match[2]) + 1_000_000}", text)
