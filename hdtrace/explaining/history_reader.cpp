@@ -22,6 +22,11 @@ bool is_prepared(const CallFacts& facts)
     return facts.progress == CallProgress::prepares && facts.collective != CollectiveKind::none;
 }
 
+bool makes_partitions_ready(const CallFacts& facts)
+{
+    return facts.name.starts_with("Pready");
+}
+
 Selection all_of(const Project& project)
 {
     Selection all;
@@ -154,6 +159,36 @@ void HistoryReader::enter(const Call& call)
              call.state.time, call.state.end);
     if (is_prepared(call.facts) && communicator)
         add_prepared(call, *communicator);
+    if (call.facts.probes != ProbeKind::none && call.facts.progress == CallProgress::blocking)
+        add_probe(call, communicator);
+    if (makes_partitions_ready(call.facts))
+        m_ready[{call.trace.rank, call.state.integer("rid").value_or(-1)}] = *last_step(call);
+}
+
+void HistoryReader::add_probe(const Call& call, const Communicator* communicator)
+{
+    const auto source = call.state.integer("fromRank"), tag = call.state.integer("fromTag");
+    if (source && tag && !call.has_failed() && !call.state.is_unfinished())
+        m_probes[{communicator, call.trace.rank, *source, *tag}].push_back(*last_step(call));
+}
+
+// Whoever looks for a message before receiving it waits for its sender there. The next receive of such a
+// message gets the one that was found (MPI 4.1, 3.8.1): the probes before it are about this one.
+void HistoryReader::add_probes_of(const Message& message, StepId send)
+{
+    const auto found =
+        m_probes.find({message.communicator, message.destination, message.source, message.tag});
+    if (found == m_probes.end())
+        return;
+    std::vector<StepId>& probes = found->second;
+    std::erase_if(probes, [&](StepId probe) {
+        const bool is_before = m_history.step(probe).end <= message.receive->time;
+        if (is_before && probe != send)
+            m_needs.push_back({probe, send, WaitKind::late_sender});
+        return is_before;
+    });
+    if (probes.empty())
+        m_probes.erase(found);
 }
 
 void HistoryReader::add_prepared(const Call& call, const Communicator& communicator)
@@ -220,6 +255,8 @@ void HistoryReader::started(const Call&, const Operation& operation)
     if (is_prepared(*operation.facts))
         return add_start(operation);
     const Id request{operation.rank, operation.rid};
+    if (operation.facts->partitioned && operation.facts->sends != SendMode::none)
+        m_ready[request];
     if (operation.facts->sends == SendMode::synchronous)
         m_synchronous[request];
     else if (operation.facts->sends == SendMode::standard &&
@@ -299,8 +336,14 @@ void HistoryReader::add_message(const Message& message)
     const auto posted = find(message.destination, receive.thread, receive.time);
     if (!send || !posted)
         return;
-    if (end && *end != *send)
-        m_needs.push_back({*end, *send, WaitKind::late_sender});
+    add_probes_of(message, *send);
+    if (end && *end != *send) {
+        const Need need{*end, *send, WaitKind::late_sender};
+        if (const Id start{message.source, message.send->rid}; m_ready.contains(start))
+            m_partitioned.push_back({need, start});
+        else
+            m_needs.push_back(need);
+    }
     if (message.send->rid >= 0) {
         const auto found = m_synchronous.find({message.source, message.send->rid});
         if (found == m_synchronous.end())
@@ -315,6 +358,14 @@ void HistoryReader::add_message(const Message& message)
         if (mode == SendMode::synchronous || may_wait)
             add_synchronous({send, posted, mode == SendMode::synchronous});
     }
+}
+
+// A message in partitions is there once the last of them is ready (MPI 4.1, 4.2.1), which is mostly read
+// behind the receiver's call, as that begins before.
+void HistoryReader::add_partitioned()
+{
+    for (const auto& [need, start] : m_partitioned)
+        m_needs.push_back({need.call, m_ready[start].value_or(need.of), need.kind});
 }
 
 /// The gathering becomes the next one of the history.
@@ -494,6 +545,7 @@ void HistoryReader::finish()
     m_collectives.finish();
     end_gatherings();
     end_started_needs();
+    add_partitioned();
     m_ends.clear();
     m_epochs.add_needs(m_history);
     sort_needs();

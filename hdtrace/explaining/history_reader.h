@@ -91,6 +91,9 @@ class HistoryReader : EventVisitor {
     void add_message(const Message& message);
     void add_collective(const Collective& collective);
     void add_prepared(const Call& call, const Communicator& communicator);
+    void add_probe(const Call& call, const Communicator* communicator);
+    void add_probes_of(const Message& message, StepId send);
+    void add_partitioned();
     void add_start(const Operation& operation);
     void add_member(Gathering& gathering, const CollectiveCall& call);
     void add_neighbours(const Collective& collective);
@@ -124,6 +127,11 @@ class HistoryReader : EventVisitor {
     std::unordered_map<Id, std::uint32_t, IdHash> m_timelines; ///< by thread
     std::vector<std::int32_t> m_regions;                       ///< by path of the walk
     ByRequest<StepId> m_received; ///< which call completed a receive whose message is not known yet
+    /// That found a message, which is not known yet to have been received: by where it goes, and its tag.
+    std::map<std::tuple<const Communicator*, std::int64_t, std::int64_t, std::int64_t>, std::vector<StepId>>
+        m_probes;
+    ByRequest<std::optional<StepId>> m_ready;       ///< the last of each started send's partitions
+    std::vector<std::pair<Need, Id>> m_partitioned; ///< with the start of the send
     ByRequest<SynchronousSend> m_synchronous;
     Series<StartedNeed> m_started_needs;
     Series<StartedMember> m_started_members;

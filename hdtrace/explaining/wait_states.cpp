@@ -53,31 +53,9 @@ class WaitFinder {
     void visit_history()
     {
         for (const Need& need : m_history.needs)
-            add_need(need);
+            add(need.kind, need.call, need.of);
         for (std::size_t i = 0; i < m_history.gatherings.size(); ++i)
             add_gathering(m_history.gatherings[i]);
-    }
-
-    void add_need(const Need& need)
-    {
-        add(need.kind, need.call, need.of);
-        if (need.kind == WaitKind::late_sender)
-            if (const auto probe = probe_before(need.call))
-                add(need.kind, *probe, need.of);
-    }
-
-    /// A program that probes for a message before it receives it waits in the probe.
-    std::optional<StepId> probe_before(StepId receive) const
-    {
-        const Timeline& timeline = m_history.timelines[receive.timeline];
-        if (m_history.place(receive).call->receives == ReceiveKind::none)
-            return {};
-        for (StepId before = receive; before.step-- > 0;)
-            if (const CallFacts* const call = m_history.places[timeline.steps[before.step].place].call)
-                return call->probes != ProbeKind::none && call->progress == CallProgress::blocking
-                           ? std::optional(before)
-                           : std::nullopt;
-        return {};
     }
 
     void add_gathering(const Gathering& gathering)

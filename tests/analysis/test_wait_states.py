@@ -169,3 +169,58 @@ def test_tables(analysis):
     ranks = analysis.to_dataframe("rank").set_index("rank")
     assert ranks["mpi_collective"].sum() == pytest.approx(next(row["seconds"] for row in analysis.activities if row["activity"] == "collective"))
     assert list(ranks.index) == list(range(RANKS))
+
+
+def waits_of(tmp_path, *lines_of_ranks):
+    with hdtrace.open(write_project(tmp_path, *("".join(f"{line}\n" for line in lines) for lines in lines_of_ranks))) as project:
+        return sorted((row["rank"], row["call"], row["kind"], row["seconds"], row["cause"]["rank"], row["cause"]["call"])
+                      for row in project.analyze().wait_states if row["cause"])
+
+
+def send_to_first(tag, time):
+    return f"<Send size='4' count='1' tid='0' toRank='0' toTag='{tag}' cid='0' time='{time}' end='{time}.5' />"
+
+
+def receive_of(source, tag, time, end):
+    return f"<Recv fromRank='{source}' fromTag='{tag}' cid='0' size='4' count='1' tid='0' time='{time}' end='{end}' />"
+
+
+LOOKED_FOR = "source='1' tag='5' cid='0' fromRank='1' fromTag='5' size='4'"
+PROBE = f"<Probe {LOOKED_FOR} time='1' end='4' />"
+MPROBE = f"<Mprobe {LOOKED_FOR} mid='0' time='1' end='4' />"
+COUNT = "<Get_count time='4.1' end='4.2' />"
+START_OF_RECEIVE = "fromRank='1' fromTag='5' cid='0' size='4' count='1' tid='0' rid='0' time='5' end='5.1' />"
+WAIT = "<Wait time='5.2' end='5.3' ><For rid='0' fromRank='1' fromTag='5' size='4' /></Wait>"
+RECEIVES = {
+    "next": [PROBE, receive_of(1, 5, 5, 6)],
+    "behind_a_query": [PROBE, COUNT, receive_of(1, 5, 5, 6)],
+    "behind_another_probe": [PROBE, f"<Probe {LOOKED_FOR} time='4.1' end='4.2' />", receive_of(1, 5, 5, 6)],
+    "behind_a_send": [PROBE, "<Send size='4' count='1' tid='0' toRank='1' toTag='1' cid='0' time='4.1' end='4.2' />", receive_of(1, 5, 5, 6)],
+    "nonblocking": [PROBE, f"<Irecv {START_OF_RECEIVE}", WAIT],
+    "of_a_taken_message": [MPROBE, f"<Imrecv mid='0' {START_OF_RECEIVE}", WAIT],
+}
+
+
+@pytest.mark.parametrize("way", RECEIVES)
+def test_who_probes_waits_for_the_message_that_it_finds(tmp_path, way):
+    assert waits_of(tmp_path, RECEIVES[way], [send_to_first(5, 3)]) == [(0, RECEIVES[way][0].split()[0][1:], "late-sender", 2.0, 1, "Send")]
+
+
+def test_who_probes_waits_for_nobody_whose_message_comes_later(tmp_path):
+    """Though it receives that first."""
+    lines = [PROBE, receive_of(2, 6, 5, 8), receive_of(1, 5, 8, 9)]
+    assert waits_of(tmp_path, lines, [send_to_first(5, 3)], [send_to_first(6, 7)]) == [
+        (0, "Probe", "late-sender", 2.0, 1, "Send"), (0, "Recv", "wrong-order", 2.0, 2, "Send")]
+
+
+def test_a_message_in_partitions_waits_for_the_last_of_them(tmp_path):
+    """Of that start: the next one is ready before the receiver has noticed that this one has come."""
+    init = "{0} cid='0' rid='0' size='16' count='2' tid='0' partitions='2' time='1' end='1.1' />"
+    rounds = [line for rid, time in ((1, 2), (2, 6)) for line in (
+        f"<Start rid='{rid}' initRid='0' time='{time}' end='{time}.1' />", f"<Pready rid='{rid}' partition='1' time='{time + 1}' end='{time + 1}.1' />",
+        f"<Pready rid='{rid}' partition='0' time='{time + 2}' end='{time + 2}.1' />", f"<Wait time='{time + 2}.2' end='{time + 2}.3' ><For rid='{rid}' /></Wait>")]
+    received = [line for rid, time in ((1, 2.5), (2, 9.2)) for line in (
+        f"<Start rid='{rid}' initRid='0' time='{time}' end='{time + 0.1:.1f}' />",
+        f"<Wait time='{time + 0.5:.1f}' end='{time + 6.5:.1f}' ><For rid='{rid}' fromRank='0' fromTag='3' size='16' /></Wait>")]
+    assert waits_of(tmp_path, [init.format("<Psend_init toRank='1' toTag='3'"), *rounds], [init.format("<Precv_init fromRank='0' fromTag='3'"), *received]) == [
+        (1, "Wait", "late-sender", 1.0, 0, "Pready")]
