@@ -225,6 +225,8 @@ class Values:
         for item in parameter.significant:
             if item.startswith("!"):
                 conditions.append(f"{item[1:]} != MPI_IN_PLACE")
+            elif item == "@combined":
+                conditions.append(f"{self.function.of_kind('OP')[0].name} != MPI_NO_OP")
             elif item == "@leader":
                 conditions.append(f"{self.communicator()}.rank == local_leader")
             else:
@@ -353,7 +355,7 @@ class Values:
         if parameter.length == "dimensions":
             return f"dimensions_of({comm})"
         derived, _, other = parameter.length.rpartition(":")
-        if derived in ("indegree", "outdegree", "nodes", "edges"):
+        if derived in ("dimensions", "indegree", "outdegree", "nodes", "edges"):
             return f"{derived}_of({comm}, {other})"
         if derived == "neighbors":
             return f"neighbors_of({comm}, rank, {other})"

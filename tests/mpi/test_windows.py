@@ -37,6 +37,8 @@ def test_accesses(run_traced, ranks):
         assert Call("Get", fromRank=trace.right, targetOffset=0, count=1, **one) in trace
         assert Call("Accumulate", op="MPI_SUM", targetOffset=1, **to_right) in trace
         assert Call("Get_accumulate", op="MPI_SUM", recvSize=4, recvCount=1, recvtid=tid, **to_right) in trace
+        assert Call("Get_accumulate", op="MPI_NO_OP", size=None, count=None, tid=None, toRank=trace.right, recvSize=4, recvCount=1, recvtid=tid, targetOffset=0,
+                    targetCount=1, targetTid=tid) in trace
         assert Call("Fetch_and_op", op="MPI_SUM", toRank=trace.right, targetOffset=2, **one) in trace
         assert Call("Compare_and_swap", toRank=trace.right, targetOffset=3, **one) in trace
 

@@ -5,6 +5,19 @@ static int memory[4];
 static MPI_Win window;
 static MPI_Group neighbours_of_access, neighbours_of_exposure;
 
+/* MPI does not look at what there is to combine with if nothing is combined. */
+static void get_with_no_op(void)
+{
+    int result;
+    MPI_Datatype type, freed;
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    freed = type;
+    MPI_Type_free(&type);
+    MPI_Get_accumulate(NULL, 7, freed, &result, 1, MPI_INT, right, 0, 1, MPI_INT, MPI_NO_OP, window);
+    MPI_Win_flush(right, window);
+    CHECK(result == 3);
+}
+
 static void access_all_ways(void)
 {
     int value = 3, result, swapped, compare = 0;
@@ -13,6 +26,7 @@ static void access_all_ways(void)
     MPI_Get(&result, 1, MPI_INT, right, 0, 1, MPI_INT, window);
     MPI_Win_flush_local(right, window);
     CHECK(result == 3);
+    get_with_no_op();
     MPI_Accumulate(&value, 1, MPI_INT, right, 1, 1, MPI_INT, MPI_SUM, window);
     MPI_Win_flush_all(window);
     MPI_Get_accumulate(&value, 1, MPI_INT, &result, 1, MPI_INT, right, 1, 1, MPI_INT, MPI_SUM, window);
