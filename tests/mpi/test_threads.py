@@ -59,3 +59,10 @@ def test_files_that_are_open_at_the_same_time(run):
             assert [int(write["size"]) for write in writes] == [number + 1 for number in numbers_of(thread)]
             for state in [*writes, *states_of(run, rank, thread, "File_close")]:
                 assert run.project.file_name(rank, state["fid"]).endswith(f"/threads-{rank}-{thread}.data")
+
+
+def test_a_communicator_may_be_freed_while_another_thread_waits_on_it(run_traced):
+    """Which is told the sender's rank as it is in that communicator."""
+    run = run_traced("identity_freed_in_call", 3)
+    (receive,) = states_of(run, 0, 0, "Recv")
+    assert receive["fromRank"] == "2"

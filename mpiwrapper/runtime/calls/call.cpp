@@ -20,8 +20,8 @@ constexpr int most_calls_outside = 100;
 
 // Stacks grow downwards: calls in progress lie above us. One that was left lies below, or others have written
 // over it; what is left of it may look as before where nobody has, so it is found a little later at times.
-// Callbacks may run on stacks of their own, e.g. of coroutines; between two stacks addresses tell nothing, also
-// where one of them is in a variable on the other.
+// Callbacks may run on stacks of their own, e.g. of coroutines; between two stacks addresses tell nothing,
+// also where one of them is in a variable on the other.
 __attribute__((no_sanitize("address"))) bool Call::was_left(const Thread& thread, int number,
                                                             const void* here, const void* frame)
 {
@@ -29,8 +29,7 @@ __attribute__((no_sanitize("address"))) bool Call::was_left(const Thread& thread
     if (!thread.is_on_stack(place))
         return false;
     const Call* const call = static_cast<const Call*>(place);
-    if (call->m_thread != &thread || call->m_number != number ||
-        call->m_begin != thread.calls[number].begin)
+    if (call->m_thread != &thread || call->m_number != number || call->m_begin != thread.calls[number].begin)
         return true;
     return place <= here && thread.is_called_from_base(frame);
 }
@@ -271,10 +270,13 @@ const Comm& Call::find_comm_slowly(MPI_Comm handle, uint64_t generation)
         return comm;
     }
     describe(comm);
-    if (__atomic_load_n(&comm.is_attached, __ATOMIC_RELAXED))
-        m_thread->comms.store(handle, generation, &comm);
-    else
+    if (__atomic_load_n(&comm.is_attached, __ATOMIC_RELAXED)) {
+        add_reference(comm); // another thread may free it while this one is in the call
+        if (const Comm* const replaced = m_thread->comms.store(handle, generation, &comm))
+            drop_reference(*replaced);
+    } else {
         ask_again(false);
+    }
     return comm;
 }
 

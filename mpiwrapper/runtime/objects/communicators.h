@@ -42,7 +42,7 @@ struct Comm : TableEntry<Comm> {
     int creations = 0;         ///< communicators made from this one so far
     NumbersByName group_creations;  ///< by the groups of their members
     Neighbors* neighbors = nullptr; ///< once neighbors_of() was called
-    int references = 1;             ///< the communicator itself and pending receives
+    int references = 1;             ///< the communicator itself, pending receives, threads that know it
 
     /// The members that ranks in calls refer to: the remote group of an inter-communicator.
     const int* peers() const { return is_inter ? remote : local; }

@@ -63,13 +63,23 @@ template <typename Handle, typename Value> class HandleCache {
                     return &find.value;
         return nullptr;
     }
-    /// In place of the oldest one of the slot.
-    void store(Handle handle, uint64_t generation, const Value& value)
+    /// Calls use(value) for each that was stored and is still there.
+    template <typename Use> void for_each(Use use) const
+    {
+        find_value([&](const Value& value) {
+            use(value);
+            return false;
+        });
+    }
+    /// In place of the oldest one of the slot, which is returned; Value() if there was room.
+    Value store(Handle handle, uint64_t generation, const Value& value)
     {
         Find(&finds)[finds_per_slot] = m_finds[slot_of(handle)];
+        const Value replaced = finds[finds_per_slot - 1].value;
         for (size_t i = finds_per_slot - 1; i > 0; --i)
             finds[i] = finds[i - 1];
         finds[0] = {handle, generation, value};
+        return replaced;
     }
 
   private:

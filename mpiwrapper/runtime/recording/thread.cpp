@@ -136,6 +136,7 @@ void close_trace(Thread& thread)
 void destroy(Thread* thread)
 {
     Sums::destroy(thread->sums);
+    thread->comms.for_each([](const Comm* comm) { drop_reference(*comm); });
     thread->~Thread();
     own_free(thread);
 }

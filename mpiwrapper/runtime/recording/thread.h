@@ -38,7 +38,7 @@ struct Thread {
     pid_t tid = 0;
     int64_t begin = 0; ///< when it was made known
     CallSites sites;
-    HandleCache<MPI_Comm, const Comm*> comms;
+    HandleCache<MPI_Comm, const Comm*> comms; ///< with a reference to each
     HandleCache<MPI_Datatype, Type> types;
     HandleCache<MPI_Win, Window> windows;
     HandleCache<MPI_File, File> files;
