@@ -1,6 +1,9 @@
 """Datatypes: each constructor, and what the project says about its type."""
+from collections import Counter
+
 import pytest
 from support.calls import Call
+from support.checks import read_info
 
 # name given by the program -> element, attributes, blocks, components; `oldType` names the component
 EXPECTED = {
@@ -111,3 +114,9 @@ def test_each_constructor_names_the_old_type_and_the_new_one(run):
                 assert run.project.datatype(trace.rank, state["tid"]) is not None
                 assert run.project.datatype(trace.rank, state["oldTid"]) is not None
         assert len(trace.find(Call("Type_create_struct"))) == 2
+
+
+def test_a_type_of_any_depth_is_described_on_small_stacks(run_traced):
+    (info,) = run_traced("identity_deep_types", 1).trace_directory.glob("*.info")
+    combiners = Counter(values["combiner"] for kind, values in read_info(info) if kind == "Type")
+    assert combiners["MPI_COMBINER_CONTIGUOUS"] == combiners["MPI_COMBINER_VECTOR"] == 1000

@@ -9,6 +9,7 @@
 #include "mpiwrapper/runtime/objects/type_contents.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
 
+#include <new>
 #include <stdlib.h>
 
 namespace hdtrace::mpi {
@@ -105,38 +106,92 @@ bool insert(MPI_Datatype handle, int64_t size, const TextBuffer& description, Kn
     return true;
 }
 
-Type add_type(MPI_Datatype handle, const MPI_Datatype* components, int component_count)
+// A type that is being described. What it was made of comes first, and may be of any depth: on the heap,
+// since the stacks of threads may be small.
+struct NewType {
+    NewType(MPI_Datatype described, const MPI_Datatype* given, int given_count, NewType* around)
+        : outer(around), handle(described), contents(described),
+          components(given != nullptr ? given : contents.types()),
+          count(given != nullptr ? given_count : contents.type_count()),
+          ids(static_cast<int64_t*>(own_calloc(static_cast<size_t>(count) + 1, sizeof(int64_t))))
+    {
+    }
+    NewType(const NewType&) = delete;
+    NewType& operator=(const NewType&) = delete;
+    ~NewType() { own_free(ids); }
+
+    NewType* outer; // which is made of it
+    MPI_Datatype handle;
+    TypeContents contents;
+    const MPI_Datatype* components;
+    int count;
+    int64_t* ids;        // of the components; null if memory is short
+    int known_count = 0; // of them
+};
+
+// Null if memory is short.
+NewType* begin_type(MPI_Datatype handle, const MPI_Datatype* components, int count, NewType* outer)
 {
-    const TypeContents contents(handle);
-    if (components == nullptr) {
-        components = contents.types();
-        component_count = contents.type_count();
-    }
-    int64_t* const ids =
-        static_cast<int64_t*>(own_calloc(static_cast<size_t>(component_count) + 1, sizeof(int64_t)));
-    KnownType* const made = static_cast<KnownType*>(own_malloc(sizeof(KnownType)));
-    MPI_Count size = 0;
-    real.MPI_Type_size_x(handle, &size);
-    if (ids == nullptr || made == nullptr) {
-        own_free(ids);
-        own_free(made);
-        return {-1, size};
-    }
-    for (int i = 0; i < component_count; ++i)
-        ids[i] = find_type(components[i], true).id;
-    TextBuffer description;
-    add_description(description, handle, contents, ids, component_count, size);
-    own_free(ids);
-    const bool is_new = insert(handle, size, description, made);
-    const Type type = made->type;
-    if (!is_new) {
-        own_free(made);
+    void* const memory = own_malloc(sizeof(NewType));
+    NewType* const type =
+        memory != nullptr ? new (memory) NewType(handle, components, count, outer) : nullptr;
+    if (type == nullptr || type->ids != nullptr)
         return type;
-    }
+    type->~NewType();
+    own_free(memory);
+    return nullptr;
+}
+
+Type describe(const NewType& type, MPI_Count size)
+{
+    KnownType* const made = static_cast<KnownType*>(own_malloc(sizeof(KnownType)));
+    if (made == nullptr)
+        return {-1, size};
+    TextBuffer description;
+    add_description(description, type.handle, type.contents, type.ids, type.count, size);
+    const bool is_new = insert(type.handle, size, description, made);
+    const Type described = made->type;
     // A predefined type is never freed. For others an attribute's delete function is the one way to hear of
     // their end.
-    if (!contents.is_predefined())
-        real.MPI_Type_set_attr(handle, keyval, made);
+    if (!is_new)
+        own_free(made);
+    else if (!type.contents.is_predefined())
+        real.MPI_Type_set_attr(type.handle, keyval, made);
+    return described;
+}
+
+MPI_Count size_of(MPI_Datatype handle)
+{
+    MPI_Count size = 0;
+    real.MPI_Type_size_x(handle, &size);
+    return size;
+}
+
+Type add_type(MPI_Datatype handle, const MPI_Datatype* components, int component_count)
+{
+    NewType* current = begin_type(handle, components, component_count, nullptr);
+    Type type = {-1, size_of(handle)};
+    while (current != nullptr) {
+        if (current->known_count < current->count) {
+            const MPI_Datatype component = current->components[current->known_count];
+            Type known;
+            NewType* const inner = component == MPI_DATATYPE_NULL || lookup(component, &known)
+                                       ? nullptr
+                                       : begin_type(component, nullptr, 0, current);
+            if (inner != nullptr)
+                current = inner;
+            else
+                current->ids[current->known_count++] = known.id;
+            continue;
+        }
+        NewType* const outer = current->outer;
+        type = describe(*current, size_of(current->handle));
+        current->~NewType();
+        own_free(current);
+        if (outer != nullptr)
+            outer->ids[outer->known_count++] = type.id;
+        current = outer;
+    }
     return type;
 }
 
