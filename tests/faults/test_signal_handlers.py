@@ -3,6 +3,7 @@ import signal
 
 import pytest
 from conftest import PRELUDE, wait_for_trace
+from support.checks import read_info
 
 
 @pytest.mark.parametrize("way, calls", [("returns", 1), ("recovers", 3), ("ignores", 1)])
@@ -10,6 +11,19 @@ def test_the_program_goes_on(run, way, calls):
     victim = run("handle", way)
     assert (victim.returncode, victim.stdout, victim.stderr) == (0, "finished\n", "")
     assert victim.names() == [*PRELUDE, *calls * ["Bcast"], "Finalize"]
+
+
+def test_a_handler_on_the_stack_for_handlers_has_as_much_as_a_thread(run):
+    victim = run("handle", "needs_much")
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "finished\n", "")
+    assert victim.names(thread=1) == ["Bcast"]
+
+
+def test_what_ends_others_or_nobody_is_no_end_of_the_process(run):
+    victim = run("handle", "harmless")
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "finished\n", "")
+    (info,) = victim.trace_directory.glob("*.info")
+    assert "Signal" not in [kind for kind, _ in read_info(info)]
 
 
 def test_a_handler_for_one_time(run):

@@ -17,8 +17,10 @@ constexpr int fatal_signals[] = {
 struct sigaction previous_actions[NSIG];
 void (*save)(int signal) = nullptr;
 
-// Only what is used of it becomes memory.
-constexpr size_t signal_stack_size = 256 * 1024;
+// Of signal stacks; only what is used of them becomes memory.
+constexpr size_t smallest_stack = 256 * 1024;
+constexpr size_t largest_stack = 64 * 1024 * 1024; // where stacks are unlimited
+constexpr size_t page = 64 * 1024;                 // or several, on any processor
 
 bool is_default(const struct sigaction& action)
 {
@@ -95,6 +97,20 @@ void watch(int signal)
     sigaction(signal, &action, nullptr);
 }
 
+// Whoever goes below it gets a segmentation fault, as on other stacks.
+SignalStack map_stack(size_t size)
+{
+    const size_t all = (size + page - 1) / page * page + page;
+    void* const memory =
+        mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED)
+        return {};
+    if (mprotect(static_cast<char*>(memory) + page, all - page, PROT_READ | PROT_WRITE) == 0)
+        return {memory, all};
+    munmap(memory, all);
+    return {};
+}
+
 } // namespace
 
 void watch_fatal_signals(void (*save_function)(int signal))
@@ -104,30 +120,34 @@ void watch_fatal_signals(void (*save_function)(int signal))
         watch(signal);
 }
 
-void* provide_signal_stack()
+SignalStack provide_signal_stack(size_t size)
 {
     stack_t current;
     if (sigaltstack(nullptr, &current) != 0 || (current.ss_flags & SS_DISABLE) == 0)
-        return nullptr;
-    void* const memory = mmap(nullptr, signal_stack_size, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return nullptr;
-    const stack_t own = {memory, 0, signal_stack_size};
+        return {};
+    SignalStack stack = map_stack(size < smallest_stack  ? smallest_stack
+                                  : size > largest_stack ? largest_stack
+                                                         : size);
+    if (stack.memory == nullptr)
+        stack = map_stack(smallest_stack); // addresses may be limited
+    if (stack.memory == nullptr)
+        return {};
+    const stack_t own = {static_cast<char*>(stack.memory) + page, 0, stack.size - page};
     sigaltstack(&own, nullptr);
-    return memory;
+    return stack;
 }
 
-void take_back_signal_stack(void* stack)
+void take_back_signal_stack(const SignalStack& stack)
 {
     stack_t current;
-    if (stack == nullptr || sigaltstack(nullptr, &current) != 0 || (current.ss_flags & SS_ONSTACK) != 0)
+    if (stack.memory == nullptr || sigaltstack(nullptr, &current) != 0 ||
+        (current.ss_flags & SS_ONSTACK) != 0)
         return;
-    if (current.ss_sp == stack) {
+    if (current.ss_sp == static_cast<char*>(stack.memory) + page) {
         const stack_t none = {nullptr, SS_DISABLE, 0};
         sigaltstack(&none, nullptr);
     }
-    munmap(stack, signal_stack_size);
+    munmap(stack.memory, stack.size);
 }
 
 } // namespace hdtrace::mpi

@@ -1,6 +1,8 @@
 // What happens to the trace when a signal ends the program.
 #pragma once
 
+#include <stddef.h>
+
 namespace hdtrace::mpi {
 
 /// From now on a signal that would end the process first calls @p save with its number, in its handler; with
@@ -8,9 +10,16 @@ namespace hdtrace::mpi {
 /// run as before, and the process ends as it would have ended. Call it once, after MPI_Init.
 void watch_fatal_signals(void (*save)(int signal));
 
+/// What a thread was given.
+struct SignalStack {
+    void* memory = nullptr; ///< null if it was given nothing
+    size_t size = 0;        ///< with what lies below, which nobody may use
+};
+
 /// Gives the calling thread a stack for signal handlers if it has none: else nobody could do anything after a
-/// stack overflow. Null if nothing was done.
-void* provide_signal_stack();
-void take_back_signal_stack(void* stack);
+/// stack overflow. Handlers of the program may run on it, which expect as much as the thread's own has: @p
+/// size, 0 if that is not known.
+SignalStack provide_signal_stack(size_t size);
+void take_back_signal_stack(const SignalStack& stack);
 
 } // namespace hdtrace::mpi

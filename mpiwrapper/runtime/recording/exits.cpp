@@ -62,19 +62,37 @@ const NextFunctions& next_functions()
         syscall(SYS_exit_group, status);
 }
 
+// Unless the program does something about it (POSIX.1-2017, signal.h).
+bool ends_by_default(int signal)
+{
+    switch (signal) {
+    case SIGCHLD:
+    case SIGURG:
+    case SIGWINCH:
+    case SIGCONT:
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+        return false;
+    default:
+        return true;
+    }
+}
+
 // Handlers that the program installed after MPI_Init have replaced ours, and often end by sending the signal
 // again.
 bool may_be_fatal(int signal)
 {
     struct sigaction action;
-    return signal == SIGKILL || (sigaction(signal, nullptr, &action) == 0 &&
+    return signal == SIGKILL || (ends_by_default(signal) && sigaction(signal, nullptr, &action) == 0 &&
                                  (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL);
 }
 
-// As the argument of kill(): the process itself, or a group or all, which may include it.
-bool may_mean_us(pid_t process)
+// As the argument of kill(): the process itself, its group, or all.
+bool means_us(pid_t process)
 {
-    return process <= 0 || process == getpid();
+    return process == getpid() || process == 0 || process == -1 || process == -getpgrp();
 }
 
 int count_arguments(va_list& arguments)
@@ -179,7 +197,7 @@ extern "C" HDT_EXPORT int raise(int signal) noexcept
 
 extern "C" HDT_EXPORT int kill(pid_t process, int signal) noexcept
 {
-    if (may_mean_us(process) && may_be_fatal(signal))
+    if (means_us(process) && may_be_fatal(signal))
         save_before_signal(signal);
     return next_functions().kill(process, signal);
 }

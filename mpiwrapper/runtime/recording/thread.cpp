@@ -8,7 +8,6 @@
 #include "mpiwrapper/runtime/process/identity.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
 #include "mpiwrapper/runtime/process/settings.h"
-#include "mpiwrapper/runtime/process/signals.h"
 #include "mpiwrapper/runtime/process/trace_place.h"
 #include "mpiwrapper/runtime/recording/bounds.h"
 #include "mpiwrapper/runtime/recording/life_lines.h"
@@ -326,7 +325,7 @@ Thread* add_thread()
         return nullptr;
     find_stack(*thread);
     thread->sites.open(settings.call_sites, thread->stack_begin, thread->stack_end);
-    thread->signal_stack = provide_signal_stack();
+    thread->signal_stack = provide_signal_stack(thread->stack_size());
     pthread_setspecific(thread_end_key, thread);
     thread->counters.open(thread->writer, thread->clock);
     return current_thread = thread;

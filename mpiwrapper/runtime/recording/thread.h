@@ -9,6 +9,7 @@
 #include "mpiwrapper/runtime/objects/datatypes.h"
 #include "mpiwrapper/runtime/objects/files.h"
 #include "mpiwrapper/runtime/objects/windows.h"
+#include "mpiwrapper/runtime/process/signals.h"
 #include "mpiwrapper/runtime/recording/call_counts.h"
 #include "mpiwrapper/runtime/recording/polls.h"
 #include "mpiwrapper/runtime/recording/scratch.h"
@@ -57,13 +58,18 @@ struct Thread {
     Sums* sums = nullptr; ///< null if none are wanted
     ThreadCounters counters;
     Watchpoints watchpoints;
-    void* signal_stack = nullptr;
+    SignalStack signal_stack;
     const char* name = nullptr; ///< null: what the system says
 
     bool is_on_stack(const void* place) const { return stack_begin <= place && place < stack_end; }
-    /// Whether a function with this __builtin_frame_address(0) has been called from the thread's first one: not
-    /// if it runs on a stack that is in a variable on the thread's, as a coroutine or a signal handler may.
-    /// True if that is not known.
+    size_t stack_size() const
+    {
+        return static_cast<size_t>(static_cast<const char*>(stack_end) -
+                                   static_cast<const char*>(stack_begin));
+    }
+    /// Whether a function with this __builtin_frame_address(0) has been called from the thread's first one:
+    /// not if it runs on a stack that is in a variable on the thread's, as a coroutine or a signal handler
+    /// may. True if that is not known.
     bool is_called_from_base(const void* frame) const;
     Thread* next = nullptr;
 };

@@ -2,9 +2,11 @@
  * tracer. */
 #include "prelude.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 static sigjmp_buf way_out;
 static volatile sig_atomic_t seen = 0;
@@ -22,6 +24,22 @@ static void leave(int signal)
 {
     note(signal);
     siglongjmp(way_out, 1);
+}
+
+/* Needs more than the smallest stack of the thread's handlers. */
+static void need_much(int signal)
+{
+    volatile char frame[400 * 1024];
+    for (size_t i = 0; i < sizeof frame; i += 1024)
+        frame[i] = (char)signal;
+    seen = frame[sizeof frame - 1024];
+}
+
+static void* raise_in_thread(void* number)
+{
+    make_calls(1);
+    raise(*(int*)number);
+    return NULL;
 }
 
 static void end(int signal)
@@ -57,6 +75,20 @@ static void handle(int signal, void (*handler)(int), int flags)
     sigaction(signal, &action, NULL);
 }
 
+/* The helper leads a process group. */
+static void end_helper(void)
+{
+    const pid_t helper = fork();
+    CHECK(helper >= 0);
+    if (helper == 0) {
+        setpgid(0, 0);
+        for (;;)
+            pause();
+    }
+    CHECK(setpgid(helper, helper) == 0 && kill(-helper, SIGKILL) == 0);
+    CHECK(waitpid(helper, NULL, 0) == helper);
+}
+
 /* These are installed before MPI_Init, and so before the tracer's. */
 static void prepare(const char* way)
 {
@@ -90,6 +122,17 @@ static void run(const char* way)
     } else if (strcmp(way, "ignores") == 0) {
         raise(SIGUSR2);
         make_calls(1);
+    } else if (strcmp(way, "needs_much") == 0) {
+        int number = SIGUSR2;
+        pthread_t thread;
+        handle(number, need_much, SA_ONSTACK);
+        CHECK(pthread_create(&thread, NULL, raise_in_thread, &number) == 0);
+        pthread_join(thread, NULL);
+        CHECK(seen == SIGUSR2);
+    } else if (strcmp(way, "harmless") == 0) {
+        raise(SIGWINCH);
+        kill(getpid(), SIGCONT);
+        end_helper();
     } else if (strcmp(way, "later") == 0) {
         handle(SIGSEGV, end, 0);
         *(volatile int*)NULL = 1;
