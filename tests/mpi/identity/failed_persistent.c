@@ -1,4 +1,5 @@
-/* Persistent receives whose message is too long: they have completed, but keep their handles. */
+/* Persistent receives whose message is too long: they have completed, but keep their handles. The others
+ * MPICH leaves to a later call. */
 #include "../programs/check.h"
 
 int main(int argc, char** argv)
@@ -17,6 +18,7 @@ int main(int argc, char** argv)
         }
         MPI_Waitall(2, requests, MPI_STATUSES_IGNORE); /* Open MPI 4.1 says here that all is well */
     }
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
     MPI_Start(&requests[0]);
     MPI_Send((int[]){1, 2}, 2, MPI_INT, rank, 0, MPI_COMM_WORLD);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);

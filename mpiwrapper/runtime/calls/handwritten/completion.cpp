@@ -148,8 +148,9 @@ class Offered {
             m_offers[index_of(k)].has_ended = m_indices != nullptr || has_ended_in_failed_call(k);
     }
 
-    // Persistent requests keep their handles, so MPI is asked; only about those that are known to be
-    // requests.
+    // Persistent requests keep their handles. Whether such a one was completed the statuses tell, if there
+    // are any: MPI_ERR_PENDING is of one that a later call completes, though its operation may have ended
+    // already (MPI 4.1, 3.7.5). Else MPI is asked; only about those that are known to be requests.
     bool has_ended_in_failed_call(int index) const
     {
         if (m_requests[index] == MPI_REQUEST_NULL)
@@ -157,9 +158,12 @@ class Offered {
         Request request;
         const bool is_running =
             find_request(m_offers[index].handle, &m_requests[index], &request) && request.is_active;
+        if (!is_running || !request.is_persistent)
+            return false;
+        if (m_tells_errors)
+            return error_class_of(value_of(&m_statuses[index]).MPI_ERROR) != MPI_ERR_PENDING;
         int has_ended = 0;
-        return is_running && request.is_persistent &&
-               real.MPI_Request_get_status(m_requests[index], &has_ended, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+        return real.MPI_Request_get_status(m_requests[index], &has_ended, MPI_STATUS_IGNORE) == MPI_SUCCESS &&
                has_ended;
     }
 
@@ -187,7 +191,7 @@ class Offered {
             put_completed(element, request, told);
             return;
         }
-        // Of a persistent request that has ended meanwhile it says MPI_ERR_PENDING.
+        // Nothing is known of how a persistent request has ended that MPI was asked about.
         const int error = m_tells_errors ? value_of(told).MPI_ERROR : MPI_ERR_PENDING;
         const int error_class = error_class_of(error);
         if (error_class == MPI_SUCCESS)
