@@ -80,6 +80,11 @@ int at_most(int most, int there)
 
 } // namespace
 
+int dimensions_of(MPI_Comm comm, int most)
+{
+    return at_most(most, dimensions_of(comm));
+}
+
 int nodes_of(MPI_Comm comm, int most)
 {
     int nodes = 0, edges = 0;

@@ -38,6 +38,7 @@ template <typename Element, typename Handle> void put_handle(Element& element, c
 template <typename Element> void put_ranges(Element& element, const int (*ranges)[3], int count);
 /// Of a communicator with a Cartesian topology.
 int dimensions_of(MPI_Comm comm);
+int dimensions_of(MPI_Comm comm, int most);
 /// How much there is of an answer for which the program has room for @p most: of a graph, of what a process
 /// has in a distributed one, of a rank's neighbors in a graph.
 int nodes_of(MPI_Comm comm, int most);

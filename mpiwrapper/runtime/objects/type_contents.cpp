@@ -219,7 +219,7 @@ void TypeContents::add_integer(TextBuffer& line, MPI_Count index) const
     const MPI_Count value = integer(index);
     // size, rank, ndims, then for each dimension: sizes, distributions, their arguments, processes; then the
     // order.
-    const MPI_Count block = is_darray() && index >= 3 ? (index - 3) / integer(2) : -1;
+    const MPI_Count block = is_darray() && index >= 3 && integer(2) > 0 ? (index - 3) / integer(2) : -1;
     if (has_order() && index == integer_count() - 1)
         line.string(value == MPI_ORDER_C ? "MPI_ORDER_C" : "MPI_ORDER_FORTRAN");
     else if (block == 1)

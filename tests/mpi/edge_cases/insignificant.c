@@ -2,6 +2,9 @@
  */
 #include "edge_cases.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 enum { MOST = 64 };
 
 static void* const nowhere = (void*)(intptr_t)0x18;
@@ -170,6 +173,44 @@ static void between_groups(void)
     MPI_Comm_free(&half);
 }
 
+/* Nothing is combined, so nobody looks at what with (MPI 4.1, 12.3.4). */
+static void no_operation(void)
+{
+    int memory = 100 + rank, result = -1;
+    MPI_Win window;
+    MPI_Win_create(&memory, sizeof memory, sizeof memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    MPI_Datatype type, freed;
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    freed = type;
+    MPI_Type_free(&type);
+    MPI_Win_fence(0, window);
+    SAY(MPI_Get_accumulate(nowhere, 77, freed, &result, 1, MPI_INT, right, 0, 1, MPI_INT, MPI_NO_OP, window));
+    MPI_Win_fence(0, window);
+    say("of the right neighbour: %d", result);
+    MPI_Win_free(&window);
+}
+
+/* Open MPI takes what MPI does not allow: room for less than there is, and an array of no dimensions. */
+static void too_little(void)
+{
+#ifdef OPEN_MPI
+    const long page = sysconf(_SC_PAGESIZE);
+    char* const pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    mprotect(pages + page, page, PROT_NONE);
+    int* const last = (int*)(pages + page) - 1;
+    const int dims[2] = {1, 1}, periods[2] = {0, 0};
+    MPI_Comm grid;
+    MPI_Cart_create(MPI_COMM_SELF, 2, dims, periods, 0, &grid);
+    SAY(MPI_Cart_coords(grid, 0, 1, last));
+    SAY(MPI_Cart_get(grid, 1, last, last, last));
+    MPI_Comm_free(&grid);
+    munmap(pages, 2 * page);
+    MPI_Datatype type;
+    SAY(MPI_Type_create_darray(1, 0, 0, NULL, NULL, NULL, NULL, MPI_ORDER_C, MPI_INT, &type));
+    MPI_Type_free(&type);
+#endif
+}
+
 int main(int argc, char** argv)
 {
     begin(&argc, &argv);
@@ -182,6 +223,8 @@ int main(int argc, char** argv)
     nothing();
     nobody();
     from_the_bottom();
+    no_operation();
+    too_little();
     if (size > 1) {
         between_groups();
     }
