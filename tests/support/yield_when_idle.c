@@ -1,6 +1,7 @@
-/* Preloaded into MPICH's processes by scripts/mpirun (MPIRUN_PRELOAD): they poll without a pause, and where there are more of them than
- * processors each waits until the others have used up their time slices. Here whoever has found nothing for a while lets others run,
- * as Open MPI's mpi_yield_when_idle does. For an MPICH on top of UCX (ucp_worker_progress is documented in ucp.h). */
+/* Preloaded into MPICH's processes by scripts/mpirun (MPIRUN_PRELOAD): they poll without a pause, and where
+ * there are more of them than processors each waits until the others have used up their time slices. Here
+ * whoever has found nothing for a while lets others run, as Open MPI's mpi_yield_when_idle does. For an MPICH
+ * on top of UCX (ucp_worker_progress is documented in ucp.h). */
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -10,7 +11,8 @@ enum { POLLS_BEFORE_YIELD = 100 };
 typedef unsigned (*progress_function)(void* worker);
 unsigned ucp_worker_progress(void* worker);
 
-/* MPICH 4.0.2 loses and mixes up messages now and then where several threads call it and one of them yields here. */
+/* MPICH 4.0.2 loses and mixes up messages now and then where several threads call it and one of them yields
+ * here. */
 static int is_only_thread(void)
 {
     static _Thread_local char this_thread;
@@ -27,7 +29,8 @@ unsigned ucp_worker_progress(void* worker)
     static progress_function real;
     static _Thread_local int idle_polls;
     if (real == 0) /* not RTLD_NEXT: Python loads MPI privately */
-        real = (progress_function)dlsym(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD), "ucp_worker_progress");
+        real =
+            (progress_function)dlsym(dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD), "ucp_worker_progress");
     const unsigned found = real(worker);
     idle_polls = found > 0 ? 0 : idle_polls + 1;
     if (idle_polls >= POLLS_BEFORE_YIELD && is_only_thread()) {

@@ -137,7 +137,8 @@ static void change_stacks_in_thread()
     pthread_attr_destroy(&attributes);
 }
 
-// A coroutine's stack, or that of a signal handler, which is a variable of a function that is on the thread's.
+// A coroutine's stack, or that of a signal handler, which is a variable of a function that is on the
+// thread's.
 static char* inner_stack;
 
 static void call_on_inner_stack(void*, void*, int*, MPI_Datatype*)
