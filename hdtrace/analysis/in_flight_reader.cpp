@@ -48,12 +48,19 @@ bool InFlightReader::read(std::size_t states)
             m_in_flight.add(m_states.trace(), *state);
         } else {
             if (m_last < m_moment && !goes_on_behind(m_moment, m_project->existing_traces()))
-                m_moment = m_last;
+                m_moment = std::min(m_moment, end_of_run());
             m_in_flight.advance(m_moment);
             m_at_end = true;
         }
     }
     return !m_at_end;
+}
+
+// What a process did last, until a signal ended it, may be no call.
+std::int64_t InFlightReader::end_of_run() const
+{
+    const FatalSignal* const signal = latest_signal(m_project->project);
+    return signal ? std::max(m_last, signal->time) : m_last;
 }
 
 } // namespace hdtrace

@@ -30,6 +30,8 @@ class InFlightReader {
     std::vector<MissingEnd> missing() const { return m_states.missing(); }
 
   private:
+    std::int64_t end_of_run() const;
+
     std::shared_ptr<const OpenedProject> m_project;
     std::int64_t m_moment;
     std::int64_t m_last; ///< that anything was seen at

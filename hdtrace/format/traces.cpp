@@ -115,6 +115,16 @@ TimeInterval part_in(const Project& project)
     return part;
 }
 
+const FatalSignal* latest_signal(const Project& project)
+{
+    const FatalSignal* latest = nullptr;
+    for (const RunProcess& process : project.run.processes)
+        for (const FatalSignal& signal : process.signals)
+            if (!latest || signal.time > latest->time)
+                latest = &signal;
+    return latest && latest->time <= part_in(project).end ? latest : nullptr;
+}
+
 bool Selection::wants(const TraceFile& trace) const
 {
     return is_all_or_holds(ranks, trace.rank) && is_all_or_holds(threads, trace.thread);

@@ -39,6 +39,10 @@ std::vector<TraceFile> traces_of(const Project& project);
 /// On which host a trace was recorded; empty if the project's levels do not tell.
 std::string host_of(const Project& project, const std::vector<std::string>& labels);
 
+/// The last signal that seems to have ended a process; null if there was none, or if the project is a part of
+/// a run that ended before. It may be long behind the last call.
+const FatalSignal* latest_signal(const Project& project);
+
 /// Nanoseconds since the epoch; both ends belong to it.
 struct TimeInterval {
     std::int64_t begin = std::numeric_limits<std::int64_t>::min();

@@ -355,6 +355,11 @@ void bind_project(py::module_& module)
         .def_property_readonly(
             "run_processes",
             [](const OpenedProject& project) -> const auto& { return project.project.run.processes; })
+        .def_property_readonly("latest_signal",
+                               [](const OpenedProject& project) {
+                                   const FatalSignal* const signal = latest_signal(project.project);
+                                   return signal ? std::optional(*signal) : std::nullopt;
+                               })
         .def_property_readonly(
             "oversubscribed_hosts",
             [](const OpenedProject& project) { return oversubscribed_hosts(project.project); })

@@ -136,3 +136,16 @@ def test_command(tmp_path):
     behind = run("pending", path, "--at", "60")
     assert behind.stdout == run_well("pending", path)
     assert behind.stderr == "hdtrace: --at: the run ends at 19.000000 seconds, which is what is shown\n"
+
+
+def test_a_run_ends_with_the_signal_that_ended_it(tmp_path):
+    """What a program did last may be no call: then nothing else tells how long it did that."""
+    path = write_project(tmp_path, call("Init", 0, 1) + call("Barrier", 1, 2, "cid='0'"), closing="")
+    signal = '<Process rank="0" pid="1" began="100"><Signal name="SIGTERM" time="30.000000000"/></Process>'
+    path.write_text(path.read_text().replace("</Application>", f"<Run>{signal}</Run></Application>"))
+    with hdtrace.open(path) as project:
+        pending = project.pending(10**18)
+        assert (pending.at, [(one.state, one.since) for one in pending.activities]) == (130 * SECOND, [("computes", 102 * SECOND)])
+    said = "SIGTERM came 28.0 s after the last call, where these figures end"
+    assert said in run("stats", path).stdout and said in run("analyze", path).stdout
+    assert said not in run("stats", "--rank", "0", path).stdout + run("analyze", "--interval", "0..2", path).stdout

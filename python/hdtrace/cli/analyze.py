@@ -11,7 +11,7 @@ from .._hdtrace import CallSite, printable
 from ..analysis import Analysis, Rows, scaling
 from ..project import Project
 from ..report.comparison import labels
-from .output import Progress, clock_table, counted, duration, print_json, say_that_nothing_fits, site_fields, size, table, warn_of_missing
+from .output import Progress, behind_the_last_call, clock_table, counted, duration, print_json, say_that_nothing_fits, site_fields, size, table, warn_of_missing
 from .selection import absolute_interval, several_projects
 
 VERSION = 1  # of the JSON
@@ -218,6 +218,8 @@ def _first(rows: Rows, arguments: Namespace) -> Rows:
 def _text(project: Project, analysis: Analysis, arguments: Namespace) -> Iterator[str]:
     yield f"{printable(project.name)}: {counted(analysis.processes, 'process', 'es')}, {_seconds(analysis.seconds)} seconds\n"
     yield from (f"{printable(line)}\n" for line in project.run.oversubscription)
+    if arguments.interval == (None, None):
+        yield from (f"{line}\n" for line in behind_the_last_call(project, project.start + round(analysis.seconds * 1e9)))
     if analysis.unfinished:
         yield f"{counted(analysis.unfinished, 'call')} had not ended; what they wait for is in no wait state: see hdtrace check and hdtrace pending\n"
     yield _activities(analysis)

@@ -137,6 +137,15 @@ def seconds(nanoseconds: int) -> str:
     return f"{nanoseconds / 1e9:.6f}"
 
 
+def behind_the_last_call(project: Project, end: int) -> list[str]:
+    """What is said if a signal ended the program long after the last call, at `end` in nanoseconds since the epoch."""
+    latest = project._project.latest_signal
+    if latest is None or latest.time - end < _LEAST_BEHIND:
+        return []
+    return [f"{latest.name} came {duration(latest.time - end)} after the last call, where these figures end: hdtrace pending tells what the program was doing"]
+
+
+_LEAST_BEHIND = 10_000_000  # nanoseconds
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"))
 _SIZES = ((1e18, "EB"), (1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 

@@ -19,7 +19,7 @@ from ..live import LiveRun, unfinished_processes
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .launchers import UnknownOption, launcher_of, programs_in
-from .output import Progress, UsageError, beside_this, count_of_processes, counted, message, reason, seconds, size, table
+from .output import Progress, UsageError, behind_the_last_call, beside_this, count_of_processes, counted, message, reason, seconds, size, table
 from .stuck import Watch, stuck_lines
 
 _NOT_FOUND, _NOT_EXECUTABLE, _BY_SIGNAL = 127, 126, 128  # exit codes as shells give them
@@ -205,6 +205,7 @@ def _summary(project: Project, code: int) -> list[str]:
         *(table(["call", *heads], rows, heads, stream=None).splitlines() if rows else []),
         *([] if totals.calls or statistics.unfinished else _why_nothing(project)),
         *([f"{counted(statistics.unfinished, 'call')} had not ended: hdtrace check and hdtrace pending tell of them"] if statistics.unfinished else []),
+        *behind_the_last_call(project, statistics.end),
         *project.run.oversubscription,
     ]
 

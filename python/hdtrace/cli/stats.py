@@ -13,7 +13,7 @@ from ..profiles import mean, values
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
 from .counters import counter_table, describe_counters
-from .output import Progress, UsageError, count_of_processes, counted, duration, message, print_json, say_that_nothing_fits, seconds, size, table, warn_of_missing
+from .output import Progress, UsageError, behind_the_last_call, count_of_processes, counted, duration, message, print_json, say_that_nothing_fits, seconds, size, table, warn_of_missing
 from .selection import filters
 from .table import COUNTER
 
@@ -140,9 +140,11 @@ def _show_tables(project: Project, statistics: Statistics, tables: list[list[str
         _write_csv(tables[0], statistics)
     else:
         counts = f"{count_of_processes(project)}, {statistics.totals.calls} calls"
+        is_everything = not any(value for key, value in filters(project, arguments).items() if key != "interval") and arguments.interval == (None, None)
         left_out = _not_in_sums(statistics.unfinished, "had not ended") + _not_in_sums(statistics.begun_before, "had begun before")
         kind = "; there are only sums over them" if project.statistics_only else ""
-        print(f"{printable(project.name)}: {counts} in {seconds(time)} seconds{kind}{left_out}\n")
+        print(f"{printable(project.name)}: {counts} in {seconds(time)} seconds{kind}{left_out}")
+        print("".join(f"{line}\n" for line in behind_the_last_call(project, statistics.end) if is_everything))
         print("\n".join(_table(by, statistics) for by in tables), end="")
 
 
