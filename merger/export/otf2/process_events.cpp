@@ -43,6 +43,8 @@ constexpr CollectiveOperation collective_operations[] = {
 constexpr std::string_view partitioned = "starts of partitioned operations: as of one message";
 constexpr std::string_view assumed_locks =
     "locks of windows: held from the return of the call that asks for them";
+constexpr std::string_view neighbourhood =
+    "collective operations of neighbours, which OTF2 does not have: as regions only";
 constexpr std::string_view not_described =
     "messages and operations whose communicator or partner is not described: as regions only";
 
@@ -237,7 +239,9 @@ void ProcessEvents::started(const Call& call, const Operation& operation)
     if (facts.receives != ReceiveKind::none && operation.rid >= 0 &&
         operation.call->integer("fromRank") != proc_null)
         check(OTF2_EvtWriter_MpiIrecvRequest(m_writer, nullptr, when, request_of(operation.rid)));
-    if (!moves_data(facts))
+    if (facts.collective == CollectiveKind::neighbourhood)
+        open.approximation = neighbourhood;
+    if (!moves_data(facts) || facts.collective == CollectiveKind::neighbourhood)
         return;
     open.collective = describe(operation);
     if (!open.collective)

@@ -124,6 +124,12 @@ def test_what_is_approximated_is_told(archive):
     assert archive("send_modes")[2].approximated == {}
 
 
+def test_operations_of_neighbours_are_regions_only(archive):
+    run, _, conversion = archive("neighbourhood")
+    calls = sum(state.name.startswith(("Neighbor_", "Ineighbor_")) for trace in run for state in trace)
+    assert calls and conversion.approximated == {"collective operations of neighbours, which OTF2 does not have: as regions only": calls}
+
+
 def test_times_that_do_not_ascend_are_an_error_with_its_place(run, tmp_path):
     run.process(0, trace="<Barrier cid='0' time='5.000000000' end='6.000000000' />\n<Barrier cid='0' time='1.000000000' end='2.000000000' />\n", size=1)
     run.merge("--no-audit", "app")
