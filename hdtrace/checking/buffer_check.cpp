@@ -84,6 +84,19 @@ std::string uses(bool is_written)
     return is_written ? " writes to" : " reads";
 }
 
+/// It writes into memory that is given back to it: what the program did wrong is that.
+bool is_allocator(const CallSite* site)
+{
+    const SourceFunction* const function = site ? site->function() : nullptr;
+    const CodePlace* const place = function ? site->places.front().get() : nullptr;
+    if (!place || !place->object)
+        return false;
+    const std::string_view path = place->object->path;
+    const bool is_c_library = path.substr(path.rfind('/') + 1).starts_with("libc.so");
+    return is_c_library && (function->name.find("free") != std::string::npos ||
+                            function->name.find("alloc") != std::string::npos);
+}
+
 } // namespace
 
 void BufferCheck::enter(const Call& call)
@@ -349,9 +362,10 @@ void BufferCheck::report_early_use(Process& process, const Call& call, std::stri
     m_findings.report(kind, place,
                       "rank " + std::to_string(place.rank) +
                           (kind == FindingKind::buffer_modified ? " changed memory" : " used memory") +
-                          (number >= 0 ? at(place.site) : "") + " that " + user->name + at(user->place.site) +
-                          uses(is_written) + ", before " + name_of_end(user->name, call.state) +
-                          at(end.site) + " completed it",
+                          (number >= 0 ? at(place.site) : "") +
+                          (is_allocator(place.site) ? ", as it had freed it," : "") + " that " + user->name +
+                          at(user->place.site) + uses(is_written) + ", before " +
+                          name_of_end(user->name, call.state) + at(end.site) + " completed it",
                       user->place.site);
 }
 

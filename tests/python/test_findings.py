@@ -466,6 +466,16 @@ def test_memory_that_was_changed_while_it_was_in_use(kinds, changed, site, expec
     assert kinds(begin + call("Wait", f"changed='4096:0:{site or ';'}'", "<For rid='0' size='4' />"), other) == expected
 
 
+@pytest.mark.parametrize("path, is_said", [("/lib/libc.so.6", True), ("/home/u/app", False)])
+def test_memory_that_was_freed_while_it_was_in_use(findings, path, is_said):
+    function = '<Function name="_int_free" file="malloc.c" line="7"/>'
+    sites = f"""<CallSiteList><Object id="0" path="{path}"/><Place id="0" object="0" offset="1">{function}</Place><CallSite id="0" places="0;"/>
+        <Sites map="4=0;"><Ranks first="0" last="0"/></Sites></CallSiteList>"""
+    begin = call("File_iwrite", "fid='0' offset='0' size='4' count='1' tid='0' rid='0' reads='4096:4:0;'")
+    (found,) = findings(begin + call("Wait", "changed='4096:0:4;'", "<For rid='0' size='4' />"), run=sites)
+    assert ("changed memory at _int_free (malloc.c:7), as it had freed it, that" in found.text) == is_said
+
+
 def test_objects_that_are_never_freed(kinds):
     made = call("Type_contiguous", "oldTid='0' tid='2'")
     assert kinds(made + call("Type_free", "tid='2'")) == []
