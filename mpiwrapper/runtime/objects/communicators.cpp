@@ -5,6 +5,7 @@
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
+#include "mpiwrapper/runtime/recording/thread.h"
 
 #include <new>
 #include <stdlib.h>
@@ -65,8 +66,11 @@ int forget(MPI_Comm handle, int, void* value, void*)
             comms.remove(known);
         comm_generations.end(handle);
     }
-    if (known != nullptr)
+    if (known != nullptr) {
+        while (current_thread != nullptr && current_thread->comms.remove(handle, known))
+            drop_reference(*known); // other threads keep it until they know others
         drop_reference(*known);
+    }
     return MPI_SUCCESS;
 }
 

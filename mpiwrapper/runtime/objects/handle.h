@@ -71,6 +71,16 @@ template <typename Handle, typename Value> class HandleCache {
             return false;
         });
     }
+    /// Forgets one that was stored with this value. False if there is none.
+    bool remove(Handle handle, const Value& value)
+    {
+        for (Find& find : m_finds[slot_of(handle)])
+            if (find.generation != 0 && find.value == value) {
+                find = {};
+                return true;
+            }
+        return false;
+    }
     /// In place of the oldest one of the slot, which is returned; Value() if there was room.
     Value store(Handle handle, uint64_t generation, const Value& value)
     {
