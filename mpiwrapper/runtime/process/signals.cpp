@@ -19,8 +19,8 @@ void (*save)(int signal) = nullptr;
 
 // Of signal stacks; only what is used of them becomes memory.
 constexpr size_t smallest_stack = 256 * 1024;
-constexpr size_t largest_stack = 64 * 1024 * 1024; // where stacks are unlimited
-constexpr size_t page = 64 * 1024;                 // or several, on any processor
+constexpr size_t largest_stack = 1024 * 1024; // the program's addresses may be limited
+constexpr size_t page = 64 * 1024;            // or several, on any processor
 
 bool is_default(const struct sigaction& action)
 {
@@ -129,7 +129,7 @@ SignalStack provide_signal_stack(size_t size)
                                   : size > largest_stack ? largest_stack
                                                          : size);
     if (stack.memory == nullptr)
-        stack = map_stack(smallest_stack); // addresses may be limited
+        stack = map_stack(smallest_stack);
     if (stack.memory == nullptr)
         return {};
     const stack_t own = {static_cast<char*>(stack.memory) + page, 0, stack.size - page};
