@@ -96,11 +96,9 @@ void FileConflicts::add_pairs(const ProjectFile& file, std::vector<Piece>& piece
                             access_at(std::max(other->access, piece.access)), piece.begin);
         open.push_back(&piece);
     }
-    nearest.for_each([&](std::size_t access) { return m_accesses[access].place.rank; },
-                     [&](std::size_t access) { return m_accesses[access].place.site; },
-                     [&](std::size_t one, std::size_t other, std::int64_t begin) {
-                         add_pair({one, other, &file, begin});
-                     });
+    nearest.for_each([&](std::size_t one, std::size_t other, std::int64_t begin) {
+        add_pair({one, other, &file, begin});
+    });
 }
 
 void FileConflicts::add_pair(const Pair& pair)

@@ -30,10 +30,10 @@ class NearestPairs {
     /// Two that conflict. @p detail is told again.
     void add(const Access& earlier, const Access& later, std::int64_t detail)
     {
-        const auto [behind, is_first] =
-            m_behind.try_emplace({earlier.number, later.rank, later.site}, Behind{later.number, detail});
+        const auto [behind, is_first] = m_behind.try_emplace({earlier.number, later.rank, later.site},
+                                                             Behind{later.number, detail, earlier});
         if (!is_first && later.number < behind->second.number)
-            behind->second = {later.number, detail};
+            behind->second = {later.number, detail, earlier};
         const Before candidate{latest(earlier.done), earlier.number};
         const auto [before, is_only] =
             m_before.try_emplace({later.number, earlier.rank, earlier.site}, candidate);
@@ -42,14 +42,12 @@ class NearestPairs {
     }
 
     /// use(earlier, later, detail), by their numbers.
-    template <typename Rank, typename Site, typename Use>
-    void for_each(Rank rank_of, Site site_of, Use use) const
+    template <typename Use> void for_each(Use use) const
     {
         for (const auto& [key, behind] : m_behind) {
-            const std::size_t earlier = std::get<0>(key);
-            const auto before = m_before.find({behind.number, rank_of(earlier), site_of(earlier)});
-            if (before != m_before.end() && before->second.second == earlier)
-                use(earlier, behind.number, behind.detail);
+            const Access& earlier = behind.earlier;
+            if (m_before.at({behind.number, earlier.rank, earlier.site}).second == earlier.number)
+                use(earlier.number, behind.number, behind.detail);
         }
     }
 
@@ -58,6 +56,7 @@ class NearestPairs {
     struct Behind {
         std::size_t number;
         std::int64_t detail;
+        Access earlier;
     };
     using Before = std::pair<std::uint32_t, std::size_t>; ///< when it was done, and which
 

@@ -372,11 +372,9 @@ void WindowConflicts::add_pairs(const Target& target, std::vector<Access>& acces
             nearest.add(numbered(*earlier), numbered(*later), 0);
         }
     }
-    nearest.for_each([&](std::size_t access) { return accesses[access].place.rank; },
-                     [&](std::size_t access) { return accesses[access].place.site; },
-                     [&](std::size_t one, std::size_t other, std::int64_t) {
-                         add_pair({&accesses[one], &accesses[other], target.first, target.second});
-                     });
+    nearest.for_each([&](std::size_t one, std::size_t other, std::int64_t) {
+        add_pair({&accesses[one], &accesses[other], target.first, target.second});
+    });
 }
 
 void WindowConflicts::add_pair(const Pair& pair)
