@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "hdtrace/analysis/call_text.h"
+#include "hdtrace/calls/partitions.h"
 
 namespace hdtrace {
 namespace {
@@ -69,7 +70,7 @@ void RequestCheck::leave(const Call& call)
     }
     if (call.facts.progress == CallProgress::waits && has_idle_request(call.state))
         m_idle_waits[rank] = call.state.time;
-    if (call.state.name.starts_with("Pready"))
+    if (makes_partitions_ready(call.facts))
         make_ready(call);
     if (call.facts.progress == CallProgress::releases)
         release(call);

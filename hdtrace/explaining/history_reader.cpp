@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "hdtrace/calls/partitions.h"
 #include "hdtrace/calls/special_ranks.h"
 #include "hdtrace/explaining/clocks.h"
 #include "hdtrace/format/left_out.h"
@@ -20,11 +21,6 @@ constexpr std::int64_t least_awaited = 4096;
 bool is_prepared(const CallFacts& facts)
 {
     return facts.progress == CallProgress::prepares && facts.collective != CollectiveKind::none;
-}
-
-bool makes_partitions_ready(const CallFacts& facts)
-{
-    return facts.name.starts_with("Pready");
 }
 
 Selection all_of(const Project& project)
