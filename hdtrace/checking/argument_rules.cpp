@@ -123,7 +123,7 @@ Wrong unknown_constant(const Call& call, const ArgumentContext&)
     return std::nullopt;
 }
 
-/// Open MPI lets it pass in MPI_Win_post and MPI_Win_start.
+/// Open MPI lets it pass in MPI_Win_post.
 Wrong null_group(const Call& call, const ArgumentContext&)
 {
     static constexpr AttributeName groups[] = {"ranks", "group"};

@@ -239,9 +239,11 @@ void ProcessEvents::started(const Call& call, const Operation& operation)
     if (facts.receives != ReceiveKind::none && operation.rid >= 0 &&
         operation.call->integer("fromRank") != proc_null)
         check(OTF2_EvtWriter_MpiIrecvRequest(m_writer, nullptr, when, request_of(operation.rid)));
-    if (facts.collective == CollectiveKind::neighbourhood)
+    if (facts.collective == CollectiveKind::neighbourhood) {
         open.approximation = neighbourhood;
-    if (!moves_data(facts) || facts.collective == CollectiveKind::neighbourhood)
+        return;
+    }
+    if (!moves_data(facts))
         return;
     open.collective = describe(operation);
     if (!open.collective)

@@ -131,7 +131,7 @@ def _not_in_sums(calls: int, why: str) -> str:
     return f"; {counted(calls, 'call')} {why}, and {'is' if calls == 1 else 'are'} in no sum" if calls else ""
 
 
-def _show_tables(project: Project, statistics: Statistics, tables: list[list[str]], arguments: Namespace) -> None:
+def _show_tables(project: Project, statistics: Statistics, tables: list[list[str]], arguments: Namespace, is_everything: bool) -> None:
     time = statistics.end - statistics.begin
     if arguments.json:
         groups = {",".join(by): _describe(by, statistics) for by in tables}
@@ -140,7 +140,6 @@ def _show_tables(project: Project, statistics: Statistics, tables: list[list[str
         _write_csv(tables[0], statistics)
     else:
         counts = f"{count_of_processes(project)}, {statistics.totals.calls} calls"
-        is_everything = not any(value for key, value in filters(project, arguments).items() if key != "interval") and arguments.interval == (None, None)
         left_out = _not_in_sums(statistics.unfinished, "had not ended") + _not_in_sums(statistics.begun_before, "had begun before")
         kind = "; there are only sums over them" if project.statistics_only else ""
         print(f"{printable(project.name)}: {counts} in {seconds(time)} seconds{kind}{left_out}")
@@ -157,7 +156,8 @@ def run(arguments: Namespace) -> int:
     _check(arguments)
     project = Project(*arguments.project)
     _check_sums(project, arguments)
-    calls = project.calls(**filters(project, arguments))
+    chosen = filters(project, arguments)
+    calls = project.calls(**chosen)
     if arguments.matrix:
         matrix = calls.message_matrix()
         _read(matrix)
@@ -168,7 +168,7 @@ def run(arguments: Namespace) -> int:
     tables = [list(by) for by in dict.fromkeys(map(tuple, arguments.by or _DEFAULT))]
     statistics = calls.statistics([by for by in tables if by != [COUNTER]] or _DEFAULT, counters=[COUNTER] in tables)
     _read(statistics)
-    _show_tables(project, statistics, tables, arguments)
+    _show_tables(project, statistics, tables, arguments, is_everything=all(value in (None, (None, None)) for value in chosen.values()))
     if not statistics.totals.calls and arguments.interval != (None, None) and tables != [[COUNTER]]:
         say_that_nothing_fits()
     if any(not set(by) <= _ALWAYS_APART for by in tables):
