@@ -177,7 +177,7 @@ void TimelineReader::add_message(const Message& message)
          message.communicator ? static_cast<std::uint32_t>(position_in(all, *message.communicator)) + 1 : 0});
 }
 
-std::string TimelineReader::pack_messages(std::vector<Received>& messages)
+Packed TimelineReader::pack_messages(std::vector<Received>& messages)
 {
     std::ranges::sort(messages, {}, &Received::end);
     Packed ends, durations, sources, sizes, tags, communicators;
@@ -195,10 +195,10 @@ std::string TimelineReader::pack_messages(std::vector<Received>& messages)
     result.add(messages.size());
     for (const Packed* const column : {&ends, &durations, &sources, &sizes, &tags, &communicators})
         result.add_all(*column);
-    return compressed(result.bytes());
+    return result;
 }
 
-std::string TimelineReader::pack_marks(std::vector<Mark>& marks)
+Packed TimelineReader::pack_marks(std::vector<Mark>& marks)
 {
     std::ranges::stable_sort(marks, {}, &Mark::begin);
     Packed result;
@@ -213,7 +213,7 @@ std::string TimelineReader::pack_marks(std::vector<Mark>& marks)
         result.add_double(mark.value);
         last = mark.begin;
     }
-    return compressed(result.bytes());
+    return result;
 }
 
 void TimelineReader::finish()
@@ -223,19 +223,45 @@ void TimelineReader::finish()
     for_each_wait(m_history, m_waits, [&](const WaitState& wait, std::int64_t begin, std::int64_t end) {
         m_shares[wait.call.timeline].add(Shares::waiting, begin - m_begin, end - m_begin);
     });
-    detail::for_each_position(m_lanes.size(), [this](std::size_t number) { pack_lane(number); });
+    pack_groups();
 }
 
-void TimelineReader::pack_lane(std::size_t number)
+// Browsers take a millisecond to begin with a stream, so lanes with few calls share one.
+void TimelineReader::pack_groups()
+{
+    constexpr std::size_t enough = 1 << 13;
+    std::vector<std::size_t> firsts;
+    std::size_t in_group = 0;
+    for (std::size_t i = 0; i < m_lanes.size(); ++i) {
+        const Thread& thread = m_threads[i];
+        const std::size_t size = thread.calls.size() + thread.messages.size() + thread.marks.size();
+        if (i == 0 || in_group + size > enough) {
+            firsts.push_back(i);
+            in_group = 0;
+        }
+        in_group += size;
+        m_lanes[i].group = firsts.size() - 1;
+    }
+    m_groups.resize(firsts.size());
+    firsts.push_back(m_lanes.size());
+    detail::for_each_position(m_groups.size(), [&](std::size_t number) {
+        Packed group;
+        for (std::size_t i = firsts[number]; i < firsts[number + 1]; ++i)
+            pack_lane(i, group);
+        m_groups[number] = compressed(group.bytes());
+    });
+}
+
+void TimelineReader::pack_lane(std::size_t number, Packed& group)
 {
     Thread& thread = m_threads[number];
     Lane& lane = m_lanes[number];
     lane.call_count = thread.calls.size() - thread.left_out;
     lane.message_count = thread.messages.size();
-    lane.calls = compressed(thread.calls.finish().bytes());
-    lane.messages = pack_messages(thread.messages);
-    lane.regions = pack_marks(thread.marks);
-    lane.waits = compressed(pack_waits(m_history, m_waits, number, m_begin).bytes());
+    group.add_all(thread.calls.finish());
+    group.add_all(pack_messages(thread.messages));
+    group.add_all(pack_waits(m_history, m_waits, number, m_begin));
+    group.add_all(pack_marks(thread.marks));
     thread = {};
 }
 

@@ -28,15 +28,12 @@
 
 namespace hdtrace::report {
 
-/// What a thread did. Texts are streams of zlib; python/page/src/data says what is in them.
+/// What a thread did.
 struct Lane {
     std::int64_t rank = 0, thread = 0;
     std::string host;
     std::uint64_t call_count = 0, message_count = 0;
-    std::string calls;    ///< all of them, in blocks
-    std::string messages; ///< that it received
-    std::string waits;
-    std::string regions; ///< of the program's own, and marks and counters
+    std::size_t group = 0; ///< of neighbouring lanes
 };
 
 /// Reads all traces of a project once more, beside what is known of them. Memory grows with what it packs:
@@ -59,7 +56,11 @@ class TimelineReader : EventVisitor {
     // At the end:
 
     const std::vector<Lane>& lanes() const { return m_lanes; } ///< by rank and thread
-    std::string shares() const;                                ///< of each lane one after the other
+    // Texts are streams of zlib; python/page/src/data says what is in them.
+    /// What is drawn when one looks close, of each lane of a group one after the other: its calls in blocks,
+    /// the messages that it received, its wait states, and regions, marks and counters of the program's own.
+    const std::vector<std::string>& groups() const { return m_groups; }
+    std::string shares() const; ///< of each lane one after the other
     std::string path() const;
     std::string gatherings(std::vector<std::string_view>& names) const;
     const std::vector<Phrase>& phrases() const { return m_phrases.all(); }
@@ -102,9 +103,10 @@ class TimelineReader : EventVisitor {
     void finish();
     std::int64_t since_begin(std::int64_t time) const { return time - m_begin; }
     std::uint32_t name_number(const std::string& name);
-    void pack_lane(std::size_t number);
-    static std::string pack_messages(std::vector<Received>& messages);
-    static std::string pack_marks(std::vector<Mark>& marks);
+    void pack_groups();
+    void pack_lane(std::size_t number, Packed& group);
+    static Packed pack_messages(std::vector<Received>& messages);
+    static Packed pack_marks(std::vector<Mark>& marks);
     const std::uint32_t* lane_of(std::int64_t rank, std::int64_t thread) const;
 
     std::shared_ptr<const OpenedProject> m_project;
@@ -117,6 +119,7 @@ class TimelineReader : EventVisitor {
     std::vector<Thread> m_threads;
     std::vector<Shares> m_shares;
     std::vector<Lane> m_lanes;
+    std::vector<std::string> m_groups;
     Phrases m_phrases;
     std::vector<std::string> m_names;
     std::map<std::string, std::uint32_t> m_name_numbers;

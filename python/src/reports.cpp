@@ -112,24 +112,24 @@ void bind_reports(py::module_& module)
     for (std::size_t i = 0; i < wait_kind_count; ++i)
         wait_kinds[i] = facts_of(static_cast<WaitKind>(i)).name;
     module.attr("WAIT_KINDS") = wait_kinds;
-    const auto bytes_of = [](std::string Lane::*member) {
-        return [member](const Lane& lane) { return py::bytes(lane.*member); };
-    };
     py::class_<Lane>(module, "Lane")
         .def_readonly("rank", &Lane::rank)
         .def_readonly("thread", &Lane::thread)
         .def_property_readonly("host", [](const Lane& lane) { return file_text(lane.host); })
         .def_readonly("call_count", &Lane::call_count)
         .def_readonly("message_count", &Lane::message_count)
-        .def_property_readonly("calls", bytes_of(&Lane::calls))
-        .def_property_readonly("messages", bytes_of(&Lane::messages))
-        .def_property_readonly("waits", bytes_of(&Lane::waits))
-        .def_property_readonly("regions", bytes_of(&Lane::regions));
+        .def_readonly("group", &Lane::group);
     py::class_<TimelineReader, std::unique_ptr<TimelineReader, UnlockedDelete>>(module, "TimelineReader")
         .def("read", &TimelineReader::read, py::arg("states"), py::call_guard<Unlocked>())
         .def_property_readonly("duration", &TimelineReader::duration)
         .def_property_readonly("parts", &TimelineReader::parts)
         .def_property_readonly("lanes", &TimelineReader::lanes, py::return_value_policy::reference_internal)
+        .def(
+            "group",
+            [](const TimelineReader& reader, std::size_t number) {
+                return py::bytes(reader.groups().at(number));
+            },
+            py::arg("number"))
         .def("shares", [](const TimelineReader& reader) { return py::bytes(reader.shares()); })
         .def("path", [](const TimelineReader& reader) { return py::bytes(reader.path()); })
         .def("gatherings", &gatherings_of)

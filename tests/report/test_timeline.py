@@ -212,6 +212,17 @@ def test_a_limit_holds_for_the_whole_page(tmp_path):
     assert any("findings" in note for note in small.facts["notes"]) and any("--limit" in note for note in small.facts["notes"])
 
 
+def test_threads_with_few_calls_share_a_section(browser, make_report, tmp_path):
+    def barriers(count):
+        return "".join(f"<Barrier cid='0' time='{i}' end='{i}.5' />\n" for i in range(1, count + 1))
+
+    for counts, groups in (((9000, 3), [0, 1]), ((9, 3), [0, 0])):
+        browser.open(make_report(write_project(tmp_path, *map(barriers, counts))), "#timeline")
+        assert browser.ask(f"{RUN}.lanes.map(lane => lane.group.number)") == groups
+        shown = f"{RUN}.lanes.map(lane => {{ let count = 0; lane.forEachIn(-Infinity, Infinity, () => void count++); return count; }})"
+        assert browser.ask(shown) == list(counts)
+
+
 def test_a_call_has_few_bytes(tmp_path):
     """A million calls are at most 15 megabytes, also if neither times nor calls follow a pattern."""
     import random
@@ -229,4 +240,4 @@ def test_a_call_has_few_bytes(tmp_path):
         lines.append(f"<{name} size='{chance.choice(sizes)}' cid='0' tid='0' {rank}='1' {tag}='{chance.randrange(10)}' time='{begin // 10**9}.{begin % 10**9:09}' end='{time // 10**9}.{time % 10**9:09}' />\n")
     with hdtrace.open(write_project(tmp_path, "".join(lines), "")) as project:
         sections = collect(project, None).sections
-    assert sum(len(sections[name]()) for name in ("calls-0", "waits-0", "messages-0")) * 4 / 3 < 15 * calls
+    assert len(sections["lanes-0"]()) * 4 / 3 < 15 * calls

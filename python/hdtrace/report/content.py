@@ -25,7 +25,6 @@ _PIXELS = 520  # of the picture of a matrix, in python/page/src/pages/communicat
 _MOST_POINTS = 2000  # of a phase
 _MOST_FILES = 50  # whose accesses are drawn
 _FOR_FILES = 0.25  # of the size that is left for what is drawn
-_OF_LANE = ("calls", "messages", "waits", "regions")  # the sections of a lane
 
 Section = Callable[[], bytes]
 
@@ -283,18 +282,21 @@ def _ranks(read: _Traces, room: _Room, sections: dict[str, Section], facts: dict
 
 
 def _detailed(read: _Traces, room: _Room, sections: dict[str, Section], notes: list[str]) -> set[int]:
-    """The lanes of which single calls are told: as many as fit, those that are longest on the critical path first; adds their sections."""
+    """The groups of lanes of which single calls are told: as many as fit, those with the longest parts of the critical path first; adds their sections."""
     on_path = {row["rank"]: row["seconds"] for row in read.analysis.critical_path["ranks"]}
-    lanes, detailed = read.lanes, set()
-    for number in sorted(range(len(lanes)), key=lambda i: (-on_path.get(lanes[i].rank, 0), i)):
-        own = {f"{name}-{number}": partial(getattr, lanes[number], name) for name in _OF_LANE}
-        if room.left is not None and not room.take(_packed_size(*own.values())):
+    longest: dict[int, float] = {}
+    for lane in read.lanes:
+        longest[lane.group] = max(longest.get(lane.group, 0), on_path.get(lane.rank, 0))
+    detailed = set()
+    for number in sorted(longest, key=lambda group: (-longest[group], group)):
+        section = partial(read.timeline.group, number)
+        if room.left is not None and not room.take(_packed_size(section)):
             break
-        sections |= own
+        sections[f"lanes-{number}"] = section
         detailed.add(number)
-    if rest := len(lanes) - len(detailed):
+    if rest := sum(lane.group not in detailed for lane in read.lanes):
         notes.append(
-            f"Single calls, messages and wait states of {rest:,} of {len(lanes):,} threads, for the size of the file (--limit): "
+            f"Single calls, messages and wait states of {rest:,} of {len(read.lanes):,} threads, for the size of the file (--limit): "
             "of these the timeline shows how much of their time they spent in which class of calls."
         )
     return detailed
@@ -326,7 +328,7 @@ def collect(project: Project, limit: int | None) -> Content:
         "file_accesses": files,
         "has_ranks": "ranks" in sections,
         "phrases": phrases if has_phrases else [],
-        "lanes": [[lane.rank, lane.thread, lane.host, lane.call_count, lane.message_count, number in detailed] for number, lane in enumerate(read.lanes)],
+        "lanes": [[lane.rank, lane.thread, lane.host, lane.call_count, lane.message_count, lane.group if lane.group in detailed else None] for lane in read.lanes],
         "notes": _unfinished(read.explanation.unfinished) + notes + [f"{text}: the trace was cut off." for text in read.explanation.missing],
     }
     return Content(facts, sections, read.analysis, least)

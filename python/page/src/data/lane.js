@@ -51,9 +51,39 @@ function countersOf(marks) {
   return [...counters.values()];
 }
 
-export class Lane {
-  constructor(source, number, [rank, thread, host, calls, messages, isDetailed]) {
-    Object.assign(this, { source, number, rank, thread, host, calls, messages, isDetailed });
+/** Neighbouring lanes, of which a section has all that is drawn when one looks close. */
+class LaneGroup {
+  constructor(source, number) {
+    Object.assign(this, { source, number, lanes: [] });
+  }
+
+  load() {
+    this.loading ??= this.#load();
+    return this.loading;
+  }
+
+  async #load() {
+    const packed = new Packed(await unpack(await this.source.section(`lanes-${this.number}`)));
+    for (const lane of this.lanes) lane.read(packed);
+  }
+}
+
+/** All lanes of a run, as its facts tell of them. */
+export function lanesOf(source, rows) {
+  const groups = new Map();
+  return rows.map((row, number) => {
+    const groupNumber = row.at(-1); // null: only shares of its time are known
+    if (groupNumber !== null && !groups.has(groupNumber)) groups.set(groupNumber, new LaneGroup(source, groupNumber));
+    const group = groups.get(groupNumber);
+    const lane = new Lane(number, row, group);
+    group?.lanes.push(lane);
+    return lane;
+  });
+}
+
+class Lane {
+  constructor(number, [rank, thread, host, calls, messages], group) {
+    Object.assign(this, { number, rank, thread, host, calls, messages, group });
     this.blocks = null;
     this.waits = this.marks = this.received = this.counters = [];
     this.shares = new Map();
@@ -63,24 +93,29 @@ export class Lane {
     return this.thread ? `${this.rank}.${this.thread}` : `${this.rank}`;
   }
 
-  /** Gets what is drawn when one looks close. */
-  load() {
-    this.loading ??= this.isDetailed ? this.#load() : Promise.resolve();
-    return this.loading;
+  /** Whether single calls are known, or can be got. */
+  get isDetailed() {
+    return Boolean(this.group);
   }
 
-  async #load() {
-    const [calls, messages, waits, regions] = await Promise.all(
-      ["calls", "messages", "waits", "regions"].map(async (what) => unpack(await this.source.section(`${what}-${this.number}`))),
-    );
-    this.#readMessages(new Packed(messages));
-    this.#readWaits(new Packed(waits));
-    this.#readMarks(new Packed(regions));
+  get isLoading() {
+    return Boolean(this.group?.loading);
+  }
+
+  /** Gets what is drawn when one looks close. */
+  async load() {
+    await this.group?.load();
+  }
+
+  read(group) {
+    const [calls, messages, waits, marks] = Array.from({ length: 4 }, () => group.column());
+    this.#readMessages(messages);
+    this.#readWaits(waits);
+    this.#readMarks(marks);
     this.#readBlocks(calls);
   }
 
-  #readBlocks(bytes) {
-    const packed = new Packed(bytes);
+  #readBlocks(packed) {
     const count = packed.number();
     const list = packed.column();
     packed.number(); // the size of all blocks
@@ -92,7 +127,7 @@ export class Lane {
       position += list.number();
       return block;
     });
-    this.bytes = bytes;
+    this.bytes = packed.bytes;
   }
 
   #readMessages(packed) {

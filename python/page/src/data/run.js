@@ -1,5 +1,5 @@
 // A run, as the document tells it.
-import { Lane } from "./lane.js";
+import { lanesOf } from "./lane.js";
 import { Packed, unpack } from "./packed.js";
 
 const WAITING = 15; // as in hdtrace/report/shares.h
@@ -14,7 +14,7 @@ export class Run {
   constructor(source, facts, isServed) {
     Object.assign(this, facts);
     Object.assign(this, { source, isServed });
-    this.lanes = this.lanes.map((lane, number) => new Lane(source, number, lane));
+    this.lanes = lanesOf(source, this.lanes);
     this.phrases = this.phrases.map((phrase) => phraseOf(phrase, this.classes));
     this.path = [];
     this.gatherings = [];
@@ -51,7 +51,7 @@ export class Run {
   async loadLanes(progress = () => {}) {
     for (const lane of this.order) {
       await lane.load();
-      progress(lane);
+      progress();
     }
   }
 

@@ -1,6 +1,6 @@
 // The timeline: lanes, what is seen of them, and what a person does with them.
 import { whatIsThis } from "../figures/figure.js";
-import { count, duration, element } from "../text.js";
+import { count, counted, duration, element } from "../text.js";
 import { colourOf } from "./colours.js";
 import { describeCall, describeMark, describeSelection } from "./describe.js";
 import { Drawing, drawRuler } from "./draw.js";
@@ -12,6 +12,7 @@ const LAYERS = { waits: "waiting (hatched)", messages: "messages", collectives: 
 const EXPLANATION =
   "Each row is a thread of a process, time goes from left to right. Colours are calls of MPI, what is not coloured is computation. Hatched parts are waiting for others, arrows are messages from their sender to their receiver, pale bands are collective operations, and the line from process to process is the critical path: what is on it is what the length of the run is made of. Turn the wheel or press w and s to zoom, drag or press a and d to move, f to see everything; click a call, or press j and n, to read all about it.";
 const LOWEST = 260; // pixels of the picture
+const REDRAWN_AFTER = 300; // milliseconds, while calls are unpacked
 
 export class Timeline {
   /** onMove: is told what a person does; isPlain: without search and legend, as one of several; highest: in pixels. */
@@ -75,10 +76,20 @@ export class Timeline {
     this.draw();
     const wasDrawn = performance.now();
     await this.run.loadOverlays();
-    if (!this.run.isServed) await this.run.loadLanes((lane) => lane.row % 32 === 31 && this.draw());
+    if (!this.run.isServed) await this.#loadAll();
     this.isLoaded = true;
     this.draw();
     return wasDrawn;
+  }
+
+  /** Shows now and then what is there. */
+  async #loadAll() {
+    let drawn = performance.now();
+    await this.run.loadLanes(() => {
+      if (performance.now() - drawn < REDRAWN_AFTER) return;
+      this.draw();
+      drawn = performance.now();
+    });
   }
 
   get isSeen() {
@@ -109,11 +120,13 @@ export class Timeline {
     this.#drawNames();
     const how = this.drawing.isDetailed ? `${count(drawn.calls)} calls` : "shares of time, as there are too many calls: zoom in";
     const hidden = drawn.hidden.length ? ` Zoom in to see ${drawn.hidden.join(" and ")}.` : "";
-    this.status.textContent = `${duration(this.view.end - this.view.begin)} of ${drawn.lanes} threads: ${how}, ${count(drawn.arrows)} messages.${hidden}`;
+    const all = this.run.lanes.length;
+    const lanes = drawn.lanes < all ? `${drawn.lanes} of ${count(all)} threads` : counted(all, "thread");
+    this.status.textContent = `${duration(this.view.end - this.view.begin)} of ${lanes}: ${how}, ${count(drawn.arrows)} messages.${hidden}`;
   }
 
   async #loadSeen() {
-    const missing = this.view.visible.filter((lane) => !lane.loading);
+    const missing = this.view.visible.filter((lane) => lane.isDetailed && !lane.isLoading);
     if (!missing.length) return;
     await Promise.all(missing.map((lane) => lane.load()));
     this.draw();
