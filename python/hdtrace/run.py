@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from ._hdtrace import OversubscribedHost, RunFact, RunProcess
 
 
+_MOST_HOSTS = 3  # of which each has a line
+
+
 @dataclass(frozen=True)
 class Setting:
     """A setting of the tracer: `origin` is "default", "file", "environment" or "hdtrace-run" (an option of it)."""
@@ -47,8 +50,14 @@ class Run:
 
     @property
     def oversubscription(self) -> list[str]:
-        """A line for each host on which processes had to wait for a processor."""
-        return [f"Oversubscribed: {host}: times hold waiting for a processor, too" for host in self.oversubscribed_hosts]
+        """A line for each host on which processes had to wait for a processor, or one about the worst of many."""
+        hosts = self.oversubscribed_hosts
+        if len(hosts) > _MOST_HOSTS:
+            worst = min(hosts, key=lambda host: (-(host.waiting or 0), host.running or 0))
+            told = [f"{worst}, and {len(hosts) - 1:,} more hosts ('hdtrace info --json' names them)"]
+        else:
+            told = [str(host) for host in hosts]
+        return [f"Oversubscribed: {one}: times hold waiting for a processor, too" for one in told]
 
     def __repr__(self) -> str:
         return f"<Run of {len(self.processes)} processes: {self.command or 'the command is not known'}>"

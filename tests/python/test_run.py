@@ -4,9 +4,13 @@ import json
 import re
 import shlex
 import subprocess
+from dataclasses import dataclass
 
 import hdtrace
 import pytest
+from hdtrace.cli.output import clock_table
+from hdtrace.cli.run import run_rows
+from hdtrace.run import Run
 
 from projects_of_lines import write_project
 from test_command import ERROR, run, run_well
@@ -80,6 +84,32 @@ def test_waiting_for_a_processor(tmp_path, waited, usable, said):
     path = write(tmp_path, PROCESSORS.format(usable=max(1, int(usable)), online=int(2 * usable), last=1) + told)
     hdtrace.validate(path)
     assert [str(host) for host in hdtrace.open(path).run.oversubscribed_hosts] == ([said] if said else [])
+
+
+@dataclass
+class Host:
+    name: str
+    waiting: float
+    running: float = 0.5
+
+    def __str__(self):
+        return self.name
+
+
+def test_many_hosts_without_room_are_told_in_one_line():
+    hosts = [Host(f"node{number}", 0.2 if number == 1 else 0.1) for number in range(12)]
+    assert len(Run([], [], hosts[:3]).oversubscription) == 3
+    assert Run([], [], hosts).oversubscription == ["Oversubscribed: node1, and 11 more hosts ('hdtrace info --json' names them): times hold waiting for a processor, too"]
+    (rows,) = [rows for heads, rows in run_rows(Run([], [], hosts * 2)) if heads[0] == "run"]
+    assert len(rows) == 21 and rows[-1][:2] == ["oversubscribed", "... and 4 more"]
+
+
+def test_the_clocks_that_are_shifted_most_are_shown():
+    clocks = [{"host": f"node{number}", "offset": 0.001 * (number % 23), "uncertainty": None, "parts": [{"drift": 0, "jump": 0}]} for number in range(46)]
+    lines = clock_table(clocks, False).splitlines()
+    assert [line.split()[0] for line in lines[1:-1]] == [f"node{number}" for number in (*range(13, 23), *range(36, 46))]
+    assert lines[-1] == "and 26 more hosts, whose times are shifted less; --all shows all"
+    assert len(clock_table(clocks, True).splitlines()) == 47
 
 
 def test_objects(tmp_path):

@@ -197,9 +197,9 @@ def _findings(rows: Rows) -> str:
     return "".join(f"{printable(row['file'])}: {row['text']}: {_place(row)}\n  try {row['try']}\n" for row in rows)
 
 
-def _clocks(analysis: Analysis) -> str:
+def _clocks(analysis: Analysis, is_all: bool) -> str:
     reversed_ones = analysis.reversed_messages
-    return clock_table(analysis.clocks) + (f"{reversed_ones:,} messages seem to be received before they are sent\n" if reversed_ones else "")
+    return clock_table(analysis.clocks, is_all) + (f"{reversed_ones:,} messages seem to be received before they are sent\n" if reversed_ones else "")
 
 
 def _time_by(by: str, rows: Rows) -> str:
@@ -236,7 +236,7 @@ def _text(project: Project, analysis: Analysis, arguments: Namespace) -> Iterato
     if analysis.io["findings"]:
         yield _findings(analysis.io["findings"])
     if analysis.clocks[1:]:
-        yield _clocks(analysis)
+        yield _clocks(analysis, arguments.all)
     for by in dict.fromkeys(arguments.by):
         yield _time_by(by, _first(analysis.time[by], arguments))
 

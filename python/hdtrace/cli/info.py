@@ -75,7 +75,7 @@ def _text(about: dict[str, Any], run: list[str], is_all: bool) -> str:
         rows = [[one["uid"], one["first_rank"], one["processes"]] for one in about["worlds"]]
         parts.append(objects(["world", "first rank", "processes"], rows, ["first rank", "processes"]))
     if about["clocks"][1:]:
-        parts.append(clock_table(about["clocks"]))
+        parts.append(clock_table(about["clocks"], is_all))
     parts.append(
         objects(
             ["communicator", "processes", "uid"],

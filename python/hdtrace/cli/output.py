@@ -117,20 +117,26 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: Itera
 _GAP = "  "  # between columns
 
 
-def clock_table(clocks: Iterable[dict[str, Any]]) -> str:
-    """What is added to the times of each host."""
+_MOST_CLOCKS = 20
+
+
+def clock_table(clocks: Sequence[dict[str, Any]], is_all: bool) -> str:
+    """What is added to the times of each host, or of those with the most."""
 
     def drift(parts: list[dict[str, Any]]) -> str:
         drifts = [f"{drift * 1e6:+.3f}" for drift in sorted(part["drift"] for part in parts)]
         return drifts[0] if drifts[0] == drifts[-1] else f"{drifts[0]} to {drifts[-1]}"
 
+    most_shifted = sorted(range(len(clocks)), key=lambda i: -abs(clocks[i]["offset"]))[: None if is_all else _MOST_CLOCKS]
+    shown = [clocks[i] for i in sorted(most_shifted)]
     rows = [
         [clock["host"], f"{clock['offset']:+.9f}", drift(clock["parts"]), sum(part["jump"] != 0 for part in clock["parts"]) or "",
          "unknown" if clock["uncertainty"] is None else f"{clock['uncertainty']:.9f}"]
-        for clock in clocks
+        for clock in shown
     ]
     heads = ["clock of host", "seconds added", "drift in ppm", "times set", "uncertainty"]
-    return table(heads, rows, heads[1:])
+    more = len(clocks) - len(shown)
+    return table(heads, rows, heads[1:]) + (f"and {counted(more, 'more host')}, whose times are shifted less; --all shows all\n" if more else "")
 
 
 def seconds(nanoseconds: int) -> str:

@@ -90,12 +90,13 @@ _SHOWN = (
 )
 
 
-def _rows(run: Run, title: str, kind: str, text: Callable[[RunFact], str]) -> list[list[str]]:
+_MOST_ROWS = 20
+
+
+def _first(rows: list[list[str]]) -> list[list[str]]:
     """Not more than people read: each process may have a command of its own."""
-    most = 20
-    facts = run.of_kind(kind)
-    more = [[title, f"... and {len(facts) - most} more", ""]] if len(facts) > most else []
-    return [[title, text(fact), ranges_text(fact.ranks)] for fact in facts[:most]] + more
+    more = [[rows[0][0], f"... and {len(rows) - _MOST_ROWS} more", ""]] if len(rows) > _MOST_ROWS else []
+    return rows[:_MOST_ROWS] + more
 
 
 _IGNORED_TIME = "seconds ignored"  # known where rules ask for it, and of polls
@@ -111,9 +112,9 @@ def _functions(run: Run) -> tuple[list[str], list[list[object]]]:
 
 def run_rows(run: Run) -> Iterator[tuple[list[str], list[list[object]]]]:
     """Heads and lines of each table that has any."""
-    rows = [row for title, kind, text in _SHOWN for row in _rows(run, title, kind, text)]
+    rows = [row for title, kind, text in _SHOWN for row in _first([[title, text(fact), ranges_text(fact.ranks)] for fact in run.of_kind(kind)])]
     rows += [["processor time", text, ""] for text in _used(run.processes)]
-    rows += [["oversubscribed", str(host), ""] for host in run.oversubscribed_hosts]
+    rows += _first([["oversubscribed", str(host), ""] for host in run.oversubscribed_hosts])
     names = Counter(thread.name for process in run.processes for thread in process.threads if thread.name)
     tables: list[tuple[list[str], list[list[Any]]]] = [
         (["run", "", "ranks"], rows),
