@@ -25,6 +25,8 @@ void FileConflicts::accessed(const Call& call, const Operation& operation)
     const ProjectFile* file = m_findings.objects().file(operation.rank, *operation.call);
     const auto offset = operation.call->integer("offset");
     const FileView* view = file ? m_views.find(operation.rank, *file) : nullptr;
+    if (offset && file && !view && m_views.has_several_handles(operation.rank, *file))
+        m_findings.set_incomplete(FindingKind::file_conflict);
     if (!offset || !view)
         return;
     const std::int64_t asked = operation.call->integer("size").value_or(0);

@@ -74,8 +74,18 @@ void RequestCheck::leave(const Call& call)
         make_ready(call);
     if (call.facts.progress == CallProgress::releases)
         release(call);
-    if (call.facts.frees == ObjectKind::file)
+    if (call.facts.makes == ObjectKind::file || call.facts.frees == ObjectKind::file)
+        follow_file(call);
+}
+
+void RequestCheck::follow_file(const Call& call)
+{
+    const std::int64_t rank = call.trace.rank;
+    const ProjectFile* const file = m_findings.objects().file(rank, call.state);
+    if (call.facts.frees == ObjectKind::file && !(file && m_open_files.handles(rank, *file) > 1))
         close(call);
+    if (file && !call.is_inside_call)
+        m_open_files.follow(call, *file);
 }
 
 void RequestCheck::start(const Call& call, const Element& start)

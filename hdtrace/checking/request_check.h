@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hdtrace/checking/endings.h"
+#include "hdtrace/matching/open_files.h"
 #include "hdtrace/matching/requests.h"
 
 namespace hdtrace {
@@ -49,6 +50,7 @@ class RequestCheck : public EventVisitor {
     void start(const Call& call, const Element& start);
     void check_given_up(const Call& call, const Completion& completion);
     void check_access(const Call& call, const Completion& completion);
+    void follow_file(const Call& call);
     void close(const Call& call);
     void make_ready(const Call& call);
     void check_partitions(const Persistent& request);
@@ -61,6 +63,7 @@ class RequestCheck : public EventVisitor {
     std::map<RequestId, Persistent> m_persistent;
     std::map<RequestId, std::int64_t> m_request_of; ///< by the rid of a start: the rid of the request
     std::map<RequestId, Access> m_accesses;
+    OpenFiles m_open_files;
     std::map<std::int64_t, std::int64_t>
         m_idle_waits; ///< by rank: when it waited last for what is not active
     std::set<std::int64_t> m_ended;

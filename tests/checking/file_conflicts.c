@@ -10,7 +10,7 @@ int main(int argc, char** argv)
 {
     const char* how = argv[1];
     int rank, values[count];
-    MPI_File file;
+    MPI_File file, again = MPI_FILE_NULL;
     MPI_Datatype vector, every_other;
     MPI_Request request;
     MPI_Init(&argc, &argv);
@@ -23,9 +23,12 @@ int main(int argc, char** argv)
     if (strcmp(how, "atomic") == 0)
         MPI_File_set_atomicity(file, 1);
     const int has_pieces = strcmp(how, "in_pieces") == 0;
-    if (strcmp(how, "interleaved") == 0 || has_pieces)
+    const int is_open_twice = strcmp(how, "twice") == 0, closes_one = strcmp(how, "closed") == 0;
+    if (strcmp(how, "interleaved") == 0 || has_pieces || is_open_twice)
         MPI_File_set_view(file, (MPI_Offset)sizeof(int) * rank, MPI_INT, every_other, "native",
                           MPI_INFO_NULL);
+    if (is_open_twice || closes_one)
+        MPI_File_open(MPI_COMM_SELF, argv[2], MPI_MODE_RDWR, MPI_INFO_NULL, &again);
     for (int i = 0; strcmp(how, "often") == 0 && i < 300; ++i) { /* in order; what follows is not */
         if (rank == i % 2)
             MPI_File_write_at(file, 1000, values, count, MPI_INT, MPI_STATUS_IGNORE);
@@ -46,6 +49,10 @@ int main(int argc, char** argv)
     } else if (strcmp(how, "nonblocking") == 0) {
         MPI_File_iwrite_at(file, 0, values, count, MPI_INT, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (closes_one) {
+        MPI_File_iwrite_at(file, (MPI_Offset)sizeof values * rank, values, count, MPI_INT, &request);
+        MPI_File_close(&again);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else if (has_pieces) {
         MPI_File_write_all(file, many_values, many, MPI_INT, MPI_STATUS_IGNORE);
     } else {
@@ -53,6 +60,8 @@ int main(int argc, char** argv)
     }
     MPI_Type_free(&every_other);
     MPI_Type_free(&vector);
+    if (again != MPI_FILE_NULL)
+        MPI_File_close(&again);
     MPI_File_close(&file);
     MPI_Finalize();
     return 0;
