@@ -107,7 +107,7 @@ template <class Arguments> class CollectiveVolume {
             return {m_facts.lists_sends ? m_call.listed_sends().all(false) : m_sent,
                     m_facts.lists_receives ? m_call.listed_receives().all(false) : m_received};
         default: // scan
-            return {m_sent, m_received};
+            return {m_sent, m_facts.exclusive && m_call.is_first() ? 0 : m_received};
         }
     }
 
@@ -153,6 +153,9 @@ template <class Arguments> class CollectiveVolume {
             return exchanges_in_place ? m_call.listed_receives().all(true) : m_call.listed_sends().all(false);
         if (m_facts.lists_receives && m_facts.reduces)
             return m_call.listed_receives().all(false);
+        if (m_facts.scatters &&
+            m_facts.reduces) // what is reduced has a part for each member of the own group
+            return saturated_product(m_sent, m_call.members());
         if (m_facts.scatters)
             return exchanges_in_place ? parts(m_sent) : saturated_product(m_sent, m_call.partners());
         return m_facts.lists_receives && m_in_place ? own_part() : m_sent;
@@ -200,8 +203,9 @@ HDT_FOLDED constexpr Volume access_volume(const CallFacts& facts, const Argument
 /// move no data, such as a `Barrier`. @p call answers what the attributes of its state say: receiver() and
 /// sender() (`toRank`, `fromRank`), root() (`rootRank`), size(), received_size() (`recvSize`),
 /// transferred_size() (`actual`), message_sent() and message_received() (those that the facts name), each if
-/// it is there; is_in_place(), listed_sends() and listed_receives(); besides, rank() of the process and
-/// partners(), with how many members it exchanges data.
+/// it is there; is_in_place(), listed_sends() and listed_receives(); besides, rank() of the process,
+/// partners(), with how many members it exchanges data, members() of its own group, and is_first(), whether
+/// it is the first of them.
 template <class Arguments>
 HDT_FOLDED constexpr std::optional<Volume> volume_by(const CallFacts& facts, const Arguments& call)
 {

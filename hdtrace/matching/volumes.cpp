@@ -6,8 +6,8 @@
 namespace hdtrace {
 namespace {
 
-/// With how many members one exchanges data: those of the communicator, or of the other group.
-std::int64_t partner_count(const Communicator* communicator, std::int64_t rank)
+/// How many members the group of the process has, or the other one; where there is one only, that.
+std::int64_t group_size(const Communicator* communicator, std::int64_t rank, bool is_own)
 {
     if (communicator == nullptr)
         return 1;
@@ -16,9 +16,11 @@ std::int64_t partner_count(const Communicator* communicator, std::int64_t rank)
     const Communicator::Member* const me = communicator->member(rank);
     if (me == nullptr)
         return communicator->size();
-    const auto is_other = [&](const Communicator::Member& member) { return member.group != me->group; };
-    return std::ranges::count_if(communicator->members, is_other) +
-           (me->group == 0 ? communicator->untraced_remote : communicator->untraced);
+    const auto is_in_it = [&](const Communicator::Member& member) {
+        return (member.group == me->group) == is_own;
+    };
+    return std::ranges::count_if(communicator->members, is_in_it) +
+           ((me->group == 0) == is_own ? communicator->untraced : communicator->untraced_remote);
 }
 
 /// What a state says of its call.
@@ -38,12 +40,16 @@ class StateArguments {
     ListedParts listed_sends() const { return listed("Send"); }
     ListedParts listed_receives() const { return listed("Recv"); }
     std::int64_t rank() const { return m_call.trace.rank; }
-    std::int64_t partners() const
+    std::int64_t partners() const { return group_size(communicator(), rank(), false); }
+    std::int64_t members() const { return group_size(communicator(), rank(), true); }
+    bool is_first() const
     {
-        return partner_count(m_objects.communicator(rank(), m_call.state), rank());
+        const Communicator::Member* const me = communicator() ? communicator()->member(rank()) : nullptr;
+        return me && me->local == 0;
     }
 
   private:
+    const Communicator* communicator() const { return m_objects.communicator(rank(), m_call.state); }
     // Most are called so, and to make a name of a text each time takes longer than to look it up.
     std::optional<std::int64_t> message_size(std::string_view name) const
     {

@@ -156,12 +156,14 @@ def _length(function, counts):
 
 
 def _condition(function, buffer):
-    """When MPI looks at the buffer: not of everybody in a call that has a root, not if the other end is nobody, and at nothing to
-    combine with where nothing is combined (MPI 4.1, 12.3.4)."""
+    """When MPI looks at the buffer: not of everybody in a call that has a root, not if the other end is nobody, not where the first member
+    gets nothing, and at nothing to combine with where nothing is combined (MPI 4.1, 12.3.4)."""
     is_read = buffer.direction == "in"
     sides = {"one-to-all": ("is_root", "is_leaf"), "all-to-one": ("is_leaf", "is_root")}.get(function.meaning.collective)
     if sides:
         return f"rooted.{sides[0 if is_read else 1]}"
+    if function.meaning.exclusive and not is_read:
+        return "members.rank > 0"
     peer = function.of_kind("TARGET") or function.of_kind("DEST" if is_read else "SOURCE")
     conditions = [f"{peer[0].name} != MPI_PROC_NULL"] if peer else []
     if is_read and function.meaning.access in ("get-accumulate", "fetch-and-op"):

@@ -56,6 +56,7 @@ struct CallFacts {{
     CollectiveMembers members = CollectiveMembers::none;
     bool scatters = false;       ///< who sends has another part of its data for each member
     bool gathers = false;        ///< who receives gets a part of its own from each member
+    bool exclusive = false;      ///< who receives gets nothing of its own data: the first member gets nothing
     bool reduces = false;        ///< data is combined by an operation
     bool has_root = false;       ///< in `rootRank`
     bool lists_sends = false;    ///< `Send` elements tell what goes to each member
@@ -139,6 +140,7 @@ def _facts(function):
     yield "members", f"CollectiveMembers::{_members(function)}" if is_collective else ""
     yield "scatters", _flag(meaning.scatters)
     yield "gathers", _flag(meaning.gathers)
+    yield "exclusive", _flag(meaning.exclusive)
     yield "reduces", _flag(is_collective and function.of_kind("OP"))
     yield "has_root", _flag(is_collective and function.of_kind("ROOT"))
     listed = {child.name for child in function.logged.children if child.each}

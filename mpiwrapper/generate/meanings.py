@@ -21,7 +21,7 @@ WORDS = {
     "synchronises": ("synchronisation",),
     "life": ("life",),
 }
-FLAGS = ("cancels", "raises", "partitioned", "scatters", "gathers", "allocates", "attaches", "detaches", "anytime")
+FLAGS = ("cancels", "raises", "partitioned", "scatters", "gathers", "exclusive", "allocates", "attaches", "detaches", "anytime")
 LISTS = {"agree": "agreed"}  # words with any number of attributes, as one text
 VOCABULARY_OF = {"makes": "object", "frees": "object", "names": "object"}  # where a field is called otherwise
 SIZES = {"sent_size": "send", "received_size": "receive"}

@@ -306,6 +306,10 @@ class Wrapper:
         if self.meaning.scatters or self.meaning.gathers:
             comm = next(p.name for p in self.function.of_kind("COMM") if p.direction == "in")
             lines.append(f"transfer.partner_count = call.comm({comm}).peer_count();")
+            if self.function.of_kind("OP"):
+                lines.append(f"transfer.member_count = call.comm({comm}).local_size;")
+        if self.meaning.exclusive:
+            lines.append(f"transfer.is_first = call.comm({self.function.of_kind('COMM')[0].name}).rank == 0;")
         lines += [f"static constexpr CallFacts facts = {{{', '.join(row_of_facts(self.function))}}};",
                   "figures.volume = volume_by(facts, TransferArguments(figures, transfer));"]
         if self.meaning.progress == "prepares":

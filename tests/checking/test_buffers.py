@@ -74,3 +74,10 @@ def test_datatypes_of_very_many_blocks(tmp_path, distances, place, kinds):
     run = run_with_tracer("many_blocks", RANKS, tmp_path, args=[distances, place], env={"HDTRACE_FOR_CHECK": "1"})
     found = subprocess.run([BUILD / "bin/hdtrace", "check", "--strict", "--json", run.trace_directory], capture_output=True, text=True, timeout=60)
     assert [finding["kind"] for finding in json.loads(found.stdout)] == kinds
+
+
+def test_the_first_of_an_exclusive_scan_is_given_nothing(tmp_path):
+    """Its receive buffer is not significant (MPI 4.1, 6.11.2)."""
+    traced = run_with_tracer("collectives", RANKS, tmp_path, env={"HDTRACE_FOR_CHECK": "1"})
+    uses = [sorted(use for use in ("reads", "writes") if state.get(use)) for trace in traced.traces for state in trace if state.name == "Exscan"]
+    assert uses == [["reads"], ["reads", "writes"]]

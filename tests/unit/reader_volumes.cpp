@@ -151,6 +151,9 @@ TEST(Volumes, GoFromAllToAll)
     EXPECT_EQ(of(1, call("Alltoallw", {in_place}, parts("Recv", {4, 5, 6}))), Bytes(10, 10));
     EXPECT_EQ(of(1, call("Allreduce", {{"size", "8"}})), Bytes(8, 8));
     EXPECT_EQ(of(1, call("Scan", {{"size", "8"}})), Bytes(8, 8));
+    EXPECT_EQ(of(0, call("Scan", {{"size", "8"}})), Bytes(8, 8));
+    EXPECT_EQ(of(1, call("Exscan", {{"size", "8"}})), Bytes(8, 8));
+    EXPECT_EQ(of(0, call("Exscan", {{"size", "8"}})), Bytes(8, 0));
     EXPECT_EQ(of(1, call("Reduce_scatter", {}, parts("Recv", {1, 2, 3}))), Bytes(6, 2));
     EXPECT_EQ(of(1, call("Reduce_scatter_block", {{"size", "8"}})), Bytes(24, 8));
     EXPECT_EQ(of(1, call("Ineighbor_alltoallv", {}, both({1, 2}, {3}))), Bytes(3, 3));
@@ -164,6 +167,8 @@ TEST(Volumes, GoToTheOtherGroup)
     EXPECT_EQ(of(2, call("Scatter", {inter, {"size", "8"}, {"rootRank", "-3"}})), Bytes(16, 0));
     EXPECT_EQ(of(2, call("Gather", {inter, {"recvSize", "8"}, {"rootRank", "-3"}})), Bytes(0, 16));
     EXPECT_EQ(of(1, call("Bcast", {inter, {"size", "8"}, {"rootRank", "-2"}})), Bytes(0, 0));
+    EXPECT_EQ(of(0, call("Reduce_scatter_block", {inter, {"size", "8"}})), Bytes(16, 8)); // of the own group
+    EXPECT_EQ(of(2, call("Reduce_scatter_block", {inter, {"size", "8"}})), Bytes(8, 8));
 }
 
 TEST(Volumes, GoToProcessesThatWereNotTraced)

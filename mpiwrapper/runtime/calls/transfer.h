@@ -14,7 +14,8 @@ struct Transfer {
     std::optional<int64_t> sent_message, received_message;
     bool in_place = false;
     ListedParts sends, receives;
-    int64_t partner_count = 1;
+    int64_t partner_count = 1, member_count = 1;
+    bool is_first = false;
 };
 
 /// The same under the names of volume_by().
@@ -38,6 +39,8 @@ class TransferArguments {
     const ListedParts& listed_receives() const { return m_transfer.receives; }
     int64_t rank() const { return this_process().rank; }
     int64_t partners() const { return m_transfer.partner_count; }
+    int64_t members() const { return m_transfer.member_count; }
+    bool is_first() const { return m_transfer.is_first; }
 
   private:
     const Figures& m_figures;
