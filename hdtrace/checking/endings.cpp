@@ -47,7 +47,8 @@ void Endings::leave(const Call& call)
         return;
     const CallPlace place = place_of(m_findings.objects(), call);
     Progress& progress = m_progress[call.trace.rank];
-    progress.has_aborted = progress.has_aborted || aborts;
+    if (aborts)
+        progress.abort = place;
     progress.has_sessions = progress.has_sessions || call.state.name == "Session_init";
     check_outside(call, progress, place);
     forget_left(call);
@@ -146,7 +147,9 @@ void Endings::set_read()
         m_not_whole.try_emplace(rank, m_findings.project().path_of(rank, call.place.thread));
     m_progress.for_each([this](std::int64_t rank, const Progress& progress) {
         if (progress.abort_inside)
-            report_abort_inside(rank, *progress.abort_inside);
+            report_abort(rank, *progress.abort_inside);
+        else if (progress.abort && m_unfinished.contains(rank) && !is_inside(*progress.abort))
+            report_abort(rank, *progress.abort); // other threads were inside calls
     });
     find_signals();
     for (const auto& [rank, signal] : m_signals)
@@ -242,7 +245,7 @@ void Endings::report_signal(std::int64_t rank, const FatalSignal& signal)
                           (went_on ? "; it was handled, and the process ended itself" : ""));
 }
 
-void Endings::report_abort_inside(std::int64_t rank, const CallPlace& place)
+void Endings::report_abort(std::int64_t rank, const CallPlace& place)
 {
     set_cause(rank);
     std::string text = "the process ended all processes" + at(place.site);
@@ -318,7 +321,7 @@ std::string Endings::reason_of(std::int64_t rank)
                          "the calls behind this one" + at(last.site) +
                              " are missing, which the process has recorded: the trace was cut off",
                          last.site);
-        else if (progress.has_aborted)
+        else if (progress.abort)
             report_trace(FindingKind::aborted, rank, file, last.line,
                          "the process ended all processes" + at(last.site), last.site);
         else

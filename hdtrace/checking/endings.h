@@ -61,8 +61,8 @@ class Endings : public EventVisitor {
         std::int64_t finalized = 0;               ///< when
         bool has_begun = false;
         bool has_ended = false;
-        bool has_aborted = false;
-        std::optional<CallPlace> abort_inside; ///< a call that ended all processes inside another one
+        std::optional<CallPlace> abort;        ///< a call that ended all processes
+        std::optional<CallPlace> abort_inside; ///< the same inside another one
         bool has_sessions = false;
     };
     struct Unfinished {
@@ -88,7 +88,7 @@ class Endings : public EventVisitor {
     static const LastCall* last_of_thread(const Progress& progress, const FatalSignal& signal);
     static bool survived(const Progress& progress, const FatalSignal& signal);
     void find_signals();
-    void report_abort_inside(std::int64_t rank, const CallPlace& place);
+    void report_abort(std::int64_t rank, const CallPlace& place);
     void report_signal(std::int64_t rank, const FatalSignal& signal);
     void report_followers();
     bool only_followed(std::int64_t rank) const;

@@ -43,9 +43,26 @@ static void call_while_another_thread_aborts(int* calls_mpi)
     }
 }
 
+static void* end_all(void* unused)
+{
+    usleep(100000);
+    MPI_Abort(MPI_COMM_WORLD, 3);
+    return unused;
+}
+
+static void receive_while_another_thread_ends_all(void)
+{
+    int received;
+    pthread_t thread;
+    pthread_create(&thread, NULL, end_all, NULL);
+    MPI_Recv(&received, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static void end(const char* how)
 {
     int yes = 1;
+    if (strcmp(how, "ending-thread") == 0)
+        receive_while_another_thread_ends_all();
     if (strcmp(how, "aborting-thread") == 0)
         call_while_another_thread_aborts(&yes);
     if (strcmp(how, "aborting-worker") == 0)

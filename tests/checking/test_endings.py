@@ -32,6 +32,10 @@ def test_a_fault_in_a_thread_while_others_go_on(tmp_path, how, where):
     assert ("killed-by-signal", 0, f"SIGABRT came {where}") in findings(tmp_path, how)
 
 
+def test_a_thread_ends_all_while_another_one_waits(tmp_path):
+    assert findings(tmp_path, "ending-thread") == [("aborted", 0, "the process ended all processes")]
+
+
 def test_a_signal_from_outside(tmp_path):
     """Launchers send it to the others, too; one of them is told."""
     ((kind, _, text), *others) = findings(tmp_path, "terminated")
