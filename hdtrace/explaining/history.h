@@ -65,7 +65,10 @@ struct Gathering {
     WaitKind kind = WaitKind::wait_at_nxn;
     std::int32_t communicator = -1; ///< position in Project::communicators; -1: it has none
     std::int32_t root = -1;         ///< position in the members; -1: none is the root
-    std::vector<Member> members;    ///< where their order matters, by their ranks in the communicator
+    /// A member may go on before the others have come: nobody waits for data that is empty, and of some
+    /// kinds MPI does not promise it (WaitKindFacts).
+    bool may_return_early = false;
+    std::vector<Member> members; ///< where their order matters, by their ranks in the communicator
 };
 
 /// Memory: mostly 12 bytes for each call of MPI, 20 for each message, 24 for each member of a collective
@@ -79,6 +82,12 @@ struct History {
 
     Step step(StepId id) const { return timelines[id.timeline].steps[id.step]; }
     const Place& place(StepId id) const { return places[step(id).place]; }
+    /// Whether a member that has ended can have waited for another one.
+    bool may_have_waited(const Gathering& gathering, const Gathering::Member& member,
+                         const Gathering::Member& other) const
+    {
+        return !gathering.may_return_early || step(member.end).end >= step(other.call).begin;
+    }
     /// When the first call began and the last one ended.
     std::int64_t begin() const;
     std::int64_t end() const;

@@ -6,12 +6,24 @@
 
 #include "hdtrace/calls/partitions.h"
 #include "hdtrace/calls/special_ranks.h"
+#include "hdtrace/calls/volume.h"
 #include "hdtrace/explaining/clocks.h"
 #include "hdtrace/format/left_out.h"
 #include "hdtrace/matching/saturated.h"
 
 namespace hdtrace {
 namespace {
+
+/// Whether a member may go on before those have come whom such operations wait for: parts of members that
+/// calls list may be empty, too.
+bool may_return_early(const Collective& collective, WaitKind kind)
+{
+    const CallFacts& call = facts_of(std::string_view(collective.calls.front().name));
+    const auto is_empty = [](const CollectiveCall& one) { return one.bytes == 0; };
+    return facts_of(kind).may_return_early ||
+           (exchanges_data(call.collective) &&
+            (call.lists_sends || call.lists_receives || std::ranges::any_of(collective.calls, is_empty)));
+}
 
 constexpr std::uint32_t none = UINT32_MAX;
 // MPI libraries buffer messages that are smaller. Larger ones that were not complete before their receive
@@ -389,7 +401,10 @@ void HistoryReader::add_collective(const Collective& collective)
         return add_between_groups(collective, *kind);
     if (facts_of(*kind).awaited == Awaited::sources)
         return add_neighbours(collective);
-    Gathering gathering{*kind, position_in(m_project->project.communicators, communicator), -1, {}};
+    Gathering gathering{.kind = *kind,
+                        .communicator = position_in(m_project->project.communicators, communicator),
+                        .may_return_early = may_return_early(collective, *kind),
+                        .members = {}};
     gathering.members.reserve(collective.calls.size());
     for (const CollectiveCall* call : members_of(collective, *kind)) {
         if (first.root == call->rank)
@@ -496,6 +511,7 @@ void HistoryReader::add_lives()
             continue;
         life.gathering.kind =
             key.second == LifeCycle::begins ? WaitKind::wait_at_init : WaitKind::wait_at_finalize;
+        life.gathering.may_return_early = facts_of(life.gathering.kind).may_return_early;
         m_history.gatherings.push_back(std::move(life.gathering));
     }
 }

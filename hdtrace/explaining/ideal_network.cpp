@@ -151,7 +151,7 @@ class Replay {
         AwaitedSteps awaited;
     };
     struct Meeting {
-        Number arrived = 0;
+        Number arrived = 0, awaited = 0; ///< members
         std::int64_t latest = INT64_MIN;
         bool synchronises = true; ///< nobody left before the last one came
     };
@@ -192,16 +192,29 @@ class Replay {
             std::int64_t last = INT64_MIN, first_end = INT64_MAX;
             for (Number m = 0; m < gathering.members.size(); ++m) {
                 const auto& [call, end, has_ended] = gathering.members[m];
-                m_arrivals[call.timeline].push_back({call.step, number});
+                if (is_awaited(gathering, gathering.members[m])) {
+                    m_arrivals[call.timeline].push_back({call.step, number});
+                    ++m_meetings[i].awaited;
+                }
                 if (has_ended)
                     m_ends[end.timeline].push_back({end.step, number, m});
                 last = std::max(last, m_history.step(call).begin);
                 first_end = std::min(first_end, has_ended ? m_history.step(end).end : INT64_MAX);
             }
-            m_meetings[i].synchronises = !facts_of(gathering.kind).may_return_early || first_end >= last;
+            const bool is_for_all = facts_of(gathering.kind).awaited == Awaited::all;
+            m_meetings[i].synchronises = !is_for_all || !gathering.may_return_early || first_end >= last;
         }
         sort_by_step(m_arrivals);
         sort_by_step(m_ends);
+    }
+
+    /// Not whose data is empty if the root went on without it.
+    bool is_awaited(const Gathering& gathering, const Gathering::Member& member) const
+    {
+        if (facts_of(gathering.kind).awaited != Awaited::others || !has_root(gathering))
+            return true;
+        const Gathering::Member& root = gathering.members[static_cast<std::size_t>(gathering.root)];
+        return !root.has_ended || m_history.may_have_waited(gathering, root, member);
     }
 
     void run(Number number)
@@ -249,7 +262,7 @@ class Replay {
         ++meeting.arrived;
         meeting.latest = std::max(meeting.latest, time);
         const bool is_for_all = facts_of(m_history.gatherings[gathering].kind).awaited == Awaited::all;
-        if (is_for_all && meeting.arrived < m_history.gatherings[gathering].members.size())
+        if (is_for_all && meeting.arrived < meeting.awaited)
             return;
         if (const auto waiters = m_at_gathering.extract(gathering))
             m_ready.insert(m_ready.end(), waiters.mapped().begin(), waiters.mapped().end());
@@ -304,7 +317,7 @@ class Replay {
         const auto& members = gathering.members;
         const bool is_root = has_root(gathering) && part.member == static_cast<Number>(gathering.root);
         const auto all = [&] {
-            return meeting.arrived >= members.size() ? std::optional(meeting.latest) : std::nullopt;
+            return meeting.arrived >= meeting.awaited ? std::optional(meeting.latest) : std::nullopt;
         };
         if (!meeting.synchronises)
             return INT64_MIN;
@@ -314,13 +327,16 @@ class Replay {
         case Awaited::others:
             return is_root ? all() : INT64_MIN;
         case Awaited::root:
-            if (!has_root(gathering) || is_root)
+            if (!has_root(gathering) || is_root ||
+                !m_history.may_have_waited(gathering, members[part.member], members[gathering.root]))
                 return INT64_MIN;
             return has_come(members[gathering.root].call) ? std::optional(came(members[gathering.root].call))
                                                           : std::nullopt;
         case Awaited::lower: {
             std::int64_t latest = INT64_MIN;
             for (Number i = 0; i < part.member; ++i) {
+                if (!m_history.may_have_waited(gathering, members[part.member], members[i]))
+                    continue;
                 if (!has_come(members[i].call))
                     return {};
                 latest = std::max(latest, came(members[i].call));

@@ -70,16 +70,16 @@ class WaitFinder {
         case Awaited::root:
             if (has_root)
                 for (const Member& member : members)
-                    add_member(gathering.kind, member, members[gathering.root]);
+                    add_member(gathering, member, members[gathering.root]);
             return;
         case Awaited::others:
             if (has_root)
-                add_member(gathering.kind, members[gathering.root], last_of(gathering));
+                add_member(gathering, members[gathering.root], last_awaited(gathering));
             return;
         case Awaited::lower:
             for (const Member* last = &members.front(); const Member& member : members) {
                 last = begin_of(member.call) > begin_of(last->call) ? &member : last;
-                add_member(gathering.kind, member, *last);
+                add_member(gathering, member, *last);
             }
             return;
         case Awaited::sources: // needs tell of them
@@ -94,19 +94,29 @@ class WaitFinder {
                                          [&](const Member& member) { return begin_of(member.call); });
     }
 
-    void add_member(WaitKind kind, const Member& member, const Member& last)
+    /// Of those for whom the root can have waited; the root itself if it waited for nobody.
+    const Member& last_awaited(const Gathering& gathering) const
     {
-        const bool has_left_before = facts_of(kind).may_return_early && member.has_ended &&
-                                     m_history.step(member.end).end < begin_of(last.call);
-        if (member.has_ended && !has_left_before)
-            add(kind, member.end, last.call);
+        const Member& root = gathering.members[static_cast<std::size_t>(gathering.root)];
+        const Member* last = &root;
+        for (const Member& member : gathering.members)
+            if (begin_of(member.call) > begin_of(last->call) &&
+                m_history.may_have_waited(gathering, root, member))
+                last = &member;
+        return *last;
+    }
+
+    void add_member(const Gathering& gathering, const Member& member, const Member& last)
+    {
+        if (member.has_ended && m_history.may_have_waited(gathering, member, last))
+            add(gathering.kind, member.end, last.call);
     }
 
     void wait_for_all(const Gathering& gathering)
     {
         const Member& last = last_of(gathering);
         for (const Member& member : gathering.members)
-            add_member(gathering.kind, member, last);
+            add_member(gathering, member, last);
         if (const auto completion = facts_of(gathering.kind).completion)
             add_completion(gathering, *completion, begin_of(last.call));
     }

@@ -224,3 +224,29 @@ def test_a_message_in_partitions_waits_for_the_last_of_them(tmp_path):
         f"<Wait time='{time + 0.5:.1f}' end='{time + 6.5:.1f}' ><For rid='{rid}' fromRank='0' fromTag='3' size='16' /></Wait>")]
     assert waits_of(tmp_path, [init.format("<Psend_init toRank='1' toTag='3'"), *rounds], [init.format("<Precv_init fromRank='0' fromTag='3'"), *received]) == [
         (1, "Wait", "late-sender", 1.0, 0, "Pready")]
+
+
+def bcast(size, time, end):
+    return f"<Bcast size='{size}' cid='0' count='{size}' tid='0' rootRank='0' time='{time}' end='{end}' />"
+
+
+def gatherv(size, time, end, received=""):
+    return f"<Gatherv size='{size}' cid='0' count='{size}' tid='0' rootRank='0' time='{time}' end='{end}' >{received}</Gatherv>"
+
+
+def test_nobody_waits_for_empty_data(tmp_path):
+    for size, waits in ((4, [(1, "Bcast", "late-broadcast", 0.5, 0, "Bcast")]), (0, [])):  # with data, clocks were not exact
+        assert waits_of(tmp_path, [bcast(size, 5, 5.1)], [bcast(size, 1, 1.5)]) == waits
+    assert waits_of(tmp_path, [bcast(0, 2, 2.1)], [bcast(0, 1, 2.2)]) == [(1, "Bcast", "late-broadcast", 1.0, 0, "Bcast")]
+
+
+def test_the_root_waits_for_those_who_give_it_data(tmp_path):
+    """The empty part of rank 2 comes after the root has ended; times on an ideal network do not hold it either."""
+    lines = [[gatherv(4, 1, 3.1, "<Recv rank='0' size='4' /><Recv rank='1' size='4' />")], [gatherv(4, 3, 3.1)], [gatherv(0, 7, 7.1)]]
+    assert waits_of(tmp_path, *lines) == [(0, "Gatherv", "early-gather", 2.0, 1, "Gatherv")]
+    lines[0].append("<Barrier cid='0' time='7.2' end='7.3' />")
+    for line in lines[1:]:
+        line.append("<Barrier cid='0' time='7.2' end='7.3' />")
+    with hdtrace.open(write_project(tmp_path, *("".join(f"{line}\n" for line in lines_of) for lines_of in lines))) as project:
+        efficiencies = project.analyze().efficiencies
+    assert efficiencies["ideal_seconds"] == pytest.approx(6.1)
