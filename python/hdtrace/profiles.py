@@ -167,7 +167,7 @@ def time_profile(project: Project, bins: int = 100) -> pandas.DataFrame:
     import pandas
 
     calls = _outermost_calls(project.to_dataframe())
-    begins, ends = (calls[name].to_numpy() - float(project.start) for name in ("start", "end"))
+    begins, ends = (calls[name].to_numpy() - project.start for name in ("start", "end"))  # times since the epoch are too large to be exact as floats
     edges = _bin_edges(ends.max(initial=0), bins)
     classes = calls["class"].to_numpy()
     of_classes = {str(name): _time_in_bins(edges, begins[classes == name], ends[classes == name]) for name in sorted(set(classes))}

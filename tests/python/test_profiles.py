@@ -66,6 +66,17 @@ def test_time_profile_has_all_time_of_all_threads(project):
     assert profile.index.tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
+def test_a_time_profile_is_exact(tmp_path):
+    """Times since the epoch of today, as floats, are multiples of 256 nanoseconds."""
+    calls = "".join(f"<Barrier cid='0' time='{second}.000000100' end='{second}.000000201' />\n" for second in range(1, 11))
+    path = write_project(tmp_path, calls)
+    trace = tmp_path / "app_node01_0_0.trc"
+    trace.write_text(trace.read_text().replace("timeAdjustment='100'", "timeAdjustment='1796002726'"))
+    with hdtrace.open(path) as project:
+        profile = project.time_profile(bins=3)
+    assert profile.sum().to_dict() == pytest.approx({"collective": 1.010e-6, "computation": 9 - 0.909e-6}, abs=1e-12)
+
+
 def test_idle_time(project):
     assert project.idle_time().to_dict() == pytest.approx({0: 0.5, 1: 1.0})
 
