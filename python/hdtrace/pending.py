@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -48,7 +49,7 @@ class Pending:
     """What was going on at a moment: `project.pending()` makes it.
 
     at: the moment, in nanoseconds since the epoch
-    activities: of all threads that had made a call
+    activities: of all threads that had made a call, but those that had ended; the first thread of a process is always there
     requests: operations that were started and not completed
     messages: that were sent and not received, each without `receive`; those of which it is not known are left out
     collectives: collective operations that some members had called and others, which are `missing`, had not
@@ -68,12 +69,14 @@ class Pending:
         while in_flight.read(STATES_BETWEEN_PAUSES):
             progress(STATES_BETWEEN_PAUSES)
         activities, requests, messages, collectives = in_flight.pending()
+        threads = [
+            ThreadActivity(rank, thread, call, text if call else last, since, _state(call, last), region)
+            for rank, thread, call, text, since, last, region in activities
+        ]
+        ends = _ends_of_threads(project)
         return Pending(
             in_flight.moment,
-            [
-                ThreadActivity(rank, thread, call, text if call else last, since, _state(call, last), region)
-                for rank, thread, call, text, since, last, region in activities
-            ],
+            [one for one in threads if not _is_over(one, ends, in_flight.moment)],
             [PendingRequest(call, text) for call, text in requests],
             messages,
             collectives,
@@ -85,3 +88,21 @@ def _state(call: Call | None, last: str) -> str:
     if call:
         return "inside"
     return "ended" if last == "Finalize" else "computes"
+
+
+_Ends = dict[tuple[int, int], list[int]]  # of a rank and the number of a thread, which several threads may have had one behind another
+
+
+def _ends_of_threads(project: _Project) -> _Ends:
+    """But of the first one of a process: what became of that tells its last call."""
+    ends: _Ends = defaultdict(list)
+    for process in project.run_processes:
+        for thread in process.threads:
+            if thread.number != 0 and thread.end is not None:
+                ends[process.rank, thread.number].append(thread.end)
+    return ends
+
+
+def _is_over(one: ThreadActivity, ends: _Ends, at: int) -> bool:
+    """Whether the thread that made the last call had ended."""
+    return one.state == "computes" and any(one.since <= end <= at for end in ends.get((one.rank, one.thread), []))

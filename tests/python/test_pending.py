@@ -4,7 +4,7 @@ import json
 import hdtrace
 import pytest
 
-from projects_of_lines import write_project
+from projects_of_lines import add_thread, write_project
 from test_command import USAGE, run, run_well
 
 SECOND = 10**9
@@ -66,6 +66,30 @@ def test_who_is_in_a_call_and_who_is_not(project):
     assert states(at(project, 1000)) == [(0, "ended", "Finalize", 19, ""), (1, "ended", "Finalize", 19, "")]
     assert at(project, 1000).at == ORIGIN + 19 * SECOND
     assert at(project, -1).activities == []
+
+
+def run_of(path, threads):
+    """Adds what is recorded of the threads of rank 0: the number of each, when it began and when it ended."""
+    told = "".join(f'<Thread number="{number}" tid="{place}" begin="{begin}.0" end="{end}.0"/>' for place, (number, begin, end) in enumerate(threads))
+    path.write_text(path.read_text().replace("</Application>", f'<Run><Process rank="0" pid="1" began="100">{told}</Process></Run></Application>'))
+
+
+def test_a_thread_that_has_ended_does_not_compute(tmp_path):
+    """The second one with that number has made its first call before it is looked at. Of the first thread of a process Finalize tells."""
+    path = write_project(tmp_path, call("Init", 0, 1) + call("Barrier", 20, 21, "cid='0'") + call("Finalize", 28, 29))
+    add_thread(path, 0, call("Barrier", 2, 3, "cid='0'") + call("Barrier", 8, 10, "cid='0'"))
+    run_of(path, [(0, 0, 25), (1, 2, 5), (1, 8, 14)])
+
+    def seen(project, seconds):
+        return [(one.thread, one.state) for one in at(project, seconds).activities]
+
+    with hdtrace.open(path) as opened:
+        inside, computes, away = [(1, "inside")], [(1, "computes")], []
+        assert [seen(opened, moment)[1:] for moment in (2.5, 4, 5, 7, 9, 12, 15)] == [inside, computes, away, away, inside, computes, away]
+        assert [seen(opened, moment) for moment in (15, 26, 29)] == [[(0, "computes")], [(0, "computes")], [(0, "ended")]]
+    lines = run_well("pending", path, "--at", "15").splitlines()
+    assert lines[0].endswith("at 15.000000 s: 1 process, 0 inside MPI")
+    assert [line.split() for line in lines[3:]] == [["0", "computes", "since", "14.0", "s", "Init"]]
 
 
 # The snapshot before it has no call on the file that is open.
