@@ -1,5 +1,6 @@
 """hdtrace plot."""
 
+import re
 import subprocess
 import xml.etree.ElementTree as ElementTree
 
@@ -114,6 +115,76 @@ def test_accesses_of_files_are_drawn(writers, tmp_path):
     assert {"rank-0", "rank-1"} <= set(ids)
     assert "offset in bytes" in text and "/data/out" in text
     assert "accesses to files" in drawn(writers, "io-size", tmp_path)[1]
+
+
+def lines_of(axes):
+    return [[(round(x, 6), int(y)) for x, y in path.vertices] for collection in axes.collections for path in collection.get_paths()]
+
+
+def write_with_view(directory, lines):
+    """From byte 100 on the view has 4 of each 12 bytes."""
+    view = "<File_set_view fid='0' offset='100' etid='0' filetid='2' representation='native' time='1.0' end='1.1' />\n"
+    path = write_project(directory, view + lines)
+    datatype = '<RESIZED id="2" name="" lowerBound="0" extend="12" oldType="0" extent="12" size="4" lb="0"/></Rank></Datatypes>'
+    path.write_text(re.sub(r"</Rank>\s*</Datatypes>", datatype, path.read_text()))
+    return path
+
+
+def test_an_access_is_drawn_until_its_last_byte_and_until_it_is_complete(tmp_path):
+    """Both of them are complete with the same call."""
+    start = "<File_iwrite_at fid='0' rid='{rid}' offset='{offset}' size='8' count='2' tid='0' time='{begin}' end='{end}' />\n"
+    first, second = start.format(rid=0, offset=100, begin=1.2, end=1.3), start.format(rid=1, offset=124, begin=1.4, end=1.5)
+    path = write_with_view(tmp_path, first + second + "<Waitall time='2.0' end='3.0'><For rid='0' /><For rid='1' /></Waitall>\n")
+    with hdtrace.open(path) as project:
+        (axes, _) = KINDS["io-time"](project).axes
+    assert lines_of(axes) == [[(0.2, 100), (2.0, 116)], [(0.4, 124), (2.0, 140)]]
+    assert axes.get_title(loc="left") == "/data/out"
+
+
+SHARED = "<File_write_shared fid='0' size='{size}' count='1' tid='0' time='{begin}' end='{end}' />\n"
+FAILED = "<File_write_at fid='0' offset='0' size='8' count='2' tid='0' rc='MPI_ERR_IO' time='8' end='9' />\n"
+
+
+@pytest.mark.parametrize("kind", ["io-time", "io-map"])
+def test_a_figure_says_which_accesses_it_lacks(tmp_path, kind):
+    with hdtrace.open(write_project(tmp_path, WRITE.format(offset=0, begin=1, end=2) + SHARED.format(size=4, begin=3, end=4))) as project:
+        title = KINDS[kind](project).axes[0].get_title(loc="left")
+    assert title.endswith("\nwithout 1 access whose place in the file the traces do not tell")
+
+
+def test_a_figure_says_which_accesses_it_lacks_of_very_many(tmp_path):
+    """Each has 2,001 pieces."""
+    lines = "".join(f"<File_write_at fid='0' offset='100' size='8004' count='2001' tid='0' time='{time}' end='{time}.5' />\n" for time in range(2, 28))
+    with hdtrace.open(write_with_view(tmp_path, lines)) as project:
+        (axes, _) = KINDS["io-time"](project).axes
+    assert axes.get_title(loc="left").split("\n") == [
+        "/data/out", "13 of 26 accesses to the file are drawn; of accesses with very many pieces only the first ones are drawn"
+    ]
+    assert len(lines_of(axes)) == 13
+
+
+def bars_of(figure):
+    """How many there are from which size on."""
+    return {bar.get_x(): bar.get_height() for bar in figure.axes[0].patches if bar.get_height()}
+
+
+def test_sizes_of_all_accesses_are_shown(tmp_path):
+    """Also of those of which nobody knows where they are, and of those that moved nothing. An access that failed is none."""
+    lines = WRITE.format(offset=0, begin=1, end=2) + SHARED.format(size=4, begin=3, end=4) + SHARED.format(size=0, begin=5, end=6)
+    with hdtrace.open(write_project(tmp_path, lines + "<File_sync fid='0' time='6' end='7' />\n" + FAILED)) as project:
+        assert bars_of(KINDS["io-size"](project)) == {0: 1, 4: 1, 64: 1}
+
+
+def test_messages_of_0_bytes_have_a_bar(tmp_path):
+    def calls(name, peer, to):
+        line = "<{name} size='{size}' count='1' tid='0' {to}Rank='{peer}' {to}Tag='1' cid='0' time='{at}.0' end='{at}.5' />\n"
+        return "".join(line.format(name=name, size=size, to=to, peer=peer, at=at) for at, size in enumerate([0, 0, 4, 1], 1))
+
+    with hdtrace.open(write_project(tmp_path, calls("Send", 1, "to"), calls("Recv", 0, "from"))) as project:
+        figure = KINDS["sizes"](project)
+        assert bars_of(figure) == {0: 2, 1: 1, 4: 1}
+        assert sum(project.message_sizes()["messages"]) == sum(bars_of(figure).values())
+    assert figure.axes[0].get_xlim() == (0, 8)
 
 
 @pytest.mark.parametrize("name, begin", [("x.pdf", b"%PDF"), ("x.png", b"\x89PNG")])

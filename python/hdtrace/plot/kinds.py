@@ -19,7 +19,8 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from .._hdtrace import Explanation, TimelineReader
+from .._hdtrace import Explanation
+from ..cli.output import counted
 from ..streams import read_all
 from . import colours, density
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from ..project import Project
 
 _MOST_FILES = 6
-_NO_ACCESSES = "no file was read or written through MPI"
+_NO_ACCESSES = "the traces tell of no access where in a file it is"
 _MOST_APART = 150  # rows of ranks with gaps between them
 _MOST_CELLS = 500  # rows of a matrix: more are finer than the pixels of a page
 _EFFICIENCIES = {
@@ -163,14 +164,14 @@ def matrix(project: Project) -> Figure:
     return figure
 
 
-def _sizes(values: Iterable[int], counted: str) -> Figure:
-    """How many there are of which size, by powers of two."""
-    known = numpy.asarray([value for value in values if value > 0])
+def _sizes(values: Iterable[int], what: str) -> Figure:
+    """How many there are of which size: of 0, and by powers of two."""
+    known = [int(value) for value in values]
     figure, axes = _figure()
-    last = int(numpy.ceil(numpy.log2(known.max()))) + 1 if known.size else 1
-    axes.hist(known, bins=2.0 ** numpy.arange(0, last + 1), color=colours.OF_CLASSES["point-to-point"], edgecolor="white")
-    axes.set_xscale("log", base=2)
-    axes.set(xlabel="size in bytes", ylabel=counted)
+    edges = [0, *(2.0**power for power in range(max(known, default=0).bit_length() + 1))]
+    axes.hist(known, bins=edges, color=colours.OF_CLASSES["point-to-point"], edgecolor="white")
+    axes.set_xscale("symlog", base=2, linthresh=1, linscale=0.5)  # from 0 to 1 it is as far as from 1 to 2
+    axes.set(xlabel="size in bytes", ylabel=what, xlim=(0, edges[-1]))
     return figure
 
 
@@ -223,20 +224,37 @@ def critical_path(project: Project) -> Figure:
     return figure
 
 
-def _accesses(project: Project) -> dict[str, numpy.ndarray]:
-    """Calls that say where in which file they read or write."""
-    columns = project.calls(call_class="file").to_columns()
-    is_access = ~numpy.ma.getmaskarray(columns["offset"]) & (columns["bytes"] > 0) & numpy.array([file is not None for file in columns["file"]], dtype=bool)
-    return {name: column[is_access] for name, column in columns.items()}
+Piece = tuple[int, bool, int, int, int, int]  # rank, whether it is written, when, from where to where
+Line = list[tuple[float, int]]
 
 
-def _lines_by_rank(accesses: dict[str, numpy.ndarray], origin: int) -> Iterator[tuple[int, numpy.ndarray]]:
+def _pieces_of_files(project: Project) -> list[tuple[dict[str, Any], list[Piece]]]:
+    """Those with most accesses of which it is known where they are."""
+    timeline = read_all(read_all(Explanation(project._project, None, None)).timeline())
+    known = timeline.file_accesses()
+    numbers = sorted((number for number, file in enumerate(known) if file["kept"]), key=lambda number: -known[number]["accesses"])
+    return [(known[number], timeline.file_pieces(number)) for number in numbers[:_MOST_FILES]]
+
+
+def _left_out(file: dict[str, Any]) -> str:
+    """What of a file is not drawn: a line for a title, or nothing."""
+    parts = []
+    if file["kept"] < file["accesses"]:
+        parts.append(f"{file['kept']:,} of {file['accesses']:,} accesses to the file are drawn")
+    if file["is_cut"]:
+        parts.append("of accesses with very many pieces only the first ones are drawn")
+    if file["unplaced"]:
+        parts.append(f"without {counted(file['unplaced'], 'access', 'es')} whose place in the file the traces do not tell")
+    return "\n" + "; ".join(parts) if parts else ""
+
+
+def _lines_by_rank(pieces: Iterable[Piece]) -> dict[int, list[Line]]:
     """Each access from its begin and its first byte to its end and its last byte."""
-    order = numpy.argsort(accesses["rank"], kind="stable")
-    rank, begin, end, offset, size = (numpy.asarray(accesses[name][order]) for name in ("rank", "start", "end", "offset", "bytes"))
-    lines = numpy.stack([numpy.stack([(begin - origin) / 1e9, offset], 1), numpy.stack([(end - origin) / 1e9, offset + size], 1)], 1)
-    ranks, firsts = numpy.unique(rank, return_index=True)
-    yield from zip(map(int, ranks), numpy.split(lines, firsts[1:]))
+    lines: dict[int, list[Line]] = defaultdict(list)
+    for (rank, _, begin, end), of_access in groupby(pieces, key=itemgetter(0, 1, 2, 3)):
+        places = [place for piece in of_access for place in piece[4:]]
+        lines[rank].append([(begin / 1e9, places[0]), (end / 1e9, places[-1])])
+    return lines
 
 
 class _RankColours:
@@ -255,23 +273,18 @@ class _RankColours:
 
 
 def io_time(project: Project) -> Figure:
-    columns = _accesses(project)
-    files, counts = numpy.unique(columns["file"].astype(str), return_counts=True)
-    files = files[numpy.argsort(-counts, kind="stable")][:_MOST_FILES]
-    ranks = [int(rank) for rank in numpy.unique(columns["rank"])]
+    files = [(file["file"] + _left_out(file), _lines_by_rank(pieces)) for file, pieces in _pieces_of_files(project)]
+    ranks = {rank for _, lines in files for rank in lines}
     of_ranks = _RankColours(ranks)
     figure = Figure(figsize=(8, 1 + 3.2 * max(len(files), 1)), layout="constrained")
     for row, axes in enumerate(figure.subplots(max(len(files), 1), squeeze=False)[:, 0]):
         axes.set(xlabel="time in s", ylabel="offset in bytes")
-        if not len(files):
-            axes.set_title(_NO_ACCESSES, fontsize="small", loc="left")
-        if row < len(files):
-            axes.set_title(str(files[row]), fontsize="small", loc="left", parse_math=False)
-            is_here = columns["file"] == files[row]
-            for rank, lines in _lines_by_rank({name: column[is_here] for name, column in columns.items()}, project.start):
-                drawn = LineCollection(lines, colors=[of_ranks.of(rank)], linewidths=1.5)
-                _add(axes, drawn, _rank_id(rank) if row == 0 else f"{_rank_id(rank)}-file-{row}")
-                axes.update_datalim(lines.reshape(-1, 2))
+        title, lines_by_rank = files[row] if files else (_NO_ACCESSES, {})
+        axes.set_title(title, fontsize="small", loc="left", parse_math=False)
+        for rank, lines in sorted(lines_by_rank.items()):
+            drawn = LineCollection(lines, colors=[of_ranks.of(rank)], linewidths=1.5)
+            _add(axes, drawn, _rank_id(rank) if row == 0 else f"{_rank_id(rank)}-file-{row}")
+            axes.update_datalim(numpy.concatenate(lines))
         axes.autoscale_view()
     if ranks:
         of_ranks.add_key(figure)
@@ -279,7 +292,10 @@ def io_time(project: Project) -> Figure:
 
 
 def io_size(project: Project) -> Figure:
-    return _sizes(_accesses(project)["bytes"], "accesses to files")
+    accesses = [use["call"] for use in project.analyze().io["uses"] if use["access"] != "other"]
+    columns = project.calls(call_class="file").to_columns()
+    is_access = numpy.isin(columns["name"].astype(str), accesses) & ~columns["nested"] & numpy.equal(columns["error"], None).astype(bool)
+    return _sizes(columns["bytes"][is_access], "accesses to files")
 
 
 def _in_rows(begin: int, end: int, width: int) -> Iterator[Rectangle]:
@@ -294,25 +310,19 @@ def _in_rows(begin: int, end: int, width: int) -> Iterator[Rectangle]:
     yield 0, last, (end - 1) % width + 1, last + 1
 
 
-Piece = tuple[int, bool, int, int, int, int]  # rank, whether it is written, when, from where to where
-
-
-def _maps(timeline: TimelineReader) -> list[tuple[str, list[Piece]]]:
-    """What is written and what is read of the files with most accesses, each with its title."""
-    known = timeline.file_accesses()
-    files = sorted((number for number, file in enumerate(known) if file["kept"]), key=lambda number: -known[number]["accesses"])
+def _maps(project: Project) -> list[tuple[str, str, list[Piece]]]:
+    """What is written and what is read of files, each with its title and what it lacks."""
     maps = []
-    for number in files[:_MOST_FILES]:
-        pieces = timeline.file_pieces(number)
+    for file, pieces in _pieces_of_files(project):
         for is_write, what in ((True, "written"), (False, "read")):
             if own := [piece for piece in pieces if piece[1] == is_write]:
-                maps.append((f"{known[number]['file']}, {what}", own))
+                maps.append((f"{file['file']}, {what}", _left_out(file), own))
     return maps
 
 
 def io_map(project: Project, row: int | None = None) -> Figure:
     """row: bytes in a row; a power of two about the square root of the file's size if nothing is said"""
-    maps = _maps(read_all(read_all(Explanation(project._project, None, None)).timeline()))
+    maps = _maps(project)
     figure = Figure(figsize=(7, 1 + 4.5 * max(len(maps), 1)), layout="constrained")
     of_ranks = _RankColours(process.rank for process in project.processes)
     for place, axes in enumerate(figure.subplots(max(len(maps), 1), squeeze=False)[:, 0]):
@@ -320,10 +330,10 @@ def io_map(project: Project, row: int | None = None) -> Figure:
         if not maps:
             axes.set_title(_NO_ACCESSES, fontsize="small", loc="left")
             return figure
-        title, pieces = maps[place]
+        title, lacks, pieces = maps[place]
         size = max(end for *_, end in pieces)
         width = row or 1 << math.isqrt(max(size - 1, 0)).bit_length()
-        axes.set_title(f"{title}: rows of {width:,} bytes", fontsize="small", loc="left", parse_math=False)
+        axes.set_title(f"{title}: rows of {width:,} bytes{lacks}", fontsize="small", loc="left", parse_math=False)
         for rank, of_rank in groupby(sorted(pieces, key=itemgetter(0)), key=itemgetter(0)):
             drawn = _rectangles([one for piece in of_rank for one in _in_rows(piece[4], piece[5], width)], [of_ranks.of(rank)])
             _add(axes, drawn, _rank_id(rank) if place == 0 else f"{_rank_id(rank)}-map-{place}")
