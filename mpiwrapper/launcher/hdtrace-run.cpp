@@ -399,6 +399,21 @@ void preload(const std::string& library)
            1); // the tracer sleeps in all other processes
 }
 
+/// AddressSanitizer, as a shared library (gcc's default), ends programs in which another library comes before
+/// it. That is for what it intercepts, of which the tracer only replaces what goes on to it.
+void let_sanitizer_come_later(const std::string& program)
+{
+    const auto elf = hdtrace::read_elf(program);
+    const auto is_sanitizer = [](const std::string& name) { return name.starts_with("libasan.so"); };
+    if (!elf || std::ranges::none_of(elf->needed, is_sanitizer)) {
+        return;
+    }
+    const char* const others = std::getenv("ASAN_OPTIONS");
+    const std::string option = "verify_asan_link_order=0";
+    setenv("ASAN_OPTIONS", (others != nullptr && *others != '\0' ? option + ":" + others : option).c_str(),
+           1);
+}
+
 int print_library(const char* name)
 {
     if (name == nullptr) {
@@ -449,6 +464,7 @@ int main(int argc, char** argv)
         const Tracer tracer = usable_tracer(program);
         if (tracer.obstacle.empty()) {
             preload(tracer.library);
+            let_sanitizer_come_later(program);
         } else if (hdtrace::mpi::is_first_rank()) {
             std::cerr << "hdtrace-run: " << command[0] << " runs untraced: " << tracer.obstacle << '\n';
         }
