@@ -164,7 +164,8 @@ hdtrace_first_stub:
 #include "mpi_functions.inc"
 #undef HDT_WRAPPED
 
-// What runtime/recording/exits.cpp and runtime/sites/unloading.cpp want to hear of.
+// What runtime/recording/exits.cpp, runtime/process/signals.cpp and runtime/sites/unloading.cpp want to hear
+// of.
 HDT_STUB(_exit)
 HDT_STUB(_Exit)
 HDT_STUB(execl)
@@ -177,6 +178,10 @@ HDT_STUB(execvpe)
 HDT_STUB(fexecve)
 HDT_STUB(raise)
 HDT_STUB(kill)
+HDT_STUB(sigaction)
+HDT_STUB(signal)
+HDT_STUB(__sysv_signal)
+HDT_STUB(sigset)
 HDT_STUB(dlclose)
 
 asm(R"(

@@ -1,5 +1,8 @@
 #include "mpiwrapper/runtime/process/signals.h"
 
+#include "mpiwrapper/runtime/library/export.h"
+
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -15,6 +18,7 @@ constexpr int fatal_signals[] = {
 };
 
 struct sigaction previous_actions[NSIG];
+bool is_watched[NSIG]; ///< ours stands before the previous one, unless the program has replaced it
 void (*save)(int signal) = nullptr;
 
 // Of signal stacks; only what is used of them becomes memory.
@@ -43,6 +47,7 @@ bool is_fault(int signal, const siginfo_t* info)
 // because it is sent again. So all is as it would be without us, the exit status and the core dump included.
 void leave_to_previous(int signal, const siginfo_t* info)
 {
+    is_watched[signal] = false;
     sigaction(signal, &previous_actions[signal], nullptr);
     if (!is_fault(signal, info))
         raise(signal);
@@ -84,17 +89,84 @@ void save_and_go_on(int signal, siginfo_t* info, void* context)
         previous.sa_handler(signal);
 }
 
-void watch(int signal)
+struct sigaction ours_before(int signal, const struct sigaction& previous)
 {
-    struct sigaction& previous = previous_actions[signal];
-    if (sigaction(signal, nullptr, &previous) != 0 || is_ignored(previous))
-        return;
     struct sigaction action = previous;
     action.sa_sigaction = save_and_go_on;
     action.sa_flags = (previous.sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
     if (can_be_stack_overflow(signal))
         action.sa_flags |= SA_ONSTACK;
-    sigaction(signal, &action, nullptr);
+    return action;
+}
+
+void watch(int signal)
+{
+    struct sigaction& previous = previous_actions[signal];
+    if (sigaction(signal, nullptr, &previous) != 0 || is_ignored(previous))
+        return;
+    const struct sigaction action = ours_before(signal, previous);
+    is_watched[signal] = sigaction(signal, &action, nullptr) == 0;
+}
+
+bool is_ours(const struct sigaction& action)
+{
+    return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == save_and_go_on;
+}
+
+// Whether the program sets what it would find behind ours, as those do who put back what they found.
+bool is_behind_ours(int signal, const struct sigaction& action)
+{
+    constexpr int restorer = 0x04000000; // SA_RESTORER, of which the C library tells on some processors
+    if (signal <= 0 || signal >= NSIG || !is_watched[signal])
+        return false;
+    const struct sigaction& previous = previous_actions[signal];
+    return is_default(previous)
+               ? is_default(action)
+               : ((previous.sa_flags ^ action.sa_flags) & ~restorer) == 0 &&
+                     ((action.sa_flags & SA_SIGINFO) != 0 ? previous.sa_sigaction == action.sa_sigaction
+                                                          : previous.sa_handler == action.sa_handler);
+}
+
+// The C library's, or those of another tool between. Found at load, because dlsym() is not safe in signal
+// handlers.
+struct NextFunctions {
+    decltype(&::sigaction) sigaction;
+    decltype(&::signal) signal, sysv_signal, sigset;
+};
+
+NextFunctions next;
+
+template <typename Function> void find(Function& function, const char* name)
+{
+    function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+
+__attribute__((constructor)) void find_next_signal_functions()
+{
+    find(next.signal, "signal");
+    find(next.sysv_signal, "__sysv_signal");
+    find(next.sigset, "sigset");
+    find(next.sigaction, "sigaction");
+}
+
+// Other constructors may come before ours.
+const NextFunctions& next_functions()
+{
+    if (next.sigaction == nullptr)
+        find_next_signal_functions();
+    return next;
+}
+
+// What a function like signal() has set and answered, as if ours were not there.
+sighandler_t answered(int signal, sighandler_t handler)
+{
+    struct sigaction set;
+    if (next.sigaction(signal, nullptr, &set) != 0)
+        return handler;
+    const struct sigaction ours = ours_before(signal, set);
+    if (is_behind_ours(signal, set))
+        next.sigaction(signal, &ours, nullptr);
+    return handler == ours.sa_handler ? previous_actions[signal].sa_handler : handler;
 }
 
 // Whoever goes below it gets a segmentation fault, as on other stacks.
@@ -151,3 +223,38 @@ void take_back_signal_stack(const SignalStack& stack)
 }
 
 } // namespace hdtrace::mpi
+
+// Who asks what happens at a signal is told what would happen without us: programs do something else where
+// they find a handler. Who sets what stands behind ours leaves ours where it is.
+extern "C" HDT_EXPORT int sigaction(int signal, const struct sigaction* action,
+                                    struct sigaction* previous) noexcept
+{
+    using namespace hdtrace::mpi;
+    struct sigaction ours;
+    if (action != nullptr && is_behind_ours(signal, *action)) {
+        ours = ours_before(signal, *action);
+        action = &ours;
+    }
+    const int result = next_functions().sigaction(signal, action, previous);
+    if (result == 0 && previous != nullptr && is_ours(*previous))
+        *previous = previous_actions[signal];
+    return result;
+}
+
+extern "C" HDT_EXPORT sighandler_t signal(int signal, sighandler_t handler) noexcept
+{
+    using namespace hdtrace::mpi;
+    return answered(signal, next_functions().signal(signal, handler));
+}
+
+extern "C" HDT_EXPORT sighandler_t __sysv_signal(int signal, sighandler_t handler) noexcept
+{
+    using namespace hdtrace::mpi;
+    return answered(signal, next_functions().sysv_signal(signal, handler));
+}
+
+extern "C" HDT_EXPORT sighandler_t sigset(int signal, sighandler_t handler) noexcept
+{
+    using namespace hdtrace::mpi;
+    return answered(signal, next_functions().sigset(signal, handler));
+}

@@ -1,0 +1,55 @@
+/* What the program is told of the actions that it finds at signals after MPI_Init, and what becomes of those
+ * that it sets. */
+#include "check.h"
+
+#include <signal.h>
+#include <string.h>
+
+static volatile sig_atomic_t handled;
+
+static void handle(int signal)
+{
+    handled = signal;
+}
+
+static const char* name_of(void (*handler)(int))
+{
+    return handler == SIG_DFL   ? "default"
+           : handler == SIG_IGN ? "ignored"
+           : handler == handle  ? "own"
+                                : "other";
+}
+
+static void ask(int signal)
+{
+    struct sigaction found;
+    sigaction(signal, NULL, &found);
+    printf("%s%s ", name_of(found.sa_handler), (found.sa_flags & SA_SIGINFO) ? "!" : "");
+}
+
+int main(int argc, char** argv)
+{
+    struct sigaction found, own;
+    signal(SIGALRM, handle);
+    signal(SIGUSR2, SIG_IGN);
+    MPI_Init(&argc, &argv);
+    ask(SIGINT);
+    ask(SIGALRM);
+    ask(SIGUSR2);
+    memset(&own, 0, sizeof own);
+    own.sa_handler = handle;
+    sigaction(SIGTERM, &own, &found);
+    printf("%s ", name_of(found.sa_handler));
+    ask(SIGTERM);
+    sigaction(SIGTERM, &found, NULL);
+    ask(SIGTERM);
+    printf("%s ", name_of(signal(SIGUSR1, handle)));
+    raise(SIGUSR1);
+    printf("%d %s ", handled == SIGUSR1, name_of(signal(SIGUSR1, SIG_DFL)));
+    printf("%s ", name_of(signal(SIGALRM, SIG_DFL)));
+    ask(SIGALRM);
+    fflush(stdout);
+    MPI_Barrier(MPI_COMM_SELF);
+    raise(SIGTERM);
+    return 0;
+}
