@@ -101,6 +101,27 @@ def test_a_signal_leaves_whole_traces(run_traced, run_untraced, number):
     assert len({run.returncode, untraced.returncode} - launcher_reports(set())) <= 1
 
 
+def test_the_program_finds_the_signal_actions_that_it_would_find_untraced(run_traced, run_untraced):
+    """Some do something else where they find a handler; what they put back leaves ours where it is, which saves."""
+    traced, untraced = run_traced("signal_actions", 1, complete=False), run_untraced("signal_actions", 1)
+    assert "default own ignored default own default default 1 own own default" in " ".join(untraced.stdout.split())
+    assert traced.stdout == untraced.stdout
+    assert traced.traces[0].names() == ["Init", "Barrier"]
+    assert len({traced.returncode, untraced.returncode} - launcher_reports(set())) <= 1
+
+
+@pytest.mark.parametrize("rounds, recorded", [(1, 1), (2, 2), (4, 3)])
+def test_a_thread_is_one_however_late_it_calls(run_traced, rounds, recorded):
+    """The last round of destructors comes behind ours, when nobody would close what was opened."""
+    run = run_traced("thread_ends", 1, args=(rounds,))
+    assert sorted(run.threads) == [(0, thread) for thread in range(1 + 3)]
+    assert [run.threads[0, thread].names() for thread in (1, 2, 3)] == 3 * [recorded * ["Send"]]
+
+
+def test_the_first_call_of_a_thread_is_no_cancellation_point(run_traced):
+    assert "Comm_compare" in run_traced("thread_ends", 1, {"HDTRACE_ALL_FUNCTIONS": "2"}).threads[0, 1].names()
+
+
 def test_nothing_is_lost_without_buffers(tmp_path):
     """After _exit nobody can close the trace, but every call is in it."""
     env = {"HDTRACE_DIRECTORY": str(tmp_path), "HDTRACE_FORCE_FLUSH": "1"}

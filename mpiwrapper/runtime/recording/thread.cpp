@@ -2,6 +2,7 @@
 
 #include "hdtrace/writer/own_file.h"
 #include "hdtrace/writer/own_memory.h"
+#include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/runtime/buffers/active_buffers.h"
 #include "mpiwrapper/runtime/process/diagnostic.h"
 #include "mpiwrapper/runtime/process/flush_thread.h"
@@ -14,6 +15,7 @@
 #include "mpiwrapper/runtime/recording/state.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <new>
 #include <stdlib.h>
 #include <unistd.h>
@@ -31,6 +33,7 @@ int thread_count = 0;
 CallCounts all_counts; ///< of the threads that have ended
 
 pthread_key_t thread_end_key;
+__thread bool has_ended; ///< what its last destructors call is not recorded: nobody would close the trace
 
 void warn_if_not_compressed(const TraceWriter& writer)
 {
@@ -171,7 +174,12 @@ void keep_for_others(Thread* thread)
 void end_thread(void* data)
 {
     Thread* const thread = static_cast<Thread*>(data);
+    // One less than there may be: the thread may have become known in the first round, behind ours.
+    if (++thread->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS - 1 &&
+        pthread_setspecific(thread_end_key, thread) == 0)
+        return;
     current_thread = nullptr;
+    has_ended = true;
     const Lock lock(state_mutex);
     if (!leave_list(thread))
         return;
@@ -199,6 +207,7 @@ void end_thread(void* data)
 void begin_thread(Thread* thread)
 {
     thread->tid = gettid();
+    thread->end_rounds = 0;
     thread->begin = thread->clock.now();
     describe_begin_of(*thread);
     push(threads, thread);
@@ -318,6 +327,11 @@ void watch_thread_ends()
 
 Thread* add_thread()
 {
+    // Not to be cancelled in files of ours, nor interrupted by a handler whose calls would make it known,
+    // too.
+    const Undisturbed undisturbed;
+    if (current_thread != nullptr || has_ended)
+        return current_thread;
     Thread* thread = go_on_with_ended_thread();
     if (thread == nullptr)
         thread = begin_new_thread();

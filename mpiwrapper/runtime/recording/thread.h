@@ -59,6 +59,7 @@ struct Thread {
     ThreadCounters counters;
     Watchpoints watchpoints;
     SignalStack signal_stack;
+    int end_rounds = 0;         ///< of destructors, as POSIX calls them again while they set values again
     const char* name = nullptr; ///< null: what the system says
 
     bool is_on_stack(const void* place) const { return stack_begin <= place && place < stack_end; }
