@@ -64,6 +64,7 @@ LeftOut::LeftOut(const Project& project)
         else if (fact.fact.name == "Origin")
             add_origin(fact);
     }
+    add_missing_processes(project);
     m_is_for_check = thins_polls && !has_rules;
     m_is_unsure = has_rules && !is_told_by_all(project.run, "Calls", project.process_count);
     m_has_deeds = m_has_deeds || !m_bounds.empty() || (m_is_unsure && !only_empty_polls);
@@ -100,6 +101,14 @@ void LeftOut::add_bound(const RunFact& bound)
     else if (*name == "lost-states")
         m_bounds.push_back(processes + " lost " + std::string(*value) + " states" +
                            (count == 1 ? "" : " each") + " while tracing: the disk may have been full");
+}
+
+void LeftOut::add_missing_processes(const Project& project)
+{
+    const std::int64_t traced = std::ssize(project.run.processes);
+    if (traced > 0 && traced < project.process_count)
+        m_bounds.push_back("there are files of " + std::to_string(traced) + " of " +
+                           std::to_string(project.process_count) + " processes only");
 }
 
 void LeftOut::add_part(const RunFact& part)

@@ -1,5 +1,5 @@
 // left_out.h - what rules and bounds of the user's, or MPI_Pcontrol, left out of the traces of a run, or
-// another tool did not record.
+// another tool did not record; and processes that were not traced at all.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@ class LeftOut {
   private:
     void add(const RunFact& calls, bool only_empty_polls);
     void add_bound(const RunFact& bound);
+    void add_missing_processes(const Project& project);
     void add_part(const RunFact& part);
     void add_origin(const RunFact& origin);
     std::string calls_text() const;

@@ -1,5 +1,6 @@
 """Which process ended the program, and how; others only followed. And calls where there is no MPI."""
 import json
+import re
 import subprocess
 
 import pytest
@@ -65,3 +66,14 @@ def test_a_call_before_init(tmp_path, checks):
 @pytest.mark.parametrize("how", ["well", "handled"])
 def test_good_ends(tmp_path, how):
     assert findings(tmp_path, how) == []
+
+
+def test_who_was_not_traced_is_not_blamed(tmp_path):
+    """A share of the processes may be traced only: what others gave and took is not known then."""
+    run = run_with_tracer("ends", 2, tmp_path, env=SETTINGS, args=("nothing",))
+    for path in run.trace_directory.iterdir():
+        if not re.search(r"_0_0\.(trc|info)", path.name):
+            path.unlink()
+    found = subprocess.run([BUILD / "bin/hdtrace", "check", run.trace_directory], capture_output=True, text=True, timeout=60)
+    assert found.returncode == 0 and "nothing wrong was found" in found.stdout
+    assert "there are files of 1 of 2 processes only" in found.stderr
