@@ -5,7 +5,7 @@ import subprocess
 import hdtrace
 import pytest
 from support.calls import Call
-from support.runs import LAUNCHER, SETTINGS, missed_by_the_launcher, only_with_program, program, ranks
+from support.runs import LAUNCHER, SETTINGS, SOURCE, missed_by_the_launcher, only_with_program, program, ranks, run_with_tracer
 from support.runs import run_untraced as run_anew
 
 
@@ -120,6 +120,18 @@ def test_a_thread_is_one_however_late_it_calls(run_traced, rounds, recorded):
 
 def test_the_first_call_of_a_thread_is_no_cancellation_point(run_traced):
     assert "Comm_compare" in run_traced("thread_ends", 1, {"HDTRACE_ALL_FUNCTIONS": "2"}).threads[0, 1].names()
+
+
+def test_a_program_with_address_sanitizer_runs(tmp_path):
+    """Its library ends programs in which another one comes first."""
+    source, executable = SOURCE / "tests/mpi/programs/init_null.c", tmp_path / "sanitized"
+    compiled = subprocess.run([SETTINGS["compiler"], "-fsanitize=address,undefined", "-o", executable, source], capture_output=True, text=True)
+    if compiled.returncode:
+        pytest.skip(f"the compiler has no sanitizer: {compiled.stderr}")
+    options = {"ASAN_OPTIONS": "detect_leaks=0"}
+    if run_anew(executable, 1, tmp_path, options).returncode:
+        pytest.skip("it does not run untraced")
+    assert run_with_tracer(executable, 1, tmp_path, env=options).traces[0].names()[0] == "Init"
 
 
 def test_nothing_is_lost_without_buffers(tmp_path):
