@@ -10,7 +10,7 @@ import time
 import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
@@ -21,7 +21,11 @@ from .project import MergeWarning, Project
 _TAIL = 1 << 16  # bytes at the end of a trace's text that are looked at
 _TRACE = re.compile(r"_(\d+)_(\d+)\.trc(\.(zst|gz|compact))?(\.\d)?$")
 _START = re.compile(rb"timeAdjustment='(\d+)'")
-_SIZE = re.compile(rb"<\w+ (?:[^>]* )?size='(\d+)'")  # of a call itself
+_WHO = re.compile(rb"Process [^\n]* host='([^'\n]*)'[^\n]* pid=(\d{1,9})\b")  # the first line of an .info file
+_ATTRIBUTE = re.compile(rb" (\w+)='([^']*)'")
+_ONLY_PREPARES = re.compile(rb"<\w+_init(_c)? ")  # so MPI calls all that makes persistent requests of messages
+_MOST_DIGITS = 19  # of a size
+_NOBODY = b"-2"  # MPI_PROC_NULL in the place of a rank
 _CHANGES = ("time", "end", "unfinished", "polls", "pollTime", "cpu", "threadCpu", "mixed")  # from one poll to the next
 _DIFFERS = re.compile(rf" (?:{'|'.join(_CHANGES)})='[^']*'".encode())
 _HIDDEN = (*_CHANGES, "site", "reads", "writes", "changed", "used", "window", "frames", "objects", "pointers", "wtime", "flag")  # of little use to people here
@@ -38,8 +42,8 @@ class Rates:
     """What a thread did in each of the last ten seconds, or of as many as the end of its trace tells.
 
     calls: how many returned
-    sent: bytes of messages to single processes; persistent requests are not in it
-    accessed: bytes that it read from and wrote to files with MPI
+    sent: bytes of messages to single processes, and of what goes into their windows; persistent requests are not in it
+    accessed: bytes that it read from and wrote to files with MPI; of what does not block, those that it asked for
     """
 
     calls: float = 0.0
@@ -58,6 +62,7 @@ class Activity:
     site: where it was called, such as "main (app.c:7)"; empty if that is not known
     rates: what it did lately
     may_compute: it polls, and nothing tells what it does between the polls, which takes a part of its time
+    died: the state in which it was when its process was killed or died, if that is so; its state is "ended" then
     """
 
     rank: int
@@ -68,6 +73,7 @@ class Activity:
     site: str = ""
     rates: Rates = Rates()
     may_compute: bool = False
+    died: str = ""
 
     @property
     def waits(self) -> bool:
@@ -103,6 +109,43 @@ class _Number:
     process: str
     attribute: str
     value: str
+
+
+class _Lives:
+    """Which processes have ended, as far as that can be told. One that was killed does not say so."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._had_locks: set[str] = set()
+
+    def living(self) -> set[str]:
+        """Those that have locks. To be asked before the traces are read: what others have written is all that they will write."""
+        found = {_process(Path(name).name) for name, _ in unfinished_processes(self._folder)}
+        self._had_locks |= found
+        return found
+
+    def died(self, process: str) -> bool | None:
+        """Of one that has no lock: whether it ended without a word. Nothing if it may live."""
+        try:
+            beginning, end, _ = ends_of_trace(self._folder / f"{process}_0.info", _TAIL)
+        except (OSError, ValueError):
+            return None
+        who = _WHO.match(beginning)
+        if not who or self._may_live(process, host=who[1], number=int(who[2])):
+            return None
+        return b"\nEnd " not in end
+
+    def _may_live(self, process: str, host: bytes, number: int) -> bool:
+        """Where descriptors are scarce it keeps no lock. Those of other hosts are not seen on some file systems, and copies of files never had any."""
+        return _runs(number) if host == os.uname().nodename.encode() else process not in self._had_locks
+
+
+def _runs(process: int) -> bool:
+    """On this host. One that nobody has waited for yet is dead."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text(errors="replace").rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 class _Names:
@@ -164,9 +207,21 @@ def _without_nested(line: bytes) -> bytes:
     return line.rpartition(b"</Nested>")[2]
 
 
-def _own_size(call: bytes) -> int:
-    found = _SIZE.match(call)
-    return int(found[1]) if found else 0
+def _first_size(attributes: dict[bytes, bytes], *names: bytes) -> int:
+    """Of the first of these that is there."""
+    found = next((attributes[name] for name in names if name in attributes), b"")
+    return int(found) if found.isdigit() and len(found) <= _MOST_DIGITS else 0
+
+
+def _sent_and_accessed(call: bytes) -> tuple[int, int]:
+    """The bytes of a call that has returned, by its own attributes: those of its children stand behind them."""
+    attributes = dict(_ATTRIBUTE.findall(call.partition(b">")[0]))
+    if b"rc" in attributes or _ONLY_PREPARES.match(call):  # it has failed, or moves nothing itself
+        return 0, 0
+    sent = _first_size(attributes, b"sendSize", b"size") if attributes.get(b"toRank", _NOBODY) != _NOBODY else 0
+    # What is read or written has a datatype; the size of a file that is set has none.
+    accessed = _first_size(attributes, b"actual", b"size") if b"fid" in attributes and b"tid" in attributes else 0
+    return sent, accessed
 
 
 @dataclass(frozen=True)
@@ -186,6 +241,7 @@ class _Seen:
     state: str
     rates: Rates = Rates()
     may_compute: bool = False
+    died: str = ""
 
     def numbers(self) -> set[_Number]:
         """Those that names stand for."""
@@ -199,8 +255,9 @@ class _Seen:
 
         rank = int(names.name(self._own_rank()) or self.rank)
         if self.call is None:
-            return Activity(rank, self.thread, "", self.since, self.state)
-        return Activity(rank, self.thread, _words(self.call, name_of), self.since, self.state, name_of("site", self.call.get("site", "")), self.rates, self.may_compute)
+            return Activity(rank, self.thread, "", self.since, self.state, died=self.died)
+        site = name_of("site", self.call.get("site", ""))
+        return Activity(rank, self.thread, _words(self.call, name_of), self.since, self.state, site, self.rates, self.may_compute, self.died)
 
     def _own_rank(self) -> _Number:
         return _Number(self.process, "rank", str(self.rank))
@@ -283,7 +340,8 @@ class _Tail:
         if seconds <= 0:
             return Rates()
         lately = list(takewhile(lambda call: self._time(call, "end") > begin, reversed(returned)))
-        sent, accessed = (sum(_own_size(call) for call in lately if names in call) for names in (b" toRank=", b" fid="))
+        moved = [_sent_and_accessed(call) for call in lately]
+        sent, accessed = (sum(call[which] for call in moved) for which in (0, 1))
         return Rates(len(lately) / seconds, sent / seconds, accessed / seconds)
 
     def _polls_since(self, lines: list[bytes], last: ElementTree.Element) -> int | None:
@@ -310,6 +368,7 @@ class LiveRun:
         self.folder = Path(folder)
         self._tails: dict[Path, _Tail] = {}
         self._names = _Names(self.project)
+        self._lives = _Lives(self.folder)
         self._infos: frozenset[str] = frozenset()
         self._runs: list[list[str]] = []
         self._current: list[str] = []
@@ -352,10 +411,18 @@ class LiveRun:
         for (rank, thread, _), (_, path) in sorted(newest.items()):
             yield rank, thread, path
 
+    def _with_ends(self, seen: list[_Seen], living: set[str]) -> Iterator[_Seen]:
+        """Also of those that have ended without MPI_Finalize, and of the other threads of a process that has called it."""
+        deaths = {process: self._lives.died(process) for process in {one.process for one in seen if one.state != "ended"} - living}
+        for one in seen:
+            died = deaths.get(one.process)
+            yield one if died is None or one.state == "ended" else replace(one, state="ended", died=one.state if died else "")
+
     def look(self) -> list[Activity]:
         """By rank and thread."""
         now = time.time_ns()
+        living = self._lives.living()
         looks = [self._tails.setdefault(path, _Tail(path)).look(rank, thread, now) for rank, thread, path in self._newest()]
-        seen = [one for one in looks if one]
+        seen = list(self._with_ends([one for one in looks if one], living))
         self._names.learn({number for one in seen for number in one.numbers()})
         return sorted((one.activity(self._names) for one in seen), key=lambda one: (one.rank, one.thread))

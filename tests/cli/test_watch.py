@@ -1,12 +1,20 @@
 """What a run is doing, and that it can never go on, while it lasts."""
 import json
+import os
+import re
 import signal
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 
 import pytest
 from conftest import BUILD, MPIRUN, compile_text, run
+
+sys.path.insert(0, str(BUILD / "python"))
+from hdtrace.cli.stuck import Watch  # noqa: E402
+from hdtrace.cli.watch import _Page  # noqa: E402
+from hdtrace.live import LiveRun, unfinished_processes  # noqa: E402
 
 HDTRACE = BUILD / "bin/hdtrace"
 USAGE = 2
@@ -223,22 +231,148 @@ def test_calls_with_others_inside(tmp_path):
 
 
 def test_rates_are_those_of_the_last_ten_seconds(tmp_path):
-    """Calls of 15 seconds ago do not count, and the trace goes on while nothing is called."""
+    """Calls of 14 seconds ago do not count, and the trace goes on while nothing is called."""
     began = int(time.time()) - 20
     message = "<Send size='1000' toRank='1' toTag='0' cid='0' count='1000' tid='0' time='{0}.000' end='{0}.500000000' />\n"
-    access = "<Nested><Send size='5' toRank='1' time='14.1' end='14.2' /></Nested><File_write fid='0' size='300' count='300' tid='0' time='14.000000000' end='14.600000000' />\n"
+    access = "<Nested><Send size='5' toRank='1' time='19.1' end='19.2' /></Nested><File_write fid='0' size='300' count='300' tid='0' time='19.000000000' end='19.600000000' />\n"
     (tmp_path / "app_node_0_0.trc").write_text(
         f"<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='{began}' version='1' rank='0' thread='0'>\n"
-        + message.format(5) * 7 + message.format(14) * 20 + access + "<Recv time='14.700000000' end='16.000000000' unfinished='1' />\n")
+        + message.format(5) * 7 + message.format(19) * 20 + access + "<Recv time='19.700000000' end='20.000000000' unfinished='1' />\n")
     (one,) = json.loads(run(HDTRACE, "watch", "--json", tmp_path).stdout)
     assert one["rates"] == {"calls": 2.1, "sent": 2000, "accessed": 30}
     assert "2 calls, 2.00 kB sent and 30 B of files accessed in a second" in run(HDTRACE, "watch", "--once", tmp_path).stdout
+
+
+def rates_of(folder, calls):
+    """Of calls that have returned one after the other in a second that is over."""
+    (folder / "app_node_0_0.trc").write_text(
+        f"<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='{int(time.time()) - 5}' version='1' rank='0' thread='0'>\n"
+        + "".join(f"<{call} time='1.{place:09}' end='1.{place + 1:09}' />\n" for place, call in enumerate(calls))
+        + "<Recv time='1.5' end='2.000000000' />\n")
+    (one,) = LiveRun(folder).look()
+    seconds = (len(calls) + 1) / one.rates.calls
+    return round(one.rates.sent * seconds), round(one.rates.accessed * seconds)
+
+
+@pytest.mark.parametrize("call, sent, accessed", [
+    ("Send size='1000' toRank='1'", 1000, 0),
+    ("Isend size='1000' toRank='-5' rid='0'", 1000, 0),  # to a process of another world
+    ("Send size='1000' toRank='-2'", 0, 0),  # to MPI_PROC_NULL
+    ("Send rc='MPI_ERR_RANK' size='1000' toRank='1'", 0, 0),
+    ("Send size='1000' toRank='1' rc='MPI_ERR_RANK'", 0, 0),
+    ("Send_init size='1000' toRank='1' rid='0'", 0, 0),
+    ("Psend_init_c size='1000' toRank='1' rid='0'", 0, 0),
+    ("Sendrecv_replace sendSize='1000' toRank='1' fromRank='1' size='3000' recvSize='10'", 1000, 0),
+    ("Sendrecv_replace sendSize='1000' toRank='-2' fromRank='1' size='3000' recvSize='10'", 0, 0),
+    ("Put size='1000' toRank='1' wid='0' tid='0'", 1000, 0),
+    ("File_write fid='0' size='300' count='300' tid='0'", 0, 300),
+    ("File_iread fid='0' rid='0' size='300' count='300' tid='0'", 0, 300),
+    ("File_read_at fid='0' size='300' count='300' tid='0' actual='100'", 0, 100),
+    ("File_read_at fid='0' size='300' count='300' tid='0' actual='0'", 0, 0),
+    ("File_write fid='0' size='300' count='300' tid='0' rc='MPI_ERR_ACCESS'", 0, 0),
+    ("File_set_size fid='0' size='300'", 0, 0),
+    ("File_preallocate fid='0' size='300'", 0, 0),
+    ("File_get_size fid='0' size='300'", 0, 0),
+    pytest.param("Send size='1{}' toRank='1'".format("0" * 5000), 0, 0, id="no trace of ours"),
+])
+def test_rates_count_what_was_moved(tmp_path, call, sent, accessed):
+    assert rates_of(tmp_path, [call]) == (sent, accessed)
+
+
+def test_calls_of_long_ago_have_no_rates(tmp_path):
+    (tmp_path / "app_node_0_0.trc").write_text(
+        "<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='1000' version='1' rank='0' thread='0'>\n"
+        "<Send size='1000' toRank='1' time='1.0' end='1.500000000' />\n")
+    (one,) = LiveRun(tmp_path).look()
+    assert (one.rates.calls, one.rates.sent, one.rates.accessed) == (0, 0, 0)
 
 
 def test_the_view_ends_with_the_run(program, tmp_path):
     folder = tmp_path / "trace"
     assert run(HDTRACE, "record", "--quiet", "-o", folder, MPIRUN, "-n", "2", program, "none").returncode == 0
     assert "ended after" in run(HDTRACE, "watch", folder).stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--files", "node"]], ids=["process", "node"])
+def test_the_view_ends_when_all_are_dead(program, tmp_path, options):
+    folder = tmp_path / "trace"
+    with subprocess.Popen([HDTRACE, "record", "--quiet", *options, "-o", folder, MPIRUN, "-n", "2", program, "circle"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+        look(folder, {0: "inside", 1: "inside"})
+        for _, process in unfinished_processes(folder):
+            os.kill(process, signal.SIGKILL)
+        text = run(HDTRACE, "watch", folder, timeout=60).stdout
+    assert "2 processes, 0 inside MPI, 2 died, at" in text and "died in" in text and "Recv fromRank=1" in text
+    found = json.loads(run(HDTRACE, "watch", "--json", folder).stdout)
+    assert [(one["rank"], one["state"], one["died"]) for one in found] == [(0, "ended", "inside"), (1, "ended", "inside")]
+
+
+def trace_of(folder, process, host=os.uname().nodename, info="", threads=("<Recv time='1.5' end='2.000000000' unfinished='1' />",)):
+    """Of a process that is in a call; its .info, to which nobody writes."""
+    name = f"app_{re.sub('[^A-Za-z0-9.-]', '-', host)}_0"
+    for thread, call in enumerate(threads):
+        (folder / f"{name}_{thread}.trc").write_text(
+            f"<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='1000' version='1' rank='0' thread='{thread}'>\n{call}\n")
+    info_file = folder / f"{name}_0.info"
+    number = f" pid={process}" if process else ""
+    info_file.write_text(f"Process base='app' host='{host}' rank=0 size=1 thread=0 version=1 timeAdjustment=1000{number} program='/app'\n{info}")
+    return info_file
+
+
+def states(folder):
+    return [(one.state, one.died) for one in LiveRun(folder).look()]
+
+
+@pytest.fixture
+def dead():
+    """Nobody has waited for it."""
+    with subprocess.Popen(["true"]) as child:
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        yield child.pid
+
+
+def test_the_dead_are_known(tmp_path, dead):
+    trace_of(tmp_path, dead)
+    assert states(tmp_path) == [("ended", "inside")]
+    trace_of(tmp_path, dead, info="CpuTime time=1.0 user=1.0 system=1.0\nEnd thread=0 states=1\n")
+    assert states(tmp_path) == [("ended", "")], "it has ended in order, without MPI_Finalize"
+
+
+def test_a_page_says_who_died(tmp_path, dead):
+    """And does not say that all have called MPI_Finalize."""
+    trace_of(tmp_path, dead)
+    page = _Page(tmp_path, Watch(LiveRun(tmp_path), 10), 0)
+    page.follow()
+    now = json.loads(page.answer("now")[1])
+    assert (now["problem"], now["has_ended"], now["rows"][0][1]) == ("1 process died: rank 0", False, "died in")
+
+
+def test_a_process_has_ended_with_all_its_threads(tmp_path, dead):
+    trace_of(tmp_path, dead, info="End thread=0 states=1\n", threads=["<Finalize time='1.5' end='2.0' />", "<Send time='1.0' end='1.2' />"])
+    assert states(tmp_path) == [("ended", ""), ("ended", "")]
+
+
+def test_who_has_no_lock_may_live(tmp_path, dead):
+    trace_of(tmp_path, os.getpid())
+    assert states(tmp_path) == [("inside", "")], "where descriptors are scarce there is no lock"
+    trace_of(tmp_path, None)
+    assert states(tmp_path) == [("inside", "")], "its number is not known"
+    for file in tmp_path.iterdir():
+        file.unlink()
+    trace_of(tmp_path, dead, host="elsewhere")
+    assert states(tmp_path) == [("inside", "")], "its locks may not be seen here, and these may be copies"
+
+
+LOCKS = "import fcntl, sys, time; file = open(sys.argv[1], 'r+'); fcntl.lockf(file, fcntl.LOCK_EX); print('locked', flush=True); time.sleep(600)"
+
+
+def test_who_had_a_lock_on_another_host_and_has_none_is_dead(tmp_path):
+    info = trace_of(tmp_path, os.getpid(), host="elsewhere")
+    live = LiveRun(tmp_path)
+    with subprocess.Popen([sys.executable, "-c", LOCKS, info], stdout=subprocess.PIPE) as child:
+        child.stdout.readline()
+        before = live.look()
+        child.kill()
+    assert [(one.state, one.died) for one in before + live.look()] == [("inside", ""), ("ended", "inside")]
 
 
 @pytest.mark.parametrize("words, text", [

@@ -450,7 +450,7 @@ COMMANDS = (
         "show what the processes of a run are doing now",
         "FOLDER is where a run is being traced to. Each line has processes that are in the same call, or outside of MPI, for how long, and where they "
         "called it; it is as old as HDTRACE_FLUSH_SECONDS says, a second if nothing else was asked for. Below stands who waits for whom, where processes "
-        "can never go on or none has moved. Ends when all processes have called MPI_Finalize.",
+        "can never go on or none has moved. Ends when all processes have ended; of those that died it says in or after which call.",
         (
             Argument("FOLDER", "the folder of the trace"),
             Argument("--every", "look so often [1]", "SECONDS", parse_seconds, default=1.0),

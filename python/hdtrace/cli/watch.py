@@ -23,6 +23,7 @@ from .view import serve
 
 _CLEAR = "\x1b[H\x1b[2J"
 _WHAT = {"inside": "in", "polls": "polls", "computes": "computes since", "ended": "ended after"}
+_DIED = {"inside": "died in", "polls": "died in", "computes": "died after"}
 _HEADS = ["ranks", "what", "for", "calls/s", "call", "where"]
 _MOST_ROWS = 40
 _MOST_PAGE_ROWS = 500
@@ -32,11 +33,11 @@ def _rows(activities: Sequence[Activity], until: int) -> Iterable[list[object]]:
     """Those who are in the same call, together; who has waited longest comes first."""
     groups: dict[tuple[str, str, str], list[Activity]] = {}
     for one in activities:
-        groups.setdefault((one.state, one.call, one.site), []).append(one)
-    for (state, call, site), members in sorted(groups.items(), key=lambda group: min(one.since for one in group[1])):
+        groups.setdefault((_DIED[one.died] if one.died else _WHAT[one.state], one.call, one.site), []).append(one)
+    for (what, call, site), members in sorted(groups.items(), key=lambda group: min(one.since for one in group[1])):
         longest, shortest = (duration(max(0, until - since)) for since in (min(one.since for one in members), max(one.since for one in members)))
         calls = sum(one.rates.calls for one in members)
-        yield [rank_list([one.rank for one in members]), _WHAT[state], longest if longest == shortest else f"{shortest} to {longest}", f"{calls:,.0f}", call or "(nothing yet)", site]
+        yield [rank_list([one.rank for one in members]), what, longest if longest == shortest else f"{shortest} to {longest}", f"{calls:,.0f}", call or "(nothing yet)", site]
 
 
 def _rates(activities: Sequence[Activity]) -> str:
@@ -48,9 +49,21 @@ def _view(folder: Path, activities: Sequence[Activity]) -> str:
     rows = list(_rows(activities, time.time_ns()))
     ranks = {one.rank for one in activities}
     waiting = {one.rank for one in activities if one.waits}
-    head = f"{folder}: {len(ranks)} processes, {len(waiting)} inside MPI, at {time.strftime('%H:%M:%S')}\n{_rates(activities)}\n"
+    dead = _dead(activities)
+    died = f", {len(dead)} died" if dead else ""
+    head = f"{folder}: {len(ranks)} processes, {len(waiting)} inside MPI{died}, at {time.strftime('%H:%M:%S')}\n{_rates(activities)}\n"
     more = f"and {len(rows) - _MOST_ROWS} more rows\n" if len(rows) > _MOST_ROWS else ""
     return head + table(_HEADS, rows[:_MOST_ROWS], _HEADS[3:4]) + more
+
+
+def _dead(activities: Sequence[Activity]) -> set[int]:
+    """Their ranks."""
+    return {one.rank for one in activities if one.died}
+
+
+def _death_notice(activities: Sequence[Activity]) -> str:
+    dead = _dead(activities)
+    return f"{counted(len(dead), 'process', 'es')} died: rank{'' if len(dead) == 1 else 's'} {rank_list(list(dead))}" if dead else ""
 
 
 def _has_ended(activities: Sequence[Activity]) -> bool:
@@ -67,7 +80,7 @@ class _Page:
         self._known: dict[str, Any] = {"folder": str(folder), "processes": [], "rates": "", "heads": _HEADS, "rows": [], "stuck": None, "has_ended": False, "problem": ""}
 
     def follow(self) -> None:
-        while not self._known["has_ended"]:
+        while not _has_ended(self._watch.activities):
             try:
                 self._look()
             except OSError as error:
@@ -83,8 +96,8 @@ class _Page:
             "rates": _rates(activities),
             "rows": list(_rows(activities, time.time_ns()))[:_MOST_PAGE_ROWS],
             "stuck": now and asdict(now),
-            "has_ended": _has_ended(activities),
-            "problem": "",
+            "has_ended": _has_ended(activities) and not _dead(activities),  # well, as the page says
+            "problem": _death_notice(activities),
         }
 
     def answer(self, path: str) -> Answer | None:
