@@ -69,6 +69,30 @@ def test_options_are_looked_at_before_anything_is_started(tmp_path, victim):
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("wanted", [["--check"], ["--stuck-seconds", "1"]])
+@pytest.mark.parametrize("options, environment, source", [
+    (["--statistics-only"], {}, "--statistics-only"),
+    (["--config", "app.conf"], {}, "statistics-only in the settings file app.conf"),
+    ([], {"HDTRACE_CONFIG": "app.conf"}, "statistics-only in the settings file app.conf"),
+    ([], {"HDTRACE_STATISTICS_ONLY": "1"}, "HDTRACE_STATISTICS_ONLY=1 in the environment"),
+])
+def test_statistics_alone_have_nothing_to_look_at(tmp_path, wanted, options, environment, source):
+    """Wherever that is said: it is refused before anything is started."""
+    (tmp_path / "app.conf").write_text("statistics-only = 1\n")
+    result = record(*wanted, *options, "-o", "run", "touch", "started", cwd=tmp_path, env={**os.environ, **environment})
+    assert (result.returncode, result.stderr) == (USAGE, f"hdtrace: record: {source} keeps no single calls, which {wanted[0]} looks at\n")
+    assert not (tmp_path / "run").exists() and not (tmp_path / "started").exists()
+
+
+@pytest.mark.parametrize("environment", [{"HDTRACE_STATISTICS_ONLY": "0"}, {"HDTRACE_STATISTICS_ONLY": "perhaps", "HDTRACE_CONFIG": "other.conf"}])
+def test_what_asks_for_statistics_alone_may_be_overruled(tmp_path, environment):
+    (tmp_path / "app.conf").write_text("statistics-only = 1\n")
+    (tmp_path / "other.conf").write_text("nested = 1\n")
+    config = [] if "HDTRACE_CONFIG" in environment else ["--config", "app.conf"]
+    record("--check", *config, "-o", "run", "touch", "started", cwd=tmp_path, env={**os.environ, **environment})
+    assert (tmp_path / "started").exists()
+
+
 def folder_in(directory):
     (folder,) = directory.glob("*.hdtrace")
     return folder

@@ -12,6 +12,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from .._hdtrace import files_in, printable
@@ -254,13 +255,37 @@ def _say_that_nothing_was_recorded(name: str, code: int, follows: bool) -> None:
     )
 
 
+def _explained(options: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """What the launcher says to these options, the environment and the settings file that they name; it starts nothing."""
+    return subprocess.run([beside_this(_LAUNCHER), *options, "--explain"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
 def _check_options(options: list[str]) -> None:
     """Once, and before anything is made or started: not in each process. With the settings file that they or the environment name."""
     if not options and not os.environ.get("HDTRACE_CONFIG"):
         return
-    result = subprocess.run([beside_this(_LAUNCHER), *options, "--explain"], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    result = _explained(options)
     if result.returncode:
         raise UsageError("record: " + result.stderr.partition("\n")[0].removeprefix(f"{_LAUNCHER}: "))
+
+
+def _who_wants_statistics_only(options: Sequence[str]) -> str:
+    """Empty if nobody does, or something that wins over them does not. The launcher knows: it refuses what is about single calls then."""
+    result = _explained([*options, "--for-check"])
+    if not result.returncode or _STATISTICS_ONLY not in result.stderr:
+        return ""
+    if _STATISTICS_ONLY in options:
+        return _STATISTICS_ONLY
+    if os.environ.get("HDTRACE_STATISTICS_ONLY") == "1":
+        return "HDTRACE_STATISTICS_ONLY=1 in the environment"
+    named = [value for option, value in pairwise(options) if option == "--config"]
+    return f"statistics-only in the settings file {named[-1] if named else os.environ.get('HDTRACE_CONFIG')}"
+
+
+def _refuse_statistics_only(arguments: Namespace, options: Sequence[str]) -> None:
+    wanted = "--check" if arguments.check else "--stuck-seconds" if arguments.stuck_seconds else ""
+    if wanted and (who := _who_wants_statistics_only(options)):
+        raise UsageError(f"record: {who} keeps no single calls, which {wanted} looks at")
 
 
 def run(arguments: Namespace) -> int:
@@ -272,11 +297,8 @@ def run(arguments: Namespace) -> int:
     if arguments.end_stuck and not arguments.stuck_seconds:
         raise UsageError("record: --end-stuck needs --stuck-seconds, which tells when to look")
     options = getattr(arguments, "tracer", [])
-    if _STATISTICS_ONLY in options:
-        for wanted, option in ((arguments.check, "--check"), (arguments.stuck_seconds, "--stuck-seconds")):
-            if wanted:
-                raise UsageError(f"record: {_STATISTICS_ONLY} keeps no single calls, which {option} looks at")
     _check_options(options)
+    _refuse_statistics_only(arguments, options)
     places = _programs(words)  # before anything is made
     has_launcher = places[0] > 0
     name = os.path.basename(words[places[0]])
