@@ -26,7 +26,9 @@ _TAIL = """\
 .SH EXIT STATUS
 0 if all is well, 1 after an error or if
 .B hdtrace check
-has found something, 2 after wrong usage.
+has found an error (with
+.B \\-\\-strict
+also a warning), 2 after wrong usage.
 .SH SEE ALSO
 .BR hdtrace\\-run (1),
 .BR project\\-merger (1),
