@@ -240,6 +240,9 @@ std::optional<ReplayCollective> replay_collective(const Operation& operation, co
     const ReplayRow& row = row_of(operation);
     if (row.action.empty() || !tells_messages(operation, members))
         return std::nullopt;
+    // The ranks of all, in the order of the replay's one communicator.
+    if (row.rounds == Rounds::chain && !std::ranges::is_sorted(members.ranks))
+        return std::nullopt;
     std::vector<std::int64_t> arguments = arguments_of(operation, row.arguments, members);
     const std::int64_t most =
         has_parts(row.arguments) ? ReplayActions::most_bytes / static_cast<std::int64_t>(members.ranks.size())

@@ -38,8 +38,8 @@ constexpr Verdict verdicts[] = {
     {Fate::approximated, "non-blocking collective operations: as messages between all members"},
     {Fate::approximated, "collective operations of a program whose threads wait at the same time: as "
                          "messages between all members"},
-    {Fate::approximated, "collective operations of a part of the processes, or with volumes of their own "
-                         "for each: as messages"},
+    {Fate::approximated, "collective operations of a part of the processes, in an order of their own, or "
+                         "with volumes of their own for each: as messages"},
     {Fate::approximated, "calls that make communicators: as the exchange of numbers on which all agree"},
 };
 

@@ -264,6 +264,17 @@ def test_collective_operations_of_a_part_are_messages(converted):
     assert conversion.exact == 0 and len(conversion.approximated) == 1
 
 
+@pytest.mark.parametrize("name", ["Scan", "Exscan"])
+def test_who_waits_for_whom_is_in_the_order_of_the_communicator(converted, name):
+    """The replay has the order of the world only, which matters to no other operation."""
+    reversed_world = "Comm map='0->1;1->0;' id=3 name='' uid='W/2@0'\n"
+    calls = element(name, "size='8' cid='3' count='1' tid='0'") + element("Allreduce", "size='8' cid='3' count='1' tid='0' op='SUM'")
+    conversion, lines = converted(calls, calls, info=WORLD + reversed_world)
+    tag = lines[0][0].split()[2]
+    assert lines == [[f"irecv 1 {tag} 8 6", f"wait 1 0 {tag}", "allreduce 8 0 6"], [f"isend 0 {tag} 8 6", f"wait 1 0 {tag}", "allreduce 8 0 6"]]
+    assert conversion.exact == 2 and len(conversion.approximated) == 1
+
+
 def test_collective_operations_of_one_process_are_nothing(converted):
     alone = "".join(f"Comm map='{rank}->0;' id=3 name='SELF' uid='S{rank}'\n" for rank in (0, 1))
     calls = element("Barrier", "cid='3'") + element("Iallreduce", "size='8' count='1' tid='0' op='SUM' cid='3' rid='0'") + wait("<For rid='0' />", at=1)
