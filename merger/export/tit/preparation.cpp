@@ -21,7 +21,7 @@ class ReceiveCollector : public EventVisitor {
             return;
         Received receive = posted(*completion.operation);
         receive.is_complete = completion.outcome == Outcome::completed;
-        if (receive.is_complete && !has_to_be_looked_up(receive))
+        if (receive.is_complete && !has_to_be_looked_up(receive) && !got_other_size(completion))
             return;
         const Element& got = *completion.what;
         receive.source = got.integer("fromRank").value_or(receive.source);
@@ -115,6 +115,13 @@ Received posted(const Operation& receive)
 bool has_to_be_looked_up(const Received& posted)
 {
     return posted.source == any_rank || posted.tag == any_tag || posted.size > ReplayActions::most_bytes;
+}
+
+// From nobody comes nothing, however much room there is, and the replay has nothing of it.
+bool got_other_size(const Completion& receive)
+{
+    const Received asked = posted(*receive.operation);
+    return asked.source != proc_null && receive.what->integer("size").value_or(asked.size) != asked.size;
 }
 
 ReceivedByRid find_received(const std::vector<TraceFile>& traces)

@@ -36,7 +36,7 @@ struct UnmatchedOperations {
 /// Reads all traces. Throws OpenError, ReadError.
 UnmatchedOperations find_unmatched_operations(const Project& project, const ObjectTable& objects);
 
-/// What a non-blocking receive got that did not say before what it would get.
+/// What a non-blocking receive got that did not say before what it would get, or not how much.
 struct Received {
     std::int64_t source = any_rank;
     std::int64_t tag = any_tag;
@@ -52,8 +52,11 @@ Received posted(const Operation& receive);
 /// Whether the call that posts a receive does not say all that the replay needs.
 bool has_to_be_looked_up(const Received& posted);
 
+/// Whether a non-blocking receive got another number of bytes than it has room for.
+bool got_other_size(const Completion& receive);
+
 /// Reads all calls of a process. Of receives that say all that the replay needs only those are in it that
-/// were cancelled or whose end the trace does not have. Throws OpenError, ReadError.
+/// were cancelled, got less, or whose end the trace does not have. Throws OpenError, ReadError.
 ReceivedByRid find_received(const std::vector<TraceFile>& traces);
 
 /// Whether the time of such calls is a part of the computation.

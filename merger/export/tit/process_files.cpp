@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <utility>
 
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/for_each_position.h"
@@ -82,13 +83,35 @@ class HopefulConversion {
     }
 
   private:
+    /// Most receives get what they have room for, so that few processes are read again.
     void convert(std::size_t rank)
     {
-        if (m_is_given_up)
-            return;
-        MessageCounts counts(m_replay.objects);
-        m_summary.add(rank, convert_rank(m_replay, rank, m_traces[rank], m_directory,
-                                         [&](ProcessReplay& process) { walk(rank, process, counts); }));
+        Replay replay = m_replay;
+        if (!m_is_given_up && !convert(rank, replay)) {
+            replay.looks_up_receives = true;
+            convert(rank, replay);
+        }
+    }
+
+    /// False if sizes of receives are wrong.
+    bool convert(std::size_t rank, const Replay& replay)
+    {
+        MessageCounts counts(replay.objects);
+        bool has_other_size = false;
+        ProcessSummary summary =
+            convert_rank(replay, rank, m_traces[rank], m_directory, [&](ProcessReplay& process) {
+                walk(rank, process, counts);
+                has_other_size = process.has_other_size();
+            });
+        if (has_other_size)
+            return false;
+        add(rank, std::move(summary), counts);
+        return true;
+    }
+
+    void add(std::size_t rank, ProcessSummary summary, MessageCounts& counts)
+    {
+        m_summary.add(rank, std::move(summary));
         counts.finish();
         const std::lock_guard lock(m_mutex);
         m_counts.add(counts);
@@ -100,7 +123,8 @@ class HopefulConversion {
     {
         EventWalk walk({&process, &counts});
         RankCalls calls(m_traces[rank]);
-        for (const State* call = calls.next(); call && !m_is_given_up; call = calls.next()) {
+        for (const State* call = calls.next(); call && !m_is_given_up && !process.has_other_size();
+             call = calls.next()) {
             walk.add(calls.trace(), *call);
             if (counts.is_doubtful())
                 m_is_given_up = true;
@@ -142,7 +166,7 @@ std::unique_ptr<RunSummary> write_process_files(Replay replay, const TracesByRan
     auto summary = std::make_unique<RunSummary>();
     if (!have_single_threads(traces) || !HopefulConversion(replay, traces, directory, *summary).run()) {
         summary = std::make_unique<RunSummary>();
-        replay.is_matched = true;
+        replay.looks_up_receives = true;
         replay.unmatched = find_unmatched_operations(replay.project, replay.objects);
         replay.threads_overlap = threads_overlap_in_any(traces);
         convert_ranks(replay, traces, directory, *summary);

@@ -130,6 +130,7 @@ void ProcessReplay::completed(const Call& call, const Completion& completion)
         return;
     OpenCall& open = m_open[call.trace.thread];
     ++open.completions;
+    compare_size(completion);
     open.knows_completions = complete(completion) && open.knows_completions;
 }
 
@@ -291,15 +292,28 @@ Replayed ProcessReplay::receive(const Operation& operation, std::vector<ReplayWa
     return operation.facts->partitioned ? Replayed::in_one_part : Replayed::exactly;
 }
 
+bool ProcessReplay::is_looked_up(const Operation& receive) const
+{
+    return receive.rid >= 0 && (m_replay.looks_up_receives || has_to_be_looked_up(posted(receive)));
+}
+
 /// What a non-blocking receive got, if it is not what it asks for.
 std::optional<Received> ProcessReplay::look_up(const Operation& receive)
 {
-    if (receive.rid < 0 || (!m_replay.is_matched && !has_to_be_looked_up(posted(receive))))
+    if (!is_looked_up(receive))
         return std::nullopt;
     if (!m_received)
         m_received = find_received(m_traces);
     const auto found = m_received->extract(receive.rid);
     return found ? std::optional(found.mapped()) : std::nullopt;
+}
+
+void ProcessReplay::compare_size(const Completion& completion)
+{
+    const Operation* operation = completion.operation;
+    if (operation == nullptr || operation->facts->receives == ReceiveKind::none || is_looked_up(*operation))
+        return;
+    m_has_other_size = m_has_other_size || got_other_size(completion);
 }
 
 // --- collective operations ---

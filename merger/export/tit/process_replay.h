@@ -23,9 +23,10 @@ struct Replay {
     const ObjectTable& objects;
     const Communicator* world; ///< null if there is none
     double speed; ///< what the traced processor computes, in floating-point operations per second
-    /// Whether it is known what lacks its counterpart. If not, nothing does, and no receive was given up.
-    bool is_matched = false;
     UnmatchedOperations unmatched{};
+    /// Whether to look up all non-blocking receives, not only those that do not say what they want: some may
+    /// have been given up, or got less than they have room for.
+    bool looks_up_receives = false;
     /// In some process calls of different threads waited at the same time. One sequence of blocking calls
     /// could wait for ever then, so that all calls start where they began and are waited for where they
     /// ended.
@@ -76,6 +77,9 @@ class ProcessReplay : public EventVisitor {
 
     void finish();
 
+    /// Whether a receive was written with another size than it got: it should have been looked up.
+    bool has_other_size() const { return m_has_other_size; }
+
   private:
     /// A call that has begun.
     struct OpenCall {
@@ -100,7 +104,9 @@ class ProcessReplay : public EventVisitor {
     bool may_block(const Operation& operation) const;
     Replayed send(const Operation& operation, std::vector<ReplayWait>& waits);
     Replayed receive(const Operation& operation, std::vector<ReplayWait>& waits);
+    bool is_looked_up(const Operation& receive) const;
     std::optional<Received> look_up(const Operation& receive);
+    void compare_size(const Completion& completion);
     const std::optional<Members>& members_of(const Communicator* communicator);
     Replayed collective(const Operation& operation, std::vector<ReplayWait>& waits);
     Replayed make_communicator(const Operation& operation, std::vector<ReplayWait>& waits);
@@ -120,6 +126,7 @@ class ProcessReplay : public EventVisitor {
     std::unordered_map<const Communicator*, std::int64_t> m_started;     ///< non-blocking collectives
     std::unordered_map<const Communicator*, std::optional<Members>> m_members;
     std::optional<std::int64_t> m_end; ///< of the last call
+    bool m_has_other_size = false;
 };
 
 } // namespace hdtrace::exporter

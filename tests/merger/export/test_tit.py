@@ -105,6 +105,16 @@ def test_a_receive_from_any_source_has_the_source_that_it_got(converted):
     assert lines[1] == ["irecv 0 9 8 6", "compute 1000000000", "wait 0 1 9"]
 
 
+def test_a_receive_has_the_size_that_it_got(converted):
+    """Whatever it has room for. The first one gets all of it, the second one is of nobody."""
+    posted = "".join(receive(source, size=100, name="Irecv", rid=f"rid='{rid}'") for rid, source in enumerate((0, -2, 0)))
+    got = wait("<For rid='0' fromRank='0' fromTag='3' size='100' />", "<For rid='1' fromRank='-2' fromTag='-1' size='0' />",
+               "<For rid='2' fromRank='0' fromTag='3' size='8' />")
+    conversion, lines = converted(send(1, size=100) + send(1, size=8), posted + got)
+    assert [line for line in lines[1] if line.startswith("irecv")] == ["irecv 0 3 100 6", "irecv 0 3 8 6"]
+    assert (conversion.exact, conversion.approximated, conversion.dropped) == (6, {}, {})
+
+
 def probed(mid, size, name="Mprobe", **more):
     return element(name, f"source='0' tag='3' cid='0' fromRank='0' fromTag='3' size='{size}' mid='{mid}'", **more)
 
@@ -216,8 +226,7 @@ def test_a_request_for_both_sides_waits_for_both(converted, name, sizes):
         return element(name, both) + wait(f"<For rid='0' fromRank='{1 - me}' fromTag='{1 - me}' size='8' />", at=1)
 
     conversion, lines = converted(of_rank(0, 1), of_rank(1, -1))
-    posted = 100 if name == "Isendrecv" else 8
-    assert lines[0] == ["isend 1 0 8 6", f"irecv 1 1 {posted} 6", "wait 0 1 0", "wait 1 0 1"]
+    assert lines[0] == ["isend 1 0 8 6", "irecv 1 1 8 6", "wait 0 1 0", "wait 1 0 1"]
     assert lines[1] == ["isend 0 1 8 6", "irecv 0 0 8 6", "wait 1 0 1", "wait 0 1 0"]
     assert (conversion.exact, conversion.approximated, conversion.dropped) == (4, {}, {})
 
