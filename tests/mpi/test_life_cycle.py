@@ -103,7 +103,7 @@ def test_a_signal_leaves_whole_traces(run_traced, run_untraced, number):
 
 def test_the_program_finds_the_signal_actions_that_it_would_find_untraced(run_traced, run_untraced):
     """Some do something else where they find a handler; what they put back leaves ours where it is, which saves."""
-    traced, untraced = run_traced("signal_actions", 1, complete=False), run_untraced("signal_actions", 1)
+    traced, untraced = run_traced("signal_actions", 1, args=("end",), complete=False), run_untraced("signal_actions", 1, args=("end",))
     assert "default own ignored default own default default 1 own own default" in " ".join(untraced.stdout.split())
     assert traced.stdout == untraced.stdout
     assert traced.traces[0].names() == ["Init", "Barrier"]
@@ -119,7 +119,7 @@ def test_a_thread_is_one_however_late_it_calls(run_traced, rounds, recorded):
 
 
 def test_the_first_call_of_a_thread_is_no_cancellation_point(run_traced):
-    assert "Comm_compare" in run_traced("thread_ends", 1, {"HDTRACE_ALL_FUNCTIONS": "2"}).threads[0, 1].names()
+    assert "Comm_compare" in run_traced("thread_ends", 1, {"HDTRACE_ALL_FUNCTIONS": "2"}, args=(0,)).threads[0, 1].names()
 
 
 def test_a_program_with_address_sanitizer_runs(tmp_path):

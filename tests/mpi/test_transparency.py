@@ -2,7 +2,7 @@
 import pytest
 from support.runs import SETTINGS, ranks
 
-OTHERWISE = ("abort", "exit_early", "raise", "signal_actions", "connect", "spawn",  # end early, or are several programs
+OTHERWISE = ("abort", "exit_early", "raise", "connect", "spawn",  # end early, or are several programs
              "io_times")  # says what time it is
 SAMPLE = ["completion", "datatypes", "communicators", "io_views", "io_shared", "errors", "threads", "windows", "vector_collectives"]
 

@@ -1,6 +1,5 @@
 /* Threads whose last calls are in destructors of a key, each of which is called as often as the first
- * argument says; without an argument, one that is to be cancelled, as soon as it may be, before its first
- * call. */
+ * argument says. If that is 0, one that is to be cancelled, as soon as it may be, before its first call. */
 #include "check.h"
 
 #include <pthread.h>
@@ -50,7 +49,7 @@ int main(int argc, char** argv)
 {
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    rounds = argc > 1 ? atoi(argv[1]) : 0;
+    rounds = argc > 1 ? atoi(argv[1]) : 1;
     pthread_key_create(&key, destroy);
     if (rounds == 0) {
         CHECK(result_of(be_cancelled) == &rounds);
