@@ -45,9 +45,10 @@ bool fits(Word pattern, const char* name, bool is_same(char, char))
     return at == end;
 }
 
-template <typename Fits> bool one_fits(const char* patterns, const Fits& fits_pattern)
+template <typename Fits>
+bool one_fits(const char* patterns, const Fits& fits_pattern, Word take(const char*&) = take_word)
 {
-    for (Word word = take_word(patterns); word.length > 0; word = take_word(patterns)) {
+    for (Word word = take(patterns); word.length > 0; word = take(patterns)) {
         if (fits_pattern(word))
             return true;
     }
@@ -64,6 +65,16 @@ Word take_word(const char*& list)
     return word;
 }
 
+Word take_name(const char*& list)
+{
+    list += strspn(list, separators);
+    Word name = {list, strcspn(list, ",")};
+    list += name.length;
+    while (name.length > 0 && strchr(separators, name.text[name.length - 1]) != nullptr)
+        --name.length;
+    return name;
+}
+
 bool fits(Word pattern, const char* name)
 {
     return fits(pattern, name, [](char a, char b) { return a == b; });
@@ -72,6 +83,12 @@ bool fits(Word pattern, const char* name)
 bool fits_one(const char* patterns, const char* name)
 {
     return one_fits(patterns, [&](Word pattern) { return fits(pattern, name); });
+}
+
+bool fits_one_name(const char* patterns, const char* name)
+{
+    return one_fits(
+        patterns, [&](Word pattern) { return fits(pattern, name); }, take_name);
 }
 
 bool fits_function(Word pattern, const char* function)

@@ -13,11 +13,15 @@ struct Word {
 /// Takes the next word off a list, whose words are separated by commas and blanks. Its length is 0 at the
 /// end.
 Word take_word(const char*& list);
+/// The same of names in which blanks may stand: they are separated by commas only.
+Word take_name(const char*& list);
 
 /// Whether @p pattern is @p name; `*` stands for any text, `?` for one character.
 bool fits(Word pattern, const char* name);
 /// Whether one of a list of patterns does.
 bool fits_one(const char* patterns, const char* name);
+/// The same where blanks belong to the patterns.
+bool fits_one_name(const char* patterns, const char* name);
 /// The same for an MPI function, `MPI_Send`: its prefix may be left out, and the letters' case does not
 /// matter.
 bool fits_function(Word pattern, const char* function);

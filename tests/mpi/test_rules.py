@@ -79,7 +79,7 @@ def by_moment(tmp_path_factory):
         rule("success", call="Iprobe, Test, Request_get_status"),
         rule("none", call="Isend, Irecv, Issend, Recv", size=":1K"),
         rule("none", call="Allreduce", occurrence="2:3"),
-        rule("none", call="Bcast"), rule("all", call="Bcast", region="sol*"),
+        rule("none", call="Bcast"), rule("all", call="Bcast", region="nothing, solve i*"),
         rule("none", call="Scan"), rule("all", call="Scan", from_="Allreduce 2", until="MPI_Allreduce 3"),
         rule("none", call="Reduce", time="0:1000s"), rule("none", call="Barrier", time="1000s:"),
         rule("none", call="Gather", file=present), rule("none", call="Exscan", file=folder / "absent"),

@@ -62,6 +62,8 @@ TEST(Patterns, Fit)
     EXPECT_FALSE(fits_function(word("send"), "MPI_Isend"));
     EXPECT_TRUE(fits_one("a, b*", "bc"));
     EXPECT_FALSE(fits_one("", "a"));
+    EXPECT_TRUE(fits_one_name("a , time step ,b", "time step"));
+    EXPECT_FALSE(fits_one_name("time step, ", "time") || fits_one_name(" , ", "") || fits_one_name("", ""));
 }
 
 struct ReadFile {

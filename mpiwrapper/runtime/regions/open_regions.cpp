@@ -30,7 +30,7 @@ OpenRegions::Found OpenRegions::leave(const Definition*& region)
 bool OpenRegions::has_one_of(const char* patterns) const
 {
     for (size_t i = 0; i < m_count; ++i) {
-        if (fits_one(patterns, m_entries[i].region->name()))
+        if (fits_one_name(patterns, m_entries[i].region->name()))
             return true;
     }
     return false;

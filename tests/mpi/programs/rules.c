@@ -56,12 +56,12 @@ static void broadcast(int count)
 static void use_regions(void)
 {
     broadcast(1);
-    MPI_Pcontrol(100, "solve");
+    MPI_Pcontrol(100, "solve it");
     broadcast(2);
     MPI_Pcontrol(100, "inner");
     broadcast(3);
     MPI_Pcontrol(-100, "inner");
-    MPI_Pcontrol(-100, "solve");
+    MPI_Pcontrol(-100, "solve it");
     broadcast(4);
 }
 
