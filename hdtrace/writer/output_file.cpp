@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,6 +29,21 @@ template <typename Open> int open_when_possible(Open open)
         descriptor = open();
     }
     return descriptor;
+}
+
+// What this process has claimed and not closed: its own locks do not hold it up.
+constexpr pthread_mutex_t free_claims_mutex = HDTRACE_MUTEX_INITIALIZER;
+pthread_mutex_t claims_mutex = free_claims_mutex;
+OutputFile* first_claimed = nullptr;
+pthread_once_t claims_are_ready = PTHREAD_ONCE_INIT;
+
+// A child of fork() has claimed nothing, and a thread of its parent may have held the mutex.
+void forget_claims_in_children()
+{
+    pthread_atfork(nullptr, nullptr, [] {
+        claims_mutex = free_claims_mutex;
+        first_claimed = nullptr;
+    });
 }
 
 // Locks it for this process if nobody has. Locks of this kind end with the process or when it closes the
@@ -70,6 +86,7 @@ void skip(iovec* part, size_t bytes)
 
 OutputFile::~OutputFile()
 {
+    give_up_claim();
     own_free(m_path);
 }
 
@@ -86,6 +103,61 @@ bool OutputFile::keep_path(const char* path)
     if (m_path != nullptr)
         memcpy(m_path, path, size);
     return m_path != nullptr;
+}
+
+int OutputFile::claim(const char* path)
+{
+    pthread_once(&claims_are_ready, forget_claims_in_children);
+    const Lock lock(claims_mutex);
+    if (is_claimed_here(path))
+        return EBUSY;
+    const int error = open_as(Owner::this_process, path, {});
+    if (error == 0)
+        keep_claim();
+    return error;
+}
+
+// Without opening it: closing it again would end the lock of the one that has it.
+bool OutputFile::is_claimed_here(const char* path)
+{
+    struct stat status;
+    if (lstat(path, &status) != 0)
+        return false;
+    for (const OutputFile* file = first_claimed; file != nullptr; file = file->m_next_claimed) {
+        if (file->m_device == status.st_dev && file->m_inode == status.st_ino)
+            return true;
+    }
+    return false;
+}
+
+// Those in a node file have no file.
+void OutputFile::keep_claim()
+{
+    if (m_node_file != nullptr)
+        return;
+    forget_claim(); // of a file that was never closed
+    m_is_claimed = true;
+    m_next_claimed = first_claimed;
+    first_claimed = this;
+}
+
+void OutputFile::give_up_claim()
+{
+    if (!m_is_claimed)
+        return;
+    const Lock lock(claims_mutex);
+    forget_claim();
+}
+
+void OutputFile::forget_claim()
+{
+    m_is_claimed = false;
+    for (OutputFile** place = &first_claimed; *place != nullptr; place = &(*place)->m_next_claimed) {
+        if (*place == this) {
+            *place = m_next_claimed;
+            return;
+        }
+    }
 }
 
 int OutputFile::open_as(Owner owner, const char* path, Text trailer)
@@ -276,9 +348,9 @@ int OutputFile::close()
     }
     const int error = take_descriptor();
     m_is_open = false;
-    if (error != 0)
-        return error;
-    return ::close(m_descriptor) != 0 ? errno : m_trailer_error;
+    const int close_error = error == 0 && ::close(m_descriptor) != 0 ? errno : m_trailer_error;
+    give_up_claim(); // now that no lock is lost any more
+    return error != 0 ? error : close_error;
 }
 
 } // namespace hdtrace

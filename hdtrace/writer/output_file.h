@@ -30,9 +30,9 @@ class OutputFile {
     /// it is not copied. Where the process has a node file (node_file.h) that it belongs into, it is a part
     /// of that.
     int open(const char* path, Text trailer = {}) { return open_as(Owner::anybody, path, trailer); }
-    /// The same, but EBUSY if another process that lives has claimed the file, on this host or, where the
-    /// file system knows locks of other hosts, on another one.
-    int claim(const char* path) { return open_as(Owner::this_process, path, {}); }
+    /// The same, but EBUSY if another one of this process has claimed the file and not closed it, or another
+    /// process that lives, on this host or, where the file system knows locks of other hosts, on another one.
+    int claim(const char* path);
     /// Writes all of it, or puts the file back to the state before the call and returns why. EBADF if the
     /// program has taken the descriptor away, or in a forked child: the file belongs to the process that
     /// opened it. Writing beyond the file-size limit raises no signal, therefore @p undisturbed.
@@ -55,6 +55,10 @@ class OutputFile {
     int open_for_itself(Owner owner);
     int open_in_node_file(Owner owner);
     int make_empty();
+    void keep_claim();
+    void give_up_claim();
+    void forget_claim();
+    static bool is_claimed_here(const char* path);
     int take_descriptor();
     int leave_descriptor();
     bool is_still_ours() const;
@@ -74,6 +78,8 @@ class OutputFile {
     pid_t m_process = 0;
     dev_t m_device = 0;
     ino_t m_inode = 0;
+    OutputFile* m_next_claimed = nullptr; // of this process
+    bool m_is_claimed = false;
     off_t m_size = 0; // without what the next write() goes over
     off_t m_end = 0;
     Text m_trailer = {};

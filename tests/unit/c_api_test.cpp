@@ -287,6 +287,16 @@ TEST_F(Api, TheNodeMayBeDestroyedBeforeTheTrace)
     EXPECT_EQ(lines(), "<A" + times + "\n");
 }
 
+TEST_F(Api, ATraceOfThisNameThatIsOpenIsLeftAlone)
+{
+    open_enabled();
+    state("A");
+    EXPECT_EQ(failure(create_trace("app", mpi_levels, mpi_labels)), hdT_strerror(EBUSY));
+    state("B");
+    EXPECT_EQ(lines(), "<A" + times + "\n<B" + times + "\n");
+    open();
+}
+
 TEST_F(Api, OnlyALeafHasATrace)
 {
     EXPECT_EQ(failure(create_trace("app", mpi_levels, {"node01", "3"})), invalid);

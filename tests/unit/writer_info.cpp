@@ -120,6 +120,21 @@ TEST(InfoWriter, LeavesTheFileOfALivingProcessAlone)
     EXPECT_EQ(content_of(path), "");
 }
 
+TEST(InfoWriter, LeavesAnOpenFileOfItsOwnProcessAlone)
+{
+    const TemporaryDirectory directory;
+    const std::string path = directory.file("i");
+    InfoWriter first, second;
+    ASSERT_EQ(first.open(path.c_str()), 0);
+    EXPECT_EQ(write(first, "Process base='first'\n"), 0);
+    EXPECT_EQ(second.open(path.c_str()), EBUSY);
+    EXPECT_FALSE(OtherProcess(path, "lost\n").is_ready()) << "the lock is still there";
+    EXPECT_EQ(first.close(), 0);
+    EXPECT_EQ(content_of(path), "Process base='first'\n");
+    EXPECT_EQ(second.open(path.c_str()), 0);
+    EXPECT_EQ(second.close(), 0);
+}
+
 TEST(InfoWriter, ChildrenDoNotKeepTheFile)
 {
     const TemporaryDirectory directory;
