@@ -136,6 +136,13 @@ def test_occurrences_regions_and_spans(by_moment):
         assert not trace.find(Call("Gather")) and trace.find(Call("Exscan"))
 
 
+def test_calls_that_are_made_while_recording_is_paused_have_their_number(tmp_path):
+    """The second broadcast is one of them."""
+    config = config_in(tmp_path, rule("none", call="Bcast", occurrence="3"))
+    run = run_with_tracer("pcontrol", 1, tmp_path, {"HDTRACE_CONFIG": str(config)}, leaves_out=True)
+    assert counts(run.traces[0], "Bcast") == [1, 4]
+
+
 def test_messages_whose_other_side_is_left_out_are_no_findings(by_function, by_moment):
     for run in (by_function, by_moment):
         assert not list(find_all(run))

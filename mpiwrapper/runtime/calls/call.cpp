@@ -117,8 +117,10 @@ bool Call::is_freed_in_callback(Thread& thread) const
 void Call::note_ignored(Thread& thread, Function function, const void* frame)
 {
     const char* const side = side_of_outside_calls();
-    if (side == nullptr)
-        return count_for_rules(function);
+    if (side == nullptr) {
+        count_for_rules(function);
+        return;
+    }
     static int shown = 0;
     if (may_come_at_any_time(function) || shown++ >= most_calls_outside)
         return;

@@ -248,7 +248,7 @@ void apply_rules(Recording recorded)
     }
 }
 
-void count_for_rules(Function function)
+int64_t count_for_rules(Function function)
 {
     for (size_t i = 0; i < rule_count; ++i) {
         if (rules[i].counted_from.has(function))
@@ -256,12 +256,12 @@ void count_for_rules(Function function)
         if (rules[i].counted_until.has(function))
             count(rules[i].until_calls);
     }
+    return count(calls_of[static_cast<size_t>(function)]);
 }
 
 Recording decide(Thread& thread, Function function)
 {
-    thread.call_number = count(calls_of[static_cast<size_t>(function)]);
-    count_for_rules(function);
+    thread.call_number = count_for_rules(function);
     const Rule* const rule = find_rule(thread, function, [](const Rule&) { return true; });
     if (rule == nullptr)
         return without_rules(function);

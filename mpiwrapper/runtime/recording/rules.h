@@ -15,7 +15,8 @@ void apply_rules(Recording recorded);
 Recording decide(Thread& thread, Function function);
 /// The same once its arguments are known. Never late.
 Recording decide_late(Thread& thread, Function function, const OpenState& state);
-/// Rules count a call that is not decided about, since recording is paused.
-void count_for_rules(Function function);
+/// Rules count all calls of functions that are undecided, also those that are not decided about, since
+/// recording is paused. Returns which one of its function's it is, from 1 on.
+int64_t count_for_rules(Function function);
 
 } // namespace hdtrace::mpi
