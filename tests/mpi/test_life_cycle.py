@@ -104,8 +104,8 @@ def test_a_signal_leaves_whole_traces(run_traced, run_untraced, number):
 def test_the_program_finds_the_signal_actions_that_it_would_find_untraced(run_traced, run_untraced):
     """Some do something else where they find a handler; what they put back leaves ours where it is, which saves."""
     traced, untraced = run_traced("signal_actions", 1, args=("end",), complete=False), run_untraced("signal_actions", 1, args=("end",))
-    assert "default own ignored default own default default 1 own own default" in " ".join(untraced.stdout.split())
-    assert traced.stdout == untraced.stdout
+    told = [run.stdout.splitlines()[0] for run in (traced, untraced)]  # the launcher may tell of the end behind it
+    assert told == 2 * ["default own ignored default own default default 1 own own default "]
     assert traced.traces[0].names() == ["Init", "Barrier"]
     assert len({traced.returncode, untraced.returncode} - launcher_reports(set())) <= 1
 

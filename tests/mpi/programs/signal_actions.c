@@ -43,9 +43,9 @@ int main(int argc, char** argv)
     ask(SIGTERM);
     sigaction(SIGTERM, &found, NULL);
     ask(SIGTERM);
-    printf("%s ", name_of(signal(SIGUSR1, handle)));
-    raise(SIGUSR1);
-    printf("%d %s ", handled == SIGUSR1, name_of(signal(SIGUSR1, SIG_DFL)));
+    printf("%s ", name_of(signal(SIGXCPU, handle)));
+    raise(SIGXCPU);
+    printf("%d %s ", handled == SIGXCPU, name_of(signal(SIGXCPU, SIG_DFL)));
     printf("%s ", name_of(signal(SIGALRM, SIG_DFL)));
     ask(SIGALRM);
     fflush(stdout);
