@@ -1,8 +1,8 @@
 #include "mpiwrapper/runtime/process/signals.h"
 
 #include "mpiwrapper/runtime/library/export.h"
+#include "mpiwrapper/runtime/library/next_function.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -127,8 +127,6 @@ bool is_behind_ours(int signal, const struct sigaction& action)
                                                           : previous.sa_handler == action.sa_handler);
 }
 
-// The C library's, or those of another tool between. Found at load, because dlsym() is not safe in signal
-// handlers.
 struct NextFunctions {
     decltype(&::sigaction) sigaction;
     decltype(&::signal) signal, sysv_signal, sigset;
@@ -136,17 +134,12 @@ struct NextFunctions {
 
 NextFunctions next;
 
-template <typename Function> void find(Function& function, const char* name)
-{
-    function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
 __attribute__((constructor)) void find_next_signal_functions()
 {
-    find(next.signal, "signal");
-    find(next.sysv_signal, "__sysv_signal");
-    find(next.sigset, "sigset");
-    find(next.sigaction, "sigaction");
+    find_next(next.signal, "signal");
+    find_next(next.sysv_signal, "__sysv_signal");
+    find_next(next.sigset, "sigset");
+    find_next(next.sigaction, "sigaction");
 }
 
 // Other constructors may come before ours.

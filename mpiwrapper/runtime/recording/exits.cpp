@@ -2,9 +2,9 @@
 // to the files first. So it does before a signal that the program sends itself and that nothing will catch.
 // They may be called in signal handlers and in children of vfork().
 #include "mpiwrapper/runtime/library/export.h"
+#include "mpiwrapper/runtime/library/next_function.h"
 #include "mpiwrapper/runtime/recording/life_cycle.h"
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/syscall.h>
@@ -14,8 +14,6 @@ using namespace hdtrace::mpi;
 
 namespace {
 
-// The C library's, or those of another tool between. Found at load, because dlsym() is not safe in signal
-// handlers.
 struct NextFunctions {
     decltype(&::_exit) _exit;
     decltype(&::execv) execv;
@@ -29,21 +27,16 @@ struct NextFunctions {
 
 NextFunctions next;
 
-template <typename Function> void find(Function& function, const char* name)
-{
-    function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-
 __attribute__((constructor)) void find_next_functions()
 {
-    find(next._exit, "_exit");
-    find(next.execv, "execv");
-    find(next.execve, "execve");
-    find(next.execvp, "execvp");
-    find(next.execvpe, "execvpe");
-    find(next.raise, "raise");
-    find(next.kill, "kill");
-    find(next.fexecve, "fexecve");
+    find_next(next._exit, "_exit");
+    find_next(next.execv, "execv");
+    find_next(next.execve, "execve");
+    find_next(next.execvp, "execvp");
+    find_next(next.execvpe, "execvpe");
+    find_next(next.raise, "raise");
+    find_next(next.kill, "kill");
+    find_next(next.fexecve, "fexecve");
 }
 
 // Other constructors may come before ours.
