@@ -1,4 +1,5 @@
 """How programs start, use threads, switch tracing off, and end."""
+import re
 import signal
 import subprocess
 
@@ -107,6 +108,8 @@ def test_the_program_finds_the_signal_actions_that_it_would_find_untraced(run_tr
     told = [run.stdout.splitlines()[0] for run in (traced, untraced)]  # the launcher may tell of the end behind it
     assert told == 2 * ["default own ignored default own default default 1 own own default "]
     assert traced.traces[0].names() == ["Init", "Barrier"]
+    (info,) = traced.trace_directory.glob("*.info")
+    assert re.findall(r"^Signal name='(\w+)'", info.read_text(), re.M) == ["SIGTERM"]
     assert len({traced.returncode, untraced.returncode} - launcher_reports(set())) <= 1
 
 

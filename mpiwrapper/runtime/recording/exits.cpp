@@ -23,6 +23,7 @@ struct NextFunctions {
     decltype(&::fexecve) fexecve;
     decltype(&::raise) raise;
     decltype(&::kill) kill;
+    decltype(&::sigaction) sigaction; ///< tells of our handlers, too
 };
 
 NextFunctions next;
@@ -36,6 +37,7 @@ __attribute__((constructor)) void find_next_functions()
     find_next(next.execvpe, "execvpe");
     find_next(next.raise, "raise");
     find_next(next.kill, "kill");
+    find_next(next.sigaction, "sigaction");
     find_next(next.fexecve, "fexecve");
 }
 
@@ -78,8 +80,9 @@ bool ends_by_default(int signal)
 bool may_be_fatal(int signal)
 {
     struct sigaction action;
-    return signal == SIGKILL || (ends_by_default(signal) && sigaction(signal, nullptr, &action) == 0 &&
-                                 (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL);
+    return signal == SIGKILL ||
+           (ends_by_default(signal) && next_functions().sigaction(signal, nullptr, &action) == 0 &&
+            (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL);
 }
 
 // As the argument of kill(): the process itself, its group, or all.

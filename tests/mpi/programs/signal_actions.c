@@ -27,6 +27,17 @@ static void ask(int signal)
     printf("%s%s ", name_of(found.sa_handler), (found.sa_flags & SA_SIGINFO) ? "!" : "");
 }
 
+/* One that nobody handles, and that ends nobody. */
+static void raise_and_take(int signal)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, signal);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    raise(signal);
+    sigwait(&signals, &signal);
+}
+
 int main(int argc, char** argv)
 {
     struct sigaction found, own;
@@ -49,6 +60,7 @@ int main(int argc, char** argv)
     printf("%s ", name_of(signal(SIGALRM, SIG_DFL)));
     ask(SIGALRM);
     fflush(stdout);
+    raise_and_take(SIGQUIT);
     MPI_Barrier(MPI_COMM_WORLD);
     if (argc > 1) {
         raise(SIGTERM);
