@@ -71,19 +71,19 @@ class LaneGroup {
 /** All lanes of a run, as its facts tell of them. */
 export function lanesOf(source, rows) {
   const groups = new Map();
-  return rows.map((row, number) => {
+  return rows.map((row) => {
     const groupNumber = row.at(-1); // null: only shares of its time are known
     if (groupNumber !== null && !groups.has(groupNumber)) groups.set(groupNumber, new LaneGroup(source, groupNumber));
     const group = groups.get(groupNumber);
-    const lane = new Lane(number, row, group);
+    const lane = new Lane(row, group);
     group?.lanes.push(lane);
     return lane;
   });
 }
 
 class Lane {
-  constructor(number, [rank, thread, host, calls, messages], group) {
-    Object.assign(this, { number, rank, thread, host, calls, messages, group });
+  constructor([rank, thread, host, calls, messages], group) {
+    Object.assign(this, { rank, thread, host, calls, messages, group });
     this.blocks = null;
     this.waits = this.marks = this.received = this.counters = [];
     this.shares = new Map();
