@@ -27,7 +27,7 @@ struct Bound {
     int64_t bytes = 0;
     int64_t nanoseconds = 0;
 };
-/// A size such as 64M or a time such as 60s, and nothing else; "0" is neither.
+/// A size such as 64M or a time such as 60s, and nothing else; 0 is read, but bounds nothing.
 bool parse_bound(const char* text, Bound& bound);
 
 /// Numbers chosen by a text: `0:64:8` is every eighth from 0 to 64, `5:` all from 5 on, `:7` those up to 7,

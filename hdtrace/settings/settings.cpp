@@ -52,7 +52,7 @@ template <typename Value> Value load(const Settings& settings, const Option& opt
 bool is_bound(const Option& option, const char* text)
 {
     Bound bound;
-    return parse_bound(text, bound) && (bound.bytes == 0 || bound.bytes >= option.smallest);
+    return parse_bound(text, bound) && (bound.nanoseconds > 0 || bound.bytes >= option.smallest);
 }
 
 // Each line is key=value.

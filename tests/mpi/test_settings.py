@@ -110,7 +110,8 @@ WRONG_VALUES = [
     ("TIME_DIGITS", "10", "a number of digits from 6 to 9"),
     ("BUFFER_SIZE", "4095", "a number of bytes of at least 4K, e.g. 256K"), ("BUFFER_SIZE", "64KB", "a number of bytes of at least 4K, e.g. 256K"),
     ("CPU_TIME", "2", "0 or 1"), ("COUNTER_DELAY", "100", "a time such as 100ms, 1s, or 0"), ("COUNTER_DELAY", "1 s", "a time such as 100ms, 1s, or 0"),
-    ("LIMIT", "1000K", "a number of bytes of at least 1M, e.g. 2G"), ("KEEP_LAST", "60", "a number of bytes of at least 2M or a time, e.g. 64M or 60s"),
+    ("LIMIT", "1000K", "a number of bytes of at least 1M, e.g. 2G"), ("KEEP_LAST", "60", "a number of bytes of at least 2M or a time above 0, e.g. 64M or 60s"),
+    ("KEEP_LAST", "0", "a number of bytes of at least 2M or a time above 0, e.g. 64M or 60s"), ("KEEP_LAST", "0s", "a number of bytes of at least 2M or a time above 0, e.g. 64M or 60s"),
     ("FORM", "text", "auto, xml or compact"), ("FILES", "host", "process or node"), ("COMPRESS", "zst", "none, zstd or gzip"), ("NOTE", "why", "key=value, each in a line of its own")]
 wrong_values = pytest.mark.parametrize("key, value, expected", WRONG_VALUES, ids=lambda text: text)
 

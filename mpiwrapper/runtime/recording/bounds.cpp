@@ -74,7 +74,7 @@ void set_bounds(TraceSettings& trace_settings)
         trace_settings.buffer_size = trace_settings.buffer_size < most ? trace_settings.buffer_size : most;
         trace_settings.segment_size = &segment_size;
     }
-    trace_settings.segment_time = kept.nanoseconds / (segment_count - 1);
+    trace_settings.segment_time = (kept.nanoseconds + segment_count - 2) / (segment_count - 1); // of 1ns, too
     trace_settings.on_overwritten = tell_overwritten;
 }
 
