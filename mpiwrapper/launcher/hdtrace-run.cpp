@@ -280,7 +280,9 @@ void choose_compact()
 void choose_apart()
 {
     const Argument apart = argument_called("runs-apart");
-    if (settings_in_force().follow && std::getenv(apart.option->variable) == nullptr) {
+    const bool is_chosen =
+        std::getenv(apart.option->variable) != nullptr || settings_file().sets(*apart.option);
+    if (settings_in_force().follow && !is_chosen) {
         choose(apart, "1");
     }
 }

@@ -36,6 +36,12 @@ SettingsFile::SettingsFile(const std::string& path) : m_path(path)
     Config config = {m_settings, m_rules, mpi::ruled_functions(), report, this};
     read_config(config, m_text.data(), size);
     m_rules.resize(config.rule_count);
+    m_options = config.options;
+}
+
+bool SettingsFile::sets(const Option& option) const
+{
+    return (m_options >> (&option - options().data()) & 1) != 0;
 }
 
 void SettingsFile::add_problem(const ConfigProblem& problem)

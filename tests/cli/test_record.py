@@ -365,8 +365,12 @@ def test_runs_of_a_script_keep_apart(tmp_path, victim):
     assert "earlier run" not in result.stderr and result.stderr.count("nothing wrong was found") == 4
 
 
-def test_runs_of_a_script_need_not_keep_apart(tmp_path, victim):
-    result = record("--follow", "-o", "run", "sh", "-c", f"{victim} none; {victim} none", cwd=tmp_path, env={**os.environ, "HDTRACE_RUNS_APART": "0"})
+@pytest.mark.parametrize("place", ["environment", "file"])
+def test_runs_of_a_script_need_not_keep_apart(tmp_path, victim, place):
+    settings = tmp_path / "settings"
+    settings.write_text("runs-apart = 0\n")
+    chosen = {"HDTRACE_RUNS_APART": "0"} if place == "environment" else {"HDTRACE_CONFIG": str(settings)}
+    result = record("--follow", "-o", "run", "sh", "-c", f"{victim} none; {victim} none", cwd=tmp_path, env={**os.environ, **chosen})
     assert [path.name for path in (tmp_path / "run").glob("*.proj")] == ["victim.proj"], result.stderr
 
 
