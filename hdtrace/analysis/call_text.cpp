@@ -163,6 +163,17 @@ std::string list_in_brief(std::string_view value)
     return std::string(value.substr(0, value.rfind(';', longest))) + ";...";
 }
 
+/// For people, who read a call in one line.
+void append_in_line(std::string& text, std::string_view value)
+{
+    for (const char c : value) {
+        if (c == '\n')
+            text += "\\n";
+        else
+            text += c;
+    }
+}
+
 void append_words(std::string& text, const Element& element, const ObjectNames& names = {},
                   std::initializer_list<std::string_view> left_out = {}, Lists lists = Lists::whole)
 {
@@ -174,7 +185,7 @@ void append_words(std::string& text, const Element& element, const ObjectNames& 
         text += ' ';
         text += attribute.name;
         text += '=';
-        append_escaped(text, !name.empty()              ? name
+        append_in_line(text, !name.empty()              ? name
                              : lists == Lists::in_brief ? list_in_brief(attribute.value)
                                                         : std::string(attribute.value));
     }
@@ -187,15 +198,15 @@ void append_child(std::string& text, const Element& child, const ObjectNames& na
     text += ")";
 }
 
-// "begin solve site=3", "count residual value=0.5"; others are marks.
-void append_event(std::string& text, const State& event)
+// "begin solve", "count residual value=0.5"; others are marks.
+void append_event(std::string& text, const State& event, std::string_view left_out)
 {
     const auto kind = event.find("kind");
     const auto name = event.find("name");
-    append_escaped(text, kind ? *kind : "mark");
+    append_in_line(text, kind ? *kind : "mark");
     text += " ";
-    append_escaped(text, name ? *name : "");
-    append_words(text, event, {}, {"name", "kind"});
+    append_in_line(text, name ? *name : "");
+    append_words(text, event, {}, {"name", "kind", left_out});
 }
 
 // What all lines of a state have in common.
@@ -215,22 +226,18 @@ void append_lines(std::string& text, const Lines& lines, const State& state, int
     text += seconds(saturated_distance(state.time, lines.origin)) + " " +
             seconds(saturated_distance(state.end, state.time)) + " " + lines.owner + " ";
     text += std::string(2 * depth, ' ');
+    const std::string_view told_as_place = site ? "site" : "";
     if (state.is_event) {
-        append_event(text, state);
+        append_event(text, state, told_as_place);
     } else {
         text += state.name;
-        if (site)
-            append_words(text, state, names, {"site"});
-        else
-            append_words(text, state, names);
+        append_words(text, state, names, {told_as_place});
     }
     for (const Element& child : state.children)
         append_child(text, child, names);
     if (site) {
         text += " at ";
-        std::string place = to_string(*site);
-        std::ranges::replace(place, '\n', ' ');
-        text += place;
+        append_in_line(text, to_string(*site));
     }
     text += "\n";
 }

@@ -129,7 +129,7 @@ def test_dump_keeps_lines(write):
     path = write(*TRACES)
     path.write_text(path.read_text().replace("halo&lt;int&gt;(int)", "ha&#10;lo\u202e"))
     (line,) = run("dump", path, "--call", "Send").stdout.splitlines()
-    assert line.endswith("at ha lo\\xe2\\x80\\xae (halo.h:3)")
+    assert line.endswith("at ha\\nlo\\xe2\\x80\\xae (halo.h:3)")
 
 
 def test_stats(write):

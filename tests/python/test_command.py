@@ -277,6 +277,7 @@ def test_dumped_xml_is_escaped(tmp_path):
     dumped = tmp_path / "dumped.trc"
     dumped.write_text(run_well("dump", project, "--xml"))
     assert hdtrace.read_trace(dumped)[0]["name"] == "<'\"&\nü"
+    assert run_well("dump", project).endswith(" File_open name=<'\"&\\nü\n"), "people read it as it is, in one line"
 
 
 def test_a_program_with_levels_of_its_own(tmp_path, monkeypatch):
