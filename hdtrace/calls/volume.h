@@ -153,8 +153,8 @@ template <class Arguments> class CollectiveVolume {
             return exchanges_in_place ? m_call.listed_receives().all(true) : m_call.listed_sends().all(false);
         if (m_facts.lists_receives && m_facts.reduces)
             return m_call.listed_receives().all(false);
-        if (m_facts.scatters &&
-            m_facts.reduces) // what is reduced has a part for each member of the own group
+        // What is reduced has a part for each member of the own group.
+        if (m_facts.scatters && m_facts.reduces)
             return saturated_product(m_sent, m_call.members());
         if (m_facts.scatters)
             return exchanges_in_place ? parts(m_sent) : saturated_product(m_sent, m_call.partners());
