@@ -20,6 +20,14 @@ def test_without_finalize(run, way):
     assert victim.ends() == {0: (len(PRELUDE), 0)}
 
 
+@pytest.mark.parametrize("way", ["handler", "library", "quick_handler"])
+def test_what_ends_mpi_when_the_program_ends(run, way):
+    victim = run("late_end", way)
+    assert (victim.returncode, victim.stderr) == (0, "")
+    assert victim.names() == [*PRELUDE, "Barrier", "Finalize"]
+    assert victim.ends() == {0: (len(PRELUDE) + 2, 0)}
+
+
 @pytest.mark.parametrize("way", ["execl", "execlp", "execle", "execv", "execve", "execvp", "execvpe"])
 def test_another_program_takes_the_place(run, way):
     victim = run("die", way)

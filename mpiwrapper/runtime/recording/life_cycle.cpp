@@ -25,6 +25,7 @@
 #include "mpiwrapper/runtime/recording/rules.h"
 #include "mpiwrapper/runtime/recording/state.h"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,6 @@ void watch_ends()
 {
     watch_thread_ends();
     pthread_atfork(nullptr, nullptr, become_untraced);
-    at_quick_exit(stop);
     watch_fatal_signals(save_before_signal);
 }
 
@@ -231,8 +231,28 @@ void start_before_init()
     set_state(State::running);
 }
 
+// Functions that the end of the process is still going to call. Which of them comes last depends on how we
+// were loaded: the program may call MPI until then.
+int ends_to_come = 1;
+
+void end_comes(void*)
+{
+    if (--ends_to_come == 0)
+        stop_at_exit();
+}
+
+// Of no library (Itanium C++ ABI, 3.3.5.3): what is known before main() is then called when all libraries
+// have had their destructors.
+void watch_end()
+{
+    if (abi::__cxa_atexit(end_comes, nullptr, nullptr) == 0)
+        ++ends_to_come;
+    at_quick_exit(stop);
+}
+
 __attribute__((constructor)) void loaded()
 {
+    watch_end();
     read_settings();
     choose_sums();
     if (is_meant_for_another_process()) {
@@ -243,7 +263,7 @@ __attribute__((constructor)) void loaded()
 
 __attribute__((destructor)) void unloaded()
 {
-    stop_at_exit();
+    end_comes(nullptr);
 }
 
 } // namespace
