@@ -26,6 +26,12 @@ def test_what_ends_others_or_nobody_is_no_end_of_the_process(run):
     assert "Signal" not in [kind for kind, _ in read_info(info)]
 
 
+def test_handlers_of_timers_cost_nothing(run):
+    """Profilers have a thousand in a second: they save nothing, which a system call that ends the process shows."""
+    victim = run("handle", "timer", env={"HDTRACE_FLUSH_SECONDS": "0"})
+    assert (victim.returncode, len(victim.trace())) == (0, 0)
+
+
 def test_a_handler_for_one_time(run):
     victim = run("handle", "once")
     assert victim.returncode == -signal.SIGUSR2

@@ -99,10 +99,17 @@ struct sigaction ours_before(int signal, const struct sigaction& previous)
     return action;
 }
 
+// Timers, whose handlers go on; one that ends the program does so by functions that save, too.
+bool comes_often(int signal)
+{
+    return signal == SIGALRM || signal == SIGVTALRM || signal == SIGPROF || signal == SIGIO;
+}
+
 void watch(int signal)
 {
     struct sigaction& previous = previous_actions[signal];
-    if (sigaction(signal, nullptr, &previous) != 0 || is_ignored(previous))
+    if (sigaction(signal, nullptr, &previous) != 0 || is_ignored(previous) ||
+        (comes_often(signal) && !is_default(previous)))
         return;
     const struct sigaction action = ours_before(signal, previous);
     is_watched[signal] = sigaction(signal, &action, nullptr) == 0;

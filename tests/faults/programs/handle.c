@@ -100,6 +100,8 @@ static void prepare(const char* way)
         handle(SIGUSR2, note, SA_RESETHAND);
     else if (strcmp(way, "ignores") == 0)
         signal(SIGUSR2, SIG_IGN);
+    else if (strcmp(way, "timer") == 0)
+        handle(SIGPROF, note, 0);
 }
 
 static void run(const char* way)
@@ -122,6 +124,10 @@ static void run(const char* way)
     } else if (strcmp(way, "ignores") == 0) {
         raise(SIGUSR2);
         make_calls(1);
+    } else if (strcmp(way, "timer") == 0) {
+        be_sent(SIGPROF);
+        CHECK(seen == SIGPROF);
+        syscall(SYS_exit_group, 0);
     } else if (strcmp(way, "needs_much") == 0) {
         int number = SIGUSR2;
         pthread_t thread;
