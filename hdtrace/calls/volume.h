@@ -20,7 +20,7 @@ namespace hdtrace {
 /// - A collective operation: what the process gives to it and gets out of it. Where each member has a part of
 ///   its own (`Scatter`, `Allgather`, `Alltoall`, ...), the parts of all members together, also its own one,
 ///   but no part that stays in its place (`MPI_IN_PLACE`). Reductions: what is reduced once, and the result.
-///   Without lists the trace does not tell how many neighbours there are: what one of them gets and gives.
+///   Neighbours are members; those that are `MPI_PROC_NULL` have no part.
 /// - An access to a file or to a window: what is written is sent, what is read is received.
 ///
 /// What does not block counts where it is started, with what was asked for; what is prepared (`Send_init`)
@@ -48,9 +48,11 @@ struct ListedParts {
     std::int64_t own = 0; ///< what the process gives to itself
     std::int64_t of_others = 0;
 
-    constexpr void add(bool is_own, std::int64_t size)
+    constexpr void add(std::int64_t member, std::int64_t own_rank, std::int64_t size)
     {
-        std::int64_t& part = is_own ? own : of_others;
+        if (member == proc_null) // a neighbour beyond the border
+            return;
+        std::int64_t& part = member == own_rank ? own : of_others;
         part = saturated_sum(part, size > 0 ? size : 0);
     }
     HDT_FOLDED constexpr std::int64_t all(bool but_own) const
@@ -104,8 +106,7 @@ template <class Arguments> class CollectiveVolume {
         case CollectiveKind::all_to_all:
             return {sent_to_all(), received_from_all()};
         case CollectiveKind::neighbourhood:
-            return {m_facts.lists_sends ? m_call.listed_sends().all(false) : m_sent,
-                    m_facts.lists_receives ? m_call.listed_receives().all(false) : m_received};
+            return {sent_to_neighbours(), received_from_neighbours()};
         default: // scan
             return {m_sent, m_facts.exclusive && m_call.is_first() ? 0 : m_received};
         }
@@ -168,6 +169,19 @@ template <class Arguments> class CollectiveVolume {
         return m_facts.gathers ? parts(m_received) : m_received;
     }
 
+    HDT_FOLDED constexpr std::int64_t sent_to_neighbours() const
+    {
+        if (m_facts.lists_sends)
+            return m_call.listed_sends().all(false);
+        return m_facts.scatters ? saturated_product(m_sent, m_call.outdegree()) : m_sent;
+    }
+
+    HDT_FOLDED constexpr std::int64_t received_from_neighbours() const
+    {
+        return m_facts.lists_receives ? m_call.listed_receives().all(false)
+                                      : saturated_product(m_received, m_call.indegree());
+    }
+
     const CallFacts& m_facts;
     const Arguments& m_call;
     bool m_in_place;
@@ -204,8 +218,8 @@ HDT_FOLDED constexpr Volume access_volume(const CallFacts& facts, const Argument
 /// sender() (`toRank`, `fromRank`), root() (`rootRank`), size(), received_size() (`recvSize`),
 /// transferred_size() (`actual`), message_sent() and message_received() (those that the facts name), each if
 /// it is there; is_in_place(), listed_sends() and listed_receives(); besides, rank() of the process,
-/// partners(), with how many members it exchanges data, members() of its own group, and is_first(), whether
-/// it is the first of them.
+/// partners(), with how many members it exchanges data, members() of its own group, is_first(), whether it is
+/// the first of them, and indegree() and outdegree(), from and to how many neighbours data goes.
 template <class Arguments>
 HDT_FOLDED constexpr std::optional<Volume> volume_by(const CallFacts& facts, const Arguments& call)
 {

@@ -42,6 +42,9 @@ class StateArguments {
     std::int64_t rank() const { return m_call.trace.rank; }
     std::int64_t partners() const { return group_size(communicator(), rank(), false); }
     std::int64_t members() const { return group_size(communicator(), rank(), true); }
+    // Older traces do not tell.
+    std::int64_t indegree() const { return m_call.state.integer("indegree").value_or(1); }
+    std::int64_t outdegree() const { return m_call.state.integer("outdegree").value_or(1); }
     bool is_first() const
     {
         const Communicator::Member* const me = communicator() ? communicator()->member(rank()) : nullptr;
@@ -60,7 +63,8 @@ class StateArguments {
         ListedParts parts;
         for (const Element& child : m_call.state.children)
             if (child.name == name)
-                parts.add(child.integer("rank") == rank(), child.integer("size").value_or(0));
+                parts.add(child.integer("rank").value_or(any_rank), rank(),
+                          child.integer("size").value_or(0));
         return parts;
     }
 

@@ -16,7 +16,8 @@ VARIANTS = ("nonblocking", "persistent")
 CREATION_RULES = ("from_parent", "from_parent_later", "from_group", "from_tagged_group", "from_two_groups", "by_leaders",
                   "through_port", "by_join", "by_parents", "by_spawn")
 CHILDREN = ("Arg", "Command", "Data", "For", "Info", "Recv", "Send")
-SPECIALS = ("actual", "comm", "doubtful", "errors", "named", "offset", "posted", "ranges", "size", "source", "split", "tag", "value")
+SPECIALS = ("actual", "comm", "doubtful", "errors", "indegree", "named", "offset", "outdegree",
+            "posted", "ranges", "size", "source", "split", "tag", "value")
 
 
 class TableError(Exception):

@@ -525,6 +525,17 @@ class Values:
         """Whether `rid`, which stands before it, may be another operation with an equal handle."""
         self._write_if(writer, "asked.is_doubtful", name, Number("1"))
 
+    def _special_indegree(self, writer, name):
+        self._write_degree(writer, name)
+
+    def _special_outdegree(self, writer, name):
+        self._write_degree(writer, name)
+
+    def _write_degree(self, writer, name):
+        """How many neighbours the process has."""
+        handle = self.function.of_kind("COMM")[0].name
+        self._write_if(writer, "call.succeeded()", name, Number(f"neighbors_of({handle}, {self.communicator()}).{name}"))
+
     def _special_offset(self, writer, name):
         file = self._file()
         handle = self.function.of_kind("FILE")[0].name

@@ -308,6 +308,9 @@ class Wrapper:
             lines.append(f"transfer.partner_count = call.comm({comm}).peer_count();")
             if self.function.of_kind("OP"):
                 lines.append(f"transfer.member_count = call.comm({comm}).local_size;")
+        if self.meaning.collective == "neighbourhood":
+            lines.append(f"const Neighbors& neighbors = neighbors_of({comm}, call.comm({comm}));")
+            lines += [f"transfer.{name} = neighbors.{name};" for name in ("indegree", "outdegree")]
         if self.meaning.exclusive:
             lines.append(f"transfer.is_first = call.comm({self.function.of_kind('COMM')[0].name}).rank == 0;")
         lines += [f"static constexpr CallFacts facts = {{{', '.join(row_of_facts(self.function))}}};",
@@ -322,7 +325,7 @@ class Wrapper:
         """The same members as members_child() has."""
         list_name = {"Send": "sends", "Recv": "receives"}[child.name]
         return self.each_member(child, lambda rank, counts: [
-            f"transfer.{list_name}.add({rank} == this_process().rank, {counts}[i] * type.size);"])
+            f"transfer.{list_name}.add({rank}, this_process().rank, {counts}[i] * type.size);"])
 
     # The element.
 

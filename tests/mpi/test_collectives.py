@@ -125,7 +125,7 @@ def test_neighbourhoods(run_traced, ranks, prefix):
         to_both = [Send(trace.left, 1, tid=tid), Send(trace.right, 1, tid=tid)]
         from_both = [Recv(trace.left, 1, tid=tid), Recv(trace.right, 1, tid=tid)]
         for name in ("allgather", "alltoall"):
-            assert Call(prefix + name, size=4, count=1, tid=tid, recvSize=4, recvCount=1, recvtid=tid, cid=cid) in trace
+            assert Call(prefix + name, size=4, count=1, tid=tid, recvSize=4, recvCount=1, recvtid=tid, cid=cid, indegree=2, outdegree=2) in trace
         assert Call(prefix + "allgatherv", from_both, size=4, cid=cid) in trace
         assert Call(prefix + "alltoallv", to_both + from_both, cid=cid) in trace
         assert Call(prefix + "alltoallw", to_both + from_both, cid=cid) in trace
@@ -191,14 +191,14 @@ def test_persistent_collectives(run_traced, ranks):
             assert Call("Request_free", rid=rid) in trace
 
 
-@pytest.mark.parametrize("name", ["collectives", "in_place", "intercomm_collectives", "nonblocking_collectives", "vector_collectives"])
+@pytest.mark.parametrize("name", ["collectives", "in_place", "intercomm_collectives", "neighbourhood", "nonblocking_collectives", "vector_collectives"])
 def test_what_all_send_all_receive(run_traced, name):
     """Where each member has a part of its own, what all give together is what all get."""
     run = run_traced(name, 4)
     assert run.project.process_count == 4
     (project,) = run.trace_directory.glob("*.proj")
     calls = hdtrace.open(project).to_dataframe()
-    calls = calls[calls["name"].str.fullmatch("I?(gatherv?|scatterv?|alltoall[vw]?)", case=False)]
+    calls = calls[calls["name"].str.fullmatch("I?(gatherv?|scatterv?|(neighbor_)?alltoall[vw]?)", case=False)]
     moved = calls.groupby("name", observed=True)[["sent_bytes", "recv_bytes"]].sum()
     assert len(moved) > 1 and moved["sent_bytes"].sum() > 0
     assert moved["sent_bytes"].tolist() == moved["recv_bytes"].tolist(), moved

@@ -156,7 +156,20 @@ TEST(Volumes, GoFromAllToAll)
     EXPECT_EQ(of(0, call("Exscan", {{"size", "8"}})), Bytes(8, 0));
     EXPECT_EQ(of(1, call("Reduce_scatter", {}, parts("Recv", {1, 2, 3}))), Bytes(6, 2));
     EXPECT_EQ(of(1, call("Reduce_scatter_block", {{"size", "8"}})), Bytes(24, 8));
+}
+
+TEST(Volumes, GoToNeighbours)
+{
+    const Attribute from_two = {"indegree", "2"}, to_three = {"outdegree", "3"};
+    const Attribute sent = {"size", "8"}, received = {"recvSize", "4"};
     EXPECT_EQ(of(1, call("Ineighbor_alltoallv", {}, both({1, 2}, {3}))), Bytes(3, 3));
+    EXPECT_EQ(of(1, call("Neighbor_alltoall", {sent, received, from_two, to_three})), Bytes(24, 8));
+    EXPECT_EQ(of(1, call("Ineighbor_allgather", {sent, received, from_two, to_three})), Bytes(8, 8));
+    EXPECT_EQ(of(1, call("Neighbor_alltoall", {sent, received})), Bytes(8, 4)); // of an older trace
+    const auto beyond = [](std::string name) {
+        return Element{std::move(name), {{"rank", "-2"}, {"size", "8"}}};
+    };
+    EXPECT_EQ(of(1, call("Neighbor_alltoallw", {}, {beyond("Send"), beyond("Recv")})), Bytes(0, 0));
 }
 
 TEST(Volumes, GoToTheOtherGroup)

@@ -16,6 +16,7 @@ struct Transfer {
     ListedParts sends, receives;
     int64_t partner_count = 1, member_count = 1;
     bool is_first = false;
+    int64_t indegree = 1, outdegree = 1;
 };
 
 /// The same under the names of volume_by().
@@ -41,6 +42,8 @@ class TransferArguments {
     int64_t partners() const { return m_transfer.partner_count; }
     int64_t members() const { return m_transfer.member_count; }
     bool is_first() const { return m_transfer.is_first; }
+    int64_t indegree() const { return m_transfer.indegree; }
+    int64_t outdegree() const { return m_transfer.outdegree; }
 
   private:
     const Figures& m_figures;

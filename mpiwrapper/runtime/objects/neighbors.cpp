@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/objects/neighbors.h"
 
+#include "hdtrace/calls/special_ranks.h"
 #include "hdtrace/writer/own_memory.h"
 #include "mpiwrapper/runtime/library/real.h"
 
@@ -66,6 +67,14 @@ void ask(MPI_Comm handle, const Comm& comm, const Topology& topology, Neighbors&
     }
 }
 
+int processes_among(const int* ranks, int count)
+{
+    int processes = 0;
+    for (int i = 0; i < count; ++i)
+        processes += ranks[i] != proc_null ? 1 : 0;
+    return processes;
+}
+
 } // namespace
 
 const Neighbors& neighbors_of(MPI_Comm handle, const Comm& comm)
@@ -82,6 +91,8 @@ const Neighbors& neighbors_of(MPI_Comm handle, const Comm& comm)
     ask(handle, comm, topology, *found);
     for (int i = 0; i < found->source_count + found->destination_count; ++i)
         found->sources[i] = static_cast<int>(world_rank(comm, found->sources[i]));
+    found->indegree = processes_among(found->sources, found->source_count);
+    found->outdegree = processes_among(found->destinations, found->destination_count);
     // Another thread may have been faster.
     Neighbors* present = nullptr;
     if (__atomic_compare_exchange_n(&const_cast<Comm&>(comm).neighbors, &present, found, false,

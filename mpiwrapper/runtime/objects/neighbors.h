@@ -11,6 +11,8 @@ struct Neighbors {
     int destination_count;
     int* sources;
     int* destinations;
+    int indegree = 0; ///< of the sources, how many are processes, and not MPI_PROC_NULL
+    int outdegree = 0;
 };
 
 /// None if there is no topology or memory is short.

@@ -41,7 +41,7 @@ extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcoun
                     if (sendcounts[i] == 0)
                         continue;
                     const Type type = call.type(sendtypes[i]);
-                    transfer.sends.add(world_rank(comm_object, i) == this_process().rank, sendcounts[i] * type.size);
+                    transfer.sends.add(world_rank(comm_object, i), this_process().rank, sendcounts[i] * type.size);
                 }
             }
             if (call.succeeded()) {
@@ -49,7 +49,7 @@ extern "C" HDT_EXPORT int MPI_Alltoallw(const void *sendbuf, const int *sendcoun
                     if (recvcounts[i] == 0)
                         continue;
                     const Type type = call.type(recvtypes[i]);
-                    transfer.receives.add(world_rank(comm_object, i) == this_process().rank, recvcounts[i] * type.size);
+                    transfer.receives.add(world_rank(comm_object, i), this_process().rank, recvcounts[i] * type.size);
                 }
             }
             transfer.partner_count = call.comm(comm).peer_count();
