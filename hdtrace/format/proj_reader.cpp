@@ -288,6 +288,7 @@ Project read_from(const std::string& path, detail::ByteSource& source)
     const Element root = read_element(xml);
     if (root.name != "Application")
         xml.fail("this is no project: its root is <" + root.name + ">, not <Application>");
+    xml.refuse_newer(root.attributes);
     Project project;
     project.path = path;
     project.name = root.text("name");

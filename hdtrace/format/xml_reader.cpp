@@ -208,6 +208,13 @@ void XmlReader::read_attributes(AttributeList& attributes)
     xmlTextReaderMoveToElement(m_reader.get());
 }
 
+void XmlReader::refuse_newer(const AttributeList& root) const
+{
+    constexpr std::int64_t newest = 1;
+    if (root.integer("version").value_or(newest) > newest)
+        fail("written by a newer version of hdtrace: read it with that version");
+}
+
 void XmlReader::fail(const std::string& reason) const
 {
     throw ReadError(m_file, m_line, 0, reason);

@@ -72,6 +72,8 @@ class XmlReader {
     /// What was read is not held in memory any more.
     void forget_items() { m_items = 0; }
 
+    /// Throws ReadError if the attributes of a root tell of a format that came later.
+    void refuse_newer(const AttributeList& root) const;
     /// Throws ReadError for the current line.
     [[noreturn]] void fail(const std::string& reason) const;
 

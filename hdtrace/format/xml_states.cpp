@@ -36,6 +36,7 @@ void XmlStates::read_root()
     if (m_root.name != "Program")
         m_xml.fail("this is no trace: its root is <" + m_root.name + ">, not <Program>");
     m_xml.read_attributes(m_root.attributes);
+    m_xml.refuse_newer(m_root.attributes);
     if (const auto seconds = m_root.find("timeAdjustment")) {
         const auto time = parse_adjustment(*seconds);
         if (!time)

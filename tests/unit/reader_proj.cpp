@@ -200,6 +200,8 @@ TEST(ProjReader, NamesThePlaceOfErrors)
 {
     EXPECT_EQ(error_of("<Program></Program>"),
               "1: this is no project: its root is <Program>, not <Application>");
+    EXPECT_EQ(error_of("<Application version='2'></Application>"),
+              "1: written by a newer version of hdtrace: read it with that version");
     EXPECT_EQ(error_of("<Application processCount='many'></Application>"), "1: 'many' is not a whole number");
     EXPECT_EQ(
         error_of("<Application>\n<CommunicatorList><Communicator>\n<Rank global='0'/>\n</Communicator>\n"

@@ -266,6 +266,8 @@ TEST(TrcReader, NamesTheLineOfWhatIsNotATrace)
 {
     EXPECT_EQ(error_of("<Application>\n</Application>\n"),
               "1: this is no trace: its root is <Application>, not <Program>");
+    EXPECT_EQ(error_of("<Program version='2'>\n</Program>\n"),
+              "1: written by a newer version of hdtrace: read it with that version");
     EXPECT_EQ(error_of("<Program timeAdjustment='now'>\n</Program>\n"),
               "1: timeAdjustment='now' is not a time in seconds");
     EXPECT_EQ(error_of_lines("<A end='2' />\n"), "2: <A> has no attribute time");
