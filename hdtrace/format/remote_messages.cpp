@@ -111,6 +111,7 @@ void put(const ReadingJob& job, ByteWriter& bytes)
         bytes.put(trace.thread);
         put_ranks(trace.ranks, bytes);
         clocks.put(trace.clock, bytes);
+        bytes.put(trace.began);
     }
     put_selection(job.selection, bytes);
     bytes.put(job.memory);
@@ -128,6 +129,7 @@ ReadingJob take_reading_job(ByteReader& bytes)
         trace.thread = bytes.take<std::int64_t>();
         trace.ranks = take_ranks(bytes);
         trace.clock = clocks.take(bytes);
+        trace.began = bytes.take<std::optional<std::int64_t>>();
     }
     job.selection = take_selection(bytes);
     job.memory = bytes.take<std::size_t>();

@@ -59,6 +59,7 @@ struct RunThread {
 struct RunProcess {
     std::int64_t rank = 0;
     std::int64_t pid = 0;
+    std::int64_t began = 0;         ///< the time that those in its traces count from
     std::vector<CpuTime> cpu_times; ///< when MPI began, and at the end
     std::vector<FatalSignal> signals;
     std::vector<RunThread> threads;

@@ -45,7 +45,7 @@ class ProcessReader {
     {
         m_process.rank = number(xml, element, "rank");
         m_process.pid = number(xml, element, "pid");
-        if (__builtin_mul_overflow(number(xml, element, "began"), nanoseconds_per_second, &m_base))
+        if (__builtin_mul_overflow(number(xml, element, "began"), nanoseconds_per_second, &m_process.began))
             xml.fail("began is too large");
     }
 
@@ -79,14 +79,13 @@ class ProcessReader {
 
     std::int64_t since_epoch(std::int64_t time) const
     {
-        if (__builtin_add_overflow(time, m_base, &time))
+        if (__builtin_add_overflow(time, m_process.began, &time))
             m_xml.fail("the time is too large");
         return time;
     }
 
     XmlReader& m_xml;
     RunProcess m_process;
-    std::int64_t m_base = 0;
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "hdtrace/format/nanoseconds.h"
@@ -57,11 +58,48 @@ void share_out(std::vector<TraceFile>& traces, const std::vector<std::shared_ptr
         traces[i].reader = readers[i * readers.size() / traces.size()];
 }
 
+/// By rank: the times that those in their traces count from.
+std::unordered_map<std::int64_t, std::int64_t> begins_of(const Project& project)
+{
+    std::unordered_map<std::int64_t, std::int64_t> begins;
+    for (const RunProcess& process : project.run.processes)
+        begins.emplace(process.rank, process.began);
+    return begins;
+}
+
+void check_number(const TraceFile& trace, const TrcReader& reader, const char* name, std::int64_t expected)
+{
+    const auto found = reader.attributes().integer(name);
+    if (found && *found != expected)
+        throw ReadError(trace.path, 1, 0,
+                        std::string("this is the trace of ") + name + " " + std::to_string(*found) +
+                            ", but stands where the project has that of " + name + " " +
+                            std::to_string(expected));
+}
+
+/// A file of that name may have come from elsewhere.
+void check_owner(const TraceFile& trace, const TrcReader& reader)
+{
+    if (trace.rank >= 0) {
+        if (!trace.ranks) // else the trace has the number in the process's own world
+            check_number(trace, reader, "rank", trace.rank);
+        check_number(trace, reader, "thread", trace.thread);
+    }
+    const std::int64_t began = reader.time_adjustment(); // 0: nobody knew it, and there are no times
+    if (trace.began && began != 0 && began != *trace.began)
+        throw ReadError(trace.path, 1, 0,
+                        "this trace is of another run than the project: its times count from second " +
+                            std::to_string(began / nanoseconds_per_second) + ", not " +
+                            std::to_string(*trace.began / nanoseconds_per_second));
+}
+
 // Of one that is not there, there may be sums.
 TrcReader open_trace(const TraceFile& trace, const ReadOptions& options)
 {
     try {
-        return TrcReader(trace.path, options);
+        TrcReader reader(trace.path, options);
+        check_owner(trace, reader);
+        return reader;
     } catch (const OpenError&) {
         check_has_calls(trace);
         throw;
@@ -74,6 +112,7 @@ std::vector<TraceFile> traces_of(const Project& project)
 {
     std::vector<TraceFile> traces;
     const auto clocks = clocks_of(project);
+    const auto begins = begins_of(project);
     const std::vector<std::string> paths = project.trace_paths();
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const std::vector<std::string>& labels = project.leaves[i];
@@ -83,6 +122,8 @@ std::vector<TraceFile> traces_of(const Project& project)
             {paths[i], rank, number_at(project, "Thread", labels, 0), labels,
              project.worlds.empty() ? nullptr : std::make_shared<const ProjectRanks>(project, rank),
              clock == clocks.end() ? nullptr : clock->second});
+        if (const auto began = begins.find(rank); began != begins.end())
+            traces.back().began = began->second;
     }
     std::ranges::stable_sort(traces, {},
                              [](const TraceFile& trace) { return std::pair(trace.rank, trace.thread); });

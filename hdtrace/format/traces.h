@@ -30,6 +30,8 @@ struct TraceFile {
     std::shared_ptr<const HostClock> clock = nullptr;
     /// Which other process MergedTraces lets read it; null: it is read here.
     std::shared_ptr<RemoteReader> reader = nullptr;
+    /// The time that those in it count from; nothing if the project does not tell.
+    std::optional<std::int64_t> began = std::nullopt;
 };
 
 /// The traces of a project, by rank and thread; those without ranks in the order of the project. Whether they
@@ -90,7 +92,7 @@ struct Selection {
 /// One trace, as far as it is selected. In bounded memory; for one thread at a time.
 class TraceStream {
   public:
-    /// Opens the trace. Throws OpenError, ReadError.
+    /// Opens the trace. Throws OpenError, and ReadError if it is none or that of another thread or run.
     TraceStream(TraceFile trace, Selection selection, const ReadOptions& options = {});
 
     /// Reads the next state or event of the top level, with ranks in the project and corrected times; @p

@@ -150,6 +150,27 @@ def test_traces_that_were_cut_off(tmp_path):
     assert calls.missing == [f"{project.trace_paths[0]}: </Program> is missing"]
 
 
+@pytest.mark.parametrize("old, new, said", [
+    ("rank='1'", "rank='0'", "this is the trace of rank 0, but stands where the project has that of rank 1"),
+    ("thread='0'", "thread='2'", "this is the trace of thread 2, but stands where the project has that of thread 0"),
+    ("timeAdjustment='100'", "timeAdjustment='111'", "this trace is of another run than the project: its times count from second 111, not 100"),
+    ("timeAdjustment='100'", "timeAdjustment='0'", None)], ids=["rank", "thread", "run", "unknown"])
+def test_traces_of_others_are_not_taken(tmp_path, old, new, said):
+    path = write_project(tmp_path, SENDER, RECEIVER)
+    processes = "".join(f'<Process rank="{rank}" pid="{rank}" began="100"/>' for rank in range(2))
+    path.write_text(path.read_text().replace("</Application>", f"<Run>{processes}</Run></Application>"))
+    trace = tmp_path / "app_node01_1_0.trc"
+    text = trace.read_text()
+    assert old in text
+    trace.write_text(text.replace(old, new, 1))
+    with hdtrace.open(path) as project:
+        if said:
+            with pytest.raises(hdtrace.ReadError, match=f"app_node01_1_0.trc:1: {said}"):
+                list(project.calls())
+        else:
+            assert [call.rank for call in project.calls()].count(1) == 3
+
+
 def test_errors(tmp_path):
     project = hdtrace.open(write_project(tmp_path, SENDER + "<Send <\n"))
     for read in (lambda: list(project.calls()), project.to_columns, lambda: list(project.messages())):
