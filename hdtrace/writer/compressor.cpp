@@ -44,19 +44,27 @@ constexpr int load_flags = RTLD_NOW | RTLD_LOCAL; // their run-time libraries wa
 constexpr int load_flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
 #endif
 
+// Loaded once, and never unloaded: dlopen() needs more than small stacks of threads have.
+void* load_once(const char* name, void*& handle)
+{
+    void* known = __atomic_load_n(&handle, __ATOMIC_ACQUIRE);
+    if (known != nullptr)
+        return known;
+    void* const loaded = dlopen(name, load_flags);
+    if (__atomic_compare_exchange_n(&handle, &known, loaded, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return loaded;
+    if (loaded != nullptr) // another thread was faster
+        dlclose(loaded);
+    return known;
+}
+
 class Library {
   public:
-    explicit Library(const char* name)
-        : m_handle(dlopen(name, load_flags)), m_is_complete(m_handle != nullptr)
+    /// @p handle is the same for all of that name.
+    Library(const char* name, void*& handle)
+        : m_handle(load_once(name, handle)), m_is_complete(m_handle != nullptr)
     {
     }
-    ~Library()
-    {
-        if (m_handle != nullptr)
-            dlclose(m_handle);
-    }
-    Library(const Library&) = delete;
-    Library& operator=(const Library&) = delete;
 
     template <typename Function> void find(Function& function, const char* name)
     {
@@ -106,7 +114,7 @@ class ZstdContext {
         int value;
     };
 
-    ZstdContext() : m_library("libzstd.so.1")
+    ZstdContext() : m_library("libzstd.so.1", library)
     {
         m_library.find(m_is_error, "ZSTD_isError");
         m_library.find(m_set_parameter, "ZSTD_CCtx_setParameter");
@@ -127,6 +135,7 @@ class ZstdContext {
             m_set_parameter(m_context, parameter, value);
     }
 
+    static constinit inline void* library = nullptr;
     Library m_library;
     decltype(&ZSTD_isError) m_is_error;
     ZSTD_CCtx* m_context = nullptr;
@@ -241,7 +250,7 @@ class ZstdRecords : public ZstdContext {
 // The rest of a member of a gzip file, behind its header.
 class Gzip {
   public:
-    Gzip() : m_library("libz.so.1")
+    Gzip() : m_library("libz.so.1", library)
     {
         decltype(&deflateInit2_) init;
         m_library.find(init, "deflateInit2_");
@@ -277,6 +286,7 @@ class Gzip {
     }
 
   private:
+    static constinit inline void* library = nullptr;
     Library m_library;
     decltype(&deflateReset) m_reset;
     decltype(&deflate) m_deflate;

@@ -35,6 +35,14 @@ def test_many_threads(run):
     assert victim.ends() == {0: (len(PRELUDE) + 1, 0), **{thread: (3, 0) for thread in range(1, 201)}}
 
 
+@pytest.mark.skipif(HAS_ADDRESS_SANITIZER, reason="its functions need larger stacks")
+@pytest.mark.parametrize("compress", ["none", "gzip", "zstd"])
+def test_a_thread_with_the_smallest_stack(run, compress):
+    victim = run("threads", "small_stack", env={"HDTRACE_COMPRESS": compress})
+    assert (victim.returncode, victim.stderr) == (0, "")
+    assert victim.names(thread=1) == ["Bcast"]
+
+
 def test_more_threads_than_descriptors(run):
     """The program gets those that it wants, and the trace is complete."""
     victim = run("threads", "few_files")

@@ -35,7 +35,13 @@ CallCounts all_counts; ///< of the threads that have ended
 pthread_key_t thread_end_key;
 __thread bool has_ended; ///< what its last destructors call is not recorded: nobody would close the trace
 
-void warn_if_not_compressed(const TraceWriter& writer)
+// What is told has a buffer on the stack, which is small in some threads: not while more is called.
+[[gnu::noinline]] void tell_of_file(const char* path)
+{
+    Diagnostic(everything).text("writing ").text(path);
+}
+
+[[gnu::noinline]] void warn_if_not_compressed(const TraceWriter& writer)
 {
     const Compression form = writer.form();
     if (settings.compress == Compress::none || (form != Compression::none && form != Compression::compact))
@@ -68,7 +74,7 @@ int open_sums(Thread& thread)
     if (error != 0)
         report_write_error(path.c_string(), error);
     else
-        Diagnostic(everything).text("writing ").text(path.c_string());
+        tell_of_file(path.c_string());
     return 0;
 }
 
@@ -102,7 +108,7 @@ int open_trace(Thread& thread)
     if (error != 0)
         report_write_error(path.c_string(), error);
     else
-        Diagnostic(everything).text("writing ").text(path.c_string());
+        tell_of_file(path.c_string());
     if (thread.number == 0)
         warn_if_not_compressed(thread.writer);
     return error == ENOMEM ? error : 0;
@@ -113,6 +119,16 @@ int open_files(Thread& thread)
 {
     const int error = keeps_states ? open_trace(thread) : 0;
     return error == 0 && keeps_sums ? open_sums(thread) : error;
+}
+
+[[gnu::noinline]] void tell_of_end(const Thread& thread, int64_t written)
+{
+    Diagnostic told(results);
+    told.text(path_prefix()).number(thread.number);
+    if (keeps_states)
+        told.text(".trc holds ").number(written).text(" states");
+    else
+        told.text(".stats holds sums over ").number(thread.sums->calls()).text(" calls");
 }
 
 void close_trace(Thread& thread)
@@ -127,12 +143,7 @@ void close_trace(Thread& thread)
     end = put_number(put_text(end, " states="), written);
     end = put_text(put_number(put_text(end, " dropped="), dropped), "\n");
     info_file().write(line, static_cast<size_t>(end - line));
-    Diagnostic told(results);
-    told.text(path_prefix()).number(thread.number);
-    if (keeps_states)
-        told.text(".trc holds ").number(written).text(" states");
-    else
-        told.text(".stats holds sums over ").number(thread.sums->calls()).text(" calls");
+    tell_of_end(thread, written);
 }
 
 void destroy(Thread* thread)

@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/sites/call_sites.h"
 
+#include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text.h"
 #include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
@@ -127,15 +128,33 @@ void put_build_id(TextBuffer& line, const link_map& object)
         &search);
 }
 
-/// The path of a loaded file as the system resolves it: the program itself has no name there.
-const char* path_of(const link_map& object, char (&buffer)[PATH_MAX])
-{
-    if (object.l_name[0] != '\0')
-        return realpath(object.l_name, buffer) != nullptr ? buffer : object.l_name;
-    const ssize_t length = readlink("/proc/self/exe", buffer, sizeof buffer - 1);
-    buffer[length > 0 ? length : 0] = '\0';
-    return buffer;
-}
+/// The path of a loaded file as the system resolves it: the program itself has no name there. Not on the
+/// stack, which is small in some threads.
+class ObjectPath {
+  public:
+    explicit ObjectPath(const link_map& object) : m_name(object.l_name)
+    {
+        m_path = static_cast<char*>(own_malloc(PATH_MAX));
+        if (m_path == nullptr)
+            return;
+        if (*m_name == '\0') {
+            const ssize_t length = readlink("/proc/self/exe", m_path, PATH_MAX - 1);
+            m_path[length > 0 ? length : 0] = '\0';
+            m_name = m_path;
+        } else if (realpath(m_name, m_path) != nullptr) {
+            m_name = m_path;
+        }
+    }
+    ~ObjectPath() { own_free(m_path); }
+    ObjectPath(const ObjectPath&) = delete;
+    ObjectPath& operator=(const ObjectPath&) = delete;
+
+    const char* text() const { return m_name; }
+
+  private:
+    const char* m_name;
+    char* m_path;
+};
 
 /// The id of what is described by @p details, to which the .info gets a line if it is new; -1 without memory.
 /// Whoever calls it holds the mutex.
@@ -161,9 +180,8 @@ int64_t object_id(const link_map& object, const void* begin)
     const uint32_t unloaded = __atomic_load_n(&unloaded_objects, __ATOMIC_RELAXED);
     if (recent.begin == begin && recent.unloaded == unloaded)
         return recent.id;
-    char path[PATH_MAX];
     TextBuffer details;
-    details.text("path='").info_escaped(path_of(object, path)).text("'");
+    details.text("path='").info_escaped(ObjectPath(object).text()).text("'");
     put_build_id(details, object);
     recent = {begin, unloaded, describe(objects, object_count, "Object", details)};
     return recent.id;
@@ -243,10 +261,10 @@ SiteText site_of_source(const char* path, const char* function, int line)
 SiteText site_of_instruction(const void* address, bool may_be_library)
 {
     dl_find_object found;
-    char path[PATH_MAX];
     if (_dl_find_object(const_cast<void*>(address), &found) == 0) {
-        path_of(*found.dlfo_link_map, path);
-        if (belongs_to_mpi(path) || moves_data(path) || (!may_be_library && is_c_library(path)))
+        const ObjectPath path(*found.dlfo_link_map);
+        if (belongs_to_mpi(path.text()) || moves_data(path.text()) ||
+            (!may_be_library && is_c_library(path.text())))
             return {};
     }
     return text_of(site_id(&address, 1));
@@ -272,13 +290,12 @@ template <typename Kept> Kept& CallSites::place_of(Kept (&table)[entry_count], u
 CallSites::Place CallSites::place_of_object(const void* return_address)
 {
     dl_find_object found;
-    char path[PATH_MAX];
     if (_dl_find_object(const_cast<void*>(return_address), &found) != 0)
         return Place::program;
-    path_of(*found.dlfo_link_map, path);
-    return strstr(path, "/mpi4py/") != nullptr        ? Place::mpi4py
-           : belongs_to_mpi(path) || moves_data(path) ? Place::mpi
-                                                      : Place::program;
+    const ObjectPath path(*found.dlfo_link_map);
+    return strstr(path.text(), "/mpi4py/") != nullptr               ? Place::mpi4py
+           : belongs_to_mpi(path.text()) || moves_data(path.text()) ? Place::mpi
+                                                                    : Place::program;
 }
 
 const CallSites::KnownFrame& CallSites::known_frame(const void* return_address)

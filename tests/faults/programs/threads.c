@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -152,6 +153,16 @@ static void go_on_behind_call(void)
     start_one_by_one(1);
 }
 
+static void start_one_with_small_stack(void)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    pthread_attr_init(&attributes);
+    CHECK(pthread_attr_setstacksize(&attributes, (size_t)PTHREAD_STACK_MIN) == 0);
+    CHECK(pthread_create(&thread, &attributes, call, NULL) == 0);
+    pthread_join(thread, NULL);
+}
+
 /* The threads are more than descriptors may be open, and the program wants its own. */
 static void start_many_with_few_files(void)
 {
@@ -166,6 +177,7 @@ static const struct way ways[] = {
     {"exit", exit_beside_a_call},
     {"exit_busy", exit_beside_busy_threads},
     {"abort", abort_beside_a_call},
+    {"small_stack", start_one_with_small_stack},
     {"many", start_many},
     {"thousand", start_thousand},
     {"ten_thousand", start_ten_thousand},
