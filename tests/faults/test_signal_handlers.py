@@ -6,7 +6,7 @@ from conftest import PRELUDE, wait_for_trace
 from support.checks import read_info
 
 
-@pytest.mark.parametrize("way, calls", [("returns", 1), ("recovers", 3), ("ignores", 1)])
+@pytest.mark.parametrize("way, calls", [("returns", 1), ("recovers", 3), ("ignores", 1), ("changes", 1), ("value", 1)])
 def test_the_program_goes_on(run, way, calls):
     victim = run("handle", way)
     assert (victim.returncode, victim.stdout, victim.stderr) == (0, "finished\n", "")

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace hdtrace::mpi {
 
@@ -44,12 +46,14 @@ bool is_fault(int signal, const siginfo_t* info)
 }
 
 // The signal arrives again when our handler returns: a fault because its instruction is repeated, any other
-// because it is sent again. So all is as it would be without us, the exit status and the core dump included.
+// because it is sent again, with all that is said of it. So all is as it would be without us, the exit status
+// and the core dump included.
 void leave_to_previous(int signal, const siginfo_t* info)
 {
     is_watched[signal] = false;
     sigaction(signal, &previous_actions[signal], nullptr);
-    if (!is_fault(signal, info))
+    if (!is_fault(signal, info) &&
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, info) != 0)
         raise(signal);
 }
 
@@ -99,10 +103,11 @@ struct sigaction ours_before(int signal, const struct sigaction& previous)
     return action;
 }
 
-// Timers, whose handlers go on; one that ends the program does so by functions that save, too.
+// Timers and such, whose handlers go on; one that ends the program does so by functions that save, too.
 bool comes_often(int signal)
 {
-    return signal == SIGALRM || signal == SIGVTALRM || signal == SIGPROF || signal == SIGIO;
+    return signal >= SIGRTMIN || signal == SIGALRM || signal == SIGVTALRM || signal == SIGPROF ||
+           signal == SIGIO;
 }
 
 void watch(int signal)
@@ -118,6 +123,15 @@ void watch(int signal)
 bool is_ours(const struct sigaction& action)
 {
     return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == save_and_go_on;
+}
+
+// What the program would find without us: siginterrupt() changes ours, and no function of ours hears of it.
+struct sigaction action_behind(int signal, const struct sigaction& ours)
+{
+    struct sigaction action = previous_actions[signal];
+    action.sa_mask = ours.sa_mask;
+    action.sa_flags = (action.sa_flags & ~SA_RESTART) | (ours.sa_flags & SA_RESTART);
+    return action;
 }
 
 // Whether the program sets what it would find behind ours, as those do who put back what they found.
@@ -190,6 +204,8 @@ void watch_fatal_signals(void (*save_function)(int signal))
     save = save_function;
     for (const int signal : fatal_signals)
         watch(signal);
+    for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) // those that the C library leaves to programs
+        watch(signal);
 }
 
 SignalStack provide_signal_stack(size_t size)
@@ -237,7 +253,7 @@ extern "C" HDT_EXPORT int sigaction(int signal, const struct sigaction* action,
     }
     const int result = next_functions().sigaction(signal, action, previous);
     if (result == 0 && previous != nullptr && is_ours(*previous))
-        *previous = previous_actions[signal];
+        *previous = action_behind(signal, *previous);
     return result;
 }
 
@@ -245,6 +261,17 @@ extern "C" HDT_EXPORT sighandler_t signal(int signal, sighandler_t handler) noex
 {
     using namespace hdtrace::mpi;
     return answered(signal, next_functions().signal(signal, handler));
+}
+
+// Its older names.
+extern "C" HDT_EXPORT sighandler_t ssignal(int number, sighandler_t handler) noexcept
+{
+    return signal(number, handler);
+}
+
+extern "C" HDT_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) noexcept
+{
+    return signal(number, handler);
 }
 
 extern "C" HDT_EXPORT sighandler_t __sysv_signal(int signal, sighandler_t handler) noexcept

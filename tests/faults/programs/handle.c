@@ -42,6 +42,14 @@ static void* raise_in_thread(void* number)
     return NULL;
 }
 
+/* What sigqueue() sends. */
+static void note_value(int signal, siginfo_t* info, void* context)
+{
+    (void)context;
+    if (info->si_code == SI_QUEUE && info->si_pid == getpid() && info->si_value.sival_int == 4711)
+        seen = signal;
+}
+
 static void end(int signal)
 {
     (void)signal;
@@ -75,6 +83,30 @@ static void handle(int signal, void (*handler)(int), int flags)
     sigaction(signal, &action, NULL);
 }
 
+static void handle_with_value(int signal)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = note_value;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(signal, &action, NULL);
+}
+
+/* As it was asked for in several ways. */
+static void change_handler(void)
+{
+    struct sigaction action;
+    sigaction(SIGUSR2, NULL, &action);
+    CHECK(action.sa_handler == note && !sigismember(&action.sa_mask, SIGTERM));
+    sigaddset(&action.sa_mask, SIGTERM);
+    sigaction(SIGUSR2, &action, NULL);
+    siginterrupt(SIGUSR2, 0);
+    sigaction(SIGUSR2, NULL, &action);
+    CHECK(action.sa_handler == note && sigismember(&action.sa_mask, SIGTERM));
+    CHECK((action.sa_flags & SA_RESTART) != 0);
+    CHECK(ssignal(SIGQUIT, SIG_IGN) == SIG_DFL && ssignal(SIGQUIT, SIG_DFL) == SIG_IGN);
+}
+
 /* The helper leads a process group. */
 static void end_helper(void)
 {
@@ -92,8 +124,10 @@ static void end_helper(void)
 /* These are installed before MPI_Init, and so before the tracer's. */
 static void prepare(const char* way)
 {
-    if (strcmp(way, "returns") == 0)
+    if (strcmp(way, "returns") == 0 || strcmp(way, "changes") == 0)
         handle(SIGUSR2, note, 0);
+    else if (strcmp(way, "value") == 0)
+        handle_with_value(SIGBUS);
     else if (strcmp(way, "recovers") == 0)
         handle(SIGSEGV, leave, 0);
     else if (strcmp(way, "once") == 0)
@@ -116,6 +150,16 @@ static void run(const char* way)
     } else if (strcmp(way, "returns") == 0) {
         raise(SIGUSR2);
         CHECK(seen == SIGUSR2 && !was_on_other_stack);
+        make_calls(1);
+    } else if (strcmp(way, "changes") == 0) {
+        change_handler();
+        raise(SIGUSR2);
+        CHECK(seen == SIGUSR2);
+        make_calls(1);
+    } else if (strcmp(way, "value") == 0) {
+        const union sigval value = {.sival_int = 4711};
+        CHECK(sigqueue(getpid(), SIGBUS, value) == 0);
+        CHECK(seen == SIGBUS);
         make_calls(1);
     } else if (strcmp(way, "once") == 0) {
         raise(SIGUSR2);
