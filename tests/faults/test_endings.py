@@ -28,10 +28,17 @@ def test_what_ends_mpi_when_the_program_ends(run, way):
     assert victim.ends() == {0: (len(PRELUDE) + 2, 0)}
 
 
-@pytest.mark.parametrize("way", ["execl", "execlp", "execle", "execv", "execve", "execvp", "execvpe"])
+@pytest.mark.parametrize("way", ["execl", "execlp", "execle", "execv", "execve", "execvp", "execvpe", "execveat"])
 def test_another_program_takes_the_place(run, way):
     victim = run("die", way)
     assert (victim.returncode, victim.stdout, victim.stderr) == (0, "one two\n", "")
+    assert victim.names() == PRELUDE
+
+
+def test_a_daemon_goes_on(run):
+    """The process that was traced has ended."""
+    victim = run("die", "daemon", env={"HDTRACE_FLUSH_SECONDS": "0"})
+    assert (victim.returncode, victim.stderr) == (0, "")
     assert victim.names() == PRELUDE
 
 
@@ -42,7 +49,8 @@ def test_no_other_program_takes_the_place(run):
 
 
 # MPICH has handlers for SIGHUP and SIGUSR1.
-SIGNALS = [signal.SIGINT, signal.SIGQUIT, signal.SIGUSR2, signal.SIGALRM, signal.SIGTERM, signal.SIGXCPU, signal.SIGVTALRM]
+SIGNALS = [signal.SIGINT, signal.SIGQUIT, signal.SIGUSR2, signal.SIGALRM, signal.SIGTERM, signal.SIGXCPU, signal.SIGVTALRM,
+           signal.SIGRTMIN, signal.SIGRTMAX]
 
 
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)

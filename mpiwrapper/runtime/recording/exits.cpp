@@ -20,7 +20,9 @@ struct NextFunctions {
     decltype(&::execve) execve;
     decltype(&::execvp) execvp;
     decltype(&::execvpe) execvpe;
+    int (*execveat)(int, const char*, char* const*, char* const*, int); ///< since glibc 2.34
     decltype(&::fexecve) fexecve;
+    decltype(&::daemon) daemon;
     decltype(&::raise) raise;
     decltype(&::kill) kill;
     decltype(&::sigaction) sigaction; ///< tells of our handlers, too
@@ -35,6 +37,8 @@ __attribute__((constructor)) void find_next_functions()
     find_next(next.execve, "execve");
     find_next(next.execvp, "execvp");
     find_next(next.execvpe, "execvpe");
+    find_next(next.execveat, "execveat");
+    find_next(next.daemon, "daemon");
     find_next(next.raise, "raise");
     find_next(next.kill, "kill");
     find_next(next.sigaction, "sigaction");
@@ -154,6 +158,22 @@ extern "C" HDT_EXPORT int fexecve(int descriptor, char* const argv[], char* cons
 {
     save_all_threads();
     return next_functions().fexecve(descriptor, argv, envp);
+}
+
+extern "C" HDT_EXPORT int execveat(int directory, const char* path, char* const argv[], char* const envp[],
+                                   int flags) noexcept
+{
+    save_all_threads();
+    const auto execute = next_functions().execveat;
+    return execute != nullptr ? execute(directory, path, argv, envp, flags)
+                              : static_cast<int>(syscall(SYS_execveat, directory, path, argv, envp, flags));
+}
+
+// The process ends in it, and its child goes on.
+extern "C" HDT_EXPORT int daemon(int stays, int keeps_streams) noexcept
+{
+    save_all_threads();
+    return next_functions().daemon(stays, keeps_streams);
 }
 
 extern "C" HDT_EXPORT int execl(const char* path, const char* argument, ...) noexcept

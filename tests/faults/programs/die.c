@@ -168,6 +168,15 @@ static void end_by_execvpe(void)
 {
     execvpe("echo", arguments, environ);
 }
+static void end_by_execveat(void)
+{
+    execveat(-1, "/bin/echo", arguments, environ, 0);
+}
+static void end_by_daemon(void)
+{
+    CHECK(daemon(1, 1) == 0);
+    _exit(0); /* the child, for which nobody waits */
+}
 
 static void fail_to_exec(void)
 {
@@ -202,7 +211,9 @@ static const struct way ways[] = {
     {"execve", end_by_execve},
     {"execvp", end_by_execvp},
     {"execvpe", end_by_execvpe},
+    {"execveat", end_by_execveat},
     {"exec_fails", fail_to_exec},
+    {"daemon", end_by_daemon},
 };
 
 int main(int argc, char** argv)
