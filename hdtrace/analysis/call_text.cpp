@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -179,7 +180,8 @@ void append_words(std::string& text, const Element& element, const ObjectNames& 
 {
     for (std::size_t i = 0; i < element.attributes.size(); ++i) {
         const Attribute attribute = element.attributes[i];
-        if (std::ranges::find(left_out, attribute.name) != left_out.end())
+        if (std::ranges::find(left_out, attribute.name) != left_out.end() ||
+            (lists == Lists::in_brief && is_for_checks(attribute.name)))
             continue;
         const std::string name = names(attribute.name, element.attributes.number(i));
         text += ' ';
@@ -265,6 +267,14 @@ std::string owner_attributes(const TraceFile& trace)
 
 } // namespace
 
+bool is_for_checks(std::string_view attribute)
+{
+    static constexpr std::string_view names[] = {"handle", "reads",    "writes",   "window",
+                                                 "frames", "objects",  "pointers", "changed",
+                                                 "used",   "pollTime", "threadCpu"};
+    return std::ranges::find(names, attribute) != std::end(names);
+}
+
 std::string xml_line(const TraceFile& trace, const State& state)
 {
     std::string text;
@@ -290,11 +300,7 @@ std::string call_words(const OpenedProject& project, std::int64_t rank, const St
 {
     constexpr std::size_t most_children = 5;
     std::string text = state.name;
-    // What no argument is: addresses, and what is told for checking only.
-    append_words(text, state, ObjectNames(project, rank),
-                 {"site", "unfinished", "wtime", "handle", "reads", "writes", "window", "frames", "objects",
-                  "pointers", "changed", "used", "pollTime"},
-                 Lists::in_brief);
+    append_words(text, state, ObjectNames(project, rank), {"site", "unfinished", "wtime"}, Lists::in_brief);
     const std::size_t count = std::min(most_children, state.children.size());
     for (const Element& child : std::span(state.children).first(count))
         append_child(text, child);

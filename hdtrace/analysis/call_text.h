@@ -23,6 +23,10 @@ std::string opening_tag(const Element& element);
 /// "Waitall count=9 (Pending rid=0) (Pending rid=1) and 7 more".
 std::string call_words(const OpenedProject& project, std::int64_t rank, const State& state);
 
+/// Whether an attribute of a call is for checks only: addresses, and what they measure. In nearly every call
+/// it has another value.
+bool is_for_checks(std::string_view attribute);
+
 /// What people call the object that an attribute of a call of a process names by a number: "WORLD" for cid
 /// 0; empty if it names none, or none that is known.
 std::string object_label(const OpenedProject& project, std::int64_t rank, std::string_view attribute,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "hdtrace/analysis/call_text.h"
+
 namespace hdtrace::report {
 namespace {
 
@@ -62,7 +64,7 @@ std::int64_t Phrases::for_each_word(const Call& call, auto begin_element, auto a
         begin_element(child);
         for (std::size_t i = 0; i < element.attributes.size(); ++i) {
             const Attribute attribute = element.attributes[i];
-            if (attribute.name == "site")
+            if (attribute.name == "site" || is_for_checks(attribute.name))
                 continue;
             std::optional<std::int64_t> number = element.attributes.number(i);
             std::string_view object;

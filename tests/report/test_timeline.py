@@ -212,6 +212,25 @@ def test_a_limit_holds_for_the_whole_page(tmp_path):
     assert any("findings" in note for note in small.facts["notes"]) and any("--limit" in note for note in small.facts["notes"])
 
 
+def test_a_timeline_says_that_calls_are_not_there(browser, make_report, tmp_path):
+    own = "<Barrier cid='0' name='x{i:0900}' time='{i}.3' end='{i}.4' />\n"
+    few = "".join(f"<Barrier cid='0' time='{i}.3' end='{i}.4' />\n" for i in range(1, 9))
+    many = "".join(own.format(i=i) for i in range(1, 3000))
+    for lines, said in (((few, few), "2 threads: 16 calls, 0 messages."),
+                        ((many, many), "2 threads: shares of time; single calls are not in this page (--limit).")):
+        browser.open(make_report(write_project(tmp_path, *lines), "--limit", "1"), "#timeline")
+        assert browser.ask(f"{TIMELINE}.status.textContent").endswith(f" of {said}")
+
+
+def test_what_only_checks_need_takes_no_room(tmp_path):
+    """Addresses and measured times are others in nearly every call, and would make each a phrase of its own."""
+    from hdtrace.report.content import collect
+
+    line = "<Bcast cid='0' rootRank='0' size='4' reads='{i}00:4:0;' writes='{i}00:4:0;' threadCpu='0.00000000{i}' pollTime='0.00000000{i}' time='{i}.3' end='{i}.4' />\n"
+    with hdtrace.open(write_project(tmp_path, "".join(line.format(i=i) for i in range(1, 9)))) as project:
+        assert len(collect(project, None).facts["phrases"]) == 1
+
+
 def test_threads_with_few_calls_share_a_section(browser, make_report, tmp_path):
     def barriers(count):
         return "".join(f"<Barrier cid='0' time='{i}' end='{i}.5' />\n" for i in range(1, count + 1))

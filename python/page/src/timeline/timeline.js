@@ -118,11 +118,18 @@ export class Timeline {
     if (this.run.isServed && this.drawing.isDetailed) this.#loadSeen();
     drawRuler(this.ruler, this.view, this.drawing.ratio, this.drawing.colours);
     this.#drawNames();
-    const how = this.drawing.isDetailed ? `${count(drawn.calls)} calls` : "shares of time, as there are too many calls: zoom in";
+    const how = this.#whatIsShown(drawn);
     const hidden = drawn.hidden.length ? ` Zoom in to see ${drawn.hidden.join(" and ")}.` : "";
     const all = this.run.lanes.length;
     const lanes = drawn.lanes < all ? `${drawn.lanes} of ${count(all)} threads` : counted(all, "thread");
-    this.status.textContent = `${duration(this.view.end - this.view.begin)} of ${lanes}: ${how}, ${count(drawn.arrows)} messages.${hidden}`;
+    this.status.textContent = `${duration(this.view.end - this.view.begin)} of ${lanes}: ${how}.${hidden}`;
+  }
+
+  #whatIsShown(drawn) {
+    const absent = this.view.visible.filter((lane) => !lane.isDetailed).length;
+    if (absent && absent === drawn.lanes) return "shares of time; single calls are not in this page (--limit)";
+    const calls = this.drawing.isDetailed ? `${count(drawn.calls)} calls` : "shares of time, as there are too many calls: zoom in";
+    return `${calls}, ${count(drawn.arrows)} messages${absent ? `; those of ${counted(absent, "thread")} are not in this page (--limit)` : ""}`;
   }
 
   async #loadSeen() {
