@@ -142,9 +142,12 @@ void HistoryReader::add_left_out_polls(const Call& next)
     const std::optional<StepId> last = last_step(next);
     if (!last || !m_history.place(*last).call->polls)
         return;
-    if (const std::int64_t time = left_out_poll_time(next.state); time > 0)
-        add_step(last->timeline, m_history.place(*last), saturated_distance(next.state.time, time),
-                 next.state.time);
+    const std::int64_t time = left_out_poll_time(next.state);
+    if (time <= 0)
+        return;
+    ++m_history.timelines[last->timeline].left_out[m_history.step(*last).place];
+    add_step(last->timeline, m_history.place(*last), saturated_distance(next.state.time, time),
+             next.state.time);
 }
 
 void HistoryReader::enter(const Call& call)

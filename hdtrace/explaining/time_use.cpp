@@ -46,6 +46,8 @@ std::vector<Use> use_of(const History& history, const Timeline& timeline)
             use.in_class[static_cast<std::size_t>(call->call_class)] = use.in_calls;
         }
     }
+    for (const auto& [place, steps] : timeline.left_out)
+        at_place[place].calls -= steps;
     return at_place;
 }
 

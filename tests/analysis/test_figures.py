@@ -221,6 +221,7 @@ def test_polls_that_were_left_out(analyze, behind, seconds, polling):
     """They are no computation. Not more than there is room for."""
     analysis = analyze([call("Test", 2, 2.1, "flag='0'"), call(behind, 5, 5.1, f"flag='1' pollTime='{seconds}'"), finalize(6, 7)])
     (row,) = analysis.time["rank"]
+    assert row["calls"] == 4, "their number is in no trace"
     assert row["mpi"] == pytest.approx(polling + 2) and row["computation"] == pytest.approx(7 - 2 - polling)
 
 
