@@ -28,6 +28,16 @@ def test_what_ends_mpi_when_the_program_ends(run, way):
     assert victim.ends() == {0: (len(PRELUDE) + 2, 0)}
 
 
+@pytest.mark.skipif(SETTINGS["mpi"] != "MPICH", reason="Open MPI 4 has no sessions")
+@pytest.mark.parametrize("for_check", ["0", "1"])
+def test_a_session_outlives_finalize(run, for_check):
+    victim = run("late_end", "session", env={"HDTRACE_FOR_CHECK": for_check})
+    assert (victim.returncode, victim.stderr) == (0, "")
+    names = victim.names()
+    assert [name for name in names[names.index("Finalize"):] if "Group" not in name] == ["Finalize", "Bcast", "Comm_free", "Session_finalize"]
+    assert list(victim.ends()) == [0]
+
+
 @pytest.mark.parametrize("way", ["execl", "execlp", "execle", "execv", "execve", "execvp", "execvpe", "execveat"])
 def test_another_program_takes_the_place(run, way):
     victim = run("die", way)

@@ -1,4 +1,5 @@
-/* late_end WAY: MPI is ended when the program ends, by what was made known before MPI_Init. */
+/* late_end WAY: MPI is ended when the program ends, by what was made known before MPI_Init; or not yet by
+ * MPI_Finalize, as a session goes on. */
 #include "prelude.h"
 
 extern int ends_mpi_at_exit;
@@ -8,6 +9,24 @@ static void end_mpi(void)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Finalize();
 }
+
+#if MPI_VERSION >= 4
+static void finalize_before_session(void)
+{
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+    int value = 0;
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    MPI_Group_from_session_pset(session, "mpi://SELF", &group);
+    MPI_Comm_create_from_group(group, "late", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+    MPI_Finalize();
+    MPI_Bcast(&value, 1, MPI_INT, 0, comm);
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&group);
+    MPI_Session_finalize(&session);
+}
+#endif
 
 int main(int argc, char** argv)
 {
@@ -20,5 +39,9 @@ int main(int argc, char** argv)
     begin_calls(&argc, &argv);
     if (strcmp(way, "quick_handler") == 0)
         quick_exit(0);
+#if MPI_VERSION >= 4
+    if (strcmp(way, "session") == 0)
+        finalize_before_session();
+#endif
     return 0;
 }

@@ -15,6 +15,10 @@ using namespace hdtrace::mpi;
 
 namespace {
 
+/// There were some: they may outlive MPI_Finalize (MPI 4.0, 11.3), so that the end of the process is the end
+/// of the trace.
+bool has_sessions = false;
+
 struct Moment {
     int64_t time = Clock().now();
     int64_t cpu_time = settings.cpu_time ? thread_cpu_time() : 0;
@@ -181,6 +185,8 @@ extern "C" HDT_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhand
     begin_init();
     const Moment begin;
     const int rc = real.MPI_Session_init(info, errhandler, session);
+    if (rc == MPI_SUCCESS)
+        __atomic_store_n(&has_sessions, true, __ATOMIC_RELAXED);
     return finish_init(
         Function::MPI_Session_init, __builtin_frame_address(0), rc, begin, "Session_init",
         [&] { start_from_session(*session); }, [](auto&) {});
@@ -205,7 +211,9 @@ extern "C" HDT_EXPORT int MPI_Finalize()
             call.finish_attributes(element).end("Finalize");
         });
     }
-    if (call.succeeded() && settings.for_check) {
+    if (call.succeeded() && __atomic_load_n(&has_sessions, __ATOMIC_RELAXED)) {
+        save_all_threads();
+    } else if (call.succeeded() && settings.for_check) {
         watch_calls_after_finalize();
     } else if (call.succeeded()) {
         stop();
