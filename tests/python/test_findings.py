@@ -659,8 +659,8 @@ def test_a_trace_that_was_cut_off_and_closed_since_is_no_fault_of_the_program(fi
     assert (one.kind, one.rank, one.text) == ("cut-off", 0, "the calls behind this one are missing, which the process has recorded: the trace was cut off")
 
 
-FIRST_ENDED_ALL = ("<Run><Process rank='0' pid='1' began='1'>" + "<CpuTime time='1.0' user='1.0' system='0.1'/>" * 2 + "</Process>"
-                   "<Process rank='1' pid='2' began='1'><CpuTime time='1.0' user='1.0' system='0.1'/></Process></Run>")
+FIRST_ENDED_ALL = ("<Run><Process rank='0' pid='1' began='100'>" + "<CpuTime time='1.0' user='1.0' system='0.1'/>" * 2 + "</Process>"
+                   "<Process rank='1' pid='2' began='100'><CpuTime time='1.0' user='1.0' system='0.1'/></Process></Run>")
 
 
 def test_who_was_ended_by_another_is_not_the_reason(findings):
