@@ -376,6 +376,55 @@ def test_runs_of_a_script_need_not_keep_apart(tmp_path, victim, place):
 
 # ---- what goes wrong ----
 
+def through_shell(redirections, *words, cwd):
+    """Of the command with these redirections."""
+    return run("sh", "-c", f'"$@" {redirections}', "sh", *words, cwd=cwd)
+
+
+@pytest.mark.parametrize("options, redirections", [
+    *(([], redirections) for redirections in (">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full", ">/dev/full 2>&1")),
+    *(([option], redirections) for option in ("--quiet", "--check", "--follow") for redirections in (">&-", ">/dev/full 2>&1")),
+])
+def test_the_exit_code_is_the_programs_whatever_can_be_written(tmp_path, victim, options, redirections):
+    result = through_shell(redirections, HDTRACE, "record", *options, "-o", "run", victim, "seven", cwd=tmp_path)
+    assert result.returncode == 7 and "Traceback" not in result.stderr
+    assert list((tmp_path / "run").glob("*.proj"))
+
+
+@pytest.mark.parametrize("redirections", [">&-", "2>/dev/full"])
+def test_the_exit_code_is_the_launchers_whatever_can_be_written(tmp_path, victim, redirections):
+    result = through_shell(redirections, HDTRACE, "record", "-o", "run", MPIRUN, "-n", "2", victim, "seven", cwd=tmp_path)
+    assert result.returncode == 7 and "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("end", ["seven", "vanish"])
+def test_a_run_is_merged_though_nobody_reads_what_is_said(tmp_path, victim, end):
+    """Of the one that vanishes the merger has something to say."""
+    inner = f"sleep 1; {HDTRACE} record -o run {victim} {end} >/dev/null; echo $? >code"
+    assert run("sh", "-c", f"({inner}) 2>&1 | true; until [ -s code ]; do sleep 0.1; done", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "code").read_text() == "7\n" and (tmp_path / "run/victim.proj").exists()
+
+
+@pytest.mark.parametrize("redirections", ["", "<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_the_program_has_the_descriptors_that_it_has_untraced(tmp_path, redirections):
+    script = """
+import fcntl
+def tell(number):
+    try:
+        return fcntl.fcntl(number, fcntl.F_GETFL)
+    except OSError:
+        return "closed"
+told = [tell(number) for number in range(10)]
+print(told, file=open("told", "w"))
+"""
+    told = []
+    for tracer in [], [HDTRACE, "record", "-o", "run"]:
+        through_shell(redirections, *tracer, sys.executable, "-c", script, cwd=tmp_path)
+        told.append((tmp_path / "told").read_text())
+    assert told[0] == told[1]
+
+
+
 def test_nothing_was_recorded(tmp_path):
     result = record("sh", "-c", "exit 3", cwd=tmp_path)
     assert result.returncode == 3

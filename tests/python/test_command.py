@@ -764,6 +764,14 @@ def test_a_program_that_is_not_there(tmp_path):
     (["stats"], "PROJECT"),
     (["no-such-command"], "invalid choice: 'no-such-command'"),
     (["stats", "x.proj", "--by", "colour"], "'colour' is none of call, class, rank"),
+    (["stats", "x.proj", "--matrix", "abc"], "'abc' is none of messages, bytes"),
+    (["stats", "x.proj", "--matrix", "messages,bytes"], "'messages,bytes' is none of messages, bytes"),
+    (["plot", "x.proj", "--kind=abc"], "'abc' is none of timeline, matrix"),
+    (["compress", "x.proj", "--form=zip"], "'zip' is none of zstd, gzip"),
+    (["dump", "x.proj", "--call", "Send,,Recv"], "'' is not NAMES"),
+    (["stats", ""], "'' is not PROJECT"),
+    (["unpack", ""], "'' is not FILE"),
+    (["completion", "sh"], "'sh' is none of bash, zsh, fish"),
     (["dump", "x.proj", "--interval", "5"], "'5' is not BEGIN..END"),
     (["dump", "x.proj", "--rank", "first"], "'first' is not RANKS"),
     (["dump", "x.proj", "--xml", "--json"], "--xml and --json exclude each other"),
@@ -771,6 +779,14 @@ def test_a_program_that_is_not_there(tmp_path):
 def test_wrong_usage(words, message):
     result = run(*words)
     assert (result.returncode, result.stdout) == (USAGE, "") and message in result.stderr
+
+
+@pytest.mark.parametrize("command, option", [
+    (command.name, argument.name) for command in COMMANDS for argument in command.arguments
+    if argument.is_option and argument.value and not argument.is_for_tracer])
+def test_no_value_is_empty(command, option):
+    result = run(command, f"{option}=", "x")
+    assert (result.returncode, result.stdout) == (USAGE, "") and f"{option}: '' is n" in result.stderr
 
 
 @pytest.mark.parametrize("command", ["info", "stats", "dump", "check", "repair"])
@@ -793,6 +809,46 @@ def test_a_reader_that_goes_away(tmp_path):
     project = write_project(tmp_path, BARRIER * 20000)
     result = subprocess.run(f"'{COMMAND}' dump '{project}' | head -n 1", shell=True, capture_output=True, text=True)
     assert (len(result.stdout.splitlines()), result.stderr) == (1, "")
+
+
+CANNOT_BE_WRITTEN = {">&-": "Bad file descriptor", ">/dev/full": "No space left on device"}
+
+
+def run_redirected(redirections, *words, **options):
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    return subprocess.run(["sh", "-c", f'"$@" {redirections}', "sh", COMMAND, *map(str, words)], capture_output=True, text=True, env=environment, **options)
+
+
+@pytest.mark.parametrize("redirection", CANNOT_BE_WRITTEN)
+@pytest.mark.parametrize("words", [
+    ["info"], ["info", "--json"], ["stats"], ["stats", "--json"], ["stats", "--csv"], ["dump"], ["dump", "--json"], ["pending"], ["analyze"], ["check"],
+    ["check", "--sarif"], ["rm", "--dry-run"], ["stats", "--help"], ["--help"], ["--version"]])
+def test_output_that_cannot_be_written(project, words, redirection):
+    result = run_redirected(redirection, *words, *([] if words[0].startswith("--") else [project]))
+    assert (result.returncode, result.stderr) == (ERROR, f"hdtrace: standard output: {CANNOT_BE_WRITTEN[redirection]}\n")
+
+
+@pytest.mark.parametrize("redirection", CANNOT_BE_WRITTEN)
+@pytest.mark.parametrize("words", [
+    ["compress"], ["uncompress"], ["split"], ["index"], ["index", "--remove"], ["pack", "-o", "p.hdt"], ["extract", "--rank=0", "-o", "part"],
+    ["report", "-o", "report.html"], ["repair"], ["cp"], ["rm"]])
+def test_what_is_done_needs_nobody_who_reads_of_it(project, tmp_path, words, redirection):
+    result = run_redirected(redirection, *words, project, *(["copy"] if words == ["cp"] else []), cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (FINE, "")
+
+
+def test_what_is_done_goes_on_when_nobody_reads_of_it(tmp_path):
+    folders = [tmp_path / str(number) for number in range(300)]
+    for folder in folders:
+        folder.mkdir()
+        write_project(folder, BARRIER)
+    result = run_redirected("| true", "index", *folders)
+    assert result.stderr == "" and all(list(folder.glob("*.index")) for folder in folders)
+
+
+def test_messages_stay_out_of_the_output(project):
+    result = run_redirected("2>&-", "info", project.parent / "nothing.proj")
+    assert (result.returncode, result.stdout) == (ERROR, "")
 
 
 def test_progress_on_a_terminal(project):

@@ -5,9 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
-from .._hdtrace import printable
 from ..project import Project
-from .output import Progress, UsageError, counted, end_tidily, size, warn_of_missing
+from .output import Progress, UsageError, counted, end_tidily, size, tell, warn_of_missing
 from .selection import filters
 
 
@@ -21,6 +20,6 @@ def run(arguments: Namespace) -> int:
     with Progress("extracting", "traces") as progress:
         missing = project.extract(folder, **wanted, progress=progress.add)
     traces = [file.stat().st_size for file in folder.glob("*.trc")]
-    print(printable(f"{folder}: {counted(len(traces), 'trace')}, {size(sum(traces))}"))
+    tell(f"{folder}: {counted(len(traces), 'trace')}, {size(sum(traces))}")
     warn_of_missing(missing)
     return 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from argparse import Namespace
 
-from .._hdtrace import Indexing, indexes_of, printable
+from .._hdtrace import Indexing, indexes_of
 from ..project import Project
 from ..streams import STATES_BETWEEN_PAUSES
-from .output import Progress, UsageError, counted, end_tidily, message, size
+from .output import Progress, UsageError, counted, end_tidily, message, size, tell
 from .selection import refuse_packed, several_projects
 
 
@@ -23,7 +23,7 @@ def _make(project: Project, calls: int) -> int:
             progress.add(STATES_BETWEEN_PAUSES)
     for why in indexing.refused:
         message(why)
-    print(printable(f"{project.path}: {counted(indexing.made, 'index', 'es')}, {size(indexing.size)}"))
+    tell(f"{project.path}: {counted(indexing.made, 'index', 'es')}, {size(indexing.size)}")
     return 1 if indexing.refused else 0
 
 
@@ -31,7 +31,7 @@ def _remove(project: Project) -> int:
     paths = indexes_of(project._project)
     for path in paths:
         os.unlink(path)
-    print(printable(f"{project.path}: {counted(len(paths), 'index', 'es')} removed"))
+    tell(f"{project.path}: {counted(len(paths), 'index', 'es')} removed")
     return 0
 
 

@@ -8,13 +8,14 @@ import os
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
-from io import TextIOWrapper
-from typing import Any
+from io import BufferedWriter, FileIO, TextIOWrapper
+from typing import Any, TextIO
 
 from ..project import MergeWarning
 from ..sharing import Reader, processes_of_launcher, share
-from .output import UsageError, beside_this, message, reason
+from .output import UsageError, beside_this, forget_output, message, reason
 from .table import COMMANDS, Argument, Command
 
 FINE, ERROR, USAGE = 0, 1, 2
@@ -47,10 +48,14 @@ class _GroupAction(_ListAction):
 
 def _parser(argument: Argument) -> Callable[[str], Any]:
     def parse(text: str) -> Any:
+        if argument.choices and text not in argument.choices:
+            raise argparse.ArgumentTypeError(f"'{text}' is none of {', '.join(argument.choices)}")
         try:
+            if not text:
+                raise ValueError
             return argument.parse(text)
         except ValueError as error:
-            raise argparse.ArgumentTypeError(f"'{text}' is not {argument.value}") from error
+            raise argparse.ArgumentTypeError(f"'{text}' is not {argument.value or argument.name}") from error
 
     return parse
 
@@ -61,8 +66,6 @@ def _list_parser(argument: Argument) -> Callable[[str], list[Any]]:
     def parse(text: str) -> list[Any]:
         values = []
         for word in text.split(","):
-            if argument.choices and word not in argument.choices:
-                raise argparse.ArgumentTypeError(f"'{word}' is none of {', '.join(argument.choices)}")
             value = parse_one(word)
             values.extend(value if isinstance(value, list) else [value])
         return values
@@ -80,9 +83,7 @@ def _add(parser: argparse.ArgumentParser, argument: Argument) -> None:
         parser.add_argument(argument.key, metavar=argument.name, help=text, nargs=argparse.REMAINDER)
     elif not argument.is_option:
         repeated: dict[str, Any] = {"nargs": "+"} if argument.is_list else {}
-        parser.add_argument(
-            argument.key, metavar=argument.name, help=text, choices=argument.choices or None, **repeated
-        )
+        parser.add_argument(argument.key, metavar=argument.name, help=text, type=_parser(argument), **repeated)
     elif not argument.value:
         parser.add_argument(argument.name, action="store_true", help=text)
     elif argument.is_list:
@@ -168,31 +169,81 @@ def _unencodable(error: UnicodeError) -> tuple[bytes, int]:
     return b"".join(bytes([ord(char) - 0xDC00]) if 0xDC80 <= ord(char) <= 0xDCFF else _ASCII.get(char, b"?") for char in refused), error.end
 
 
-def _write_any_text() -> None:
+class _Output(FileIO):
+    def write(self, content: Any) -> int:
+        try:
+            return super().write(content)
+        except OSError as error:
+            error.filename = "standard output"
+            raise
+
+
+class _Messages(FileIO):
+    """The outcome is the same where they cannot be written."""
+
+    def write(self, content: Any) -> int:
+        with suppress(OSError):
+            return super().write(content) or len(content)
+        return len(content)
+
+
+def _keep_closed() -> None:
+    """No file gets the number of a standard stream that is closed. Output there fails all the same, and programs that are started find it closed."""
+    for number, access in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, access)
+
+
+def _text_stream(raw: FileIO, old: TextIO | None, line_buffering: bool) -> TextIO:
+    is_unbuffered = isinstance(old, TextIOWrapper) and old.write_through
+    encoding = old.encoding if old else "utf-8"
+    return TextIOWrapper(raw if is_unbuffered else BufferedWriter(raw), encoding, "hdtrace", line_buffering=line_buffering, write_through=is_unbuffered)
+
+
+def _open_streams() -> None:
     codecs.register_error("hdtrace", _unencodable)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="hdtrace")
+    _keep_closed()
+    output = _Output(1, "w", closefd=False)
+    sys.stdout = _text_stream(output, sys.stdout, output.isatty())
+    sys.stderr = _text_stream(_Messages(2, "w", closefd=False), sys.stderr, True)
+
+
+def _complete(words: list[str]) -> int:
+    """Runs it until its output is written."""
+    try:
+        code = run(words)
+    except SystemExit as end:  # after --help, too
+        code = int(end.code or FINE)
+    sys.stdout.flush()
+    return code
+
+
+def _outcome(words: list[str]) -> tuple[int, str]:
+    """The exit code, and what went wrong."""
+    try:
+        return _complete(words), ""
+    except UsageError as error:
+        return USAGE, str(error)
+    except BrokenPipeError:
+        return ERROR, ""
+    except (OSError, ValueError, RuntimeError) as error:  # ReadError is a ValueError
+        return ERROR, reason(error)
+    except KeyboardInterrupt:
+        return 128 + 2, ""
 
 
 def main() -> int:
     """The exit code: 0 fine, 1 error, 2 wrong usage."""
-    words = sys.argv[1:]
     warnings.simplefilter("always", MergeWarning)
     warnings.showwarning = lambda warning, *_: message(str(warning))
+    _open_streams()
+    code, wrong = _outcome(sys.argv[1:])
     try:
-        _write_any_text()
-        code = run(words)
         sys.stdout.flush()
-        return code
-    except UsageError as error:
-        message(str(error))
-        return USAGE
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's end stays quiet
-        return ERROR
-    except (OSError, ValueError, RuntimeError) as error:  # ReadError is a ValueError
-        message(reason(error))
-    except KeyboardInterrupt:
-        return 128 + 2
-    return ERROR
+    except OSError:
+        forget_output()  # so that Python's end stays quiet
+    if wrong:
+        message(wrong)
+    return code

@@ -41,6 +41,19 @@ def message(text: str) -> None:
     print(f"hdtrace: {printable(text)}", file=sys.stderr)
 
 
+def forget_output() -> None:
+    """What is in buffers, too."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def tell(text: str) -> None:
+    """What was done, on standard output. Where nobody reads it, it is done all the same, and there may be more to do."""
+    try:
+        print(printable(text), flush=True)
+    except OSError:
+        forget_output()
+
+
 def say_that_nothing_fits() -> None:
     message("no call fits what is asked for")
 

@@ -6,10 +6,10 @@ import os
 from argparse import Namespace
 from pathlib import Path
 
-from .._hdtrace import ProjectFiles, printable, project_text
+from .._hdtrace import ProjectFiles, project_text
 from ..packing import pack, unpack
 from ..project import Project
-from .output import Progress, UsageError, counted, end_tidily, size
+from .output import Progress, UsageError, counted, end_tidily, size, tell
 from .table import NODE_FILE, PACKED
 
 
@@ -28,7 +28,7 @@ def _pack(arguments: Namespace) -> None:
     project.keep_private(output)
     with Progress("packing", "bytes") as progress:
         pack(paths, texts, output, progress.add)
-    print(printable(f"{output}: {counted(len(paths) + len(texts), 'file')}, {size(output.stat().st_size)}"))
+    tell(f"{output}: {counted(len(paths) + len(texts), 'file')}, {size(output.stat().st_size)}")
 
 
 def _unpack(arguments: Namespace) -> None:
@@ -36,7 +36,7 @@ def _unpack(arguments: Namespace) -> None:
     folder = Path(arguments.output or file.stem)
     with Progress("unpacking", "bytes") as progress:
         count = unpack(file, folder, progress.add)
-    print(printable(f"{os.fspath(folder)}: {counted(count, 'file')}"))
+    tell(f"{os.fspath(folder)}: {counted(count, 'file')}")
 
 
 def run(arguments: Namespace) -> int:

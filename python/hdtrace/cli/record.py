@@ -164,7 +164,7 @@ def _wait_for_ends(folder: Path) -> None:
 def _merge(folder: Path, quiet: bool) -> list[Path]:
     """The projects that there are now: one for each run."""
     command = [beside_this("project-merger"), "--audit-ends", *(["--quiet"] if quiet else []), folder]
-    subprocess.run(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+    subprocess.run(command, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, restore_signals=False)  # unread warnings do not end it
     return list(folder.glob("*.proj"))
 
 

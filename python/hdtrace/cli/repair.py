@@ -7,9 +7,9 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator
 
 from .. import _hdtrace
-from .._hdtrace import ReadError, printable
+from .._hdtrace import ReadError
 from ..project import Project
-from .output import message, reason
+from .output import message, reason, tell
 from .selection import refuse_packed
 
 
@@ -37,7 +37,7 @@ def _repair(path: str) -> bool:
         message(f"{path}: {error}")
         return False
     if missing:
-        print(printable(f"{file}: {missing} was missing; closed, the original is {file}.orig"))
+        tell(f"{file}: {missing} was missing; closed, the original is {file}.orig")
     return True
 
 

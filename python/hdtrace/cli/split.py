@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from .._hdtrace import ProjectFiles, printable, split_node_file
+from .._hdtrace import ProjectFiles, split_node_file
 from ..project import Project
-from .output import Progress, counted, end_tidily
+from .output import Progress, counted, end_tidily, tell
 from .selection import refuse_packed, several_projects
 from .table import NODE_FILE
 
@@ -20,5 +20,5 @@ def run(arguments: Namespace) -> int:
         with Progress("splitting", "bytes") as progress:
             made = sum(split_node_file(path, progress.add) for path in node_files)
         done = f"{counted(made, 'file')} of {counted(len(node_files), 'node file')}" if node_files else "nothing to do"
-        print(printable(f"{project.path}: {done}"))
+        tell(f"{project.path}: {done}")
     return 0

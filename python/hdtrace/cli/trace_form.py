@@ -7,9 +7,9 @@ from argparse import Namespace
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
-from .._hdtrace import Thread, change_form, printable
+from .._hdtrace import Thread, change_form
 from ..project import Project
-from .output import Progress, counted, end_tidily, size
+from .output import Progress, counted, end_tidily, size, tell
 from .selection import refuse_packed, several_projects
 
 
@@ -47,5 +47,5 @@ def run(arguments: Namespace) -> int:
         project = Project(*paths)
         changed = [(before, after) for before, after in _change(project, form, doing) if before]
         before, after = (sum(sizes) for sizes in zip(*changed)) if changed else (0, 0)
-        print(printable(f"{project.path}: {counted(len(changed), 'trace')}, {size(before)} became {size(after)}" if changed else f"{project.path}: nothing to do"))
+        tell(f"{project.path}: {counted(len(changed), 'trace')}, {size(before)} became {size(after)}" if changed else f"{project.path}: nothing to do")
     return 0
