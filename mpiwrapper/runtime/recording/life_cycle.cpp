@@ -243,7 +243,7 @@ void end_comes(void*)
 
 // Of no library (Itanium C++ ABI, 3.3.5.3): what is known before main() is then called when all libraries
 // have had their destructors.
-void watch_end()
+void watch_exit()
 {
     if (abi::__cxa_atexit(end_comes, nullptr, nullptr) == 0)
         ++ends_to_come;
@@ -252,7 +252,7 @@ void watch_end()
 
 __attribute__((constructor)) void loaded()
 {
-    watch_end();
+    watch_exit();
     read_settings();
     choose_sums();
     if (is_meant_for_another_process()) {
