@@ -22,8 +22,6 @@ void check(const Options& options)
     if (!is_size(options.project.chunk_size))
         throw tools::UsageError("--chunk-size is a number of bytes with K, M or G behind it, not '" +
                                 options.project.chunk_size + "'");
-    if (options.project.distribution_class.empty())
-        throw tools::UsageError("--distribution-class is empty");
 }
 
 } // namespace
@@ -45,7 +43,7 @@ tools::Request<Options> parse_options(int argc, char** argv)
     parser.add_text(
         "output", 'o', options.output, "FILE",
         "Write the project to FILE (default: beside the traces, with their name; one for each run)");
-    parser.add_text("description", 'd', options.project.description, "TEXT", "What the run was about");
+    parser.add_free_text("description", 'd', options.project.description, "TEXT", "What the run was about");
     parser.add_text(
         "distribution-class", 0, options.project.distribution_class, "CLASS",
         "How the simulator distributes files over servers (default SimpleStripe, with its full name)");

@@ -1,5 +1,6 @@
 #include "hdtrace/tools/option_parser.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hdtrace::tools {
@@ -31,9 +32,9 @@ OptionParser::OptionParser(std::string tool, std::string summary, std::string de
 }
 
 void OptionParser::add_text(const char* name, char letter, std::string& target, const char* value,
-                            const char* help)
+                            const char* help, bool may_be_empty)
 {
-    Text& text = m_texts.emplace_back(target);
+    Text& text = m_texts.emplace_back(target, name, may_be_empty);
     m_entries.push_back({name, letter, 0, G_OPTION_ARG_FILENAME, &text.given, help, value});
 }
 
@@ -96,6 +97,7 @@ std::optional<Answer> OptionParser::parse(int argc, char** argv)
     g_option_context_set_help_enabled(context.get(), FALSE);
     GError* error = nullptr;
     g_option_context_parse(context.get(), &argc, &argv, &error);
+    const Text* const empty = empty_text();
     fill_targets();
     const std::optional<std::string> problem = take_text(error);
     if (wants_help)
@@ -104,7 +106,17 @@ std::optional<Answer> OptionParser::parse(int argc, char** argv)
         throw UsageError(*problem);
     if (wants_version)
         return Answer{m_tool + " (hdtrace) " HDTRACE_VERSION "\n"};
+    if (empty)
+        throw UsageError("the value of --" + std::string(empty->name) + " is empty");
     return {};
+}
+
+/// An option that lacks its value; null if none does.
+const OptionParser::Text* OptionParser::empty_text() const
+{
+    const auto found = std::ranges::find_if(
+        m_texts, [](const Text& text) { return text.given && *text.given == '\0' && !text.may_be_empty; });
+    return found == m_texts.end() ? nullptr : &*found;
 }
 
 /// GLib gives nothing where it found an error.

@@ -35,7 +35,16 @@ class OptionParser {
 
     /// An option with a value, which the help calls @p value. @p letter: 0 if there is no short form. The
     /// target keeps what it holds if the option is not given.
-    void add_text(const char* name, char letter, std::string& target, const char* value, const char* help);
+    void add_text(const char* name, char letter, std::string& target, const char* value, const char* help)
+    {
+        add_text(name, letter, target, value, help, false);
+    }
+    /// One whose value may be empty, too; that of others is refused, since a script has lost it.
+    void add_free_text(const char* name, char letter, std::string& target, const char* value,
+                       const char* help)
+    {
+        add_text(name, letter, target, value, help, true);
+    }
     /// An option without a value.
     void add_switch(const char* name, char letter, bool& target, const char* help);
     /// What is no option.
@@ -47,6 +56,8 @@ class OptionParser {
   private:
     struct Text {
         std::string& target;
+        const char* name;
+        bool may_be_empty;
         char* given = nullptr;
     };
     struct Switch {
@@ -62,8 +73,11 @@ class OptionParser {
     };
     using Context = std::unique_ptr<GOptionContext, FreeContext>;
 
+    void add_text(const char* name, char letter, std::string& target, const char* value, const char* help,
+                  bool may_be_empty);
     Context make_context(void* group_data, const std::vector<GOptionEntry>& more_entries) const;
     std::string help(const GOptionEntry& version) const;
+    const Text* empty_text() const;
     void fill_targets();
 
     std::string m_tool;

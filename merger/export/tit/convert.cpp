@@ -1,17 +1,14 @@
 // SimGrid's time-independent traces: what each process does, for its replay on another machine.
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <glib.h>
-
 #include "hdtrace/format/oversubscription.h"
-#include "hdtrace/tools/option_parser.h"
 #include "merger/export/format.h"
 #include "merger/export/output_directory.h"
+#include "merger/export/speed.h"
 #include "merger/export/tit/process_files.h"
 
 namespace hdtrace::exporter {
@@ -53,27 +50,19 @@ void note_worlds(const Project& project, Account& account)
 }
 
 /// What the traced processor computes, in floating-point operations per second.
-double speed_of(const std::string& text)
+double traced_speed(const Options& options)
 {
     constexpr double usual = 1e9;
-    if (text.empty())
-        return usual;
-    char* end = nullptr;
-    const double speed = g_ascii_strtod(text.c_str(), &end);
-    if (*end != '\0' || !std::isfinite(speed) || speed <= 0)
-        throw tools::UsageError("--speed is a number of operations per second such as 2.5e9, not '" + text +
-                                "'");
-    return speed;
+    const std::string given = options.text("speed");
+    return given.empty() ? usual : speed_of(given);
 }
 
 void convert_to_tit(const Project& project, const Options& options, Account& account)
 {
     const TracesByRank traces = traces_by_rank(project);
     const ObjectTable objects(project);
-    const Replay replay{.project = project,
-                        .objects = objects,
-                        .world = find_world(project),
-                        .speed = speed_of(options.text("speed"))};
+    const Replay replay{
+        .project = project, .objects = objects, .world = find_world(project), .speed = traced_speed(options)};
     OutputDirectory directory(options.output);
     const auto summary = write_process_files(replay, traces, directory);
     write_list(directory, traces.size());

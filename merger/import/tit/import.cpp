@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "hdtrace/tools/option_parser.h"
+#include "merger/export/speed.h"
 #include "merger/import/source.h"
 #include "merger/import/tit/process.h"
 
@@ -124,13 +124,7 @@ LastFiles find_processes(const std::vector<std::string>& files, const Import& im
 /// How long an operation takes; 0 if that is not asked for.
 double seconds_per_operation(const std::string& text)
 {
-    if (text.empty())
-        return 0;
-    const auto speed = tit::amount(text);
-    if (!speed || *speed <= 0)
-        throw tools::UsageError("--speed is a number of operations per second such as 2.5e9, not '" + text +
-                                "'");
-    return 1 / *speed;
+    return text.empty() ? 0 : 1 / exporter::speed_of(text);
 }
 
 void import_tit(const Import& import)

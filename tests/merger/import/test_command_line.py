@@ -80,6 +80,8 @@ def test_what_needs_no_import_is_not_imported(tmp_path):
     (["-o", "app", "x"], "the name of a project ends with .proj, not as 'app'"),
     (["-o", "app.proj"], "name a trace, such as traces.otf2"),
     (["-o", "app.proj", "--from", "vampir", "x"], "not 'vampir'"),
+    (["-o", "app.proj", "--from=", "x"], "the value of --from is empty"),
+    (["-o", "app.proj", "--from", "tit", "--speed", "1e-300", "x"], "not '1e-300'"),
     (["-o", "app.proj", "--from", "tit", "--speed", "fast", "x"], "--speed is a number of operations per second such as 2.5e9, not 'fast'"),
 ])
 def test_wrong_usage(arguments, complaint, tmp_path):
