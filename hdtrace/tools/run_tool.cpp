@@ -1,10 +1,12 @@
 #include "hdtrace/tools/run_tool.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 
 #include <glib.h>
 
+#include "hdtrace/tools/file_error.h"
 #include "hdtrace/tools/printable.h"
 #include "hdtrace/tools/unfinished.h"
 
@@ -27,7 +29,10 @@ ExitCode run_tool(const std::string& tool, const std::function<ExitCode()>& work
 
 void print(const Answer& answer)
 {
+    errno = 0;
     g_print("%s", answer.text.c_str()); // GLib translates what it wrote for the help
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+        throw FileError("standard output", errno);
 }
 
 } // namespace hdtrace::tools

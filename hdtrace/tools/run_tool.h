@@ -15,6 +15,7 @@ enum ExitCode { exit_fine = 0, exit_error = 1, exit_usage = 2 };
 /// error. Also if a signal ends the program, output that is not finished is removed.
 ExitCode run_tool(const std::string& tool, const std::function<ExitCode()>& work);
 
+/// On standard output. Throws FileError.
 void print(const Answer& answer);
 
 /// Gives the answer that the command line asks for, or does the work.

@@ -108,10 +108,20 @@ std::string joined(const std::vector<std::string>& words)
     return text;
 }
 
-[[noreturn]] void print_version()
+/// The exit code: whoever asked for the text has it, or is told.
+int print(const std::string& text)
 {
-    std::cout << "hdtrace-run " HDTRACE_VERSION " for " << joined(hdtrace::traceable_libraries()) << '\n';
-    std::exit(0);
+    errno = 0;
+    if (std::cout << text << std::flush) {
+        return 0;
+    }
+    std::cerr << "hdtrace-run: standard output: " << std::strerror(errno) << '\n';
+    return 1;
+}
+
+std::string version_text()
+{
+    return "hdtrace-run " HDTRACE_VERSION " for " + joined(hdtrace::traceable_libraries()) + '\n';
 }
 
 struct CommandLine {
@@ -153,10 +163,9 @@ CommandLine parse_command_line(int argc, char** argv)
             set_variable(arguments[row]);
             break;
         case 'h':
-            std::cout << help_text;
-            std::exit(0);
+            std::exit(print(help_text));
         case version:
-            print_version();
+            std::exit(print(version_text()));
         case print_library:
             result.prints_library = true;
             break;
@@ -419,8 +428,7 @@ void let_sanitizer_come_later(const std::string& program)
 int print_library(const char* name)
 {
     if (name == nullptr) {
-        std::cout << hdtrace::wrapper_for_any() << '\n';
-        return 0;
+        return print(hdtrace::wrapper_for_any() + '\n');
     }
     const std::string program = hdtrace::find_program(name);
     if (program.empty()) {
@@ -432,8 +440,7 @@ int print_library(const char* name)
         std::cerr << "hdtrace-run: " << name << " cannot be traced: " << tracer.obstacle << '\n';
         return 1;
     }
-    std::cout << tracer.library << '\n';
-    return 0;
+    return print(tracer.library + '\n');
 }
 
 } // namespace
@@ -456,8 +463,7 @@ int main(int argc, char** argv)
         return print_library(command[0]);
     }
     if (command_line.is_to_explain) {
-        std::cout << hdtrace::explain(settings_file(), settings_in_force().all_functions);
-        return 0;
+        return print(hdtrace::explain(settings_file(), settings_in_force().all_functions));
     }
     fix_config_path();
     tell_options();

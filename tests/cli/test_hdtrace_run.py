@@ -120,6 +120,12 @@ def test_version(launcher):
     assert run_well(launcher, "--version").startswith("hdtrace-run ")
 
 
+@pytest.mark.parametrize("option", ["--help", "--version", "--explain", "--print-library"])
+def test_answers_that_cannot_be_written(launcher, option):
+    result = run("sh", "-c", f"'{launcher}' {option} >/dev/full")
+    assert (result.returncode, result.stderr) == (1, "hdtrace-run: standard output: No space left on device\n")
+
+
 # ---- the program ----
 
 ODD_ARGUMENTS = ["", " ", "a b", "--help", "--", "-x", "*", "$HOME", "'", '"', "\\", "line\nbreak", "ä", "`id`"]

@@ -23,6 +23,7 @@ def project(run, tmp_path):
     (["--to", "ioplot", "-o", "x"], "project"),
     (["--to", "ioplot", "-o", "x", "--speed", "fast", "app.proj"], "--speed"),
     (["--to", "ioplot", "-o", "x", "--speed", "0", "app.proj"], "--speed"),
+    (["--to", "tit", "-o", "x", "--speed=", "app.proj"], "the value of --speed is empty"),
     (["--unknown"], "--unknown"),
 ])
 def test_usage_errors(tmp_path, arguments, message):
@@ -30,6 +31,19 @@ def test_usage_errors(tmp_path, arguments, message):
     assert (result.returncode, result.stdout) == (2, "")
     assert message in result.stderr and "--help" in result.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("speed", ["0", "-1", "1e300", "1e-300", "nan", "0x10", " 1e9"])
+def test_speeds_that_no_processor_has(project, tmp_path, speed):
+    result = call("--to", "tit", "-o", tmp_path / "x", "--speed", speed, project)
+    assert result.returncode == 2 and f"such as 2.5e9, not '{speed}'" in result.stderr and not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+@pytest.mark.parametrize("redirection, reason", [(">&-", "Bad file descriptor"), (">/dev/full", "No space left on device")])
+def test_answers_that_cannot_be_written(option, redirection, reason):
+    result = subprocess.run(["sh", "-c", f"'{CONVERT}' {option} {redirection}"], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (1, f"hdtrace-convert: error: standard output: {reason}\n")
 
 
 def test_several_projects(tmp_path):
