@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 namespace hdtrace::merger {
@@ -41,6 +42,21 @@ void check_output_name(const MergedProject& project, const std::string& output, 
     }
 }
 
+/// As its process tells; nothing if it does not, or not clearly.
+std::optional<std::int64_t> written_states(const MergedProcess& process, const std::string& thread)
+{
+    const std::optional<std::int64_t> number = label_number(thread);
+    std::optional<std::int64_t> states;
+    for (const TraceEnd& end : process.ends) {
+        if (end.thread != number)
+            continue;
+        if (states)
+            return {};
+        states = end.states;
+    }
+    return states;
+}
+
 TraceJob trace_job(const MergedProject& project, const MergedProcess& process, const std::string& thread,
                    const AuditOptions& options)
 {
@@ -49,6 +65,8 @@ TraceJob trace_job(const MergedProject& project, const MergedProcess& process, c
     job.has_objects = project.levels.has_ranks && !process.infos.empty();
     job.only_end = options.traces == Audited::ends;
     job.may_close = options.close_traces && !detail::is_in_node_file(job.path);
+    if (project.levels.has_ranks)
+        job.written_states = written_states(process, thread);
     job.known_ids[communicators] = process.communicator_ids;
     job.known_ids[files] = process.file_ids;
     job.known_ids[windows] = process.window_ids;
@@ -60,15 +78,15 @@ TraceJob trace_job(const MergedProject& project, const MergedProcess& process, c
 
 void warn_of_lost_states(const MergedProcess& process, Report& report)
 {
-    for (const LostStates& lost : process.lost) {
-        const std::string thread = " of thread " + std::to_string(lost.thread);
-        if (lost.count > 0)
-            report.warn(Topic::lost_states, lost.place,
-                        std::to_string(lost.count) + " states" + thread +
+    for (const TraceEnd& end : process.ends) {
+        const std::string thread = " of thread " + std::to_string(end.thread);
+        if (end.lost_states > 0)
+            report.warn(Topic::lost_states, end.place,
+                        std::to_string(end.lost_states) + " states" + thread +
                             " were lost while tracing: the disk may have been full");
-        if (lost.refused_calls > 0)
-            report.warn(Topic::lost_states, lost.place,
-                        std::to_string(lost.refused_calls) + " calls" + thread +
+        if (end.refused_calls > 0)
+            report.warn(Topic::lost_states, end.place,
+                        std::to_string(end.refused_calls) + " calls" + thread +
                             " to the trace library failed: what they were given is missing in the trace");
     }
 }

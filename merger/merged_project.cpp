@@ -241,7 +241,7 @@ class Unifier {
         }
         m_call_sites.add(process.rank, open.info);
         m_run.add(process.rank, std::move(open.info.run));
-        process.lost = std::move(open.info.lost);
+        process.ends = std::move(open.info.ends);
         process.datatypes = m_project.datatypes.add(open.info.datatypes, m_report);
         process.communicator_ids = ids_of(open.info.communicators);
         process.file_ids = ids_of(open.info.files);

@@ -24,7 +24,7 @@ struct MergedProcess {
     TraceName name;        ///< the labels without the last one
     std::vector<std::string> threads; ///< the last labels, in their order
     std::vector<std::string> infos;   ///< paths; empty if they are missing
-    std::vector<LostStates> lost;
+    std::vector<TraceEnd> ends;
     ProcessDatatypes datatypes;
     std::vector<std::int64_t> communicator_ids; ///< ascending
     std::vector<std::int64_t> file_ids;         ///< ascending

@@ -316,8 +316,7 @@ class InfoLoader {
         const std::int64_t dropped = line.optional_integer("dropped").value_or(0);
         const std::int64_t refused = line.optional_integer("refused").value_or(0);
         m_ended_threads.insert(thread);
-        if (dropped > 0 || refused > 0)
-            m_info.lost.push_back({place(line), thread, dropped, refused});
+        m_info.ends.push_back({place(line), thread, line.optional_integer("states"), dropped, refused});
         if (dropped > 0)
             m_run.note_lost(dropped);
     }

@@ -119,10 +119,12 @@ struct CallSiteRecord {
     std::vector<SiteFrame> frames; ///< the innermost first
 };
 
-struct LostStates {
+/// What a thread told when its trace was closed.
+struct TraceEnd {
     Place place;
     std::int64_t thread = 0;
-    std::int64_t count = 0;
+    std::optional<std::int64_t> states; ///< that it had written
+    std::int64_t lost_states = 0;
     std::int64_t refused_calls = 0; ///< of the trace library, which its caller got wrong
 };
 
@@ -139,7 +141,7 @@ struct ProcessInfo {
     std::map<std::int64_t, ObjectFileRecord> object_files;
     std::map<std::int64_t, SourceLineRecord> source_lines;
     std::map<std::int64_t, CallSiteRecord> call_sites; ///< of described object files and lines only
-    std::vector<LostStates> lost;
+    std::vector<TraceEnd> ends;
     ProcessRun run;
 };
 

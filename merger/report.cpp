@@ -22,6 +22,8 @@ std::string_view plural(Topic topic)
     switch (topic) {
     case Topic::broken_traces:
         return "broken traces";
+    case Topic::changed_traces:
+        return "traces that were changed";
     case Topic::clocks:
         return "clocks that are not compared";
     case Topic::communicators_with_several_names:

@@ -31,6 +31,7 @@ std::string to_line(const Diagnostic& message, std::string_view tool);
 /// What warnings are about, in the order in which it is said how many were not passed on.
 enum class Topic {
     broken_traces,
+    changed_traces,
     clocks,
     communicators_with_several_names,
     communicators_without_uid,

@@ -111,10 +111,10 @@ auto fields(Is<CallSiteRecord> auto& r)
     auto& [place, frames] = r;
     return std::tie(place, frames);
 }
-auto fields(Is<LostStates> auto& r)
+auto fields(Is<TraceEnd> auto& r)
 {
-    auto& [place, thread, count, refused] = r;
-    return std::tie(place, thread, count, refused);
+    auto& [place, thread, states, lost, refused] = r;
+    return std::tie(place, thread, states, lost, refused);
 }
 auto fields(Is<RunFact> auto& r)
 {
@@ -144,14 +144,14 @@ auto fields(Is<ProcessRun> auto& r)
 auto fields(Is<ProcessInfo> auto& r)
 {
     auto& [paths, process, threads, files, communicators, order, windows, datatypes, objects, lines, sites,
-           lost, run] = r;
+           ends, run] = r;
     return std::tie(paths, process, threads, files, communicators, order, windows, datatypes, objects, lines,
-                    sites, lost, run);
+                    sites, ends, run);
 }
 auto fields(Is<TraceJob> auto& r)
 {
-    auto& [path, has_objects, may_close, only_end, known_ids] = r;
-    return std::tie(path, has_objects, may_close, only_end, known_ids);
+    auto& [path, has_objects, may_close, only_end, written_states, known_ids] = r;
+    return std::tie(path, has_objects, may_close, only_end, written_states, known_ids);
 }
 
 template <typename T>

@@ -87,6 +87,8 @@ class TraceAudit {
                 m_report.warn(Topic::cut_off_traces, {m_job.path},
                               "the trace is cut off after " + std::to_string(m_states) +
                                   " states: " + reader.missing() + " is missing" + close(reader));
+            else if (!reader.has_segments()) // of these the first may have been given up
+                check_count();
         } catch (const ReadError& error) {
             m_report.warn(Topic::broken_traces, {error.file(), static_cast<std::uint64_t>(error.line())},
                           "the trace is broken: " + error.reason());
@@ -123,6 +125,16 @@ class TraceAudit {
         } catch (const std::exception& error) {
             return std::string("; it cannot be closed: ") + error.what();
         }
+    }
+
+    void check_count()
+    {
+        if (!m_job.written_states || *m_job.written_states == m_states)
+            return;
+        m_report.warn(Topic::changed_traces, {m_job.path},
+                      "the trace has " + std::to_string(m_states) + " states, but its process wrote " +
+                          std::to_string(*m_job.written_states) +
+                          ": lines were taken out of it, or put into it, later");
     }
 
     struct Unknown {
@@ -189,7 +201,7 @@ class TraceAudit {
     const TraceJob& m_job;
     Report& m_report;
     Unknown m_unknown[object_kinds];
-    std::uint64_t m_states = 0;
+    std::int64_t m_states = 0;
     std::uint64_t m_top_level = 0; ///< states and events
     std::uint64_t m_line = 0;
 };

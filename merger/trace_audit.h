@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,13 @@ struct TraceJob {
     std::string path;
     bool has_objects = false; ///< whether the process's objects are known
     bool may_close = false;
-    bool only_end = false; ///< what is whole is not read from its beginning
+    bool only_end = false;                      ///< what is whole is not read from its beginning
+    std::optional<std::int64_t> written_states; ///< as the process told when it closed the trace
     std::array<std::vector<std::int64_t>, object_kinds> known_ids; ///< ascending
 };
 
-/// Reads a trace, or only its end; warns if it is cut off or refers to objects that are not described, and
-/// closes it in the former case, if it may.
+/// Reads a trace, or only its end; warns if it is cut off, has other states than were written, or refers to
+/// objects that are not described, and closes it in the first case, if it may.
 void audit_trace(const TraceJob& job, Report& report);
 
 /// Warns that there is no such trace.

@@ -148,7 +148,6 @@ void ThreadTrace::write(const State& state)
     append(state);
     m_pending += '\n';
     m_last_end = state.end;
-    m_states += state.is_event ? 0 : 1;
     if (m_pending.size() >= enough_to_write)
         flush();
 }
@@ -158,6 +157,7 @@ void ThreadTrace::append(const State& state)
     check_name(state.name);
     if (state.time < m_base || state.end < state.time)
         throw std::invalid_argument("times are not in their order");
+    m_states += state.is_event ? 0 : 1;
     if (!state.nested.empty()) {
         m_pending += "<Nested>";
         for (const State& nested : state.nested)

@@ -82,14 +82,23 @@ def test_second_process_line(run):
 
 
 def test_lost_states(run):
-    run.process(0, "End thread=0 states=10 dropped=0\nEnd thread=1 states=5 dropped=7\n", size=1)
+    run.process(0, "End thread=0 states=0 dropped=0\nEnd thread=1 states=5 dropped=7\n", size=1)
     assert warn(run).startswith("app_node01_0_0.info:3: warning: 7 states of thread 1 were lost")
     bound = ElementTree.parse(run.folder / "app.proj").find(".//Bound")
     assert (bound.get("name"), bound.get("value")) == ("lost-states", "7"), "tools say that they are missing"
 
 
+@pytest.mark.parametrize("states, told", [(3, None), (4, 4), (1, 1)])
+def test_a_trace_with_other_states_than_were_written(run, states, told):
+    lines = "<Barrier cid='0' time='1.1' end='1.2' />\n<Nested>\n<Send cid='0' time='1.3' end='1.4' />\n</Nested>\n<Bcast cid='0' time='1.3' end='1.5' />\n<Event name='m' kind='mark' time='1.5' />\n"
+    run.process(0, WORLD + f"End thread=0 states={states} dropped=0\n", lines, size=1)
+    result = run.merge("app")
+    expected = f"app_node01_0_0.trc: warning: the trace has 3 states, but its process wrote {told}: lines were taken out of it, or put into it, later"
+    assert result.warnings == ([expected] if told else [])
+
+
 def test_refused_calls(run):
-    run.process(0, "End thread=0 states=10 dropped=0 refused=2\n", size=1)
+    run.process(0, "End thread=0 states=0 dropped=0 refused=2\n", size=1)
     assert warn(run) == (
         "app_node01_0_0.info:2: warning: 2 calls of thread 0 to the trace library failed: "
         "what they were given is missing in the trace"
@@ -97,7 +106,7 @@ def test_refused_calls(run):
 
 
 def test_process_that_did_not_end_properly(run):
-    run.process(0, "Thread number=1\nEnd thread=0 states=10 dropped=0\n", size=1, keys="pid=7")
+    run.process(0, "Thread number=1\nEnd thread=0 states=0 dropped=0\n", size=1, keys="pid=7")
     run.trace(0, thread=1)
     assert warn(run) == (
         "app_node01_0_0.info:1: warning: the process was ended from outside or by a fault: "
@@ -106,7 +115,7 @@ def test_process_that_did_not_end_properly(run):
 
 
 def test_process_that_is_still_running(run):
-    name = run.process(0, "End thread=0 states=10 dropped=0\nThread number=1\n", size=1, keys="pid=7")
+    name = run.process(0, "End thread=0 states=0 dropped=0\nThread number=1\n", size=1, keys="pid=7")
     run.trace(0, thread=1)
     with open(run.folder / name, "r+") as info:
         fcntl.lockf(info, fcntl.LOCK_EX)

@@ -3,13 +3,16 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
+from pathlib import Path
 
 import hdtrace
 from support.runs import BUILD
 
 CONVERT = BUILD / "bin/hdtrace-convert"
 HDTRACE = BUILD / "bin/hdtrace"
+MERGER = BUILD / "bin/project-merger"
 IMPORT = BUILD / "bin/hdtrace-import"
 SEVERAL_COMMANDS = """
 import sys
@@ -30,6 +33,9 @@ def import_well(output, *arguments):
     """Must be done without a complaint; the lines that tell what became of the calls."""
     result = call("-o", output, *arguments)
     assert (result.returncode, result.stderr) == (0, ""), result.stderr
+    with tempfile.TemporaryDirectory() as folder:
+        merged = subprocess.run([MERGER, "-o", Path(folder) / "app.proj", output.parent], capture_output=True, text=True)
+    assert "states, but its process wrote" not in merged.stderr
     return result.stdout.splitlines()
 
 
