@@ -24,6 +24,11 @@ std::optional<std::int64_t> number_of(const Operation& operation, const Completi
     return came ? came : operation.call->integer(received);
 }
 
+bool is_collective(const Operation& operation)
+{
+    return exchanges_data(operation.facts->collective);
+}
+
 template <class Object> std::int32_t code_of(const std::vector<Object>& list, const Object* object)
 {
     return object ? position_in(list, *object) : -1;
@@ -55,13 +60,19 @@ RequestColumns RequestRows::take()
     return std::exchange(m_columns, {});
 }
 
-// Of one that has its own size, such as a message, that is it; of others what the call says in all.
+// What prepares operations tells what they move.
+void RequestRows::leave(const Call& call)
+{
+    m_volumes.of(call);
+}
+
+// Of a message, or an access to a file, the size is that; of others what the process gives and gets in all.
 void RequestRows::started(const Call& call, const Operation& operation)
 {
     if (operation.rid < 0)
         return;
-    const auto volume = m_volumes.of(call);
-    const auto size = operation.call->integer("size");
+    const auto size = is_collective(operation) ? std::nullopt : operation.call->integer("size");
+    const auto volume = size ? std::nullopt : m_volumes.of_operation(call, operation);
     m_posted[operation.rank][operation.rid] = size     ? *size
                                               : volume ? saturated_sum(volume->moved(), volume->posted)
                                                        : 0;
@@ -121,7 +132,8 @@ std::optional<std::int64_t> RequestRows::moved(const Operation& operation, const
         return {};
     if (operation.call->integer("toRank") == proc_null)
         return 0;
-    const auto told = completion.what ? completion.what->integer("size") : std::nullopt;
+    const auto told =
+        completion.what && !is_collective(operation) ? completion.what->integer("size") : std::nullopt;
     return told ? told : m_posted[operation.rank][operation.rid];
 }
 

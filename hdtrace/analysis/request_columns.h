@@ -72,6 +72,7 @@ class RequestRows : EventVisitor {
     std::vector<MissingEnd> missing() const { return m_states.missing(); }
 
   private:
+    void leave(const Call& call) override;
     void started(const Call& call, const Operation& operation) override;
     void completed(const Call& call, const Completion& completion) override;
     void add_start(const Operation& operation);

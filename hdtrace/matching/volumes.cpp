@@ -110,16 +110,31 @@ std::optional<Volume> Volumes::of_started(std::int64_t rank, const State& call) 
 {
     std::optional<Volume> started;
     const auto add = [&](const Element& start) {
-        const auto prepared = m_prepared.find({rank, start.integer("initRid").value_or(-1)});
-        if (prepared == m_prepared.end())
+        const std::optional<Volume> prepared = of_prepared(rank, start);
+        if (!prepared)
             return;
         started = started.value_or(Volume());
-        *started += prepared->second;
+        *started += *prepared;
     };
     add(call);
     for (const Element& child : call.children)
         add(child);
     return started;
+}
+
+std::optional<Volume> Volumes::of_prepared(std::int64_t rank, const Element& start) const
+{
+    const auto prepared = m_prepared.find({rank, start.integer("initRid").value_or(-1)});
+    return prepared == m_prepared.end() ? std::nullopt : std::optional(prepared->second);
+}
+
+std::optional<Volume> Volumes::of_operation(const Call& call, const Operation& operation) const
+{
+    if (call.facts.progress != CallProgress::activates)
+        return volume_of(m_objects, call);
+    const auto starts_it = [&](const Element& start) { return start.integer("rid") == operation.rid; };
+    const auto child = std::ranges::find_if(call.state.children, starts_it);
+    return of_prepared(operation.rank, child != call.state.children.end() ? *child : call.state);
 }
 
 } // namespace hdtrace

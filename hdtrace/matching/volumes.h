@@ -28,9 +28,12 @@ class Volumes {
 
     /// Of a call that has ended; nothing if it moves no data. To be asked about every call.
     std::optional<Volume> of(const Call& call);
+    /// Of one of the operations that a call started, once of() was asked about the call that prepared it.
+    std::optional<Volume> of_operation(const Call& call, const Operation& operation) const;
 
   private:
     std::optional<Volume> of_started(std::int64_t rank, const State& call) const;
+    std::optional<Volume> of_prepared(std::int64_t rank, const Element& start) const;
 
     const ObjectTable& m_objects;
     std::map<std::pair<std::int64_t, std::int64_t>, Volume> m_prepared; ///< by rank and rid of the request

@@ -320,6 +320,18 @@ def test_requests(tmp_path):
     assert [first[time] - first["start"] for time in ("started", "wait_start", "completed")] == [500_000_000, 2_000_000_000, 2_500_000_000]
 
 
+def test_requests_of_collective_operations_move_the_parts_of_all_members(tmp_path):
+    """As their calls do: of two members, once without and twice with a persistent request, started together with another one."""
+    parts = "size='16' count='4' tid='0' recvSize='16' recvCount='4' recvtid='0' cid='0'"
+    lines = (call("Ialltoall", 1, f"{parts} rid='1'") + call("Wait", 2, "", "<For rid='1' />")
+             + call("Alltoall_init", 3, f"{parts} rid='2'") + call("Bcast_init", 4, "size='8' count='2' tid='0' rootRank='0' cid='0' rid='3'")
+             + call("Startall", 5, "count='2'", "<Start rid='4' initRid='2' /><Start rid='5' initRid='3' />")
+             + call("Waitall", 6, "", "<For rid='4' /><For rid='5' />"))
+    rows = rows_of(hdtrace.open(write_project(tmp_path, lines, lines)).requests())
+    assert {(row["name"], row["request"], row["posted_bytes"], row["bytes"]) for row in rows if row["rank"] == 0} == {
+        ("Ialltoall", 1, 64, 64), ("Alltoall_init", 4, 64, 64), ("Bcast_init", 5, 8, 8)}
+
+
 def test_requests_of_a_run(heat):
     """Each edge is sent and received in one round, and nothing is left."""
     with hdtrace.open(heat) as project:
