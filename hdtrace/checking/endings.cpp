@@ -333,6 +333,17 @@ std::string Endings::reason_of(std::int64_t rank)
     return found == m_not_whole.end() ? std::string() : found->second;
 }
 
+std::string Endings::reason_if_free(std::int64_t rank)
+{
+    const auto is_free = [&](std::int64_t one) {
+        return !m_explained.contains(one) || m_causes.contains(one);
+    };
+    if (rank != -1)
+        return is_free(rank) ? reason_of(rank) : std::string();
+    const auto found = std::ranges::find_if(m_not_whole, [&](const auto& one) { return is_free(one.first); });
+    return found == m_not_whole.end() ? std::string() : found->second;
+}
+
 std::string Endings::reason_of(const std::set<std::int64_t>& ranks)
 {
     const bool is_known = std::ranges::all_of(ranks, [&](std::int64_t rank) {

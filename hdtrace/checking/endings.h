@@ -44,6 +44,9 @@ class Endings : public EventVisitor {
     /// The trace of a process that is not whole, if there is one: why it did not do something; -1 is any
     /// process. Else nothing.
     std::string reason_of(std::int64_t rank);
+    /// The same of a process that might have gone on: not of one that waits for ever, as another finding
+    /// tells.
+    std::string reason_if_free(std::int64_t rank);
     /// Only if it is known of all of them.
     std::string reason_of(const std::set<std::int64_t>& ranks);
     /// Names processes that ended early, or inside a call for which there is no explanation.

@@ -141,8 +141,15 @@ bool MessageCheck::report_if_nearly_fitting(const OpenEnd& send, const OpenEnd& 
                           rank_text(send.destination) + ", " + where(send) + ", but rank " +
                           std::to_string(receive.destination) + " receives" + at(receive.end) + " from " +
                           rank_text(receive.source) + ", " + where(receive),
-                      receive.end.argument_site());
+                      receive.end.argument_site(), reason_of_difference(send, receive));
     return true;
+}
+
+/// What fits better may have been about to come.
+std::string MessageCheck::reason_of_difference(const OpenEnd& send, const OpenEnd& receive)
+{
+    const std::string of_receiver = m_endings.reason_if_free(send.destination);
+    return of_receiver.empty() ? m_endings.reason_if_free(receive.source) : of_receiver;
 }
 
 /// What takes messages from anybody tells nothing of a message to somebody else if it is not waited for, or

@@ -27,6 +27,7 @@ class MessageCheck {
                     const MessageEnd& receive);
     void report_nearly_fitting(const OpenEnds& open);
     bool report_if_nearly_fitting(const OpenEnd& send, const OpenEnd& receive);
+    std::string reason_of_difference(const OpenEnd& send, const OpenEnd& receive);
     bool is_always_posted(const OpenEnd& receive) const;
     void report_send(const OpenEnd& send);
     void report_receive(const OpenEnd& receive);

@@ -153,6 +153,16 @@ def test_messages(kinds, name):
     assert kinds(*traces) == expected
 
 
+@pytest.mark.parametrize("waits, is_sure", [(False, False), (True, True)])
+def test_a_message_fits_nearly_only_if_nothing_better_could_come(findings, waits, is_sure):
+    """A process that did not wait for a message with another tag might have received this one, had it not been ended."""
+    posted = call("Irecv", "fromRank='0' fromTag='8' cid='0' size='4' count='1' tid='0' rid='0'")
+    waiting = call("Wait", "", "<Pending rid='0' />", unfinished=True)
+    found = findings(send(1).replace("' >", "' unfinished='1' >"), posted + (waiting if waits else ""), is_whole=False)
+    nearly, = [finding for finding in found if finding.kind == "message-tag-mismatch"]
+    assert bool(nearly.because) != is_sure
+
+
 POSTED_FOR_ANY = call("Irecv", "fromRank='-1' fromTag='-1' cid='0' size='4' count='1' tid='0' rid='0'")
 
 
