@@ -4,6 +4,7 @@
 #include "hdtrace/writer/compact_lines.h"
 #include "hdtrace/writer/line_matcher.h"
 #include "hdtrace/writer/own_memory.h"
+#include "hdtrace/writer/sanitizers.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -34,15 +35,11 @@ namespace {
 // The libraries are loaded when compression is asked for: so no program gets another one to depend on,
 // neither the traced one nor those that are linked with our archives. Names are bound to the library itself,
 // because the program may have functions of another version under the same names.
-#ifndef __has_feature // Clang has it
-#define __has_feature(name) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || __has_feature(address_sanitizer) ||     \
-    __has_feature(thread_sanitizer)
-constexpr int load_flags = RTLD_NOW | RTLD_LOCAL; // their run-time libraries want to be asked first
-#else
-constexpr int load_flags = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND;
-#endif
+// The run-time libraries of sanitizers want to be asked first, and end programs that prevent it.
+int load_flags()
+{
+    return RTLD_NOW | RTLD_LOCAL | (has_sanitizer() ? 0 : RTLD_DEEPBIND);
+}
 
 // Loaded once, and never unloaded: dlopen() needs more than small stacks of threads have.
 void* load_once(const char* name, void*& handle)
@@ -50,7 +47,7 @@ void* load_once(const char* name, void*& handle)
     void* known = __atomic_load_n(&handle, __ATOMIC_ACQUIRE);
     if (known != nullptr)
         return known;
-    void* const loaded = dlopen(name, load_flags);
+    void* const loaded = dlopen(name, load_flags());
     if (__atomic_compare_exchange_n(&handle, &known, loaded, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return loaded;
     if (loaded != nullptr) // another thread was faster

@@ -2,6 +2,7 @@
 
 #include "hdtrace/segments.h"
 #include "hdtrace/writer/element.h"
+#include "hdtrace/writer/sanitizers.h"
 
 #include <errno.h>
 #include <initializer_list>
@@ -286,6 +287,7 @@ int TraceWriter::save()
     const Lock lock(m_mutex);
     if (!lock.held())
         return EDEADLK;
+    const ReadsAreNoRaces of_what_was_recorded;
     write(lock, find_unfinished());
     return m_error;
 }

@@ -125,16 +125,36 @@ def test_the_first_call_of_a_thread_is_no_cancellation_point(run_traced):
     assert "Comm_compare" in run_traced("thread_ends", 1, {"HDTRACE_ALL_FUNCTIONS": "2"}, args=(0,)).threads[0, 1].names()
 
 
-def test_a_program_with_address_sanitizer_runs(tmp_path):
-    """Its library ends programs in which another one comes first."""
-    source, executable = SOURCE / "tests/mpi/programs/init_null.c", tmp_path / "sanitized"
-    compiled = subprocess.run([SETTINGS["compiler"], "-fsanitize=address,undefined", "-o", executable, source], capture_output=True, text=True)
+SENDS_FOR_TWO_SECONDS = """#include <mpi.h>
+#include <unistd.h>
+int main(void)
+{
+    MPI_Init(0, 0);
+    for (int i = 0; i < 2000; ++i) {
+        MPI_Sendrecv(0, 0, MPI_INT, 0, 0, 0, 0, MPI_INT, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+        usleep(1000);
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("sanitizer, compress, is_behind_script",
+                         [("address,undefined", "none", True), ("address,undefined", "zstd", False), ("thread", "none", False), ("thread", "zstd", False)])
+def test_a_program_with_a_sanitizer_runs(tmp_path, sanitizer, compress, is_behind_script):
+    """Its library ends programs in which another one comes first, and looks at what the C library does for the tracer's threads."""
+    source, executable, script = (tmp_path / name for name in ("sends.c", "sanitized", "script"))
+    source.write_text(SENDS_FOR_TWO_SECONDS)
+    script.write_text(f"#!/bin/sh\nexec {executable}\n")
+    script.chmod(0o755)
+    compiled = subprocess.run([SETTINGS["compiler"], f"-fsanitize={sanitizer}", "-o", executable, source], capture_output=True, text=True)
     if compiled.returncode:
         pytest.skip(f"the compiler has no sanitizer: {compiled.stderr}")
-    options = {"ASAN_OPTIONS": "detect_leaks=0"}
+    options = {"ASAN_OPTIONS": "detect_leaks=0", "HDTRACE_FORM": "compact", "HDTRACE_COMPRESS": compress}
     if run_anew(executable, 1, tmp_path, options).returncode:
         pytest.skip("it does not run untraced")
-    assert run_with_tracer(executable, 1, tmp_path, env=options).traces[0].names()[0] == "Init"
+    assert run_with_tracer(script if is_behind_script else executable, 1, tmp_path, env=options).traces[0].names()[0] == "Init"
 
 
 def test_nothing_is_lost_without_buffers(tmp_path):
