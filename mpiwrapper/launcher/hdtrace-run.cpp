@@ -353,6 +353,13 @@ bool starts_mpi_programs(const std::string& program)
     return std::ranges::find(names, name) != std::end(names);
 }
 
+/// In whose programs it is fatal that a library cannot be loaded.
+bool has_other_c_library(const hdtrace::ElfFile& elf)
+{
+    const std::string loader = std::filesystem::path(elf.loader).filename();
+    return loader.starts_with("ld-musl") || loader.starts_with("ld-uClibc");
+}
+
 Tracer choose_tracer(const std::string& program)
 {
     const bool follows = settings_in_force().follow;
@@ -370,11 +377,17 @@ Tracer choose_tracer(const std::string& program)
                 "preloaded into such "
                 "programs"};
     }
-    if (!elf || (follows && elf->for_this_machine && !elf->loader.empty())) {
+    if (!elf) {
         return {hdtrace::wrapper_for_any(), {}};
     }
     if (!elf->for_this_machine) {
         return {{}, "it is made for another kind of machine than the tracer"};
+    }
+    if (has_other_c_library(*elf)) {
+        return {{}, "it is linked with another C library than glibc, which cannot load the tracer"};
+    }
+    if (follows) { // one that is linked statically starts others, too
+        return {hdtrace::wrapper_for_any(), {}};
     }
     if (elf->loader.empty()) {
         return {{},
@@ -412,11 +425,14 @@ void preload(const std::string& library)
 
 /// AddressSanitizer, as a shared library (gcc's default), ends programs in which another library comes before
 /// it. That is for what it intercepts, of which the tracer only replaces what goes on to it.
+/// What a script starts, or a program that is followed, may be such a program.
 void let_sanitizer_come_later(const std::string& program)
 {
     const auto elf = hdtrace::read_elf(program);
-    const auto is_sanitizer = [](const std::string& name) { return name.starts_with("libasan.so"); };
-    if (!elf || std::ranges::none_of(elf->needed, is_sanitizer)) {
+    const auto is_sanitizer = [](const std::string& name) {
+        return name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan");
+    };
+    if (elf && !settings_in_force().follow && std::ranges::none_of(elf->needed, is_sanitizer)) {
         return;
     }
     const char* const others = std::getenv("ASAN_OPTIONS");

@@ -226,6 +226,17 @@ def test_static_programs(launcher, tmp_path, flag):
     assert "runs untraced: it is linked statically" in result.stderr
 
 
+def test_static_programs_hand_the_tracer_on_to_what_they_start(launcher, tmp_path):
+    program = compile_text("cc", tmp_path / "static", "#include <unistd.h>\nint main() { return execlp(\"env\", \"env\", \"-0\", (char*)0); }", "-static")
+    assert "HDTraceMPIWrapper-any" in run_well(launcher, "--follow", program)
+
+
+def test_programs_with_another_c_library_run_untraced(launcher, tmp_path):
+    program = compile_text("cc", tmp_path / "other", "int main() { return 0; }", "-Wl,--dynamic-linker=/nowhere/ld-musl-x86_64.so.1")
+    for options in ([], ["--follow"]):
+        assert "runs untraced: it is linked with another C library than glibc" in run(launcher, *options, program).stderr
+
+
 @pytest.fixture(scope="session")
 def mpich_hello(tmp_path_factory):
     """The MPI program, for MPICH."""

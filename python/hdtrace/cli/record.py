@@ -251,7 +251,8 @@ def _tell_of_run(folder: Path, code: int, arguments: Namespace, follows: bool) -
 def _say_that_nothing_was_recorded(name: str, code: int, follows: bool) -> None:
     message(
         f"nothing was recorded: {name} ended with exit code {code} and did not call MPI_Init, uses an MPI library that has no "
-        f"wrapper ({_LAUNCHER} --version), or is linked with one statically" + ("" if follows else f"; if {name} starts MPI programs: hdtrace record --follow")
+        f"wrapper ({_LAUNCHER} --version), is linked with one statically, or was started with another LD_PRELOAD than the tracer's"
+        + ("" if follows else f"; if {name} starts MPI programs: hdtrace record --follow")
     )
 
 
