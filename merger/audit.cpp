@@ -62,7 +62,7 @@ TraceJob trace_job(const MergedProject& project, const MergedProcess& process, c
 {
     TraceJob job;
     job.path = detail::existing_name(process.trace_path(thread));
-    job.has_objects = project.levels.has_ranks && !process.infos.empty();
+    job.has_objects = project.levels.has_ranks && !process.infos.empty() && !process.lacks_objects;
     job.only_end = options.traces == Audited::ends;
     job.may_close = options.close_traces && !detail::is_in_node_file(job.path);
     if (project.levels.has_ranks)

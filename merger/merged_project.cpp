@@ -242,6 +242,7 @@ class Unifier {
         m_call_sites.add(process.rank, open.info);
         m_run.add(process.rank, std::move(open.info.run));
         process.ends = std::move(open.info.ends);
+        process.lacks_objects = open.info.lost_lines > 0;
         process.datatypes = m_project.datatypes.add(open.info.datatypes, m_report);
         process.communicator_ids = ids_of(open.info.communicators);
         process.file_ids = ids_of(open.info.files);

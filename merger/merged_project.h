@@ -25,6 +25,7 @@ struct MergedProcess {
     std::vector<std::string> threads; ///< the last labels, in their order
     std::vector<std::string> infos;   ///< paths; empty if they are missing
     std::vector<TraceEnd> ends;
+    bool lacks_objects = false; ///< lines of its files were lost
     ProcessDatatypes datatypes;
     std::vector<std::int64_t> communicator_ids; ///< ascending
     std::vector<std::int64_t> file_ids;         ///< ascending

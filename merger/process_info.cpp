@@ -74,6 +74,8 @@ class InfoLoader {
             m_report.warn(Topic::cut_off_lines, {m_path, reader.truncated_line()},
                           "the last line is cut off and ignored: the process may have been killed");
         warn_of_sudden_end();
+        if (m_lost_lines > 0)
+            warn_of_lost_lines();
         apply_names();
     }
 
@@ -107,6 +109,7 @@ class InfoLoader {
             {"WinName", &InfoLoader::load_win_name},   {"Object", &InfoLoader::load_object_file},
             {"Source", &InfoLoader::load_source_line}, {"Site", &InfoLoader::load_call_site},
             {"Group", &InfoLoader::leave_to_readers},  {"End", &InfoLoader::load_end},
+            {"Lost", &InfoLoader::load_lost},
         };
         const auto* kind = std::ranges::find(kinds, line.kind(), &std::pair<std::string_view, Load>::first);
         if (kind != std::end(kinds))
@@ -223,6 +226,8 @@ class InfoLoader {
         window.communicator = line.integer("cid");
         window.size = line.natural("size");
         window.displacement_unit = line.natural("dispUnit");
+        if (is_without_part(m_info.communicators.contains(window.communicator)))
+            return;
         const std::int64_t id = object_id(line);
         const auto [known, is_new] = m_info.windows.try_emplace(id, window);
         if (!is_new &&
@@ -253,6 +258,10 @@ class InfoLoader {
         datatype.integers = value_list(line, "integers", may_have_runs);
         datatype.addresses = value_list(line, "addresses", may_have_runs);
         datatype.types = id_list(line, "types");
+        if (is_without_part(std::ranges::all_of(datatype.types, [this](std::int64_t part) {
+                return part == null_id || m_info.datatypes.contains(part);
+            })))
+            return;
         datatype.size = line.optional_integer("size");
         datatype.lb = line.optional_integer("lb");
         datatype.extent = line.optional_integer("extent");
@@ -283,9 +292,19 @@ class InfoLoader {
             fail_described_twice(line, "source", id, known->second.place);
     }
 
+    bool is_described(const SiteFrame& frame) const
+    {
+        return frame.is_in_object()                     ? m_info.object_files.contains(frame.object)
+               : frame.object == SiteFrame::source_line ? m_info.source_lines.contains(frame.offset)
+                                                        : true;
+    }
+
     void load_call_site(const InfoLine& line)
     {
         const CallSiteRecord site = {place(line), site_frames(line, "frames")};
+        if (is_without_part(std::ranges::all_of(
+                site.frames, [this](const SiteFrame& frame) { return is_described(frame); })))
+            return;
         for (const SiteFrame& frame : site.frames) {
             if (frame.is_in_object() && !m_info.object_files.contains(frame.object))
                 line.fail("frames",
@@ -321,6 +340,26 @@ class InfoLoader {
             m_run.note_lost(dropped);
     }
 
+    void load_lost(const InfoLine& line)
+    {
+        m_lost_place = place(line);
+        if (__builtin_add_overflow(m_lost_lines, line.natural("lines"), &m_lost_lines))
+            line.fail("lines", "the number is too large");
+    }
+
+    // Such a line comes before all that may refer to what was lost, and that is left out.
+    bool is_without_part(bool is_described) const { return m_lost_lines > 0 && !is_described; }
+
+    void warn_of_lost_lines()
+    {
+        m_run.note_lost_lines(m_lost_lines);
+        m_info.lost_lines += m_lost_lines;
+        m_report.warn(
+            Topic::lost_lines, m_lost_place,
+            std::to_string(m_lost_lines) +
+                " lines were lost while this file could not be written: what they described is not known");
+    }
+
     // The wrapper describes the process's first thread without a line of its own.
     void warn_of_sudden_end()
     {
@@ -337,7 +376,8 @@ class InfoLoader {
         for (const std::int64_t thread : threads) {
             if (!m_ended_threads.contains(thread))
                 m_report.warn(Topic::sudden_ends, {m_path, m_process_line},
-                              "the process was ended from outside or by a fault: the last calls of thread " +
+                              "the process was ended from outside or by a fault, or could not write its "
+                              "files to the end: the last calls of thread " +
                                   std::to_string(thread) + " may be missing in its trace");
         }
     }
@@ -369,6 +409,8 @@ class InfoLoader {
 
     void warn_of_unused_name(const std::string& what, std::int64_t id, const Name& name)
     {
+        if (m_lost_lines > 0)
+            return;
         m_report.warn(Topic::names_of_unknown_objects, name.place,
                       what + " " + std::to_string(id) + " is named, but not described");
     }
@@ -387,6 +429,8 @@ class InfoLoader {
     std::uint64_t m_process_line = 0;
     bool m_tells_its_end = false; // written by the wrapper, which ends every thread with a line
     std::set<std::int64_t> m_ended_threads;
+    std::int64_t m_lost_lines = 0;
+    Place m_lost_place;
     Names m_communicator_names;
     Names m_datatype_names;
     Names m_window_names;

@@ -142,6 +142,7 @@ struct ProcessInfo {
     std::map<std::int64_t, SourceLineRecord> source_lines;
     std::map<std::int64_t, CallSiteRecord> call_sites; ///< of described object files and lines only
     std::vector<TraceEnd> ends;
+    std::int64_t lost_lines = 0; ///< of the files, which could not be written for some time
     ProcessRun run;
 };
 

@@ -38,6 +38,8 @@ std::string_view plural(Topic topic)
         return "datatypes without contents";
     case Topic::left_out_files:
         return "files that were left out";
+    case Topic::lost_lines:
+        return "lost lines";
     case Topic::lost_states:
         return "lost states";
     case Topic::missing_info_files:

@@ -39,6 +39,7 @@ enum class Topic {
     cut_off_traces,
     datatypes_without_contents,
     left_out_files,
+    lost_lines,
     lost_states,
     missing_info_files,
     missing_processes,

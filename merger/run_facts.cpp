@@ -155,6 +155,11 @@ void RunLoader::note_lost(std::int64_t states)
     m_run.facts.push_back({kind_named("Bound"), {"lost-states", std::to_string(states)}});
 }
 
+void RunLoader::note_lost_lines(std::int64_t lines)
+{
+    m_run.facts.push_back({kind_named("Bound"), {"lost-lines", std::to_string(lines)}});
+}
+
 void RunLoader::load_cpu_time(const InfoLine& line)
 {
     CpuTime cpu{time_of(line, "time"), time_of(line, "user"), time_of(line, "system"), {}};

@@ -88,6 +88,8 @@ class RunLoader {
     void note_running();
     /// So many states of a thread are not in its trace.
     void note_lost(std::int64_t states);
+    /// So many lines are not in its files.
+    void note_lost_lines(std::int64_t lines);
 
   private:
     void load_process(const InfoLine& line);

@@ -144,9 +144,9 @@ auto fields(Is<ProcessRun> auto& r)
 auto fields(Is<ProcessInfo> auto& r)
 {
     auto& [paths, process, threads, files, communicators, order, windows, datatypes, objects, lines, sites,
-           ends, run] = r;
+           ends, lost_lines, run] = r;
     return std::tie(paths, process, threads, files, communicators, order, windows, datatypes, objects, lines,
-                    sites, ends, run);
+                    sites, ends, lost_lines, run);
 }
 auto fields(Is<TraceJob> auto& r)
 {

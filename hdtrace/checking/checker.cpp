@@ -75,6 +75,8 @@ std::vector<Finding> Checker::read(std::size_t calls)
     if (m_goes_on)
         std::erase_if(found,
                       [](const Finding& finding) { return facts_of(finding.kind).needs == Needs::end; });
+    if (m_left_out.has_lost_lines())
+        std::erase_if(found, [](const Finding& finding) { return finding.kind == FindingKind::reference; });
     if (m_left_out.has_deeds())
         std::erase_if(found, [](const Finding& finding) { return !is_told_by_one(finding.kind); });
     return found;

@@ -92,12 +92,17 @@ void LeftOut::add_bound(const RunFact& bound)
         return;
     const std::int64_t count = process_count(bound);
     const std::string processes = std::to_string(count) + (count == 1 ? " process" : " processes");
+    m_has_lost_lines = m_has_lost_lines || *name == "lost-lines";
     if (*name == "limit")
         m_bounds.push_back("the recording of " + processes +
                            " ended when the traces had the size that is the limit, " + std::string(*value) +
                            " bytes");
     else if (*name == "keep-last")
         m_bounds.push_back("of " + processes + " only the last " + std::string(*value) + " are kept");
+    else if (*name == "lost-lines")
+        m_bounds.push_back(processes + " could not write " + std::string(*value) + " lines" +
+                           (count == 1 ? "" : " each") +
+                           " of what describes objects: what calls name may be unknown");
     else if (*name == "lost-states")
         m_bounds.push_back(processes + " lost " + std::string(*value) + " states" +
                            (count == 1 ? "" : " each") + " while tracing: the disk may have been full");

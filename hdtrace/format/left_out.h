@@ -21,6 +21,9 @@ class LeftOut {
     /// Whether calls are missing that did something: not only some that found out that nothing has happened.
     bool has_deeds() const { return m_has_deeds; }
 
+    /// Whether calls may name objects that a process could not describe.
+    bool has_lost_lines() const { return m_has_lost_lines; }
+
     /// For people: how many calls of which functions; empty if there is nothing to tell.
     std::string text() const;
 
@@ -36,6 +39,7 @@ class LeftOut {
     std::int64_t m_time = 0;                       ///< nanoseconds in those of them of which that is known
     std::vector<std::string> m_bounds;             ///< that were reached, in words
     bool m_has_deeds = false;
+    bool m_has_lost_lines = false;
     bool m_is_for_check = false; ///< there are no rules, but of polls that found nothing few are recorded
     bool m_is_unsure = false;    ///< a process did not tell
 };

@@ -88,6 +88,25 @@ def test_lost_states(run):
     assert (bound.get("name"), bound.get("value")) == ("lost-states", "7"), "tools say that they are missing"
 
 
+LOST = "app_node01_0_0.info:{}: warning: {} lines were lost while this file could not be written: what they described is not known"
+
+
+@pytest.mark.parametrize("line", [
+    "Site id=0 frames='0+1;'",
+    "Type id='2' combiner='MPI_COMBINER_DUP' types='9;'\nType id='1' combiner='MPI_COMBINER_DUP' types='2;'",
+    "Win id=0 uid='w' cid=5 size=8 dispUnit=1",
+    "TypeName id='9' name='n'",
+])
+def test_lost_lines(run, line):
+    """What refers to them is left out."""
+    lines = f"Lost lines=3\n{line}\nLost lines=4\nEnd thread=0 states=1 dropped=0\n"
+    run.process(0, WORLD + lines, "<Type_free tid='9' time='0.1' end='0.2' />\n", size=1)
+    result = run.merge("app")
+    assert result.warnings == [LOST.format(4 + len(line.splitlines()), 7)]
+    bound = result.project.find(".//Bound")
+    assert (bound.get("name"), bound.get("value")) == ("lost-lines", "7")
+
+
 @pytest.mark.parametrize("states, told", [(3, None), (4, 4), (1, 1)])
 def test_a_trace_with_other_states_than_were_written(run, states, told):
     lines = "<Barrier cid='0' time='1.1' end='1.2' />\n<Nested>\n<Send cid='0' time='1.3' end='1.4' />\n</Nested>\n<Bcast cid='0' time='1.3' end='1.5' />\n<Event name='m' kind='mark' time='1.5' />\n"
@@ -109,7 +128,7 @@ def test_process_that_did_not_end_properly(run):
     run.process(0, "Thread number=1\nEnd thread=0 states=0 dropped=0\n", size=1, keys="pid=7")
     run.trace(0, thread=1)
     assert warn(run) == (
-        "app_node01_0_0.info:1: warning: the process was ended from outside or by a fault: "
+        "app_node01_0_0.info:1: warning: the process was ended from outside or by a fault, or could not write its files to the end: "
         "the last calls of thread 1 may be missing in its trace"
     )
 
