@@ -280,7 +280,8 @@ int close_trace(hdTrace& trace)
     trace.end_line.text(" dropped=").number(dropped);
     if (trace.refused_calls > 0)
         trace.end_line.text(" refused=").number(trace.refused_calls);
-    trace.info.write(trace.end_line.text("\n"));
+    if (!trace.end_line.text("\n").bad())
+        trace.info.write_ahead(trace.end_line.data(), trace.end_line.size());
     return first_of(error, trace.info.close());
 }
 

@@ -6,6 +6,7 @@ import subprocess
 import hdtrace
 import pytest
 from conftest import PRELUDE
+from support.runs import BUILD, MERGER
 
 CALLS = 20000
 RESULT = f"sum {CALLS * (CALLS - 1) // 2}\n"
@@ -103,6 +104,20 @@ def test_files_are_limited(run):
     check_result(victim)
     check_warning(victim, "File too large")
     check_counts(victim)
+
+
+def test_objects_cannot_be_described_for_a_while(run):
+    """The trace is whole, and all tools say the one thing that is true."""
+    victim = run("shortage", "datatypes", CALLS, env={"HDTRACE_FLUSH_SECONDS": "0", "HDTRACE_BUFFER_SIZE": "64M"})
+    check_result(victim)
+    check_warning(victim, "File too large")
+    assert victim.ends() == {0: (len(PRELUDE) + 4 * 2000 + CALLS + 1, 0)}
+    merged = subprocess.run([MERGER, victim.trace_directory], capture_output=True, text=True)
+    (warning,) = merged.stderr.splitlines()
+    assert merged.returncode == 0 and "lines were lost while this file could not be written" in warning
+    checked = subprocess.run([BUILD / "bin/hdtrace", "check", victim.trace_directory], capture_output=True, text=True)
+    assert checked.returncode == 0 and "nothing wrong was found" in checked.stdout
+    assert "1 process could not write " in checked.stderr
 
 
 def test_no_directory_can_be_made(run):

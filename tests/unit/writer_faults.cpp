@@ -106,17 +106,86 @@ TEST_F(Faults, AFullDeviceIsSaidByOpen)
     EXPECT_EQ(writer.close(), ENOSPC);
 }
 
-TEST_F(Faults, TheInfoRemembersThatTheDiskWasFull)
+TEST_F(Faults, TheInfoSaysOnceThatItCannotBeWritten)
 {
     const TemporaryDirectory directory;
     InfoWriter info;
     pwrite_fault = fill_disk;
-    ASSERT_EQ(info.open(directory.file("a.info").c_str()), 0);
-    EXPECT_EQ(info.write("lost\n", 5), 0);
+    ASSERT_EQ(info.open(directory.file("a.info").c_str(), remember), 0);
+    EXPECT_EQ(info.write("kept\n", 5), 0);
     EXPECT_EQ(info.flush(), ENOSPC);
-    EXPECT_EQ(info.write("lost as well\n", 13), ENOSPC);
     EXPECT_EQ(info.flush(), ENOSPC);
     EXPECT_EQ(info.close(), ENOSPC);
+    expect_reported_once(directory.file("a.info"), ENOSPC);
+}
+
+TEST_F(Faults, TheInfoGoesOnWhenThereIsRoomAgain)
+{
+    const TemporaryDirectory directory;
+    const std::string path = directory.file("a.info");
+    InfoWriter info;
+    ASSERT_EQ(info.open(path.c_str()), 0);
+    EXPECT_EQ(info.write("Process\n", 8), 0);
+    pwrite_fault = fill_disk;
+    EXPECT_EQ(info.flush(), ENOSPC);
+    EXPECT_EQ(info.write("Comm\n", 5), 0);
+    EXPECT_EQ(info.write_ahead("End\n", 4), 0);
+    end_faults();
+    EXPECT_EQ(info.close(), 0);
+    EXPECT_EQ(content_of(path), "Process\nComm\nEnd\n");
+}
+
+std::atomic<int> attempts;
+
+ssize_t count_attempts(int, const void*, size_t, off_t)
+{
+    ++attempts;
+    errno = ENOSPC;
+    return -1;
+}
+
+TEST_F(Faults, TheInfoTellsHowManyLinesWereLostAndNotEachLineIsTried)
+{
+    const TemporaryDirectory directory;
+    const std::string path = directory.file("a.info");
+    InfoWriter info;
+    ASSERT_EQ(info.open(path.c_str()), 0);
+    const std::string line = std::string(15, 'x') + "\n";
+    attempts = 0;
+    pwrite_fault = count_attempts;
+    for (int i = 0; i < 1024; ++i)
+        EXPECT_EQ(info.write(line.data(), line.size()), 0);
+    for (int i = 0; i < 100; ++i)
+        EXPECT_EQ(info.write(line.data(), line.size()), ENOSPC);
+    EXPECT_LE(attempts, 2);
+    end_faults();
+    EXPECT_EQ(info.flush(), 0);
+    EXPECT_EQ(info.write("Comm\n", 5), 0);
+    EXPECT_EQ(info.close(), 0);
+    const std::string content = content_of(path);
+    EXPECT_EQ(occurrences(content, line), 1024u);
+    EXPECT_EQ(content.substr(1024 * line.size()), "Lost lines=100\nComm\n");
+}
+
+ssize_t write_short_ones(int descriptor, const void* bytes, size_t size, off_t offset)
+{
+    return size > 100 ? fill_disk(descriptor, bytes, size, offset) : pwrite(descriptor, bytes, size, offset);
+}
+
+TEST_F(Faults, TheInfoTellsTheEndWhereThereIsRoomForNothingElse)
+{
+    const TemporaryDirectory directory;
+    const std::string path = directory.file("a.info");
+    InfoWriter info;
+    ASSERT_EQ(info.open(path.c_str()), 0);
+    EXPECT_EQ(info.write("Process\n", 8), 0);
+    EXPECT_EQ(info.flush(), 0);
+    const std::string line = std::string(200, 'x') + "\n";
+    pwrite_fault = write_short_ones;
+    EXPECT_EQ(info.write(line.data(), line.size()), 0);
+    EXPECT_EQ(info.write_ahead("End\n", 4), 0);
+    EXPECT_EQ(info.close(), ENOSPC);
+    EXPECT_EQ(content_of(path), "Process\nEnd\nLost lines=1\n");
 }
 
 TEST_F(Faults, AWriterThatWasNeverOpenedDropsStates)

@@ -1,5 +1,7 @@
 #include "mpiwrapper/runtime/process/info_sink.h"
 
+#include "mpiwrapper/runtime/process/trace_place.h"
+
 #include <new>
 
 namespace hdtrace::mpi {
@@ -17,7 +19,7 @@ int open_info(const char* path)
 {
     if (info == nullptr)
         info = new (memory) InfoWriter;
-    return info->open(path);
+    return info->open(path, report_write_error);
 }
 
 void write_info(const TextBuffer& lines)

@@ -23,7 +23,7 @@ void describe_bound(const char* name, const char* value)
     char line[128];
     char* end = put_constant(put_text(line, "Bound name='"), name);
     end = put_text(put_constant(put_text(end, "' value='"), value), "'\n");
-    info_file().write(line, static_cast<size_t>(end - line));
+    info_file().write_ahead(line, static_cast<size_t>(end - line));
 }
 
 // Also in signal handlers.

@@ -19,7 +19,7 @@ void write_line(const char* name, const uint64_t (&counts)[2], int64_t ignored_t
     if (ignored_time > 0)
         end = put_seconds(put_text(end, " ignoredTime="), ignored_time);
     end = put_text(end, "\n");
-    info_file().write(line, static_cast<size_t>(end - line));
+    info_file().write_ahead(line, static_cast<size_t>(end - line));
 }
 
 } // namespace

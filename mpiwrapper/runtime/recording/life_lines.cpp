@@ -65,7 +65,7 @@ char* put_waited(char* out)
 void write_line(const char* line, char* end)
 {
     end = put_text(end, "\n");
-    info_file().write(line, static_cast<size_t>(end - line));
+    info_file().write_ahead(line, static_cast<size_t>(end - line));
 }
 
 } // namespace

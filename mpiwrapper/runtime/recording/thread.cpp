@@ -142,7 +142,7 @@ void close_trace(Thread& thread)
     char* end = put_number(put_text(line, "End thread="), thread.number);
     end = put_number(put_text(end, " states="), written);
     end = put_text(put_number(put_text(end, " dropped="), dropped), "\n");
-    info_file().write(line, static_cast<size_t>(end - line));
+    info_file().write_ahead(line, static_cast<size_t>(end - line));
     tell_of_end(thread, written);
 }
 

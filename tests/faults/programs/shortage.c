@@ -16,6 +16,27 @@ static void limit_file_size(void)
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
 }
 
+static void limit_own_files(rlim_t size)
+{
+    struct rlimit limit;
+    CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    limit.rlim_cur = size;
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+}
+
+static void make_datatypes(void)
+{
+    limit_own_files(50000);
+    for (int i = 0; i < 2000; ++i) {
+        MPI_Datatype pair, type;
+        MPI_Type_contiguous(2 + i, MPI_INT, &pair);
+        MPI_Type_contiguous(2, pair, &type);
+        MPI_Type_free(&pair);
+        MPI_Type_free(&type);
+    }
+    limit_own_files(RLIM_INFINITY);
+}
+
 static void do_with_directory(const char* command)
 {
     char line[5000];
@@ -57,8 +78,9 @@ static void close_everything(void)
 }
 
 static const struct way ways[] = {
-    {"nothing", nothing},          {"file_size", limit_file_size},        {"directory", delete_directory},
-    {"read_only", make_read_only}, {"descriptors", take_all_descriptors}, {"daemon", close_everything},
+    {"nothing", nothing},          {"file_size", limit_file_size}, {"directory", delete_directory},
+    {"datatypes", make_datatypes}, {"read_only", make_read_only},  {"descriptors", take_all_descriptors},
+    {"daemon", close_everything},
 };
 
 int main(int argc, char** argv)
