@@ -25,6 +25,7 @@ VICTIM = """
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 int main(int argc, char **argv)
@@ -42,6 +43,8 @@ int main(int argc, char **argv)
         raise(SIGSEGV);
     if (strcmp(argv[1], "vanish") == 0)
         syscall(SYS_exit_group, 7);
+    if (strcmp(argv[1], "write") == 0)
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){1, RLIM_INFINITY});
     if (strcmp(argv[1], "wait") == 0) {
         printf("waiting\\n");
         fflush(stdout);
@@ -254,6 +257,13 @@ def test_a_run_that_is_killed_before_anything_is_written(tmp_path, victim, optio
     assert result.returncode == 7
     assert ("with --force-flush each call is written at once" in result.stderr) is not bool(options)
     assert ("0 calls in" in result.stderr) is not bool(options)
+
+
+def test_a_run_whose_files_cannot_be_written(tmp_path, victim):
+    """Nobody killed it."""
+    result = record(victim, "write", cwd=tmp_path)
+    assert result.returncode == 0
+    assert "\nThe files of the trace could not be written to the end\n" in result.stderr and "were killed" not in result.stderr
 
 
 def wait_for(condition):

@@ -183,10 +183,13 @@ def _head(project: Project) -> str:
     return f"{project.name}: {count_of_processes(project)}, {counted(hosts, 'host')}"
 
 
-def _why_nothing(project: Project) -> list[str]:
-    """Of processes that were killed in the first second nothing is in the trace."""
-    killed = [process for process in project.run.processes if len(process.cpu_times) == 1]
-    return ["The processes were killed before anything was written: with --force-flush each call is written at once"] if killed else []
+def _why_nothing(project: Project, code: int) -> list[str]:
+    """Of processes that were killed in the first second nothing is in the trace, as of those that could not write their files."""
+    if all(len(process.cpu_times) != 1 for process in project.run.processes):
+        return []
+    if code == 0:
+        return ["The files of the trace could not be written to the end"]
+    return ["The processes were killed before anything was written: with --force-flush each call is written at once"]
 
 
 def _summary(project: Project, code: int) -> list[str]:
@@ -204,7 +207,7 @@ def _summary(project: Project, code: int) -> list[str]:
     return [
         f"{head}, {totals.calls:,} calls in {seconds(duration)} seconds, exit code {code}",
         *(table(["call", *heads], rows, heads, stream=None).splitlines() if rows else []),
-        *([] if totals.calls or statistics.unfinished else _why_nothing(project)),
+        *([] if totals.calls or statistics.unfinished else _why_nothing(project, code)),
         *([f"{counted(statistics.unfinished, 'call')} had not ended: hdtrace check and hdtrace pending tell of them"] if statistics.unfinished else []),
         *behind_the_last_call(project, statistics.end),
         *project.run.oversubscription,
