@@ -1,5 +1,6 @@
 """Processes and libraries beside the traced program."""
 import subprocess
+import sys
 
 import pytest
 from conftest import LIBRARY, PRELUDE, PROGRAMS, wait_for_trace
@@ -16,6 +17,13 @@ def test_children_leave_the_trace_alone(run, way):
     assert victim.names() == [*PRELUDE, "Bcast", "Finalize"]
     assert victim.ends() == {0: (len(PRELUDE) + 2, 0)}
     assert len(list(victim.trace_directory.iterdir())) == 2
+
+
+@pytest.mark.skipif(subprocess.run(["unshare", "-u", "true"], capture_output=True).returncode != 0, reason="names of hosts cannot be simulated here")
+def test_a_host_without_a_name(run):
+    take_the_name_away = "import os, socket, sys; socket.sethostname(''); os.execvp(sys.argv[1], sys.argv[1:])"
+    victim = run("calls", launcher=["unshare", "-u", sys.executable, "-c", take_the_name_away])
+    assert (victim.returncode, victim.path().name.split("_")[1]) == (0, "localhost")
 
 
 def test_a_child_becomes_another_mpi_program(run):

@@ -53,7 +53,7 @@ void find_world_of_spawned()
 
 void find_host()
 {
-    if (gethostname(identity.host, sizeof identity.host) != 0)
+    if (gethostname(identity.host, sizeof identity.host) != 0 || *identity.host == '\0')
         strcpy(identity.host, "localhost");
     identity.host[sizeof identity.host - 1] = '\0';
 }
