@@ -147,6 +147,16 @@ def test_the_program_closes_all_descriptors(run):
     check_warning(victim, "Bad file descriptor")
 
 
+@pytest.mark.parametrize("way, is_told", [("data", False), ("log", True)])
+def test_standard_error_is_another_file(run, way, is_told):
+    """A warning is never written into what may be the program's data."""
+    victim = run("shortage", way, CALLS, env={"HDTRACE_BUFFER_SIZE": "4K"})
+    check_result(victim)
+    first, *others = (victim.directory / "data").read_text().splitlines()
+    assert first == "data" and any("cannot write" in line for line in others) is is_told
+    assert others == [] or is_told
+
+
 def test_nobody_reads_the_warning(run):
     """It does not end the program with SIGPIPE."""
     reader, writer = os.pipe()

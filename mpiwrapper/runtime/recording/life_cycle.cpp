@@ -253,6 +253,7 @@ void watch_exit()
 __attribute__((constructor)) void loaded()
 {
     watch_exit();
+    keep_first_standard_error();
     read_settings();
     choose_sums();
     if (is_meant_for_another_process()) {

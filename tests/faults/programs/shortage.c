@@ -72,6 +72,25 @@ static void take_all_descriptors(void)
         close(taken[--count]);
 }
 
+/* Its number becomes that of a file. */
+static void replace_standard_error(int flags)
+{
+    close(2);
+    CHECK(open("data", O_CREAT | O_WRONLY | flags, 0600) == 2);
+    CHECK(write(2, "data\n", 5) == 5);
+    limit_file_size();
+}
+
+static void write_data(void)
+{
+    replace_standard_error(0);
+}
+
+static void append_to_log(void)
+{
+    replace_standard_error(O_APPEND);
+}
+
 static void close_everything(void)
 {
     closefrom(3);
@@ -80,7 +99,7 @@ static void close_everything(void)
 static const struct way ways[] = {
     {"nothing", nothing},          {"file_size", limit_file_size}, {"directory", delete_directory},
     {"datatypes", make_datatypes}, {"read_only", make_read_only},  {"descriptors", take_all_descriptors},
-    {"daemon", close_everything},
+    {"daemon", close_everything},  {"data", write_data},           {"log", append_to_log},
 };
 
 int main(int argc, char** argv)
