@@ -83,7 +83,7 @@ void warn_of_lost_states(const MergedProcess& process, Report& report)
         if (end.lost_states > 0)
             report.warn(Topic::lost_states, end.place,
                         std::to_string(end.lost_states) + " states" + thread +
-                            " were lost while tracing: the disk may have been full");
+                            " were lost while tracing: they could not be written, as when the disk is full");
         if (end.refused_calls > 0)
             report.warn(Topic::lost_states, end.place,
                         std::to_string(end.refused_calls) + " calls" + thread +

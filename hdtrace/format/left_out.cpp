@@ -105,7 +105,8 @@ void LeftOut::add_bound(const RunFact& bound)
                            " of what describes objects: what calls name may be unknown");
     else if (*name == "lost-states")
         m_bounds.push_back(processes + " lost " + std::string(*value) + " states" +
-                           (count == 1 ? "" : " each") + " while tracing: the disk may have been full");
+                           (count == 1 ? "" : " each") +
+                           " while tracing: they could not be written, as when the disk is full");
 }
 
 void LeftOut::add_missing_processes(const Project& project)

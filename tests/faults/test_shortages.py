@@ -18,7 +18,7 @@ def check_result(victim):
 
 def check_warning(victim, reason):
     (line,) = (line for line in victim.stderr.splitlines() if line.startswith("hdtrace:"))  # the MPI library may have its own
-    assert line.startswith("hdtrace: cannot write ") and line.endswith(f": {reason}; the program goes on without its trace")
+    assert line.startswith("hdtrace: cannot write ") and line.endswith(f": {reason}; the program goes on, but its trace will not be whole")
 
 
 @pytest.fixture
@@ -139,6 +139,21 @@ def test_no_descriptors_are_left(run):
     check_warning(victim, "Too many open files")
     assert victim.ends()[1] == (0, 5)
     assert len(victim.trace()) == len(PRELUDE) + CALLS + 1
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change the root directory")
+@pytest.mark.parametrize("files", ["process", "node"])
+def test_the_root_directory_changes(run, files):
+    """The file of a thread that begins there cannot be made, unless all is in a file that is open."""
+    victim = run("shortage", "root", CALLS, env={"HDTRACE_FILES": files})
+    check_result(victim)
+    merged = subprocess.run([MERGER, victim.trace_directory], capture_output=True, text=True)
+    if files == "node":
+        assert victim.stderr == merged.stderr == ""
+        return
+    check_warning(victim, "No such file or directory")
+    assert victim.ends() == {0: (len(PRELUDE) + CALLS + 1, 0), 1: (0, 5)}
+    assert "5 states of thread 1 were lost while tracing: they could not be written, as when the disk is full" in merged.stderr
 
 
 def test_the_program_closes_all_descriptors(run):

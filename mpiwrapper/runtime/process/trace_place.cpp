@@ -202,7 +202,7 @@ void report_write_error(const char* path, int error)
         .text(path)
         .text(": ")
         .text(reason != nullptr ? reason : "unknown error")
-        .text("; the program goes on without its trace");
+        .text("; the program goes on, but its trace will not be whole");
 }
 
 } // namespace hdtrace::mpi

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 static void nothing(void) {}
 
@@ -59,17 +60,28 @@ static void* call(void* unused)
     return unused;
 }
 
+static void call_in_another_thread(void)
+{
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, call, NULL) == 0);
+    pthread_join(thread, NULL);
+}
+
 static void take_all_descriptors(void)
 {
     static int taken[1 << 20];
     int count = 0;
     while (count < 1 << 20 && (taken[count] = open("/dev/null", O_RDONLY)) >= 0)
         ++count;
-    pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, call, NULL) == 0);
-    pthread_join(thread, NULL);
+    call_in_another_thread();
     while (count > 0)
         close(taken[--count]);
+}
+
+static void change_root(void)
+{
+    CHECK(mkdir("root", 0700) == 0 && chroot("root") == 0 && chdir("/") == 0);
+    call_in_another_thread();
 }
 
 /* Its number becomes that of a file. */
@@ -100,6 +112,7 @@ static const struct way ways[] = {
     {"nothing", nothing},          {"file_size", limit_file_size}, {"directory", delete_directory},
     {"datatypes", make_datatypes}, {"read_only", make_read_only},  {"descriptors", take_all_descriptors},
     {"daemon", close_everything},  {"data", write_data},           {"log", append_to_log},
+    {"root", change_root},
 };
 
 int main(int argc, char** argv)
