@@ -84,16 +84,28 @@ def communication_matrix(project: Project, what: str = "bytes", ranks_together: 
     return matrix
 
 
+def _received_by(project: Project) -> dict[str, numpy.ndarray]:
+    """A column for each of: to, messages, bytes; rows for the messages that were received. Sums do not tell which: there for all that were sent."""
+    import numpy
+
+    if project.statistics_only:
+        return _sent_to(project)
+    messages = project.messages().to_columns()
+    was_received = ~numpy.ma.getmaskarray(messages["receive_end"])
+    to, size = messages["destination"][was_received], messages["receive_bytes"].filled(0)[was_received]
+    return {"to": to, "messages": numpy.ones_like(to), "bytes": size}
+
+
 def communication_by_process(project: Project) -> pandas.DataFrame:
     import numpy
     import pandas
 
-    sent = _sent_to(project)
+    sent, received = _sent_to(project), _received_by(project)
     columns = {}
     for what in ("messages", "bytes"):
-        for name, side in (("sent", "from"), ("received", "to")):
+        for name, side, figures in (("sent", "from", sent), ("received", "to", received)):
             columns[f"{what}_{name}"] = numpy.zeros(project.process_count, dtype=numpy.int64)
-            numpy.add.at(columns[f"{what}_{name}"], sent[side], sent[what])
+            numpy.add.at(columns[f"{what}_{name}"], figures[side], figures[what])
     return pandas.DataFrame(columns).rename_axis("rank")
 
 

@@ -278,7 +278,7 @@ class Project(Closing, Figures):
         return profiles.communication_matrix(self, what, ranks_together)
 
     def communication_by_process(self) -> pandas.DataFrame:
-        """What each process sent and received: messages and bytes."""
+        """What each process sent and received: messages and bytes. Where there are only sums (statistics_only), what was sent to it counts as received."""
         return profiles.communication_by_process(self)
 
     def message_sizes(self) -> pandas.DataFrame:

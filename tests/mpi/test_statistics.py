@@ -181,6 +181,9 @@ def test_the_project_finds_its_statistics(recorded):
     assert hdtrace_on(project, "info").returncode == 0
     matrix = hdtrace_on(project, "stats", "--matrix", "messages")
     assert (matrix.returncode, matrix.stderr) == (0, "")
+    with hdtrace.open(project) as opened:
+        by_process = opened.communication_by_process()
+    assert by_process["messages_received"].sum() == by_process["messages_sent"].sum() > 0
 
 
 def test_they_move_with_the_project(recorded, tmp_path):

@@ -48,6 +48,13 @@ def test_communication(project):
     assert by_process.loc[0].tolist() == [2, 0, 108, 0] and by_process.loc[1].tolist() == [0, 2, 0, 108]
 
 
+def test_what_nobody_received_is_only_sent(tmp_path):
+    receiver = RECEIVER.splitlines()[0] + "\n"
+    with hdtrace.open(write_project(tmp_path, SENDER, receiver)) as project:
+        by_process = project.communication_by_process()
+    assert by_process.loc[0].tolist() == [2, 0, 108, 0] and by_process.loc[1].tolist() == [0, 1, 0, 8]
+
+
 def test_message_sizes(project):
     assert project.message_sizes().reset_index().values.tolist() == [[16, 1, 8], [128, 1, 100]]
 
