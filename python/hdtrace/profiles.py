@@ -151,21 +151,17 @@ def communication_over_time(project: Project, bins: int = 100) -> pandas.DataFra
     return _of_bins(edges, {"messages": messages, "bytes": size.astype("int64")})
 
 
-def _time_until(moments: numpy.ndarray, points: numpy.ndarray) -> numpy.ndarray:
-    """For each moment the sum of the times from earlier points until then."""
-    import numpy
-
-    points = numpy.sort(points)
-    earlier = numpy.searchsorted(points, moments)
-    sums = numpy.concatenate(([0.0], numpy.cumsum(points)))
-    return earlier * moments - sums[earlier]
-
-
 def _time_in_bins(edges: numpy.ndarray, begins: numpy.ndarray, ends: numpy.ndarray) -> numpy.ndarray:
     """How much of the intervals lies between each two edges."""
     import numpy
 
-    return numpy.diff(_time_until(edges, begins) - _time_until(edges, ends))
+    bins = len(edges) - 1
+    first, last = ((numpy.searchsorted(edges, moments, side="right") - 1).clip(0, bins - 1) for moments in (begins, ends))
+    is_longer = first < last
+    whole = numpy.bincount(first[is_longer] + 1, minlength=bins) - numpy.bincount(last[is_longer], minlength=bins)
+    in_first = numpy.bincount(first, numpy.minimum(ends, edges[first + 1]) - begins, minlength=bins)
+    in_last = numpy.bincount(last[is_longer], (ends - edges[last])[is_longer], minlength=bins)
+    return in_first + whole.cumsum() * numpy.diff(edges) + in_last
 
 
 def _outermost_calls(calls: pandas.DataFrame) -> pandas.DataFrame:

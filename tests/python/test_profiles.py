@@ -84,6 +84,15 @@ def test_a_time_profile_is_exact(tmp_path):
     assert profile.sum().to_dict() == pytest.approx({"collective": 1.010e-6, "computation": 9 - 0.909e-6}, abs=1e-12)
 
 
+def test_a_time_profile_of_a_long_run(tmp_path):
+    """In the middle of its run the sum of all begins until then, in nanoseconds, does not fit into 64 bits, that of the ends does."""
+    calls = "".join(f"<Barrier cid='0' time='{begin}.000000000' end='{begin + 5000}.000000000' />\n" for begin in range(0, 27_160_001, 10_000))
+    with hdtrace.open(write_project(tmp_path, calls)) as project:
+        profile = project.time_profile(bins=2)
+    assert profile["collective"].tolist() == [6_792_500, 6_792_500]
+    assert profile["computation"].tolist() == [6_790_000, 6_790_000]
+
+
 def test_idle_time(project):
     assert project.idle_time().to_dict() == pytest.approx({0: 0.5, 1: 1.0})
 
