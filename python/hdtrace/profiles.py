@@ -40,10 +40,20 @@ def mean(totals: Totals) -> float:
     return totals.time / max(totals.calls, 1)
 
 
+def _groupings(by: Grouping) -> list[str]:
+    names = [by] if isinstance(by, str) else list(by)
+    if not names:
+        raise ValueError("by: nothing is named")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"by: {name!r} is named twice")
+    return names
+
+
 def flat_profile(project: Project, by: Grouping = "call") -> pandas.DataFrame:
     import pandas
 
-    by = [by] if isinstance(by, str) else list(by)
+    by = _groupings(by)
     groups = read_all(project.calls().statistics([by])).groups(by)
     labels = [dict(zip(by, (int(label) if name in _NUMBERS else label for name, label in zip(by, of_group)))) for of_group, _ in groups]
     rows = [{**of_group, **values(totals)} for of_group, (_, totals) in zip(labels, groups)]
@@ -52,6 +62,8 @@ def flat_profile(project: Project, by: Grouping = "call") -> pandas.DataFrame:
 
 
 def load_imbalance(project: Project, by: str = "call") -> pandas.DataFrame:
+    if by == "rank":
+        raise ValueError("by: 'rank' has a single process in each group")
     of_ranks = flat_profile(project, [by, "rank"])["exclusive"].unstack("rank", fill_value=0.0)
     of_ranks = of_ranks.reindex(columns=[process.rank for process in project.processes], fill_value=0.0)
     frame = of_ranks.mean(axis=1).to_frame("mean")
@@ -131,6 +143,8 @@ def _bin_edges(end: float, bins: int) -> numpy.ndarray:
     """So many equal parts of the time from the start of the run, in nanoseconds after it."""
     import numpy
 
+    if bins < 1:
+        raise ValueError(f"bins is {bins}, not 1 or more")
     return numpy.linspace(0, max(end, 1), bins + 1)
 
 

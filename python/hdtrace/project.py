@@ -20,7 +20,7 @@ from .extraction import Part, extract
 from .figures import Figures
 from .pending import Pending
 from .run import Run
-from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, Requests, one_or_more, read_all, select
+from .streams import Calls, Collectives, Counters, Interval, Marks, Messages, Requests, in_order, one_or_more, read_all, select, without_prefix
 
 if TYPE_CHECKING:
     import numpy
@@ -43,6 +43,10 @@ class Process:
     rank: int
     host: str
     threads: list[Thread]
+
+
+def _call_names(name: str | Iterable[str] | None) -> list[str]:
+    return [without_prefix(one) for one in one_or_more(name)]
 
 
 class Project(Closing, Figures):
@@ -160,17 +164,17 @@ class Project(Closing, Figures):
     ) -> Calls:
         """The calls that fit everything that is given, of all threads in the order in which they began.
 
-        name: "Send", "File_write_all", ...; what was called inside a call that fits comes with it
+        name: "Send", "File_write_all", ..., with or without MPI_; what was called inside a call that fits comes with it. What no call has is no error
         call_class: one of hdtrace.CALL_CLASSES; a call that has one of the names or one of the classes fits
         interval: calls that are at least partly in it, (begin, end) in nanoseconds since the epoch; None is open
         unfinished: also the calls in which a process ended, which have no attributes
         """
         self._check_readable()
-        begin, end = interval
+        begin, end = in_order(interval)
         choice = {
             "ranks": one_or_more(rank),
             "threads": one_or_more(thread),
-            "names": one_or_more(name),
+            "names": _call_names(name),
             "classes": one_or_more(call_class),
             "begin": begin,
             "end": end,
@@ -203,7 +207,7 @@ class Project(Closing, Figures):
     ) -> Counters:
         """The values of the program's counters that fit everything that is given, as columns."""
         self._check_readable()
-        begin, end = interval
+        begin, end = in_order(interval)
         return Counters(self._project, select(ranks=one_or_more(rank), threads=one_or_more(thread), begin=begin, end=end))
 
     def marks(
@@ -215,7 +219,7 @@ class Project(Closing, Figures):
     ) -> Marks:
         """What the program marked, as far as it fits everything that is given, as columns."""
         self._check_readable()
-        begin, end = interval
+        begin, end = in_order(interval)
         return Marks(self._project, select(ranks=one_or_more(rank), threads=one_or_more(thread), begin=begin, end=end))
 
     def messages(self) -> Messages:
@@ -255,7 +259,7 @@ class Project(Closing, Figures):
         interval: only calls that are at least partly in it, (begin, end) in nanoseconds since the epoch; None is open
         """
         self._check_open()
-        return Analysis.read(self._project, interval)
+        return Analysis.read(self._project, in_order(interval))
 
     def flat_profile(self, by: profiles.Grouping = "call") -> pandas.DataFrame:
         """What `hdtrace stats --by` shows: of each group of calls how many there are, their times in seconds and bytes; the longest first.
@@ -317,7 +321,8 @@ class Project(Closing, Figures):
         """
         self._check_readable()
         return extract(
-            self._project, self._paths, Path(destination), Part(one_or_more(rank), one_or_more(thread), one_or_more(name), one_or_more(call_class), interval, self.start),
+            self._project, self._paths, Path(destination),
+            Part(one_or_more(rank), one_or_more(thread), _call_names(name), one_or_more(call_class), in_order(interval), self.start),
             progress or (lambda _: None),
         )
 

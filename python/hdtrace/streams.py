@@ -21,6 +21,7 @@ from ._hdtrace import (
     RequestTable,
     Selection,
     Statistics,
+    is_call,
 )
 from ._hdtrace import Project as _Project
 
@@ -60,6 +61,19 @@ def one_or_more(value: _T | Iterable[_T] | None) -> list[_T]:
     if not several:
         raise ValueError("nothing is selected: an empty list; None selects all")
     return several
+
+
+def without_prefix(name: str) -> str:
+    """The name that the traces have for a function of MPI, which may be given as MPI_Send; other names are the program's own."""
+    short = name.removeprefix("MPI_")
+    return short if is_call(short) else name
+
+
+def in_order(interval: Interval) -> Interval:
+    begin, end = interval
+    if begin is not None and end is not None and end < begin:
+        raise ValueError(f"interval: it ends at {end}, before it begins at {begin}")
+    return begin, end
 
 
 def select(

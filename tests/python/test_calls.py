@@ -59,6 +59,21 @@ def test_calls_are_selected(project):
         project.calls(call_class="files")
 
 
+def test_functions_are_selected_by_their_names_in_mpi_too(project):
+    assert names(project.calls(name="MPI_Send")) == names(project.calls(name=["MPI_Send", "solve"])) == [(0, "Send")]
+    assert names(project.calls(name=["MPI_solve", "Foo"])) == []
+
+
+def test_intervals_must_not_end_before_they_begin(project, tmp_path):
+    interval = (103 * SECOND, 102 * SECOND)
+    for read in project.calls, project.counters, project.marks, project.analyze:
+        with pytest.raises(ValueError, match="it ends at 102000000000, before it begins at 103000000000"):
+            read(interval=interval)
+    with pytest.raises(ValueError, match="before it begins"):
+        project.extract(tmp_path / "part", interval=interval)
+    assert names(project.calls(interval=(103 * SECOND, 103 * SECOND))) == [(0, "File_write_at")]
+
+
 def test_calls_name_objects(project):
     send, wait, write = (next(iter(project.calls(name=name))) for name in ("Send", "Wait", "File_write_at"))
     assert project.communicator(send).name == "WORLD" and project.communicator(write) is None

@@ -93,6 +93,17 @@ def test_a_time_profile_of_a_long_run(tmp_path):
     assert profile["computation"].tolist() == [6_790_000, 6_790_000]
 
 
+def test_wrong_arguments_are_refused(project):
+    for by, problem in ([], "nothing is named"), (["call", "rank", "call"], "'call' is named twice"), ("counter", "counter"):
+        with pytest.raises(ValueError, match=problem):
+            project.flat_profile(by)
+    with pytest.raises(ValueError, match="a single process"):
+        project.load_imbalance("rank")
+    for profile in project.time_profile, project.communication_over_time:
+        with pytest.raises(ValueError, match="bins is 0, not 1 or more"):
+            profile(0)
+
+
 def test_idle_time(project):
     assert project.idle_time().to_dict() == pytest.approx({0: 0.5, 1: 1.0})
 

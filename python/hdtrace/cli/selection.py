@@ -10,11 +10,9 @@ from typing import Any
 
 from .._hdtrace import all_calls, is_call
 from ..project import Project
-from ..streams import Interval
+from ..streams import Interval, without_prefix
 from .output import UsageError
 from .table import LARGEST, PACKED
-
-_PREFIX = "MPI_"
 
 
 def several_projects(paths: list[str]) -> list[list[str]]:
@@ -40,18 +38,18 @@ def absolute_interval(project: Project, arguments: Namespace) -> Interval:
     return absolute(begin), absolute(end)
 
 
-def _did_you_mean(name: str, names: Iterable[str]) -> str:
-    spellings = {known.lower(): known for known in names}
-    near = get_close_matches(name.lower(), spellings, n=1)
+def _did_you_mean(name: str) -> str:
+    spellings = {known.lower(): known for known in all_calls()}
+    near = get_close_matches(name.removeprefix("MPI_").lower(), spellings, n=1)
     return f"; did you mean {spellings[near[0]]}?" if near else ""
 
 
 def _call_names(project: Project, names: Sequence[str]) -> list[str]:
     """With or without MPI_. Other names than those of MPI's functions must be in the traces: of regions, or of the program's own states."""
-    wanted = [name.removeprefix(_PREFIX) if is_call(name.removeprefix(_PREFIX)) else name for name in names]
+    wanted = [without_prefix(name) for name in names]
     for name in wanted:
         if not is_call(name) and not project.has_calls_named(name):
-            raise UsageError(f"--call: nothing is called '{name}' here{_did_you_mean(name.removeprefix(_PREFIX), all_calls())}")
+            raise UsageError(f"--call: nothing is called '{name}' here{_did_you_mean(name)}")
     return wanted
 
 
