@@ -53,11 +53,12 @@ constexpr const char* other_views[] = {
     "CREATE VIEW matrix AS SELECT source, destination, count(*) AS messages, sum(sent_bytes) AS bytes "
     "FROM messages WHERE send_start_ns IS NOT NULL GROUP BY source, destination",
     // A receive that blocks waits for a send that comes later, and the members of an operation for the last.
+    // Startall blocks no more than what has a request, but has several.
     "CREATE VIEW waiting AS "
     "SELECT 'late sender' AS kind, c.call, c.rank, c.name, "
     "(min(m.send_start_ns, c.end_ns) - c.start_ns) / 1e9 AS seconds "
     "FROM messages m JOIN calls c ON c.call = m.received_by "
-    "WHERE c.request IS NULL AND m.send_start_ns > c.start_ns "
+    "WHERE c.request IS NULL AND c.name <> 'Startall' AND m.send_start_ns > c.start_ns "
     "UNION ALL "
     "SELECT 'late member', c.call, c.rank, c.name, (min(l.last_ns, c.end_ns) - c.start_ns) / 1e9 "
     "FROM (SELECT collective, max(start_ns) AS last_ns FROM collective_calls JOIN calls USING (call) "

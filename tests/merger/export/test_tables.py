@@ -182,6 +182,15 @@ def test_waiting_for_a_late_sender_and_a_late_member(written, tmp_path):
         ("late member", 0, "Barrier", 2.0), ("late sender", 0, "Recv", 2.0)]
 
 
+def test_starting_several_receives_does_not_block(written, tmp_path):
+    start = "<Startall count='1' time='2.0' end='4.0' ><Start rid='2' initRid='1' /></Startall>\n"
+    written({0: "<Recv_init fromRank='1' fromTag='1' rid='1' size='4' count='1' tid='0' cid='0' time='1.0' end='1.5' />\n" + start +
+                "<Wait time='5.0' end='6.0' ><For rid='2' fromRank='1' fromTag='1' size='4' /></Wait>\n",
+             1: "<Send toRank='0' toTag='1' size='4' count='1' tid='0' cid='0' time='3.0' end='3.5' />\n"})
+    assert query(tmp_path / "sqlite", "SELECT name FROM messages JOIN calls ON call = received_by") == [("Startall",)]
+    assert query(tmp_path / "sqlite", "SELECT * FROM waiting") == []
+
+
 def test_hostile_names_arrive_as_they_are(written):
     name = "\"quoted\", \\ 'ä€𝄞 \n;--\r"
     escaped = name.replace("'", "&apos;").replace("\n", "&#10;").replace("\r", "&#13;")
