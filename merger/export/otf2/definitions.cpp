@@ -187,7 +187,7 @@ std::optional<std::uint32_t> Definitions::LocalRanks::of(std::int64_t rank) cons
 
 std::optional<std::int64_t> Definitions::LocalRanks::member_count() const
 {
-    return is_one_group ? std::optional(std::ssize(sorted)) : std::nullopt;
+    return is_one_group && all_have_places ? std::optional(std::ssize(sorted)) : std::nullopt;
 }
 
 const Definitions::LocalRanks& Definitions::local_ranks(const Communicator* communicator) const
@@ -200,7 +200,8 @@ const Definitions::LocalRanks& Definitions::local_ranks(const Communicator* comm
     const std::int64_t count = std::ssize(communicator->members);
     for (const Communicator::Member& member : communicator->members) {
         ranks.sorted.emplace_back(member.global, static_cast<std::uint32_t>(member.local));
-        ranks.is_one_group = ranks.is_one_group && !member.group && member.local >= 0 && member.local < count;
+        ranks.is_one_group = ranks.is_one_group && !member.group;
+        ranks.all_have_places = ranks.all_have_places && member.local >= 0 && member.local < count;
     }
     std::ranges::sort(ranks.sorted);
     return ranks;

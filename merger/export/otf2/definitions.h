@@ -83,6 +83,7 @@ class Definitions {
     struct LocalRanks {
         std::vector<std::pair<std::int64_t, std::uint32_t>> sorted; ///< by rank in the world
         bool is_one_group = true;
+        bool all_have_places = true;
 
         /// The rank in the communicator, or in the other group of an inter-communicator, of a rank in the
         /// world. Empty if it is not described.

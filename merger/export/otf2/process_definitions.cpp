@@ -59,4 +59,9 @@ std::optional<std::int64_t> ProcessDefinitions::member_count(const Communicator*
     return communicator == nullptr ? std::nullopt : local_ranks(communicator).member_count();
 }
 
+bool ProcessDefinitions::is_between_groups(const Communicator* communicator)
+{
+    return communicator != nullptr && !local_ranks(communicator).is_one_group;
+}
+
 } // namespace hdtrace::exporter::otf2

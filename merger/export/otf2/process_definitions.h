@@ -46,6 +46,7 @@ class ProcessDefinitions {
     /// As Definitions::LocalRanks has them; empty without a communicator.
     std::optional<std::uint32_t> local_rank(const Communicator* communicator, std::int64_t rank);
     std::optional<std::int64_t> member_count(const Communicator* communicator);
+    bool is_between_groups(const Communicator* communicator);
 
     /// Calls @p work when all processes before this one have finished.
     void when_others_have_finished(auto work)

@@ -45,6 +45,7 @@ constexpr std::string_view assumed_locks =
     "locks of windows: held from the return of the call that asks for them";
 constexpr std::string_view neighbourhood =
     "collective operations of neighbours, which OTF2 does not have: as regions only";
+constexpr std::string_view between_groups = "collective operations of inter-communicators: as regions only";
 constexpr std::string_view not_described =
     "messages and operations whose communicator or partner is not described: as regions only";
 
@@ -329,7 +330,8 @@ std::optional<ProcessEvents::Collective> ProcessEvents::describe(const Operation
     const auto bytes =
         size && me ? direct_bytes(operation, {*size, *me, m_rank, root.has_value()}) : std::nullopt;
     if (name == std::end(collective_operations) || !bytes) {
-        m_open.back().approximation = not_described;
+        m_open.back().approximation =
+            m_definitions.is_between_groups(communicator) ? between_groups : not_described;
         return std::nullopt;
     }
     return Collective{name->name, m_definitions.communicator(communicator),

@@ -130,6 +130,14 @@ def test_operations_of_neighbours_are_regions_only(archive):
     assert calls and conversion.approximated == {"collective operations of neighbours, which OTF2 does not have: as regions only": calls}
 
 
+def test_collective_operations_between_groups_are_regions_only(run, tmp_path):
+    for me in range(2):
+        run.process(me, f"Comm map='{me}->0;' id=0 name='inter' uid='I' remote='{1 - me}->0;'\n", "<Barrier cid='0' time='1.0' end='2.0' />\n", size=2)
+    run.merge_cleanly("--no-audit", "app")
+    conversion = convert(tmp_path / "app.proj", "otf2", tmp_path / "otf2")
+    assert conversion.approximated == {"collective operations of inter-communicators: as regions only": 2}
+
+
 def test_times_that_do_not_ascend_are_an_error_with_its_place(run, tmp_path):
     run.process(0, trace="<Barrier cid='0' time='5.000000000' end='6.000000000' />\n<Barrier cid='0' time='1.000000000' end='2.000000000' />\n", size=1)
     run.merge("--no-audit", "app")
