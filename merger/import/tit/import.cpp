@@ -11,6 +11,7 @@
 #include "merger/export/speed.h"
 #include "merger/import/source.h"
 #include "merger/import/tit/process.h"
+#include "merger/import/tit/unwaited_sends.h"
 
 namespace fs = std::filesystem;
 
@@ -98,27 +99,34 @@ std::vector<std::string> files_of(const std::vector<std::string>& named)
     return files;
 }
 
-/// For each process the last file in which it does something.
-using LastFiles = std::map<std::int64_t, std::size_t>;
+/// What has to be known of a process before it is imported.
+struct Overview {
+    std::size_t last_file = 0; ///< in which it does something
+    tit::UnwaitedSends unwaited;
+};
+using Overviews = std::map<std::int64_t, Overview>;
 
-LastFiles find_processes(const std::vector<std::string>& files, const Import& import)
+Overviews find_processes(const std::vector<std::string>& files, const Import& import)
 {
-    LastFiles last;
+    Overviews overviews;
     Action action;
     for (std::size_t i = 0; i < files.size(); ++i) {
         import.progress("reading", i, files.size());
-        for (ActionReader reader(files[i]); reader.next(action);)
-            last[action.rank] = i;
+        for (ActionReader reader(files[i]); reader.next(action);) {
+            Overview& overview = overviews[action.rank];
+            overview.last_file = i;
+            overview.unwaited.add(action);
+        }
     }
-    if (last.empty())
+    if (overviews.empty())
         throw ImportError(files.front() + ": there are no actions");
     std::int64_t rank = 0;
-    for (const auto& [next, file] : last) {
+    for (const auto& [next, overview] : overviews) {
         if (next != rank++)
-            throw ImportError(files[file] + ": process " + std::to_string(rank - 1) +
+            throw ImportError(files[overview.last_file] + ": process " + std::to_string(rank - 1) +
                               " does nothing, but there is a process " + std::to_string(next));
     }
-    return last;
+    return overviews;
 }
 
 /// How long an operation takes; 0 if that is not asked for.
@@ -134,7 +142,7 @@ void import_tit(const Import& import)
     const std::vector<std::string> files = files_of(import.files);
     if (files.empty())
         throw ImportError(import.files.front() + ": no file is listed");
-    const LastFiles last_files = find_processes(files, import);
+    const Overviews overviews = find_processes(files, import);
     import.traces.set_origin("tit", "",
                              speed.empty() ? "none"
                                            : "a model: computing at " + speed +
@@ -146,12 +154,12 @@ void import_tit(const Import& import)
         for (ActionReader reader(files[i]); reader.next(action);) {
             std::unique_ptr<Process>& process = processes[action.rank];
             if (!process)
-                process =
-                    std::make_unique<Process>(import, action.rank, std::ssize(last_files), per_operation);
+                process = std::make_unique<Process>(import, action.rank, std::ssize(overviews), per_operation,
+                                                    overviews.at(action.rank).unwaited.numbers());
             process->add(action, reader);
         }
         std::erase_if(processes, [&](const auto& one) {
-            const bool is_over = last_files.at(one.first) == i;
+            const bool is_over = overviews.at(one.first).last_file == i;
             if (is_over)
                 one.second->close();
             return is_over;

@@ -126,9 +126,10 @@ class Process::Arguments {
     std::size_t m_next = 0;
 };
 
-Process::Process(const Import& import, std::int64_t rank, std::int64_t size, double seconds_per_operation)
+Process::Process(const Import& import, std::int64_t rank, std::int64_t size, double seconds_per_operation,
+                 std::set<std::int64_t> unwaited)
     : m_import(import), m_rank(rank), m_size(size), m_seconds_per_operation(seconds_per_operation),
-      m_default_type(byte_code),
+      m_unwaited(std::move(unwaited)), m_default_type(byte_code),
       m_process(import.traces, {.rank = rank, .size = size, .host = {}, .base = 0}), m_thread(m_process, 0)
 {
     m_process.write_world();
@@ -185,20 +186,27 @@ bool Process::add_message(const Action& action, Arguments& arguments)
     const std::int64_t type = arguments.number_or(m_default_type);
     if (count < (sends ? 0 : -1))
         arguments.fail("a count is not negative");
-    State state = call(is_started ? (sends ? "Isend" : "Irecv") : (sends ? "Send" : "Recv"));
+    const bool is_buffered = is_started && m_unwaited.contains(m_started);
+    m_started += is_started ? 1 : 0;
+    State state = call(is_buffered  ? "Bsend"
+                       : is_started ? (sends ? "Isend" : "Irecv")
+                                    : (sends ? "Send" : "Recv"));
     put(state, sends ? "toRank" : "fromRank", peer);
     put(state, sends ? "toTag" : "fromTag", tag);
     put(state, "cid", 0);
     if (count >= 0)
         add_type(state, "size", "count", "tid", count, type, arguments);
-    if (is_started) {
-        const Message message = sends ? Message{m_rank, peer, tag} : Message{peer, m_rank, tag};
-        const std::int64_t size = state.integer("size").value_or(-1);
-        put(state, "rid", m_next_rid);
-        m_pending[message].push_back({m_next_rid++, sends ? std::nullopt : std::optional(message), size});
-    }
+    if (is_started && !is_buffered)
+        add_request(state, sends ? Message{m_rank, peer, tag} : Message{peer, m_rank, tag}, sends);
     write(state);
     return true;
+}
+
+void Process::add_request(State& call, const Message& message, bool sends)
+{
+    const std::int64_t size = call.integer("size").value_or(-1);
+    put(call, "rid", m_next_rid);
+    m_pending[message].push_back({m_next_rid++, sends ? std::nullopt : std::optional(message), size});
 }
 
 void Process::exchange(Arguments& arguments)

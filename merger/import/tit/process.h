@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -23,8 +24,10 @@ struct CollectiveForm {
 
 class Process {
   public:
-    /// @p seconds_per_operation: 0 if no times are wanted. @p import must outlive this.
-    Process(const Import& import, std::int64_t rank, std::int64_t size, double seconds_per_operation);
+    /// @p seconds_per_operation: 0 if no times are wanted. @p unwaited: as UnwaitedSends has them. @p import
+    /// must outlive this.
+    Process(const Import& import, std::int64_t rank, std::int64_t size, double seconds_per_operation,
+            std::set<std::int64_t> unwaited);
 
     /// @p reader: where the action stands. Throws ImportError.
     void add(const Action& action, const ActionReader& reader);
@@ -48,6 +51,7 @@ class Process {
     bool add_completion(const Action& action, Arguments& arguments);
     bool add_collective(const Action& action, Arguments& arguments);
     void exchange(Arguments& arguments);
+    void add_request(State& call, const Message& message, bool sends);
     void fill(State& call, const CollectiveForm& form, Arguments& arguments);
 
     static State call(std::string_view name);
@@ -63,8 +67,10 @@ class Process {
     std::int64_t m_rank;
     std::int64_t m_size;
     double m_seconds_per_operation;
+    std::set<std::int64_t> m_unwaited;
     double m_now = 0; ///< in seconds
     std::int64_t m_default_type;
+    std::int64_t m_started = 0; ///< operations that do not block
     std::int64_t m_next_rid = 0;
     std::map<Message, std::deque<Request>> m_pending;
     std::map<std::int64_t, std::int64_t> m_type_ids; ///< by the number in the trace
