@@ -161,7 +161,8 @@ void import_dumpi(const Import& import)
     communicators.find_all();
     const bool is_shifted = std::ranges::any_of(run.shifts, [](std::int64_t shift) { return shift != 0; });
     import.traces.set_origin("DUMPI", "DUMPI " + run.version,
-                             is_shifted ? "those of each machine, from the start of the run on" : "");
+                             is_shifted ? "those of each machine, from the start of the run on" : "",
+                             "functions that came after MPI 2");
     for (std::size_t i = 0; i < files.size(); ++i) {
         import.progress("writing", i, files.size());
         BinReader reader(files[i]);
