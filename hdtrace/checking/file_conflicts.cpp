@@ -24,8 +24,9 @@ void FileConflicts::accessed(const Call& call, const Operation& operation)
         return;
     const ProjectFile* file = m_findings.objects().file(operation.rank, *operation.call);
     const auto offset = operation.call->integer("offset");
-    const FileView* view = file ? m_views.find(operation.rank, *file) : nullptr;
-    if (offset && file && !view && m_views.has_several_handles(operation.rank, *file))
+    const bool has_unknown_view = m_with_unknown_views.contains(operation.rank);
+    const FileView* view = file && !has_unknown_view ? m_views.find(operation.rank, *file) : nullptr;
+    if (offset && file && !view && (has_unknown_view || m_views.has_several_handles(operation.rank, *file)))
         m_findings.set_incomplete(FindingKind::file_conflict);
     if (!offset || !view)
         return;
@@ -52,6 +53,8 @@ void FileConflicts::leave(const Call& call)
     if (const auto access = m_blocking.extract(call.trace.rank))
         m_accesses[access.mapped()].done = m_order.step(call.trace.rank);
     const ProjectFile* file = m_findings.objects().file(call.trace.rank, call.state);
+    if (!file && call.facts.file == FileAccess::view)
+        m_with_unknown_views.insert(call.trace.rank);
     if (!file || call.has_failed())
         return;
     m_views.follow(call, *file);

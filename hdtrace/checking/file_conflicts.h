@@ -15,7 +15,8 @@
 
 namespace hdtrace {
 
-/// Those with the shared file pointer are left out: the trace does not tell where they are. Memory grows with
+/// Those with the shared file pointer are left out: the trace does not tell where they are. Nor does it after
+/// a process has set a view without telling of which file, as in traces that were imported. Memory grows with
 /// the pieces that are accessed, up to most_pieces: if there are more, nothing is found.
 class FileConflicts : public EventVisitor {
   public:
@@ -64,6 +65,7 @@ class FileConflicts : public EventVisitor {
     CausalOrder& m_order;
     FileViews m_views;
     std::set<std::pair<std::int64_t, const ProjectFile*>> m_atomic; ///< by rank
+    std::set<std::int64_t> m_with_unknown_views;                    ///< ranks
     std::vector<Access> m_accesses;
     std::map<const ProjectFile*, std::vector<Piece>> m_pieces;
     std::size_t m_piece_count = 0;

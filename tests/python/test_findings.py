@@ -690,3 +690,10 @@ def test_endings(kinds):
     inside = "<Nested>" + call("Abort", "cid='0' errorcode='3'").strip() + "</Nested>" + call("Allreduce", "size='4' cid='0' count='1' tid='0' op='USER' unfinished='1'")
     assert kinds(inside, is_whole=False) == ["aborted"]
     assert kinds(call("Comm_dup", "cid='0'", unfinished=True), is_whole=False) == ["unfinished"]
+
+
+def test_accesses_through_views_of_which_the_file_is_not_told(kinds):
+    """As in traces that were imported: nobody knows which bytes they are."""
+    write = call("File_write_at", "fid='0' offset='0' size='4' count='1' tid='0'")
+    assert kinds(write, write) == ["file-conflict"]
+    assert kinds(call("File_set_view", "offset='4'") + write, write) == []

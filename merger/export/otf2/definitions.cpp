@@ -396,6 +396,21 @@ void Definitions::write_windows()
     }
 }
 
+void Definitions::opened(const ProjectFile* file, const Communicator* communicator)
+{
+    const std::lock_guard lock(m_opened_with_mutex);
+    const auto [place, is_new] = m_opened_with.try_emplace(file, communicator);
+    if (!is_new && place->second != communicator)
+        place->second = nullptr;
+}
+
+OTF2_CommRef Definitions::communicator_of_file(const ProjectFile& file) const
+{
+    const auto opened = m_opened_with.find(&file);
+    const bool is_known = opened != m_opened_with.end() && opened->second != nullptr;
+    return is_known ? communicator(opened->second) : OTF2_UNDEFINED_COMM;
+}
+
 void Definitions::write_files()
 {
     constexpr OTF2_IoParadigmRef mpi_io = 0;
@@ -409,7 +424,7 @@ void Definitions::write_files()
         check(OTF2_GlobalDefWriter_WriteIoRegularFile(m_writer, ref, file_name,
                                                       OTF2_UNDEFINED_SYSTEM_TREE_NODE));
         check(OTF2_GlobalDefWriter_WriteIoHandle(m_writer, ref, file_name, ref, mpi_io,
-                                                 OTF2_IO_HANDLE_FLAG_NONE, OTF2_UNDEFINED_COMM,
+                                                 OTF2_IO_HANDLE_FLAG_NONE, communicator_of_file(file),
                                                  OTF2_UNDEFINED_IO_HANDLE));
     }
 }

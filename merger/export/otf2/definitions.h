@@ -53,6 +53,9 @@ class Definitions {
         return m_communicators.at(communicator);
     }
     OTF2_IoHandleRef file(const ProjectFile* file) const { return m_files.at(file); }
+    /// Members of the communicator open the file; null if it is not described. Any number of threads may tell
+    /// it at the same time.
+    void opened(const ProjectFile* file, const Communicator* communicator);
     using SourceLine = std::pair<std::string, std::int64_t>; ///< a file and a line
     /// Empty if it is not known.
     static std::optional<SourceLine> source_line(const CallSite* site);
@@ -110,6 +113,7 @@ class Definitions {
     void write_communicators();
     void write_windows();
     void write_files();
+    OTF2_CommRef communicator_of_file(const ProjectFile& file) const;
     void write_group(OTF2_GroupRef ref, OTF2_GroupType type, const std::vector<std::uint64_t>& members);
     /// One, or two of an inter-communicator.
     std::vector<OTF2_GroupRef> groups_of(const Communicator& communicator);
@@ -141,6 +145,9 @@ class Definitions {
     std::vector<const SourceLine*> m_source_lines; ///< of each of them
     std::unordered_map<const Communicator*, OTF2_CommRef> m_communicators;
     std::unordered_map<const ProjectFile*, OTF2_IoHandleRef> m_files;
+    std::mutex m_opened_with_mutex;
+    /// Null if it is not always the same one.
+    std::unordered_map<const ProjectFile*, const Communicator*> m_opened_with;
     std::unordered_map<const Window*, WindowDefinition> m_windows;
     std::map<std::vector<std::uint64_t>, OTF2_GroupRef> m_groups;
     std::vector<const std::vector<std::uint64_t>*> m_members; ///< of each of them, from number 1 on

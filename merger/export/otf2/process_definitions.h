@@ -35,6 +35,11 @@ class ProcessDefinitions {
         return m_all.communicator(communicator);
     }
     OTF2_IoHandleRef file(const ProjectFile* file) const { return m_all.file(file); }
+    /// As Definitions has it.
+    void opened(const ProjectFile* file, const Communicator* communicator)
+    {
+        m_all.opened(file, communicator);
+    }
     /// Null if its communicator is not described.
     const Definitions::WindowDefinition* window(const Window* window) const { return m_all.window(window); }
     /// Empty if its file and line are not known.

@@ -372,10 +372,12 @@ void ProcessEvents::complete_access(const Access& access, const Element& what, O
 void ProcessEvents::made(const Call& call, ObjectKind kind, std::int64_t)
 {
     const ProjectFile* file = kind == ObjectKind::file ? m_objects.file(m_rank, call.state) : nullptr;
-    if (file != nullptr)
-        check(OTF2_EvtWriter_IoCreateHandle(m_writer, nullptr, end_of(call), m_definitions.file(file),
-                                            access_mode(call.state), OTF2_IO_CREATION_FLAG_NONE,
-                                            OTF2_IO_STATUS_FLAG_NONE));
+    if (file == nullptr)
+        return;
+    m_definitions.opened(file, m_objects.communicator(m_rank, call.state));
+    check(OTF2_EvtWriter_IoCreateHandle(m_writer, nullptr, end_of(call), m_definitions.file(file),
+                                        access_mode(call.state), OTF2_IO_CREATION_FLAG_NONE,
+                                        OTF2_IO_STATUS_FLAG_NONE));
 }
 
 void ProcessEvents::freed(const Call& call, ObjectKind kind, std::int64_t)

@@ -140,8 +140,9 @@ struct DefinitionCallbacks {
         to.m_metrics[self] = {to.m_metrics[of_class].members, scope};
     }
     void handle(OTF2_IoHandleRef self, OTF2_StringRef name, OTF2_IoFileRef file, OTF2_IoParadigmRef,
-                OTF2_IoHandleFlag, OTF2_CommRef, OTF2_IoHandleRef)
+                OTF2_IoHandleFlag, OTF2_CommRef communicator, OTF2_IoHandleRef)
     {
+        to.m_file_communicators[self] = communicator;
         const auto found = files.find(file);
         to.m_files[self] = found == files.end() ? to.text(name) : found->second;
     }

@@ -112,6 +112,12 @@ class Definitions {
     const Communicator* communicator_of_window(OTF2_RmaWinRef ref) const;
     /// The name of the file of a handle of MPI; null if it is none.
     const std::string* file(OTF2_IoHandleRef ref) const { return find(m_files, ref); }
+    /// With which it was opened; OTF2_UNDEFINED_COMM if that is not told.
+    OTF2_CommRef communicator_of_file(OTF2_IoHandleRef ref) const
+    {
+        const OTF2_CommRef* const communicator = find(m_file_communicators, ref);
+        return communicator ? *communicator : OTF2_UNDEFINED_COMM;
+    }
     /// The attribute with the offset of an access to a file.
     OTF2_AttributeRef offset_attribute() const { return m_offset_attribute; }
     /// Threads that a marker is of; empty if it is of more than one process.
@@ -150,6 +156,7 @@ class Definitions {
     std::unordered_map<OTF2_MetricMemberRef, MetricMember> m_members;
     std::unordered_map<OTF2_MetricRef, Metric> m_metrics;
     std::unordered_map<OTF2_IoHandleRef, std::string> m_files;
+    std::unordered_map<OTF2_IoHandleRef, OTF2_CommRef> m_file_communicators;
     OTF2_AttributeRef m_offset_attribute = OTF2_UNDEFINED_ATTRIBUTE;
     std::vector<Process> m_processes;
     std::uint64_t m_other_locations = 0;

@@ -764,6 +764,8 @@ void ProcessEvents::open_file(OTF2_TimeStamp ticks, OTF2_AttributeList*, OTF2_Io
     if (open == nullptr || open->facts->makes != ObjectKind::file || open->state.has("fid"))
         return;
     if (const auto fid = fid_of(handle)) {
+        if (const auto cid = cid_of(m_definitions.communicator_of_file(handle)))
+            put(open->state, "cid", *cid);
         put(open->state, "fid", *fid);
         open->state.attributes.push_back("amode", mode == OTF2_IO_ACCESS_MODE_READ_ONLY    ? "RDONLY"
                                                   : mode == OTF2_IO_ACCESS_MODE_WRITE_ONLY ? "WRONLY"

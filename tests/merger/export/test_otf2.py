@@ -107,6 +107,18 @@ def test_a_read_at_the_end_of_the_file_completes_with_what_there_was(run, tmp_pa
     assert [event.bytes_request if hasattr(event, "bytes_request") else event.bytes_result for _, event in found] == [100, 30]
 
 
+@pytest.mark.parametrize("second, communicator", [("0", "WORLD"), ("1", None)])
+def test_files_have_the_communicator_that_always_opens_them(run, tmp_path, second, communicator):
+    info = "Comm map='0->0;' id=0 name='WORLD' uid='W'\nComm map='0->0;' id=1 name='SELF' uid='S'\nFile name='/data/a' Size=0 id=0 time=0.1\n"
+    use = "<File_open cid='{}' fid='0' name='a' flags='2' amode='RDWR' time='{}' end='{}' />\n<File_close fid='0' time='{}' end='{}' />\n"
+    run.process(0, info, use.format("0", "1.0", "2.0", "3.0", "4.0") + use.format(second, "5.0", "6.0", "7.0", "8.0"), size=1)
+    run.merge_cleanly("--no-audit", "app")
+    convert(tmp_path / "app.proj", "otf2", tmp_path / "otf2")
+    with otf2.reader.open(str(tmp_path / "otf2/traces.otf2")) as trace:
+        (handle,) = trace.definitions.io_handles
+        assert (handle.comm.name if handle.comm else None) == communicator
+
+
 def test_a_process_without_a_trace_is_there_without_events(run, tmp_path):
     info = "Type id='0' combiner='MPI_COMBINER_NAMED' name='MPI_INT' size=4 lb=0 extent=4\nComm map='0..2->0..2;' id=0 name='WORLD' uid='W'\n"
     message = "size='4' count='1' tid='0' cid='0' time='1.000000000' end='2.000000000'"

@@ -52,7 +52,17 @@ def test_everything_works_on_it(program, imported):
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_nothing_is_found_that_is_not_in_the_original(program, imported):
     original, back = imported(program)
-    assert findings(back).keys() - findings(original).keys() <= MAY_BE_FOUND.get(program, set())
+    warning = "some of file-conflict may not have been found" if program == "io_views" else "are left out, as was asked for"
+    assert findings(back, warning).keys() - findings(original).keys() <= MAY_BE_FOUND.get(program, set())
+
+
+def test_files_are_opened_on_their_communicator(imported):
+    """By which their collective accesses are ordered."""
+    def communicators(project):
+        return [call["cid"] for call in hdtrace.open(project).calls(rank=1, name="File_open")]
+
+    original, back = imported("io_explicit")
+    assert communicators(back) == communicators(original) != []
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
