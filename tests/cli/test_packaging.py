@@ -133,6 +133,20 @@ def test_a_program_that_is_linked_with_find_package_is_traced(consumer, tmp_path
     assert_is_traced(consumer / f"hello_{language}{library}", tmp_path / "run")
 
 
+def test_a_project_in_fortran_alone(prefix, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(f"""
+cmake_minimum_required(VERSION 3.18)
+project(user Fortran)
+find_package(MPI REQUIRED COMPONENTS Fortran)
+find_package(hdtrace REQUIRED)
+add_executable(hello {PROGRAMS / "hello.f90"})
+target_link_libraries(hello PRIVATE hdtrace::mpi MPI::MPI_Fortran)
+""")
+    run_well("cmake", "-S", tmp_path, "-B", tmp_path / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run_well("cmake", "--build", tmp_path / "build")
+    assert_is_traced(tmp_path / "build/hello", tmp_path / "run")
+
+
 def assert_writes_a_trace(program: Path, directory: Path, **environment):
     run_well(program, cwd=directory, env=os.environ | environment)
     assert traces(directory) == ["solver_node01_3.info", "solver_node01_3.trc"]
