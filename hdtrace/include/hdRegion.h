@@ -294,10 +294,16 @@ class RegionScope {
 #define HDR_JOIN(first, second) HDR_JOIN_(first, second)
 /** The rest of the block is a region. */
 #define HD_SCOPE(name) HD_SCOPE_IN(0, name)
-#define HD_SCOPE_IN(group, name)                                                                             \
-    static hdRegion HDR_JOIN(hdR_region, __LINE__) = HD_REGION_IN(group, name);                              \
-    const ::hdtrace::RegionScope HDR_JOIN(hdR_scope, __LINE__)(hdR_begin(&HDR_JOIN(hdR_region, __LINE__)),   \
-                                                               HDR_JOIN(hdR_region, __LINE__))
+#ifdef __COUNTER__
+#define HD_SCOPE_IN(group, name) HDR_SCOPE(group, name, HDR_JOIN(HDR_JOIN(__LINE__, _), __COUNTER__))
+#else
+#define HD_SCOPE_IN(group, name) HDR_SCOPE(group, name, __LINE__)
+#endif
+/* The number of the line is in it because that of the counter may be another one's in another source file. */
+#define HDR_SCOPE(group, name, number)                                                                       \
+    static hdRegion HDR_JOIN(hdR_region, number) = HD_REGION_IN(group, name);                                \
+    const ::hdtrace::RegionScope HDR_JOIN(hdR_scope, number)(hdR_begin(&HDR_JOIN(hdR_region, number)),       \
+                                                             HDR_JOIN(hdR_region, number))
 #endif /* __cplusplus */
 
 #endif /* HD_TYPES_ONLY */

@@ -151,9 +151,9 @@ HDV_FUNCTION int VT_groupdef(const char* name, int n_members, const int* ids, in
         else if (ids[i] > -1000)
             own[0] = '\0';
         else if ((-ids[i] - 1000) % 256 == 0)
-            snprintf(own, sizeof own, "%d;", (-ids[i] - 1000) / 256);
+            sprintf(own, "%d;", (-ids[i] - 1000) / 256);
         else
-            snprintf(own, sizeof own, "%d.%d;", (-ids[i] - 1000) / 256, (-ids[i] - 1000) % 256 - 1);
+            sprintf(own, "%d.%d;", (-ids[i] - 1000) / 256, (-ids[i] - 1000) % 256 - 1);
         longer = (char*)realloc(members, strlen(members) + strlen(more) + 1);
         if (!longer)
             free(members);

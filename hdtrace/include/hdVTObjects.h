@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define HDV_FUNCTION __attribute__((unused)) static inline
+/* C of 1989 does not know inline. */
+#define HDV_FUNCTION __attribute__((unused)) static __inline__
 
 enum hdV_Kind { hdV_class = 1, hdV_state, hdV_scope, hdV_counter, hdV_place, hdV_group };
 

@@ -224,7 +224,7 @@ def test_the_shared_libraries_need_no_cxx_library(prefix, library):
     assert ("libmpi" in needed) == (library == "libHDTraceMPIWrapper.so")
 
 
-@pytest.mark.parametrize("compiler", [["cc", "-std=c99"], ["cc", "-std=c17"], ["c++", "-std=c++98"], ["c++", "-std=c++20"]])
+@pytest.mark.parametrize("compiler", [["cc", "-ansi"], ["cc", "-std=c99"], ["cc", "-std=c17"], ["c++", "-std=c++98"], ["c++", "-std=c++20"]])
 def test_every_header_compiles_alone(prefix, tmp_path, compiler):
     headers = sorted((prefix / "include").glob("*.h"))
     if "-std=c++20" in compiler:
@@ -235,3 +235,9 @@ def test_every_header_compiles_alone(prefix, tmp_path, compiler):
         source = tmp_path / (header.stem + suffix)
         source.write_text(f'#include "{header}"\n')
         run_well(*compiler, "-I", prefix / "include", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", source)
+
+
+def test_one_line_may_have_several_scopes(prefix, tmp_path):
+    source = tmp_path / "scopes.cpp"
+    source.write_text('#include <hdRegion.h>\n#define BOTH HD_SCOPE("one"); HD_SCOPE_IN("group", "other")\nint main() { BOTH; }\n')
+    run_well("c++", "-std=c++98", "-I", prefix / "include", "-Wall", "-Wextra", "-Wpedantic", "-Werror", source, "-o", tmp_path / "scopes")
