@@ -397,10 +397,9 @@ void MessageMatcher::Matching::complete(const Completion& completion)
     if (completion.outcome == Outcome::completed) {
         taken->source = completion.what->integer("fromRank").value_or(taken->source);
         taken->tag = completion.what->integer("fromTag").value_or(taken->tag);
-        if (const auto size = completion.what->integer("size")) {
-            taken->end.size = *size;
-            taken->end.size_is_known = true;
-        }
+        const auto size = completion.what->integer("size");
+        taken->end.size = size.value_or(taken->end.size);
+        taken->end.size_is_known = size.has_value(); // the call tells how much there is room for
     }
     taken->end.end = completion.end;
     taken->is_over = true;

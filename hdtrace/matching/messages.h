@@ -25,7 +25,7 @@ struct MessageEnd {
     std::int64_t end = 0;
     std::int64_t line = 0; ///< of the call that started it
     /// Bytes; 0 if the receive failed because the message was too large for it. Those of the send where the
-    /// receive tells none, as in traces of the original tool.
+    /// receive tells none, as in traces of the original tool, or of MPI_Isendrecv with MPICH 4.0.
     std::int64_t size = 0;
     std::int64_t rid = -1;          ///< -1 if it was blocking
     const CallSite* site = nullptr; ///< of that call; null if it is not known

@@ -142,6 +142,12 @@ def test_messages(project):
         "receive_request": 3, "receive_line": 3}
 
 
+def test_what_came_to_a_receive_that_tells_only_its_room_is_what_was_sent(tmp_path):
+    receive = "<Irecv fromRank='0' fromTag='7' cid='0' rid='3' size='80' tid='0' time='0.5' end='0.7' />\n<Wait time='1.1' end='2.0' ><For rid='3' /></Wait>\n"
+    (message,) = hdtrace.open(write_project(tmp_path, SENDER, receive)).messages()
+    assert (message.send.bytes, message.receive.bytes) == (8, 8)
+
+
 def test_messages_that_lack_an_end(tmp_path):
     project = hdtrace.open(write_project(tmp_path, SENDER, ""))
     (message,) = project.messages()
