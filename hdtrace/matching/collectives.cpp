@@ -94,11 +94,12 @@ std::optional<JoiningCall> CollectiveMatcher::read(const Call& call)
     const std::optional<CollectiveObject> object = m_collective_objects.of(call);
     if (!object || !is_followed(*object))
         return {};
+    const bool only_prepares = call.facts.progress == CallProgress::prepares;
+    const Volume moved = only_prepares ? Volume() : volume_of(m_objects, call).value_or(Volume());
     return JoiningCall{*object,
                        {rank, call.trace.thread, state.name, state.time, state.end, state.integer("rootRank"),
-                        volume_of(m_objects, call).value_or(Volume()).moved(), state.line, call.has_failed(),
-                        state.integer("rid").value_or(-1), m_objects.call_site(rank, state), nullptr,
-                        call.number}};
+                        moved.moved(), state.line, call.has_failed(), state.integer("rid").value_or(-1),
+                        m_objects.call_site(rank, state), nullptr, call.number}};
 }
 
 void CollectiveMatcher::put(JoiningCall&& joining)

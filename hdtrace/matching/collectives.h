@@ -34,7 +34,7 @@ struct CollectiveCall {
     std::int64_t start = 0;
     std::int64_t end = 0; ///< when the call returned, also if it was non-blocking
     std::optional<std::int64_t> root;
-    std::int64_t bytes = 0; ///< that its arguments say it moves
+    std::int64_t bytes = 0; ///< that its arguments say it moves; 0 if it only prepares that
     std::int64_t line = 0;
     bool has_failed = false;
     std::int64_t rid = -1;                                          ///< of its request; -1: it has none

@@ -233,7 +233,7 @@ class Project(Closing, Figures):
         return Requests(self._project)
 
     def collectives(self) -> Collectives:
-        """The collective operations with the calls of all members."""
+        """The collective operations with the calls of all members; persistent ones where they are prepared, not at each start."""
         self._check_open()
         return Collectives(self._project)
 

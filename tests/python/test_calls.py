@@ -164,6 +164,17 @@ def test_collectives(project):
     assert columns["operation"].tolist() == [0, 0] and columns["rank"].tolist() == [1, 0]
 
 
+def test_a_persistent_collective_operation_is_there_once_and_moves_nothing(tmp_path):
+    """Where it is prepared; what its starts move is told of these calls."""
+    calls = ("<Allreduce_init size='8' cid='0' count='2' tid='0' rid='1' time='1.0' end='1.1' />\n"
+             "<Start rid='2' initRid='1' time='2.0' end='2.1' />\n<Wait time='3.0' end='3.1' ><For rid='2' /></Wait>\n")
+    project = hdtrace.open(write_project(tmp_path, calls, calls))
+    (operation,) = project.collectives()
+    assert [(call.name, call.bytes) for call in operation.calls] == [("Allreduce_init", 0)] * 2
+    assert project.collectives().to_columns()["bytes"].tolist() == [0, 0]
+    assert [call.name for call in project.calls(name="Start")] == ["Start"] * 2 and sum(project.calls(name="Start").to_columns()["bytes"]) == 32
+
+
 def test_traces_that_were_cut_off(tmp_path):
     project = hdtrace.open(write_project(tmp_path, SENDER, closing=""))
     calls = project.calls()
