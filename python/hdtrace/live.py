@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ._hdtrace import Project as _Project
 from ._hdtrace import ends_of_trace, files_in, living_files, names_object, names_ranks, runs_in
+from .pending import LAST_CALLS
 from .project import MergeWarning, Project
 
 _TAIL = 1 << 16  # bytes at the end of a trace's text that are looked at
@@ -309,7 +310,7 @@ class _Tail:
         state, since = "computes", self._time(lines[-1], "end")
         if last.get("unfinished") is not None:
             state, since = "inside", self._time(lines[-1], "time")
-        elif last.tag == "Finalize":
+        elif last.tag in LAST_CALLS:
             state = "ended"
         asked_since = self._polls_since(lines, last)
         if asked_since is not None:

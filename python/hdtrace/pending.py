@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from ._hdtrace import Call, Collective, InFlight, Message
 from ._hdtrace import Project as _Project
 from .streams import STATES_BETWEEN_PAUSES
+
+LAST_CALLS = ("Finalize", "Abort")  # of a process
 
 
 @dataclass(frozen=True)
@@ -18,8 +20,8 @@ class ThreadActivity:
     rank, thread: whose it is
     call: the innermost one that it is in, as its trace tells it, with what comes of it later; None between calls
     text: that call with its arguments, for people; between calls the name of the last one
-    since: when it began; between calls, when the last one ended; in nanoseconds since the epoch
-    state: "inside" a call, "computes" between calls, or "ended", behind MPI_Finalize
+    since: when it began; between calls, when the last one ended; of a process that ended without MPI_Finalize, when that was; in nanoseconds since the epoch
+    state: "inside" a call, "computes" between calls, or "ended": behind MPI_Finalize or MPI_Abort, or without them
     region: of the program's own, as a path; empty outside
     """
 
@@ -73,10 +75,9 @@ class Pending:
             ThreadActivity(rank, thread, call, text if call else last, since, _state(call, last), region)
             for rank, thread, call, text, since, last, region in activities
         ]
-        ends = _ends_of_threads(project)
         return Pending(
             in_flight.moment,
-            [one for one in threads if not _is_over(one, ends, in_flight.moment)],
+            list(_with_ends(threads, _ends_of_threads(project), in_flight.moment)),
             [PendingRequest(call, text) for call, text in requests],
             messages,
             collectives,
@@ -87,22 +88,26 @@ class Pending:
 def _state(call: Call | None, last: str) -> str:
     if call:
         return "inside"
-    return "ended" if last == "Finalize" else "computes"
+    return "ended" if last in LAST_CALLS else "computes"
 
 
 _Ends = dict[tuple[int, int], list[int]]  # of a rank and the number of a thread, which several threads may have had one behind another
 
 
 def _ends_of_threads(project: _Project) -> _Ends:
-    """But of the first one of a process: what became of that tells its last call."""
     ends: _Ends = defaultdict(list)
     for process in project.run_processes:
         for thread in process.threads:
-            if thread.number != 0 and thread.end is not None:
+            if thread.end is not None:
                 ends[process.rank, thread.number].append(thread.end)
     return ends
 
 
-def _is_over(one: ThreadActivity, ends: _Ends, at: int) -> bool:
-    """Whether the thread that made the last call had ended."""
-    return one.state == "computes" and any(one.since <= end <= at for end in ends.get((one.rank, one.thread), []))
+def _with_ends(threads: list[ThreadActivity], ends: _Ends, at: int) -> Iterator[ThreadActivity]:
+    """Without those that had ended: but the first one of a process stays, so that the process is not lost."""
+    for one in threads:
+        end = next((end for end in ends.get((one.rank, one.thread), []) if one.since <= end <= at), None)
+        if one.state != "computes" or end is None:
+            yield one
+        elif one.thread == 0:
+            yield replace(one, state="ended", since=end)

@@ -337,6 +337,11 @@ def test_the_dead_are_known(tmp_path, dead):
     assert states(tmp_path) == [("ended", "")], "it has ended in order, without MPI_Finalize"
 
 
+def test_a_process_that_aborts_does_not_compute(tmp_path):
+    trace_of(tmp_path, os.getpid(), threads=["<Abort cid='0' errorcode='1' time='1.5' end='2.000000000' />"])
+    assert states(tmp_path) == [("ended", "")]
+
+
 def test_a_page_says_who_died(tmp_path, dead):
     """And does not say that all have called MPI_Finalize."""
     trace_of(tmp_path, dead)

@@ -68,17 +68,17 @@ def test_who_is_in_a_call_and_who_is_not(project):
     assert at(project, -1).activities == []
 
 
-def run_of(path, threads):
-    """Adds what is recorded of the threads of rank 0: the number of each, when it began and when it ended."""
+def run_of(path, threads, others=""):
+    """Adds what is recorded of the threads of rank 0: the number of each, when it began and when it ended. others: of the other processes"""
     told = "".join(f'<Thread number="{number}" tid="{place}" begin="{begin}.0" end="{end}.0"/>' for place, (number, begin, end) in enumerate(threads))
-    path.write_text(path.read_text().replace("</Application>", f'<Run><Process rank="0" pid="1" began="100">{told}</Process></Run></Application>'))
+    path.write_text(path.read_text().replace("</Application>", f'<Run><Process rank="0" pid="1" began="100">{told}</Process>{others}</Run></Application>'))
 
 
 def test_a_thread_that_has_ended_does_not_compute(tmp_path):
-    """The second one with that number has made its first call before it is looked at. Of the first thread of a process Finalize tells."""
+    """The second one with that number has made its first call before it is looked at."""
     path = write_project(tmp_path, call("Init", 0, 1) + call("Barrier", 20, 21, "cid='0'") + call("Finalize", 28, 29))
     add_thread(path, 0, call("Barrier", 2, 3, "cid='0'") + call("Barrier", 8, 10, "cid='0'"))
-    run_of(path, [(0, 0, 25), (1, 2, 5), (1, 8, 14)])
+    run_of(path, [(0, 0, 29), (1, 2, 5), (1, 8, 14)])
 
     def seen(project, seconds):
         return [(one.thread, one.state) for one in at(project, seconds).activities]
@@ -90,6 +90,27 @@ def test_a_thread_that_has_ended_does_not_compute(tmp_path):
     lines = run_well("pending", path, "--at", "15").splitlines()
     assert lines[0].endswith("at 15.000000 s: 1 process, 0 inside MPI")
     assert [line.split() for line in lines[3:]] == [["0", "computes", "since", "14.0", "s", "Init"]]
+
+
+def ended_alone(directory, last, end):
+    """Of two processes the first one ends long before the other, with that call as its last one, and says when."""
+    path = write_project(directory, call("Init", 0, 1) + last, call("Init", 0, 1) + call("Finalize", 28, 29))
+    run_of(path, [(0, 0, end)], '<Process rank="1" pid="2" began="100"/>')
+    return path
+
+
+def test_a_process_that_has_ended_without_finalize_does_not_compute(tmp_path):
+    path = ended_alone(tmp_path, call("Wtime", 2, 3), end=4)
+    with hdtrace.open(path) as project:
+        assert [states(at(project, moment))[0] for moment in (3.5, 4, 20)] == [(0, "computes", "Wtime", 3, ""), *[(0, "ended", "Wtime", 4, "")] * 2]
+    lines = run_well("pending", path).splitlines()
+    assert lines[0].endswith(": 2 processes, 0 inside MPI") and lines[3].split() == ["0", "ended", "after", "25.0", "s", "Wtime"]
+
+
+def test_a_process_that_has_aborted_does_not_compute(tmp_path):
+    """MPI_Abort does not return, so what comes of it later has no time of its own."""
+    with hdtrace.open(ended_alone(tmp_path, call("Abort", 2, 3, "cid='0' errorcode='1'"), end=5)) as project:
+        assert [states(at(project, moment))[0] for moment in (2.5, 3, 20)] == [(0, "inside", "Abort", 2, ""), *[(0, "ended", "Abort", 3, "")] * 2]
 
 
 # The snapshot before it has no call on the file that is open.

@@ -13,7 +13,7 @@ from .output import Progress, UsageError, counted, duration, message, print_json
 from .stuck import rank_list
 from .table import LARGEST
 
-_WHAT = {"inside": "in", "computes": "computes since", "ended": "ended"}
+_WHAT = {"inside": "in", "computes": "computes since", "ended": "ended after"}
 _MOST_ROWS = 20  # of a table
 
 
