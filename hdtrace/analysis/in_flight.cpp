@@ -35,6 +35,18 @@ bool has_taken_message(const Call& call)
            is_partner(call.state.integer("fromRank")) && call.state.has("fromTag");
 }
 
+/// Whether a call returns only when all members have called (MPI 4.0, 6.3), also because it needs data of
+/// all.
+bool waits_for_all(const CollectiveCall& call, const Communicator& communicator)
+{
+    const CallFacts& facts = facts_of(call.name);
+    if (facts.progress != CallProgress::blocking || call.has_failed || communicator.is_inter())
+        return false;
+    const bool has_data_of_all = facts.collective == CollectiveKind::all_to_all && !facts.lists_sends &&
+                                 !facts.lists_receives && call.bytes > 0;
+    return has_data_of_all || facts.collective == CollectiveKind::barrier;
+}
+
 void set_lines(State& state, std::int64_t line)
 {
     state.line = line;
@@ -54,10 +66,10 @@ const State& innermost_at(const State& state, std::int64_t moment)
 
 InFlight::InFlight(std::shared_ptr<const OpenedProject> project, Snapshot start)
     : m_project(std::move(project)), m_traces(m_project->existing_traces()), m_last(m_traces.size()),
+      m_without_calls(m_project->ranks_without_calls()),
       m_messages(m_project->objects, [this](const Message& message) { add(message); }),
       m_collectives(
-          m_project->objects, [this](const Collective& collective) { add(collective); },
-          m_project->ranks_without_traces())
+          m_project->objects, [this](const Collective& collective) { add(collective); }, m_without_calls)
 {
     for (std::size_t place = 0; place < m_traces.size(); ++place)
         m_places.try_emplace({m_traces[place].rank, m_traces[place].thread}, place);
@@ -237,11 +249,15 @@ void InFlight::add(const Message& message)
 
 void InFlight::add(const Collective& collective)
 {
+    const auto& calls = collective.calls;
     if (m_is_asked) {
-        m_incomplete.push_back(collective);
+        const bool have_all_called = std::ranges::any_of(calls, [&](const CollectiveCall& call) {
+            return has_ended(call) && waits_for_all(call, *collective.communicator);
+        });
+        if (!have_all_called)
+            m_incomplete.push_back(collective);
         return;
     }
-    const auto& calls = collective.calls;
     for (const CollectiveCall& call : calls)
         connect(calls.front().line, call.line);
     for (const CollectiveCall& call : calls)
@@ -249,6 +265,12 @@ void InFlight::add(const Collective& collective)
             --begun->second.joined;
             close(call.line);
         }
+}
+
+bool InFlight::has_ended(const CollectiveCall& call) const
+{
+    const auto begun = m_begun.find(call.line);
+    return begun != m_begun.end() && !begun->second.lasts;
 }
 
 void InFlight::open(std::int64_t number, std::int64_t count)
@@ -383,7 +405,7 @@ std::vector<Pending::Request> InFlight::requests() const
 Pending InFlight::pending()
 {
     m_is_asked = true;
-    Pending pending{activities(), requests(), {}, {}};
+    Pending pending{activities(), requests(), {}, {}, m_without_calls};
     m_messages.finish();
     m_collectives.finish();
     pending.messages = std::move(m_unreceived);

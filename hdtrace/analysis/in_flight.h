@@ -61,6 +61,8 @@ struct Pending {
     /// That have been sent and not received: their `receive` is missing. Ends say lines as far as known.
     std::vector<Message> messages;
     std::vector<Collective> collectives; ///< that not all members have called
+    /// Processes of which it is not known what they have called: they are absent wherever they are members.
+    std::set<std::int64_t> without_calls;
 };
 
 /// Is told what happens in a run and knows what is not over: calls that last, operations that are not
@@ -128,6 +130,7 @@ class InFlight : EventVisitor {
     void open(std::int64_t number, std::int64_t count = 1);
     void close(std::int64_t number, std::int64_t count = 1);
     void drop_if_over(Connected& connected);
+    bool has_ended(const CollectiveCall& call) const;
     void connect(std::int64_t number, std::int64_t other);
 
     Pending::Activity activity_in(const Begun& begun) const;
@@ -141,6 +144,7 @@ class InFlight : EventVisitor {
     std::vector<TraceFile> m_traces;
     std::map<Thread, std::size_t> m_places; ///< in m_traces
     std::vector<Snapshot::LastCall> m_last; ///< of each trace
+    std::set<std::int64_t> m_without_calls; ///< processes
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;
     EventWalk m_walk{{this, &m_messages}};

@@ -21,6 +21,14 @@ template <class Object> std::vector<std::string> labels_of(const std::vector<Obj
     return unique_labels(names);
 }
 
+bool has_states(const TraceFile& trace)
+{
+    Selection all;
+    all.unfinished = true;
+    State state;
+    return TraceStream(trace, all).next(state);
+}
+
 bool exists(const TraceFile& trace)
 {
     return detail::is_there_in_some_form(trace.path);
@@ -137,6 +145,20 @@ std::set<std::int64_t> OpenedProject::ranks_without_traces() const
         ranks.insert(trace.rank);
     for (const TraceFile& trace : traces_with_calls())
         ranks.erase(trace.rank);
+    return ranks;
+}
+
+// A process tells of a thread when this makes its first call, but for those of older tracers.
+std::set<std::int64_t> OpenedProject::ranks_without_calls() const
+{
+    std::set<std::int64_t> ranks;
+    for (const RunProcess& process : project.run.processes)
+        if (process.threads.empty() && process.signals.empty())
+            ranks.insert(process.rank);
+    for (const TraceFile& trace : traces_with_calls())
+        if (ranks.contains(trace.rank) && has_states(trace))
+            ranks.erase(trace.rank);
+    ranks.merge(ranks_without_traces());
     return ranks;
 }
 

@@ -31,6 +31,8 @@ struct OpenedProject {
     std::vector<TraceFile> missing_traces() const;
     /// Processes of which no trace is there.
     std::set<std::int64_t> ranks_without_traces() const;
+    /// And those that were killed before anything was written to theirs.
+    std::set<std::int64_t> ranks_without_calls() const;
     /// Processes of which several threads have traces.
     std::set<std::int64_t> ranks_with_threads() const;
     /// Where a trace is, for messages; the project itself if it has no such trace.

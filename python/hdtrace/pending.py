@@ -54,7 +54,8 @@ class Pending:
     activities: of all threads that had made a call, but those that had ended; the first thread of a process is always there
     requests: operations that were started and not completed
     messages: that were sent and not received, each without `receive`; those of which it is not known are left out
-    collectives: collective operations that some members had called and others, which are `missing`, had not
+    collectives: collective operations that some members had called and others, which are `missing`, had not; members in `without_calls` are always missing
+    without_calls: ranks of which it is not known what they called: they have no trace, or were killed before anything was written to it
     cut_off: traces that were cut off before the moment
     """
 
@@ -63,6 +64,7 @@ class Pending:
     requests: list[PendingRequest]
     messages: list[Message]
     collectives: list[Collective]
+    without_calls: list[int]
     cut_off: list[str]
 
     @staticmethod
@@ -70,7 +72,7 @@ class Pending:
         in_flight = InFlight.until(project, at)
         while in_flight.read(STATES_BETWEEN_PAUSES):
             progress(STATES_BETWEEN_PAUSES)
-        activities, requests, messages, collectives = in_flight.pending()
+        activities, requests, messages, collectives, without_calls = in_flight.pending()
         threads = [
             ThreadActivity(rank, thread, call, text if call else last, since, _state(call, last), region)
             for rank, thread, call, text, since, last, region in activities
@@ -81,6 +83,7 @@ class Pending:
             [PendingRequest(call, text) for call, text in requests],
             messages,
             collectives,
+            without_calls,
             in_flight.missing,
         )
 

@@ -213,7 +213,8 @@ py::tuple pending_of(InFlightReader& reader)
     }
     return py::make_tuple(activities_of(reader, pending), requests_of(reader, pending),
                           labelled(std::move(pending.messages), reader.project()),
-                          labelled(std::move(pending.collectives), reader.project()));
+                          labelled(std::move(pending.collectives), reader.project()),
+                          std::vector(pending.without_calls.begin(), pending.without_calls.end()));
 }
 
 void bind_in_flight(py::module_& module)

@@ -113,6 +113,30 @@ def test_a_process_that_has_aborted_does_not_compute(tmp_path):
         assert [states(at(project, moment))[0] for moment in (2.5, 3, 20)] == [(0, "inside", "Abort", 2, ""), *[(0, "ended", "Abort", 3, "")] * 2]
 
 
+def test_of_a_process_that_left_no_calls_it_is_not_known_what_it_has_not_called(tmp_path):
+    """It was killed before the tracer had written what it had called."""
+    path = write_project(tmp_path, call("Init", 0, 1) + call("Barrier", 2, 9, "cid='0'"), call("Init", 0, 1) + call("Barrier", 5, 9, "cid='0'"), "")
+    run_of(path, [(0, 0, 9)], "".join(f'<Process rank="{rank}" pid="{rank}" began="100"/>' for rank in (1, 2)))
+    with hdtrace.open(path) as project:
+        assert [[one.missing for one in at(project, moment).collectives] for moment in (3, 6)] == [[[1, 2]], []]
+        assert at(project, 3).without_calls == [2]
+    lines = run_well("pending", path, "--at", "3").splitlines()
+    assert lines[0].endswith(" at 3.000000 s: 3 processes, 1 inside MPI, 1 left no calls (rank 2)")
+    assert lines[-1].split() == ["Barrier", "WORLD", "0", "1", "1.00", "s"]
+    told = json.loads(run_well("pending", path, "--at", "3", "--json"))
+    assert (told["collectives"][0]["missing"], told["without_calls"]) == ([1], [2])
+
+
+@pytest.mark.parametrize("name, attributes, is_listed", [
+    ("Barrier", "", False), ("Allreduce", "size='4' count='1' tid='0'", False), ("Allreduce", "size='0' count='0' tid='0'", True),
+    ("Bcast", "size='4' count='1' tid='0' rootRank='0'", True), ("Ibarrier", "rid='0'", True)])
+def test_what_ends_in_one_member_only_once_all_have_called(tmp_path, name, attributes, is_listed):
+    """Of the other one the last calls before it was killed are not in its trace."""
+    path = write_project(tmp_path, call("Init", 0, 1) + call(name, 2, 4, f"cid='0' {attributes}"), call("Init", 0, 1))
+    with hdtrace.open(path) as project:
+        assert [len(at(project, moment).collectives) for moment in (3, 5)] == [1, is_listed]
+
+
 # The snapshot before it has no call on the file that is open.
 def test_calls_on_files_that_were_opened_before(project):
     (collective,) = at(project, 12.3).collectives

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .._hdtrace import printable
+from .._hdtrace import Collective, printable
 from ..pending import Pending, ThreadActivity
 from ..project import Project
 from .output import Progress, UsageError, counted, duration, message, print_json, seconds, site_fields, table, warn_of_missing
@@ -55,6 +55,11 @@ def _message_rows(pending: Pending) -> Iterator[list[object]]:
             ]
 
 
+def _missing_in(collective: Collective, pending: Pending) -> list[int]:
+    """Those of which it is known that they had not called."""
+    return sorted(set(collective.missing) - set(pending.without_calls))
+
+
 def _collective_rows(pending: Pending) -> Iterator[list[object]]:
     for one in pending.collectives:
         names = sorted({call.name for call in one.calls})
@@ -63,7 +68,7 @@ def _collective_rows(pending: Pending) -> Iterator[list[object]]:
             ", ".join(names),
             one.communicator or "",
             rank_list([call.rank for call in one.calls]),
-            rank_list(one.missing),
+            rank_list(_missing_in(one, pending)),
             duration(pending.at - since),
             one.calls[0].site or "",
         ]
@@ -82,10 +87,17 @@ def _part(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]], nu
         yield f"and {len(every) - len(shown):,} more; --all shows them\n"
 
 
-def _text(project: Project, pending: Pending, is_all: bool) -> Iterator[str]:
+def _heading(project: Project, pending: Pending) -> str:
     ranks = {one.rank for one in pending.activities}
     inside = {one.rank for one in pending.activities if one.call}
-    yield f"{printable(str(project.path))} at {seconds(pending.at - project.start)} s: {counted(len(ranks), 'process', 'es')}, {len(inside)} inside MPI\n"
+    silent = pending.without_calls
+    processes = f"{counted(len(ranks) + len(silent), 'process', 'es')}, {len(inside)} inside MPI"
+    left_nothing = f", {len(silent):,} left no calls (rank{'' if len(silent) == 1 else 's'} {rank_list(silent)})" if silent else ""
+    return f"{printable(str(project.path))} at {seconds(pending.at - project.start)} s: {processes}{left_nothing}\n"
+
+
+def _text(project: Project, pending: Pending, is_all: bool) -> Iterator[str]:
+    yield _heading(project, pending)
     yield from _part("", ["ranks", "what", "for", "call", "where", "region"], _activity_rows(pending), ["for"], is_all)
     title = f"{counted(len(pending.requests), 'operation')} not completed:"
     yield from _part(title, ["rank", "for", "operation", "started at"], _request_rows(pending), ["rank", "for"], is_all)
@@ -143,10 +155,11 @@ def _json(project: Project, pending: Pending) -> dict[str, Any]:
             {
                 "calls": [{"rank": call.rank, "call": call.name, "since": after_start(call.start), "site": site_fields(call.site)} for call in one.calls],
                 "communicator": one.communicator,
-                "missing": one.missing,
+                "missing": _missing_in(one, pending),
             }
             for one in pending.collectives
         ],
+        "without_calls": pending.without_calls,
     }
 
 
