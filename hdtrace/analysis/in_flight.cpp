@@ -195,6 +195,14 @@ void InFlight::freed(const Call& call, ObjectKind kind, std::int64_t id)
         let_go({call.trace.rank, kind, id});
 }
 
+// A process that was ended inside a collective call had called it; the walk tells of those that have ended.
+void InFlight::enter(const Call& call)
+{
+    const bool is_collective = call.nesting == 0 && call.facts.collective != CollectiveKind::none;
+    if (is_collective && call.state.is_unfinished() && !call.has_failed())
+        joined(call);
+}
+
 void InFlight::leave(const Call& call)
 {
     if (has_taken_message(call))

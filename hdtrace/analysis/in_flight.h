@@ -110,6 +110,7 @@ class InFlight : EventVisitor {
     using ObjectId = std::tuple<std::int64_t, ObjectKind, std::int64_t>; // rank, kind and id
     using Thread = std::pair<std::int64_t, std::int64_t>;                // rank and number
 
+    void enter(const Call& call) override;
     void leave(const Call& call) override;
     void joined(const Call& call) override;
     void started(const Call& call, const Operation& operation) override;

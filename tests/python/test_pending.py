@@ -159,6 +159,18 @@ def test_a_call_in_which_a_process_died_lasts(tmp_path):
         run_well("index", "--calls", 1, path)
 
 
+@pytest.mark.parametrize("others, missing", [("", [1]), ("<Barrier cid='0' unfinished='1' time='9.0' end='30.0' />\n", None)])
+def test_a_collective_call_in_which_a_process_died_was_called(tmp_path, others, missing):
+    """Of a program that hangs: what the others did until then comes before and behind it."""
+    trace = call("Init", 0, 1) + "<Barrier cid='0' unfinished='1' time='2.0' end='30.0' />\n"
+    path = write_project(tmp_path, trace, call("Init", 0, 1) + "".join(call("Wtime", time, time) for time in range(4, 8)) + others)
+    for _ in range(2):
+        with hdtrace.open(path) as opened:
+            assert [one.missing for one in at(opened, 5).collectives] == [[1]]
+            assert [one.missing for one in at(opened, 29).collectives] == ([missing] if missing else [])
+        run_well("index", "--calls", 1, path)
+
+
 # As other tools write it: the probe that took the message is not told.
 def test_a_probed_message_without_its_probe(tmp_path):
     data = "cid='0' size='4' count='1' tid='0'"
