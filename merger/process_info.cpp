@@ -302,16 +302,14 @@ class InfoLoader {
     void load_call_site(const InfoLine& line)
     {
         const CallSiteRecord site = {place(line), site_frames(line, "frames")};
-        if (is_without_part(std::ranges::all_of(
-                site.frames, [this](const SiteFrame& frame) { return is_described(frame); })))
+        const auto unknown = std::ranges::find_if_not(
+            site.frames, [this](const SiteFrame& frame) { return is_described(frame); });
+        if (is_without_part(unknown == site.frames.end()))
             return;
-        for (const SiteFrame& frame : site.frames) {
-            if (frame.is_in_object() && !m_info.object_files.contains(frame.object))
-                line.fail("frames",
-                          "object file " + std::to_string(frame.object) + " is not described before");
-            if (frame.object == SiteFrame::source_line && !m_info.source_lines.contains(frame.offset))
-                line.fail("frames", "source " + std::to_string(frame.offset) + " is not described before");
-        }
+        if (unknown != site.frames.end())
+            line.fail("frames", (unknown->is_in_object() ? "object file " + std::to_string(unknown->object)
+                                                         : "source " + std::to_string(unknown->offset)) +
+                                    " is not described before");
         const std::int64_t id = object_id(line);
         if (id < 0)
             line.fail("id", "the id is negative");
