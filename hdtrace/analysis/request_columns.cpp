@@ -24,7 +24,8 @@ std::optional<std::int64_t> number_of(const Operation& operation, const Completi
     return came ? came : operation.call->integer(received);
 }
 
-bool is_collective(const Operation& operation)
+/// Between all members: its size is that of one part, and nobody is told what came.
+bool exchanges_parts(const Operation& operation)
 {
     return exchanges_data(operation.facts->collective);
 }
@@ -60,10 +61,12 @@ RequestColumns RequestRows::take()
     return std::exchange(m_columns, {});
 }
 
-// What prepares operations tells what they move.
+// What prepares operations tells what they move, until it is released.
 void RequestRows::leave(const Call& call)
 {
-    m_volumes.of(call);
+    const CallProgress progress = call.facts.progress;
+    if (progress == CallProgress::prepares || progress == CallProgress::releases)
+        m_volumes.of(call);
 }
 
 // Of a message, or an access to a file, the size is that; of others what the process gives and gets in all.
@@ -71,7 +74,7 @@ void RequestRows::started(const Call& call, const Operation& operation)
 {
     if (operation.rid < 0)
         return;
-    const auto size = is_collective(operation) ? std::nullopt : operation.call->integer("size");
+    const auto size = exchanges_parts(operation) ? std::nullopt : operation.call->integer("size");
     const auto volume = size ? std::nullopt : m_volumes.of_operation(call, operation);
     m_posted[operation.rank][operation.rid] = size     ? *size
                                               : volume ? saturated_sum(volume->moved(), volume->posted)
@@ -133,7 +136,7 @@ std::optional<std::int64_t> RequestRows::moved(const Operation& operation, const
     if (operation.call->integer("toRank") == proc_null)
         return 0;
     const auto told =
-        completion.what && !is_collective(operation) ? completion.what->integer("size") : std::nullopt;
+        completion.what && !exchanges_parts(operation) ? completion.what->integer("size") : std::nullopt;
     return told ? told : m_posted[operation.rank][operation.rid];
 }
 

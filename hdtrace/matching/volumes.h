@@ -26,7 +26,8 @@ class Volumes {
     /// @p objects must outlive this.
     explicit Volumes(const ObjectTable& objects) : m_objects(objects) {}
 
-    /// Of a call that has ended; nothing if it moves no data. To be asked about every call.
+    /// Of a call that has ended; nothing if it moves no data. To be asked about every call that prepares or
+    /// releases operations, too.
     std::optional<Volume> of(const Call& call);
     /// Of one of the operations that a call started, once of() was asked about the call that prepared it.
     std::optional<Volume> of_operation(const Call& call, const Operation& operation) const;
