@@ -3,7 +3,7 @@
 #pragma once
 
 extern "C" {
-// Null without these libraries; the second two are ThreadSanitizer's.
+// Null without these libraries; the last two are ThreadSanitizer's.
 [[gnu::weak]] void __sanitizer_set_report_path(const char* path);
 [[gnu::weak]] void AnnotateIgnoreReadsBegin(const char* file, int line);
 [[gnu::weak]] void AnnotateIgnoreReadsEnd(const char* file, int line);
