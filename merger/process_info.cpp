@@ -371,13 +371,21 @@ class InfoLoader {
         }
         std::set<std::int64_t> threads(m_info.threads.begin(), m_info.threads.end());
         threads.insert(0);
-        for (const std::int64_t thread : threads) {
-            if (!m_ended_threads.contains(thread))
-                m_report.warn(Topic::sudden_ends, {m_path, m_process_line},
-                              "the process was ended from outside or by a fault, or could not write its "
-                              "files to the end: the last calls of thread " +
-                                  std::to_string(thread) + " may be missing in its trace");
+        std::erase_if(threads, [this](std::int64_t thread) { return m_ended_threads.contains(thread); });
+        if (threads.empty())
+            return;
+        // Its handler saves all calls.
+        if (const auto& signals = m_info.run.signals; !signals.empty()) {
+            m_report.warn(Topic::sudden_ends, {m_path, m_process_line},
+                          "the process was ended by " + signals.back().name + ", as it seems");
+            return;
         }
+        m_run.note_sudden_end();
+        for (const std::int64_t thread : threads)
+            m_report.warn(Topic::sudden_ends, {m_path, m_process_line},
+                          "the process was ended from outside, or could not write its files to the end: "
+                          "the last calls of thread " +
+                              std::to_string(thread) + " may be missing in its trace");
     }
 
     void apply_names()

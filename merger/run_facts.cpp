@@ -59,6 +59,7 @@ const std::vector<FactKind>& fact_kinds()
         {"Directory", {{"path"}, {"omitted", number, optional}}},
         {"Processors", {{"usable", number}, {"online", number}}},
         {"Running", {}},
+        {"SuddenEnd", {}},
         {"Note", {{"key"}, {"value"}, {"omitted", number, optional}}},
         {"Setting", {{"name"}, {"value"}, {"from"}, {"omitted", number, optional}}},
         {"Variable",
@@ -148,6 +149,11 @@ void RunLoader::load_process(const InfoLine& line)
 void RunLoader::note_running()
 {
     m_run.facts.push_back({kind_named("Running"), {}});
+}
+
+void RunLoader::note_sudden_end()
+{
+    m_run.facts.push_back({kind_named("SuddenEnd"), {}});
 }
 
 void RunLoader::note_lost(std::int64_t states)

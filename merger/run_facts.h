@@ -86,6 +86,8 @@ class RunLoader {
     bool load(const InfoLine& line);
     /// The process still writes the file.
     void note_running();
+    /// The process did not write how it ended.
+    void note_sudden_end();
     /// So many states of a thread are not in its trace.
     void note_lost(std::int64_t states);
     /// So many lines are not in its files.

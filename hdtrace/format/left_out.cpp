@@ -1,6 +1,7 @@
 #include "hdtrace/format/left_out.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "hdtrace/calls/calls.h"
 #include "hdtrace/format/nanoseconds.h"
@@ -23,6 +24,18 @@ bool is_for_check(const RunFact& setting)
 {
     return setting.fact.name == "Setting" && setting.fact.find("name") == "HDTRACE_FOR_CHECK" &&
            setting.fact.find("value") == "1";
+}
+
+// The first ones of many.
+std::string ranks_text(const RunFact& fact)
+{
+    std::string text;
+    for (const RunFact::Ranks& ranks : fact.ranks | std::views::take(most_names)) {
+        text += (text.empty() ? "" : ",") + std::to_string(ranks.first);
+        if (ranks.last != ranks.first)
+            text += ".." + std::to_string(ranks.last);
+    }
+    return text + (fact.ranks.size() > most_names ? ",..." : "");
 }
 
 std::int64_t process_count(const RunFact& fact)
@@ -63,6 +76,8 @@ LeftOut::LeftOut(const Project& project)
             add_part(fact);
         else if (fact.fact.name == "Origin")
             add_origin(fact);
+        else
+            add_end(fact);
     }
     add_missing_processes(project);
     m_is_for_check = thins_polls && !has_rules;
@@ -117,6 +132,19 @@ void LeftOut::add_missing_processes(const Project& project)
                            std::to_string(project.process_count) + " processes only");
 }
 
+// What the others did not do because of that is true.
+void LeftOut::add_end(const RunFact& end)
+{
+    const bool is_running = end.fact.name == "Running";
+    if (!is_running && end.fact.name != "SuddenEnd")
+        return;
+    const std::int64_t count = process_count(end);
+    const std::string which = std::string(count == 1 ? "rank " : "ranks ") + ranks_text(end);
+    m_ends.push_back(is_running ? which + (count == 1 ? " was" : " were") +
+                                      " running when the project was made: later calls are not in it"
+                                : which + " ended suddenly: the last calls may be missing");
+}
+
 void LeftOut::add_part(const RunFact& part)
 {
     const auto what = part.fact.find("selected");
@@ -143,8 +171,9 @@ std::int64_t left_out_poll_time(const State& call)
 std::string LeftOut::text() const
 {
     std::string text;
-    for (const std::string& part : m_bounds)
-        text += (text.empty() ? "" : "; ") + part;
+    for (const auto* parts : {&m_bounds, &m_ends})
+        for (const std::string& part : *parts)
+            text += (text.empty() ? "" : "; ") + part;
     const std::string calls = calls_text();
     return text + (text.empty() || calls.empty() ? "" : "; ") + calls;
 }

@@ -1,5 +1,6 @@
 // left_out.h - what rules and bounds of the user's, or MPI_Pcontrol, left out of the traces of a run, or
-// another tool did not record; and processes that were not traced at all.
+// another tool did not record; processes that were not traced at all, and those whose last calls may be
+// missing.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ class LeftOut {
     void add(const RunFact& calls, bool only_empty_polls);
     void add_bound(const RunFact& bound);
     void add_missing_processes(const Project& project);
+    void add_end(const RunFact& end);
     void add_part(const RunFact& part);
     void add_origin(const RunFact& origin);
     std::string calls_text() const;
@@ -38,6 +40,7 @@ class LeftOut {
     std::map<std::string, std::uint64_t> m_counts; ///< by function
     std::int64_t m_time = 0;                       ///< nanoseconds in those of them of which that is known
     std::vector<std::string> m_bounds;             ///< that were reached, in words
+    std::vector<std::string> m_ends;               ///< behind which calls are missing, in words
     bool m_has_deeds = false;
     bool m_has_lost_lines = false;
     bool m_is_for_check = false; ///< there are no rules, but of polls that found nothing few are recorded

@@ -84,10 +84,22 @@ py::bytes answer(ReadingServer& server, std::uint32_t stream, const py::bytes& q
     return answer;
 }
 
+// What the project itself tells of ends is said once, of all processes.
+class OpeningReport : public merger::Report {
+  public:
+    using Report::Report;
+
+    void warn(merger::Topic topic, const merger::Place& place, const std::string& text) override
+    {
+        if (topic != merger::Topic::sudden_ends)
+            Report::warn(topic, place, text);
+    }
+};
+
 ProjectPointer open(const std::vector<Path>& paths, Readers readers, std::vector<std::string>& warnings)
 {
     const Unlocked unlocked;
-    merger::Report report([&](const merger::Diagnostic& message) {
+    OpeningReport report([&](const merger::Diagnostic& message) {
         warnings.push_back(message.place + (message.place.empty() ? "" : ": ") + message.text);
     });
     std::vector<std::string> texts;

@@ -128,9 +128,17 @@ def test_process_that_did_not_end_properly(run):
     run.process(0, "Thread number=1\nEnd thread=0 states=0 dropped=0\n", size=1, keys="pid=7")
     run.trace(0, thread=1)
     assert warn(run) == (
-        "app_node01_0_0.info:1: warning: the process was ended from outside or by a fault, or could not write its files to the end: "
+        "app_node01_0_0.info:1: warning: the process was ended from outside, or could not write its files to the end: "
         "the last calls of thread 1 may be missing in its trace"
     )
+    assert run.merge("app").project.find(".//SuddenEnd/Ranks").attrib == {"first": "0", "last": "0"}
+
+
+def test_process_that_was_ended_by_a_signal(run):
+    """Its handler has saved the calls."""
+    run.process(0, "Signal name='SIGUSR1' time=1.5\nSignal name='SIGSEGV' time=2.5\n", size=1, keys="pid=7")
+    assert warn(run) == "app_node01_0_0.info:1: warning: the process was ended by SIGSEGV, as it seems"
+    assert run.merge("app").project.find(".//SuddenEnd") is None
 
 
 def test_process_that_is_still_running(run):
