@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from ._hdtrace import Call, Collective, InFlight, Message
+from ._hdtrace import Call, Collective, FatalSignal, InFlight, Message, RunProcess
 from ._hdtrace import Project as _Project
 from .streams import STATES_BETWEEN_PAUSES
 
@@ -23,6 +23,7 @@ class ThreadActivity:
     since: when it began; between calls, when the last one ended; of a process that ended without MPI_Finalize, when that was; in nanoseconds since the epoch
     state: "inside" a call, "computes" between calls, or "ended": behind MPI_Finalize or MPI_Abort, or without them
     region: of the program's own, as a path; empty outside
+    signal: that ended the process by then, such as "SIGSEGV", as it seems; None if none is known
     """
 
     rank: int
@@ -32,6 +33,11 @@ class ThreadActivity:
     since: int
     state: str
     region: str
+    signal: FatalSignal | None = None
+
+    def until(self, moment: int) -> int:
+        """When that was over, of what is seen at the moment."""
+        return self.signal.time if self.signal else moment
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,7 @@ class Pending:
         ]
         return Pending(
             in_flight.moment,
-            list(_with_ends(threads, _ends_of_threads(project), in_flight.moment)),
+            list(_with_signals(_with_ends(threads, _ends_of_threads(project), in_flight.moment), project, in_flight.moment)),
             [PendingRequest(call, text) for call, text in requests],
             messages,
             collectives,
@@ -114,3 +120,21 @@ def _with_ends(threads: list[ThreadActivity], ends: _Ends, at: int) -> Iterator[
             yield one
         elif one.thread == 0:
             yield replace(one, state="ended", since=end)
+
+
+def _with_signals(threads: Iterable[ThreadActivity], project: _Project, at: int) -> Iterator[ThreadActivity]:
+    """With the signals that ended processes by then: not those behind which a thread of the process did something, or ended in order."""
+    all_of = defaultdict(list)
+    for one in threads:
+        all_of[one.rank].append(one)
+    signals = {process.rank: _ending_signal(process, all_of[process.rank], at) for process in project.run_processes}
+    for rank, those in all_of.items():
+        for one in those:
+            yield one if one.state == "ended" else replace(one, signal=signals.get(rank))
+
+
+def _ending_signal(process: RunProcess, threads: list[ThreadActivity], at: int) -> FatalSignal | None:
+    lived = [one.since for one in threads]
+    lived += [one.call.end for one in threads if one.call and not one.call.is_unfinished]
+    lived += [thread.end for thread in process.threads if thread.end is not None]
+    return next((signal for signal in process.signals if max(lived, default=at) <= signal.time <= at), None)

@@ -207,7 +207,7 @@ def test_command(tmp_path):
     ]
     told = json.loads(run_well("pending", path, "--at", "12.3", "--json"))
     assert (told["version"], told["at"]) == (1, 12.3)
-    assert told["threads"][0] | {"call": ""} == {"rank": 0, "thread": 0, "state": "inside", "since": 12.0, "call": "", "site": None, "region": "solve/inner"}
+    assert told["threads"][0] | {"call": ""} == {"rank": 0, "thread": 0, "state": "inside", "since": 12.0, "call": "", "site": None, "region": "solve/inner", "signal": None}
     assert told["collectives"][0]["missing"] == [1]
     assert told["requests"] == told["messages"] == []
     assert json.loads(run_well("pending", path, "--json"))["at"] == 19
@@ -217,6 +217,56 @@ def test_command(tmp_path):
     behind = run("pending", path, "--at", "60")
     assert behind.stdout == run_well("pending", path)
     assert behind.stderr == "hdtrace: --at: the run ends at 19.000000 seconds, which is what is shown\n"
+
+
+def ended_by_signal(directory, signals, *threads, ends=""):
+    """Of two processes the first one, with these traces of its threads, got signals at these seconds."""
+    path = write_project(directory, call("Init", 0, 1) + threads[0], call("Init", 0, 1) + call("Barrier", 28, 29, "cid='0'"))
+    for lines in threads[1:]:
+        add_thread(path, 0, lines)
+    told = "".join(f'<Signal name="{name}" time="{time}.0"/>' for name, time in signals)
+    path.write_text(path.read_text().replace("</Application>", f'<Run><Process rank="0" pid="1" began="100">{told}{ends}</Process><Process rank="1" pid="2" began="100"/></Run></Application>'))
+    return path
+
+
+def died(project, seconds):
+    return [one.signal and (one.signal.name, (one.signal.time - ORIGIN) / SECOND) for one in at(project, seconds).activities]
+
+
+def test_a_process_that_a_signal_has_ended_does_nothing_any_more(tmp_path):
+    path = ended_by_signal(tmp_path, [("SIGSEGV", 5)], call("Barrier", 2, 3, "cid='0'"), "<Recv fromRank='1' fromTag='3' cid='0' unfinished='1' time='4.0' end='5.0' />\n")
+    with hdtrace.open(path) as project:
+        assert (died(project, 4.5), died(project, 5), died(project, 20)) == ([None] * 3, *[[("SIGSEGV", 5.0), ("SIGSEGV", 5.0), None]] * 2)
+    assert [line.split() for line in run_well("pending", path).splitlines()[2:5]] == [
+        ["ranks", "what", "for", "call", "ended", "by", "ago"],
+        ["0", "computed", "after", "2.00", "s", "Barrier", "SIGSEGV", "24.0", "s"],
+        ["0", "was", "in", "1.00", "s", "Recv", "fromRank=1", "fromTag=3", "cid=WORLD", "SIGSEGV", "24.0", "s"],
+    ]
+    assert json.loads(run_well("pending", path, "--json"))["threads"][0]["signal"] == {"name": "SIGSEGV", "at": 5.0}
+
+
+@pytest.mark.parametrize("threads, ends", [
+    ([call("Barrier", 6, 7, "cid='0'")], ""), (["", call("Barrier", 2, 7, "cid='0'")], ""), ([""], '<Thread number="0" tid="1" begin="1.0" end="20.0"/>')])
+def test_a_signal_that_was_handled_ended_no_process(tmp_path, threads, ends):
+    with hdtrace.open(ended_by_signal(tmp_path, [("SIGSEGV", 5)], *threads, ends=ends)) as project:
+        assert {*died(project, 6.5), *died(project, 25)} == {None}
+
+
+def test_of_several_signals_the_last_one(tmp_path):
+    path = ended_by_signal(tmp_path, [("SIGSEGV", 3), ("SIGTERM", 8)], call("Barrier", 4, 5, "cid='0'"))
+    with hdtrace.open(path) as project:
+        assert died(project, 20) == [("SIGTERM", 8.0), None]
+
+
+@pytest.mark.parametrize("fact, said", [
+    ("SuddenEnd", "ranks 0..1,3 ended suddenly: the last calls may be missing"),
+    ("Running", "ranks 0..1,3 were running when the project was made: later calls are not in it")])
+def test_processes_whose_last_calls_may_be_missing(tmp_path, fact, said):
+    path = write_project(tmp_path, *[call("Init", 0, 1)] * 4)
+    ranks = '<Ranks first="0" last="1"/><Ranks first="3" last="3"/>'
+    path.write_text(path.read_text().replace("</Application>", f"<Run><{fact}>{ranks}</{fact}></Run></Application>"))
+    for command in ("stats", "pending", "check", "analyze"):
+        assert run(command, path).stderr.splitlines()[0] == f"hdtrace: {path}: {said}"
 
 
 def test_a_run_ends_with_the_signal_that_ended_it(tmp_path):

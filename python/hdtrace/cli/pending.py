@@ -14,25 +14,32 @@ from .stuck import rank_list
 from .table import LARGEST
 
 _WHAT = {"inside": "in", "computes": "computes since", "ended": "ended after"}
+_WHAT_UNTIL_A_SIGNAL = {"inside": "was in", "computes": "computed after"}
 _MOST_ROWS = 20  # of a table
 
 
 def _activity_rows(pending: Pending) -> Iterator[list[object]]:
     """Those who are in the same, together; who has been there longest comes first."""
-    groups: dict[tuple[str, str, str, str], list[ThreadActivity]] = {}
+    groups: dict[tuple[str, str, str, str, str], list[ThreadActivity]] = {}
     for one in pending.activities:
         site = str(one.call.site or "") if one.call else ""
-        groups.setdefault((one.state, one.text, site, one.region), []).append(one)
-    for (state, text, site, region), members in sorted(groups.items(), key=lambda group: min(one.since for one in group[1])):
-        longest, shortest = (duration(pending.at - since) for since in (min(one.since for one in members), max(one.since for one in members)))
+        groups.setdefault((one.state, one.text, site, one.region, one.signal.name if one.signal else ""), []).append(one)
+    for (state, text, site, region, signal), members in sorted(groups.items(), key=lambda group: min(one.since for one in group[1])):
         yield [
             rank_list([one.rank for one in members]),
-            _WHAT[state],
-            longest if longest == shortest else f"{shortest} to {longest}",
+            (_WHAT_UNTIL_A_SIGNAL if signal else _WHAT)[state],
+            _durations([one.until(pending.at) - one.since for one in members]),
             text or "(nothing yet)",
             site,
             region,
+            signal,
+            _durations([pending.at - one.until(pending.at) for one in members]) if signal else "",
         ]
+
+
+def _durations(times: Sequence[int]) -> str:
+    shortest, longest = duration(min(times)), duration(max(times))
+    return longest if longest == shortest else f"{shortest} to {longest}"
 
 
 def _request_rows(pending: Pending) -> Iterator[list[object]]:
@@ -98,7 +105,7 @@ def _heading(project: Project, pending: Pending) -> str:
 
 def _text(project: Project, pending: Pending, is_all: bool) -> Iterator[str]:
     yield _heading(project, pending)
-    yield from _part("", ["ranks", "what", "for", "call", "where", "region"], _activity_rows(pending), ["for"], is_all)
+    yield from _part("", ["ranks", "what", "for", "call", "where", "region", "ended by", "ago"], _activity_rows(pending), ["for", "ago"], is_all)
     title = f"{counted(len(pending.requests), 'operation')} not completed:"
     yield from _part(title, ["rank", "for", "operation", "started at"], _request_rows(pending), ["rank", "for"], is_all)
     title = f"{counted(len(pending.messages), 'message')} sent and not received:"
@@ -125,6 +132,7 @@ def _json(project: Project, pending: Pending) -> dict[str, Any]:
                 "call": one.text,
                 "site": site_fields(one.call.site) if one.call else None,
                 "region": one.region,
+                "signal": one.signal and {"name": one.signal.name, "at": after_start(one.signal.time)},
             }
             for one in pending.activities
         ],
