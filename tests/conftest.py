@@ -18,6 +18,8 @@ for launcher in ("OMPI_MCA_orte", "PRTE_MCA_prte"):
     os.environ[f"{launcher}_tmpdir_base"] = _MPI_FOLDER.name
 # What it chooses anyway where there is no fabric; to look for one takes each MPI_Init 0.2 s.
 os.environ.setdefault("OMPI_MCA_pml", "ob1")
+# Else each MPI_Init, and each mpirun, looks for graphics cards with OpenCL: 0.1 s of processor time of each process.
+os.environ.setdefault("HWLOC_COMPONENTS", "-opencl")
 
 
 @pytest.fixture(scope="session")
