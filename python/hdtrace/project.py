@@ -16,7 +16,6 @@ from . import profiles
 from ._hdtrace import Call, CallSite, Checker, Communicator, Datatype, ProjectFile, State, Thread, Window, World, read_project, restrict_umask
 from .analysis import Analysis
 from .closing import Closing
-from .extraction import Part, extract
 from .figures import Figures
 from .pending import Pending
 from .run import Run
@@ -319,6 +318,8 @@ class Project(Closing, Figures):
 
         progress: is called in any thread with the number of traces that were written
         """
+        from .extraction import Part, extract  # with its modules only once it is needed
+
         self._check_readable()
         return extract(
             self._project, self._paths, Path(destination),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from xml.sax.saxutils import quoteattr
 
 from . import _hdtrace
 from .closing import Closing
@@ -83,6 +82,8 @@ class TraceWriter(Closing):
 
 
 def _quoted(value: object) -> str:
+    from xml.sax.saxutils import quoteattr  # with it come a quarter of all modules: not before something is written
+
     return quoteattr(str(value))
 
 
