@@ -168,14 +168,24 @@ class Calls(_Tabular):
         self._selection = select(**choice)
 
     def __iter__(self) -> Iterator[Call]:
-        reader = CallReader(self._project, self._selection, regions=True)
+        return self.last(0)
+
+    def last(self, count: int) -> Iterator[Call]:
+        """The last ones of each thread, so many of each, in the order in which they began; 0 is all of them. All are read for that."""
+        reader = self._reader(count, regions=True)
         while calls := reader.read(_OBJECTS_AT_ONCE):
             yield from calls
         self.missing = reader.missing
 
-    def lines(self, form: str = "xml", origin: int = 0) -> Iterator[str]:
-        """The calls as text, many lines at once: "xml", or "text" with times in seconds after `origin`."""
-        reader = CallReader(self._project, self._selection)
+    def _reader(self, last: int, regions: bool) -> CallReader:
+        reader = CallReader(self._project, self._selection, regions, last)
+        while reader.look_ahead(STATES_BETWEEN_PAUSES):
+            pass
+        return reader
+
+    def lines(self, form: str = "xml", origin: int = 0, last: int = 0) -> Iterator[str]:
+        """The calls as text, many lines at once: "xml", or "text" with times in seconds after `origin`. last: as for last()"""
+        reader = self._reader(last, regions=False)
 
         def read() -> str:
             if form == "xml":

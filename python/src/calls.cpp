@@ -1,7 +1,9 @@
 // The calls of a project. They are read in steps, between which Python may stop it.
 #include <algorithm>
+#include <deque>
 #include <exception>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string_view>
@@ -29,12 +31,37 @@ namespace {
 
 class CallReader {
   public:
-    /// Regions are known to read() only.
-    CallReader(ProjectPointer project, Selection selection, bool regions)
-        : m_project(std::move(project)), m_wanted(selection),
+    /// Only read() asks for regions. @p last: how many calls of each thread, its last ones; 0 is all of them.
+    CallReader(ProjectPointer project, Selection selection, bool regions, std::size_t last)
+        : m_project(std::move(project)), m_wanted(selection), m_has_regions(regions), m_last(last),
           m_states(m_project->existing_traces(),
                    regions ? with_regions(m_project->project, std::move(selection)) : std::move(selection))
     {
+    }
+
+    /// Reads so many states on, if only the last ones are wanted. False once these are known: they are handed
+    /// out then. Of a broken trace these are the last ones before that place.
+    bool look_ahead(std::size_t states)
+    {
+        const Unlocked unlocked;
+        for (; m_last > 0 && states > 0; --states) {
+            Found found;
+            try {
+                found = next_in_traces();
+            } catch (const ReadError&) {
+                m_last_problem = m_last_problem ? m_last_problem : std::current_exception();
+                continue;
+            }
+            if (!found.state) {
+                sort_last_calls();
+                return false;
+            }
+            std::deque<Kept>& last = m_last_of[{found.trace->rank, found.trace->thread}];
+            if (last.size() == m_last)
+                last.pop_front();
+            last.push_back({std::move(*found.state), *found.trace, std::move(found.region)});
+        }
+        return m_last > 0;
     }
 
     // The next calls; none at the end. An error is reported by the call after the one with the last good
@@ -43,47 +70,86 @@ class CallReader {
     {
         const Unlocked unlocked;
         std::vector<OwnedState> calls;
-        for_each(states, calls, [&](State& state) {
-            const TraceFile& trace = m_states.trace();
-            std::string region = region_of(trace);
-            m_regions.follow(trace, state);
-            if (!m_wanted.wants(state))
-                return false;
-            calls.push_back({std::move(state), trace.rank, trace.thread, m_project, std::move(region)});
-            return true;
+        for_each(states, calls, [&](Found& found) {
+            calls.push_back({std::move(*found.state), found.trace->rank, found.trace->thread, m_project,
+                             std::move(found.region)});
         });
         return calls;
     }
 
     py::str read_xml(std::size_t states)
     {
-        return read_text(states, [&](const State& state) { return xml_line(m_states.trace(), state); });
+        return read_text(states, [](const Found& found) { return xml_line(*found.trace, *found.state); });
     }
 
     py::str read_lines(std::size_t states, std::int64_t origin)
     {
-        return read_text(states, [&](const State& state) {
-            return tools::printable_lines(text_lines(*m_project, m_states.trace(), state, origin));
+        return read_text(states, [&](const Found& found) {
+            return tools::printable_lines(text_lines(*m_project, *found.trace, *found.state, origin));
         });
     }
 
     std::vector<MissingEnd> missing() const { return m_states.missing(); }
 
   private:
-    std::string region_of(const TraceFile& trace) const
+    /// A call, or nothing.
+    struct Found {
+        State* state = nullptr;
+        const TraceFile* trace = nullptr;
+        std::string region; ///< if regions are asked for
+    };
+    struct Kept {
+        State state;
+        TraceFile trace;
+        std::string region;
+    };
+
+    Found next_in_traces()
     {
-        return m_regions.paths().text(m_regions.path(trace));
+        while (State* const state = m_states.next()) {
+            const TraceFile& trace = m_states.trace();
+            if (!m_has_regions)
+                return {state, &trace, {}};
+            Found found = {state, &trace, m_regions.paths().text(m_regions.path(trace))};
+            m_regions.follow(trace, *state);
+            if (m_wanted.wants(*state))
+                return found;
+        }
+        return {};
     }
 
-    // Take tells whether the state is one of those to read.
+    void sort_last_calls()
+    {
+        for (auto& [thread, last] : m_last_of)
+            std::ranges::move(last, std::back_inserter(m_kept));
+        m_last_of.clear();
+        std::ranges::stable_sort(m_kept, {}, [](const Kept& kept) { return kept.state.time; });
+    }
+
+    Found next()
+    {
+        if (m_last == 0)
+            return next_in_traces();
+        if (m_taken < m_kept.size()) {
+            Kept& kept = m_kept[m_taken++];
+            return {&kept.state, &kept.trace, std::move(kept.region)};
+        }
+        if (const auto problem = std::exchange(m_last_problem, nullptr))
+            std::rethrow_exception(problem);
+        return {};
+    }
+
     template <class Result, class Take> void for_each(std::size_t states, const Result& result, Take take)
     {
         if (const auto problem = std::exchange(m_problem, nullptr))
             std::rethrow_exception(problem);
         try {
-            for (State* state = nullptr; states > 0 && (state = m_states.next());)
-                if (take(*state))
-                    --states;
+            for (; states > 0; --states) {
+                Found found = next();
+                if (!found.state)
+                    return;
+                take(found);
+            }
         } catch (const ReadError&) {
             if (result.empty())
                 throw;
@@ -96,19 +162,22 @@ class CallReader {
         std::string text;
         {
             const Unlocked unlocked;
-            for_each(states, text, [&](const State& state) {
-                text += to_text(state);
-                return true;
-            });
+            for_each(states, text, [&](const Found& found) { text += to_text(found); });
         }
         return py::str(text);
     }
 
     ProjectPointer m_project;
     Selection m_wanted;
+    bool m_has_regions = false;
+    std::size_t m_last = 0;
     MergedTraces m_states;
     OpenRegions m_regions;
-    std::exception_ptr m_problem; ///< is thrown next
+    std::map<std::pair<std::int64_t, std::int64_t>, std::deque<Kept>> m_last_of; ///< by rank and thread
+    std::vector<Kept> m_kept;          ///< the last ones, once they are known
+    std::size_t m_taken = 0;           ///< of them
+    std::exception_ptr m_last_problem; ///< is thrown behind them
+    std::exception_ptr m_problem;      ///< is thrown next
 };
 
 CallClass class_named(const std::string& name)
@@ -161,8 +230,10 @@ void bind_calls(py::module_& module)
                    std::to_string(call.thread) + ">";
         });
     py::class_<CallReader>(module, "CallReader")
-        .def(py::init<ProjectPointer, Selection, bool>(), py::arg("project"), py::arg("selection"),
-             py::arg("regions") = false, py::call_guard<Unlocked>())
+        .def(py::init<ProjectPointer, Selection, bool, std::size_t>(), py::arg("project"),
+             py::arg("selection"), py::arg("regions") = false, py::arg("last") = 0,
+             py::call_guard<Unlocked>())
+        .def("look_ahead", &CallReader::look_ahead, py::arg("states"))
         .def("read", &CallReader::read, py::arg("states"))
         .def("read_xml", &CallReader::read_xml, py::arg("states"))
         .def("read_lines", &CallReader::read_lines, py::arg("states"), py::arg("origin"))

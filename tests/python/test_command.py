@@ -253,6 +253,28 @@ def test_dump(project):
     assert "Recv" in run_well("dump", project, "--unfinished", "--interval", "4..")
 
 
+def test_the_last_calls_of_each_thread(tmp_path):
+    """Also those that had not ended, since one asks for them when a program died."""
+    lines = "".join(f"<Barrier cid='0' time='{time}.0' end='{time}.5' />\n" for time in range(1, 9))
+    path = write_project(tmp_path, lines + "<Recv unfinished='1' time='9.0' end='12.0' />\n", lines, "<Event name='solve' kind='begin' time='2.0' />\n<Barrier cid='0' time='3.0' end='4.0' />\n")
+    last = ["3.0", "7.0", "8.0", "8.0", "9.0"]
+    assert [line.split()[2:4] for line in run_well("dump", path, "--last", "2", "--class", "collective,point-to-point").splitlines()] == [
+        ["2.0", "Barrier"], ["1.0", "Barrier"], ["0.0", "Barrier"], ["1.0", "Barrier"], ["0.0", "Recv"]]
+    calls = [json.loads(line) for line in run_well("dump", path, "--last", "2", "--call", "Barrier,Recv", "--json").splitlines()]
+    assert ([f"{call['start'] / 1e9 - 100:.1f}" for call in calls], calls[0]["region"]) == (last, "solve")
+    (tmp_path / "last.trc").write_text(run_well("dump", path, "--last", "2", "--call", "Barrier,Recv", "--xml"))
+    assert [f"{state.time / 1e9 - 100:.1f}" for state in hdtrace.read_trace(tmp_path / "last.trc")] == last
+    assert len(run_well("dump", path, "--last", "100").splitlines()) == 19
+    assert run("dump", path, "--last", "0").returncode == USAGE
+
+
+def test_the_last_calls_before_a_broken_place(tmp_path):
+    path = write_project(tmp_path, "".join(f"<Barrier cid='0' time='{time}.0' end='{time}.5' />\n" for time in (1, 2, 3)) + "<Barrier cid=\n", "<Barrier cid='0' time='5.0' end='6.0' />\n")
+    result = run("dump", path, "--last", "1")
+    assert [line.split()[2] for line in result.stdout.splitlines()] == ["0.0", "1.0"]
+    assert (result.returncode, result.stderr.count("\n")) == (ERROR, 1) and "app_node01_0_0.trc:7:1: " in result.stderr
+
+
 def test_dumped_events(tmp_path):
     dumped = run_well("dump", write_project(tmp_path, REGIONS))
     assert [line.split(" ", 3)[3] for line in dumped.splitlines()] == [

@@ -239,8 +239,8 @@ def test_a_process_that_a_signal_has_ended_does_nothing_any_more(tmp_path):
         assert (died(project, 4.5), died(project, 5), died(project, 20)) == ([None] * 3, *[[("SIGSEGV", 5.0), ("SIGSEGV", 5.0), None]] * 2)
     assert [line.split() for line in run_well("pending", path).splitlines()[2:5]] == [
         ["ranks", "what", "for", "call", "ended", "by", "ago"],
-        ["0", "computed", "after", "2.00", "s", "Barrier", "SIGSEGV", "24.0", "s"],
-        ["0", "was", "in", "1.00", "s", "Recv", "fromRank=1", "fromTag=3", "cid=WORLD", "SIGSEGV", "24.0", "s"],
+        ["0", "died", "after", "2.00", "s", "Barrier", "SIGSEGV", "24.0", "s"],
+        ["0", "died", "in", "1.00", "s", "Recv", "fromRank=1", "fromTag=3", "cid=WORLD", "SIGSEGV", "24.0", "s"],
     ]
     assert json.loads(run_well("pending", path, "--json"))["threads"][0]["signal"] == {"name": "SIGSEGV", "at": 5.0}
 

@@ -37,25 +37,22 @@ def _call(project: Project, call: Call) -> dict[str, Any]:
     return {"rank": call.rank, "thread": call.thread, "class": call.call_class, "region": call.region, **_state(project, call.rank, call)}
 
 
-def _xml(calls: Calls) -> Iterator[str]:
+def _xml(calls: Calls, last: int) -> Iterator[str]:
     yield "<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='0' version='1'>\n"
-    yield from calls.lines("xml")
+    yield from calls.lines("xml", last=last)
     yield "</Program>\n"
-
-
-def _text(project: Project, calls: Calls) -> Iterator[str]:
-    yield from calls.lines("text", project.start)
 
 
 def run(arguments: Namespace) -> int:
     if arguments.xml and arguments.json:
         raise UsageError("dump: --xml and --json exclude each other")
     project = Project(*arguments.project)
-    calls = project.calls(**filters(project, arguments), unfinished=arguments.unfinished)
+    last = arguments.last or 0
+    calls = project.calls(**filters(project, arguments), unfinished=arguments.unfinished or last > 0)
     if arguments.json:
-        lines: Iterator[str] = (json.dumps(_call(project, call)) + "\n" for call in calls)
+        lines: Iterator[str] = (json.dumps(_call(project, call)) + "\n" for call in calls.last(last))
     else:
-        lines = _xml(calls) if arguments.xml else _text(project, calls)
+        lines = _xml(calls, last) if arguments.xml else calls.lines("text", project.start, last)
     if is_terminal(sys.stdout):
         lines = map(printable_lines, lines)  # also of XML
     written = 0

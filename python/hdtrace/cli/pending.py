@@ -14,7 +14,7 @@ from .stuck import rank_list
 from .table import LARGEST
 
 _WHAT = {"inside": "in", "computes": "computes since", "ended": "ended after"}
-_WHAT_UNTIL_A_SIGNAL = {"inside": "was in", "computes": "computed after"}
+_WHAT_UNTIL_A_SIGNAL = {"inside": "died in", "computes": "died after"}
 _MOST_ROWS = 20  # of a table
 
 

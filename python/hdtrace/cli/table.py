@@ -240,6 +240,7 @@ COMMANDS = (
             _PROJECT,
             *_FILTERS,
             Argument("--unfinished", "also the calls in which processes ended"),
+            Argument("--last", "only the last of these calls of each thread, so many, those in which processes ended among them", "COUNT", parse_count),
             Argument("--xml", "write XML, one call on each line"),
             Argument("--json", "write one JSON object on each line"),
         ),
