@@ -93,11 +93,17 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/hdtrace/schemas/" DESTINATION "${CMAKE_
     FILES_MATCHING PATTERN "*.rng")
 install(FILES "${PROJECT_SOURCE_DIR}/examples/simulate/cluster.xml" DESTINATION "${CMAKE_INSTALL_DATADIR}/hdtrace/platforms")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" "${CMAKE_BINARY_DIR}/docs/" TYPE DOC
-    FILES_MATCHING PATTERN "*.md" PATTERN man EXCLUDE)
+    FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN man EXCLUDE)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/man/" "${CMAKE_BINARY_DIR}/docs/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
     FILES_MATCHING PATTERN "*.1")
-foreach(file README.md CHANGELOG.md SECURITY.md LICENSE)
-    install(FILES "${PROJECT_SOURCE_DIR}/${file}" TYPE DOC)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" TYPE DOC)
+foreach(page README.md CHANGELOG.md SECURITY.md)
+    # The pages of docs are beside them there.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/${page}")
+    file(READ "${PROJECT_SOURCE_DIR}/${page}" text)
+    string(REPLACE "](docs/" "](" text "${text}")
+    file(WRITE "${packaging_output}/${page}" "${text}")
+    install(FILES "${packaging_output}/${page}" TYPE DOC)
 endforeach()
 
 # For environment modules and Lmod; it finds everything relative to itself, too.

@@ -50,6 +50,15 @@ def test_is_installed(prefix, file):
     assert (prefix / file).exists() or (library_directory(prefix) / file).exists()
 
 
+def test_pages_lead_to_each_other(prefix):
+    """Not to sources, which are not installed."""
+    sources = ("../", "examples/", "hdtrace/", "tests/", "CONTRIBUTING.md")
+    pages = prefix / "share/doc/hdtrace"
+    links = [(page, link) for page in pages.glob("**/*.md") for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text())]
+    assert len(links) > 100
+    assert [(page.name, link) for page, link in links if not link.startswith(sources) and not (page.parent / link).exists()] == []
+
+
 def test_the_environment_module_leads_to_the_installation(prefix):
     modules = next(Path("/usr/lib").glob("**/modulecmd.tcl"), Path("missing"))
     if not modules.exists():
