@@ -372,14 +372,9 @@ class InfoLoader {
         std::set<std::int64_t> threads(m_info.threads.begin(), m_info.threads.end());
         threads.insert(0);
         std::erase_if(threads, [this](std::int64_t thread) { return m_ended_threads.contains(thread); });
-        if (threads.empty())
+        // The tracer's handler of signals saves all calls.
+        if (threads.empty() || !m_info.run.signals.empty())
             return;
-        // Its handler saves all calls.
-        if (const auto& signals = m_info.run.signals; !signals.empty()) {
-            m_report.warn(Topic::sudden_ends, {m_path, m_process_line},
-                          "the process was ended by " + signals.back().name + ", as it seems");
-            return;
-        }
         m_run.note_sudden_end();
         for (const std::int64_t thread : threads)
             m_report.warn(Topic::sudden_ends, {m_path, m_process_line},
