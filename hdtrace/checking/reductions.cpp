@@ -56,7 +56,7 @@ std::optional<std::string> why_not_defined(std::string_view op, const Datatype* 
                    ? std::nullopt
                    : std::optional(of_type("a datatype of the program's own"));
     const auto name = datatype->attributes.value("name");
-    if (!name)
+    if (!name || !name->starts_with("MPI_")) // of which another tool only knew that it is predefined
         return std::nullopt;
     const bool is_location = is_any_of(op, {"MPI_MINLOC", "MPI_MAXLOC"});
     const bool is_bitwise = is_any_of(op, {"MPI_BAND", "MPI_BOR", "MPI_BXOR"});

@@ -1,6 +1,7 @@
 #include "merger/import/dumpi/process_import.h"
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "hdtrace/matching/saturated.h"
@@ -493,6 +494,9 @@ std::optional<std::string> ProcessImport::text_of(const Argument& argument, cons
     case Code::integer:
         if (source.kind == SourceKind::undefined && number == undefined)
             return "-1";
+        // A displacement of which there is no room, as each one in a window that was made without memory.
+        if (source.name == "targetOffset" && number == std::numeric_limits<std::int32_t>::max())
+            return std::nullopt;
         return is_rank_of_world(*m_facts, source.name) ? rank_text(source, number) : std::to_string(number);
     case Code::rank:
         return rank_text(source, number);
@@ -524,6 +528,8 @@ std::optional<std::string> ProcessImport::text_of(const Argument& argument, cons
     case Code::assertion:
         return assertions(number);
     case Code::operation:
+        if (number == null_operation) // what stands there where none is known
+            return std::nullopt;
         if (number >= first_operation)
             return "USER";
         break;
