@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hdtrace/calls/calls.h"
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/file.h"
@@ -100,6 +101,8 @@ class SumsReader {
         calls.sent = count(m_xml, row, "sent");
         calls.received = count(m_xml, row, "received");
         calls.posted = count(m_xml, row, "posted");
+        if (facts_of(row.name).file == FileAccess::write) // which writes what it is asked for
+            calls.sent = saturated_sum(calls.sent, calls.posted);
         calls.bytes = saturated_sum(calls.sent, calls.received);
         calls.call.name = row.name;
         calls.call.line = m_xml.line();
