@@ -57,20 +57,23 @@ std::optional<detail::CompactHead> read_head(Bytes& bytes, std::string& head)
     return head.size() == size ? detail::read_compact_head(head) : std::nullopt;
 }
 
-/// A block of records as it is compressed; nothing if it is something else, or not whole.
+/// A unit or a block of records as it is compressed; nothing if it is so already, or not whole, or a unit
+/// that would become larger, such as the root.
 std::optional<std::string> compressed(Compressor& compressor, const detail::CompactHead& head,
                                       std::string_view unit)
 {
     const std::size_t head_size = detail::size_of_compact_head(unit);
     const std::string_view records = unit.substr(head_size);
-    if (!head.is_block || head.body != CompactBody::records ||
-        records.size() + 1 < head.block.compressed_size)
+    if (head.body != CompactBody::records || records.size() + 1 < head.block.compressed_size)
         return {};
     std::string result(head_size + Compressor::bound(records.size()), '\0');
-    const Text packed =
-        compressor.compress_block(result.data(), {records.data(), records.size()}, head.block);
+    const Text text = {records.data(), records.size()};
+    const Text packed = head.is_block ? compressor.compress_block(result.data(), text, head.block)
+                                      : compressor.compress(result.data(), text);
     if (packed.size == 0)
         throw std::runtime_error("it cannot be compressed");
+    if (!head.is_block && packed.size >= unit.size())
+        return {};
     result.resize(packed.size);
     return result;
 }

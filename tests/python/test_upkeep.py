@@ -220,6 +220,28 @@ def test_compress_and_back(tmp_path, form, ending, tool):
     assert {name: (tmp_path / name).stat().st_mtime_ns for name in before} == times
 
 
+def test_short_compact_traces_become_smaller(tmp_path, monkeypatch):
+    """All their calls are behind the blocks."""
+    monkeypatch.setenv("HDTRACE_DIRECTORY", str(tmp_path))
+    monkeypatch.setenv("HDTRACE_FORM", "compact")
+    sizes = {}
+    for name, form in ("app", "none"), ("small", "zstd"):
+        monkeypatch.setenv("HDTRACE_COMPRESS", form)
+        with hdtrace.TraceWriter(name, {"Hostname": "node01", "Rank": 0, "Thread": 0}) as trace:
+            for number in range(50):
+                with trace.state("Step", number=number % 7):
+                    pass
+        (path,) = tmp_path.glob(f"{name}_*.trc.compact")
+        sizes[name] = path.stat().st_size
+    (path,) = tmp_path.glob("app_*.info")
+    before = run("dump", "--xml", path).stdout
+    assert "1 trace, " in run_well("compress", path)
+    (trace,) = tmp_path.glob("app_*.trc.compact")
+    assert trace.stat().st_size < sizes["app"] * 0.8 and abs(trace.stat().st_size - sizes["small"]) < 50
+    assert run("dump", "--xml", path).stdout == before
+    assert "nothing to do" in run_well("compress", path)
+
+
 @pytest.mark.parametrize("cut", [0, 1, 300], ids=["whole", "last byte missing", "last block cut off"])
 def test_compact_traces_stay_compact(tmp_path, monkeypatch, cut):
     monkeypatch.setenv("HDTRACE_DIRECTORY", str(tmp_path))
