@@ -3,6 +3,7 @@ import gzip
 import json
 import os
 import pty
+import resource
 import shutil
 import subprocess
 from contextlib import suppress
@@ -619,6 +620,16 @@ def test_report_replaces_nothing_but_pages(tmp_path):
     assert (result.returncode, result.stderr) == (USAGE, f"hdtrace: --output {project}: this is there, and no page: name another file, or remove it\n")
     assert hdtrace.open(project).process_count == 1
     assert run("report", project, "-o", "/dev/null").returncode == USAGE
+
+
+@pytest.mark.parametrize("command, name", [("report", "page.html"), ("plot", "plot.png"), ("pack", "run.hdt")])
+def test_what_cannot_be_written_is_named(project, tmp_path, command, name):
+    """As on a full disk."""
+    output = tmp_path / name
+    options = ("--kind", "waits") if command == "plot" else ()
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    failed = run(command, project, "-o", output, *options, preexec_fn=limit)
+    assert (failed.returncode, failed.stderr) == (ERROR, f"hdtrace: {output}: File too large\n")
 
 
 def test_runs_of_as_many_processes_are_told_apart(tmp_path):

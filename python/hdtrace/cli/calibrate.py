@@ -21,7 +21,7 @@ from .._hdtrace import Call
 from ..calibration import DEFAULT_SPEED, LOCAL, REMOTE, Platform, Sample, platform_of, samples
 from ..project import Project
 from .installation import Installation, Library, library_of_launcher, refuse_programs
-from .output import UsageError, beside_this, count_of_processes, counted, duration, message, print_json, size, table
+from .output import UsageError, about, beside_this, count_of_processes, counted, duration, message, print_json, size, table
 
 _PROGRAM = "hdtrace-measure"
 # Whose algorithms of operations SimGrid knows. Those of MPICH end SimGrid 3.32 with an invalid pointer in some replays.
@@ -253,7 +253,8 @@ def _calibrate(arguments: Namespace, words: Sequence[str], output: Path, folder:
     if shutil.which("smpirun"):
         platform, compared = _find_algorithms(project, platform, folder)
     text = platform.xml(arguments.hosts or max(_FEWEST_HOSTS, project.process_count), arguments.speed, _describe(words, project, library, hosts))
-    _write(output, text)
+    with about(output):
+        _write(output, text)
     _warn(project, compared)
     if arguments.json:
         print_json(_as_json(output, library, local, remote, compared))

@@ -7,7 +7,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
@@ -63,6 +64,17 @@ def reason(error: Exception) -> str:
     if not isinstance(error, OSError):
         return str(error) or type(error).__name__
     return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename is not None else str(error.strerror or error)
+
+
+@contextmanager
+def about(path: str | Path) -> Iterator[None]:
+    """Errors of the system in it that name no file, as where the disk is full, name this one."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def counted(count: int, what: str, plural: str = "s") -> str:

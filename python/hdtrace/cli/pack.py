@@ -9,7 +9,7 @@ from pathlib import Path
 from .._hdtrace import ProjectFiles, project_text
 from ..packing import pack, unpack
 from ..project import Project
-from .output import Progress, UsageError, counted, end_tidily, size, tell
+from .output import Progress, UsageError, about, counted, end_tidily, size, tell
 from .table import NODE_FILE, PACKED
 
 
@@ -26,7 +26,7 @@ def _pack(arguments: Namespace) -> None:
         path, text = project_text(arguments.project)
         texts[Path(path).name] = text
     project.keep_private(output)
-    with Progress("packing", "bytes") as progress:
+    with Progress("packing", "bytes") as progress, about(output):
         pack(paths, texts, output, progress.add)
     tell(f"{output}: {counted(len(paths) + len(texts), 'file')}, {size(output.stat().st_size)}")
 
@@ -34,7 +34,7 @@ def _pack(arguments: Namespace) -> None:
 def _unpack(arguments: Namespace) -> None:
     file = Path(arguments.file)
     folder = Path(arguments.output or file.stem)
-    with Progress("unpacking", "bytes") as progress:
+    with Progress("unpacking", "bytes") as progress, about(folder):
         count = unpack(file, folder, progress.add)
     tell(f"{os.fspath(folder)}: {counted(count, 'file')}")
 

@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from ..project import Project
-from .output import UsageError, message
+from .output import UsageError, about, message
 
 _FORMATS = (".svg", ".pdf", ".png")
 
@@ -30,5 +30,6 @@ def run(arguments: Namespace) -> int:
         metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(Path(arguments.output).suffix)
         figure = KINDS[arguments.kind](project, **options)
         project.keep_private(arguments.output)
-        figure.savefig(arguments.output, dpi=200, metadata=metadata)
+        with about(arguments.output):
+            figure.savefig(arguments.output, dpi=200, metadata=metadata)
     return 0

@@ -11,7 +11,7 @@ from ..project import Project
 from ..report.content import Content, collect
 from ..report.document import html
 from ..report.sums import sums_page
-from .output import UsageError, warn_of_missing
+from .output import UsageError, about, warn_of_missing
 from .selection import several_projects
 
 
@@ -67,5 +67,6 @@ def run(arguments: Namespace) -> int:
         raise UsageError(f"--limit {arguments.limit}: the page of this run needs at least {-(-len(text) // 1_000_000)} megabytes")
     for project in projects:
         project.keep_private(arguments.output)
-    _write(Path(arguments.output), text)
+    with about(arguments.output):
+        _write(Path(arguments.output), text)
     return 0
