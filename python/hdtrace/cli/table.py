@@ -425,7 +425,7 @@ COMMANDS = (
         "look for what is wrong in a project and its traces",
         "Says what is wrong with the program, or works only by chance: processes that wait for each other for ever, collective calls, messages "
         "and datatypes that do not fit, arguments that MPI does not permit, requests and objects that are not completed or freed, epochs of "
-        "windows, ends without MPI_Finalize; and whether the files are whole and as their schemas demand. "
+        "windows, ends without MPI_Finalize; and whether the project and its traces are whole and as their schemas demand. "
         "Each finding is a line with file and line of the trace, the place in the program, and what it is. What explains most comes first; below "
         "traces that do not exist, were cut off, or whose process ended early stands what is found missing because of that, the first of each "
         "kind and how many more there are. Some kinds are only found in runs that were recorded with hdtrace record --check; it says so of others. The exit code is 1 if there is an error, with --strict also if there is a warning. "
