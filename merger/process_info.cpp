@@ -2,6 +2,7 @@
 
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/info.h"
+#include "hdtrace/format/packed_file.h"
 #include "merger/info_values.h"
 
 #include <algorithm>
@@ -68,6 +69,8 @@ class InfoLoader {
         while (reader.next(line))
             load_line(line);
         m_info.run.checksum = joined_checksums(m_info.run.checksum, reader.checksum());
+        if (const auto place = detail::place_of(reader.path()); place.node_file_size > 0)
+            m_run.note_node_file(place.node_file_size);
         if (m_unknown_count > 0)
             warn_of_unknown_lines();
         if (reader.truncated_line() > 0)

@@ -60,6 +60,7 @@ const std::vector<FactKind>& fact_kinds()
         {"Processors", {{"usable", number}, {"online", number}}},
         {"Running", {}},
         {"SuddenEnd", {}},
+        {"NodeFile", {{"size", number}}},
         {"Note", {{"key"}, {"value"}, {"omitted", number, optional}}},
         {"Setting", {{"name"}, {"value"}, {"from"}, {"omitted", number, optional}}},
         {"Variable",
@@ -154,6 +155,11 @@ void RunLoader::note_running()
 void RunLoader::note_sudden_end()
 {
     m_run.facts.push_back({kind_named("SuddenEnd"), {}});
+}
+
+void RunLoader::note_node_file(std::int64_t size)
+{
+    m_run.facts.push_back({kind_named("NodeFile"), {std::to_string(size)}});
 }
 
 void RunLoader::note_lost(std::int64_t states)

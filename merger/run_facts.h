@@ -88,6 +88,8 @@ class RunLoader {
     void note_running();
     /// The process did not write how it ended.
     void note_sudden_end();
+    /// The file is in a node file, which is so large.
+    void note_node_file(std::int64_t size);
     /// So many states of a thread are not in its trace.
     void note_lost(std::int64_t states);
     /// So many lines are not in its files.

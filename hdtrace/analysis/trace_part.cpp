@@ -117,7 +117,7 @@ std::string root_line(const TrcReader& reader)
 std::string write_part(const Project& project, const TraceFile& trace, const Selection& selection,
                        const std::set<std::int64_t>& in_flight, const std::string& path)
 {
-    TrcReader reader(trace.path);
+    TrcReader reader(trace.path, {.node_file_size = trace.node_file_size});
     Selection wanted = selection;
     wanted.events = true;
     wanted.unfinished = true;

@@ -68,6 +68,11 @@ class File : public ByteSource {
     std::size_t line_limit() const;
     /// Of the text.
     std::int64_t size() const { return m_compressed ? m_compressed->size() : m_size; }
+    /// Whether its end may be missing, as detail::is_cut_off() tells of a node file that it is in.
+    bool is_in_cut_node_file(std::int64_t known) const
+    {
+        return m_place.node_file_size > 0 && detail::is_cut_off(m_place.path, known);
+    }
     /// Goes to a byte of the text of a file that is seekable.
     void seek(std::int64_t offset);
     /// As those of CompressedText.
@@ -113,6 +118,7 @@ class WholeLines : public ByteSource {
     void seek(std::int64_t offset);
 
     const File& file() const { return m_file; }
+    bool is_in_cut_node_file() const { return m_file.is_in_cut_node_file(m_options.node_file_size); }
 
     /// Whether a last line was held back. Known at the end.
     bool cut_off() const { return m_at_end && m_whole < m_filled; }

@@ -57,7 +57,7 @@ class NodeFileIndex {
         read_pieces(file);
     }
 
-    bool is_cut_off() const { return m_next > 0 && m_next < m_known_size; }
+    bool ends_within_piece() const { return m_next > 0 && m_next < m_known_size; }
     bool has(const std::string& name) const { return m_by_name.contains(name); }
 
     /// In their order; nothing if there is no file of that name.
@@ -268,14 +268,14 @@ std::string prefix_of(const std::string& node_file)
     return node_file.substr(0, node_file.size() - suffix.size()) + "_";
 }
 
-/// Whether a process writes to the file that has this number there, and which one; 0 if none does.
-std::int64_t process_behind(int descriptor, std::int64_t number)
+/// Whether a process has locked some of these bytes, 0 being all from there on, and which one; 0 if none has.
+std::int64_t process_that_locks(int descriptor, std::int64_t begin, std::int64_t size)
 {
     struct flock lock = {};
     lock.l_type = F_RDLCK;
     lock.l_whence = SEEK_SET;
-    lock.l_start = node_locks_begin + number;
-    lock.l_len = 1;
+    lock.l_start = begin;
+    lock.l_len = size;
     if (fcntl(descriptor, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
         return 0;
     return lock.l_pid > 0 ? lock.l_pid : -1;
@@ -297,7 +297,7 @@ std::optional<NodePlace> place_in_node_file(const std::string& path)
             if (auto extents = index.extents_of(name->name)) {
                 const std::int64_t size = extents->empty() ? 0 : extents->back().begin + extents->back().size;
                 place = {name->node_file, std::move(*extents), size,
-                         status.st_mtim.tv_sec * second + status.st_mtim.tv_nsec};
+                         status.st_mtim.tv_sec * second + status.st_mtim.tv_nsec, status.st_size};
             }
         });
     return place;
@@ -326,12 +326,15 @@ std::vector<std::string> paths_in_node_file(const std::string& node_file)
     return paths;
 }
 
-bool is_cut_off(const std::string& node_file)
+bool is_cut_off(const std::string& node_file, std::int64_t known)
 {
-    bool is_cut = false;
-    node_files().look_up(
-        node_file, [&](const NodeFileIndex& index, const struct stat&) { is_cut = index.is_cut_off(); });
-    return is_cut;
+    bool is_smaller = false, ends_within_piece = false;
+    node_files().look_up(node_file, [&](const NodeFileIndex& index, const struct stat& status) {
+        is_smaller = status.st_size < known;
+        ends_within_piece = index.ends_within_piece();
+    });
+    return is_smaller || (ends_within_piece &&
+                          process_that_locks(OpenedFile(node_file).descriptor(), node_locks_begin, 0) == 0);
 }
 
 std::vector<LivingFile> living_files(const std::string& node_file, std::string_view ending)
@@ -344,7 +347,8 @@ std::vector<LivingFile> living_files(const std::string& node_file, std::string_v
     for (const auto& [name, stream] : names) {
         const std::int64_t process =
             name.ends_with(ending)
-                ? process_behind(file.descriptor(), static_cast<std::int64_t>(stream >> 32))
+                ? process_that_locks(file.descriptor(),
+                                     node_locks_begin + static_cast<std::int64_t>(stream >> 32), 1)
                 : 0;
         if (process != 0)
             living.push_back({prefix_of(node_file) + name, process});

@@ -26,6 +26,7 @@ struct NodePlace {
     std::int64_t size = 0;
     std::int64_t modified =
         0; ///< when something was written to the node file, in nanoseconds since the epoch
+    std::int64_t node_file_size = 0;
 };
 
 /// Nothing if no node file has the file of that path. What others have written to it since the last time is
@@ -41,9 +42,10 @@ bool is_node_file(std::string_view path);
 /// The paths of the files in a node file, sorted. Throws as place_in_node_file().
 std::vector<std::string> paths_in_node_file(const std::string& node_file);
 
-/// Whether it ends within a piece: it was cut off, or a process was killed while it wrote. Throws as
+/// Whether pieces may be missing at its end, of whichever of its files: it has become smaller than @p known,
+/// as its project tells (0: nobody does), or ends within a piece that nobody is writing. Throws as
 /// place_in_node_file().
-bool is_cut_off(const std::string& node_file);
+bool is_cut_off(const std::string& node_file, std::int64_t known = 0);
 
 /// A file whose process lives and still writes.
 struct LivingFile {

@@ -250,7 +250,8 @@ FilePlace place_beside(const std::string& path)
     struct stat status;
     if (stat(path.c_str(), &status) != 0 && errno == ENOENT)
         if (auto place = place_in_node_file(path))
-            return {std::move(place->node_file), 0, place->size, std::move(place->extents)};
+            return {std::move(place->node_file), 0, place->size, std::move(place->extents),
+                    place->node_file_size};
     return {path};
 }
 

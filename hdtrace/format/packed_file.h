@@ -19,6 +19,7 @@ struct FilePlace {
     std::int64_t offset = 0;          ///< of the first byte
     std::int64_t size = -1;           ///< -1 if it is all of a file, which may grow
     std::vector<Extent> extents = {}; ///< if it is in parts, which the offset is not for
+    std::int64_t node_file_size = 0;  ///< of the node file that it is in; 0: it is in none
 };
 
 /// The path itself, unless it leads into a packed file or a node file that has it.

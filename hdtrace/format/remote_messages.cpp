@@ -112,6 +112,7 @@ void put(const ReadingJob& job, ByteWriter& bytes)
         put_ranks(trace.ranks, bytes);
         clocks.put(trace.clock, bytes);
         bytes.put(trace.began);
+        bytes.put(trace.node_file_size);
     }
     put_selection(job.selection, bytes);
     bytes.put(job.memory);
@@ -130,6 +131,7 @@ ReadingJob take_reading_job(ByteReader& bytes)
         trace.ranks = take_ranks(bytes);
         trace.clock = clocks.take(bytes);
         trace.began = bytes.take<std::optional<std::int64_t>>();
+        trace.node_file_size = bytes.take<std::int64_t>();
     }
     job.selection = take_selection(bytes);
     job.memory = bytes.take<std::size_t>();

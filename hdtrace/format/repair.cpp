@@ -3,6 +3,7 @@
 #include "hdtrace/format/compressed.h"
 #include "hdtrace/format/errors.h"
 #include "hdtrace/format/file.h"
+#include "hdtrace/format/node_file.h"
 #include "hdtrace/format/trace_compressor.h"
 #include "hdtrace/tools/file_error.h"
 #include "hdtrace/tools/output_file.h"
@@ -156,6 +157,8 @@ std::string repair_trace(const std::string& path)
         ++states;
     if (reader.has_segments())
         return {}; // read as it is
+    if (!reader.complete() && detail::is_in_node_file(detail::existing_name(path)))
+        throw std::runtime_error("it is in a node file that was cut off: what is left is read as it is");
     if (!reader.complete())
         close_trace(path, reader, states);
     return reader.missing();

@@ -18,7 +18,7 @@ namespace {
 using namespace detail;
 
 constexpr std::string_view trace_extension = ".trc";
-constexpr std::string_view root_name = "Statistics";
+constexpr std::string_view root_name = "Statistics", root_end = "</Statistics>";
 // Files come from strangers.
 constexpr std::size_t most_rows = 100'000;
 constexpr std::size_t most_path_bytes = std::size_t{256} << 20;
@@ -59,7 +59,7 @@ class SumsReader {
             for_each_child(m_xml, [&](const Element& child) { read(child, sums); });
             m_xml.next();
         } catch (const EndOfData&) {
-            sums.missing = "</Statistics>";
+            sums.missing = root_end;
         }
         return sums;
     }
@@ -173,15 +173,18 @@ bool has_only_sums(const std::string& trace)
     return !is_there_in_some_form(trace) && is_there(sums_path(trace));
 }
 
-Sums read_sums(const std::string& path)
+Sums read_sums(const std::string& path, std::int64_t node_file_size)
 {
     File file(path);
-    return SumsReader(path, file).read();
+    Sums sums = SumsReader(path, file).read();
+    if (sums.missing.empty() && file.is_in_cut_node_file(node_file_size))
+        sums.missing = root_end;
+    return sums;
 }
 
 Sums read_sums(const TraceFile& trace)
 {
-    Sums sums = read_sums(sums_path(trace.path));
+    Sums sums = read_sums(sums_path(trace.path), trace.node_file_size);
     for (SummedCalls& row : sums.rows) {
         if (trace.ranks)
             translate(*trace.ranks, row);

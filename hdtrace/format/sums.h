@@ -48,8 +48,8 @@ bool has_only_sums(const std::string& trace);
 
 /// Reads them, with corrected times. Throws OpenError, ReadError.
 Sums read_sums(const TraceFile& trace);
-/// The same with ranks and times as they stand in the file.
-Sums read_sums(const std::string& path);
+/// The same with ranks and times as they stand in the file. @p node_file_size is as in ReadOptions.
+Sums read_sums(const std::string& path, std::int64_t node_file_size = 0);
 
 /// Whoever wants single calls is told that there are none. Throws ReadError if there are only sums.
 void check_has_calls(const TraceFile& trace);

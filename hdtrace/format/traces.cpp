@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -67,6 +68,30 @@ std::unordered_map<std::int64_t, std::int64_t> begins_of(const Project& project)
     return begins;
 }
 
+struct NodeFileOfRanks {
+    std::int64_t last = 0;
+    std::int64_t size = 0;
+};
+
+/// By the first of the ranks: how large their node files were.
+std::map<std::int64_t, NodeFileOfRanks> node_files_of(const Project& project)
+{
+    std::map<std::int64_t, NodeFileOfRanks> node_files;
+    for (const RunFact& fact : project.run.facts)
+        if (fact.fact.name == "NodeFile")
+            for (const RunFact::Ranks& ranks : fact.ranks)
+                node_files[ranks.first] = {ranks.last, fact.fact.integer("size").value_or(0)};
+    return node_files;
+}
+
+std::int64_t node_file_size_of(const std::map<std::int64_t, NodeFileOfRanks>& node_files, std::int64_t rank)
+{
+    const auto behind = node_files.upper_bound(rank);
+    return behind != node_files.begin() && rank <= std::prev(behind)->second.last
+               ? std::prev(behind)->second.size
+               : 0;
+}
+
 void check_number(const TraceFile& trace, const TrcReader& reader, const char* name, std::int64_t expected)
 {
     const auto found = reader.attributes().integer(name);
@@ -94,9 +119,10 @@ void check_owner(const TraceFile& trace, const TrcReader& reader)
 }
 
 // Of one that is not there, there may be sums.
-TrcReader open_trace(const TraceFile& trace, const ReadOptions& options)
+TrcReader open_trace(const TraceFile& trace, ReadOptions options)
 {
     try {
+        options.node_file_size = trace.node_file_size;
         TrcReader reader(trace.path, options);
         check_owner(trace, reader);
         return reader;
@@ -113,6 +139,7 @@ std::vector<TraceFile> traces_of(const Project& project)
     std::vector<TraceFile> traces;
     const auto clocks = clocks_of(project);
     const auto begins = begins_of(project);
+    const auto node_files = node_files_of(project);
     const std::vector<std::string> paths = project.trace_paths();
     for (std::size_t i = 0; i < paths.size(); ++i) {
         const std::vector<std::string>& labels = project.leaves[i];
@@ -124,6 +151,7 @@ std::vector<TraceFile> traces_of(const Project& project)
              clock == clocks.end() ? nullptr : clock->second});
         if (const auto began = begins.find(rank); began != begins.end())
             traces.back().began = began->second;
+        traces.back().node_file_size = node_file_size_of(node_files, rank);
     }
     std::ranges::stable_sort(traces, {},
                              [](const TraceFile& trace) { return std::pair(trace.rank, trace.thread); });

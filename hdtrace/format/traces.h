@@ -32,6 +32,8 @@ struct TraceFile {
     std::shared_ptr<RemoteReader> reader = nullptr;
     /// The time that those in it count from; nothing if the project does not tell.
     std::optional<std::int64_t> began = std::nullopt;
+    /// How large the node file that it is in was when the project was made; 0 if the project does not tell.
+    std::int64_t node_file_size = 0;
 };
 
 /// The traces of a project, by rank and thread; those without ranks in the order of the project. Whether they

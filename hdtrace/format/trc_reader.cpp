@@ -152,6 +152,8 @@ struct TrcReader::Reading {
 
     /// The data ended before the root did.
     void give_up();
+    /// In a node file each piece is followed by the end of the trace, and the next one may be missing.
+    void look_for_later_pieces();
     void check_lines() const;
     Owner owner() const;
 
@@ -253,6 +255,7 @@ inline bool TrcReader::Reading::next(State& state)
     do {
         if (!(parser ? next_in_lines(state) : xml->next(state))) {
             at_end = true;
+            look_for_later_pieces();
             return false;
         }
     } while (state.end < earliest_end);
@@ -310,6 +313,12 @@ void TrcReader::Reading::give_up()
     count_lines(lines.position());
     missing = detail::missing_end(lines, lines_read, true);
     whole_lines = lines_read;
+}
+
+void TrcReader::Reading::look_for_later_pieces()
+{
+    if (missing.empty() && lines.is_in_cut_node_file())
+        missing = closing;
 }
 
 void TrcReader::Reading::seek(std::int64_t time)

@@ -1,5 +1,8 @@
 #include "merger/upkeep/splitting.h"
 
+#include "hdtrace/format/compressed.h"
+#include "hdtrace/format/packed_file.h"
+#include "hdtrace/format/sums.h"
 #include "hdtrace/tools/file_error.h"
 #include "merger/trace_name.h"
 #include "merger/upkeep/upkeep_error.h"
@@ -8,6 +11,24 @@
 #include <unistd.h>
 
 namespace hdtrace::merger {
+
+namespace {
+
+std::string existing_file(const std::string& trace)
+{
+    return has_only_sums(trace) ? sums_path(trace) : detail::existing_name(trace);
+}
+
+} // namespace
+
+void refuse_cut_off(const std::vector<TraceFile>& traces)
+{
+    for (const TraceFile& trace : traces) {
+        const detail::FilePlace place = detail::place_of(existing_file(trace.path));
+        if (place.node_file_size > 0 && detail::is_cut_off(place.path, trace.node_file_size))
+            throw UpkeepError(place.path + ": this was cut off, which files of their own would not tell");
+    }
+}
 
 std::size_t split_node_file(const std::string& path, const ByteProgress& progress)
 {

@@ -143,7 +143,14 @@ void bind_upkeep(py::module_& module)
     define_transfer("copy_project", &merger::copy_project);
     module.def("change_form", &change_form_of, py::arg("thread"), py::arg("form"), py::arg("progress"));
     module.def("files_in", &files_in, py::arg("folder"));
+    module.def(
+        "is_in_node_file",
+        [](const Path& trace) { return detail::is_in_node_file(detail::existing_name(trace.string())); },
+        py::arg("trace"), py::call_guard<Unlocked>());
     module.def("living_files", &living_files, py::arg("node_file"), py::arg("ending"));
+    module.def(
+        "refuse_cut_off", [](const OpenedProject& project) { merger::refuse_cut_off(project.traces); },
+        py::arg("project"), py::call_guard<Unlocked>());
     module.def("split_node_file", &split_node_file, py::arg("path"), py::arg("progress"));
     module.def("remove_files", &merger::remove_files, py::arg("files"), py::call_guard<Unlocked>());
 }

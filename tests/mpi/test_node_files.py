@@ -1,4 +1,6 @@
 """With HDTRACE_FILES=node all processes of a host write to one file, in which every tool finds what each would have had for itself."""
+import fcntl
+import json
 import os
 import re
 import signal
@@ -130,6 +132,7 @@ def test_death_loses_no_more_than_alone(tmp_path, form, killer):
     calls = [state for state in hdtrace.read_trace(path, allow_incomplete=True) if state.name != "Init"]
     assert len(calls) == 5 * ROUNDS
     hdtrace.validate(path)
+    assert "cut-off" not in tool("check", tmp_path / "trace").stdout
 
 
 def test_another_run_takes_its_place(tmp_path):
@@ -189,6 +192,49 @@ def test_what_was_cut_off_is_said(run, tmp_path):
     os.truncate(node_file, node_file.stat().st_size - 10)
     merged = tool("merge", "-o", folder / "many_calls.proj", folder)
     assert merged.returncode == 0 and f"{node_file}: warning: this ends within a piece" in merged.stderr
+    assert tool("repair", folder).returncode == 1
+
+
+@pytest.fixture
+def project(run, tmp_path):
+    """The .proj and the node file."""
+    folder = copy_of(run("node", "xml"), tmp_path)
+    [node_file] = folder.iterdir()
+    assert tool("merge", "-o", folder / "many_calls.proj", folder).returncode == 0
+    return folder / "many_calls.proj", node_file
+
+
+def cut(node_file, size):
+    times = node_file.stat()
+    os.truncate(node_file, size)
+    os.utime(node_file, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+@pytest.mark.parametrize("behind", [0, 10], ids=["between pieces", "within a piece"])
+def test_all_traces_in_it_are_cut_off_with_it(project, behind):
+    path, node_file = project
+    traces = trace_paths(path)
+    data = node_file.read_bytes()
+    cut(node_file, data.index(b"\xc1hdpiece", len(data) // 2) + behind)
+    checked = tool("check", "--json", path)
+    # What is left of a slow process may tell of a call that it was in.
+    causes = [finding for finding in json.loads(checked.stdout) if not finding["because"] and finding["kind"] != "unfinished"]
+    assert checked.returncode == 1 and [(one["kind"], one["file"]) for one in causes] == [("cut-off", trace) for trace in traces]
+    assert "</Program> is missing: the trace was cut off" in causes[0]["text"]
+    assert tool("stats", path).stderr.splitlines() == [f"hdtrace: {trace}: </Program> is missing: the trace was cut off" for trace in traces]
+    split = tool("split", path)
+    assert split.returncode == 1 and f"{node_file}: this was cut off" in split.stderr
+    assert names_in(node_file.parent) == sorted([path.name, node_file.name])
+
+
+def test_what_is_being_written_is_not_cut_off(project):
+    path, node_file = project
+    path.unlink()
+    cut(node_file, node_file.stat().st_size - 10)
+    with node_file.open("r+b") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX, 1, 2**40 + os.getpid())
+        assert "</Program>" not in tool("stats", node_file.parent).stderr
+    assert "</Program>" in tool("stats", node_file.parent).stderr
 
 
 def test_statistics_are_in_it(tmp_path):

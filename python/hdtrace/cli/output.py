@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-from .._hdtrace import CallSite, printable
+from .._hdtrace import CallSite, is_in_node_file, printable
 from ..project import Project
 from .terminal import bold, fitting_widths, is_terminal, shortened
 
@@ -105,7 +105,8 @@ def count_of_processes(project: Project) -> str:
 def warn_of_missing(missing: Iterable[str]) -> None:
     """Says which traces were cut off."""
     for text in missing:
-        message(f"{text}: the trace was cut off; 'hdtrace repair' closes it")
+        path, _, _ = text.rpartition(": ")
+        message(f"{text}: the trace was cut off" + ("" if is_in_node_file(path) else "; 'hdtrace repair' closes it"))
 
 
 def print_json(value: Any) -> None:
