@@ -32,6 +32,18 @@ def test_handlers_of_timers_cost_nothing(run):
     assert (victim.returncode, len(victim.trace())) == (0, 0)
 
 
+@pytest.mark.parametrize("way, faults", [("guards", 1), ("guards_on_stack", 1), ("guards_often", 1000), ("guards_often_on_stack", 1000)])
+def test_a_fault_behind_others_that_were_survived(run, way, faults):
+    """All calls are there, and few of the many faults have cost a write, which the program looks at."""
+    victim = run("handle", way, env={"HDTRACE_FLUSH_SECONDS": "0"})
+    assert (victim.returncode, victim.stderr) == (-signal.SIGSEGV, "")
+    assert victim.names() == [*PRELUDE, *(faults + 7) * ["Bcast"]]
+    (info,) = victim.trace_directory.glob("*.info")
+    first, last = [float(values["time"]) for kind, values in read_info(info) if kind == "Signal"]
+    ends = [state.end for state in victim.trace()]
+    assert last - first > (ends[-1] - ends[len(PRELUDE)]) / 1e9, "all calls behind the first fault lie between the two that are told"
+
+
 def test_a_handler_for_one_time(run):
     victim = run("handle", "once")
     assert victim.returncode == -signal.SIGUSR2

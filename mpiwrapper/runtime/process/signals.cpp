@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 namespace hdtrace::mpi {
@@ -22,6 +24,40 @@ constexpr int fatal_signals[] = {
 struct sigaction previous_actions[NSIG];
 bool is_watched[NSIG]; ///< ours stands before the previous one, unless the program has replaced it
 void (*save)(int signal) = nullptr;
+
+struct NextFunctions {
+    decltype(&::sigaction) sigaction;
+    decltype(&::signal) signal, sysv_signal, sigset;
+};
+
+NextFunctions next;
+
+__attribute__((constructor)) void find_next_signal_functions()
+{
+    find_next(next.signal, "signal");
+    find_next(next.sysv_signal, "__sysv_signal");
+    find_next(next.sigset, "sigset");
+    find_next(next.sigaction, "sigaction");
+}
+
+// Other constructors may come before ours.
+const NextFunctions& next_functions()
+{
+    if (next.sigaction == nullptr)
+        find_next_signal_functions();
+    return next;
+}
+
+void save_and_go_on(int signal, siginfo_t* info, void* context);
+void go_on_behind_save(int signal, siginfo_t* info, void* context);
+struct sigaction ours_before(int signal, const struct sigaction& previous);
+struct sigaction ours_behind_save(const struct sigaction& previous);
+
+bool is_ours(const struct sigaction& action)
+{
+    return (action.sa_flags & SA_SIGINFO) != 0 &&
+           (action.sa_sigaction == save_and_go_on || action.sa_sigaction == go_on_behind_save);
+}
 
 // Of signal stacks; only what is used of them becomes memory.
 constexpr size_t smallest_stack = 256 * 1024;
@@ -45,16 +81,29 @@ bool is_fault(int signal, const siginfo_t* info)
     return is_from_kernel && (signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL);
 }
 
-// The signal arrives again when our handler returns: a fault because its instruction is repeated, any other
-// because it is sent again, with all that is said of it. So all is as it would be without us, the exit status
-// and the core dump included.
-void leave_to_previous(int signal, const siginfo_t* info)
+// A fault arrives again when our handler returns, because its instruction is repeated; any other signal
+// because it is sent again, with all that is said of it.
+void let_come_again(int signal, const siginfo_t* info)
 {
-    is_watched[signal] = false;
-    sigaction(signal, &previous_actions[signal], nullptr);
     if (!is_fault(signal, info) &&
         syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, info) != 0)
         raise(signal);
+}
+
+// Another thread of the program may have set another action meanwhile.
+void replace_ours(int signal, const struct sigaction& action)
+{
+    struct sigaction replaced;
+    if (next_functions().sigaction(signal, &action, &replaced) == 0 && !is_ours(replaced))
+        next_functions().sigaction(signal, &replaced, nullptr);
+}
+
+// So all is as it would be without us, the exit status and the core dump included.
+void leave_to_default(int signal, const siginfo_t* info)
+{
+    is_watched[signal] = false;
+    replace_ours(signal, previous_actions[signal]);
+    let_come_again(signal, info);
 }
 
 // Handlers of MPI libraries tell where such a signal came from, and end the process then.
@@ -75,36 +124,146 @@ bool changes_stack(int signal, const struct sigaction& previous)
     return can_be_stack_overflow(signal) && (previous.sa_flags & SA_ONSTACK) == 0;
 }
 
-void save_and_go_on(int signal, siginfo_t* info, void* context)
-{
-    const int saved_errno = errno;
-    const struct sigaction& previous = previous_actions[signal];
-    save(is_default(previous) || says_that_program_is_wrong(signal) ? signal : 0);
-    errno = saved_errno;
-    if (is_default(previous) || changes_stack(signal, previous)) {
-        leave_to_previous(signal, info);
-        return;
+// Programs that protect pages to hear who writes there go on after thousands of faults. What is not saved
+// before each of them is saved where a handler gives up: it calls a function that ends the process, and
+// saves, or sets another action (note_replaced()).
+class Faults {
+  public:
+    /// Counts one. Whether too many came lately to save before it.
+    bool are_many_with_this()
+    {
+        const int64_t now = time();
+        if (now - __atomic_load_n(&m_begin, __ATOMIC_RELAXED) >= interval) {
+            __atomic_store_n(&m_begin, now, __ATOMIC_RELAXED);
+            __atomic_store_n(&m_count, 0, __ATOMIC_RELAXED);
+        }
+        return __atomic_add_fetch(&m_count, 1, __ATOMIC_RELAXED) > most_saved;
     }
+    bool are_many() const { return __atomic_load_n(&m_count, __ATOMIC_RELAXED) > most_saved; }
+    /// Whether to tell of one that may go on: the .info shall not grow by all of them.
+    bool is_to_be_told()
+    {
+        const int64_t now = time();
+        if (now - __atomic_load_n(&m_told, __ATOMIC_RELAXED) < interval_of_telling)
+            return false;
+        __atomic_store_n(&m_told, now, __ATOMIC_RELAXED);
+        return true;
+    }
+    void leave_to_handler() { __atomic_store_n(&m_is_left, true, __ATOMIC_RELAXED); }
+    /// Whether one was left to a handler since the last time.
+    bool take_left() { return __atomic_exchange_n(&m_is_left, false, __ATOMIC_RELAXED); }
+
+  private:
+    static constexpr int64_t second = 1'000'000'000;
+    static constexpr int64_t interval = second / 10;
+    static constexpr int most_saved = 16; // in it
+    static constexpr int64_t interval_of_telling = 10 * second;
+
+    static int64_t time()
+    {
+        timespec now;
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+        return now.tv_sec * second + now.tv_nsec;
+    }
+
+    int64_t m_begin = -interval; ///< of the interval in which they are counted
+    int64_t m_told = -interval_of_telling;
+    int m_count = 0;
+    bool m_is_left = false;
+};
+
+Faults faults[NSIG];
+
+// Where the handler is for one time, nothing of ours comes before the next fault.
+bool is_one_of_many(int signal, const siginfo_t* info)
+{
+    return is_fault(signal, info) && (previous_actions[signal].sa_flags & SA_RESETHAND) == 0 &&
+           faults[signal].are_many_with_this();
+}
+
+void save_before_handler(int signal)
+{
+    save(says_that_program_is_wrong(signal) && faults[signal].is_to_be_told() ? signal : 0);
+}
+
+[[gnu::noinline]] void come_again_on_own_stack(int signal, const siginfo_t* info)
+{
+    replace_ours(signal, ours_behind_save(previous_actions[signal]));
+    let_come_again(signal, info);
+}
+
+[[gnu::noinline]] void put_back(int signal)
+{
+    replace_ours(signal, ours_before(signal, previous_actions[signal]));
+}
+
+// The last that its callers do, so that handlers which show the stack find none of us there.
+void call_previous(int signal, siginfo_t* info, void* context)
+{
+    const struct sigaction& previous = previous_actions[signal];
+    faults[signal].leave_to_handler();
     if ((previous.sa_flags & SA_RESETHAND) != 0)
-        ::signal(signal, SIG_DFL);
+        next_functions().signal(signal, SIG_DFL);
     if ((previous.sa_flags & SA_SIGINFO) != 0)
         previous.sa_sigaction(signal, info, context);
     else
         previous.sa_handler(signal);
 }
 
-struct sigaction ours_before(int signal, const struct sigaction& previous)
+void save_and_go_on(int signal, siginfo_t* info, void* context)
+{
+    const int saved_errno = errno;
+    const struct sigaction& previous = previous_actions[signal];
+    if (is_default(previous)) {
+        save(signal);
+        leave_to_default(signal, info);
+        errno = saved_errno;
+        return;
+    }
+    const bool has_other_stack = changes_stack(signal, previous); // on which there may be no room any more
+    if (!is_one_of_many(signal, info) || has_other_stack)
+        save_before_handler(signal);
+    if (has_other_stack)
+        come_again_on_own_stack(signal, info);
+    errno = saved_errno;
+    if (!has_other_stack)
+        call_previous(signal, info, context);
+}
+
+// Behind save_and_go_on(), which is put back at once, or when no more faults come so often that it would have
+// each of them come twice.
+void go_on_behind_save(int signal, siginfo_t* info, void* context)
+{
+    const int saved_errno = errno;
+    const bool is_saved = !faults[signal].are_many();
+    const bool is_behind_many = !is_saved && !is_one_of_many(signal, info);
+    if (is_behind_many)
+        save_before_handler(signal);
+    if (is_saved || is_behind_many)
+        put_back(signal);
+    errno = saved_errno;
+    call_previous(signal, info, context);
+}
+
+struct sigaction ours_behind_save(const struct sigaction& previous)
 {
     struct sigaction action = previous;
-    action.sa_sigaction = save_and_go_on;
+    action.sa_sigaction = go_on_behind_save;
     action.sa_flags = (previous.sa_flags & ~SA_RESETHAND) | SA_SIGINFO;
+    return action;
+}
+
+struct sigaction ours_before(int signal, const struct sigaction& previous)
+{
+    struct sigaction action = ours_behind_save(previous);
+    action.sa_sigaction = save_and_go_on;
     if (can_be_stack_overflow(signal))
         action.sa_flags |= SA_ONSTACK;
     return action;
 }
 
 // Timers and such, whose handlers go on; one that ends the program does so by functions that save, too.
-bool comes_often(int signal)
+bool is_of_timers(int signal)
 {
     return signal >= SIGRTMIN || signal == SIGALRM || signal == SIGVTALRM || signal == SIGPROF ||
            signal == SIGIO;
@@ -114,15 +273,10 @@ void watch(int signal)
 {
     struct sigaction& previous = previous_actions[signal];
     if (sigaction(signal, nullptr, &previous) != 0 || is_ignored(previous) ||
-        (comes_often(signal) && !is_default(previous)))
+        (is_of_timers(signal) && !is_default(previous)))
         return;
     const struct sigaction action = ours_before(signal, previous);
     is_watched[signal] = sigaction(signal, &action, nullptr) == 0;
-}
-
-bool is_ours(const struct sigaction& action)
-{
-    return (action.sa_flags & SA_SIGINFO) != 0 && action.sa_sigaction == save_and_go_on;
 }
 
 // What the program would find without us: siginterrupt() changes ours, and no function of ours hears of it.
@@ -148,27 +302,12 @@ bool is_behind_ours(int signal, const struct sigaction& action)
                                                           : previous.sa_handler == action.sa_handler);
 }
 
-struct NextFunctions {
-    decltype(&::sigaction) sigaction;
-    decltype(&::signal) signal, sysv_signal, sigset;
-};
-
-NextFunctions next;
-
-__attribute__((constructor)) void find_next_signal_functions()
+// The handler that a fault was left to may have given up: nothing of ours hears of the next one.
+void note_replaced(int signal)
 {
-    find_next(next.signal, "signal");
-    find_next(next.sysv_signal, "__sysv_signal");
-    find_next(next.sigset, "sigset");
-    find_next(next.sigaction, "sigaction");
-}
-
-// Other constructors may come before ours.
-const NextFunctions& next_functions()
-{
-    if (next.sigaction == nullptr)
-        find_next_signal_functions();
-    return next;
+    const bool is_valid = signal > 0 && signal < NSIG;
+    if (is_valid && is_watched[signal] && faults[signal].take_left())
+        save(signal);
 }
 
 // What a function like signal() has set and answered, as if ours were not there.
@@ -180,7 +319,10 @@ sighandler_t answered(int signal, sighandler_t handler)
     const struct sigaction ours = ours_before(signal, set);
     if (is_behind_ours(signal, set))
         next.sigaction(signal, &ours, nullptr);
-    return handler == ours.sa_handler ? previous_actions[signal].sa_handler : handler;
+    else
+        note_replaced(signal);
+    const bool was_ours = handler == ours.sa_handler || handler == ours_behind_save(set).sa_handler;
+    return was_ours ? previous_actions[signal].sa_handler : handler;
 }
 
 // Whoever goes below it gets a segmentation fault, as on other stacks.
@@ -250,6 +392,8 @@ extern "C" HDT_EXPORT int sigaction(int signal, const struct sigaction* action,
     if (action != nullptr && is_behind_ours(signal, *action)) {
         ours = ours_before(signal, *action);
         action = &ours;
+    } else if (action != nullptr) {
+        note_replaced(signal);
     }
     const int result = next_functions().sigaction(signal, action, previous);
     if (result == 0 && previous != nullptr && is_ours(*previous))

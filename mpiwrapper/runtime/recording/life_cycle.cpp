@@ -377,9 +377,12 @@ void save_all_threads()
 
 void save_before_signal(int signal)
 {
-    if (signal != 0 && is_ours())
-        describe_signal(signal);
+    const int64_t time = Clock().now();
     save_all_threads();
+    if (signal == 0 || !is_ours())
+        return;
+    describe_signal(signal, time);
+    info_file().flush();
 }
 
 void stop()

@@ -68,6 +68,14 @@ void write_line(const char* line, char* end)
     info_file().write_ahead(line, static_cast<size_t>(end - line));
 }
 
+// Those that are in its files.
+int64_t calls_of_this_thread()
+{
+    if (current_thread == nullptr)
+        return 0;
+    return keeps_states ? current_thread->writer.states() : current_thread->sums->calls();
+}
+
 } // namespace
 
 void describe_begin_of(const Thread& thread)
@@ -83,16 +91,20 @@ void describe_end_of(const Thread& thread)
     write_line(line, put_name(end, thread));
 }
 
-void describe_signal(int signal)
+void describe_signal(int signal, int64_t time)
 {
-    static int described = 0; // a handler may send it again
-    if (__atomic_exchange_n(&described, signal, __ATOMIC_RELAXED) == signal)
+    // A handler may send it again. Where calls came between, the program went on.
+    static int described = 0;
+    static int64_t calls_before = 0;
+    const int64_t calls = calls_of_this_thread();
+    const bool is_same = __atomic_exchange_n(&described, signal, __ATOMIC_RELAXED) == signal;
+    if (__atomic_exchange_n(&calls_before, calls, __ATOMIC_RELAXED) == calls && is_same)
         return;
     char line[longest_line];
     char* end = put_text(line, "Signal name='");
     const char* const name = sigabbrev_np(signal);
     end = name != nullptr ? put_constant(put_text(end, "SIG"), name) : put_number(end, signal);
-    end = put_time(put_text(end, "' time="), Clock().now());
+    end = put_time(put_text(end, "' time="), time);
     if (current_thread != nullptr)
         end = put_number(put_text(end, " thread="), current_thread->number);
     write_line(line, end);

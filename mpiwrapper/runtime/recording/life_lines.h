@@ -11,8 +11,9 @@ namespace hdtrace::mpi {
 void describe_begin_of(const Thread& thread);
 /// The same when it ends, with the name that it has by then.
 void describe_end_of(const Thread& thread);
-/// The signal ends the process, as it seems.
-void describe_signal(int signal);
+/// The signal, which came at @p time, ends the process, as it seems. To be called when the calls before it
+/// are saved.
+void describe_signal(int signal, int64_t time);
 /// The processor time that the process has used up to now.
 void describe_cpu_time();
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -83,13 +84,66 @@ static void handle(int signal, void (*handler)(int), int flags)
     sigaction(signal, &action, NULL);
 }
 
-static void handle_with_value(int signal)
+static void handle_with_info(int signal, void (*handler)(int, siginfo_t*, void*), int flags)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
-    action.sa_sigaction = note_value;
-    action.sa_flags = SA_SIGINFO;
+    action.sa_sigaction = handler;
+    action.sa_flags = SA_SIGINFO | flags;
     sigaction(signal, &action, NULL);
+}
+
+static char* guarded;
+static volatile sig_atomic_t faults = 0;
+
+/* Memory that is protected to hear who writes there. */
+static void guard(void)
+{
+    CHECK(mprotect(guarded, 1, PROT_NONE) == 0);
+}
+
+/* Gives up at any other fault. */
+static void unprotect(int number, siginfo_t* info, void* context)
+{
+    (void)context;
+    ++faults;
+    if (info->si_addr != guarded)
+        signal(number, SIG_DFL);
+    else
+        mprotect(guarded, 1, PROT_READ | PROT_WRITE);
+}
+
+static void prepare_guard(int flags)
+{
+    guarded = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(guarded != MAP_FAILED);
+    handle_with_info(SIGSEGV, unprotect, flags);
+}
+
+static long count_writes(void)
+{
+    long count = 0;
+    char line[100];
+    FILE* const file = fopen("/proc/self/io", "r");
+    CHECK(file != NULL);
+    while (fgets(line, sizeof line, file) != NULL)
+        sscanf(line, "syscw: %ld", &count);
+    fclose(file);
+    return count;
+}
+
+static void write_guarded(int times)
+{
+    const long before = count_writes();
+    for (int i = 0; i < times; ++i) {
+        guard();
+        *guarded = 1;
+        make_calls(1);
+    }
+    CHECK(faults == times);
+    CHECK(times == 1 || count_writes() - before < times / 2);
+    make_calls(7);
+    *(volatile int*)NULL = 1;
 }
 
 /* As it was asked for in several ways. */
@@ -127,7 +181,9 @@ static void prepare(const char* way)
     if (strcmp(way, "returns") == 0 || strcmp(way, "changes") == 0)
         handle(SIGUSR2, note, 0);
     else if (strcmp(way, "value") == 0)
-        handle_with_value(SIGBUS);
+        handle_with_info(SIGBUS, note_value, 0);
+    else if (strncmp(way, "guards", strlen("guards")) == 0)
+        prepare_guard(strstr(way, "on_stack") != NULL ? SA_ONSTACK : 0);
     else if (strcmp(way, "recovers") == 0)
         handle(SIGSEGV, leave, 0);
     else if (strcmp(way, "once") == 0)
@@ -161,6 +217,8 @@ static void run(const char* way)
         CHECK(sigqueue(getpid(), SIGBUS, value) == 0);
         CHECK(seen == SIGBUS);
         make_calls(1);
+    } else if (strncmp(way, "guards", strlen("guards")) == 0) {
+        write_guarded(strstr(way, "often") != NULL ? 1000 : 1);
     } else if (strcmp(way, "once") == 0) {
         raise(SIGUSR2);
         CHECK(seen == SIGUSR2);
