@@ -38,6 +38,13 @@ def test_a_session_outlives_finalize(run, for_check):
     assert list(victim.ends()) == [0]
 
 
+@pytest.mark.skipif(SETTINGS["mpi"] != "MPICH", reason="Open MPI 4 has no sessions")
+def test_a_session_that_cannot_begin_is_the_last_call(run):
+    victim = run("late_end", "bad_session")
+    assert victim.returncode != 0
+    assert unfinished("Session_init") in victim.trace()
+
+
 @pytest.mark.parametrize("way", ["execl", "execlp", "execle", "execv", "execve", "execvp", "execvpe", "execveat"])
 def test_another_program_takes_the_place(run, way):
     victim = run("die", way)

@@ -1,5 +1,5 @@
 /* late_end WAY: MPI is ended when the program ends, by what was made known before MPI_Init; or not yet by
- * MPI_Finalize, as a session goes on. */
+ * MPI_Finalize, as a session goes on; or by a session that cannot begin. */
 #include "prelude.h"
 
 extern int ends_mpi_at_exit;
@@ -42,6 +42,8 @@ int main(int argc, char** argv)
 #if MPI_VERSION >= 4
     if (strcmp(way, "session") == 0)
         finalize_before_session();
+    if (strcmp(way, "bad_session") == 0)
+        MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, NULL);
 #endif
     return 0;
 }

@@ -76,7 +76,7 @@ bool has_begun()
     return initialised != 0;
 }
 
-// MPI libraries refuse it, most of them by ending the program.
+// What tracing began with before. MPI libraries refuse a second MPI_Init, most of them by ending the program.
 template <typename Init>
 int begin_again(Function function, const void* frame, const StateForm& form, Init init)
 {
@@ -182,11 +182,18 @@ HDT_WRAPS(MPI_Init_thread);
 #ifdef HDT_HAS_MPI_Session_init
 extern "C" HDT_EXPORT int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session)
 {
+    const auto init = [=] {
+        const int rc = real.MPI_Session_init(info, errhandler, session);
+        if (rc == MPI_SUCCESS)
+            __atomic_store_n(&has_sessions, true, __ATOMIC_RELAXED);
+        return rc;
+    };
+    static constexpr StateForm again = {"Session_init"};
+    if (current_thread != nullptr)
+        return begin_again(Function::MPI_Session_init, __builtin_frame_address(0), again, init);
     begin_init();
     const Moment begin;
-    const int rc = real.MPI_Session_init(info, errhandler, session);
-    if (rc == MPI_SUCCESS)
-        __atomic_store_n(&has_sessions, true, __ATOMIC_RELAXED);
+    const int rc = init();
     return finish_init(
         Function::MPI_Session_init, __builtin_frame_address(0), rc, begin, "Session_init",
         [&] { start_from_session(*session); }, [](auto&) {});
