@@ -45,6 +45,14 @@ def test_a_session_that_cannot_begin_is_the_last_call(run):
     assert unfinished("Session_init") in victim.trace()
 
 
+@pytest.mark.parametrize("for_check", ["0", "1"])
+def test_our_thread_ends_with_mpi(run, for_check):
+    """Only a process with one thread may ask for some things, such as a user namespace of its own."""
+    victim = run("late_end", "threads", env={"HDTRACE_FOR_CHECK": for_check})
+    alone = run("late_end", "threads", traced=False)
+    assert (victim.returncode, victim.stdout, victim.stderr) == (alone.returncode, alone.stdout, "")
+
+
 @pytest.mark.parametrize("way", ["execl", "execlp", "execle", "execv", "execve", "execvp", "execvpe", "execveat"])
 def test_another_program_takes_the_place(run, way):
     victim = run("die", way)

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 namespace hdtrace::mpi {
 
@@ -22,6 +24,7 @@ struct Task {
 
 sem_t stopped;
 bool is_started = false;
+pid_t own_tid = 0; ///< 0 until it runs
 void (*begin)() = nullptr;
 Task tasks[2];
 bool has_main_thread = true;
@@ -58,6 +61,12 @@ void plan(Task& task, int64_t from)
         task.duty.interval > 0 && task.duty.interval < never - from ? from + task.duty.interval : never;
 }
 
+bool is_there()
+{
+    const pid_t tid = __atomic_load_n(&own_tid, __ATOMIC_RELAXED);
+    return tid == 0 || tgkill(getpid(), tid, 0) == 0;
+}
+
 int64_t first_due()
 {
     int64_t first = never;
@@ -68,6 +77,7 @@ int64_t first_due()
 
 void* work_regularly(void*)
 {
+    __atomic_store_n(&own_tid, gettid(), __ATOMIC_RELAXED);
     pthread_setname_np(pthread_self(), "hdtrace");
     begin();
     for (Task& task : tasks)
@@ -110,17 +120,28 @@ bool start_flush_thread(void (*begin_function)(), std::span<const Duty> duties)
     if (!is_needed || sem_init(&stopped, 0, 0) != 0)
         return false;
     begin = begin_function;
-    is_started = true;
     // Signals are for the program's own threads: a new thread inherits that none may come.
     const Undisturbed undisturbed;
     constexpr size_t small_stack = 128 * 1024; // too small where libraries have much thread-local memory
-    return create_thread(small_stack) || create_thread(0);
+    is_started = create_thread(small_stack) || create_thread(0);
+    return is_started;
 }
 
 void stop_flush_thread()
 {
     if (is_started)
         sem_post(&stopped);
+}
+
+void end_flush_thread()
+{
+    if (!is_started)
+        return;
+    const Undisturbed undisturbed;
+    stop_flush_thread();
+    constexpr timespec moment = {0, 20'000};
+    for (const int64_t end = now() + second; is_there() && now() < end;)
+        nanosleep(&moment, nullptr);
 }
 
 void main_thread_left()

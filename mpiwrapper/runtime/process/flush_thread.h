@@ -17,6 +17,9 @@ struct Duty {
 bool start_flush_thread(void (*begin)(), std::span<const Duty> duties);
 /// Safe in signal handlers.
 void stop_flush_thread();
+/// The same, and waits until the system does not count it as a thread of the process any more, which
+/// pthread_join() does not tell; a second at most, since it may be waiting for a file system.
+void end_flush_thread();
 /// The program's main thread ended, others may go on. The process ends with the last of them, which must not
 /// be ours.
 void main_thread_left();

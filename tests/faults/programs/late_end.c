@@ -1,6 +1,9 @@
 /* late_end WAY: MPI is ended when the program ends, by what was made known before MPI_Init; or not yet by
- * MPI_Finalize, as a session goes on; or by a session that cannot begin. */
+ * MPI_Finalize, as a session goes on. Or it ends at once, and the program says how many threads it has; or a session
+ * cannot begin. */
 #include "prelude.h"
+
+#include <sys/stat.h>
 
 extern int ends_mpi_at_exit;
 
@@ -28,6 +31,14 @@ static void finalize_before_session(void)
 }
 #endif
 
+static void count_threads(void)
+{
+    struct stat threads;
+    MPI_Finalize();
+    CHECK(stat("/proc/self/task", &threads) == 0);
+    printf("%d\n", (int)threads.st_nlink - 2);
+}
+
 int main(int argc, char** argv)
 {
     const char* const way = argc > 1 ? argv[1] : "";
@@ -39,6 +50,8 @@ int main(int argc, char** argv)
     begin_calls(&argc, &argv);
     if (strcmp(way, "quick_handler") == 0)
         quick_exit(0);
+    if (strcmp(way, "threads") == 0)
+        count_threads();
 #if MPI_VERSION >= 4
     if (strcmp(way, "session") == 0)
         finalize_before_session();

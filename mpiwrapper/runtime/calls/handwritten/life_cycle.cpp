@@ -3,6 +3,7 @@
 #include "mpiwrapper/runtime/calls/call.h"
 #include "mpiwrapper/runtime/counters/cpu_time.h"
 #include "mpiwrapper/runtime/process/fatal_errors.h"
+#include "mpiwrapper/runtime/process/flush_thread.h"
 #include "mpiwrapper/runtime/process/settings.h"
 #include "mpiwrapper/runtime/recording/rules.h"
 #include "mpiwrapper/runtime/regions/events.h"
@@ -218,14 +219,19 @@ extern "C" HDT_EXPORT int MPI_Finalize()
             call.finish_attributes(element).end("Finalize");
         });
     }
-    if (call.succeeded() && __atomic_load_n(&has_sessions, __ATOMIC_RELAXED)) {
+    if (!call.succeeded())
+        return rc;
+    if (__atomic_load_n(&has_sessions, __ATOMIC_RELAXED)) {
         save_all_threads();
-    } else if (call.succeeded() && settings.for_check) {
+        return rc;
+    }
+    if (settings.for_check) {
         watch_calls_after_finalize();
-    } else if (call.succeeded()) {
+    } else {
         stop();
         call.thread().counters.close();
     }
+    end_flush_thread(); // programs may do what only those with one thread can, such as unshare()
     return rc;
 }
 HDT_WRAPS(MPI_Finalize);
