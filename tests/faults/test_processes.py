@@ -151,6 +151,12 @@ def test_a_program_without_mpi_leaves_no_files(run):
     assert not victim.trace_directory.exists()
 
 
+def test_a_parent_waits_for_the_child_that_uses_mpi(run):
+    victim = run("no_init", "fork")
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "", "")
+    assert victim.names() == [*PRELUDE, "Finalize"]
+
+
 TOOL = PROGRAMS / "tool.so"
 
 

@@ -10,6 +10,7 @@
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace hdtrace::mpi {
@@ -23,6 +24,9 @@ long only_process()
     return meant != nullptr && !settings.follow ? atol(meant) : -1;
 }
 
+/// In memory that children of fork() share. Null where nobody asks.
+bool* leaves_trace = nullptr;
+
 } // namespace
 
 bool is_meant_for_another_process()
@@ -31,9 +35,25 @@ bool is_meant_for_another_process()
     return only != -1 && only != getpid();
 }
 
+void expect_trace()
+{
+    if (only_process() != getpid())
+        return;
+    void* const memory =
+        mmap(nullptr, sizeof *leaves_trace, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED)
+        leaves_trace = static_cast<bool*>(memory);
+}
+
+void note_trace()
+{
+    if (leaves_trace != nullptr)
+        *leaves_trace = true;
+}
+
 void tell_of_missing_trace()
 {
-    if (only_process() != getpid() || !is_first_rank())
+    if (only_process() != getpid() || !is_first_rank() || (leaves_trace != nullptr && *leaves_trace))
         return;
     Diagnostic(incomplete_trace)
         .text(program_invocation_short_name)

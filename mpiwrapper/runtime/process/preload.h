@@ -5,8 +5,13 @@ namespace hdtrace::mpi {
 
 /// hdtrace-run was started for another process, which started this one.
 bool is_meant_for_another_process();
+/// To be called before the process can fork.
+void expect_trace();
+/// This process has a trace, for its parent as well, which only waits for it.
+void note_trace();
 /// To be called when the process ends without a trace: tells its user, who asked hdtrace-run for one. Silent
-/// if hdtrace-run was not started for this process, and in all but the first of a run.
+/// if hdtrace-run was not started for this process, if a child that it has forked has one, and in all but the
+/// first of a run.
 void tell_of_missing_trace();
 /// The program was linked with a tracer, and this is another one, which was preloaded. Such a program need
 /// not export hdR_tracer.

@@ -123,6 +123,7 @@ bool open_trace(std::optional<int> thread_level)
     describe_cpu_time();
     leave_preload_list();
     watch_ends();
+    note_trace();
     traced_process = getpid();
     return true;
 }
@@ -256,6 +257,7 @@ __attribute__((constructor)) void loaded()
     keep_first_standard_error();
     read_settings();
     choose_sums();
+    expect_trace();
     if (is_meant_for_another_process()) {
         leave_preload_list();
         set_state(State::off);
