@@ -156,6 +156,25 @@ def test_it_says_that_processes_had_to_share_processors(browser, make_report, tm
         "document.getElementById('panel-summary').innerText")
 
 
+def text_of(browser, part):
+    browser.ask(f"location.hash = '#{part}'")
+    browser.frames()
+    return browser.ask(f"document.getElementById('panel-{part}').innerText")
+
+
+def test_it_says_what_cannot_be_known(browser, make_report, tmp_path):
+    """As hdtrace check does."""
+    import subprocess
+
+    from support.runs import BUILD
+
+    setting = '<Run><Setting name="HDTRACE_FOR_CHECK" value="0" from="default"><Ranks first="0" last="0"/></Setting></Run>'
+    project = with_section(write_project(tmp_path, "<Barrier cid='0' time='1' end='2' />\n"), setting)
+    said = subprocess.run([BUILD / "bin/hdtrace", "check", "--no-schemas", project], capture_output=True, text=True).stderr.strip().removeprefix("hdtrace: t")
+    browser.open(make_report(project))
+    assert "buffer-conflict" in said and all(f"T{said}." in text_of(browser, part) for part in ("summary", "checks"))
+
+
 def test_the_output_is_not_left_half(heat, tmp_path):
     import subprocess
 

@@ -175,23 +175,20 @@ def _by_kind(findings: Iterable[Finding]) -> Iterable[list[Finding]]:
     return kinds.values()
 
 
-def _say_what_cannot_be_found(project: Project, only: list[str], left_out: list[str]) -> None:
-    """Of the kinds that are asked for. Old traces do not tell how they were recorded."""
-    setting = project.run.settings.get("HDTRACE_FOR_CHECK")
-    kinds = [kind.name for kind in KINDS.values() if kind.needs_check and kind.name in (only or KINDS) and kind.name not in left_out]
-    if setting and setting.value == "0" and kinds:
-        message(f"the run was not recorded with 'hdtrace record --check', so nothing is known of {', '.join(kinds)}")
+def _not_compared(checker: Checker, is_asked_for: Callable[[str], bool]) -> Iterator[str]:
+    if kinds := [kind for kind in checker.incomplete if is_asked_for(kind)]:
+        yield f"not all that there was to compare was compared: some of {', '.join(kinds)} may not have been found"
 
 
-def _say_what_may_be_missing(checker: Checker, is_asked_for: Callable[[str], bool]) -> None:
-    kinds = [kind for kind in checker.incomplete if is_asked_for(kind)]
-    if kinds:
-        message(f"not all that there was to compare was compared: some of {', '.join(kinds)} may not have been found")
-
-
-def _say_what_may_come(checker: Checker) -> None:
+def unknown(project: Project, checker: Checker, is_asked_for: Callable[[str], bool] = KINDS.__contains__) -> Iterator[str]:
+    """Sentences on what may be wrong all the same, in kinds that are asked for. Old traces do not tell how they were recorded."""
+    yield from _not_compared(checker, is_asked_for)
     if checker.goes_on:
-        message("processes were still running: what is open may still come, and is not told")
+        yield "processes were still running: what is open may still come, and is not told"
+    setting = project.run.settings.get("HDTRACE_FOR_CHECK")
+    kinds = [kind.name for kind in KINDS.values() if kind.needs_check and is_asked_for(kind.name)]
+    if setting and setting.value == "0" and kinds:
+        yield f"the run was not recorded with 'hdtrace record --check', so nothing is known of {', '.join(kinds)}"
 
 
 _KIND = re.compile(rf"(?:^|: )((?:warning: |note: )?({'|'.join(map(re.escape, KINDS))})): ")
@@ -221,9 +218,10 @@ def run(arguments: Namespace) -> int:
         if not findings:
             what = "nothing of what was asked for was found" if choice.is_partial else "nothing wrong was found"
             print(f"{printable(project.name)}: {what}; {counted(checker.calls, 'call')} of {count_of_processes(project)} {'was' if checker.calls == 1 else 'were'} checked")
-    left_out = getattr(arguments, "not")
-    _say_what_may_be_missing(checker, lambda kind: kind in (arguments.only or KINDS) and kind not in left_out)
-    if not (arguments.json or arguments.sarif):
-        _say_what_may_come(checker)
-        _say_what_cannot_be_found(project, arguments.only, left_out)
+
+    def is_asked_for(kind: str) -> bool:
+        return kind in (arguments.only or KINDS) and kind not in getattr(arguments, "not")
+
+    for text in (_not_compared(checker, is_asked_for) if arguments.json or arguments.sarif else unknown(project, checker, is_asked_for)):
+        message(text)
     return 1 if any(finding.is_error or (arguments.strict and finding.severity == "warning") for finding in findings) else 0

@@ -162,11 +162,13 @@ class _Traces:
     def __init__(self, project: Project) -> None:
         self.project = project
         # First what needs memory only while it reads.
+        checker = project.checker()
         self.findings = [
             asdict(one) | {"likewise": check.likewise(one, ranks), "count": 1 + len(ranks)}
-            for one, ranks in check.alike(check.find(project, project.checker(), schemas=False))
+            for one, ranks in check.alike(check.find(project, checker, schemas=False))
             if one.severity != "note"
         ]
+        self.unknown = list(check.unknown(project, checker))
         self.matrix = read_all(project.calls().message_matrix())
         self.explanation = Explanation(project._project, None, None)
         _read(self.explanation, "analyzing")
@@ -215,6 +217,7 @@ def _facts(read: _Traces, rows: _Rows) -> dict[str, Any]:
         "whole": read.whole,
         "analysis": rows.analysis(project.name, read.analysis),
         "findings": findings,
+        "unknown": read.unknown,
         "kinds": {name: {"title": kind.title, "means": kind.means, "do": kind.what_to_do} for name, kind in check.KINDS.items() if name in kinds},
         "matrix": rows.matrix(read.matrix),
         "matrix_by_communicator": rows.matrix_by_communicator(read.matrix),

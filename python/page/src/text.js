@@ -42,6 +42,8 @@ export function timeText(nanoseconds, step) {
 export const seconds = (value) => duration(value * 1e9);
 export const percent = (value) => `${(value * 100).toFixed(1)} %`;
 export const count = (value) => value.toLocaleString("en");
+export const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
 
 export function bytes(value) {
   const unit = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];

@@ -1,6 +1,6 @@
 // What hdtrace check found.
 import { deadlockGraph } from "../figures/deadlock_graph.js";
-import { count, element, siteText } from "../text.js";
+import { capital, count, element, siteText } from "../text.js";
 
 const MOST_OF_A_KIND = 25;
 
@@ -29,12 +29,19 @@ export function countOf(findings) {
   return findings.reduce((sum, one) => sum + one.count, 0);
 }
 
+/** What may be wrong all the same. */
+export function unknownIn(run) {
+  return run.unknown.map((text) => element("p", { class: "caution" }, `${capital(text)}.`));
+}
+
 export function checks(run) {
-  if (!run.findings.length) return element("p", {}, "Nothing wrong was found.");
+  const unknown = unknownIn(run);
+  if (!run.findings.length) return element("div", {}, element("p", {}, "Nothing wrong was found."), unknown);
   const kinds = [...new Set(run.findings.map((one) => one.kind))];
   return element(
     "div",
     {},
+    unknown,
     kinds.map((name) => {
       const all = run.findings.filter((one) => one.kind === name);
       const facts = run.kinds[name];

@@ -1,5 +1,5 @@
 // Who talks to whom, and which collective operations last longest.
-import { bytes, count, duration, element, seconds, place } from "../text.js";
+import { bytes, capital, count, duration, element, seconds, place } from "../text.js";
 import { figure } from "../figures/figure.js";
 import { table } from "../table.js";
 
@@ -64,8 +64,6 @@ function drawMatrix(canvas, groups, cells) {
   }
   return most;
 }
-
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 function choiceOf(names, label, onchange) {
   return element("select", { "aria-label": label, onchange }, names.map((name) => element("option", { value: name }, name)));

@@ -1,7 +1,7 @@
 // What a run was, and what costs it most.
 import { activityText, count, counted, duration, element, percent, place, seconds } from "../text.js";
 import { figure } from "../figures/figure.js";
-import { countOf } from "./checks.js";
+import { countOf, unknownIn } from "./checks.js";
 import { colourOf, WAITING } from "../timeline/colours.js";
 
 /** Their names in the analysis, for people, and what they mean. */
@@ -78,7 +78,7 @@ function fileUse(run) {
 function findings(run) {
   const errors = countOf(run.findings.filter((finding) => finding.severity === "error"));
   const warnings = countOf(run.findings) - errors;
-  if (!run.findings.length) return element("p", {}, "hdtrace check has nothing to say about this run.");
+  if (!run.findings.length) return element("p", {}, "hdtrace check found nothing wrong.");
   return element("p", {}, `hdtrace check found ${counted(errors, "error")} and ${counted(warnings, "warning")}: `, element("a", { href: "#checks" }, "see Checks"), ".");
 }
 
@@ -95,7 +95,7 @@ export function summary(run, open) {
     element("div", { class: "cards" }, card("time", duration(run.duration)), card("processes", count(run.processes)), card("hosts", count(run.hosts.length)), card("calls of MPI", count(run.call_count)), card("parallel efficiency", percent(analysis.efficiencies.parallel))),
     ...run.oversubscription.map((text) => element("p", { class: "caution" }, text)),
     figure("Where the time went", "All time of all processes: what they compute, and what they spend in calls of MPI of each class. A good program computes most of the time.", ...whereTimeWent(run)),
-    element("section", {}, element("h2", {}, "What costs most"), costliest(run, open), fileUse(run), findings(run)),
+    element("section", {}, element("h2", {}, "What costs most"), costliest(run, open), fileUse(run), findings(run), unknownIn(run)),
     figure("Efficiencies", "Parts of the time that are well spent, from 0 to 100 %. The lowest one tells where to look first. They are those of the POP project; docs/analyze.md tells how each is computed.", efficiencies(analysis.efficiencies)),
     waits.length
       ? element("section", {}, element("h2", {}, "The longest waiting"), element("ul", {}, waits.map((row) => element("li", {}, element("b", {}, seconds(row.seconds)), ` ${row.kind} of rank ${row.rank} in ${place(row)}`, row.cause ? `, until rank ${row.cause.rank} came to ${place(row.cause)}` : ""))))
