@@ -78,7 +78,7 @@ def test_what_differs_most_comes_first(browser, tmp_path):
     projects = pair(tmp_path, [BARRIER.format(1, 2) + receive.format(2, 2.5)] * 2, [BARRIER.format(1, 5) + receive.format(5, 5.5)] * 2)
     browser.open(report_of(projects, tmp_path / "both.html"))
     rows = browser.ask("[...document.querySelectorAll('#panel-compare .table tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))")
-    assert rows == [["MPI_Barrier", "", "1 s", "4 s", "+3 s"], ["MPI_Recv", "", "500 ms", "500 ms", "0 ns"]]
+    assert rows == [["MPI_Barrier", "", "1.000 s", "4.000 s", "+3.000 s"], ["MPI_Recv", "", "500.0 ms", "500.0 ms", "0 ns"]]
 
 
 def test_what_one_run_lacks_is_said(browser, tmp_path):

@@ -175,6 +175,15 @@ def test_it_says_what_cannot_be_known(browser, make_report, tmp_path):
     assert "buffer-conflict" in said and all(f"T{said}." in text_of(browser, part) for part in ("summary", "checks"))
 
 
+@pytest.mark.parametrize("end, text", [
+    ("1.000000001", "1 ns"), ("1.000999999", "1.000 ms"), ("1.1399", "139.9 ms"), ("1.483", "483.0 ms"), ("86424", "86,423 s"), ("1328158.313", "1,328,157 s"),
+])
+def test_times_have_all_digits_before_the_point(browser, make_report, tmp_path, end, text):
+    browser.open(make_report(write_project(tmp_path, f"<Barrier cid='0' time='1' end='{end}' />\n")))
+    assert browser.ask("document.querySelector('.card b').textContent") == text
+    assert text_of(browser, "timeline").splitlines()[-1].startswith(f"{text} of 1 thread")
+
+
 def test_the_output_is_not_left_half(heat, tmp_path):
     import subprocess
 

@@ -36,7 +36,7 @@ def test_shares_are_those_of_all_ranks_also_if_the_table_has_only_some(page_of, 
     lines = ["<Event name='' time='0' />\n<Init time='0' end='1' />\n<Barrier cid='0' time='2' end='4' />\n<Finalize time='4' end='4' />\n"] * 1200
     page = page_of(write_project(tmp_path, *lines), "summary")
     keys = page.ask("[...document.querySelectorAll('.keys li')].map(one => one.textContent)")
-    assert [key for key in keys if key.startswith("collective")] == ["collective 50.0 % 2400 s"]
+    assert [key for key in keys if key.startswith("collective")] == ["collective 50.0 % 2,400 s"]
     page.ask("location.hash = '#where'")
     page.frames()
     rows = page.ask("[...document.querySelectorAll('#panel-where tbody')[0].rows].map(row => [...row.cells].map(cell => cell.textContent))")
@@ -231,9 +231,9 @@ def test_places_of_one_rank(page_of, tmp_path):
     traces = [f"<Barrier cid='0' site='0' time='{begin}' end='4' />\n{second}" for begin in (3, 1)]
     page = page_of(with_sites(write_project(tmp_path, *traces)), "where")
     page.ask("(choice => { choice.value = '1'; choice.dispatchEvent(new Event('change')); })(document.getElementById('rank'))")
-    page.wait_for("document.querySelector('#panel-where .table tbody').rows[0].cells[2].textContent === '4 s'")
+    page.wait_for("document.querySelector('#panel-where .table tbody').rows[0].cells[2].textContent === '4.000 s'")
     assert page.ask("[...document.querySelector('#panel-where .table tbody').rows[0].cells].map(one => one.textContent)") == [
-        "MPI_Barrier", "give (give.c:3)", "4 s", "80.0 %", "1 s", "3 s", "2 s", "1"]
+        "MPI_Barrier", "give (give.c:3)", "4.000 s", "80.0 %", "1.000 s", "3.000 s", "2.000 s", "1"]
 
 
 def test_sums_of_ranks_are_those_of_all(heat):
@@ -259,10 +259,10 @@ def test_the_matrix_shows_who_waits_for_whom(page_of, tmp_path):
     page = page_of(write_project(tmp_path, send, receive), "communication")
     page.wait_for("document.querySelector('#panel-communication select') !== null")
     page.ask("(choice => { choice.value = 'waiting'; choice.dispatchEvent(new Event('change')); })(document.querySelector('#panel-communication select'))")
-    assert "Darkest: 2 s" in page.ask("document.querySelector('#panel-communication [role=status]').textContent")
+    assert "Darkest: 2.000 s" in page.ask("document.querySelector('#panel-communication [role=status]').textContent")
     x, y, width = page.ask("(({x, y, width}) => [x, y, width])(document.querySelector('.matrix').getBoundingClientRect())")
     page.mouse("mouseMoved", x + width / 4, y + 3 * width / 4)
-    assert page.ask("document.querySelector('#panel-communication [role=status]').textContent") == "Rank 1 waits for rank 0: 2 s"
+    assert page.ask("document.querySelector('#panel-communication [role=status]').textContent") == "Rank 1 waits for rank 0: 2.000 s"
 
 
 def test_the_matrix_is_of_one_communicator_if_wished(page_of, tmp_path):
@@ -304,7 +304,7 @@ def test_the_matrix_is_whole_also_if_the_table_is_not(page_of, tmp_path):
     assert said == 8 * sum(1 <= (receiver - sender) % ranks <= 20 for sender in range(first, last + 1) for receiver in range(first_to, last_to + 1)) > 0
     page.ask("(choice => { choice.value = 'waiting'; choice.dispatchEvent(new Event('change')); })(document.querySelector('#panel-communication select'))")
     assert "The 3 processes of a row wait for those of a column" in page.ask(status)
-    assert "Darkest: 3 s" in page.ask(status)
+    assert "Darkest: 3.000 s" in page.ask(status)
 
 
 def test_messages_between_hosts_are_told(page_of, tmp_path):

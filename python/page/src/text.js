@@ -23,11 +23,17 @@ export function printable(text) {
 }
 
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+const ROUNDED_UP = 0.99995; // of a unit: that is one, with four digits
 
+/** With four digits, or as many as stand before the point; of nanoseconds only whole ones are known. */
 export function duration(nanoseconds) {
-  const [factor, unit] = UNITS.find(([one]) => Math.abs(nanoseconds) >= one) ?? UNITS[3];
-  return `${Number((nanoseconds / factor).toPrecision(4))} ${unit}`;
+  const [factor, unit] = UNITS.find(([one]) => Math.abs(nanoseconds) >= ROUNDED_UP * one) ?? UNITS[3];
+  const scaled = nanoseconds / factor;
+  const behindPoint = factor > 1 ? 3 - scaled.toExponential(3).split("e")[1] : 0;
+  return `${behindPoint > 0 ? scaled.toFixed(behindPoint) : count(Math.round(scaled) || 0)} ${unit}`; // and not -0
 }
+
+export const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** "1 error", "2 errors" */
 export const counted = (value, one) => `${count(value)} ${one}${value === 1 ? "" : "s"}`;
@@ -42,13 +48,11 @@ export function timeText(nanoseconds, step) {
 export const seconds = (value) => duration(value * 1e9);
 export const percent = (value) => `${(value * 100).toFixed(1)} %`;
 export const count = (value) => value.toLocaleString("en");
-export const capital = (text) => text[0].toUpperCase() + text.slice(1);
-
 
 export function bytes(value) {
   const unit = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
   let power = 0;
-  for (; value >= 1024 && power < unit.length - 1; power++) value /= 1024;
+  for (; value >= 1023.5 && power < unit.length - 1; power++) value /= 1024; // what would be 1024 when it is rounded
   return `${Number(value.toPrecision(4))} ${unit[power]}`;
 }
 

@@ -122,7 +122,7 @@ export class Timeline {
     const hidden = drawn.hidden.length ? ` Zoom in to see ${drawn.hidden.join(" and ")}.` : "";
     const all = this.run.lanes.length;
     const lanes = drawn.lanes < all ? `${drawn.lanes} of ${count(all)} threads` : counted(all, "thread");
-    this.status.textContent = `${duration(this.view.end - this.view.begin)} of ${lanes}: ${how}.${hidden}`;
+    this.status.textContent = `${duration(this.view.seen)} of ${lanes}: ${how}.${hidden}`;
   }
 
   #whatIsShown(drawn) {

@@ -26,6 +26,10 @@ export class View {
     this.top = 0;
   }
 
+  /** How much of the run is seen: beside it may be room. */
+  get seen() {
+    return Math.max(0, Math.min(this.end, this.run.duration) - Math.max(this.begin, 0));
+  }
   get scale() {
     return this.width / (this.end - this.begin);
   }
