@@ -184,6 +184,25 @@ def test_times_have_all_digits_before_the_point(browser, make_report, tmp_path, 
     assert text_of(browser, "timeline").splitlines()[-1].startswith(f"{text} of 1 thread")
 
 
+def test_names_change_nothing_beside_them(browser, make_report, tmp_path):
+    """Neither those that are written from right to left, nor control characters. What is copied is the name."""
+    name = "a&#9;\u05d0\u05d1 \u05d2"
+    lines = f"<Event name='{name}' kind='begin' time='1' />\n<Barrier cid='0' time='1' end='4' />\n<Event name='{name}' kind='end' time='4' />\n"
+    browser.open(make_report(write_project(tmp_path, lines)), "#where")
+    browser.ask("[...document.querySelectorAll('.flame .box')].find(one => one.textContent.startsWith('a')).focus()")
+    words = "document.querySelector('#panel-where [role=status]')"
+    shown = "a\\t\u05d0\u05d1 \u05d2"
+    assert browser.ask(f"{words}.textContent").startswith(f"{shown}: 3.000 s of all")
+    lefts = browser.ask(f"""[...{words}.textContent].map((_, i) => {{
+        const walk = document.createTreeWalker({words}, NodeFilter.SHOW_TEXT), range = document.createRange();
+        let node = walk.nextNode();
+        for (; i >= node.length; node = walk.nextNode()) i -= node.length;
+        range.setStart(node, i), range.setEnd(node, i + 1);
+        return range.getBoundingClientRect().left;
+    }})""")
+    assert max(lefts[: len(shown)]) < lefts[len(shown)] < lefts[len(shown) + 2]
+
+
 def test_the_output_is_not_left_half(heat, tmp_path):
     import subprocess
 

@@ -4,7 +4,7 @@ import { Run } from "./data/run.js";
 import { DocumentSource, page, ServerSource } from "./data/source.js";
 import { compare } from "./pages/compare.js";
 import { PAGES, RunPages } from "./run_pages.js";
-import { element, printable } from "./text.js";
+import { element, printable, textNodes } from "./text.js";
 
 const HASH_DELAY = 250; // milliseconds: browsers refuse links that change all the time
 
@@ -88,9 +88,9 @@ async function start() {
     const run = new Run(source, await source.facts(), about.is_served);
     runs.push(new RunPages(run, () => goToTimeline(number), moved));
   }
-  const title = [...new Set(runs.map((one) => printable(one.run.name)))].join(", ");
-  document.title = `${title} - hdtrace report`;
-  document.querySelector("header h1").textContent = title;
+  const title = [...new Set(runs.map((one) => one.run.name))].join(", ");
+  document.title = `${printable(title)} - hdtrace report`;
+  document.querySelector("header h1").append(...textNodes(title));
   document.querySelector("nav").append(...Object.entries(tabs).map(([name, text]) => element("a", { href: `#${name}` }, text)));
   if (runs.length > 1) document.querySelector("header").append(chooseRun());
   document.querySelector("main").append(...Object.values(panels));

@@ -1,5 +1,5 @@
 // Tables that are sorted by a click on a head and filtered by a text.
-import { element, printable } from "./text.js";
+import { element } from "./text.js";
 
 const MOST_ROWS = 500;
 
@@ -19,7 +19,7 @@ export function table(columns, rows, { caption, search = rows.length > 12 } = {}
     const fitting = wanted ? sorted.filter((row) => columns.some((column) => String(shown(column, row)).toLowerCase().includes(wanted))) : sorted;
     body.replaceChildren(
       ...fitting.slice(0, MOST_ROWS).map((row) =>
-        element("tr", {}, columns.map((column) => element("td", { class: typeof column.value(row) === "number" ? "number" : "" }, column.link?.(row) ?? printable(shown(column, row) ?? "")))),
+        element("tr", {}, columns.map((column) => element("td", { class: typeof column.value(row) === "number" ? "number" : "" }, column.link?.(row) ?? shown(column, row)))),
       ),
     );
     note.textContent = fitting.length > MOST_ROWS ? `The first ${MOST_ROWS} of ${fitting.length} rows are shown.` : "";

@@ -10,16 +10,25 @@ function fill(made, attributes = {}, children) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if (value !== false && value !== null) made.setAttribute(key, value === true ? "" : value);
   }
-  made.append(...children.flat().filter((child) => child !== null && child !== undefined).map((child) => (child instanceof Node ? child : printable(child))));
+  const nodesOf = made instanceof HTMLElement ? textNodes : printable;
+  made.append(...children.flat().filter((child) => child !== null && child !== undefined).flatMap((child) => (child instanceof Node ? child : nodesOf(child))));
   return made;
 }
 
-/** Control characters and those that turn lines around are shown as what they are. */
+const ESCAPES = { "\t": "\\t", "\n": "\\n", "\r": "\\r" };
+const escaped = (one) => ESCAPES[one] ?? Array.from(new TextEncoder().encode(one), (byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+
+/** Control characters and those that turn lines around are shown as what they are, as on a terminal. */
 export function printable(text) {
-  return String(text).replace(
-    /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return String(text).replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, escaped);
+}
+
+const OF_RIGHT_TO_LEFT = "[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefc\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}]";
+const RIGHT_TO_LEFT = new RegExp(`(${OF_RIGHT_TO_LEFT}(?:[^\\p{L}]*${OF_RIGHT_TO_LEFT})*)`, "u"); // with what is between such letters
+
+/** A text as it stands in an element: words from right to left do not turn around what is beside them. */
+export function textNodes(text) {
+  return printable(text).split(RIGHT_TO_LEFT).map((part, i) => (i % 2 ? element("bdi", {}, document.createTextNode(part)) : part));
 }
 
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];

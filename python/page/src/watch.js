@@ -1,7 +1,7 @@
 // What the processes of a run do now.
 import { deadlockGraph } from "./figures/deadlock_graph.js";
 import { figure } from "./figures/figure.js";
-import { count, element, printable } from "./text.js";
+import { count, element, printable, textNodes } from "./text.js";
 import { table } from "./table.js";
 
 const EVERY = 1000; // milliseconds
@@ -16,7 +16,7 @@ function processes(all) {
 function show(now) {
   const columns = now.heads.map((head, i) => ({ head, value: (row) => row[i] }));
   const stuck = now.stuck;
-  document.querySelector("h1").textContent = printable(now.folder);
+  document.querySelector("h1").replaceChildren(...textNodes(now.folder));
   document.title = `${printable(now.folder)} - hdtrace watch`;
   document.querySelector("main").replaceChildren(
     element("p", { class: "note", role: "status" }, now.has_ended ? "All processes have called MPI_Finalize." : `As of ${now.time ?? "…"}${now.rates && ": "}${now.rates}.`),

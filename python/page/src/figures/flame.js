@@ -1,5 +1,5 @@
 // A flame graph: what a program was in, from the whole run at the top to calls and computation at the bottom.
-import { element, percent, seconds, siteText } from "../text.js";
+import { element, percent, seconds, siteText, textNodes } from "../text.js";
 import { colourOf, inkOn } from "../timeline/colours.js";
 
 const LEAST = 0.001; // of the width: what is narrower is not drawn
@@ -80,6 +80,10 @@ export class Flame {
     return `${node.name}: ${seconds(node.time)} of all processes together, ${percent(this.whole ? node.time / this.whole : 0)} of the run${waiting}.`;
   }
 
+  #tell(text) {
+    this.words.replaceChildren(...textNodes(text));
+  }
+
   draw() {
     const wanted = this.input.value.trim().toLowerCase();
     const placed = layout(this.focus);
@@ -89,7 +93,7 @@ export class Flame {
       if (fits && !node.children.size) found += node.time;
       const box = element(
         "button",
-        { role: "treeitem", "aria-level": depth + 1, "aria-selected": node === this.focus ? "true" : "false", class: `box ${node.kind ?? ""}${wanted && !fits ? " faint" : ""}`, title: this.#say(node), onclick: () => this.show(node), onfocus: () => (this.words.textContent = this.#say(node)), onpointerenter: () => (this.words.textContent = this.#say(node)) },
+        { role: "treeitem", "aria-level": depth + 1, "aria-selected": node === this.focus ? "true" : "false", class: `box ${node.kind ?? ""}${wanted && !fits ? " faint" : ""}`, title: this.#say(node), onclick: () => this.show(node), onfocus: () => this.#tell(this.#say(node)), onpointerenter: () => this.#tell(this.#say(node)) },
         node.name,
       );
       Object.assign(box.style, { left: `${left * 100}%`, width: `${width * 100}%`, top: `${depth * ROW}px` });
@@ -98,6 +102,6 @@ export class Flame {
     });
     this.picture.style.height = `${(Math.max(...placed.map(([, depth]) => depth)) + 1) * ROW}px`;
     this.picture.replaceChildren(...boxes);
-    this.words.textContent = wanted ? `${seconds(found)} in what is found and drawn.` : this.#say(this.focus);
+    this.#tell(wanted ? `${seconds(found)} in what is found and drawn.` : this.#say(this.focus));
   }
 }
