@@ -203,6 +203,18 @@ def test_names_change_nothing_beside_them(browser, make_report, tmp_path):
     assert max(lefts[: len(shown)]) < lefts[len(shown)] < lefts[len(shown) + 2]
 
 
+def test_long_names_to_choose_from_fit_on_a_telephone(browser, make_report, tmp_path):
+    message = "<Send size='4' count='1' tid='0' cid='{0}' toRank='0' toTag='1' time='{0}.1' end='{0}.2' />\n<Recv size='4' count='1' tid='0' cid='{0}' fromRank='0' fromTag='1' time='{0}.3' end='{0}.4' />\n"
+    project = write_project(tmp_path, message.format(0) + message.format(1))
+    long = f'<Communicator name="{"a long name " * 8}" uid="L"><Rank global="0" local="0" cid="1"/></Communicator></CommunicatorList>'
+    project.write_text(project.read_text().replace("</CommunicatorList>", long))
+    browser.resize(390, 800)
+    browser.open(make_report(project), "#communication")
+    browser.wait_for("document.querySelectorAll('#panel-communication select').length === 2")
+    assert browser.ask("[...document.querySelectorAll('#panel-communication select')].every(one => one.getBoundingClientRect().right <= 390)")
+    browser.resize(1280, 800)
+
+
 def test_the_output_is_not_left_half(heat, tmp_path):
     import subprocess
 
