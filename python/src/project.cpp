@@ -251,6 +251,7 @@ void bind_call_sites(py::module_& module)
                                    return object ? file_text(object->path) : py::none();
                                })
         .def_property_readonly("offset", [](const Frame& frame) { return frame.place->offset; })
+        .def("__str__", [](const Frame& frame) { return file_text(frame_text(frame)); })
         .def("__repr__", [](const Frame& frame) { return file_text("<Frame " + frame_text(frame) + ">"); });
 
     const auto of_function = [](auto get) {

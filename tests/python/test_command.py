@@ -638,6 +638,24 @@ def test_runs_of_as_many_processes_are_told_apart(tmp_path):
     assert [head.split(None, 1)[1] for head in heads] == ["2 processes", "2 processes", "1: app, 2 processes  2: app, 2 processes"]
 
 
+def test_rows_that_read_the_same_are_told_apart(tmp_path):
+    """Two regions, each with a barrier on the world and one on another communicator."""
+    barrier = "<Barrier cid='{cid}' time='{begin}.{late}' end='{begin}.9' />\n"
+    event = "<Event name='{name}' kind='{kind}' time='{time}' />\n"
+
+    def lines(late):
+        barriers = [barrier.format(cid=i % 2, begin=1 + i, late=late) for i in range(4)]
+        region = [event.format(name=name, kind=kind, time=time) for name, kind, time in [("a", "begin", 1), ("a", "end", 2.95), ("b", "begin", 2.96), ("b", "end", 4.95)]]
+        return "".join([region[0], *barriers[:2], *region[1:3], *barriers[2:], region[3]])
+
+    project = write_project(tmp_path, lines(1), lines(8))
+    members = "".join(f'<Rank global="{rank}" local="{rank}" cid="1"/>' for rank in (0, 1))
+    project.write_text(project.read_text().replace("</CommunicatorList>", f'<Communicator name="LINE" uid="L">{members}</Communicator></CommunicatorList>'))
+    text = run_well("analyze", project)
+    waits = text[text.index("which came to") :].split("\n\n")[0].splitlines()[1:]
+    assert sorted(line.split("Barrier")[1].split("  ")[0] for line in waits) == [f", in region {name}, on {on}" for name in "ab" for on in ("LINE", "WORLD")]
+
+
 def test_waiting_stands_below_what_it_is_a_part_of(tmp_path):
     later = BARRIER.replace("time='1.0", "time='1.5")
     lines = run_well("analyze", write_project(tmp_path, BARRIER, later)).splitlines()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
+from itertools import product
 from typing import Any
 
 from .._hdtrace import CallSite, printable
@@ -77,7 +79,38 @@ def _border(row: dict[str, Any]) -> str:
 def _place(row: dict[str, Any]) -> str:
     """Send at solve (solver.cpp:42), or where a region begins or ends."""
     call = row["call"] or _border(row)
-    return f"{call} at {row['site']}" if row["site"] else call
+    return (f"{call} at {row['site']}" if row["site"] else call) + row.get("apart", "")
+
+
+def _region(place: dict[str, Any]) -> str:
+    return f", in region {place['region']}" if place.get("region") else ""
+
+
+def _communicator(place: dict[str, Any]) -> str:
+    return f", on {place['communicator']}" if place.get("communicator") else ""
+
+
+def _caller(depth: int, place: dict[str, Any]) -> str:
+    frames = place["site"].frames if place["site"] else []
+    return f", called by {frames[depth]}" if depth < len(frames) else ""
+
+
+_DETAILS = (_region, _communicator, *(partial(_caller, depth) for depth in range(1, 8)))
+
+
+def told_apart(rows: Rows) -> Rows:
+    """Where several rows read the same, `apart` of the places in them is what tells them apart."""
+    copies = [row | {end: dict(row[end]) for end in ("until", "cause") if row.get(end)} for row in rows]
+    ends = [[place for place in (row, row.get("until"), row.get("cause")) if place] for row in copies]
+    for end, detail in product((0, -1), _DETAILS):
+        alike: dict[tuple[str, ...], list[Rows]] = defaultdict(list)
+        for places in ends:
+            alike[tuple(map(_place, places))].append(places)
+        for group in alike.values():
+            details = [detail(places[end]) for places in group]
+            for places, text in zip(group, details if len(set(details)) > 1 else ()):
+                places[end]["apart"] = places[end].get("apart", "") + text
+    return copies
 
 
 _ACTIVITIES = {"waiting": "waiting, in these calls"}  # a part of the others, and below them
@@ -225,9 +258,9 @@ def _text(project: Project, analysis: Analysis, arguments: Namespace) -> Iterato
     yield _activities(analysis)
     if analysis.wait_states:
         yield _wait_kinds(analysis)
-        yield _longest_waits(_first(analysis.wait_states, arguments))
-        yield _causes(_first(analysis.causes, arguments))
-    yield _critical_path(_first(analysis.critical_path["profile"], arguments), analysis.seconds)
+        yield _longest_waits(told_apart(_first(analysis.wait_states, arguments)))
+        yield _causes(told_apart(_first(analysis.causes, arguments)))
+    yield _critical_path(told_apart(_first(analysis.critical_path["profile"], arguments)), analysis.seconds)
     yield _efficiencies([(project.name, analysis)])
     for phase in analysis.phases:
         yield _phase(phase, len(phase["calls"]) + len(phase["outliers"]) if arguments.all else _MOST_PLACES)
@@ -238,7 +271,8 @@ def _text(project: Project, analysis: Analysis, arguments: Namespace) -> Iterato
     if analysis.clocks[1:]:
         yield _clocks(analysis, arguments.all)
     for by in dict.fromkeys(arguments.by):
-        yield _time_by(by, _first(analysis.time[by], arguments))
+        rows = _first(analysis.time[by], arguments)
+        yield _time_by(by, told_apart(rows) if by == "site" else rows)
 
 
 def run(arguments: Namespace) -> int:

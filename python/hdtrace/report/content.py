@@ -76,8 +76,8 @@ class _Rows:
         path = all_of_it.critical_path
         first = replace(
             all_of_it,
-            wait_states=self.first(all_of_it.wait_states, "sums of wait states"),
-            causes=self.first(all_of_it.causes, "causes of waiting"),
+            wait_states=analyze.told_apart(self.first(all_of_it.wait_states, "sums of wait states")),
+            causes=analyze.told_apart(self.first(all_of_it.causes, "causes of waiting")),
             critical_path=path | {"profile": self.first(path["profile"], "parts of the critical path")},
             phases=[_with_points(phase, self.most) for phase in self.first(all_of_it.phases, "phases")],
             io={name: self.first(rows, f"rows of {name} in I/O") for name, rows in all_of_it.io.items()},

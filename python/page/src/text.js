@@ -71,10 +71,10 @@ function border(row) {
   return row.left !== null ? `the end of region ${row.left}` : row.region ? `region ${row.region}` : "the beginning";
 }
 
-/** "solve (solver.c:42)" of a site as analyses tell it. */
+/** "MPI_Send at solve (solver.c:42)" of a row as analyses tell it, and what tells it apart from others that read the same. */
 export function place(row) {
   const call = row.call ? `MPI_${row.call}` : border(row);
-  return row.site ? `${call} at ${siteText(row.site)}` : call;
+  return (row.site ? `${call} at ${siteText(row.site)}` : call) + (row.apart ?? "");
 }
 
 export function siteText(site) {
