@@ -246,7 +246,8 @@ class PhaseReader {
         const double slope = xy / xx;
         const double error = std::sqrt(std::max(yy - slope * xy, 0.0) / (count - 2) / xx);
         const double whole = slope * static_cast<double>(m_phase.iterations.size() - 1);
-        if (std::abs(slope) < certain * error || std::abs(whole) < least_drift * m_phase.typical)
+        // Not more than nothing either, where no time is known.
+        if (std::abs(slope) < certain * error || std::abs(whole) <= least_drift * m_phase.typical)
             return;
         const double first = mean_y - slope * mean_x;
         m_phase.drift = Drift{first, first + whole};

@@ -78,6 +78,13 @@ def test_iterations_that_become_longer(tmp_path):
     assert (phase["drift"]["first"], phase["drift"]["last"]) == pytest.approx((2e-3, 7.9e-3), abs=2e-4)
 
 
+def test_iterations_that_take_no_time_do_not_drift(tmp_path):
+    """As in projects that are imported without times."""
+    with hdtrace.open(write_project(tmp_path, *["<Barrier cid='0' time='1' end='1' />\n" * 40] * 2)) as project:
+        (phase,) = project.analyze().phases
+    assert phase["iterations"] == 40 and phase["drift"] is None
+
+
 def test_iterations_that_vary_do_not_drift(tmp_path):
     (phase,) = phases_of_computation(tmp_path, [2 + (0.5 if i % 3 else 0) for i in range(60)], [2] * 60)
     assert phase["drift"] is None and phase["outliers"] == []

@@ -638,6 +638,11 @@ def test_runs_of_as_many_processes_are_told_apart(tmp_path):
     assert [head.split(None, 1)[1] for head in heads] == ["2 processes", "2 processes", "1: app, 2 processes  2: app, 2 processes"]
 
 
+def test_of_no_time_no_efficiency_is_told(tmp_path):
+    lines = run_well("analyze", write_project(tmp_path, *["<Barrier cid='0' time='1' end='1' />\n"] * 2)).splitlines()
+    assert {line.split()[-1] for line in lines if line.strip().startswith(("parallel", "load", "transfer"))} == {"unknown"}
+
+
 def test_rows_that_read_the_same_are_told_apart(tmp_path):
     """Two regions, each with a barrier on the world and one on another communicator."""
     barrier = "<Barrier cid='{cid}' time='{begin}.{late}' end='{begin}.9' />\n"

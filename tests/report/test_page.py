@@ -215,6 +215,12 @@ def test_long_names_to_choose_from_fit_on_a_telephone(browser, make_report, tmp_
     browser.resize(1280, 800)
 
 
+def test_of_no_time_no_efficiency_is_told(browser, make_report, tmp_path):
+    browser.open(make_report(write_project(tmp_path, *["<Barrier cid='0' time='1' end='1' />\n"] * 2)))
+    summary, where = (text_of(browser, part) for part in ("summary", "where"))
+    assert summary.count("unknown") == 7 and "100.0 %" not in summary and "NaN" not in summary + where
+
+
 def test_the_output_is_not_left_half(heat, tmp_path):
     import subprocess
 

@@ -179,15 +179,17 @@ _SCALING = {"computational_scalability": "computational scalability", "global_ef
 
 
 def _efficiencies(named: list[tuple[str, Analysis]]) -> str:
-    """A column for each run, with its name where several have as many processes; with several ones, how well computation scales from the first one on."""
+    """A column for each run, with its name where several have as many processes; with several ones, how well computation scales from the first one on. Of no time nothing is known."""
     analyses = [analysis for _, analysis in named]
     runs = [analysis.efficiencies for analysis in analyses]
     heads = [counted(run["processes"], "process", "es") for run in runs]
     if len(set(heads)) < len(heads):
         heads = labels(named)
-    rows = [[text, *(f"{run[name]:.3f}" for run in runs)] for name, text in _EFFICIENCIES.items()]
+    known = [run["seconds"] > 0 for run in runs]
+    figures = [(text, [run[name] for run in runs]) for name, text in _EFFICIENCIES.items()]
     if runs[1:]:
-        rows += [[text, *(f"{one:.3f}" for one in scaling(analyses)[name])] for name, text in _SCALING.items()]
+        figures += [(text, scaling(analyses)[name]) for name, text in _SCALING.items()]
+    rows = [[text, *(f"{one:.3f}" if is_known else "unknown" for one, is_known in zip(values, known))] for text, values in figures]
     rows.append(["seconds", *(_seconds(run["seconds"]) for run in runs)])
     return table(["efficiency", *heads], rows, heads)
 

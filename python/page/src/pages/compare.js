@@ -3,7 +3,7 @@ import { duration, element, percent, place, seconds, siteText } from "../text.js
 import { figure } from "../figures/figure.js";
 import { table } from "../table.js";
 import { Timeline } from "../timeline/timeline.js";
-import { EFFICIENCIES } from "./summary.js";
+import { EFFICIENCIES, efficiency } from "./summary.js";
 
 const SCALING = [
   ["global_efficiency", "global efficiency", "Computational scalability times parallel efficiency: what the whole makes of more processes."],
@@ -18,13 +18,13 @@ function change(value, first) {
 }
 
 function scaling(about, runs) {
-  const efficiency = ([key, name, help]) => [name, runs.map((run) => percent(run.analysis.efficiencies[key])), help];
-  const growth = ([key, name, help]) => [name, about.comparison[key].map(percent), help];
+  const part = ([key, name, help]) => [name, runs.map((run) => efficiency(run, run.analysis.efficiencies[key])), help];
+  const growth = ([key, name, help]) => [name, runs.map((run, number) => efficiency(run, about.comparison[key][number])), help];
   const first = runs[0].duration;
   const rows = [
     ["time", runs.map((run, number) => `${duration(run.duration)}${number ? change(run.duration, first) : ""}`), "From the first call to the last one; in brackets, compared with the first run."],
     ...SCALING.map(growth),
-    ...EFFICIENCIES.map(efficiency),
+    ...EFFICIENCIES.map(part),
   ];
   const head = (text) => element("th", { scope: "col" }, text);
   const row = ([name, values, help]) => element("tr", {}, element("th", { scope: "row" }, name), values.map((value) => element("td", { class: "number" }, value)), element("td", { class: "help" }, help));

@@ -25,9 +25,13 @@ function bar(value, title) {
   return element("span", { class: "bar", role: "img", "aria-label": `${title}: ${percent(value)}` }, fill);
 }
 
-function efficiencies(values) {
+/** A part of the time of a run, if that takes any. */
+export const efficiency = (run, value) => (run.analysis.efficiencies.seconds > 0 ? percent(value) : "unknown");
+
+function efficiencies(run) {
+  const values = run.analysis.efficiencies;
   const rows = EFFICIENCIES.map(([key, name, help]) =>
-    element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, bar(values[key], name)), element("td", { class: "number" }, percent(values[key])), element("td", { class: "help" }, help)),
+    element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, values.seconds > 0 ? bar(values[key], name) : null), element("td", { class: "number" }, efficiency(run, values[key])), element("td", { class: "help" }, help)),
   );
   return element("table", { class: "efficiencies" }, element("tbody", {}, rows));
 }
@@ -92,11 +96,11 @@ export function summary(run, open) {
   return element(
     "div",
     {},
-    element("div", { class: "cards" }, card("time", duration(run.duration)), card("processes", count(run.processes)), card("hosts", count(run.hosts.length)), card("calls of MPI", count(run.call_count)), card("parallel efficiency", percent(analysis.efficiencies.parallel))),
+    element("div", { class: "cards" }, card("time", duration(run.duration)), card("processes", count(run.processes)), card("hosts", count(run.hosts.length)), card("calls of MPI", count(run.call_count)), card("parallel efficiency", efficiency(run, analysis.efficiencies.parallel))),
     ...run.oversubscription.map((text) => element("p", { class: "caution" }, text)),
     figure("Where the time went", "All time of all processes: what they compute, and what they spend in calls of MPI of each class. A good program computes most of the time.", ...whereTimeWent(run)),
     element("section", {}, element("h2", {}, "What costs most"), costliest(run, open), fileUse(run), findings(run), unknownIn(run)),
-    figure("Efficiencies", "Parts of the time that are well spent, from 0 to 100 %. The lowest one tells where to look first. They are those of the POP project; docs/analyze.md tells how each is computed.", efficiencies(analysis.efficiencies)),
+    figure("Efficiencies", "Parts of the time that are well spent, from 0 to 100 %. The lowest one tells where to look first. They are those of the POP project; docs/analyze.md tells how each is computed.", efficiencies(run)),
     waits.length
       ? element("section", {}, element("h2", {}, "The longest waiting"), element("ul", {}, waits.map((row) => element("li", {}, element("b", {}, seconds(row.seconds)), ` ${row.kind} of rank ${row.rank} in ${place(row)}`, row.cause ? `, until rank ${row.cause.rank} came to ${place(row.cause)}` : ""))))
       : null,

@@ -8,7 +8,7 @@ function times(whole) {
   const time = (head, key) => ({ head, value: (row) => row[key], text: (row) => seconds(row[key]) });
   return [
     time("time", "seconds"),
-    { head: "share", value: (row) => row.seconds / whole, text: (row) => percent(row.seconds / whole) },
+    { head: "share", value: (row) => (whole ? row.seconds / whole : 0), text: (row) => (whole ? percent(row.seconds / whole) : "") },
     time("computation", "computation"),
     time("in MPI", "mpi"),
     time("waiting", "waiting"),
