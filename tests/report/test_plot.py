@@ -66,6 +66,59 @@ def test_a_run_may_lack_what_is_asked_for(tmp_path):
             KINDS[kind](project).savefig(tmp_path / "x.svg")
 
 
+ONE_OF_EACH = """\
+<File_write_at fid='0' offset='0' size='1' count='1' tid='0' time='1.000000' end='1.000010' />
+<Isend size='4' cid='0' toRank='0' toTag='1' count='1' tid='0' rid='5' time='2' end='2.1' />
+<Recv size='4' cid='0' fromRank='0' fromTag='1' count='1' tid='0' time='3' end='4' />
+<Wait time='5' end='6'><For rid='5' /></Wait>
+"""
+OF_WHOLE_NUMBERS = {"rank", "row", "byte in the row", "messages", "accesses to files", "from rank", "to rank", "offset in bytes"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_counted_has_no_parts(tmp_path, kind):
+    """Also where there is but one rank, message, access or byte."""
+    with hdtrace.open(write_project(tmp_path, ONE_OF_EACH)) as project:
+        figure = KINDS[kind](project)
+    figure.savefig(tmp_path / "x.png")
+    seen = [
+        (axis.get_label_text(), tick.get_text())
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for place, tick in zip(axis.get_ticklocs(), axis.get_ticklabels())
+        if min(axis.get_view_interval()) <= place <= max(axis.get_view_interval())
+    ]
+    assert [text for name, text in seen if name in OF_WHOLE_NUMBERS and not text.isdigit()] == []
+    assert {text for name, text in seen if name == "rank"} <= {"0"}
+
+
+def test_times_are_read_without_adding_anything_to_them(tmp_path):
+    with hdtrace.open(write_project(tmp_path, "<Barrier cid='0' time='1' end='2' />\n" + WRITE.format(offset=0, begin="1.49201", end="1.49208"))) as project:
+        figure = KINDS["io-time"](project)
+    figure.savefig(tmp_path / "x.png")
+    assert figure.axes[0].xaxis.get_offset_text().get_text() == ""
+
+
+@pytest.mark.parametrize("kind", ["io-time", "io-map"])
+def test_long_names_of_files_fit(tmp_path, kind):
+    name = "/scratch/" + "a-long-directory/" * 12 + "result.dat"
+    path = write_project(tmp_path, WRITE.format(offset=0, begin=1, end=2))
+    path.write_text(path.read_text().replace("/data/out", name))
+    with hdtrace.open(path) as project:
+        figure = KINDS[kind](project)
+    figure.savefig(tmp_path / "x.png")
+    title = figure.axes[0]._left_title
+    assert title.get_text().split("\n")[0].endswith("/result.dat")
+    assert title.get_window_extent().x1 <= figure.bbox.x1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_figure_of_nothing_says_so(tmp_path, kind):
+    with hdtrace.open(write_project(tmp_path, "<Barrier cid='0' time='1' end='1' />\n")) as project:
+        (axes,) = KINDS[kind](project).axes
+    assert axes.get_title(loc="left") and not [*axes.get_xticks(), *axes.get_yticks()]
+
+
 def test_each_kind_of_waiting_has_a_colour_of_its_own():
     """Those that take least share one."""
     many = colours.for_each({f"kind {number}": number for number in range(20)})
@@ -102,7 +155,8 @@ def test_a_map_has_a_rectangle_for_each_part_of_a_row(tmp_path):
     tree = ElementTree.parse(tmp_path / "x.svg")
     groups = {one.get("id"): one for one in tree.iter() if (one.get("id") or "").startswith("rank-")}
     assert {name: len([path for path in group.iter() if path.tag.endswith("path")]) for name, group in groups.items()} == {"rank-0": 2, "rank-1": 2}
-    assert "/data/out, written: rows of 80 bytes" in "".join(tree.getroot().itertext())
+    text = "".join(tree.getroot().itertext())
+    assert "/data/out" in text and "written: rows of 80 bytes" in text
 
 
 def test_rows_are_for_maps_only(heat, tmp_path):
@@ -158,7 +212,7 @@ def test_a_figure_says_which_accesses_it_lacks_of_very_many(tmp_path):
     with hdtrace.open(write_with_view(tmp_path, lines)) as project:
         (axes, _) = KINDS["io-time"](project).axes
     assert axes.get_title(loc="left").split("\n") == [
-        "/data/out", "13 of 26 accesses to the file are drawn; of accesses with very many pieces only the first ones are drawn"
+        "/data/out", "13 of 26 accesses to the file are drawn", "of accesses with very many pieces only the first ones are drawn"
     ]
     assert len(lines_of(axes)) == 13
 

@@ -19,19 +19,24 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from .._hdtrace import Explanation
+from .._hdtrace import Explanation, printable
 from ..cli.output import counted
+from ..cli.terminal import shortened
 from ..streams import read_all
 from . import colours, density
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.backend_bases import RendererBase
 
     from ..project import Project
 
 _MOST_FILES = 6
+_NO_MESSAGES = "the traces tell of no message that was sent and received"
+_NO_TIME = "the traces tell of no time"
 _NO_ACCESSES = "the traces tell of no access where in a file it is"
+_MOST_LETTERS = 80  # of a name above axes
 _MOST_APART = 150  # rows of ranks with gaps between them
 _MOST_CELLS = 500  # rows of a matrix: more are finer than the pixels of a page
 _EFFICIENCIES = {
@@ -74,6 +79,21 @@ def _height_of(ranks: int) -> float:
     return min(9.0, 1.6 + 0.22 * max(ranks, 6))
 
 
+def _whole_numbers(*several: Axis) -> None:
+    for axis in several:
+        axis.get_major_locator().set_params(integer=True, min_n_ticks=1)  # of few numbers there may be but one
+
+
+def _title(axes: Axes, *lines: str) -> None:
+    axes.set_title("\n".join(lines), fontsize="small", loc="left", parse_math=False)
+
+
+def _say_nothing(axes: Axes, why: str) -> None:
+    """Instead of axes whose numbers mean nothing."""
+    _title(axes, why)
+    axes.set(xticks=[], yticks=[])
+
+
 def _add(axes: Axes, drawn: Artist, gid: str) -> None:
     """Without fitting the axes to it, which looks each time at all that was added before."""
     drawn.set_gid(gid)
@@ -107,8 +127,8 @@ def _dense_row(axes: Axes, parts: Parts, extent: tuple[float, float, float, floa
     return row
 
 
-def _lanes(axes: Axes, of_ranks: Mapping[int, Parts], legend: Mapping[str, str]) -> None:
-    """A row for each rank."""
+def _lanes(axes: Axes, of_ranks: Mapping[int, Parts], legend: Mapping[str, str], nothing: str) -> None:
+    """A row for each rank; nothing: what is said where there is no time to draw"""
     # Gaps and smooth edges of rows that are thinner than a pixel would draw stripes that mean nothing.
     is_thin = len(of_ranks) > _MOST_APART
     half = 0.5 if is_thin else 0.4
@@ -121,10 +141,12 @@ def _lanes(axes: Axes, of_ranks: Mapping[int, Parts], legend: Mapping[str, str])
             continue
         places = [(begin, top, begin + length, bottom) for begin, length, _ in parts]
         _add(axes, _rectangles(places, [colour for *_, colour in parts], is_smooth=not is_thin), _rank_id(rank))
-    if moments:
-        axes.update_datalim([(first, 0), (last, 0)], updatey=False)
     axes.set_ylabel("rank")
-    axes.yaxis.get_major_locator().set_params(integer=True)
+    if not last > first:
+        _say_nothing(axes, nothing)
+        return
+    axes.update_datalim([(first, 0), (last, 0)], updatey=False)
+    _whole_numbers(axes.yaxis)
     if of_ranks:
         axes.set_ylim(max(of_ranks) + 0.6, min(of_ranks) - 0.6)
     if legend:
@@ -143,7 +165,7 @@ def timeline(project: Project) -> Figure:
         rows[int(rank)].append(((begin - start) / 1e9, (end - begin) / 1e9, _CLASSES.get(name, _REGION)))
         names.add(name)
     figure, axes = _figure(height=_height_of(len(rows)))
-    _lanes(axes, rows, {"region" if name == "other" else name: colour for name, colour in _CLASSES.items() if name in names})
+    _lanes(axes, rows, {"region" if name == "other" else name: colour for name, colour in _CLASSES.items() if name in names}, _NO_TIME)
     axes.autoscale_view(scaley=False)
     axes.set_xlabel("time in s")
     return figure
@@ -154,30 +176,37 @@ def matrix(project: Project) -> Figure:
     sent = project.communication_matrix("bytes", together)
     cells = numpy.where(sent > 0, sent, numpy.nan)
     figure, axes = _figure(6, 5)
+    axes.set(xlabel="to rank", ylabel="from rank")
+    if not sent.any():
+        _say_nothing(axes, "no process sent bytes to another one")
+        return figure
     most = sent.max(initial=1)
     ends = (-0.5, len(sent) * together - 0.5)
     image = axes.imshow(cells, cmap="cividis", norm=matplotlib.colors.LogNorm(1, max(most, 2)), interpolation="nearest", extent=(*ends, *reversed(ends)))
     figure.colorbar(image, label="bytes sent" if together == 1 else f"bytes that {together} ranks sent to {together} ranks")
-    axes.set(xlabel="to rank", ylabel="from rank")
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.get_major_locator().set_params(integer=True)
+    _whole_numbers(axes.xaxis, axes.yaxis)
     return figure
 
 
-def _sizes(values: Iterable[int], what: str) -> Figure:
+def _sizes(values: Iterable[int], what: str, nothing: str) -> Figure:
     """How many there are of which size: of 0, and by powers of two."""
     known = [int(value) for value in values]
     figure, axes = _figure()
-    edges = [0, *(2.0**power for power in range(max(known, default=0).bit_length() + 1))]
+    if not known:
+        axes.set(xlabel="size in bytes", ylabel=what)
+        _say_nothing(axes, nothing)
+        return figure
+    edges = [0, *(2.0**power for power in range(max(known).bit_length() + 1))]
     axes.hist(known, bins=edges, color=colours.OF_CLASSES["point-to-point"], edgecolor="white")
     axes.set_xscale("symlog", base=2, linthresh=1, linscale=0.5)  # from 0 to 1 it is as far as from 1 to 2
     axes.set(xlabel="size in bytes", ylabel=what, xlim=(0, edges[-1]))
+    _whole_numbers(axes.yaxis)
     return figure
 
 
 def sizes(project: Project) -> Figure:
     columns = project.messages().to_columns()
-    return _sizes(columns["send_bytes"].compressed(), "messages")
+    return _sizes(columns["send_bytes"].compressed(), "messages", _NO_MESSAGES)
 
 
 def waits(project: Project) -> Figure:
@@ -197,7 +226,7 @@ def waits(project: Project) -> Figure:
             lanes[rank].append((begin, seconds, legend.get(kind, colours.REST)))
             begin += seconds
     figure, axes = _figure(height=_height_of(len(lanes)))
-    _lanes(axes, lanes, legend | ({"others": colours.REST} if len(sums) > len(legend) else {}))
+    _lanes(axes, lanes, legend | ({"others": colours.REST} if len(sums) > len(legend) else {}), "no process was seen to wait for another one")
     axes.autoscale_view(scaley=False)
     axes.set_xlim(left=0)
     axes.set_xlabel("waiting in s")
@@ -207,10 +236,14 @@ def waits(project: Project) -> Figure:
 def efficiency(project: Project) -> Figure:
     values = project.analyze().efficiencies
     figure, axes = _figure(7, 3.2)
+    axes.set_xlabel("efficiency in %")
+    if not values["seconds"] > 0:
+        _say_nothing(axes, "no time passes between Init and Finalize")
+        return figure
     bars = axes.barh(list(_EFFICIENCIES.values()), [100 * values[name] for name in _EFFICIENCIES], color=colours.OF_CLASSES["point-to-point"])
     axes.bar_label(bars, fmt="%.1f", padding=3)
     axes.invert_yaxis()
-    axes.set(xlim=(0, 110), xlabel="efficiency in %")
+    axes.set_xlim(0, 110)
     return figure
 
 
@@ -218,7 +251,7 @@ def critical_path(project: Project) -> Figure:
     ranks = {row["rank"]: row["seconds"] for row in project.analyze().critical_path["ranks"]}
     lanes = {process.rank: [(0.0, ranks.get(process.rank, 0.0), colours.OF_CLASSES["collective"])] for process in project.processes}
     figure, axes = _figure(height=_height_of(len(lanes)))
-    _lanes(axes, lanes, {"on the critical path": colours.OF_CLASSES["collective"]})
+    _lanes(axes, lanes, {"on the critical path": colours.OF_CLASSES["collective"]}, _NO_TIME)
     axes.autoscale_view(scaley=False)
     axes.set_xlabel("time on the critical path in s")
     return figure
@@ -236,8 +269,12 @@ def _pieces_of_files(project: Project) -> list[tuple[dict[str, Any], list[Piece]
     return [(known[number], timeline.file_pieces(number)) for number in numbers[:_MOST_FILES]]
 
 
-def _left_out(file: dict[str, Any]) -> str:
-    """What of a file is not drawn: a line for a title, or nothing."""
+def _name(file: dict[str, Any]) -> str:
+    return shortened(printable(file["file"]), _MOST_LETTERS)
+
+
+def _left_out(file: dict[str, Any]) -> list[str]:
+    """What of a file is not drawn: lines for a title."""
     parts = []
     if file["kept"] < file["accesses"]:
         parts.append(f"{file['kept']:,} of {file['accesses']:,} accesses to the file are drawn")
@@ -245,7 +282,7 @@ def _left_out(file: dict[str, Any]) -> str:
         parts.append("of accesses with very many pieces only the first ones are drawn")
     if file["unplaced"]:
         parts.append(f"without {counted(file['unplaced'], 'access', 'es')} whose place in the file the traces do not tell")
-    return "\n" + "; ".join(parts) if parts else ""
+    return parts
 
 
 def _lines_by_rank(pieces: Iterable[Piece]) -> dict[int, list[Line]]:
@@ -262,32 +299,38 @@ class _RankColours:
 
     def __init__(self, ranks: Iterable[int]) -> None:
         known = sorted(set(ranks)) or [0]
-        self._norm = matplotlib.colors.Normalize(known[0], max(known[-1], known[0] + 1))
+        beside = 0 if known[1:] else 0.5  # a scale has a length
+        self._norm = matplotlib.colors.Normalize(known[0] - beside, known[-1] + beside)
         self._map = matplotlib.colormaps["cividis"]
 
     def of(self, rank: int) -> tuple[float, ...]:
         return self._map(self._norm(rank))
 
     def add_key(self, figure: Figure) -> None:
-        figure.colorbar(matplotlib.cm.ScalarMappable(self._norm, self._map), ax=figure.axes, label="rank", ticks=MaxNLocator(integer=True))
+        figure.colorbar(matplotlib.cm.ScalarMappable(self._norm, self._map), ax=figure.axes, label="rank", ticks=MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def io_time(project: Project) -> Figure:
-    files = [(file["file"] + _left_out(file), _lines_by_rank(pieces)) for file, pieces in _pieces_of_files(project)]
-    ranks = {rank for _, lines in files for rank in lines}
+    files = [(_name(file), _left_out(file), _lines_by_rank(pieces)) for file, pieces in _pieces_of_files(project)]
+    ranks = {rank for *_, lines in files for rank in lines}
     of_ranks = _RankColours(ranks)
     figure = Figure(figsize=(8, 1 + 3.2 * max(len(files), 1)), layout="constrained")
     for row, axes in enumerate(figure.subplots(max(len(files), 1), squeeze=False)[:, 0]):
         axes.set(xlabel="time in s", ylabel="offset in bytes")
-        title, lines_by_rank = files[row] if files else (_NO_ACCESSES, {})
-        axes.set_title(title, fontsize="small", loc="left", parse_math=False)
+        if not files:
+            _say_nothing(axes, _NO_ACCESSES)
+            return figure
+        name, lacks, lines_by_rank = files[row]
+        _title(axes, name, *lacks)
+        axes.ticklabel_format(useOffset=False)  # what is added to all numbers is not read
+        axes.locator_params(axis="x", nbins=6)  # which may have many digits
+        _whole_numbers(axes.yaxis)
         for rank, lines in sorted(lines_by_rank.items()):
             drawn = LineCollection(lines, colors=[of_ranks.of(rank)], linewidths=1.5)
             _add(axes, drawn, _rank_id(rank) if row == 0 else f"{_rank_id(rank)}-file-{row}")
             axes.update_datalim(numpy.concatenate(lines))
         axes.autoscale_view()
-    if ranks:
-        of_ranks.add_key(figure)
+    of_ranks.add_key(figure)
     return figure
 
 
@@ -295,7 +338,7 @@ def io_size(project: Project) -> Figure:
     accesses = [use["call"] for use in project.analyze().io["uses"] if use["access"] != "other"]
     columns = project.calls(call_class="file").to_columns()
     is_access = numpy.isin(columns["name"].astype(str), accesses) & ~columns["nested"] & numpy.equal(columns["error"], None).astype(bool)
-    return _sizes(columns["bytes"][is_access], "accesses to files")
+    return _sizes(columns["bytes"][is_access], "accesses to files", "the traces tell of no access to a file")
 
 
 def _in_rows(begin: int, end: int, width: int) -> Iterator[Rectangle]:
@@ -310,13 +353,13 @@ def _in_rows(begin: int, end: int, width: int) -> Iterator[Rectangle]:
     yield 0, last, (end - 1) % width + 1, last + 1
 
 
-def _maps(project: Project) -> list[tuple[str, str, list[Piece]]]:
-    """What is written and what is read of files, each with its title and what it lacks."""
+def _maps(project: Project) -> list[tuple[str, str, list[str], list[Piece]]]:
+    """What is written and what is read of files, each with the name of the file and what it lacks."""
     maps = []
     for file, pieces in _pieces_of_files(project):
         for is_write, what in ((True, "written"), (False, "read")):
             if own := [piece for piece in pieces if piece[1] == is_write]:
-                maps.append((f"{file['file']}, {what}", _left_out(file), own))
+                maps.append((_name(file), what, _left_out(file), own))
     return maps
 
 
@@ -328,17 +371,17 @@ def io_map(project: Project, row: int | None = None) -> Figure:
     for place, axes in enumerate(figure.subplots(max(len(maps), 1), squeeze=False)[:, 0]):
         axes.set(xlabel="byte in the row", ylabel="row")
         if not maps:
-            axes.set_title(_NO_ACCESSES, fontsize="small", loc="left")
+            _say_nothing(axes, _NO_ACCESSES)
             return figure
-        title, lacks, pieces = maps[place]
+        name, what, lacks, pieces = maps[place]
         size = max(end for *_, end in pieces)
         width = row or 1 << math.isqrt(max(size - 1, 0)).bit_length()
-        axes.set_title(f"{title}: rows of {width:,} bytes{lacks}", fontsize="small", loc="left", parse_math=False)
+        _title(axes, name, f"{what}: rows of {counted(width, 'byte')}", *lacks)
         for rank, of_rank in groupby(sorted(pieces, key=itemgetter(0)), key=itemgetter(0)):
             drawn = _rectangles([one for piece in of_rank for one in _in_rows(piece[4], piece[5], width)], [of_ranks.of(rank)])
             _add(axes, drawn, _rank_id(rank) if place == 0 else f"{_rank_id(rank)}-map-{place}")
         axes.set(xlim=(0, min(width, size)), ylim=(-(-size // width), 0))
-        axes.yaxis.get_major_locator().set_params(integer=True)
+        _whole_numbers(axes.xaxis, axes.yaxis)
     of_ranks.add_key(figure)
     return figure
 
