@@ -375,8 +375,9 @@ class InfoLoader {
         std::set<std::int64_t> threads(m_info.threads.begin(), m_info.threads.end());
         threads.insert(0);
         std::erase_if(threads, [this](std::int64_t thread) { return m_ended_threads.contains(thread); });
-        // The tracer's handler of signals saves all calls.
-        if (threads.empty() || !m_info.run.signals.empty())
+        // The tracer's handler of signals saves all calls, and so does MPI_Finalize, which tells the
+        // processor time a second time.
+        if (threads.empty() || !m_info.run.signals.empty() || m_info.run.cpu_times.size() > 1)
             return;
         m_run.note_sudden_end();
         for (const std::int64_t thread : threads)

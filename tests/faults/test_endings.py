@@ -38,6 +38,15 @@ def test_a_session_outlives_finalize(run, for_check):
     assert list(victim.ends()) == [0]
 
 
+@pytest.mark.filterwarnings("error::hdtrace.MergeWarning")
+@pytest.mark.parametrize("for_check", ["0", "1"])
+def test_an_end_without_a_word_behind_finalize_is_no_sudden_one(run, for_check):
+    victim = run("late_end", "system_call", env={"HDTRACE_FOR_CHECK": for_check})
+    assert (victim.returncode, victim.stderr) == (0, "")
+    assert victim.names() == [*PRELUDE, "Finalize"]
+    hdtrace.open(victim.trace_directory)
+
+
 @pytest.mark.skipif(SETTINGS["mpi"] != "MPICH", reason="Open MPI 4 has no sessions")
 def test_a_session_that_cannot_begin_is_the_last_call(run):
     victim = run("late_end", "bad_session")

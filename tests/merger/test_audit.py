@@ -134,6 +134,14 @@ def test_process_that_did_not_end_properly(run):
     assert run.merge("app").project.find(".//SuddenEnd/Ranks").attrib == {"first": "0", "last": "0"}
 
 
+def test_process_that_ended_without_a_word_after_finalize(run):
+    """All calls are saved there."""
+    time = "CpuTime time=1.5 user=0.1 system=0.1\n"
+    for lines, count in ((time, 1), (time * 2, 0)):
+        run.process(0, lines, size=1, keys="pid=7")
+        assert len(run.merge("app", "--overwrite").warnings) == count
+
+
 def test_process_that_was_ended_by_a_signal(run):
     """Its handler has saved the calls."""
     run.process(0, "Signal name='SIGSEGV' time=2.5\n", size=1, keys="pid=7")

@@ -335,6 +335,7 @@ bool is_traced_process()
 
 void watch_calls_after_finalize()
 {
+    describe_cpu_time(); // which tells that all is saved: some programs, as those in Go, end without a word
     save_all_threads();
     record_only_outside(Stage::after);
 }
