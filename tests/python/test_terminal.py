@@ -105,6 +105,29 @@ def test_tables_fit_the_terminal(tmp_path):
     assert name in on_terminal("stats", "--by", "call", path) and name in run_well("stats", "--by", "call", path)
 
 
+WIDE, COMBINING = "通信コミュニケータ世界", "e\u0301a\u0308" * 12
+
+
+def columns_of(text):
+    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+
+
+def test_columns_of_tables_stand_below_each_other(tmp_path):
+    events = "".join(f"<Event name='{name}' kind='{kind}' time='1' />\n" for name in (WIDE, COMBINING, "plain") for kind in ("begin", "end"))
+    lines = run_well("stats", "--by", "region", write_project(tmp_path, events)).splitlines()
+    assert [line[:3] for line in lines[-4:]] == ["reg", WIDE[:3], COMBINING[:3], "pla"]
+    assert len({columns_of(line) for line in lines[-3:]}) == 1
+
+
+@pytest.mark.parametrize("name", [WIDE * 8, COMBINING * 8, "x" + WIDE * 8], ids=["wide", "combining", "odd"])
+def test_tables_fit_the_terminal_in_all_scripts(tmp_path, name):
+    path = write_project(tmp_path, f"<Event name='{name}' kind='begin' time='1' />\n<Event name='{name}' kind='end' time='2' />\n")
+    *_, row = on_terminal("stats", "--by", "region", path, columns=110, NO_COLOR="1").rstrip().splitlines()
+    head, tail = row.split("  ")[0].split("…")
+    assert 107 <= columns_of(row) <= 110 and name.startswith(head) and name.endswith(tail)
+    assert not unicodedata.combining(tail[0]) and not unicodedata.combining(name[len(head)])
+
+
 def test_messages(tmp_path):
     name = tmp_path / os.fsdecode(b"a\x1b[31m\xff\n.proj")
     for words in (("info", name), ("repair", tmp_path / f"{HOSTILE}.trc"), ("convert", "--to", "tit", "-o", tmp_path / "x", name)):

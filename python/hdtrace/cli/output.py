@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 from .._hdtrace import CallSite, is_in_node_file, printable
 from ..project import Project
-from .terminal import bold, fitting_widths, is_terminal, shortened
+from .terminal import bold, fitting_widths, is_terminal, padded, shortened, width_of
 
 
 class UsageError(Exception):
@@ -129,12 +129,10 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], numbers: Itera
     """Rows in columns as wide as needed; the columns in `numbers` are aligned at the right. Fit for the stream, if that is a terminal."""
     right = set(numbers)
     lines = [list(heads), *([printable(str(cell)) for cell in row] for row in rows)]
-    widths = fitting_widths([max(map(len, column)) for column in zip(*lines)], [head not in right for head in heads], len(_GAP), stream)
+    widths = fitting_widths([max(map(width_of, column)) for column in zip(*lines)], [head not in right for head in heads], len(_GAP), stream)
 
     def line(cells: Sequence[str]) -> str:
-        aligned = (
-            f"{cell:>{width}}" if head in right else f"{shortened(cell, width):<{width}}" for cell, head, width in zip(cells, heads, widths)
-        )
+        aligned = (padded(cell, width, True) if head in right else padded(shortened(cell, width), width) for cell, head, width in zip(cells, heads, widths))
         return _GAP.join(aligned).rstrip()
 
     return "".join([bold(line(lines[0]), stream) + "\n", *(line(cells) + "\n" for cells in lines[1:])])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TextIO
 
 from ..sharing import SIZE_OF_OPEN_MPI
@@ -46,9 +49,29 @@ def fitting_widths(widths: Sequence[int], is_text: Sequence[bool], gap: int, str
     return fitting
 
 
+def width_of(text: str) -> int:
+    """In columns of a terminal."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def padded(text: str, width: int, is_right: bool = False) -> str:
+    """With blanks up to that width."""
+    blanks = " " * (width - width_of(text))
+    return blanks + text if is_right else text + blanks
+
+
 def shortened(text: str, width: int) -> str:
-    """Without its middle, if it is longer: the ends of names and places tell most."""
-    if len(text) <= width:
+    """Without its middle, if it is wider: the ends of names and places tell most."""
+    if width_of(text) <= width:
         return text
-    head = (width - 1) // 2
-    return f"{text[:head]}…{text[len(text) - (width - 1 - head):]}"
+    ends = list(accumulate(map(_columns, text), initial=0))
+    head = bisect_right(ends, (width - 1) // 2) - 1
+    left_out = ends[-1] - (width - 1 - ends[head])
+    tail = bisect_right(ends, ends[bisect_left(ends, left_out)]) - 1  # behind what is combined with a character that is left out
+    return f"{text[:head]}…{text[tail:]}"
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
