@@ -163,6 +163,14 @@ FileState file_in(const State& line)
 
 } // namespace
 
+bool has_exact_paths(const Contents& contents)
+{
+    return contents.version >= newest_version ||
+           std::ranges::none_of(contents.regions, [](const SeenRegion& region) {
+               return region.path.find_first_of("/\\") != std::string::npos;
+           });
+}
+
 std::uint64_t checksum_of(std::string_view text)
 {
     std::uint64_t sum = 0xcbf29ce484222325; // FNV-1a
@@ -212,6 +220,7 @@ Item item_of(State&& line, std::size_t traces)
 std::string text_of(const Contents& contents, std::int64_t offset)
 {
     State head = line_named("Index");
+    add(head, "version", contents.version);
     add_if(head, "regions", contents.has_regions);
     add_if(head, "prepared", contents.has_prepared);
     add_if(head, "counters", contents.has_counters);
@@ -256,6 +265,7 @@ std::string text_of(const Contents& contents, std::int64_t offset)
 void add_line(Contents& contents, const State& line)
 {
     if (line.name == "Index") {
+        contents.version = line.has("version") ? number(line, "version") : 1;
         contents.has_regions = line.has("regions");
         contents.has_prepared = line.has("prepared");
         contents.has_counters = line.has("counters");

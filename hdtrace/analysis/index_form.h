@@ -18,6 +18,8 @@ namespace hdtrace::index_form {
 constexpr std::int64_t fan_out = 8;
 constexpr std::string_view beginning =
     "<?xml version='1.0' encoding='UTF-8'?>\n<Program timeAdjustment='0' version='1'>\n";
+/// Before version 2 slashes of names looked like those between regions.
+constexpr std::int64_t newest_version = 2;
 
 /// Where in the order of a process's states something stands.
 struct Position {
@@ -80,6 +82,7 @@ struct SeenRegion {
 };
 
 struct Contents {
+    std::int64_t version = newest_version;
     bool has_regions = false, has_prepared = false, has_counters = false;
     std::int64_t calls = 0;
     FileState project;
@@ -88,6 +91,9 @@ struct Contents {
     std::vector<Node> nodes;
     std::vector<SnapshotPart> snapshots; ///< in the order of time
 };
+
+/// Whether paths of regions are what they are in traces.
+bool has_exact_paths(const Contents& contents);
 
 std::uint64_t checksum_of(std::string_view text);
 

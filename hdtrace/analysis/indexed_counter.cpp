@@ -1,8 +1,20 @@
 #include "hdtrace/analysis/indexed_counter.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hdtrace {
+namespace {
+
+void check_paths(const Counting& counting, const CallIndex& index, const ProcessTraces& process)
+{
+    const bool are_wanted = std::ranges::find(counting.wanted, Grouping::region) != counting.wanted.end();
+    if (are_wanted && !index_form::has_exact_paths(index.contents()))
+        throw IndexError(index_form::path_of(process) +
+                         ": this index is of a version that cannot tell some regions from others");
+}
+
+} // namespace
 
 IndexedCounter::IndexedCounter(const Counting& counting, const ProcessTraces& process)
     : m_counting(counting), m_process(process)
@@ -10,6 +22,7 @@ IndexedCounter::IndexedCounter(const Counting& counting, const ProcessTraces& pr
     try {
         if (CallIndex::is_there(m_process)) {
             CallIndex index(m_counting.project->project, m_process);
+            check_paths(m_counting, index, m_process);
             m_is_indexed = may_tell(index.contents());
             if (m_is_indexed)
                 m_counter = std::make_unique<CallCounter>(m_counting, m_process, std::move(index));

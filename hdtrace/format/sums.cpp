@@ -9,6 +9,7 @@
 #include "hdtrace/format/nanoseconds.h"
 #include "hdtrace/format/packed_file.h"
 #include "hdtrace/format/proj_xml.h"
+#include "hdtrace/format/region_name.h"
 #include "hdtrace/format/xml_reader.h"
 #include "hdtrace/matching/saturated.h"
 
@@ -84,7 +85,7 @@ class SumsReader {
         if (id != std::ssize(m_paths) || around < 0 || around >= id)
             m_xml.fail("the paths of regions do not follow each other");
         m_names.push_back(row.text("name"));
-        m_paths.push_back((around > 0 ? m_paths[around] + "/" : "") + row.text("name"));
+        m_paths.push_back((around > 0 ? m_paths[around] + "/" : "") + name_in_path(m_names.back()));
         m_path_bytes += m_paths.back().size();
     }
 

@@ -26,7 +26,8 @@ struct SummedCalls {
     /// the name of the starting calls and `toRank`.
     State call;
     std::optional<std::int64_t> size; ///< what they move, from a power of two on; nothing if it is no data
-    std::string regions; ///< of the program's own, in which they are, or with the region itself: "solve/step"
+    std::string regions; ///< of the program's own, in which they are, or with the region itself, as a path:
+                         ///< "solve/step"
     /// There were too many kinds of calls, and of these only the name is known.
     bool is_rest = false;
     std::int64_t calls = 0;

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <limits>
 
+#include "hdtrace/format/region_name.h"
+
 namespace hdtrace {
 namespace {
 
@@ -47,7 +49,7 @@ std::string RegionPaths::text(std::int32_t path) const
         names.push_back(m_known[path - 1].name);
     std::string text;
     for (auto name = names.rbegin(); name != names.rend(); ++name)
-        text += (name == names.rbegin() ? "" : "/") + **name;
+        text += (name == names.rbegin() ? "" : "/") + detail::name_in_path(**name);
     return text;
 }
 

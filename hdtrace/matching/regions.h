@@ -24,7 +24,8 @@ class RegionPaths {
 
     /// That of a region with this name inside others.
     std::int32_t inside(std::int32_t path, const std::string& name);
-    /// The names from the outermost one on, with slashes between them; empty outside.
+    /// The names from the outermost one on, with slashes between them, and a backslash before each slash and
+    /// backslash that belongs to a name; empty outside.
     std::string text(std::int32_t path) const;
 
   private:

@@ -95,7 +95,7 @@ def test_regions_in_cpp_end_with_their_block(run_traced):
     assert events(run.traces[0]) == [
         "Init", ("begin", "outer"), "Barrier", ("begin", "numerics:solve"), ("begin", "numerics:solve"),
         ("end", "numerics:solve"), ("end", "numerics:solve"), ("mark", "caught"),
-        ("begin", "by name"), "Barrier", ("end", "by name"), "Barrier", ("end", "outer"), "Finalize"]
+        ("begin", "by/name"), "Barrier", ("end", "by/name"), "Barrier", ("end", "outer"), "Finalize"]
 
 
 def test_named_levels_of_pcontrol(run_traced):

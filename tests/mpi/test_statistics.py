@@ -90,6 +90,13 @@ def test_regions_of_the_program_are_added_up(tmp_path):
     assert any("/" in label for (label,) in summed["region"]), "there are regions inside others"
 
 
+def test_slashes_of_names_are_told_from_those_between_regions(tmp_path):
+    run = run_with_tracer("regions_cpp", 1, tmp_path, BOTH, complete=False)
+    summed = sums_of(only_sums(run.trace_directory, tmp_path / "sums"))
+    assert summed == sums_of(hdtrace.open(run.trace_directory))
+    assert ("outer/by\\/name",) in summed["region"]
+
+
 def test_calls_that_were_left_are_in_no_sum(tmp_path):
     run = run_with_tracer("many_kinds", 1, tmp_path, BOTH, args=("left",))
     summed = sums_of(only_sums(run.trace_directory, tmp_path / "sums"))

@@ -2,6 +2,7 @@
 import os
 import random
 import shutil
+import subprocess
 
 import hdtrace
 import pytest
@@ -116,6 +117,36 @@ def test_an_index_of_other_traces_is_not_used(tmp_path):
     assert len(shown.stderr.splitlines()) == 1
     (tmp_path / "app_node01_0_0.index").unlink()
     assert run_well("stats", path) == shown.stdout
+
+
+def checksum_of(text):
+    """FNV-1a of 64 bits, as a signed number."""
+    checksum = 0xCBF29CE484222325
+    for byte in text:
+        checksum = (checksum ^ byte) * 0x100000001B3 % 2**64
+    return checksum - (checksum >> 63 << 64)
+
+
+def age(index):
+    """Makes it one of the version that did not tell slashes of names."""
+    text = subprocess.run(["zstd", "-dc", index], capture_output=True, check=True).stdout
+    begin, end = text.index(b"<Index "), text.index(b"<Directory ")
+    directory = text[begin:end].replace(b" version='2'", b"")
+    assert len(directory) < end - begin
+    last = f"<Directory offset='{begin}' bytes='{len(directory)}' checksum='{checksum_of(directory)}' time='0.000000000' end='0.000000000' />\n"
+    index.write_bytes(subprocess.run(["zstd", "-c"], input=text[:begin] + directory + last.encode(), capture_output=True, check=True).stdout)
+
+
+@pytest.mark.parametrize("name, is_used", [("solve", True), ("I/O", False)])
+def test_an_index_that_cannot_tell_regions_is_not_used_for_them(tmp_path, name, is_used):
+    path = write_project(tmp_path, f"<Event name='{name}' kind='begin' time='1' />\n" + call("Barrier", 1) + f"<Event name='{name}' kind='end' time='3' />\n")
+    as_read = run_well("stats", "--by", "region", path)
+    run_well("index", path)
+    assert sums(path, 1)
+    age(tmp_path / "app_node01_0_0.index")
+    shown = run("stats", "--by", "region", path)
+    assert shown.stdout == as_read and ("cannot tell some regions" not in shown.stderr) == is_used
+    assert run("stats", path).stderr == ""
 
 
 @pytest.mark.parametrize("seed", range(30))

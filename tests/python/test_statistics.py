@@ -24,6 +24,16 @@ def statistics_of(path):
         return statistics
 
 
+def test_regions_with_slashes_in_their_names_are_not_inside_others(tmp_path):
+    begin, end = (f"<Event kind='{kind}' name='{{}}' time='{{}}' />\n".format for kind in ("begin", "end"))
+    path = write_project(tmp_path, begin("I", 1) + begin("O", 1) + call("Bcast", 1) + end("O", 2) + end("I", 2) + begin("I/O", 2) + call("Barrier", 2) + end("I/O", 3))
+    assert labels(statistics_of(path), "region") == ["I/O", "I\\/O", "I"]
+    with hdtrace.open(path) as project:
+        assert [row["region"] for row in project.analyze().time["region"]] == ["I/O", "I\\/O", "I", ""]
+        assert [call.region for call in project.calls() if not call.is_event] == ["I/O", "I\\/O"]
+        assert sorted(set(project.to_columns()["region"]) - {None}) == ["I", "I/O", "I\\/O"]
+
+
 def receive(name, begin, size, attributes):
     end = f"time='{begin}.000000000' end='{begin}.500000000'"
     return f"<{name} fromRank='0' fromTag='1' cid='0' size='{size}' tid='0' {attributes} {end} />\n"

@@ -202,6 +202,18 @@ def test_the_flame_graph_shows_what_led_to_calls(page_of, tmp_path):
                      ["computation after MPI_Barrier, line 3", 3, 20], ["take (take.c)", 2, 20], ["MPI_Barrier, line 9", 3, 20]]
 
 
+def test_the_flame_graph_knows_which_regions_are_inside_others(page_of, tmp_path):
+    def events(names, kind, time):
+        return "".join(f"<Event name='{name}' kind='{kind}' time='{time}' />\n" for name in names)
+
+    def inside(begin, *names):
+        return events(names, "begin", begin) + f"<Barrier cid='0' time='{begin}' end='{begin + 1}' />\n" + events(names[::-1], "end", begin + 1)
+
+    page = page_of(write_project(tmp_path, inside(1, "I/O") + inside(2, "I", "O") + inside(3, "a\\", "&lt;/b>")), "where")
+    boxes = page.ask("[...document.querySelectorAll('.flame .box.region')].map(box => [box.textContent, parseFloat(box.style.top) / 22])")
+    assert sorted(boxes) == [["</b>", 2], ["I", 1], ["I/O", 1], ["O", 2], ["a\\", 1]]
+
+
 def test_the_flame_graph_is_the_time_of_the_run(page_of, heat):
     page = page_of(heat, "where")
     with hdtrace.open(heat) as project:

@@ -221,6 +221,21 @@ TEST(EventWalk, GoesOnInRegionsThatOverlapWithOneThatEnds)
               (Events{"a in ", "Send in b/c", "b in ", "Wait in c", "c/never begun in c", "c in "}));
 }
 
+TEST(RegionPaths, TellSlashesOfNamesFromThoseBetweenRegions)
+{
+    RegionPaths paths;
+    const auto path_of = [&](std::initializer_list<const char*> names) {
+        std::int32_t path = RegionPaths::outside;
+        for (const char* const name : names)
+            path = paths.inside(path, name);
+        return paths.text(path);
+    };
+    EXPECT_EQ(path_of({"I", "O"}), "I/O");
+    EXPECT_EQ(path_of({"I/O"}), "I\\/O");
+    EXPECT_EQ(path_of({"I\\", "O"}), "I\\\\/O");
+    EXPECT_EQ(path_of({"/", "\\/"}), "\\//\\\\\\/");
+}
+
 TEST(RegionPaths, AreNotLongerHoweverManyRegionsAreInsideEachOther)
 {
     RegionPaths paths;

@@ -22,12 +22,15 @@ function add(node, time, waiting = 0) {
   }
 }
 
+/** Of regions inside each other, from the outermost on: a slash that belongs to a name has a backslash before it. */
+const namesIn = (path) => (path.match(/(?:\\.|[^/])+/gsu) ?? []).map((name) => name.replace(/\\(.)/gsu, "$1"));
+
 /** rows: times by region, call and site, as the analysis has them. */
 export function treeOf(rows) {
   const root = { name: "the run", time: 0, waiting: 0, children: new Map(), parent: null };
   for (const row of rows) {
     let node = root;
-    for (const region of row.region ? row.region.split("/") : []) node = child(node, region, { kind: "region" });
+    for (const region of namesIn(row.region ?? "")) node = child(node, region, { kind: "region" });
     for (const frame of [...(row.site?.frames ?? [])].reverse()) node = child(node, functionOf(frame), { kind: "function" });
     const line = row.site?.line ? `, line ${row.site.line}` : "";
     if (row.mpi > 0) add(child(node, `MPI_${row.call}${line}`, { kind: "call", callClass: mostIn(row.classes) }), row.mpi, row.waiting);

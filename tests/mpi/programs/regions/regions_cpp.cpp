@@ -28,7 +28,7 @@ int main(int argc, char** argv)
         } catch (const std::runtime_error&) {
             hdR_markNamed("caught");
         }
-        hdtrace::RegionScope by_name(hdR_beginNamed("by name"), "by name");
+        hdtrace::RegionScope by_name(hdR_beginNamed("by/name"), "by/name");
         MPI_Barrier(MPI_COMM_WORLD);
         by_name.end();
         MPI_Barrier(MPI_COMM_WORLD);
