@@ -139,9 +139,8 @@ void end_flush_thread()
         return;
     const Undisturbed undisturbed;
     stop_flush_thread();
-    constexpr timespec moment = {0, 20'000};
-    for (const int64_t end = now() + second; is_there() && now() < end;)
-        nanosleep(&moment, nullptr);
+    for (timespec pause = {0, 20'000}; is_there() && pause.tv_nsec < second / 2; pause.tv_nsec *= 2)
+        nanosleep(&pause, nullptr);
 }
 
 void main_thread_left()
