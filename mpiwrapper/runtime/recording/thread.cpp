@@ -135,7 +135,8 @@ void close_trace(Thread& thread)
 {
     if (thread.sums != nullptr)
         thread.sums->close(thread.writer);
-    thread.writer.close();
+    if (keeps_states)
+        thread.writer.close();
     const int64_t dropped = thread.writer.dropped_states();
     const int64_t written = thread.writer.states() - dropped;
     char line[128];
@@ -149,6 +150,8 @@ void close_trace(Thread& thread)
 void destroy(Thread* thread)
 {
     Sums::destroy(thread->sums);
+    if (!keeps_states)
+        thread->writer.forget_states(0); // which it would write
     thread->comms.for_each([](const Comm* comm) { drop_reference(*comm); });
     thread->~Thread();
     own_free(thread);
