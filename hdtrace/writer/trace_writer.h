@@ -62,11 +62,13 @@ class TraceWriter {
     /// The state that began last is not to be written. False if there is something in it: then it is.
     bool abandon_state()
     {
-        const bool is_empty = (m_nested_blocks & (1ull << m_depth)) == 0;
+        const bool is_empty = !has_nested();
         if (is_empty)
             leave_state();
         return is_empty;
     }
+    /// Whether there is something in the state that began last.
+    bool has_nested() const { return (m_nested_blocks & (1ull << m_depth)) != 0; }
     /// The state that began last will not end, because of this: its `rc` where it is saved as an unfinished
     /// one.
     /// @p error is a constant of at most longest_name characters that need no escaping.

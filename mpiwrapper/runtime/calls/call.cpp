@@ -25,8 +25,10 @@ constexpr int most_calls_outside = 100;
 __attribute__((no_sanitize("address"))) bool Call::was_left(const Thread& thread, int number,
                                                             const void* here, const void* frame)
 {
-    const void* const place = thread.calls[number].place;
-    if (!thread.is_on_stack(place))
+    const void* const place = thread.place_of_call(number);
+    if (place == nullptr)
+        return true;
+    if (!thread.is_on_stack(here) || !thread.is_on_stack(place))
         return false;
     const Call* const call = static_cast<const Call*>(place);
     if (call->m_thread != &thread || call->m_number != number || call->m_begin != thread.calls[number].begin)
@@ -36,8 +38,6 @@ __attribute__((no_sanitize("address"))) bool Call::was_left(const Thread& thread
 
 void Call::find_lost_calls(Thread& thread, const void* here)
 {
-    if (!thread.is_on_stack(here))
-        return;
     const void* const frame = __builtin_frame_address(0);
     for (int i = 0; i < thread.call_count; ++i) {
         if (was_left(thread, i, here, frame)) {
@@ -57,17 +57,24 @@ void Call::start_slowly(Tracks tracks)
     }
     if (thread->depth > 0)
         find_lost_calls(*thread, this);
-    if (thread->depth >= __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED) &&
-        !is_end_inside_call(*thread)) {
+    start_in(*thread, tracks);
+    if (m_number > 0) // those around it may end first
+        m_count_inside = watched_count;
+}
+
+void Call::start_in(Thread& thread, Tracks tracks)
+{
+    if (thread.depth >= __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED) &&
+        !is_end_inside_call(thread)) {
         m_recording = Recording::none;
-        if (decide_unrecorded(*thread, tracks))
-            enter(*thread);
+        if (decide_unrecorded(thread, tracks))
+            enter(thread);
         return;
     }
     m_recording = gate.recording_of(m_function);
     if (m_recording == Recording::undecided)
-        m_recording = decide(*thread, m_function);
-    record(*thread);
+        m_recording = decide(thread, m_function);
+    record(thread);
 }
 
 // In a callback: it is told where all processes were ended, whatever else is told of calls inside others.
@@ -80,14 +87,10 @@ bool Call::is_end_inside_call(const Thread& thread) const
 bool Call::decide_unrecorded(Thread& thread, Tracks tracks)
 {
     if (thread.depth > 0 && is_freed_in_callback(thread)) {
-        m_is_tracked = true;
         m_recording = gate.recording_of(m_function);
         thread.counts.add(m_function, m_recording);
         return true;
     }
-    m_is_tracked = tracks == Tracks::communicators ||
-                   (tracks == Tracks::operations &&
-                    thread.depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
     // One that the MPI library makes is none of the program's. Behind the end of the trace, which another
     // thread may have reached, nobody has asked for calls to be left out.
     if (thread.depth == 0 && current_state() == State::running) {
@@ -95,7 +98,9 @@ bool Call::decide_unrecorded(Thread& thread, Tracks tracks)
         if (gate.recording_of(m_function) == Recording::undecided)
             note_ignored(thread, m_function, m_frame);
     }
-    return m_is_tracked;
+    return tracks == Tracks::communicators ||
+           (tracks == Tracks::operations &&
+            thread.depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
 }
 
 // ROMIO frees what it has made by the functions that programs call. Elsewhere it is the program: where a
@@ -106,8 +111,8 @@ bool Call::is_freed_in_callback(Thread& thread) const
     if (!is_recording || !frees_an_object(m_function) || thread.call_count == 0 ||
         !has(gate.recording_of(m_function), Recording::plain))
         return false;
-    const auto* const outer = static_cast<const Call*>(thread.calls[thread.call_count - 1].place);
-    if (!outer->is_recorded())
+    const auto* const outer = static_cast<const Call*>(thread.place_of_call(thread.call_count - 1));
+    if (outer == nullptr || !outer->is_recorded())
         return false;
     const char* const name = ruled_functions()[static_cast<size_t>(outer->m_function)].name;
     return strncmp(name, "MPI_File_", strlen("MPI_File_")) != 0 ||
@@ -174,12 +179,47 @@ void Call::begin_slowly()
     }
 }
 
+// What a program runs in turns may end a call after the one that was around it, which took it for one that
+// was left. It is told as such.
+void Call::be_lost()
+{
+    m_recording = Recording::none;
+    let_go(*m_thread, this);
+    const int count = m_thread->call_count;
+    m_depth = count > 0 ? m_thread->calls[count - 1].depth + 1 : 0;
+    m_number = count;
+}
+
+Thread& Call::go_on_elsewhere()
+{
+    m_recording = Recording::none;
+    m_is_elsewhere = true;
+    m_first_thread = m_thread;
+    m_first_number = m_number;
+    m_thread = nullptr;
+    if (Thread* const thread = current_thread != nullptr ? current_thread : enter_thread()) {
+        find_lost_calls(*thread, this);
+        enter(*thread);
+    }
+    if (m_thread == nullptr) // nothing is traced any more, or it would be too deep
+        enter(*make_stand_in());
+    m_thread->calls[m_number].begin = m_begin;
+    return *m_thread;
+}
+
+void Call::leave_elsewhere()
+{
+    if (m_thread == current_thread)
+        leave();
+    else
+        drop_hold(m_thread);
+    end_elsewhere(m_first_thread, m_first_number, this, m_end);
+}
+
 void Call::end_slowly()
 {
-    if (m_thread->call_count <= m_number) { // it was taken for one that was left, and is told as such
-        m_recording = Recording::none;
-        return;
-    }
+    if (m_thread->call_count <= m_number || m_thread->place_of_call(m_number) != this)
+        return be_lost();
     if (settings.for_check)
         end_by_put_off_error();
     if (has(m_recording, Recording::timed))

@@ -46,11 +46,12 @@ class Call {
     Call& operator=(const Call&) = delete;
     ~Call()
     {
-        // Finalize and pthread_exit() in a callback can end the thread's data before the call.
-        if (m_thread == nullptr || current_thread != m_thread)
+        if (m_thread == nullptr)
             return;
-        m_thread->depth = m_depth;
-        m_thread->call_count = m_number;
+        if (HDT_LIKELY(!m_is_elsewhere))
+            leave();
+        else
+            leave_elsewhere();
     }
 
     /// A longjmp() or an exception may have left calls that the thread seems to be in: they become unfinished
@@ -130,11 +131,14 @@ class Call {
     /// The real function returned @p rc; returns it.
     __attribute__((always_inline)) int end(int rc)
     {
-        m_thread->depth = own_depth;
+        Thread* thread = thread_of_now();
+        if (!HDT_LIKELY(thread == m_thread))
+            thread = &go_on_elsewhere();
+        thread->depth = own_depth;
         __atomic_signal_fence(__ATOMIC_ACQUIRE);
-        if (!HDT_LIKELY(m_thread->call_count == m_count_inside))
+        if (!HDT_LIKELY(thread->call_count == m_count_inside))
             end_slowly();
-        m_end = m_thread->clock.now();
+        m_end = thread->clock.now();
         m_rc = rc;
         return rc;
     }
@@ -157,7 +161,10 @@ class Call {
         return HDT_LIKELY(m_kept != nullptr && m_kept != &null_comm) ? *m_kept : comm(handle);
     }
 
+    /// The one that it is in now.
     Thread& thread() { return *m_thread; }
+    /// The one that it began in, which stays until the call is over.
+    Thread& first_thread() { return m_is_elsewhere ? *m_first_thread : *m_thread; }
     /// The wrapper's __builtin_frame_address(0).
     const void* frame() const { return m_frame; }
     /// An error handler leaves it to the call's end to end the program (end_by_put_off_error()).
@@ -252,7 +259,6 @@ class Call {
     /// It is to be recorded, as m_recording says.
     __attribute__((always_inline)) void record(Thread& thread)
     {
-        m_is_tracked = true;
         thread.counts.add(m_function, m_recording);
         enter(thread);
     }
@@ -270,9 +276,15 @@ class Call {
         thread.calls[m_number] = {this, m_depth, thread.writer.depth(), 0};
         thread.call_count = m_count_inside = m_number + 1;
     }
+    __attribute__((always_inline)) void leave()
+    {
+        m_thread->depth = m_depth;
+        m_thread->call_count = m_number;
+    }
     /// The first call of a thread, one inside another one, one that rules ask more of, or one while recording
     /// is paused.
     __attribute__((noinline, cold)) void start_slowly(Tracks tracks);
+    void start_in(Thread& thread, Tracks tracks);
     bool is_end_inside_call(const Thread& thread) const;
     /// Of a call inside another one, or while recording is paused. False if it only passes through.
     bool decide_unrecorded(Thread& thread, Tracks tracks);
@@ -317,6 +329,11 @@ class Call {
     void prepare_slowly();
     void begin_slowly();
     void end_slowly();
+    void be_lost();
+    /// It has been taken to another thread of the system. There it is followed, but what it looks like in the
+    /// trace belongs to the first one, which may do something else by now.
+    __attribute__((noinline, cold)) Thread& go_on_elsewhere();
+    __attribute__((noinline, cold)) void leave_elsewhere();
     bool leave_out_poll();
     uint64_t question() const;
     void decide_now();
@@ -353,13 +370,16 @@ class Call {
     // How many calls the thread is in when the real function returns; another number makes us look closer.
     int m_count_inside = 0;
     Recording m_recording = Recording::none;
-    bool m_is_tracked = false;
+    bool m_is_elsewhere = false;
     bool m_wants_cpu_time = false;
     bool m_is_told_poll = false; // it found out that nothing has happened, and becomes a state all the same
     int m_rc = ~MPI_SUCCESS;     // until it is known, handles may be invalid
     int64_t m_begin = 0;
     int64_t m_end = 0;
     int64_t m_cpu_time; // of watched calls: the thread's when it began, then what it has used
+    // If it is elsewhere: the thread that it began in, and its number there.
+    Thread* m_first_thread;
+    int m_first_number;
 };
 
 } // namespace hdtrace::mpi

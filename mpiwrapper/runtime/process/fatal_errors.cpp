@@ -52,22 +52,24 @@ void end_program(const FatalError& fatal)
 
 // Where several threads may call MPI, MPICH holds its lock while it calls an error handler, and ends the
 // program by an assertion of its own if that calls MPI.
-bool has_to_be_put_off()
+Call* call_that_has_to_end_first()
 {
 #ifdef MPICH_NUMVERSION
-    return current_thread != nullptr && current_thread->call_count > 0;
+    const int count = current_thread != nullptr ? current_thread->call_count : 0;
+    return count > 0 ? static_cast<Call*>(current_thread->place_of_call(count - 1)) : nullptr;
 #else
-    return false;
+    return nullptr;
 #endif
 }
 
 void end_by(const FatalError& fatal)
 {
     save(fatal.error);
-    if (!has_to_be_put_off())
+    Call* const call = call_that_has_to_end_first();
+    if (call == nullptr)
         return end_program(fatal);
     put_off = fatal;
-    static_cast<Call*>(current_thread->calls[current_thread->call_count - 1].place)->end_program_behind_it();
+    call->end_program_behind_it();
 }
 
 void end_by_error(MPI_Comm* comm, int* error, ...)

@@ -13,13 +13,13 @@ Scratch::~Scratch()
 
 void* Scratch::take(size_t size)
 {
-    if (m_is_taken)
+    if (__atomic_load_n(&m_is_taken, __ATOMIC_ACQUIRE))
         return own_malloc(size);
-    m_is_taken = true;
+    __atomic_store_n(&m_is_taken, true, __ATOMIC_RELAXED);
     if (size > m_size) {
         own_free(m_memory);
         m_size = 2 * size;
-        m_memory = own_malloc(m_size);
+        __atomic_store_n(&m_memory, own_malloc(m_size), __ATOMIC_RELAXED);
         if (m_memory == nullptr)
             m_size = 0;
     }
@@ -28,8 +28,8 @@ void* Scratch::take(size_t size)
 
 void Scratch::give_back(void* memory)
 {
-    if (memory == m_memory)
-        m_is_taken = false;
+    if (memory == __atomic_load_n(&m_memory, __ATOMIC_RELAXED))
+        take_back();
     else
         own_free(memory);
 }

@@ -19,6 +19,7 @@
 #include <new>
 #include <stdlib.h>
 #include <unistd.h>
+#include <utility>
 
 namespace hdtrace::mpi {
 
@@ -157,6 +158,18 @@ void destroy(Thread* thread)
     own_free(thread);
 }
 
+// Those on other stacks may go on, perhaps in other threads, and need what they have of this one.
+void hold_for_calls(Thread& thread, int first)
+{
+    for (int i = first; i < thread.call_count; ++i) {
+        // Counted first: it may end at once.
+        __atomic_fetch_add(&thread.holders, 1, __ATOMIC_RELAXED);
+        const void* const place = __atomic_exchange_n(&thread.calls[i].place, nullptr, __ATOMIC_ACQ_REL);
+        if (place == nullptr || thread.is_on_stack(place))
+            __atomic_fetch_sub(&thread.holders, 1, __ATOMIC_RELAXED);
+    }
+}
+
 // False if it is not there: the process has been forked.
 bool leave_list(const Thread* thread)
 {
@@ -184,6 +197,14 @@ void keep_for_others(Thread* thread)
     push(ended_threads, thread);
 }
 
+// When the calls from this number on ended, as far as that is known: not before what was inside.
+int64_t end_of_lost(Thread& thread, int first)
+{
+    const int64_t end = std::exchange(thread.ends_elsewhere[first], 0);
+    const bool is_last = thread.call_count == first + 1 && !thread.writer.has_nested();
+    return end != 0 && is_last ? end : thread.clock.now();
+}
+
 // A thread of the program ended.
 void end_thread(void* data)
 {
@@ -199,7 +220,9 @@ void end_thread(void* data)
         return;
     const bool is_main = gettid() == getpid();
     const bool is_running = current_state() == State::running;
-    const bool is_kept = is_running && (settings.reuse_threads || has_window()) && !is_main;
+    hold_for_calls(*thread, 0);
+    const bool is_kept = is_running && (settings.reuse_threads || has_window()) && !is_main &&
+                         __atomic_load_n(&thread->holders, __ATOMIC_ACQUIRE) == 1;
     thread->counters.sample_last();
     thread->counters.close();
     close_watchpoints(thread->watchpoints);
@@ -214,7 +237,7 @@ void end_thread(void* data)
         return keep_for_others(thread);
     if (is_running)
         close_trace(*thread);
-    destroy(thread);
+    drop_hold(thread);
 }
 
 // It is the calling thread's now. The state mutex is held.
@@ -289,7 +312,8 @@ void lose_calls(Thread& thread, int first)
 {
     TraceWriter& writer = thread.writer;
     const int state_depth = thread.calls[first].state_depth;
-    const int64_t now = thread.clock.now();
+    const int64_t now = end_of_lost(thread, first);
+    hold_for_calls(thread, first);
     for (int depth = writer.depth(); thread.sums != nullptr && depth > state_depth; --depth) {
         const OpenState& state = writer.open_state(depth);
         thread.sums->lose(state.form()->name, depth - 1, state.begin(), now);
@@ -300,11 +324,52 @@ void lose_calls(Thread& thread, int first)
         writer.forget_states(state_depth);
     thread.depth = thread.calls[first].depth;
     thread.call_count = first;
-    if (first == 0) {
+    if (first == 0 && __atomic_load_n(&thread.holders, __ATOMIC_ACQUIRE) == 1) {
         thread.handles.take_back();
         thread.statuses.take_back();
     }
 }
+
+void end_elsewhere(Thread* thread, int number, void* place, int64_t end)
+{
+    const void* const own = place;
+    thread->ends_elsewhere[number] = end;
+    if (__atomic_compare_exchange_n(&thread->calls[number].place, &place, nullptr, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return;
+    thread->ends_elsewhere[number] = 0;
+    let_go(*thread, own);
+}
+
+void let_go(Thread& thread, const void* place)
+{
+    if (!thread.is_on_stack(place))
+        drop_hold(&thread);
+}
+
+void drop_hold(Thread* thread)
+{
+    if (__atomic_sub_fetch(&thread->holders, 1, __ATOMIC_ACQ_REL) == 0)
+        destroy(thread);
+}
+
+Thread* make_stand_in()
+{
+    alignas(Thread) static char spare[sizeof(Thread)];
+    void* const memory = own_calloc(1, sizeof(Thread));
+    if (memory != nullptr)
+        return new (memory) Thread;
+    Thread* const thread = new (spare) Thread;
+    thread->holders = INT_MAX / 2; // never freed
+    return thread;
+}
+
+#ifndef __x86_64__
+[[gnu::noinline]] Thread* thread_of_now()
+{
+    return current_thread;
+}
+#endif
 
 void find_stack(Thread& thread)
 {

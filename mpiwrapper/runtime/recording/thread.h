@@ -21,7 +21,7 @@ namespace hdtrace::mpi {
 
 /// A call that a thread is in.
 struct OpenCall {
-    void* place;     ///< its Call, on the stack
+    void* place;     ///< its Call, on a stack; null if it has ended in another thread, or was lost. Atomic
     int depth;       ///< of its thread before it
     int state_depth; ///< of the trace before it
     int64_t begin;   ///< 0 until then
@@ -29,10 +29,13 @@ struct OpenCall {
 
 /// What belongs to one thread of the program.
 struct Thread {
-    int depth = 0; ///< MPI calls of ours that this thread is in
+    int holders = 1; ///< the thread itself, and calls that it lost but may yet end; then it is freed. Atomic
+    int depth = 0;   ///< MPI calls of ours that this thread is in
     int call_count = 0;
     OpenCall calls[TraceWriter::max_depth]; ///< the outermost first
-    const void* stack_begin = nullptr;      ///< the lowest address; null if it is not known
+    /// When they ended, of those that did in other threads; else 0.
+    int64_t ends_elsewhere[TraceWriter::max_depth] = {};
+    const void* stack_begin = nullptr; ///< the lowest address; null if it is not known
     const void* stack_end = nullptr;
     uintptr_t stack_base = 0; ///< outermost_of_callers() there; 0 if it is not known
     int number = 0;
@@ -62,6 +65,7 @@ struct Thread {
     int end_rounds = 0;         ///< of destructors, as POSIX calls them again while they set values again
     const char* name = nullptr; ///< null: what the system says
 
+    void* place_of_call(int call) const { return __atomic_load_n(&calls[call].place, __ATOMIC_ACQUIRE); }
     bool is_on_stack(const void* place) const { return stack_begin <= place && place < stack_end; }
     size_t stack_size() const
     {
@@ -78,8 +82,34 @@ struct Thread {
 /// Null until the thread's first call or event after MPI_Init, and where nothing is traced.
 extern __thread Thread* current_thread;
 
-/// A longjmp() or an exception has left the calls from this number on: they become unfinished states.
+/// The same behind a call of the program's: it may have begun in another thread of the system, where a
+/// scheduler of the program's has suspended what it runs. A compiler may keep the address of a thread's
+/// variable meanwhile, but on x86-64, where it needs none.
+#ifdef __x86_64__
+inline Thread* thread_of_now()
+{
+    return current_thread;
+}
+#else
+Thread* thread_of_now();
+#endif
+
+/// The calls from this number on were left, by a longjmp() or an exception, or go on in other threads: they
+/// become unfinished states.
 void lose_calls(Thread& thread, int first);
+
+/// The call with this number, whose Call is at @p place, has ended in another thread than this one, at @p
+/// end.
+void end_elsewhere(Thread* thread, int number, void* place, int64_t end);
+
+/// A call of it that lose_calls() has taken has ended.
+void let_go(Thread& thread, const void* place);
+
+/// One of its holders needs it no longer.
+void drop_hold(Thread* thread);
+
+/// For a call that ends where no thread is known. It has no trace, and one holder.
+Thread* make_stand_in();
 
 /// Fills in where the stack of the calling thread is, if the system tells.
 void find_stack(Thread& thread);

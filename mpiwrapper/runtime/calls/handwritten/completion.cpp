@@ -38,11 +38,9 @@ class Offered {
     }
     ~Offered()
     {
-        // Finalize and pthread_exit() in a callback can end the thread's data before the call.
-        if (current_thread != &m_call.thread())
-            return;
-        m_call.thread().handles.give_back(m_offers);
-        m_call.thread().statuses.give_back(m_own_statuses);
+        Thread& thread = m_call.first_thread();
+        thread.handles.give_back(m_offers);
+        thread.statuses.give_back(m_own_statuses);
     }
     Offered(const Offered&) = delete;
     Offered& operator=(const Offered&) = delete;

@@ -27,12 +27,7 @@ class HandlesBefore {
         if (m_count > 0)
             memcpy(m_handles, requests, bytes);
     }
-    ~HandlesBefore()
-    {
-        // Finalize and pthread_exit() in a callback can end the thread's data before the call.
-        if (current_thread == &m_call.thread())
-            m_call.thread().handles.give_back(m_handles);
-    }
+    ~HandlesBefore() { m_call.first_thread().handles.give_back(m_handles); }
     HandlesBefore(const HandlesBefore&) = delete;
     HandlesBefore& operator=(const HandlesBefore&) = delete;
 
