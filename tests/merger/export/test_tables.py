@@ -200,7 +200,7 @@ def test_hostile_names_arrive_as_they_are(written):
                       "<Event name='rows' kind='count' value='2.5' time='3.0' />\n"})
     barrier, region = sorted(rows_of(tables, "calls"), key=lambda row: row["is_region"])
     assert (region["name"], region["is_region"], region["end_ns"] - region["start_ns"]) == (name, 1, 1_000_000_000)
-    assert (barrier["region"], barrier["is_region"]) == (name, 0)
+    assert (barrier["region"], barrier["is_region"]) == (name.replace("\\", "\\\\"), 0)  # a path
     assert region["call"] < barrier["call"] and barrier["parent"] is None  # in the order in which they began
     assert [(row["name"], row["message"]) for row in rows_of(tables, "marks")] == [(name, name)]
     assert [(row["name"], row["value"]) for row in rows_of(tables, "counters")] == [("rows", 2.5)]
