@@ -56,10 +56,7 @@ class CallReader {
                 sort_last_calls();
                 return false;
             }
-            std::deque<Kept>& last = m_last_of[{found.trace->rank, found.trace->thread}];
-            if (last.size() == m_last)
-                last.pop_front();
-            last.push_back({std::move(*found.state), *found.trace, std::move(found.region)});
+            keep(found);
         }
         return m_last > 0;
     }
@@ -100,8 +97,12 @@ class CallReader {
     };
     struct Kept {
         State state;
-        TraceFile trace;
+        const TraceFile* trace = nullptr; ///< that of its LastCalls
         std::string region;
+    };
+    struct LastCalls {
+        TraceFile trace;
+        std::deque<Kept> calls;
     };
 
     Found next_in_traces()
@@ -118,11 +119,31 @@ class CallReader {
         return {};
     }
 
+    // The stream uses the memory of the call that is dropped for that.
+    void keep(Found& found)
+    {
+        const std::pair thread(found.trace->rank, found.trace->thread);
+        auto last = m_last_of.find(thread);
+        if (last == m_last_of.end())
+            last = m_last_of.emplace(thread, LastCalls{*found.trace, {}}).first;
+        std::deque<Kept>& calls = last->second.calls;
+        Kept kept;
+        if (calls.size() == m_last) {
+            kept = std::move(calls.front());
+            calls.pop_front();
+        }
+        std::swap(kept.state, *found.state);
+        kept.trace = &last->second.trace;
+        kept.region = std::move(found.region);
+        calls.push_back(std::move(kept));
+    }
+
     void sort_last_calls()
     {
-        for (auto& [thread, last] : m_last_of)
-            std::ranges::move(last, std::back_inserter(m_kept));
-        m_last_of.clear();
+        for (auto& [thread, last] : m_last_of) {
+            std::ranges::move(last.calls, std::back_inserter(m_kept));
+            last.calls.clear();
+        }
         std::ranges::stable_sort(m_kept, {}, [](const Kept& kept) { return kept.state.time; });
     }
 
@@ -132,7 +153,7 @@ class CallReader {
             return next_in_traces();
         if (m_taken < m_kept.size()) {
             Kept& kept = m_kept[m_taken++];
-            return {&kept.state, &kept.trace, std::move(kept.region)};
+            return {&kept.state, kept.trace, std::move(kept.region)};
         }
         if (const auto problem = std::exchange(m_last_problem, nullptr))
             std::rethrow_exception(problem);
@@ -173,7 +194,7 @@ class CallReader {
     std::size_t m_last = 0;
     MergedTraces m_states;
     OpenRegions m_regions;
-    std::map<std::pair<std::int64_t, std::int64_t>, std::deque<Kept>> m_last_of; ///< by rank and thread
+    std::map<std::pair<std::int64_t, std::int64_t>, LastCalls> m_last_of; ///< by rank and thread
     std::vector<Kept> m_kept;          ///< the last ones, once they are known
     std::size_t m_taken = 0;           ///< of them
     std::exception_ptr m_last_problem; ///< is thrown behind them
