@@ -60,7 +60,7 @@ struct RunProcess {
     std::int64_t rank = 0;
     std::int64_t pid = 0;
     std::int64_t began = 0;         ///< the time that those in its traces count from
-    std::vector<CpuTime> cpu_times; ///< when MPI began, and at the end
+    std::vector<CpuTime> cpu_times; ///< when MPI began, and at its end or the process's
     std::vector<FatalSignal> signals;
     std::vector<RunThread> threads;
 };

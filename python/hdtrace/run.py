@@ -38,7 +38,7 @@ class Run:
     oversubscribed_hosts: where processes had to wait for a processor, so that all times hold that, too: more of them ran than there are processors, or
         the main thread of one waited for at least a twentieth of the time; each with `host`, `processes`, `processors`, and for how much of the time
         the processes were `running`, and their main threads `waiting` for a processor (None if not known); its str() says so
-    processes: each with `rank`, `pid`, `cpu_times` (when MPI began, and at the end), `signals` that ended it, and `threads`
+    processes: each with `rank`, `pid`, `cpu_times` (when MPI began, and at its end or the process's), `signals` that ended it, and `threads`
 
     What has one value here but several in the run has that of the lowest rank; `of_kind()` has all.
     """
