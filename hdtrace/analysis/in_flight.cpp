@@ -211,11 +211,16 @@ void InFlight::leave(const Call& call)
 
 void InFlight::joined(const Call& call)
 {
-    const std::int64_t number = call.state.line;
+    join(call, call.state.line);
+}
+
+/// A call, or a start of what was prepared.
+template <class Joining> void InFlight::join(const Joining& joining, std::int64_t number)
+{
     const auto begun = m_begun.find(number);
     ++begun->second.joined;
     open(number);
-    if (!m_collectives.take(call)) {
+    if (!m_collectives.take(joining)) {
         --begun->second.joined;
         close(number);
     }
@@ -224,6 +229,8 @@ void InFlight::joined(const Call& call)
 void InFlight::started(const Call&, const Operation& operation)
 {
     open(operation.line, message_ends(operation) + (operation.rid >= 0 ? 1 : 0));
+    if (operation.facts->collective != CollectiveKind::none)
+        join(operation, operation.line);
 }
 
 // Of what was cancelled the matcher reports no message.

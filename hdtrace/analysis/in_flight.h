@@ -117,6 +117,7 @@ class InFlight : EventVisitor {
     void completed(const Call& call, const Completion& completion) override;
     void made(const Call& call, ObjectKind kind, std::int64_t id) override;
     void freed(const Call& call, ObjectKind kind, std::int64_t id) override;
+    template <class Joining> void join(const Joining& joining, std::int64_t number);
     void add(const Message& message);
     void add(const Collective& collective);
 

@@ -55,6 +55,7 @@ Checker::Checker(std::shared_ptr<const OpenedProject> project)
 {
     m_collectives.keep_arguments(CollectiveMatcher::Keep::all);
     m_collectives.follow_objects();
+    m_collectives.follow_starts();
     for (const TraceFile& trace : m_project->missing_traces())
         m_endings.report_trace(FindingKind::missing, trace.rank, trace.path, 0, "the trace does not exist");
 }

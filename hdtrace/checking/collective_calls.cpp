@@ -65,6 +65,13 @@ std::optional<std::string_view> argument(const CollectiveCall& call, const Attri
 
 } // namespace
 
+/// Or else the operations are that prepare what is started.
+bool CollectiveCheck::is_out_of_order(const CollectiveObject& object) const
+{
+    return m_out_of_order.contains(object) ||
+           (object.prepared >= 0 && m_out_of_order.contains({object.communicator}));
+}
+
 std::string CollectiveCheck::operation_text(const Collective& collective) const
 {
     return "collective operation " + std::to_string(collective.number + 1) + " on " +
@@ -73,16 +80,22 @@ std::string CollectiveCheck::operation_text(const Collective& collective) const
 
 void CollectiveCheck::check(const Collective& collective)
 {
-    if (m_out_of_order.contains(scope_of(collective)))
+    if (is_out_of_order(collective))
         return explain_ends(collective);
+    const bool is_whole = collective.calls.size() >= collective.communicator->members.size();
+    if (collective.prepared >= 0) { // the rest was checked where that was
+        if (!is_whole)
+            check_absent(collective);
+        return;
+    }
     // One that failed may have had another root, which is why.
     const auto model = std::ranges::find(collective.calls, false, &CollectiveCall::has_failed);
     if (model == collective.calls.end())
         return check_agreement(collective);
     check_members(collective, *model);
-    if (m_out_of_order.contains(scope_of(collective)))
+    if (is_out_of_order(collective))
         return;
-    if (collective.calls.size() < collective.communicator->members.size())
+    if (!is_whole)
         check_absent(collective);
     else if (facts_of(model->name).topology == TopologyKind::adjacent)
         check_edges(collective);
@@ -113,7 +126,7 @@ void CollectiveCheck::check_roots(const Collective& collective)
     else
         report(FindingKind::collective_root_mismatch, collective, *wrong.call, *wrong.other,
                " is " + call_text(*wrong.call), call_text(*wrong.other) + " by " + other);
-    m_out_of_order.insert(scope_of(collective));
+    m_out_of_order.insert(collective);
     explain_ends(collective);
 }
 
@@ -121,10 +134,13 @@ void CollectiveCheck::check_roots(const Collective& collective)
 /// themselves did not do it because of that.
 void CollectiveCheck::explain_ends(const Collective& collective)
 {
-    const bool is_cut_short = m_cut_short.contains(scope_of(collective));
+    const bool is_cut_short = m_cut_short.contains(collective);
     for (const CollectiveCall& call : collective.calls)
-        if (!is_cut_short || !m_endings.ended_itself(call.rank))
+        if (!is_cut_short || !m_endings.ended_itself(call.rank)) {
             m_endings.explain(place_of(call));
+            if (call.rid >= 0)
+                m_endings.explain_waiting(call.rank, call.rid);
+        }
 }
 
 void CollectiveCheck::finish(const std::vector<OperationPointer>& pending)
@@ -137,7 +153,7 @@ void CollectiveCheck::finish(const std::vector<OperationPointer>& pending)
             continue;
         const Communicator* communicator =
             m_findings.objects().communicator(operation->rank, *operation->call);
-        if (communicator && m_out_of_order.contains(scope_of(CollectiveObject{communicator})))
+        if (communicator && is_out_of_order({communicator}))
             m_endings.explain_waiting(operation->rank, operation->rid);
     }
 }
@@ -150,7 +166,7 @@ bool CollectiveCheck::check_call(const Collective& collective, const CollectiveC
         const bool is_form = facts_of(call.name).operation == facts_of(model.name).operation;
         report(is_form ? FindingKind::collective_blocking_mismatch : FindingKind::collective_call_mismatch,
                collective, call, model, " is " + call_text(call), call_text(model));
-        m_out_of_order.insert(scope_of(collective));
+        m_out_of_order.insert(collective);
         explain_ends(collective);
         return false;
     }
@@ -220,12 +236,12 @@ bool CollectiveCheck::was_told(const CollectiveCall& call) const
 
 void CollectiveCheck::check_absent(const Collective& collective)
 {
-    m_out_of_order.insert(scope_of(collective));
+    m_out_of_order.insert(collective);
     Incomplete found{collective, m_endings.reason_of(absent_ranks(collective))};
     if (found.reason.empty())
         explain_ends(collective);
     else
-        m_cut_short.insert(scope_of(collective));
+        m_cut_short.insert(collective);
     if (!found.reason.empty() && std::ranges::none_of(collective.calls, [this](const CollectiveCall& call) {
             return is_stuck_in(call);
         }))
@@ -241,14 +257,15 @@ void CollectiveCheck::check_absent(const Collective& collective)
 /// Whether the process waited there when its trace ended.
 bool CollectiveCheck::is_stuck_in(const CollectiveCall& call) const
 {
-    const auto rid = call.arguments ? call.arguments->call.integer("rid") : std::nullopt;
-    return m_endings.is_inside(place_of(call)) || (rid && m_endings.waits_for(call.rank, *rid));
+    return m_endings.is_inside(place_of(call)) || (call.rid >= 0 && m_endings.waits_for(call.rank, call.rid));
 }
 
 /// If in each of them somebody called who is missing in the other one. Who was ended before may still have
 /// called, unless it waited.
 bool CollectiveCheck::report_other_communicator(const Incomplete& one, const Incomplete& other)
 {
+    if (one.collective.prepared >= 0 || other.collective.prepared >= 0)
+        return false;
     const auto caller = [&](const Incomplete& here, const Incomplete& there) {
         const std::set<std::int64_t> absent = absent_ranks(there.collective);
         const auto& calls = here.collective.calls;
@@ -275,11 +292,20 @@ bool CollectiveCheck::report_other_communicator(const Incomplete& one, const Inc
 void CollectiveCheck::report_absent(const Incomplete& incomplete)
 {
     const Collective& collective = incomplete.collective;
+    m_findings.report(FindingKind::collective_missing, place_of(collective.calls.front()),
+                      text_of_absent(collective) + ranks_text(absent_ranks(collective)), nullptr,
+                      incomplete.reason);
+}
+
+std::string CollectiveCheck::text_of_absent(const Collective& collective) const
+{
     const CollectiveCall& first = collective.calls.front();
-    m_findings.report(FindingKind::collective_missing, place_of(first),
-                      operation_text(collective) + ", " + call_text(first) + ", was not called by " +
-                          ranks_text(absent_ranks(collective)),
-                      nullptr, incomplete.reason);
+    if (collective.prepared < 0)
+        return operation_text(collective) + ", " + call_text(first) + ", was not called by ";
+    const CallSite* const prepared =
+        first.arguments ? m_findings.objects().call_site(first.rank, first.arguments->call) : nullptr;
+    return first.name + at(prepared) + " on " + text_of(m_findings.project(), collective) + ", started" +
+           at(first.site) + ", was not started by ";
 }
 
 } // namespace hdtrace

@@ -3,7 +3,6 @@
 
 #include <set>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "hdtrace/checking/endings.h"
@@ -49,21 +48,16 @@ class CollectiveCheck {
     void report(FindingKind kind, const Collective& collective, const CollectiveCall& call,
                 const CollectiveCall& other, const std::string& here, const std::string& there);
 
-    /// What operations follow each other on.
-    using Scope = std::tuple<const Communicator*, const ProjectFile*, const Window*>;
-
-    static Scope scope_of(const CollectiveObject& object)
-    {
-        return {object.communicator, object.file, object.window};
-    }
+    bool is_out_of_order(const CollectiveObject& object) const;
     std::string operation_text(const Collective& collective) const;
+    std::string text_of_absent(const Collective& collective) const;
 
     Findings& m_findings;
     Endings& m_endings;
     TypeSignatures m_signatures;
     TypeMaps m_types;
-    std::set<Scope> m_out_of_order; ///< what follows there says nothing
-    std::set<Scope> m_cut_short;    ///< of them: where nothing is wrong but that traces end
+    std::set<CollectiveObject> m_out_of_order; ///< what follows there says nothing
+    std::set<CollectiveObject> m_cut_short;    ///< of them: where nothing is wrong but that traces end
     std::vector<Incomplete> m_incomplete;
 };
 

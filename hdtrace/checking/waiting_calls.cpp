@@ -180,23 +180,16 @@ void WaitingCalls::joined(const Call& call)
     const std::optional<CollectiveObject> object = m_collective_objects.of(call);
     if (!object)
         return;
-    const Sequence sequence{*object};
-    const std::int64_t number = m_calls[{sequence, call.trace.rank}]++;
-    auto& by_request = call.facts.progress == CallProgress::prepares ? m_prepared : m_collectives;
-    if (const auto rid = call.state.integer("rid"))
-        by_request[{call.trace.rank, *rid}] = {sequence, number};
+    const std::int64_t number = m_calls[{*object, call.trace.rank}]++;
+    const auto rid = call.state.integer("rid");
+    if (rid && call.facts.progress != CallProgress::prepares)
+        m_collectives[{call.trace.rank, *rid}] = {*object, number};
 }
 
-/// Of a persistent request.
-void WaitingCalls::started(const Call& call, const Operation& operation)
+void WaitingCalls::started(const Call& /*call*/, const Operation& operation)
 {
-    if (call.is_inside_call || operation.rid < 0 || operation.facts->progress != CallProgress::prepares)
-        return;
-    const auto prepared = m_prepared.find({operation.rank, operation.call->integer("rid").value_or(-1)});
-    if (prepared == m_prepared.end())
-        return;
-    const Sequence starts{prepared->second.first.object, prepared->second.second};
-    m_collectives[{operation.rank, operation.rid}] = {starts, m_calls[{starts, operation.rank}]++};
+    if (const auto starts = m_collective_objects.of_start(operation))
+        m_collectives[{operation.rank, operation.rid}] = {*starts, m_calls[{*starts, operation.rank}]++};
 }
 
 void WaitingCalls::completed(const Call& call, const Completion& completion)
@@ -218,7 +211,7 @@ std::map<std::int64_t, WaitingCall> WaitingCalls::find(const std::vector<Operati
         m_open.add_in_progress(call.trace, call.state, *call.facts);
         if (!call.object)
             continue;
-        const Place place{{*call.object}, m_calls[{Sequence{*call.object}, rank}]++};
+        const Place place{*call.object, m_calls[{*call.object, rank}]++};
         if (const auto meeting = m_leaders.meeting_of(rank, call.state)) {
             m_meetings.emplace(place, *meeting);
             m_places.emplace(*meeting, place);
@@ -261,7 +254,7 @@ Wait WaitingCalls::wait_of(std::int64_t rank, const Unfinished& call, const Shar
     if (facts.progress != CallProgress::blocking && facts.probes == ProbeKind::none)
         return {};
     if (call.object)
-        return only(condition_of(rank, Place{{*call.object}, calls_of({*call.object}, rank) - 1}));
+        return only(condition_of(rank, Place{*call.object, calls_of(*call.object, rank) - 1}));
     if (facts.synchronisation != WindowSynchronisation::none)
         return m_epochs.wait_of(rank, call.state, facts);
     if (facts.members == CollectiveMembers::group)
@@ -340,7 +333,7 @@ const SharedRanks& WaitingCalls::senders_to(const Communicator& communicator, st
 /// All members that have not called it, and who lacks on the other side.
 WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Place& place)
 {
-    const CollectiveObject& object = place.first.object;
+    const CollectiveObject& object = place.first;
     if (!object.communicator || m_collective_objects.is_ambiguous(object))
         return {};
     const auto [missing, is_new] = m_missing.try_emplace(place);
@@ -354,7 +347,7 @@ WaitCondition WaitingCalls::condition_of(std::int64_t rank, const Place& place)
 
 SharedRanks::Ranks WaitingCalls::missing_at(const Place& place) const
 {
-    return members_that(*place.first.object.communicator, [&](const Communicator::Member& member) {
+    return members_that(*place.first.communicator, [&](const Communicator::Member& member) {
         return calls_of(place.first, member.global) <= place.second;
     });
 }
@@ -380,9 +373,9 @@ SharedRanks WaitingCalls::not_finalized() const
     return ranks;
 }
 
-std::int64_t WaitingCalls::calls_of(const Sequence& sequence, std::int64_t rank) const
+std::int64_t WaitingCalls::calls_of(const CollectiveObject& object, std::int64_t rank) const
 {
-    const auto found = m_calls.find({sequence, rank});
+    const auto found = m_calls.find({object, rank});
     return found == m_calls.end() ? 0 : found->second;
 }
 

@@ -97,19 +97,11 @@ class WaitingCalls : public EventVisitor {
         std::optional<PollingTime> first_with_cpu, last_with_cpu; ///< where the trace tells it
     };
     enum class Certainty : std::uint8_t { none, perhaps, certain };
-    /// Collective operations that follow each other, in the same order in all members.
-    struct Sequence {
-        CollectiveObject object;
-        std::int64_t prepared =
-            -1; ///< the starts of this one, which was prepared; -1: the calls on the object
-
-        auto operator<=>(const Sequence&) const = default;
-    };
     using ThreadId = std::pair<std::int64_t, std::int64_t>;  // rank and thread
     using RequestId = std::pair<std::int64_t, std::int64_t>; // rank and rid
     using PendingById = std::map<RequestId, const Operation*>;
-    using MemberId = std::pair<Sequence, std::int64_t>; // and rank
-    using Place = std::pair<Sequence, std::int64_t>;    // of an operation: its number
+    using MemberId = std::pair<CollectiveObject, std::int64_t>; // and rank
+    using Place = std::pair<CollectiveObject, std::int64_t>;    // of an operation: its number
     /// And the side that the receiver is of.
     using Senders = std::pair<const Communicator*, std::optional<std::int64_t>>;
 
@@ -129,7 +121,7 @@ class WaitingCalls : public EventVisitor {
     void add_other_side(const Place& place, SharedRanks::Ranks& missing) const;
     const SharedRanks& senders_to(const Communicator& communicator, std::int64_t rank);
     SharedRanks not_finalized() const;
-    std::int64_t calls_of(const Sequence& sequence, std::int64_t rank) const;
+    std::int64_t calls_of(const CollectiveObject& object, std::int64_t rank) const;
 
     const OpenedProject& m_project;
     const ObjectTable& m_objects;
@@ -142,7 +134,6 @@ class WaitingCalls : public EventVisitor {
     std::set<std::int64_t> m_with_threads;                    ///< processes of which several did
     std::map<MemberId, std::int64_t> m_calls;                 ///< collective ones that began
     std::map<RequestId, Place> m_collectives;                 ///< those that have requests
-    std::map<RequestId, Place> m_prepared;                    ///< by the persistent request
     OpenEnds m_open;
     WaitingEpochs m_epochs;
     GroupMeetings m_groups;

@@ -16,9 +16,8 @@ namespace {
 
 /// Whether a member may go on before those have come whom such operations wait for: parts of members that
 /// calls list may be empty, too.
-bool may_return_early(const Collective& collective, WaitKind kind)
+bool may_return_early(const Collective& collective, const CallFacts& call, WaitKind kind)
 {
-    const CallFacts& call = facts_of(std::string_view(collective.calls.front().name));
     const auto is_empty = [](const CollectiveCall& one) { return one.bytes == 0; };
     return facts_of(kind).may_return_early ||
            (exchanges_data(call.collective) &&
@@ -30,9 +29,11 @@ constexpr std::uint32_t none = UINT32_MAX;
 // began have waited for it.
 constexpr std::int64_t least_awaited = 4096;
 
-bool is_prepared(const CallFacts& facts)
+/// About what is done: also of starts of what was prepared.
+const CallFacts& operation_of(const Collective& collective)
 {
-    return facts.progress == CallProgress::prepares && facts.collective != CollectiveKind::none;
+    const CallFacts& call = facts_of(std::string_view(collective.calls.front().name));
+    return collective.prepared >= 0 ? facts_of(call.operation) : call;
 }
 
 Selection all_of(const Project& project)
@@ -80,6 +81,7 @@ HistoryReader::HistoryReader(std::shared_ptr<const OpenedProject> project, TimeI
       m_topologies(m_project->objects), m_file_uses(*m_project, m_interval)
 {
     m_collectives.follow_objects();
+    m_collectives.follow_starts();
     m_collectives.keep_arguments(CollectiveMatcher::Keep::neighbourhoods);
     for (const TraceFile& trace : m_project->traces) {
         const auto number = static_cast<std::uint32_t>(m_history.timelines.size());
@@ -168,8 +170,6 @@ void HistoryReader::enter(const Call& call)
               .communicator = communicator ? position_in(project.communicators, *communicator) : -1,
               .region = region_number(call.region)},
              call.state.time, call.state.end);
-    if (is_prepared(call.facts) && communicator)
-        add_prepared(call, *communicator);
     if (call.facts.probes != ProbeKind::none && call.facts.progress == CallProgress::blocking)
         add_probe(call, communicator);
     if (makes_partitions_ready(call.facts))
@@ -200,13 +200,6 @@ void HistoryReader::add_probes_of(const Message& message, StepId send)
     });
     if (probes.empty())
         m_probes.erase(found);
-}
-
-void HistoryReader::add_prepared(const Call& call, const Communicator& communicator)
-{
-    const std::int64_t rank = call.trace.rank;
-    if (const auto rid = call.state.integer("rid"))
-        m_prepared[{rank, *rid}] = {&communicator, m_prepared_counts[{rank, &communicator}]++};
 }
 
 void HistoryReader::leave(const Call& call)
@@ -263,8 +256,6 @@ void HistoryReader::started(const Call&, const Operation& operation)
 {
     if (operation.rid < 0)
         return;
-    if (is_prepared(*operation.facts))
-        return add_start(operation);
     const Id request{operation.rank, operation.rid};
     if (operation.facts->partitioned && operation.facts->sends != SendMode::none)
         m_ready[request];
@@ -273,33 +264,6 @@ void HistoryReader::started(const Call&, const Operation& operation)
     else if (operation.facts->sends == SendMode::standard &&
              operation.call->integer(operation.facts->sent_size).value_or(0) >= least_awaited)
         m_synchronous[request].is_certain = false;
-}
-
-// The same start of all members belongs together (MPI 4.1, 6.13).
-void HistoryReader::add_start(const Operation& operation)
-{
-    const auto found = m_prepared.find({operation.rank, operation.call->integer("rid").value_or(-1)});
-    if (found == m_prepared.end())
-        return;
-    Prepared& prepared = found->second;
-    const Round round{prepared.communicator, prepared.number, prepared.starts++};
-    Collective& starts = m_rounds[round];
-    starts.communicator = prepared.communicator;
-    CollectiveCall& call = starts.calls.emplace_back();
-    call.rank = operation.rank;
-    call.thread = operation.thread;
-    call.name = operation.facts->operation;
-    call.start = operation.time;
-    call.end = operation.end;
-    call.root = operation.call->integer("rootRank");
-    call.rid = operation.rid;
-    if (operation.facts->collective == CollectiveKind::neighbourhood && operation.children)
-        call.arguments =
-            std::make_shared<CollectiveArguments>(CollectiveArguments{*operation.call, *operation.children});
-    if (starts.calls.size() < prepared.communicator->members.size())
-        return;
-    add_collective(starts);
-    m_rounds.erase(round);
 }
 
 void HistoryReader::completed(const Call& call, const Completion& completion)
@@ -396,7 +360,8 @@ void HistoryReader::add_collective(const Collective& collective)
 {
     const Communicator& communicator = *collective.communicator;
     const CollectiveCall& first = collective.calls.front();
-    const auto kind = wait_kind_of(facts_of(std::string_view(first.name)));
+    const CallFacts& operation = operation_of(collective);
+    const auto kind = wait_kind_of(operation);
     const bool is_whole = std::ssize(collective.calls) == communicator.size();
     if (!kind || !is_whole)
         return;
@@ -406,7 +371,7 @@ void HistoryReader::add_collective(const Collective& collective)
         return add_neighbours(collective);
     Gathering gathering{.kind = *kind,
                         .communicator = position_in(m_project->project.communicators, communicator),
-                        .may_return_early = may_return_early(collective, *kind),
+                        .may_return_early = may_return_early(collective, operation, *kind),
                         .members = {}};
     gathering.members.reserve(collective.calls.size());
     for (const CollectiveCall* call : members_of(collective, *kind)) {

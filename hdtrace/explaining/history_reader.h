@@ -53,13 +53,6 @@ class HistoryReader : EventVisitor {
         }
     };
     template <class Value> using ByRequest = std::unordered_map<Id, Value, IdHash>;
-    /// A collective operation that a process has prepared. Members prepare them in the same order.
-    struct Prepared {
-        const Communicator* communicator;
-        std::int64_t number; ///< of those that the process has prepared on it
-        std::int64_t starts = 0;
-    };
-    using Round = std::tuple<const Communicator*, std::int64_t, std::int64_t>; // with number and start
     /// A send that is complete when its receive has begun.
     struct SynchronousSend {
         std::optional<StepId> end = {};     ///< the call that completed it
@@ -90,11 +83,9 @@ class HistoryReader : EventVisitor {
 
     void add_message(const Message& message);
     void add_collective(const Collective& collective);
-    void add_prepared(const Call& call, const Communicator& communicator);
     void add_probe(const Call& call, const Communicator* communicator);
     void add_probes_of(const Message& message, StepId send);
     void add_partitioned();
-    void add_start(const Operation& operation);
     void add_member(Gathering& gathering, const CollectiveCall& call);
     void add_neighbours(const Collective& collective);
     void add_between_groups(const Collective& collective, WaitKind kind);
@@ -136,9 +127,6 @@ class HistoryReader : EventVisitor {
     Series<StartedNeed> m_started_needs;
     Series<StartedMember> m_started_members;
     std::map<Started, StepId> m_ends; ///< which call completed it
-    ByRequest<Prepared> m_prepared;
-    std::map<std::pair<std::int64_t, const Communicator*>, std::int64_t> m_prepared_counts; ///< by rank
-    std::map<Round, Collective> m_rounds; ///< that some members have not started yet
     WindowEpochs m_epochs;
     MessageMatcher m_messages;
     CollectiveMatcher m_collectives;

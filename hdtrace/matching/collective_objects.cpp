@@ -8,6 +8,8 @@ std::optional<CollectiveObject> CollectiveObjects::of(const Call& call)
     case CollectiveMembers::communicator: {
         const Communicator* communicator = m_objects.communicator(call.trace.rank, call.state);
         note_made(call, communicator);
+        if (communicator && call.facts.progress == CallProgress::prepares)
+            note_prepared(call, *communicator);
         return communicator ? std::optional(CollectiveObject{communicator}) : std::nullopt;
     }
     case CollectiveMembers::file:
@@ -17,6 +19,15 @@ std::optional<CollectiveObject> CollectiveObjects::of(const Call& call)
     default:
         return std::nullopt;
     }
+}
+
+std::optional<CollectiveObject> CollectiveObjects::of_start(const Operation& operation) const
+{
+    if (operation.facts->progress != CallProgress::prepares ||
+        operation.facts->collective == CollectiveKind::none)
+        return std::nullopt;
+    const auto prepared = m_prepared.find({operation.rank, operation.call->integer("rid").value_or(-1)});
+    return prepared == m_prepared.end() ? std::nullopt : std::optional(prepared->second);
 }
 
 void CollectiveObjects::note_made(const Call& call, const Communicator* communicator)
@@ -33,6 +44,13 @@ void CollectiveObjects::note_made(const Call& call, const Communicator* communic
         m_windows.try_emplace(m_objects.window(rank, call.state), communicator);
     if (file && !m_opened.try_emplace({rank, file}, CollectiveObject{communicator, opened}).second)
         m_ambiguous.insert({file, opened});
+}
+
+void CollectiveObjects::note_prepared(const Call& call, const Communicator& communicator)
+{
+    const std::int64_t rank = call.trace.rank;
+    if (const auto rid = call.state.integer("rid"))
+        m_prepared[{rank, *rid}] = {&communicator, nullptr, nullptr, m_prepared_on[{rank, &communicator}]++};
 }
 
 const ProjectFile* CollectiveObjects::file_of_opening(std::int64_t rank, const Communicator& communicator,

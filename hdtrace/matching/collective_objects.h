@@ -19,12 +19,15 @@ struct CollectiveObject {
     /// several files, but they were opened as one: this is one of them.
     const ProjectFile* file = nullptr;
     const Window* window = nullptr; ///< likewise
+    /// Of starts of a persistent request, which follow each other by themselves (MPI 4.1, 6.13): how many
+    /// each member has prepared on the communicator before it. -1: what is called is done at once.
+    std::int64_t prepared = -1;
 
     auto operator<=>(const CollectiveObject&) const = default;
 };
 
-/// Knows which communicators files were opened with and windows were made of. Memory grows with the number of
-/// files and windows. For one thread at a time.
+/// Knows which communicators files were opened with, windows were made of and operations were prepared on.
+/// Memory grows with the number of these. For one thread at a time.
 class CollectiveObjects {
   public:
     /// @p objects must outlive it.
@@ -33,6 +36,8 @@ class CollectiveObjects {
     /// Of a collective call. It has to be asked once for each of them, in the order of the process: calls
     /// that open files and make windows are how it knows. Nothing if the object is not known.
     std::optional<CollectiveObject> of(const Call& call);
+    /// Of the start of what such a call has prepared; nothing of other operations.
+    std::optional<CollectiveObject> of_start(const Operation& operation) const;
 
     /// A process has opened this file several times at once: of its calls it is not known which of them they
     /// mean.
@@ -46,6 +51,7 @@ class CollectiveObjects {
     };
 
     void note_made(const Call& call, const Communicator* communicator);
+    void note_prepared(const Call& call, const Communicator& communicator);
     const ProjectFile* file_of_opening(std::int64_t rank, const Communicator& communicator,
                                        const ProjectFile* own);
     std::optional<CollectiveObject> of_file(const Call& call);
@@ -56,6 +62,8 @@ class CollectiveObjects {
     std::map<std::pair<const Communicator*, std::int64_t>, Opening> m_openings;         ///< by number
     std::map<std::pair<std::int64_t, const ProjectFile*>, CollectiveObject> m_opened;   ///< by rank
     std::map<const Window*, const Communicator*> m_windows;
+    std::map<std::pair<std::int64_t, const Communicator*>, std::int64_t> m_prepared_on; ///< how many, by rank
+    std::map<std::pair<std::int64_t, std::int64_t>, CollectiveObject> m_prepared;       ///< by rank and rid
     std::set<const ProjectFile*> m_ambiguous;
 };
 

@@ -11,12 +11,13 @@ namespace {
 using ArgumentsPointer = std::shared_ptr<const CollectiveArguments>;
 
 /// Those of the call before, if they are the same, as they mostly are.
-ArgumentsPointer arguments_of(const State& call, const std::vector<CollectiveCall>& before)
+ArgumentsPointer arguments_of(const Element& call, const std::vector<Element>& children,
+                              const std::vector<CollectiveCall>& before)
 {
     ArgumentsPointer last = before.empty() ? nullptr : before.back().arguments;
-    if (last && last->call == call && last->children == call.children)
+    if (last && last->call == call && last->children == children)
         return last;
-    return std::make_shared<CollectiveArguments>(CollectiveArguments{call, call.children});
+    return std::make_shared<CollectiveArguments>(CollectiveArguments{call, children});
 }
 
 /// Whether the program went on after the library had found an argument wrong, which it does before anything
@@ -81,7 +82,35 @@ bool CollectiveMatcher::take(const Call& call)
     std::optional<JoiningCall> joining = read(call);
     if (!joining)
         return false;
-    put(std::move(*joining), keeps(call.facts) ? &call.state : nullptr);
+    put(std::move(*joining), keeps(call.facts) ? &call.state : nullptr, &call.state.children);
+    return true;
+}
+
+void CollectiveMatcher::started(const Call& call, const Operation& operation)
+{
+    if (m_follows_starts)
+        take(operation);
+    else
+        EventVisitor::started(call, operation);
+}
+
+bool CollectiveMatcher::take(const Operation& operation)
+{
+    const std::optional<CollectiveObject> object = m_collective_objects.of_start(operation);
+    if (!object)
+        return false;
+    CollectiveCall start;
+    start.rank = operation.rank;
+    start.thread = operation.thread;
+    start.name = operation.facts->name;
+    start.start = operation.time;
+    start.end = operation.end;
+    start.root = operation.call->integer("rootRank");
+    start.line = operation.line;
+    start.rid = operation.rid;
+    start.site = m_objects.call_site(operation.rank, operation.site);
+    start.number = operation.number;
+    put({*object, std::move(start)}, keeps(*operation.facts) ? operation.call : nullptr, operation.children);
     return true;
 }
 
@@ -104,20 +133,24 @@ std::optional<JoiningCall> CollectiveMatcher::read(const Call& call)
 
 void CollectiveMatcher::put(JoiningCall&& joining)
 {
-    put(std::move(joining), nullptr);
+    put(std::move(joining), nullptr, nullptr);
 }
 
-void CollectiveMatcher::put(JoiningCall&& joining, const State* arguments)
+void CollectiveMatcher::put(JoiningCall&& joining, const Element* call, const std::vector<Element>* children)
 {
+    static const std::vector<Element> none;
     Sequence& sequence = sequence_of(joining.object);
     std::vector<CollectiveCall>& calls = calls_of_next(sequence, joining.call.rank);
-    if (arguments)
-        joining.call.arguments = arguments_of(*arguments, calls);
+    if (call)
+        joining.call.arguments = arguments_of(*call, children ? *children : none, calls);
     calls.push_back(std::move(joining.call));
     while (sequence.is_complete()) {
         if (!remove_misfit(sequence))
             hand_out_first(sequence);
     }
+    // As many are prepared as a program likes. Who has started as often as the others begins anew with them.
+    if (joining.object.prepared >= 0 && sequence.open.empty())
+        m_sequences.erase(joining.object);
 }
 
 std::size_t CollectiveMatcher::callers_of(const Communicator& communicator) const

@@ -30,11 +30,11 @@ struct CollectiveArguments {
 struct CollectiveCall {
     std::int64_t rank = 0;
     std::int64_t thread = 0;
-    std::string name;
+    std::string name; ///< of a start, that of the call which prepared it
     std::int64_t start = 0;
     std::int64_t end = 0; ///< when the call returned, also if it was non-blocking
     std::optional<std::int64_t> root;
-    std::int64_t bytes = 0; ///< that its arguments say it moves; 0 if it only prepares that
+    std::int64_t bytes = 0; ///< that its arguments say it moves; 0 if it prepares that, or starts it
     std::int64_t line = 0;
     bool has_failed = false;
     std::int64_t rid = -1;                                          ///< of its request; -1: it has none
@@ -48,7 +48,7 @@ struct CollectiveCall {
 std::vector<std::int64_t> sources_of(const CollectiveCall& call);
 
 struct Collective : CollectiveObject {
-    std::int64_t number = 0;           ///< of the operation on this object, from 0
+    std::int64_t number = 0; ///< of the operation on this object, from 0; of starts it means nothing
     std::vector<CollectiveCall> calls; ///< in the order of time; some are missing if not all members called
 };
 
@@ -76,8 +76,10 @@ class CollectiveMatcher : public EventVisitor {
                       std::set<std::int64_t> absent = {});
 
     void joined(const Call& call) override { take(call); }
-    /// The same. False if the call takes part in nothing that is matched.
+    void started(const Call& call, const Operation& operation) override;
+    /// The same. False of what takes part in nothing that is matched.
     bool take(const Call& call);
+    bool take(const Operation& operation);
 
     /// The two halves of it: what a call takes part in, and putting it to the others'. One matcher can put
     /// together what others were given, unless it follows objects, or keeps arguments, which these leave out.
@@ -93,6 +95,8 @@ class CollectiveMatcher : public EventVisitor {
     /// From now on operations on files and windows are matched, too. Not on a file that a process has opened
     /// twice at the same time.
     void follow_objects() { m_follows_objects = true; }
+    /// From now on starts of persistent operations are matched, too.
+    void follow_starts() { m_follows_starts = true; }
 
     /// Hands out what some members did not call.
     void finish();
@@ -112,7 +116,7 @@ class CollectiveMatcher : public EventVisitor {
     };
 
     bool keeps(const CallFacts& facts) const;
-    void put(JoiningCall&& joining, const State* arguments);
+    void put(JoiningCall&& joining, const Element* call, const std::vector<Element>* children);
     bool is_followed(const CollectiveObject& object) const;
     Sequence& sequence_of(const CollectiveObject& object);
     static std::vector<CollectiveCall>& calls_of_next(Sequence& sequence, std::int64_t rank);
@@ -128,6 +132,7 @@ class CollectiveMatcher : public EventVisitor {
     std::set<std::int64_t> m_absent;
     Keep m_keep = Keep::nothing;
     bool m_follows_objects = false;
+    bool m_follows_starts = false;
     std::map<CollectiveObject, Sequence> m_sequences;
 };
 

@@ -50,7 +50,8 @@ static void send_ahead(int step)
 
 int main(int argc, char** argv)
 {
-    MPI_Request persistent[2];
+    MPI_Request persistent[4];
+    int persistent_count = 2;
     int static_out[size] = {0}, static_in[size];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -59,6 +60,13 @@ int main(int argc, char** argv)
     previous = (rank + ranks - 1) % ranks;
     MPI_Send_init(static_out, size, MPI_INT, next, 5, MPI_COMM_WORLD, &persistent[0]);
     MPI_Recv_init(static_in, size, MPI_INT, previous, 5, MPI_COMM_WORLD, &persistent[1]);
+#if MPI_VERSION >= 4
+    int sums[size], first[size] = {0};
+    MPI_Allreduce_init(static_out, sums, size, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                       &persistent[2]);
+    MPI_Bcast_init(first, size, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &persistent[3]);
+    persistent_count = 4;
+#endif
     srand(7);
     for (int step = 0; step < steps; ++step) {
         switch (rand() % 8) {
@@ -84,16 +92,16 @@ int main(int argc, char** argv)
             MPI_Allreduce(out[step], in[step], size, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
             break;
         default:
-            MPI_Startall(2, persistent);
+            MPI_Startall(persistent_count, persistent);
             shift(step, 6);
-            MPI_Waitall(2, persistent, MPI_STATUSES_IGNORE);
+            MPI_Waitall(persistent_count, persistent, MPI_STATUSES_IGNORE);
         }
         if (pending_count > most_pending - 2)
             complete_all();
     }
     complete_all();
-    MPI_Request_free(&persistent[0]);
-    MPI_Request_free(&persistent[1]);
+    for (int i = 0; i < persistent_count; ++i)
+        MPI_Request_free(&persistent[i]);
     MPI_Finalize();
     return 0;
 }

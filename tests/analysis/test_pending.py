@@ -2,6 +2,7 @@
 import random
 import shutil
 import subprocess
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import hdtrace
@@ -14,6 +15,19 @@ MOMENTS = 60
 RANKS = 3
 
 
+def starts_of(project):
+    """Of persistent collective operations: all processes prepare and start them in the same order."""
+    prepared = {(call.rank, call.get("rid")): call.name for call in project.calls(call_class="collective") if call.name.endswith("_init")}
+    times, starts = Counter(), defaultdict(list)
+    for call in project.calls(name="Startall"):
+        for start in call.children:
+            request = (call.rank, start["initRid"])
+            if request in prepared:
+                starts[prepared[request], times[request]].append((call.rank, call.time))
+                times[request] += 1
+    return [(name, sorted(calls)) for (name, _), calls in starts.items()]
+
+
 class WholeRun:
     """All that happened."""
 
@@ -24,6 +38,7 @@ class WholeRun:
         self.requests = [(start, end, (rank, start)) for start, end, rank in zip(requests["start"], ends, requests["rank"])]
         self.messages = [(m.send.start, m.receive.end, (m.source, m.destination, m.tag, m.send.start, m.send.bytes)) for m in project.messages()]
         self.collectives = [(c.name, sorted((call.rank, call.start) for call in c.calls)) for c in project.collectives()]
+        self.collectives += starts_of(project)
 
     @staticmethod
     def pending(of, moment):

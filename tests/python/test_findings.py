@@ -550,6 +550,28 @@ def test_a_persistent_request_that_is_not_completed_names_both_places(findings):
     assert "Send_init, started with rid 1 was never completed" in texts
 
 
+PREPARED_SUM = call("Allreduce_init", "size='4' cid='0' count='1' tid='0' op='MPI_SUM' rid='0'")
+PREPARED_BARRIER = call("Barrier_init", "cid='0' rid='5'")
+
+
+def started(prepared, rid):
+    return call("Start", f"initRid='{prepared}' rid='{rid}'") + call("Wait", children=f"<For rid='{rid}' />")
+
+
+def test_a_persistent_operation_that_a_member_does_not_start(findings):
+    """The order of the starts is not the same, which is right."""
+    free = call("Request_free", "rid='0'") + call("Request_free", "rid='5'")
+    prepared = PREPARED_SUM + PREPARED_BARRIER
+    assert findings(prepared + started(0, 1) + started(5, 2) + free, prepared + started(5, 1) + started(0, 2) + free) == []
+    (found,) = findings(prepared + started(0, 1) + started(5, 2) + started(0, 3) + free, prepared + started(5, 1) + started(0, 2) + free)
+    assert (found.kind, found.text) == ("collective-missing", "Allreduce_init on WORLD, started, was not started by rank 1")
+
+
+def test_where_preparing_goes_wrong_starts_say_no_more(kinds):
+    free = call("Request_free", "rid='0'")
+    assert kinds(PREPARED_SUM + started(0, 1) + free, "") == ["collective-missing"]
+
+
 def test_where_members_do_not_meet_without_buffering(findings):
     (found,) = findings(send(1) + call("Barrier", "cid='0'"), call("Barrier", "cid='0'") + receive(0))
     assert found.text == "if sends and collective calls waited for the others, rank 0 would wait in Send for rank 1, rank 1 would wait in Barrier on WORLD for rank 0"

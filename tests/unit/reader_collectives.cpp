@@ -6,6 +6,8 @@
 
 #include "hdtrace/matching/collectives.h"
 
+using namespace std::string_literals;
+
 namespace hdtrace {
 namespace {
 
@@ -57,20 +59,25 @@ State around(std::string name, State inner)
 }
 
 // What belongs together, e.g. "0: Bcast Bcast".
-std::vector<std::string> match(std::initializer_list<OneCall> calls, bool follows_objects = false)
+std::vector<std::string> match(std::initializer_list<OneCall> calls, bool follows_objects = false,
+                               bool follows_starts = false)
 {
     const Project project = two_processes();
     const ObjectTable objects(project);
     std::vector<std::string> found;
     CollectiveMatcher matcher(objects, [&](const Collective& collective) {
         std::string text = std::to_string(collective.number) + (collective.file ? " file" : "") +
-                           (collective.window ? " window" : "") + ":";
+                           (collective.window ? " window" : "") +
+                           (collective.prepared >= 0 ? " start " + std::to_string(collective.prepared) : "") +
+                           ":";
         for (const CollectiveCall& call : collective.calls)
             text += " " + call.name;
         found.push_back(text);
     });
     if (follows_objects)
         matcher.follow_objects();
+    if (follows_starts)
+        matcher.follow_starts();
     EventWalk walk({&matcher});
     for (const OneCall& call : calls)
         walk.add({"", call.rank, 0, {}}, call.state);
@@ -135,6 +142,43 @@ TEST(CollectiveMatcher, DoesNotCountCallsOfWhichAnArgumentWasWrong)
                      {1, on_world("Scan")}}),
               (Found{"0: Reduce Reduce", "1: Scan Scan"}))
         << "the second try is the one that the others take part in";
+}
+
+State prepares(std::string name, const char* rid)
+{
+    State state = on_world(std::move(name));
+    state.attributes.push_back("rid", rid);
+    return state;
+}
+
+State starts(const char* prepared, const char* rid)
+{
+    State state;
+    state.name = "Start";
+    state.attributes = {{"initRid", prepared}, {"rid", rid}};
+    return state;
+}
+
+// The first process starts the sum twice before the other one does, which starts the broadcast first.
+TEST(CollectiveMatcher, FollowsStartsOfWhatWasPreparedIfItIsAskedFor)
+{
+    const std::initializer_list<OneCall> calls = {{0, prepares("Allreduce_init", "1")},
+                                                  {0, prepares("Bcast_init", "2")},
+                                                  {1, prepares("Allreduce_init", "7")},
+                                                  {1, prepares("Bcast_init", "8")},
+                                                  {0, starts("1", "3")},
+                                                  {0, starts("1", "4")},
+                                                  {0, starts("2", "5")},
+                                                  {1, starts("8", "9")},
+                                                  {1, starts("7", "10")},
+                                                  {0, starts("2", "6")}};
+    const std::vector<std::string> prepared = {"0: Allreduce_init Allreduce_init",
+                                               "1: Bcast_init Bcast_init"};
+    EXPECT_EQ(match(calls), prepared);
+    EXPECT_EQ(match(calls, false, true),
+              std::vector({prepared[0], prepared[1], "0 start 1: Bcast_init Bcast_init"s,
+                           "0 start 0: Allreduce_init Allreduce_init"s, "1 start 0: Allreduce_init"s,
+                           "0 start 1: Bcast_init"s}));
 }
 
 TEST(CollectiveMatcher, SeesCallsInStatesOfTheProgramAndNotInsideCalls)
