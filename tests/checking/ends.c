@@ -1,4 +1,5 @@
 /* Ends as its argument says, while the other process waits in a barrier. */
+#include <hdRegion.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -97,6 +98,8 @@ int main(int argc, char** argv)
     if (strcmp(argv[1], "twice") == 0)
         MPI_Init(&argc, &argv);
     MPI_Finalize();
+    if (strcmp(argv[1], "resumed") == 0)
+        hdR_resume();
     MPI_Initialized(&flag);
     MPI_Finalized(&flag);
     if (strcmp(argv[1], "behind") == 0)

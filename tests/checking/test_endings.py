@@ -56,6 +56,13 @@ def test_calls_outside(tmp_path, how, name):
     assert {(kind, text) for kind, _, text in found} <= {("outside-mpi", name), ("call-failed", name)}, "MPICH refuses a second MPI_Init"
 
 
+@pytest.mark.parametrize("how", ["behind", "resumed"])
+def test_calls_that_may_be_made_at_any_time_are_not_told_of(tmp_path, how):
+    run = run_with_tracer("ends", 2, tmp_path, env=SETTINGS, args=(how,), complete=False)
+    counts = re.findall("Calls name='(Initialized|Finalized)'.*", "".join(path.read_text() for path in run.trace_directory.glob("*.info")))
+    assert not counts
+
+
 @pytest.mark.parametrize("checks", ["0", "1"])
 def test_a_call_before_init(tmp_path, checks):
     """MPI libraries end the program, except an Open MPI that looks at no arguments: then all else is traced as ever."""
@@ -63,7 +70,7 @@ def test_a_call_before_init(tmp_path, checks):
     assert found and {(kind, text) for kind, _, text in found} == {("outside-mpi", "Get_address")}
 
 
-@pytest.mark.parametrize("how", ["well", "handled"])
+@pytest.mark.parametrize("how", ["well", "handled", "resumed"])
 def test_good_ends(tmp_path, how):
     assert findings(tmp_path, how) == []
 

@@ -94,9 +94,11 @@ bool Call::decide_unrecorded(Thread& thread, Tracks tracks)
     // One that the MPI library makes is none of the program's. Behind the end of the trace, which another
     // thread may have reached, nobody has asked for calls to be left out.
     if (thread.depth == 0 && current_state() == State::running) {
-        thread.counts.add(m_function, Recording::none);
-        if (gate.recording_of(m_function) == Recording::undecided)
-            note_ignored(thread, m_function, m_frame);
+        const char* const side = side_of_outside_calls();
+        if (side != nullptr)
+            note_outside(thread, side);
+        else
+            note_ignored(thread);
     }
     return tracks == Tracks::communicators ||
            (tracks == Tracks::operations &&
@@ -119,22 +121,28 @@ bool Call::is_freed_in_callback(Thread& thread) const
            thread.sites.is_in_callback(m_frame, outer->frame());
 }
 
-void Call::note_ignored(Thread& thread, Function function, const void* frame)
+void Call::note_ignored(Thread& thread) const
 {
-    const char* const side = side_of_outside_calls();
-    if (side == nullptr) {
-        count_for_rules(function);
+    thread.counts.add(m_function, Recording::none);
+    if (gate.recording_of(m_function) == Recording::undecided)
+        count_for_rules(m_function);
+}
+
+/// Of calls that may be made there nothing is told: they are none of those that are left out.
+void Call::note_outside(Thread& thread, const char* side) const
+{
+    if (may_come_at_any_time(m_function) || gate.recording_of(m_function) != Recording::undecided)
         return;
-    }
     static int shown = 0;
-    if (may_come_at_any_time(function) || shown++ >= most_calls_outside)
+    const bool is_shown = shown++ < most_calls_outside;
+    thread.counts.add(m_function, is_shown ? Recording::plain : Recording::none);
+    if (!is_shown)
         return;
-    thread.counts.record(function);
-    const char* const name = ruled_functions()[static_cast<size_t>(function)].name + strlen("MPI_");
+    const char* const name = ruled_functions()[static_cast<size_t>(m_function)].name + strlen("MPI_");
     const int64_t now = thread.clock.now();
     thread.writer.enter();
     write_element(thread.writer, [&](auto& element) {
-        element.text("<").name(name).site_and_times(thread.sites.find(frame), now, now);
+        element.text("<").name(name).site_and_times(thread.sites.find(m_frame), now, now);
         element.text(" unfinished='1' outside='").name(side).text("'").end(name);
     });
     save_all_threads();

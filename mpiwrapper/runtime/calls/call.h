@@ -309,7 +309,8 @@ class Call {
         asm("" : "+m"(place));
         return place;
     }
-    static void note_ignored(Thread& thread, Function function, const void* frame);
+    void note_ignored(Thread& thread) const;
+    void note_outside(Thread& thread, const char* side) const;
     bool is_only_summed() const
     {
         return recording() == (Recording::plain | Recording::summed) && !keeps_states;

@@ -30,12 +30,6 @@ void CallCounts::leave_out(Function function)
     ++m_counts[static_cast<size_t>(function)][ignored];
 }
 
-void CallCounts::record(Function function)
-{
-    --m_counts[static_cast<size_t>(function)][ignored];
-    ++m_counts[static_cast<size_t>(function)][recorded];
-}
-
 void CallCounts::leave_out_poll(Function function, int64_t nanoseconds)
 {
     leave_out(function);

@@ -17,8 +17,6 @@ class CallCounts {
     }
     /// One that was added as recorded is left out.
     void leave_out(Function function);
-    /// One that was added as left out is recorded.
-    void record(Function function);
     /// One that was added as recorded only found out that nothing has happened, and took so long.
     void leave_out_poll(Function function, int64_t nanoseconds);
     /// How many of these there were since the last time; 0 again then.

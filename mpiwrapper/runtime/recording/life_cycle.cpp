@@ -209,7 +209,7 @@ void start_if_initialised()
     start(level);
 }
 
-// Calls are let through, and Call::note_ignored() hears of them.
+// Calls are let through, and Call::note_outside() hears of them.
 void record_only_outside(Stage new_stage)
 {
     stage = new_stage;
@@ -355,7 +355,7 @@ void pause_recording()
 
 void resume_recording()
 {
-    if (current_state() == State::running && !is_limit_reached())
+    if (current_state() == State::running && stage == Stage::inside && !is_limit_reached())
         set_gate(depth_of_calls(), depth_of_calls());
 }
 

@@ -26,7 +26,7 @@ bool has_been_traced();
 bool is_traced_process();
 
 /// MPI_Finalize is done, and the program is to be checked: what it still calls is wrong, and goes to the
-/// trace (Call::note_ignored).
+/// trace (Call::note_outside).
 void watch_calls_after_finalize();
 /// Where a call is that is wrong because MPI is not initialised yet, "before", or is finalised, "after". Null
 /// inside.
