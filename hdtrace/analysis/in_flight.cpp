@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hdtrace/analysis/fatal_signals.h"
 #include "hdtrace/calls/special_ranks.h"
 
 namespace hdtrace {
@@ -52,6 +53,14 @@ void set_lines(State& state, std::int64_t line)
     state.line = line;
     for (State& nested : state.nested)
         set_lines(nested, line);
+}
+
+void add_moments(LastMoments& moments, const Pending::Activity& activity)
+{
+    const bool goes_on = !activity.state.name.empty() && !activity.state.is_unfinished();
+    moments.add(activity.trace->thread, goes_on ? activity.state.end : activity.state.time);
+    if (facts_of(activity.last).life == LifeCycle::ends)
+        moments.finalized = activity.state.end;
 }
 
 const State& innermost_at(const State& state, std::int64_t moment)
@@ -400,6 +409,33 @@ std::vector<Pending::Activity> InFlight::activities() const
     return all;
 }
 
+void InFlight::add_signals(std::vector<Pending::Activity>& activities) const
+{
+    const std::map<std::int64_t, const FatalSignal*> signals = ending_signals(activities);
+    for (Pending::Activity& activity : activities)
+        if (const auto found = signals.find(activity.trace->rank); found != signals.end())
+            activity.signal = found->second;
+}
+
+/// By rank.
+std::map<std::int64_t, const FatalSignal*>
+InFlight::ending_signals(const std::vector<Pending::Activity>& activities) const
+{
+    std::map<std::int64_t, LastMoments> moments;
+    for (const Pending::Activity& activity : activities)
+        add_moments(moments[activity.trace->rank], activity);
+    std::map<std::int64_t, const FatalSignal*> signals;
+    for (const RunProcess& process : m_project->project.run.processes) {
+        LastMoments& of_process = moments[process.rank];
+        for (const RunThread& thread : process.threads)
+            of_process.add(thread.number, thread.end.value_or(thread.begin));
+        for (const FatalSignal& signal : process.signals)
+            if (signal.time <= m_moment && !survived(of_process, signal))
+                signals.try_emplace(process.rank, &signal);
+    }
+    return signals;
+}
+
 std::vector<Pending::Request> InFlight::requests() const
 {
     std::vector<Pending::Request> requests;
@@ -421,6 +457,7 @@ Pending InFlight::pending()
 {
     m_is_asked = true;
     Pending pending{activities(), requests(), {}, {}, m_without_calls};
+    add_signals(pending.activities);
     m_messages.finish();
     m_collectives.finish();
     pending.messages = std::move(m_unreceived);

@@ -48,6 +48,8 @@ struct Pending {
         State state;
         std::string last;   ///< between calls: the name of the last one, or nothing before the first one
         std::string region; ///< of the program's own, as a path
+        /// That ended the process by then, as it seems; it belongs to the project.
+        const FatalSignal* signal = nullptr;
     };
     /// An operation with a request.
     struct Request {
@@ -137,6 +139,9 @@ class InFlight : EventVisitor {
 
     Pending::Activity activity_in(const Begun& begun) const;
     std::vector<Pending::Activity> activities() const;
+    std::map<std::int64_t, const FatalSignal*>
+    ending_signals(const std::vector<Pending::Activity>& activities) const;
+    void add_signals(std::vector<Pending::Activity>& activities) const;
     std::vector<Pending::Request> requests() const;
     std::int64_t line_of(std::int64_t number) const;
     const TraceFile* trace_of(std::int64_t number) const;

@@ -25,14 +25,6 @@ std::vector<std::int64_t> pending_of(const State& call)
     return requests;
 }
 
-// Launchers and batch systems end processes so.
-bool comes_from_outside(const FatalSignal& signal)
-{
-    static const std::set<std::string_view> names = {"SIGTERM", "SIGKILL", "SIGINT",  "SIGHUP",
-                                                     "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGXCPU"};
-    return names.contains(signal.name);
-}
-
 } // namespace
 
 void Endings::leave(const Call& call)
@@ -190,18 +182,12 @@ const Endings::LastCall* Endings::last_of_thread(const Progress& progress, const
     return last == progress.last_of.end() ? nullptr : &last->second;
 }
 
-// The program may have handled it. Else other threads go on while its handler tells where it was; of a thread
-// that called no MPI nothing tells that it went on.
-bool Endings::survived(const Progress& progress, const FatalSignal& signal)
+LastMoments Endings::moments_of(const Progress& progress)
 {
-    constexpr std::int64_t longest_handler = 1'000'000'000;
-    if (progress.finalized > signal.time)
-        return true;
-    if (comes_from_outside(signal))
-        return progress.last.end > signal.time;
-    const LastCall* const last = last_of_thread(progress, signal);
-    return last ? last->end > signal.time
-                : saturated_distance(progress.last.end, signal.time) > longest_handler;
+    LastMoments moments{progress.last.end, {}, progress.finalized};
+    for (const auto& [thread, last] : progress.last_of)
+        moments.add(thread, last.end);
+    return moments;
 }
 
 // Who ends a process that has left MPI has nothing to do with it; the process itself may have overwritten
@@ -212,9 +198,10 @@ void Endings::find_signals()
         const Progress* const progress = m_progress.find(process.rank);
         if (!progress)
             continue;
+        const LastMoments moments = moments_of(*progress);
         const auto first = std::ranges::find_if(process.signals, [&](const FatalSignal& signal) {
             const bool counts = progress->finalized == 0 || !comes_from_outside(signal);
-            return counts && !survived(*progress, signal);
+            return counts && !survived(moments, signal);
         });
         if (first != process.signals.end())
             m_signals.emplace(process.rank, *first);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hdtrace/analysis/fatal_signals.h"
 #include "hdtrace/checking/findings.h"
 #include "hdtrace/matching/rank_table.h"
 
@@ -89,7 +90,7 @@ class Endings : public EventVisitor {
     bool went_on_after(std::int64_t rank, const FatalSignal& signal) const;
     /// Null if it is not known which thread got the signal, or that has no calls.
     static const LastCall* last_of_thread(const Progress& progress, const FatalSignal& signal);
-    static bool survived(const Progress& progress, const FatalSignal& signal);
+    static LastMoments moments_of(const Progress& progress);
     void find_signals();
     void report_abort(std::int64_t rank, const CallPlace& place);
     void report_signal(std::int64_t rank, const FatalSignal& signal);

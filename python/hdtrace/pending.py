@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from ._hdtrace import Call, Collective, FatalSignal, InFlight, Message, RunProcess
+from ._hdtrace import Call, Collective, FatalSignal, InFlight, Message
 from ._hdtrace import Project as _Project
 from .streams import STATES_BETWEEN_PAUSES
 
@@ -37,7 +37,7 @@ class ThreadActivity:
 
     def until(self, moment: int) -> int:
         """When that was over, of what is seen at the moment."""
-        return self.signal.time if self.signal else moment
+        return max(self.signal.time, self.since) if self.signal else moment
 
 
 @dataclass(frozen=True)
@@ -79,19 +79,21 @@ class Pending:
         while in_flight.read(STATES_BETWEEN_PAUSES):
             progress(STATES_BETWEEN_PAUSES)
         activities, requests, messages, collectives, without_calls = in_flight.pending()
-        threads = [
-            ThreadActivity(rank, thread, call, text if call else last, since, _state(call, last), region)
-            for rank, thread, call, text, since, last, region in activities
-        ]
+        threads = [_activity(*activity) for activity in activities]
         return Pending(
             in_flight.moment,
-            list(_with_signals(_with_ends(threads, _ends_of_threads(project), in_flight.moment), project, in_flight.moment)),
+            list(_with_ends(threads, _ends_of_threads(project), in_flight.moment)),
             [PendingRequest(call, text) for call, text in requests],
             messages,
             collectives,
             without_calls,
             in_flight.missing,
         )
+
+
+def _activity(rank: int, thread: int, call: Call | None, text: str, since: int, last: str, region: str, signal: FatalSignal | None) -> ThreadActivity:
+    state = _state(call, last)
+    return ThreadActivity(rank, thread, call, text if call else last, since, state, region, None if state == "ended" else signal)
 
 
 def _state(call: Call | None, last: str) -> str:
@@ -119,22 +121,4 @@ def _with_ends(threads: list[ThreadActivity], ends: _Ends, at: int) -> Iterator[
         if one.state != "computes" or end is None:
             yield one
         elif one.thread == 0:
-            yield replace(one, state="ended", since=end)
-
-
-def _with_signals(threads: Iterable[ThreadActivity], project: _Project, at: int) -> Iterator[ThreadActivity]:
-    """With the signals that ended processes by then: not those behind which a thread of the process did something, or ended in order."""
-    all_of = defaultdict(list)
-    for one in threads:
-        all_of[one.rank].append(one)
-    signals = {process.rank: _ending_signal(process, all_of[process.rank], at) for process in project.run_processes}
-    for rank, those in all_of.items():
-        for one in those:
-            yield one if one.state == "ended" else replace(one, signal=signals.get(rank))
-
-
-def _ending_signal(process: RunProcess, threads: list[ThreadActivity], at: int) -> FatalSignal | None:
-    lived = [one.since for one in threads]
-    lived += [one.call.end for one in threads if one.call and not one.call.is_unfinished]
-    lived += [thread.end for thread in process.threads if thread.end is not None]
-    return next((signal for signal in process.signals if max(lived, default=at) <= signal.time <= at), None)
+            yield replace(one, state="ended", since=end, signal=None)

@@ -178,7 +178,7 @@ OwnedState call_of(const InFlightReader& reader, const TraceFile& trace, State s
 }
 
 // Of each thread: its rank and number, the call that it is in, since when it is there, the last call
-// otherwise, and the region.
+// otherwise, the region, and the signal that ended the process.
 py::list activities_of(const InFlightReader& reader, const Pending& pending)
 {
     py::list activities;
@@ -189,7 +189,8 @@ py::list activities_of(const InFlightReader& reader, const Pending& pending)
             is_inside ? py::cast(call_of(reader, trace, activity.state, activity.region)) : py::none();
         const std::string words = is_inside ? call_words(*reader.project(), trace.rank, activity.state) : "";
         activities.append(py::make_tuple(trace.rank, trace.thread, call, file_text(words),
-                                         activity.state.time, activity.last, file_text(activity.region)));
+                                         activity.state.time, activity.last, file_text(activity.region),
+                                         activity.signal ? py::cast(*activity.signal) : py::none()));
     }
     return activities;
 }

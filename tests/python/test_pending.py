@@ -224,7 +224,7 @@ def ended_by_signal(directory, signals, *threads, ends=""):
     path = write_project(directory, call("Init", 0, 1) + threads[0], call("Init", 0, 1) + call("Barrier", 28, 29, "cid='0'"))
     for lines in threads[1:]:
         add_thread(path, 0, lines)
-    told = "".join(f'<Signal name="{name}" time="{time}.0"/>' for name, time in signals)
+    told = "".join(f'<Signal name="{name}" time="{time}.0"' + "".join(f' thread="{one}"' for one in thread) + "/>" for name, time, *thread in signals)
     path.write_text(path.read_text().replace("</Application>", f'<Run><Process rank="0" pid="1" began="100">{told}{ends}</Process><Process rank="1" pid="2" began="100"/></Run></Application>'))
     return path
 
@@ -250,6 +250,15 @@ def test_a_process_that_a_signal_has_ended_does_nothing_any_more(tmp_path):
 def test_a_signal_that_was_handled_ended_no_process(tmp_path, threads, ends):
     with hdtrace.open(ended_by_signal(tmp_path, [("SIGSEGV", 5)], *threads, ends=ends)) as project:
         assert {*died(project, 6.5), *died(project, 25)} == {None}
+
+
+@pytest.mark.parametrize("signal, is_end", [(("SIGABRT", 5, 1), True), (("SIGABRT", 5, 0), False), (("SIGTERM", 5, 1), False), (("SIGABRT", 5), True), (("SIGABRT", 4), False)])
+def test_other_threads_go_on_while_a_handler_tells_of_a_fault(tmp_path, signal, is_end):
+    """For a second, where it is not known which thread that is."""
+    path = ended_by_signal(tmp_path, [signal], call("Barrier", 5, 6, "cid='0'"), call("Barrier", 2, 3, "cid='0'"))
+    with hdtrace.open(path) as project:
+        assert died(project, 20) == [*[(signal[0], float(signal[1])) if is_end else None] * 2, None]
+    assert ("died after  0 ns to 2.00 s" in run_well("pending", path)) == is_end
 
 
 def test_of_several_signals_the_last_one(tmp_path):
