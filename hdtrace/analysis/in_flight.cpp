@@ -1,6 +1,7 @@
 #include "hdtrace/analysis/in_flight.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "hdtrace/analysis/fatal_signals.h"
@@ -168,15 +169,47 @@ void InFlight::add_event(const TraceFile& trace, State event)
 void InFlight::follow_prepared(const Begun& begun)
 {
     const State& state = begun.state;
+    const std::int64_t rank = begun.trace->rank;
     const CallProgress progress = facts_of(state.name).progress;
+    if (progress == CallProgress::activates) {
+        add_start(rank, state, state.line);
+        for (const Element& child : state.children)
+            add_start(rank, child, state.line);
+        return;
+    }
     const auto request = state.integer("rid");
     if (!request)
         return;
-    const ObjectId prepared(begun.trace->rank, prepared_request, *request);
+    const ObjectId prepared(rank, prepared_request, *request);
     if (progress == CallProgress::prepares)
         keep_while_it_lives(prepared, state.line);
     else if (progress == CallProgress::releases)
-        let_go(prepared);
+        release(prepared, state.line);
+}
+
+void InFlight::add_start(std::int64_t rank, const Element& start, std::int64_t number)
+{
+    const auto request = start.integer("initRid");
+    if (!request)
+        return;
+    std::vector<std::int64_t>& starts = m_starts[{rank, prepared_request, *request}];
+    if (std::has_single_bit(starts.size())) // rarely enough, and before there are many that are over
+        std::erase_if(starts, [this](std::int64_t one) { return !m_begun.contains(one); });
+    starts.push_back(number);
+}
+
+// What it has started may still be in flight, and is not understood without it.
+void InFlight::release(const ObjectId& prepared, std::int64_t number)
+{
+    const auto maker = m_makers.find(prepared);
+    const auto starts = m_starts.extract(prepared);
+    if (maker != m_makers.end() && starts)
+        for (const std::int64_t start : starts.mapped())
+            if (m_begun.contains(start)) {
+                connect(maker->second, start);
+                connect(maker->second, number);
+            }
+    let_go(prepared);
 }
 
 // Later calls on it are only understood with the call that made it.

@@ -128,6 +128,8 @@ class InFlight : EventVisitor {
     void end(std::int64_t number);
     void add_event(const TraceFile& trace, State event);
     void follow_prepared(const Begun& begun);
+    void add_start(std::int64_t rank, const Element& start, std::int64_t number);
+    void release(const ObjectId& prepared, std::int64_t number);
     void keep_while_it_lives(const ObjectId& object, std::int64_t number);
     void let_go(const ObjectId& object);
 
@@ -163,6 +165,7 @@ class InFlight : EventVisitor {
     Calls m_region_begins;                                     ///< of open regions
     std::set<std::pair<std::int64_t, std::int64_t>> m_lasting; ///< by the end: numbers
     std::map<ObjectId, std::int64_t> m_makers;                 ///< numbers of calls that made objects
+    std::map<ObjectId, std::vector<std::int64_t>> m_starts;    ///< of prepared requests, as far as in flight
     std::vector<Message> m_unreceived;                         ///< once it is asked what is pending
     std::vector<Collective> m_incomplete;                      ///< likewise
     bool m_is_asked = false;

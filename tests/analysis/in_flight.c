@@ -48,6 +48,19 @@ static void send_ahead(int step)
             MPI_Recv(in[step], size, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* The request is gone long before its message has come. */
+static void send_ahead_and_free(int step)
+{
+    MPI_Request request;
+    MPI_Send_init(out[step], size, MPI_INT, next, 7, MPI_COMM_WORLD, &request);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+    shift(step, 8);
+    shift(step, 8);
+    MPI_Recv(in[step], size, MPI_INT, previous, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char** argv)
 {
     MPI_Request persistent[4];
@@ -69,7 +82,7 @@ int main(int argc, char** argv)
 #endif
     srand(7);
     for (int step = 0; step < steps; ++step) {
-        switch (rand() % 8) {
+        switch (rand() % 9) {
         case 0:
             shift(step, 0);
             break;
@@ -89,6 +102,9 @@ int main(int argc, char** argv)
             MPI_Ibcast(in[step], size, MPI_INT, step % ranks, MPI_COMM_WORLD, &pending[pending_count++]);
             break;
         case 6:
+            send_ahead_and_free(step);
+            break;
+        case 7:
             MPI_Allreduce(out[step], in[step], size, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
             break;
         default:
