@@ -39,13 +39,9 @@ class KeptBefore {
             return add_event(state, base);
         for (const State& nested : state.nested)
             add_event(nested, base);
-        const CallProgress progress = facts_of(state.name).progress;
-        const auto request = state.integer("rid");
-        if (progress == CallProgress::prepares && request)
-            m_prepared[*request] = add_line(state, base);
-        else if (progress == CallProgress::releases && request)
-            forget(*request);
-        if (progress != CallProgress::prepares && is_in_flight(state) && wants_any(m_selection, state))
+        // Also if only its starts are selected: they mean nothing without it.
+        const bool prepares = facts_of(state.name).progress == CallProgress::prepares;
+        if (is_in_flight(state) && (prepares || wants_any(m_selection, state)))
             add_line(state, base);
     }
 
@@ -77,14 +73,6 @@ class KeptBefore {
         return m_last;
     }
 
-    void forget(std::int64_t request)
-    {
-        if (const auto prepared = m_prepared.find(request); prepared != m_prepared.end()) {
-            m_lines.erase(prepared->second);
-            m_prepared.erase(prepared);
-        }
-    }
-
     /// What is inside a call may stand on other lines.
     bool is_in_flight(const State& state) const
     {
@@ -97,7 +85,6 @@ class KeptBefore {
     const std::set<std::int64_t>& m_in_flight;
     std::size_t m_last = 0;
     std::map<std::size_t, std::string> m_lines;             ///< by their order
-    std::map<std::int64_t, std::size_t> m_prepared;         ///< by rid
     std::map<std::string, std::vector<std::size_t>> m_open; ///< regions by name
 };
 

@@ -84,6 +84,17 @@ def test_what_is_needed_of_the_time_before(path):
     assert [line.split("time='")[1][0] for line in begun] == (["1"] if "Event" in (path.parent / "app_node01_0_0.trc").read_text() else [])
 
 
+def test_what_was_prepared_for_a_message_on_its_way(tmp_path):
+    """Though its request was freed."""
+    start = call("Start", 3, 4, "rid='1' initRid='0'") + "<Wait time='4.0' end='5.0' ><For rid='1' /></Wait>\n" + call("Request_free", 5, 6, "rid='0'")
+    sender = call("Send_init", 1, 2, "size='4' count='1' tid='0' toRank='1' toTag='7' cid='0' rid='0'") + start + call("Barrier", 8, 9, "cid='0'")
+    receiver = call("Barrier", 8, 9, "cid='0'") + call("Recv", 10, 11, "fromRank='0' fromTag='7' cid='0' size='4' count='1' tid='0'")
+    part = part_of(write_project(tmp_path, sender, receiver), interval=interval(7, 12), name=("Barrier", "Start", "Wait", "Recv", "Request_free"))
+    with hdtrace.open(part) as opened:
+        assert [(message.source, message.tag, message.receive is None) for message in opened.messages()] == [(0, 7, False)]
+        assert [finding.kind for finding in opened.checker().read(100)] == []
+
+
 def test_some_processes(path):
     folder = part_of(path, rank=1)
     assert list(lines_of(folder)) == ["app_node01_1_0.trc"]
