@@ -105,11 +105,13 @@ void RequestTable::start(const Call& call)
 void RequestTable::start_persistent(const Call& call, const Element& start)
 {
     const std::int64_t rid = rid_of(start);
-    if (rid == unknown_rid)
+    const auto init_rid = start.integer("initRid");
+    // Of a request that the tracer has not seen being made, nothing tells when it is complete.
+    if (rid == unknown_rid || init_rid == unknown_rid)
         return;
     Process& process = m_processes[call.trace.rank];
     process.pending.erase(rid);
-    const auto persistent = process.persistent.find(start.integer("initRid").value_or(unknown_rid));
+    const auto persistent = process.persistent.find(init_rid.value_or(unknown_rid));
     if (persistent == process.persistent.end())
         return add_pending(process, rid, operation_of(call, rid, facts_of(start.name)), start, nullptr);
     persistent->second.last_started = rid;

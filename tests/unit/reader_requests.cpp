@@ -143,6 +143,7 @@ TEST(RequestTable, LeavesOutRequestsThatAreUnknown)
     table.add(trace, call("Isend", {{"rc", "MPI_ERR_RANK"}, {"rid", "-1"}}));
     const State wait = call("Wait", {}, {child("For", {{"rid", "-1"}})});
     EXPECT_TRUE(table.add(trace, wait).completed.empty());
+    EXPECT_TRUE(table.add(trace, call("Start", {{"rid", "0"}, {"initRid", "-1"}})).started.empty());
     EXPECT_TRUE(table.pending().empty());
 }
 
