@@ -34,7 +34,7 @@ def main(arguments=None):
             return 0
         declared = header.prototypes(header.preprocess(options.compiler, options.flag))
         exported = header.exported(options.library) if options.library else set()
-        forms = header.fit(tables.with_large_forms(api), declared)
+        forms = header.fit(tables.with_all_forms(api), declared)
         problems = header.check(forms, declared)
         if problems:
             print("\n".join(problems), file=sys.stderr)
@@ -72,7 +72,8 @@ def emit(api, declared, constants, exported=frozenset()):
     files["hidden_functions.inc"] = wrappers.emit_hidden_functions(hidden)
     files["named_values.inc"] = wrappers.emit_named_values(api.kinds, constants.__contains__)
     files["wrapped_functions.inc"] = wrappers.emit_wrapped_functions(present.functions)
-    files["absent_functions.inc"] = wrappers.emit_absent_functions({f.name for f in api.functions} - {f.name for f in present.functions})
+    files["absent_functions.inc"] = wrappers.emit_absent_functions(
+        {f.standard_name for f in api.functions} - {f.standard_name for f in present.functions})
     return files
 
 

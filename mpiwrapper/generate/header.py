@@ -11,7 +11,7 @@ class Prototype:
     parameters: tuple[str, ...]  # types, normalised
 
 
-_PROTOTYPE = re.compile(r"\b(int|double|MPI_\w+) (P?MPI_\w+) ?\(((?:[^()]|\([^()]*\))*)\)")
+_PROTOTYPE = re.compile(r"\b(int|double|MPI_\w+) (P?MPIX?_\w+) ?\(((?:[^()]|\([^()]*\))*)\)")
 
 
 def preprocess(compiler, flags):
@@ -36,7 +36,7 @@ def prototypes(text):
     found = {}
     for returns, name, parameters in _PROTOTYPE.findall(text):
         found.setdefault(name, Prototype(returns, tuple(_normalise(p) for p in _split(parameters))))
-    return {name: p for name, p in found.items() if name.startswith("MPI_") and "P" + name in found}
+    return {name: p for name, p in found.items() if "P" + name in found}
 
 
 def _split(parameters):
@@ -115,5 +115,5 @@ def exported(library):
     result = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise OSError(f"cannot read the symbols of {library}:\n{result.stderr}")
-    names = set(re.findall(r"^\w+ [TW] (P?MPI_\w+)", result.stdout, re.MULTILINE))
-    return {name for name in names if name.startswith("MPI_") and "P" + name in names}
+    names = set(re.findall(r"^\w+ [TW] (P?MPIX?_\w+)", result.stdout, re.MULTILINE))
+    return {name for name in names if "P" + name in names}

@@ -133,6 +133,11 @@ class Function:
     operation: str = ""  # the function that does the same, but returns when it is done; empty: itself
 
     @property
+    def standard_name(self):
+        """What rules and counts call it."""
+        return self.name.replace("MPIX_", "MPI_")
+
+    @property
     def returns(self):
         return "int"
 
@@ -442,6 +447,20 @@ def _large_form(function):
     parameters = tuple(replace(p, kind=replace(p.kind, c=p.kind.large)) if p.kind and p.kind.large else p
                        for p in function.parameters)
     return replace(function, name=f"{function.name}_c", parameters=parameters)
+
+
+def with_all_forms(api):
+    """The same tables with the large-count forms, and those that Open MPI had of functions before the standard had them: MPIX_X."""
+    api = with_large_forms(api)
+    return replace(api, chapters=tuple(
+        replace(chapter, functions=tuple(form for f in chapter.functions for form in (f, _early_form(f)) if form))
+        for chapter in api.chapters))
+
+
+def _early_form(function):
+    """Of the persistent collectives; other functions with such names are not what the standard made of them."""
+    is_early = function.operation and function.meaning.progress == "prepares" and not function.name.endswith("_c")
+    return replace(function, name=function.name.replace("MPI_", "MPIX_", 1)) if is_early else None
 
 
 def only(api, names):

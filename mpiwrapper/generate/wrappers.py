@@ -51,11 +51,12 @@ def emit_named_values(kinds, is_declared):
 
 
 def emit_wrapped_functions(functions):
-    """One line for each function that has a wrapper: when it is recorded unless told, the class that rules know it by, whether it
-    may come before and after MPI, and whether it frees an object."""
-    rows = sorted((function.name, level_of(function), function.meaning) for function in functions)
+    """One line for each function that has a wrapper: what rules call it, when it is recorded unless told, the class that rules know
+    it by, whether it may come before and after MPI, and whether it frees an object."""
+    rows = sorted((function.name, function.standard_name, level_of(function), function.meaning) for function in functions)
     return HEADER + "".join(
-        f'HDT_WRAPPED({name}, {level}, "{meaning.call_class}", {_flag(meaning.anytime)}, {_flag(meaning.frees != "none")})\n' for name, level, meaning in rows)
+        f'HDT_WRAPPED({name}, "{standard_name}", {level}, "{meaning.call_class}", {_flag(meaning.anytime)}, {_flag(meaning.frees != "none")})\n'
+        for name, standard_name, level, meaning in rows)
 
 
 def _flag(is_set):

@@ -55,7 +55,7 @@ bool begins_with(const char* text, const char* beginning)
 
 bool is_of_mpi(const char* name)
 {
-    return begins_with(name, "MPI_") || begins_with(name, "PMPI_");
+    return begins_with(name, "MPI") || begins_with(name, "PMPI");
 }
 
 const char* base_name_of(const char* path)

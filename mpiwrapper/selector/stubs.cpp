@@ -158,7 +158,7 @@ hdtrace_first_stub:
 )");
 
 #define HDT_STUB(name) asm("hdtrace_stub " #name);
-#define HDT_WRAPPED(name, level, call_class, anytime, frees)                                                 \
+#define HDT_WRAPPED(name, standard_name, level, call_class, anytime, frees)                                  \
     HDT_STUB(name)                                                                                           \
     HDT_STUB(P##name)
 #include "mpi_functions.inc"

@@ -74,10 +74,19 @@ def test_a_hidden_function_is_declared_in_place_of_its_macro(api):
     files = generator.emit(api, {"MPI_Init": None}, set(), {"MPI_Address", "MPI_Unknown"})
     assert files["hidden_functions.inc"] == (
         f"{wrappers.HEADER}#undef MPI_Address\nextern \"C\" int MPI_Address(void *location, MPI_Aint *address);\n")
-    assert ('HDT_WRAPPED(MPI_Address, local_query, "datatype", false, false)\n'
-            'HDT_WRAPPED(MPI_Init, ordinary, "process", false, false)\n') in files["wrapped_functions.inc"]
+    assert ('HDT_WRAPPED(MPI_Address, "MPI_Address", local_query, "datatype", false, false)\n'
+            'HDT_WRAPPED(MPI_Init, "MPI_Init", ordinary, "process", false, false)\n') in files["wrapped_functions.inc"]
     assert "HDT_ABSENT(MPI_Send)\n" in files["absent_functions.inc"] and "MPI_Init)" not in files["absent_functions.inc"]
     assert "HDT_WRAPS(MPI_Address);" in files["wrappers_packing.cpp"]
+
+
+def test_an_early_form_is_traced_as_what_became_of_it(api):
+    forms = tables.with_all_forms(api)
+    files = generator.emit(forms, {"MPI_Init": None}, set(), {"MPIX_Barrier_init"})
+    assert "MPIX_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request);" in files["hidden_functions.inc"]
+    assert "HDT_WRAPS(MPIX_Barrier_init);" in files["wrappers_collective.cpp"] and "<Barrier_init " in files["wrappers_collective.cpp"]
+    assert 'HDT_WRAPPED(MPIX_Barrier_init, "MPI_Barrier_init", with_attributes, "collective", false, false)' in files["wrapped_functions.inc"]
+    assert "Barrier_init" not in files["absent_functions.inc"] and "MPIX" not in files["absent_functions.inc"]
 
 
 def test_code_can_ask_whether_a_function_is_there(api):

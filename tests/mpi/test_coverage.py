@@ -36,7 +36,7 @@ def states(run_traced):
 def traced_elements():
     """The elements of all functions that are in the tables and in this MPI library."""
     present = {*header.prototypes(header.preprocess(SETTINGS["compiler"], [])), *header.exported(SETTINGS["library"])}
-    return {function.logged.element for function in tables.only(tables.load(SOURCE / "mpiwrapper/api"), present).functions}
+    return {function.logged.element for function in tables.only(tables.with_all_forms(tables.load(SOURCE / "mpiwrapper/api")), present).functions}
 
 
 def test_every_function_is_called(states):

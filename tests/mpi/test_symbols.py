@@ -30,14 +30,14 @@ def declared():
 
 @pytest.fixture(scope="module")
 def in_tables():
-    return {function.name for function in tables.with_large_forms(tables.load(API)).functions}
+    return {function.name for function in tables.with_all_forms(tables.load(API)).functions}
 
 
 def functions_of(library):
     """What a library exports with the names of MPI functions."""
     result = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
     symbols = [line.split()[-2:] for line in result.stdout.splitlines()]
-    return {name.split("@")[0] for kind, name in symbols if kind in "TWi" and re.match("P?MPI_", name)}
+    return {name.split("@")[0] for kind, name in symbols if kind in "TWi" and re.match("P?MPIX?_", name)}
 
 
 @pytest.fixture(scope="module")

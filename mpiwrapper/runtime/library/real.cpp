@@ -25,7 +25,8 @@ constexpr int function_count = sizeof names / sizeof *names;
 // A Fortran program names none of the wrappers: its bindings do. Who links the archive must get all of them
 // all the same.
 __attribute__((used)) const void* const wrappers[] = {
-#define HDT_WRAPPED(name, level, call_class, anytime, frees) reinterpret_cast<const void*>(&::name),
+#define HDT_WRAPPED(name, standard_name, level, call_class, anytime, frees)                                  \
+    reinterpret_cast<const void*>(&::name),
 #include "wrapped_functions.inc"
 #undef HDT_WRAPPED
 };

@@ -5,7 +5,7 @@ namespace hdtrace::mpi {
 namespace {
 
 constexpr RuledFunction functions[] = {
-#define HDT_WRAPPED(name, level, call_class, anytime, frees) {#name, call_class},
+#define HDT_WRAPPED(name, standard_name, level, call_class, anytime, frees) {standard_name, call_class},
 #define HDT_ABSENT(name) {#name, nullptr},
 #include "wrapped_functions.inc"
 
@@ -15,19 +15,19 @@ constexpr RuledFunction functions[] = {
 };
 
 constexpr uint8_t levels[] = {
-#define HDT_WRAPPED(name, level, call_class, anytime, frees) level,
+#define HDT_WRAPPED(name, standard_name, level, call_class, anytime, frees) level,
 #include "wrapped_functions.inc"
 #undef HDT_WRAPPED
 };
 
 constexpr bool at_any_time[] = {
-#define HDT_WRAPPED(name, level, call_class, anytime, frees) anytime,
+#define HDT_WRAPPED(name, standard_name, level, call_class, anytime, frees) anytime,
 #include "wrapped_functions.inc"
 #undef HDT_WRAPPED
 };
 
 constexpr bool frees_objects[] = {
-#define HDT_WRAPPED(name, level, call_class, anytime, frees) frees,
+#define HDT_WRAPPED(name, standard_name, level, call_class, anytime, frees) frees,
 #include "wrapped_functions.inc"
 #undef HDT_WRAPPED
 };

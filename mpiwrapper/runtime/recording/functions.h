@@ -9,7 +9,7 @@
 namespace hdtrace::mpi {
 
 enum class Function : uint16_t {
-#define HDT_WRAPPED(name, level, call_class, anytime, frees) name,
+#define HDT_WRAPPED(name, standard_name, level, call_class, anytime, frees) name,
 #include "wrapped_functions.inc"
 #undef HDT_WRAPPED
     count
