@@ -1,5 +1,7 @@
 #include "hdtrace/writer/clock.h"
 
+#include "hdtrace/writer/scaling.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -80,8 +82,9 @@ namespace {
 constexpr int64_t shortest_window = 1'000'000;
 constexpr int64_t longest_window = 100'000'000;
 constexpr int most_wide_readings = 1000;
-// A counter whose rate changes more than this is not steady. (NTP changes the clock's by 0.0005 at most.)
-constexpr double steady = 0.002;
+// A counter whose rate changes more than this part of it is not steady. (NTP changes the clock's by a
+// 2000th at most.)
+constexpr uint64_t steady_part = 500;
 
 // The kernel watches the counter, and uses it itself only while it is steady on all processors.
 bool kernel_trusts_the_counter()
@@ -161,12 +164,14 @@ class Adjustment {
         return present.time_at(tick - present.origin < present.span ? tick : present.origin + present.span);
     }
 
-    // False if it is another one than before.
+    // In integers: exceptions of floating-point numbers would be the program's. False if it is another one
+    // than before, or none at all.
     bool measure_rate(const Reading& reading, int64_t window)
     {
-        const double former = m_rate;
-        m_rate = static_cast<double>(window) / static_cast<double>(reading.tick - m_last.tick);
-        return former == 0 || (m_rate > former * (1 - steady) && m_rate < former * (1 + steady));
+        const uint64_t former = m_rate, tolerance = former / steady_part;
+        const uint64_t ticks = reading.tick - m_last.tick;
+        m_rate = ticks > 0 ? scaled(static_cast<uint64_t>(window), 1ull << rate_bits, ticks) : 0;
+        return m_rate > 0 && (former == 0 || (m_rate > former - tolerance && m_rate < former + tolerance));
     }
 
     static void give_up()
@@ -178,8 +183,9 @@ class Adjustment {
     // A scale that is ahead of the clock goes more slowly, so that they meet at its end.
     void publish(uint64_t tick, int64_t time, int64_t ahead, int64_t window)
     {
-        const double slowed =
-            ahead < window ? m_rate * static_cast<double>(window - ahead) / static_cast<double>(window) : 0;
+        const auto duration = static_cast<uint64_t>(window);
+        const uint64_t slowed =
+            ahead < window ? scaled(m_rate, static_cast<uint64_t>(window - ahead), duration) : 0;
         if (++m_version == 0)
             m_version = scale_count; // 0 means that there is none
         TickScale& next = scales[m_version % scale_count];
@@ -187,17 +193,15 @@ class Adjustment {
         // would not know that the scale is being overwritten: hence every store releases. (A fence would
         // do as well, but ThreadSanitizer does not know them.)
         __atomic_store_n(&next.origin, tick, __ATOMIC_RELEASE);
-        __atomic_store_n(&next.span, static_cast<uint64_t>(static_cast<double>(window) / m_rate),
-                         __ATOMIC_RELEASE);
+        __atomic_store_n(&next.span, (duration << rate_bits) / m_rate, __ATOMIC_RELEASE);
         __atomic_store_n(&next.time, time, __ATOMIC_RELEASE);
-        __atomic_store_n(&next.rate, static_cast<uint64_t>(slowed * static_cast<double>(1ull << rate_bits)),
-                         __ATOMIC_RELEASE);
+        __atomic_store_n(&next.rate, slowed, __ATOMIC_RELEASE);
         __atomic_store_n(&scale_version, m_version, __ATOMIC_RELEASE);
     }
 
     int m_wide_readings = 0;
     Reading m_last;
-    double m_rate = 0; ///< nanoseconds per tick
+    uint64_t m_rate = 0; ///< nanoseconds per tick, times 2^rate_bits
     uint32_t m_version = 0;
 };
 

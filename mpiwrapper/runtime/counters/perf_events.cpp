@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/counters/perf_events.h"
 
 #include "hdtrace/writer/descriptor.h"
+#include "hdtrace/writer/scaling.h"
 #include "mpiwrapper/runtime/process/perf_event.h"
 
 #include <errno.h>
@@ -43,14 +44,13 @@ struct Group {
     uint64_t values[PerfEvents::most];
 };
 
-int64_t scaled(uint64_t value, const Group& group)
+int64_t extrapolated(uint64_t value, const Group& group)
 {
     if (group.running == group.enabled)
         return static_cast<int64_t>(value);
     if (group.running == 0)
         return no_value;
-    return static_cast<int64_t>(static_cast<double>(value) * static_cast<double>(group.enabled) /
-                                static_cast<double>(group.running));
+    return static_cast<int64_t>(scaled(value, group.enabled, group.running));
 }
 
 } // namespace
@@ -116,7 +116,8 @@ void PerfEvents::read_group(size_t first, size_t count, const Sample& sample) co
                          syscall(SYS_read, leader.descriptor, &group, sizeof group) > 0 &&
                          group.count == count;
     for (size_t i = 0; i < count; ++i)
-        sample.values[m_events[first + i].counter] = is_read ? scaled(group.values[i], group) : no_value;
+        sample.values[m_events[first + i].counter] =
+            is_read ? extrapolated(group.values[i], group) : no_value;
 }
 
 void PerfEvents::close()
