@@ -1,6 +1,7 @@
 // libhdtrace-itt.so: what a program tells by the Instrumentation and Tracing Technology interface:
 // INTEL_LIBITTNOTIFY64 names it. The part of ITT that is in the program asks a library of its version 1 for
 // each function by its name.
+#include "hdtrace/writer/floating_point.h"
 #include "mpiwrapper/instrumentation/program_regions.h"
 
 #include <dlfcn.h>
@@ -143,6 +144,11 @@ template <typename Number> Number read(const void* value)
     return number;
 }
 
+double read_wide(const void* value)
+{
+    return hdtrace::with_own_floating_point([=] { return static_cast<double>(read<float>(value)); });
+}
+
 void record(Counter& counter, int64_t value)
 {
     __atomic_store_n(&counter.value, value, __ATOMIC_RELAXED);
@@ -178,9 +184,8 @@ void set(Counter* counter, const void* value)
     case real_32:
     case real_64:
         if (is_traced())
-            hdR_countFloat(&counter->counter, counter->type == real_32
-                                                  ? static_cast<double>(read<float>(value))
-                                                  : read<double>(value));
+            hdR_countFloat(&counter->counter,
+                           counter->type == real_32 ? read_wide(value) : read<double>(value));
     }
 }
 

@@ -45,6 +45,15 @@ def test_values_and_texts(run_traced):
     assert Call("Event", name="converged", kind=None, text="after 'one'\nstep") in trace
 
 
+def test_values_are_right_however_the_program_computes(run_traced):
+    """And it finds its flags and modes as they were, or says so and ends."""
+    run = run_traced("float_counters", 1)
+    assert (run.stdout, run.returncode) == ("all is well with 1 ranks\n", 0)
+    values = [float(event["value"]) for event in run.traces[0].find(Call("Event", name="value"))]
+    expected = [0.1, 0.30000000000000004, -2 / 3, 1e300, 123456.000001, 5e-324]
+    assert len(values) >= 7 * len(expected) and values == expected * (len(values) // len(expected))
+
+
 def test_events_inside_a_call(run_traced):
     """A reduction operator's stand in the call that runs it."""
     for trace in run_traced("regions", 2):

@@ -1,5 +1,7 @@
 #include "mpiwrapper/runtime/counters/papi_events.h"
 
+#include "hdtrace/writer/floating_point.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -81,7 +83,7 @@ const char* load(const Version& version)
 void destroy(int set)
 {
     long long values[PapiEvents::most];
-    papi.PAPI_stop(set, values);
+    with_own_floating_point([&] { papi.PAPI_stop(set, values); }); // which computes derived events
     papi.PAPI_cleanup_eventset(set);
     papi.PAPI_destroy_eventset(&set);
 }
@@ -103,7 +105,7 @@ const char* load_papi()
     const char* problem = not_found;
     for (const Version& version : versions) {
         if (problem == not_found)
-            problem = load(version);
+            problem = with_own_floating_point([&] { return load(version); });
     }
     return problem;
 }
@@ -154,7 +156,8 @@ void PapiEvents::read(const Sample& sample) const
 {
     for (size_t first = 0; first < m_count; first += set_size(first)) {
         long long values[most];
-        const bool is_read = papi.PAPI_read(m_events[first].set, values) == ok;
+        const int set = m_events[first].set;
+        const bool is_read = with_own_floating_point([&] { return papi.PAPI_read(set, values) == ok; });
         for (size_t i = 0; i < set_size(first); ++i)
             sample.values[m_events[first + i].counter] = is_read ? values[i] : no_value;
     }

@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/regions/definitions.h"
 
+#include "hdtrace/writer/floating_point.h"
 #include "hdtrace/writer/own_memory.h"
 #include "hdtrace/writer/text_buffer.h"
 #include "hdtrace/writer/undisturbed.h"
@@ -122,7 +123,7 @@ void describe(const FullName& name, const hdCounter& counter, const char* descri
     put_name(line, "Counter", name, counter.group);
     put_text(line, "type", counter.type == HD_FLOAT ? "float" : "integer");
     put_text(line, "unit", counter.unit);
-    if (counter.lower != 0 || counter.upper != 0) {
+    if (with_own_floating_point([&] { return counter.lower != 0 || counter.upper != 0; })) {
         put_bound(line, "lower", counter.lower);
         put_bound(line, "upper", counter.upper);
     }

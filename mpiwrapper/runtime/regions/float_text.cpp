@@ -1,5 +1,6 @@
 #include "mpiwrapper/runtime/regions/float_text.h"
 
+#include "hdtrace/writer/floating_point.h"
 #include "hdtrace/writer/text.h"
 
 #include <glib.h>
@@ -33,9 +34,7 @@ char* put_short(char* out, double value)
     return out;
 }
 
-} // namespace
-
-char* put_float(char* out, double value)
+char* put_any(char* out, double value)
 {
     if (__builtin_isnan(value))
         return put_text(out, "NaN");
@@ -45,6 +44,13 @@ char* put_float(char* out, double value)
         return end;
     g_ascii_formatd(out, float_room, "%.17g", value);
     return out + strlen(out);
+}
+
+} // namespace
+
+char* put_float(char* out, double value)
+{
+    return with_own_floating_point([=] { return put_any(out, value); });
 }
 
 } // namespace hdtrace::mpi

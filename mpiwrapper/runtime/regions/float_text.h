@@ -1,4 +1,4 @@
-// Floating-point numbers as text, whatever the locale.
+// Floating-point numbers as text, whatever the locale and however the program rounds.
 #pragma once
 
 #include <stddef.h>

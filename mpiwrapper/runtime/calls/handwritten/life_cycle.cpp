@@ -1,4 +1,5 @@
 // Where MPI begins and ends for a process.
+#include "hdtrace/writer/floating_point.h"
 #include "hdtrace/writer/program_memory.h"
 #include "mpiwrapper/runtime/calls/call.h"
 #include "mpiwrapper/runtime/counters/cpu_time.h"
@@ -25,6 +26,13 @@ struct Moment {
     int64_t cpu_time = settings.cpu_time ? thread_cpu_time() : 0;
 };
 
+/// What MPI_Wtime said at a time, in nanoseconds.
+int64_t wtime_at(int64_t time)
+{
+    PMPI_Wtime(); // some MPI libraries count from the first time that they are asked
+    return static_cast<int64_t>(PMPI_Wtime() * nanoseconds_per_second) - (Clock().now() - time);
+}
+
 // MPI_Init cannot be a Call: there is nothing to record with before it returns.
 template <typename Start, typename PutAttributes>
 int finish_init(Function function, const void* frame, int rc, const Moment& begin, const char* name,
@@ -36,8 +44,7 @@ int finish_init(Function function, const void* frame, int rc, const Moment& begi
         init_failed();
         return rc;
     }
-    PMPI_Wtime(); // some MPI libraries count from the first time that they are asked
-    const auto wtime = static_cast<int64_t>(PMPI_Wtime() * nanoseconds_per_second) - (Clock().now() - end);
+    const int64_t wtime = with_own_floating_point([=] { return wtime_at(end); });
     start_tracing();
     Thread* const thread = current_thread;
     if (thread == nullptr)
