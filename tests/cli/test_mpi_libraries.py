@@ -91,6 +91,49 @@ def test_record_traces_programs_of_each_library(mpi, tmp_path):
     assert NAMES[name][1] in run_well(BUILD / "bin/hdtrace", "info", output)
 
 
+FATAL = """
+#include <mpi.h>
+#include <stdio.h>
+static int fail(MPI_Comm comm, int key, void *value, void *more)
+{
+    MPI_Send(NULL, 0, MPI_INT, 77, 0, MPI_COMM_WORLD);
+    fprintf(stderr, "error ignored\\n");
+    return MPI_SUCCESS;
+}
+int main(int argc, char **argv)
+{
+    int rank, key;
+    MPI_Comm copy;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_dup(MPI_COMM_SELF, &copy);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, fail, &key, NULL);
+    MPI_Comm_set_attr(copy, key, NULL);
+    if (rank == 0 && argc > 1)
+        MPI_Comm_free(&copy);
+    else if (rank == 0)
+        MPI_Send(NULL, 0, MPI_INT, 77, 0, copy);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return MPI_Finalize();
+}
+"""
+
+
+@pytest.mark.parametrize("argument", ["", "callback"])
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_a_fatal_error_ends_the_run_as_it_does_untraced(tmp_path, name, argument):
+    """What it says goes to a file, since launchers may lose it when they end the others. Open MPI's says it itself."""
+    program = compile_text(COMPILERS[name], tmp_path / "fatal", FATAL)
+    record = [BUILD / "bin/hdtrace", "record", "-o", "run", "--quiet", "--check"]
+    launcher = MPIRUN if name == "openmpi" else LAUNCHERS[name]
+    results = []
+    for said, before in ((tmp_path / "untraced", []), (tmp_path / "checked", record)):
+        result = run(*before, launcher, "-n", "4", "sh", "-c", f"exec {program} {argument} 2>> {said}", cwd=tmp_path, env=with_launcher_of(name))
+        errors = [line for line in said.read_text().splitlines() if "rror" in line]
+        results.append((result.returncode, [re.sub(r"\(\d+\)|:\d+\]", "", line) for line in errors]))
+    assert results[0] == results[1] and (results[0][1] or name == "openmpi")
+
+
 def test_linked_programs_are_traced_once(prefix, mpi, tmp_path):
     """By the library that they are linked with, also where the shell's library was not known before."""
     name, _ = mpi

@@ -80,6 +80,7 @@ class Call {
     bool succeeded() const { return m_rc == MPI_SUCCESS; }
     /// A completion call failed, and its answers tell for which requests.
     bool failed_in_status() const;
+    Function function() const { return m_function; }
     int rc() const { return m_rc; }
     /// The calls that it is in.
     int depth() const { return m_depth; }

@@ -7,7 +7,17 @@
 #include "mpiwrapper/runtime/recording/life_cycle.h"
 #include "mpiwrapper/runtime/recording/thread.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
+
+#ifdef MPICH_NUMVERSION
+// How MPICH's functions end that have failed; for its bindings it is no secret. @p comm is null for
+// MPI_COMM_WORLD. The message names @p function, and the launcher is told which exit code the run has:
+// MPI_Comm_call_errhandler names itself, and leaves the launcher to kill the others and to take the exit code
+// of one of them.
+extern "C" int MPIR_Err_return_comm(void* comm, const char* function, int error) __attribute__((weak));
+#endif
 
 namespace hdtrace::mpi {
 
@@ -32,12 +42,58 @@ struct FatalError {
     MPI_Comm comm;
     MPI_Win window;
     MPI_File file;
+    Function function = Function::count; ///< which failed, or called what failed; if it is known
 };
 __thread FatalError put_off = {MPI_SUCCESS, MPI_COMM_NULL, MPI_WIN_NULL, MPI_FILE_NULL};
+
+#ifdef MPICH_NUMVERSION
+// What MPICH calls the function that failed: its stack of the error begins with it, "Invalid rank, error
+// stack:\ninternal_Send(120): ...". Errors that are told in statuses have none. Empty if nobody knows.
+void name_failed_function(const FatalError& fatal, char (&name)[MPI_MAX_ERROR_STRING])
+{
+    constexpr char title[] = "error stack:\n";
+    int length = 0;
+    real.MPI_Error_string(fatal.error, name, &length);
+    const char* const stack = strstr(name, title);
+    if (stack != nullptr) {
+        const char* const first = stack + strlen(title);
+        const size_t size = strcspn(first, "(");
+        memmove(name, first, size);
+        name[size] = '\0';
+    } else if (fatal.function != Function::count) {
+        const char* const called = ruled_functions()[static_cast<size_t>(fatal.function)].name;
+        snprintf(name, sizeof name, "internal_%s", called + strlen("MPI_"));
+    } else {
+        name[0] = '\0';
+    }
+}
+
+// Elsewhere the library does by itself what MPI_Comm_call_errhandler and the like do.
+bool ends_by_function(const FatalError& fatal)
+{
+    return MPIR_Err_return_comm != nullptr && fatal.function != Function::MPI_Comm_call_errhandler &&
+           fatal.function != Function::MPI_Win_call_errhandler &&
+           fatal.function != Function::MPI_File_call_errhandler;
+}
+
+void end_function(const FatalError& fatal)
+{
+    char name[MPI_MAX_ERROR_STRING];
+    name_failed_function(fatal, name);
+    if (name[0] == '\0')
+        return;
+    real.MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPIR_Err_return_comm(nullptr, name, fatal.error);
+}
+#endif
 
 // What the library does about it by itself.
 void end_program(const FatalError& fatal)
 {
+#ifdef MPICH_NUMVERSION
+    if (ends_by_function(fatal))
+        end_function(fatal);
+#endif
     if (fatal.comm != MPI_COMM_NULL) {
         real.MPI_Comm_set_errhandler(fatal.comm, MPI_ERRORS_ARE_FATAL);
         real.MPI_Comm_call_errhandler(fatal.comm, fatal.error);
@@ -51,22 +107,31 @@ void end_program(const FatalError& fatal)
 }
 
 // Where several threads may call MPI, MPICH holds its lock while it calls an error handler, and ends the
-// program by an assertion of its own if that calls MPI.
-Call* call_that_has_to_end_first()
+// program by an assertion of its own if that calls MPI. Elsewhere nothing that follows the error may happen.
+bool has_to_end_behind_call()
 {
 #ifdef MPICH_NUMVERSION
-    const int count = current_thread != nullptr ? current_thread->call_count : 0;
-    return count > 0 ? static_cast<Call*>(current_thread->place_of_call(count - 1)) : nullptr;
+    int level = MPI_THREAD_SINGLE;
+    real.MPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE;
 #else
-    return nullptr;
+    return false;
 #endif
 }
 
-void end_by(const FatalError& fatal)
+Call* innermost_call()
+{
+    const int count = current_thread != nullptr ? current_thread->call_count : 0;
+    return count > 0 ? static_cast<Call*>(current_thread->place_of_call(count - 1)) : nullptr;
+}
+
+void end_by(FatalError fatal)
 {
     save(fatal.error);
-    Call* const call = call_that_has_to_end_first();
-    if (call == nullptr)
+    Call* const call = innermost_call();
+    if (call != nullptr)
+        fatal.function = call->function();
+    if (call == nullptr || !has_to_end_behind_call())
         return end_program(fatal);
     put_off = fatal;
     call->end_program_behind_it();
