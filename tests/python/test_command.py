@@ -632,6 +632,26 @@ def test_what_cannot_be_written_is_named(project, tmp_path, command, name):
     assert (failed.returncode, failed.stderr) == (ERROR, f"hdtrace: {output}: File too large\n")
 
 
+@pytest.mark.parametrize("command, name", [("report", "page.html"), ("plot", "plot.svg"), ("plot", "plot.pdf"), ("plot", "plot.png")])
+def test_what_is_there_stays_until_it_can_be_replaced(project, tmp_path, command, name):
+    folder = tmp_path / "drawn"
+    folder.mkdir()
+    options = ("--kind", "waits") if command == "plot" else ()
+    run_well(command, project, "-o", folder / name, *options)
+    there = (folder / name).read_bytes()
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    assert run(command, project, "-o", folder / name, *options, preexec_fn=limit).stderr == f"hdtrace: {folder / name}: File too large\n"
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {name: there}
+
+
+@pytest.mark.parametrize("command, ending", [("report", ".html"), ("plot", ".svg")])
+def test_the_name_of_a_file_may_be_long_and_is_the_one_in_errors(project, tmp_path, command, ending):
+    options = ("--kind", "waits") if command == "plot" else ()
+    output = tmp_path / ("x" * (255 - len(ending)) + ending)
+    run_well(command, project, "-o", output, *options)
+    assert run(command, project, "-o", output / output.name, *options).stderr == f"hdtrace: {output / output.name}: Not a directory\n"
+
+
 def test_runs_of_as_many_processes_are_told_apart(tmp_path):
     project = write_project(tmp_path, BARRIER, BARRIER)
     heads = [line for line in run_well("analyze", project, project).splitlines() if line.startswith("efficiency")]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from types import TracebackType
 from typing import Any, TextIO
 
@@ -75,6 +76,24 @@ def about(path: str | Path) -> Iterator[None]:
         if error.filename is None:
             error.filename = str(path)
         raise
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """The file appears when it is whole. Errors name it, not the one that it was until then."""
+    try:
+        with NamedTemporaryFile(dir=path.parent, prefix=".hdtrace-", delete=False) as file:
+            try:
+                file.write(content)
+                file.flush()
+                umask = os.umask(0)
+                os.umask(umask)
+                os.chmod(file.name, 0o666 & ~umask)
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 def counted(count: int, what: str, plural: str = "s") -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from io import BytesIO
 from pathlib import Path
 
 from ..project import Project
-from .output import UsageError, about, message
+from .output import UsageError, message, write_whole
 
 _FORMATS = (".svg", ".pdf", ".png")
 
 
 def run(arguments: Namespace) -> int:
-    if Path(arguments.output).suffix not in _FORMATS:
-        raise UsageError(f"--output {arguments.output}: the name has to end with {', '.join(_FORMATS)}")
+    output = Path(arguments.output)
+    if output.suffix not in _FORMATS:
+        raise UsageError(f"--output {output}: the name has to end with {', '.join(_FORMATS)}")
     if arguments.row and arguments.kind != "io-map":
         raise UsageError("--row is for --kind io-map")
     options = {"row": arguments.row} if arguments.row else {}
@@ -27,9 +29,9 @@ def run(arguments: Namespace) -> int:
     project = Project(*arguments.project)
     # Text stays text, and the same run gives the same file.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "hdtrace", "pdf.fonttype": 42}):
-        metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(Path(arguments.output).suffix)
-        figure = KINDS[arguments.kind](project, **options)
-        project.keep_private(arguments.output)
-        with about(arguments.output):
-            figure.savefig(arguments.output, dpi=200, metadata=metadata)
+        metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(output.suffix)
+        drawn = BytesIO()
+        KINDS[arguments.kind](project, **options).savefig(drawn, format=output.suffix[1:], dpi=200, metadata=metadata)
+    project.keep_private(output)
+    write_whole(output, drawn.getvalue())
     return 0

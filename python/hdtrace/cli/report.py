@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from ..project import Project
 from ..report.content import Content, collect
 from ..report.document import html
 from ..report.sums import sums_page
-from .output import UsageError, about, warn_of_missing
+from .output import UsageError, warn_of_missing, write_whole
 from .selection import several_projects
 
 
@@ -25,21 +23,6 @@ def _check_output(path: Path) -> None:
             beginning = file.read(len(_BEGINNING)).lower()
     if beginning not in (_BEGINNING, b""):
         raise UsageError(f"--output {path}: this is there, and no page: name another file, or remove it")
-
-
-def _write(path: Path, text: str) -> None:
-    """The file appears when it is whole."""
-    with NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        try:
-            file.write(text)
-            file.flush()
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(file.name, 0o666 & ~umask)
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
 
 
 _BEGINNING = b"<!doctype html>"  # of a page
@@ -67,6 +50,5 @@ def run(arguments: Namespace) -> int:
         raise UsageError(f"--limit {arguments.limit}: the page of this run needs at least {-(-len(text) // 1_000_000)} megabytes")
     for project in projects:
         project.keep_private(arguments.output)
-    with about(arguments.output):
-        _write(Path(arguments.output), text)
+    write_whole(Path(arguments.output), text.encode())
     return 0
