@@ -182,6 +182,13 @@ def test_an_endless_trace_can_be_interrupted(tmp_path):
     assert process.returncode == 128 + signal.SIGINT
 
 
+def test_the_command_can_be_interrupted_while_it_starts(tmp_path):
+    """A module of this name is found before that of Python."""
+    (tmp_path / "argparse.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    run = subprocess.run([COMMAND, "--version"], env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, timeout=SECONDS)
+    assert (run.returncode, run.stdout, run.stderr) == (128 + signal.SIGINT, b"", b"")
+
+
 WRITE_AND_READ = """
 import os, sys, threading, time
 from hdtrace import _hdtrace
