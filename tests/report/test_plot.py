@@ -159,6 +159,15 @@ def test_a_map_has_a_rectangle_for_each_part_of_a_row(tmp_path):
     assert "/data/out" in text and "written: rows of 80 bytes" in text
 
 
+def test_a_map_shows_the_last_access_of_a_byte(tmp_path):
+    """Rank 1 writes the bytes 0 to 99 and 100 to 199, later rank 0 the bytes 50 to 149, of which rank 2 has written the last ones before."""
+    first = WRITE.format(offset=0, begin=1, end=2) + WRITE.format(offset=100, begin=2, end=3)
+    with hdtrace.open(write_project(tmp_path, WRITE.format(offset=50, begin=5, end=6), first, WRITE.format(offset=120, begin=3, end=4))) as project:
+        (axes, _) = KINDS["io-map"](project, row=1000).axes
+    seen = {drawn.get_gid(): [(int(path.vertices[:, 0].min()), int(path.vertices[:, 0].max())) for path in drawn.get_paths()] for drawn in axes.collections}
+    assert seen == {"rank-0": [(50, 150)], "rank-1": [(0, 50)], "rank-2": [(150, 220)]}
+
+
 def test_rows_are_for_maps_only(heat, tmp_path):
     run = subprocess.run([BUILD / "bin/hdtrace", "plot", heat, "--kind", "waits", "--row", "80", "-o", tmp_path / "x.svg"], capture_output=True, text=True)
     assert run.returncode == 2 and "--row" in run.stderr

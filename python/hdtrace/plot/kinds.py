@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -363,6 +363,22 @@ def _maps(project: Project) -> list[tuple[str, str, list[str], list[Piece]]]:
     return maps
 
 
+def _seen_by_rank(pieces: Sequence[Piece]) -> dict[int, list[tuple[int, int]]]:
+    """From where to where in the file a rank has the last access. As all of a rank is one group, pieces cannot cover those before them."""
+    places = numpy.array([piece[4:] for piece in pieces])
+    edges = numpy.unique(places)
+    nobody = -1
+    last = numpy.full(len(edges), nobody)  # from each edge to the next
+    for piece, (begin, end) in zip(pieces, numpy.searchsorted(edges, places)):
+        last[begin:end] = piece[0]
+    changes = [0, *(numpy.flatnonzero(numpy.diff(last)) + 1)]
+    seen: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for begin, end in pairwise(changes):
+        if last[begin] != nobody:
+            seen[int(last[begin])].append((int(edges[begin]), int(edges[end])))
+    return seen
+
+
 def io_map(project: Project, row: int | None = None) -> Figure:
     """row: bytes in a row; a power of two about the square root of the file's size if nothing is said"""
     maps = _maps(project)
@@ -377,8 +393,8 @@ def io_map(project: Project, row: int | None = None) -> Figure:
         size = max(end for *_, end in pieces)
         width = row or 1 << math.isqrt(max(size - 1, 0)).bit_length()
         _title(axes, name, f"{what}: rows of {counted(width, 'byte')}", *lacks)
-        for rank, of_rank in groupby(sorted(pieces, key=itemgetter(0)), key=itemgetter(0)):
-            drawn = _rectangles([one for piece in of_rank for one in _in_rows(piece[4], piece[5], width)], [of_ranks.of(rank)])
+        for rank, seen in sorted(_seen_by_rank(pieces).items()):
+            drawn = _rectangles([one for begin, end in seen for one in _in_rows(begin, end, width)], [of_ranks.of(rank)])
             _add(axes, drawn, _rank_id(rank) if place == 0 else f"{_rank_id(rank)}-map-{place}")
         axes.set(xlim=(0, min(width, size)), ylim=(-(-size // width), 0))
         _whole_numbers(axes.xaxis, axes.yaxis)
