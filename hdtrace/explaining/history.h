@@ -91,7 +91,7 @@ struct History {
     {
         return !gathering.may_return_early || step(member.end).end >= step(other.call).begin;
     }
-    /// When the first call began and the last one ended.
+    /// When the first step began and the last one ended.
     std::int64_t begin() const;
     std::int64_t end() const;
     std::span<const Need> needs_of(std::uint32_t timeline) const;

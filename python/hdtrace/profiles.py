@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ._hdtrace import Totals, is_call
+from ._hdtrace import Totals
 from .streams import read_all
 
 if TYPE_CHECKING:
@@ -178,23 +178,18 @@ def _time_in_bins(edges: numpy.ndarray, begins: numpy.ndarray, ends: numpy.ndarr
     return in_first + whole.cumsum() * numpy.diff(edges) + in_last
 
 
-def _outermost_calls(calls: pandas.DataFrame) -> pandas.DataFrame:
-    """Calls of MPI that are in no other one, but perhaps in regions of the program's own."""
-    is_mpi = calls["name"].map({name: is_call(name) for name in calls["name"].cat.categories}).astype(bool)
-    return calls[is_mpi & ~calls["nested"]]
-
-
 def time_profile(project: Project, bins: int = 100) -> pandas.DataFrame:
     import numpy
     import pandas
 
-    calls = _outermost_calls(project.to_dataframe())
-    begins, ends = (calls[name].to_numpy() - project.start for name in ("start", "end"))  # times since the epoch are too large to be exact as floats
+    rows = project.to_dataframe()
+    begins, ends = (rows[name].to_numpy() - project.start for name in ("start", "end"))  # times since the epoch are too large to be exact as floats
     edges = _bin_edges(ends.max(initial=0), bins)
-    classes = calls["class"].to_numpy()
-    of_classes = {str(name): _time_in_bins(edges, begins[classes == name], ends[classes == name]) for name in sorted(set(classes))}
-    threads = pandas.DataFrame({"begin": begins, "end": ends}).groupby([calls["rank"].to_numpy(), calls["thread"].to_numpy()])
+    threads = pandas.DataFrame({"begin": begins, "end": ends}).groupby([rows["rank"].to_numpy(), rows["thread"].to_numpy()])
     in_all = _time_in_bins(edges, threads["begin"].min().to_numpy(), threads["end"].max().to_numpy())
+    is_call = (~rows["nested"] & (rows["class"] != "other")).to_numpy()  # not a region of the program's own
+    begins, ends, classes = begins[is_call], ends[is_call], rows["class"].to_numpy()[is_call]
+    of_classes = {str(name): _time_in_bins(edges, begins[classes == name], ends[classes == name]) for name in sorted(set(classes))}
     computation = numpy.maximum(in_all - sum(of_classes.values()), 0)
     return _of_bins(edges, {"computation": computation, **of_classes}) / 1e9
 

@@ -293,7 +293,7 @@ class Project(Closing, Figures):
         return profiles.communication_over_time(self, bins)
 
     def time_profile(self, bins: int = 100) -> pandas.DataFrame:
-        """What all threads did in each of so many equal parts of the run: the seconds of each class of calls, and of `computation` between them."""
+        """What all threads did in each of so many equal parts of the run: the seconds of each class of calls, and of `computation` outside of them."""
         return profiles.time_profile(self, bins)
 
     def idle_time(self) -> pandas.Series:

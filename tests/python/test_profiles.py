@@ -2,7 +2,7 @@
 import hdtrace
 import pytest
 
-from projects_of_lines import write_project
+from projects_of_lines import add_thread, write_project
 
 SENDER = """\
 <Send size='8' count='2' tid='0' toRank='1' toTag='7' cid='0' time='1.000000000' end='2.000000000' />
@@ -82,6 +82,18 @@ def test_a_time_profile_is_exact(tmp_path):
     with hdtrace.open(path) as project:
         profile = project.time_profile(bins=3)
     assert profile.sum().to_dict() == pytest.approx({"collective": 1.010e-6, "computation": 9 - 0.909e-6}, abs=1e-12)
+
+
+def test_a_time_profile_has_the_time_in_regions_around_calls(tmp_path):
+    """As the analysis has it. The region is called like what it has in it, and the second thread has but a region."""
+    region = "<Event name='Barrier' kind='begin' time='{}' />\n{}<Event name='Barrier' kind='end' time='{}' />\n"
+    path = write_project(tmp_path, region.format(1, "<Barrier cid='0' time='2' end='3' />\n", 7))
+    add_thread(path, 0, region.format(5, "", 7))
+    with hdtrace.open(path) as project:
+        profile = project.time_profile(bins=2)
+        computation = project.analyze().to_dataframe("activities").set_index("activity").loc["computation", "seconds"]
+    assert {name: column.tolist() for name, column in profile.items()} == {"computation": [2, 5], "collective": [1, 0]}
+    assert computation == 7
 
 
 def test_a_time_profile_of_a_long_run(tmp_path):
