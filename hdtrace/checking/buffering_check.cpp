@@ -20,11 +20,17 @@ bool may_await_all(const CallFacts& facts, const State& call)
     return facts.collective != CollectiveKind::neighbourhood;
 }
 
-/// Whether a call waits for each request that it completes.
-bool waits_for_all(const Call& call)
+/// Whether the program waits for requests in it, or finds out which are complete.
+bool completes_requests(const Call& call)
 {
-    return call.nesting == 0 && call.facts.progress == CallProgress::waits &&
-           (call.facts.completes == WhichRequests::one || call.facts.completes == WhichRequests::all);
+    return call.nesting == 0 &&
+           (call.facts.progress == CallProgress::waits || call.facts.progress == CallProgress::tests);
+}
+
+bool waits_for_all(const CallFacts& call)
+{
+    return call.progress == CallProgress::waits &&
+           (call.completes == WhichRequests::one || call.completes == WhichRequests::all);
 }
 
 constexpr std::size_t most_steps = 1'000'000;
@@ -55,6 +61,7 @@ void BufferingCheck::Step::clear()
     waits_for.clear();
     joins.reset();
     meetings.clear();
+    finds_out = false;
 }
 
 void BufferingCheck::Step::swap(Step& other)
@@ -65,6 +72,7 @@ void BufferingCheck::Step::swap(Step& other)
     waits_for.swap(other.waits_for);
     std::swap(joins, other.joins);
     meetings.swap(other.meetings);
+    std::swap(finds_out, other.finds_out);
 }
 
 void BufferingCheck::Steps::push(Step& step)
@@ -119,7 +127,8 @@ void BufferingCheck::add_end(const Operation& operation, bool is_send)
 void BufferingCheck::completed(const Call& call, const Completion& completion)
 {
     if (m_is_given_up || completion.rid < 0 ||
-        (waits_for_all(call) && completion.outcome != Outcome::cancelled && !completion.cancel_was_asked))
+        (completes_requests(call) && completion.outcome != Outcome::cancelled &&
+         !completion.cancel_was_asked))
         return;
     m_joined.erase({call.trace.rank, completion.rid});
     for (const bool is_send : {false, true})
@@ -149,9 +158,10 @@ void BufferingCheck::joined(const Call& call)
         m_joined[{call.trace.rank, *rid}] = meeting;
 }
 
-void BufferingCheck::complete_requests(const State& call, std::int64_t rank)
+void BufferingCheck::complete_requests(const Call& call)
 {
-    for (const Element& child : call.children) {
+    const std::int64_t rank = call.trace.rank;
+    for (const Element& child : call.state.children) {
         if (child.name != "For" || child.find("cancelled"))
             continue;
         const std::int64_t rid = child.integer("rid").value_or(-1);
@@ -174,8 +184,9 @@ void BufferingCheck::leave(const Call& call)
     if (process.thread >= 0 && process.thread != call.trace.thread)
         return give_up();
     process.thread = call.trace.thread;
-    if (waits_for_all(call))
-        complete_requests(call.state, call.trace.rank);
+    if (completes_requests(call))
+        complete_requests(call);
+    m_step.finds_out = completes_requests(call) && !waits_for_all(call.facts);
     if (m_step.is_empty())
         return;
     m_step.place = place_of(m_findings.objects(), call);
@@ -337,7 +348,7 @@ void BufferingCheck::finish()
     advance(true);
     std::map<std::int64_t, Wait> waits;
     m_processes.for_each([&](std::int64_t rank, const Process& process) {
-        if (!process.steps.empty())
+        if (!process.steps.empty() && !process.steps.front().finds_out)
             waits.emplace(rank, wait_of(process.steps.front()));
     });
     for (const Circle& circle : find_stuck(waits, {}).circles)

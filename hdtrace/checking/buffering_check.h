@@ -19,8 +19,9 @@ namespace hdtrace {
 
 /// Lets the processes make their calls a second time, with the same messages, as if every standard send
 /// waited for its receive, and every collective call for all members. If they wait for each other then, the
-/// program is right only as long as messages are buffered and members go on early. Calls that complete any or
-/// some of their requests do not wait in it.
+/// program is right only as long as messages are buffered and members go on early. Where a call found out
+/// what was complete (Test, Waitany), which would not be complete then, a process would do something else:
+/// nothing is said of it any more.
 ///
 /// Memory grows with how far processes get apart in this; where that is too far, nothing is said. Programs
 /// with several threads in a process are left out.
@@ -92,6 +93,7 @@ class BufferingCheck : public EventVisitor {
         std::vector<EndState*> waits_for;   ///< whose other ends must be posted before it is left
         std::optional<Meeting> joins = {};  ///< when the step is reached
         std::vector<Meeting> meetings = {}; ///< that all members must have joined before it is left
+        bool finds_out = false;             ///< what is complete: it might as well find something else
 
         bool is_empty() const { return begins.empty() && waits_for.empty() && meetings.empty() && !joins; }
         void clear();
@@ -125,7 +127,7 @@ class BufferingCheck : public EventVisitor {
     void set_done(EndState& end);
     /// Both ends of a message for which nobody waits any more.
     void forget_if_over(EndState& end);
-    void complete_requests(const State& call, std::int64_t rank);
+    void complete_requests(const Call& call);
     void advance(bool is_all_known);
     bool advance(std::int64_t rank, Process& process, bool is_all_known);
     void reach(std::int64_t rank, Process& process);

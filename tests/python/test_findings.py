@@ -572,6 +572,23 @@ def test_where_preparing_goes_wrong_starts_say_no_more(kinds):
     assert kinds(PREPARED_SUM + started(0, 1) + free, "") == ["collective-missing"]
 
 
+@pytest.mark.parametrize("name, kinds_found", [("Wait", ["buffering-required"]), ("Test", []), ("Waitany", []), ("Waitsome", [])])
+def test_what_a_process_did_because_a_send_was_complete(kinds, name, kinds_found):
+    """Header and data are sent, and the header is waited for once the data has been sent: it has come before. Else the process would receive."""
+
+    def exchange(other):
+        sends = send(other, name="Isend", more="rid='0'") + send(other, tag=8, name="Isend", more="rid='1'")
+        return sends + call(name, "flag='1'", "<For rid='1' />") + call("Wait", children="<For rid='0' />") + receive(other) + receive(other, tag=8)
+
+    assert kinds(exchange(1), exchange(0)) == kinds_found
+
+
+def test_what_was_found_out_is_as_it_would_be(kinds):
+    """The receive is there: what comes behind it still needs buffering."""
+    one = call("Irecv", "fromRank='1' fromTag='9' cid='0' size='4' count='1' tid='0' rid='0'") + call("Test", "flag='1'", "<For rid='0' fromRank='1' fromTag='9' size='4' />")
+    assert kinds(one + send(1) + receive(1), send(0, tag=9) + send(0) + receive(0)) == ["buffering-required"]
+
+
 def test_where_members_do_not_meet_without_buffering(findings):
     (found,) = findings(send(1) + call("Barrier", "cid='0'"), call("Barrier", "cid='0'") + receive(0))
     assert found.text == "if sends and collective calls waited for the others, rank 0 would wait in Send for rank 1, rank 1 would wait in Barrier on WORLD for rank 0"
