@@ -2,7 +2,9 @@
 import re
 import resource
 import signal
+import sys
 
+import hdtrace
 import pytest
 from conftest import PRELUDE, unfinished
 from support.checks import read_info
@@ -17,6 +19,18 @@ def test_a_thread_is_inside_a_call(run, way, returncode):
     assert victim.names(thread=1) == ["Op_create", "Reduce_local"]
     assert unfinished("Reduce_local") in victim.trace(thread=1)
     assert victim.ends() == ({0: (len(PRELUDE), 0), 1: (2, 0)} if way == "exit" else {})
+
+
+@pytest.mark.parametrize("form", ["xml", "compact"])
+def test_who_calls_while_another_thread_gets_the_signal(run, tmp_path, form):
+    """All calls that returned are there, the last one perhaps as one that did not; and the signal ended the process."""
+    for _ in range(3):
+        victim = run("threads", "terminated", tmp_path / "returned", env={"HDTRACE_FORM": form})
+        returned = int.from_bytes((tmp_path / "returned").read_bytes(), sys.byteorder)
+        assert victim.returncode == -signal.SIGTERM
+        assert victim.names().count("Bcast") >= PRELUDE.count("Bcast") + returned
+        with hdtrace.open(victim.trace_directory) as project:
+            assert [one.signal.name for one in project.pending(2**62).activities] == ["SIGTERM"]
 
 
 def test_calls_behind_the_end_of_the_trace_are_not_left_out_by_rules(run):

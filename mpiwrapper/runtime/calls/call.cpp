@@ -66,6 +66,8 @@ void Call::start_in(Thread& thread, Tracks tracks)
 {
     if (thread.depth >= __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED) &&
         !is_end_inside_call(thread)) {
+        if (thread.depth == 0 && has_waited_for_end())
+            return start_in(thread, tracks);
         m_recording = Recording::none;
         if (decide_unrecorded(thread, tracks))
             enter(thread);

@@ -24,6 +24,7 @@ constexpr int fatal_signals[] = {
 struct sigaction previous_actions[NSIG];
 bool is_watched[NSIG]; ///< ours stands before the previous one, unless the program has replaced it
 void (*save)(int signal) = nullptr;
+void (*hold_calls)() = nullptr;
 
 struct NextFunctions {
     decltype(&::sigaction) sigaction;
@@ -215,6 +216,7 @@ void save_and_go_on(int signal, siginfo_t* info, void* context)
     const int saved_errno = errno;
     const struct sigaction& previous = previous_actions[signal];
     if (is_default(previous)) {
+        hold_calls();
         save(signal);
         leave_to_default(signal, info);
         errno = saved_errno;
@@ -341,9 +343,10 @@ SignalStack map_stack(size_t size)
 
 } // namespace
 
-void watch_fatal_signals(void (*save_function)(int signal))
+void watch_fatal_signals(void (*save_function)(int signal), void (*hold_function)())
 {
     save = save_function;
+    hold_calls = hold_function;
     for (const int signal : fatal_signals)
         watch(signal);
     for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) // those that the C library leaves to programs

@@ -7,10 +7,10 @@ namespace hdtrace::mpi {
 
 /// From now on a signal that would end the process first calls @p save with its number, in its handler; with
 /// 0 where a handler may let the process go on. Of many faults in a short time, whose handlers let it go on,
-/// only some do, and a handler's giving up (sigaction() there) calls it with the number. Handlers that the
-/// program or the MPI library have installed run as before, and the process ends as it would have ended. Call
-/// it once, after MPI_Init.
-void watch_fatal_signals(void (*save)(int signal));
+/// only some do, and a handler's giving up (sigaction() there) calls it with the number. Where there is no
+/// handler, it calls @p hold_calls before. Handlers that the program or the MPI library have installed run as
+/// before, and the process ends as it would have ended. Call it once, after MPI_Init.
+void watch_fatal_signals(void (*save)(int signal), void (*hold_calls)());
 
 /// What a thread was given.
 struct SignalStack {

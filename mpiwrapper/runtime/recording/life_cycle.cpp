@@ -27,8 +27,11 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <optional>
@@ -41,6 +44,14 @@ pid_t traced_process = 0;
 /// What calls of MPI are that the running process still records.
 enum class Stage { inside, before, after };
 Stage stage = Stage::inside;
+
+/// What the gate is to be again if the process does not end for which calls wait.
+struct GateDepths {
+    int record_depth = 0;
+    int tracking_depth = 0;
+};
+GateDepths held_gate;
+bool are_calls_held = false;
 
 int depth_of_calls()
 {
@@ -83,7 +94,7 @@ void watch_ends()
 {
     watch_thread_ends();
     pthread_atfork(nullptr, nullptr, become_untraced);
-    watch_fatal_signals(save_before_signal);
+    watch_fatal_signals(save_before_signal, hold_calls);
 }
 
 void open_gate()
@@ -378,13 +389,39 @@ void save_all_threads()
     info_file().flush();
 }
 
+void hold_calls()
+{
+    if (!is_ours() || __atomic_load_n(&are_calls_held, __ATOMIC_ACQUIRE))
+        return;
+    held_gate = {gate.record_depth, gate.tracking_depth};
+    __atomic_store_n(&are_calls_held, true, __ATOMIC_RELEASE);
+    set_gate(0, held_gate.tracking_depth);
+}
+
+bool has_waited_for_end()
+{
+    constexpr timespec moment = {0, 1'000'000};
+    constexpr int longest_wait = 100; // of these
+    if (!__atomic_load_n(&are_calls_held, __ATOMIC_ACQUIRE))
+        return false;
+    const int saved_errno = errno;
+    for (int i = 0; i < longest_wait && __atomic_load_n(&are_calls_held, __ATOMIC_ACQUIRE); ++i)
+        syscall(SYS_nanosleep, &moment, nullptr); // which cancels no thread
+    errno = saved_errno;
+    if (__atomic_exchange_n(&are_calls_held, false, __ATOMIC_ACQ_REL))
+        set_gate(held_gate.record_depth, held_gate.tracking_depth);
+    return true;
+}
+
+// Other threads may be in calls, which end meanwhile: that is saved by the second time, and the moment that
+// is told is behind it.
 void save_before_signal(int signal)
 {
-    const int64_t time = Clock().now();
     save_all_threads();
     if (signal == 0 || !is_ours())
         return;
-    describe_signal(signal, time);
+    save_all_threads();
+    describe_signal(signal, Clock().now());
     info_file().flush();
 }
 

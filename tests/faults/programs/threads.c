@@ -7,8 +7,10 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
+static const char* argument;
 static sem_t is_in_call;
 
 static void stay(void* in, void* out, int* count, MPI_Datatype* type)
@@ -46,6 +48,13 @@ static void* call_again_and_again(void* unused)
     return unused;
 }
 
+static void* terminate_soon(void* unused)
+{
+    usleep(50 * 1000);
+    kill(getpid(), SIGTERM);
+    return unused;
+}
+
 static void exit_beside_busy_threads(void)
 {
     pthread_t threads[8];
@@ -53,6 +62,24 @@ static void exit_beside_busy_threads(void)
         CHECK(pthread_create(&threads[i], NULL, call_again_and_again, NULL) == 0);
     usleep(100 * 1000);
     exit(7);
+}
+
+/* Signals of the process come to another thread than the one that calls MPI. */
+static void be_terminated_while_calling(void)
+{
+    const int file = open(argument, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    CHECK(ftruncate(file, sizeof(long)) == 0);
+    volatile long* const returned = mmap(NULL, sizeof(long), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    CHECK(returned != MAP_FAILED);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, terminate_soon, NULL) == 0);
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    for (;;) {
+        make_calls(1);
+        ++*returned;
+    }
 }
 
 static void abort_beside_a_call(void)
@@ -176,6 +203,7 @@ static void start_many_with_few_files(void)
 static const struct way ways[] = {
     {"exit", exit_beside_a_call},
     {"exit_busy", exit_beside_busy_threads},
+    {"terminated", be_terminated_while_calling},
     {"abort", abort_beside_a_call},
     {"small_stack", start_one_with_small_stack},
     {"many", start_many},
@@ -189,6 +217,7 @@ static const struct way ways[] = {
 int main(int argc, char** argv)
 {
     begin_calls(&argc, &argv);
+    argument = argv[2];
     GO(ways, argv[1]);
     MPI_Finalize();
     return 0;
