@@ -1,5 +1,6 @@
 """How programs start, use threads, switch tracing off, and end."""
 import re
+import shutil
 import signal
 import subprocess
 
@@ -155,6 +156,41 @@ def test_a_program_with_a_sanitizer_runs(tmp_path, sanitizer, compress, is_behin
     if run_anew(executable, 1, tmp_path, options).returncode:
         pytest.skip("it does not run untraced")
     assert run_with_tracer(script if is_behind_script else executable, 1, tmp_path, env=options).traces[0].names()[0] == "Init"
+
+
+UNSET_WORDS = """#include <mpi.h>
+#include <stdlib.h>
+static void receive(void* buffer)
+{
+    volatile long unset[100];
+    unset[0] = 0;
+    MPI_Bcast(buffer, 1, MPI_INT, 0, MPI_COMM_SELF);
+}
+int main(void)
+{
+    MPI_Init(0, 0);
+    void* const buffer = malloc(sizeof(int));
+    receive(buffer);
+    free(buffer);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(bool(SETTINGS["sanitizers"]), reason="Valgrind runs no program with a sanitizer")
+def test_valgrind_finds_nothing_in_the_tracer(tmp_path):
+    """Also where it looks for pointers on the program's stack."""
+    if shutil.which("valgrind") is None:
+        pytest.skip("no Valgrind")
+    source, executable, script, log = (tmp_path / name for name in ("unset.c", "unset", "script", "log"))
+    source.write_text(UNSET_WORDS)
+    subprocess.run([SETTINGS["compiler"], "-O0", "-g", "-o", executable, source], check=True)
+    script.write_text(f"#!/bin/sh\nexec valgrind --log-file={log} {executable}\n")
+    script.chmod(0o755)
+    run = run_with_tracer(script, 1, tmp_path, env={"HDTRACE_FOR_CHECK": "1", "HDTRACE_FOLLOW": "1", "HWLOC_COMPONENTS": "-x86,-opencl"})
+    assert run.traces[0].names()[0] == "Init"
+    assert "ERROR SUMMARY" in log.read_text() and "hdtrace" not in log.read_text()
 
 
 def test_nothing_is_lost_without_buffers(tmp_path):

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hdtrace/writer/open_state.h"
+#include "hdtrace/writer/valgrind.h"
 #include "mpiwrapper/runtime/sites/frame_rules.h"
 
 #include <stddef.h>
@@ -74,6 +75,7 @@ class CallSites {
     {
         constexpr uintptr_t most = 4096;
         const Anchor anchor = find_own_frame(frame);
+        const NotReported comparing_words_that_are_not_set;
         uintptr_t place = anchor.end - anchor.begin > most ? anchor.end - most : anchor.begin;
         for (; place < anchor.end; place += sizeof value)
             if (*reinterpret_cast<const uintptr_t*>(place) == value)
