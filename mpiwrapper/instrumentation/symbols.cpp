@@ -1,5 +1,7 @@
 #include "mpiwrapper/instrumentation/symbols.h"
 
+#include "mpiwrapper/runtime/process/program_path.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -110,6 +112,14 @@ void put_demangled(const char* mangled, char* name, size_t size)
     free(plain);
 }
 
+// To be opened: the program itself has no name.
+const char* file_of(const link_map& object)
+{
+    if (object.l_name[0] != '\0')
+        return object.l_name;
+    return mpi::is_started_by_loader() ? mpi::program_path() : "/proc/self/exe";
+}
+
 } // namespace
 
 void name_of_function(const void* address, char* name, size_t size)
@@ -121,9 +131,8 @@ void name_of_function(const void* address, char* name, size_t size)
         snprintf(name, size, "%p", address);
         return;
     }
-    const bool is_program = object->l_name[0] == '\0';
     const uintptr_t offset = reinterpret_cast<uintptr_t>(address) - object->l_addr;
-    const char* symbol = symbols.find(is_program ? "/proc/self/exe" : object->l_name, offset);
+    const char* symbol = symbols.find(file_of(*object), offset);
     if (symbol == nullptr)
         symbol = found.dli_sname;
     if (symbol != nullptr) {

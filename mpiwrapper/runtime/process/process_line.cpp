@@ -4,23 +4,15 @@
 #include "mpiwrapper/runtime/library/real.h"
 #include "mpiwrapper/runtime/process/identity.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
+#include "mpiwrapper/runtime/process/program_path.h"
 #include "mpiwrapper/runtime/process/trace_place.h"
 
-#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 namespace hdtrace::mpi {
 
 namespace {
-
-const char* program_path()
-{
-    static char path[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[length > 0 ? length : 0] = '\0';
-    return path;
-}
 
 const char* name_of_thread_level(int level)
 {

@@ -5,6 +5,7 @@
 #include "mpiwrapper/runtime/objects/lock.h"
 #include "mpiwrapper/runtime/objects/object_table.h"
 #include "mpiwrapper/runtime/process/info_sink.h"
+#include "mpiwrapper/runtime/process/program_path.h"
 #include "mpiwrapper/runtime/sites/python_frames.h"
 
 #include <dlfcn.h>
@@ -13,7 +14,6 @@
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 namespace hdtrace::mpi {
 
@@ -134,16 +134,13 @@ class ObjectPath {
   public:
     explicit ObjectPath(const link_map& object) : m_name(object.l_name)
     {
-        m_path = static_cast<char*>(own_malloc(PATH_MAX));
-        if (m_path == nullptr)
-            return;
         if (*m_name == '\0') {
-            const ssize_t length = readlink("/proc/self/exe", m_path, PATH_MAX - 1);
-            m_path[length > 0 ? length : 0] = '\0';
-            m_name = m_path;
-        } else if (realpath(m_name, m_path) != nullptr) {
-            m_name = m_path;
+            m_name = program_path();
+            return;
         }
+        m_path = static_cast<char*>(own_malloc(PATH_MAX));
+        if (m_path != nullptr && realpath(m_name, m_path) != nullptr)
+            m_name = m_path;
     }
     ~ObjectPath() { own_free(m_path); }
     ObjectPath(const ObjectPath&) = delete;
@@ -153,7 +150,7 @@ class ObjectPath {
 
   private:
     const char* m_name;
-    char* m_path;
+    char* m_path = nullptr;
 };
 
 /// The id of what is described by @p details, to which the .info gets a line if it is new; -1 without memory.
