@@ -322,14 +322,15 @@ std::string no_wrapper_for(const std::string& library)
 
 /// The wrapper for the MPI library that the program is linked with, directly or by its libraries. If it is
 /// linked with none, it may still load one.
-Tracer tracer_for(const std::string& program, const hdtrace::ElfFile& elf)
+Tracer tracer_for(const std::string& program, const hdtrace::ElfFile& elf,
+                  const std::vector<std::string>& loader)
 {
     for (const std::string& name : elf.needed) {
         if (std::string wrapper = hdtrace::wrapper_for(name); !wrapper.empty()) {
             return {wrapper, {}};
         }
     }
-    for (const hdtrace::LoadedLibrary& library : hdtrace::all_libraries(program, elf.loader)) {
+    for (const hdtrace::LoadedLibrary& library : hdtrace::all_libraries(program, loader)) {
         if (std::string wrapper = hdtrace::wrapper_for(library.name); !wrapper.empty()) {
             return {wrapper, {}};
         }
@@ -343,6 +344,19 @@ Tracer tracer_for(const std::string& program, const hdtrace::ElfFile& elf)
         return {{}, no_wrapper_for(library.name)};
     }
     return {hdtrace::wrapper_for_any(), {}};
+}
+
+/// The user runs the dynamic loader, whose options may tell where libraries are.
+Tracer tracer_behind_loader(const std::string& loader, char** command)
+{
+    char** const named = hdtrace::program_for_loader(command + 1);
+    const auto elf = *named != nullptr ? hdtrace::read_elf(*named) : std::nullopt;
+    if (!elf) { // the loader may look for it, or says what is wrong
+        return {hdtrace::wrapper_for_any(), {}};
+    }
+    std::vector<std::string> with_options(command, named);
+    with_options[0] = loader;
+    return tracer_for(*named, *elf, with_options);
 }
 
 /// What starts the processes of MPI programs; it is none itself.
@@ -360,7 +374,7 @@ bool has_other_c_library(const hdtrace::ElfFile& elf)
     return loader.starts_with("ld-musl") || loader.starts_with("ld-uClibc");
 }
 
-Tracer choose_tracer(const std::string& program)
+Tracer choose_tracer(const std::string& program, char** command)
 {
     const bool follows = settings_in_force().follow;
     if (starts_mpi_programs(program) && !follows) {
@@ -389,17 +403,20 @@ Tracer choose_tracer(const std::string& program)
     if (follows) { // one that is linked statically starts others, too
         return {hdtrace::wrapper_for_any(), {}};
     }
+    if (hdtrace::is_loader(*elf)) {
+        return tracer_behind_loader(program, command);
+    }
     if (elf->loader.empty()) {
         return {{},
                 "it is linked statically; link it with the tracer instead (pkg-config hdtrace-mpi-static)"};
     }
-    return tracer_for(program, *elf);
+    return tracer_for(program, *elf, {elf->loader});
 }
 
-/// What can be preloaded into the program.
-Tracer usable_tracer(const std::string& program)
+/// What can be preloaded into the program that @p command runs.
+Tracer usable_tracer(const std::string& program, char** command)
 {
-    Tracer tracer = choose_tracer(program);
+    Tracer tracer = choose_tracer(program, command);
     if (!tracer.obstacle.empty()) {
         return tracer;
     }
@@ -425,14 +442,15 @@ void preload(const std::string& library)
 
 /// AddressSanitizer, as a shared library (gcc's default), ends programs in which another library comes before
 /// it. That is for what it intercepts, of which the tracer only replaces what goes on to it.
-/// What a script starts, or a program that is followed, may be such a program.
+/// What a script or the dynamic loader starts, or a program that is followed, may be such a program.
 void let_sanitizer_come_later(const std::string& program)
 {
     const auto elf = hdtrace::read_elf(program);
     const auto is_sanitizer = [](const std::string& name) {
         return name.starts_with("libasan.so") || name.starts_with("libclang_rt.asan");
     };
-    if (elf && !settings_in_force().follow && std::ranges::none_of(elf->needed, is_sanitizer)) {
+    if (elf && !hdtrace::is_loader(*elf) && !settings_in_force().follow &&
+        std::ranges::none_of(elf->needed, is_sanitizer)) {
         return;
     }
     const char* const others = std::getenv("ASAN_OPTIONS");
@@ -441,8 +459,9 @@ void let_sanitizer_come_later(const std::string& program)
            1);
 }
 
-int print_library(const char* name)
+int print_library(char** command)
 {
+    const char* const name = command[0];
     if (name == nullptr) {
         return print(hdtrace::wrapper_for_any() + '\n');
     }
@@ -451,7 +470,7 @@ int print_library(const char* name)
         std::cerr << "hdtrace-run: " << name << ": there is no such program\n";
         return 1;
     }
-    const Tracer tracer = usable_tracer(program);
+    const Tracer tracer = usable_tracer(program, command);
     if (!tracer.obstacle.empty()) {
         std::cerr << "hdtrace-run: " << name << " cannot be traced: " << tracer.obstacle << '\n';
         return 1;
@@ -476,7 +495,7 @@ int main(int argc, char** argv)
         choose_apart();
     }
     if (command_line.prints_library) {
-        return print_library(command[0]);
+        return print_library(command);
     }
     if (command_line.is_to_explain) {
         return print(hdtrace::explain(settings_file(), settings_in_force().all_functions));
@@ -485,7 +504,7 @@ int main(int argc, char** argv)
     tell_options();
     const std::string program = hdtrace::find_program(command[0]);
     if (!program.empty()) {
-        const Tracer tracer = usable_tracer(program);
+        const Tracer tracer = usable_tracer(program, command);
         if (tracer.obstacle.empty()) {
             preload(tracer.library);
             let_sanitizer_come_later(program);

@@ -9,9 +9,12 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iterator>
 #include <link.h>
 #include <spawn.h>
 #include <sstream>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -192,9 +195,38 @@ std::optional<ElfFile> read_elf(const std::string& name)
     return result;
 }
 
-std::vector<LoadedLibrary> all_libraries(const std::string& file, const std::string& loader)
+bool is_loader(const ElfFile& elf)
 {
-    std::istringstream lines(output_of({loader.c_str(), "--list", file.c_str()}));
+    const auto own = read_elf("/proc/self/exe");
+    return own && !own->loader.empty() && std::filesystem::path(own->loader).filename() == elf.soname;
+}
+
+char** program_for_loader(char** arguments)
+{
+    static constexpr std::string_view with_value[] = {"--library-path",
+                                                      "--glibc-hwcaps-prepend",
+                                                      "--glibc-hwcaps-mask",
+                                                      "--inhibit-rpath",
+                                                      "--audit",
+                                                      "--preload",
+                                                      "--argv0"};
+    for (; *arguments != nullptr; ++arguments) {
+        const std::string_view argument = *arguments;
+        if (!argument.starts_with("--"))
+            return arguments;
+        if (std::ranges::find(with_value, argument) != std::end(with_value) && arguments[1] != nullptr)
+            ++arguments;
+    }
+    return arguments;
+}
+
+std::vector<LoadedLibrary> all_libraries(const std::string& file, const std::vector<std::string>& loader)
+{
+    std::vector<const char*> command = {loader[0].c_str(), "--list"};
+    std::transform(loader.begin() + 1, loader.end(), std::back_inserter(command),
+                   std::mem_fn(&std::string::c_str));
+    command.push_back(file.c_str());
+    std::istringstream lines(output_of(command));
     std::vector<LoadedLibrary> libraries;
     for (std::string line; std::getline(lines, line);) { // "\tlibm.so.6 => /lib/libm.so.6 (0x...)"
         std::istringstream words(line);

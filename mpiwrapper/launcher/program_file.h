@@ -25,14 +25,21 @@ struct ElfFile {
 /// Nothing if the file is no ELF file (a script) or cannot be read.
 std::optional<ElfFile> read_elf(const std::string& file);
 
+/// Whether it is a dynamic loader as our own, which runs a program that it is told (ld-linux-x86-64.so.2
+/// ./app).
+bool is_loader(const ElfFile& elf);
+
+/// Of the arguments of the dynamic loader the one that is the program; else the null behind them.
+char** program_for_loader(char** arguments);
+
 /// A library that a program would be run with.
 struct LoadedLibrary {
     std::string name; ///< by which it is asked for
     std::string file; ///< what the loader finds; empty if it finds none
 };
 
-/// All that @p loader would load for @p file, which does not run, in the order in which functions are looked
-/// for. Empty if it cannot tell. Takes some milliseconds.
-std::vector<LoadedLibrary> all_libraries(const std::string& file, const std::string& loader);
+/// All that @p loader, with its options, would load for @p file, which does not run, in the order in which
+/// functions are looked for. Empty if it cannot tell. Takes some milliseconds.
+std::vector<LoadedLibrary> all_libraries(const std::string& file, const std::vector<std::string>& loader);
 
 } // namespace hdtrace

@@ -319,6 +319,15 @@ def test_an_mpi_program_is_traced(hello, tmp_path):
     assert traces(tmp_path) == [f"hello_{host}_{rank}_0.{suffix}" for rank in (0, 1) for suffix in ("info", "trc")]
 
 
+@pytest.mark.parametrize("options, loader_options", [([], []), (["--follow"], []), ([], ["--library-path", "/nowhere", "--argv0", "hello"])])
+def test_a_program_that_the_dynamic_loader_starts(hello, tmp_path, options, loader_options):
+    loader = re.search(r"interpreter: (.*)]", run_well("readelf", "-l", hello))[1]
+    result = run(MPIRUN, "-n", "1", REAL, *options, loader, *loader_options, hello, cwd=tmp_path)
+    assert (result.stdout, result.stderr) == ("hello\n", "")
+    (info,) = tmp_path.glob("hello_*.info")
+    assert f" program='{hello}'" in info.read_text() and f"Object id=0 path='{hello}'" in info.read_text()
+
+
 def test_directory_and_name(hello, tmp_path):
     run_well(MPIRUN, "-n", "1", REAL, "-d", "new/place", "--name", "run1", hello, cwd=tmp_path)
     assert traces(tmp_path) == []
