@@ -94,12 +94,12 @@ void keep_private(const std::string& output, const MergedProject& project)
     permissions.restrict_umask();
 }
 
-void write_output(const ProjectOptions& options, const MergedProject& project, Report& report)
+void write_output(const ProjectOptions& options, bool overwrite, const MergedProject& project, Report& report)
 {
     try {
         tools::OutputFile output(options.path);
         write_project(project, options, output.descriptor());
-        output.commit();
+        output.commit(overwrite);
     } catch (const std::system_error& error) {
         report.error(options.path, error.code().message());
     } catch (const std::invalid_argument& error) {
@@ -147,7 +147,7 @@ void merge_run(const std::vector<InfoInput>& inputs, const Options& options, std
         compare_clocks(project, project_options, report);
     report.progress("writing", 0, 0);
     keep_private(output, project);
-    write_output(project_options, project, report);
+    write_output(project_options, options.overwrite, project, report);
     if (options.output.empty() && !report.has_errors())
         std::printf("%s\n", tools::printable(output).c_str());
 }

@@ -85,7 +85,7 @@ class ClosedTrace {
     void commit(const std::string& original)
     {
         tools::take_permissions(m_file.descriptor(), original);
-        m_file.commit();
+        m_file.commit(true);
     }
 
   private:

@@ -36,13 +36,13 @@ void OutputFile::write(std::string_view bytes)
     }
 }
 
-void OutputFile::commit()
+void OutputFile::commit(bool overwrite)
 {
     if (fsync(m_descriptor) != 0)
         throw FileError(m_file.place(), errno);
     if (close(std::exchange(m_descriptor, -1)) != 0)
         throw FileError(m_file.place(), errno);
-    m_file.finish();
+    m_file.finish(overwrite);
 }
 
 } // namespace hdtrace::tools

@@ -26,8 +26,9 @@ class OutputFile {
     const std::string& temporary_path() const { return m_file.path(); }
     /// Throws FileError.
     void write(std::string_view bytes);
-    /// The file is safe only if this returned. Throws FileError.
-    void commit();
+    /// The file is safe only if this returned. Throws FileError, also if a file is there that @p overwrite
+    /// does not let it replace.
+    void commit(bool overwrite);
 
   private:
     int m_descriptor = -1;

@@ -1,6 +1,7 @@
 #include "hdtrace/tools/unfinished.h"
 
 #include "hdtrace/tools/file_error.h"
+#include "hdtrace/tools/rename_to_new.h"
 #include "hdtrace/tools/signals_blocked.h"
 
 #include <atomic>
@@ -87,9 +88,9 @@ Unfinished::~Unfinished()
     unfinished = nullptr;
 }
 
-void Unfinished::finish()
+void Unfinished::finish(bool overwrite)
 {
-    if (std::rename(m_path.c_str(), m_place.c_str()) != 0)
+    if ((overwrite ? std::rename : rename_to_new)(m_path.c_str(), m_place.c_str()) != 0)
         throw FileError(m_place, errno);
     unfinished = nullptr;
 }

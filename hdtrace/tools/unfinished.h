@@ -24,8 +24,9 @@ class Unfinished {
     /// Where it is until then.
     const std::string& path() const { return m_path; }
 
-    /// Puts it in its place. Throws FileError.
-    void finish();
+    /// Puts it in its place. Throws FileError, also if anything is there and @p overwrite does not let it
+    /// take the place of that.
+    void finish(bool overwrite);
 
   private:
     std::string m_place;

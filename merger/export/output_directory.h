@@ -21,8 +21,8 @@ class OutputDirectory {
     std::filesystem::path path() const { return m_directory.place(); }
     /// Where it is before commit().
     std::filesystem::path temporary_path() const { return m_directory.path(); }
-    /// Throws tools::FileError.
-    void commit() { m_directory.finish(); }
+    /// Throws tools::FileError, also if anything is there by now.
+    void commit() { m_directory.finish(false); }
 
   private:
     tools::Unfinished m_directory;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <fcntl.h>
 #include <filesystem>
 #include <system_error>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "hdtrace/tools/file_error.h"
+#include "hdtrace/tools/rename_to_new.h"
 #include "hdtrace/tools/signals_blocked.h"
 #include "merger/import/source.h"
 #include "merger/input_reader.h"
@@ -93,14 +95,7 @@ class ProjectFile {
 /// With @p overwrite what is there is replaced.
 void move_file(const fs::path& from, const fs::path& to, bool overwrite)
 {
-    const int result = overwrite ? rename(from.c_str(), to.c_str())
-                                 : renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
-    // Some file systems know only the plain form.
-    if (result != 0 && !overwrite && errno == EINVAL && !is_there(to)) {
-        move_file(from, to, true);
-        return;
-    }
-    if (result != 0)
+    if ((overwrite ? std::rename : tools::rename_to_new)(from.c_str(), to.c_str()) != 0)
         throw tools::FileError(to, errno);
 }
 

@@ -1,6 +1,7 @@
 #include "merger/upkeep/temporary_file.h"
 
-#include <cerrno>
+#include "hdtrace/tools/rename_to_new.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -8,20 +9,6 @@
 #include <utility>
 
 namespace hdtrace::merger {
-
-namespace {
-
-/// An error if @p to is there.
-int rename_to_new(const char* from, const char* to)
-{
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return -1;
-    return link(from, to) == 0 ? unlink(from) : -1; // where the file system does not know the flag
-}
-
-} // namespace
 
 TemporaryFile::TemporaryFile(std::string place)
     : m_place(std::move(place)), m_path(m_place + ".XXXXXX"),
@@ -38,7 +25,7 @@ TemporaryFile::~TemporaryFile()
 void TemporaryFile::take_place_with(const std::string& original)
 {
     m_file.finish_as(original);
-    m_file.check(rename_to_new(m_path.c_str(), m_place.c_str()));
+    m_file.check(tools::rename_to_new(m_path.c_str(), m_place.c_str()));
     m_path.clear();
 }
 

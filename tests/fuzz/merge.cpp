@@ -73,7 +73,7 @@ void write_and_check(const MergedProject& project, const std::string& path)
     try {
         tools::OutputFile output(path);
         write_project(project, options, output.descriptor());
-        output.commit();
+        output.commit(true);
     } catch (const std::invalid_argument&) {
         return;
     }

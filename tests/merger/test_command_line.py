@@ -4,6 +4,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -94,15 +95,26 @@ def write_huge_process(run, size):
     run.process(0, f"Comm map='0..{last}->0..{last};' id=0 name='WORLD' uid='W'\n", size=size, keys="world='W'")
 
 
-def send_while_writing(run, number, disposition):
-    """The exit code of a run that gets a signal, which it found handled like this."""
-    arguments = [MERGER, "-o", "app.proj", "--overwrite", "--large", "--quiet", "app"]
-    process = subprocess.Popen(arguments, cwd=run.folder, preexec_fn=lambda: signal.signal(number, disposition))
+@contextmanager
+def stopped_while_writing(run, *options, **how):
+    """A run that goes on behind it."""
+    process = subprocess.Popen([MERGER, "-o", "app.proj", "--large", "--quiet", *options, "app"], cwd=run.folder, stderr=subprocess.PIPE, text=True, **how)
     while process.poll() is None:
         if any(run.folder.glob("app.proj.*")):
-            process.send_signal(number)
-            return process.wait()
+            process.send_signal(signal.SIGSTOP)
+            try:
+                yield process
+            finally:
+                process.send_signal(signal.SIGCONT)
+            return
     pytest.fail("the project was written too fast for a signal")
+
+
+def send_while_writing(run, number, disposition):
+    """The exit code of a run that gets a signal, which it found handled like this."""
+    with stopped_while_writing(run, "--overwrite", preexec_fn=lambda: signal.signal(number, disposition)) as process:
+        process.send_signal(number)
+    return process.wait()
 
 
 class TestOutput:
@@ -111,6 +123,16 @@ class TestOutput:
         (run.folder / "app.proj").write_text("precious")
         assert "--overwrite" in run.fail()
         run.merge_cleanly("app", "--overwrite")
+
+    @pytest.mark.parametrize("options, error, left", [((), "app.proj: error: File exists\n", "precious"), (["--overwrite"], "", "<?xml")])
+    def test_a_file_that_appears_meanwhile_needs_overwrite_too(self, run, options, error, left):
+        write_huge_process(run, 300_000)
+        before = snapshot(run.folder)
+        with stopped_while_writing(run, *options) as process:
+            (run.folder / "app.proj").write_text("precious")
+        assert process.communicate()[1] == error and process.returncode == bool(error)
+        assert (run.folder / "app.proj").read_text().startswith(left)
+        assert sorted(snapshot(run.folder)) == sorted([*before, "app.proj"])
 
     @pytest.mark.parametrize("output", ["app_node01_0_0.trc", "./app_node01_0_0.info"])
     def test_a_trace_is_never_replaced(self, run, output):

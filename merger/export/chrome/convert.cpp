@@ -79,7 +79,7 @@ void convert_to_chrome(const Project& project, const Options& options, Account& 
     messages.finish();
     timeline.finish();
     events.finish();
-    file.commit();
+    file.commit(options.overwrite);
 }
 
 } // namespace

@@ -105,7 +105,7 @@ void write_one(const Project& project, const ProjectFile& file, LogForm form, co
     Logs logs;
     logs.emplace(&file, TextOutput([&](std::string_view text) { output_file.write(text); }));
     write_logs(project, form, logs, account);
-    output_file.commit();
+    output_file.commit(options.overwrite);
 }
 
 void write_each(const Project& project, const std::vector<const ProjectFile*>& files, LogForm form,

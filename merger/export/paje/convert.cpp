@@ -62,7 +62,7 @@ void convert_to_paje(const Project& project, const Options& options, Account& ac
     for (; call != nullptr; call = calls.next())
         walk.add(*call->trace, call->state);
     timeline.finish();
-    file.commit();
+    file.commit(options.overwrite);
 }
 
 } // namespace

@@ -96,7 +96,7 @@ void convert_to_sqlite(const Project& project, const Options& options, Account& 
         database.execute(index);
     add_views(database);
     database.close();
-    file.commit();
+    file.commit(options.overwrite);
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
 from conversions import CONVERT, call
@@ -112,7 +113,7 @@ def begin_to_write(project, output, to, number):
     text = trace.read_text()
     trace.unlink()
     os.mkfifo(trace)
-    process = subprocess.Popen([CONVERT, "--to", to, "-o", output, project], preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+    process = subprocess.Popen([CONVERT, "--to", to, "-o", output, project], stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
     if to == "otf2":
         trace.write_text(text)  # it is read before anything is written
     while not any(output.parent.glob(f"{output.name}.*")):
@@ -128,6 +129,21 @@ def test_nothing_is_left_if_a_signal_ends_it(project, tmp_path, to, number):
     process.send_signal(number)
     assert process.wait() == -number
     assert {path.name for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("to, make", [("ioplot", Path.touch), ("sqlite", Path.touch), ("tit", Path.mkdir)])
+def test_what_appears_meanwhile_is_not_replaced(project, tmp_path, to, make):
+    process = begin_to_write(project, tmp_path / "x", to, signal.SIGTERM)
+    make(tmp_path / "x")
+    before = (tmp_path / "x").stat().st_ino
+    trace, = tmp_path.glob("*.trc")
+    text = f"<?xml version='1.0'?>\n<Program timeAdjustment='0' rank='0' thread='0'>\n{OPEN}</Program>\n"
+    with open(trace, "w") as pipe:
+        trace.unlink()
+        trace.write_text(text)
+        pipe.write(text)
+    assert (process.wait(), process.stderr.read()) == (1, f"hdtrace-convert: error: {tmp_path / 'x'}: File exists\n")
+    assert [path.stat().st_ino for path in tmp_path.glob("x*")] == [before]
 
 
 def test_a_file_that_may_not_grow_is_an_error(project, tmp_path):
