@@ -33,6 +33,13 @@ TracesByRank traces_by_rank(const Project& project)
     return by_rank;
 }
 
+void check_place(const OutputDirectory& directory)
+{
+    if (directory.path().string().find('\n') != std::string::npos)
+        throw ConvertError("replay.txt has a name in each line: neither OUT nor a folder that it is in may "
+                           "have a line break in its name");
+}
+
 void write_list(const OutputDirectory& directory, std::size_t processes)
 {
     DirectoryFile list(directory, "replay.txt");
@@ -64,6 +71,7 @@ void convert_to_tit(const Project& project, const Options& options, Account& acc
     const Replay replay{
         .project = project, .objects = objects, .world = find_world(project), .speed = traced_speed(options)};
     OutputDirectory directory(options.output);
+    check_place(directory);
     const auto summary = write_process_files(replay, traces, directory);
     write_list(directory, traces.size());
     account.add(summary->account());

@@ -458,6 +458,12 @@ def test_threads_that_take_turns_are_exact(converted_threads):
     assert conversion.exact == 2 and list(conversion.approximated.values()) == [2]
 
 
+def test_a_line_break_is_in_no_name_of_a_list(tmp_path):
+    write_original(tmp_path)
+    result = call("--to", "tit", "-o", tmp_path / "a\nb", tmp_path / "app.proj")
+    assert result.returncode == 1 and "line break" in result.stderr and not any(tmp_path.glob("a\n*"))
+
+
 def test_check_does_not_hold_traces_of_the_original_tool_against_the_schemas(tmp_path):
     checked = subprocess.run([BUILD / "bin/hdtrace", "check", write_original(tmp_path)], capture_output=True, text=True, timeout=60)
     assert checked.returncode == 0 and "nothing wrong was found" in checked.stdout
