@@ -6,17 +6,16 @@
 namespace hdtrace {
 namespace {
 
-/// Whether the process tells the others something before the operation is complete, or hears it.
-bool tells(const Call& call)
+/// Whether the process tells the others something before the operation is complete, or hears it. @p call has
+/// the arguments.
+bool tells(const CallFacts& facts, const Element& call, std::int64_t rank)
 {
-    return call.facts.collective != CollectiveKind::one_to_all ||
-           call.state.integer("rootRank") == call.trace.rank;
+    return facts.collective != CollectiveKind::one_to_all || call.integer("rootRank") == rank;
 }
 
-bool hears(const Call& call)
+bool hears(const CallFacts& facts, const Element& call, std::int64_t rank)
 {
-    return call.facts.collective != CollectiveKind::all_to_one ||
-           call.state.integer("rootRank") == call.trace.rank;
+    return facts.collective != CollectiveKind::all_to_one || call.integer("rootRank") == rank;
 }
 
 } // namespace
@@ -55,9 +54,16 @@ void CausalOrder::started(const Call&, const Operation& operation)
     const int messages = (operation.facts->sends != SendMode::none ? 1 : 0) +
                          (operation.facts->receives != ReceiveKind::none ? 1 : 0);
     if (messages > 0)
-        m_operations[key_of(operation)] = {step(operation.rank), {}, messages};
-    if (m_joined && operation.rid >= 0)
-        m_collectives[key_of(operation)] = *std::exchange(m_joined, std::nullopt);
+        m_operations[key_of(operation)] = {
+            step(operation.rank), {}, {}, messages, operation.facts->sends == SendMode::synchronous};
+    const std::optional<CollectiveObject> starts = m_collective_objects.of_start(operation);
+    if (!starts)
+        return;
+    const std::size_t meeting = meeting_of(operation.rank, *starts);
+    if (tells(*operation.facts, *operation.call, operation.rank))
+        tell(step(operation.rank), meeting);
+    if (hears(*operation.facts, *operation.call, operation.rank))
+        m_collectives[key_of(operation)] = meeting;
 }
 
 void CausalOrder::completed(const Call&, const Completion& completion)
@@ -65,10 +71,16 @@ void CausalOrder::completed(const Call&, const Completion& completion)
     if (!completion.operation)
         return;
     const Key key = key_of(*completion.operation);
-    if (const auto operation = m_operations.find(key); operation != m_operations.end())
-        operation->second.end = step(completion.operation->rank);
+    if (const auto operation = m_operations.find(key); operation != m_operations.end()) {
+        Span& span = operation->second;
+        span.end = step(completion.operation->rank);
+        add(span.received, span.end);
+        if (span.messages == 0)
+            m_operations.erase(operation);
+    }
     if (const auto collective = m_collectives.find(key); collective != m_collectives.end()) {
-        hear(step(completion.operation->rank), collective->second);
+        if (completion.outcome == Outcome::completed)
+            hear(step(completion.operation->rank), collective->second);
         m_collectives.erase(collective);
     }
 }
@@ -91,19 +103,23 @@ void CausalOrder::joined(const Call& call)
     if (!object)
         return;
     const std::size_t meeting = meeting_of(call.trace.rank, *object);
-    if (tells(call))
-        tell(step(call.trace.rank), meeting);
-    if (hears(call) && !call.state.is_unfinished())
+    const std::int64_t rank = call.trace.rank;
+    if (tells(call.facts, call.state, rank))
+        tell(step(rank), meeting);
+    if (!hears(call.facts, call.state, rank) || call.state.is_unfinished())
+        return;
+    const auto rid = call.state.integer("rid");
+    if (call.facts.progress == CallProgress::blocking)
         m_joined = meeting;
+    else if (rid && call.facts.progress == CallProgress::starts)
+        m_collectives[{rank, call.trace.thread, call.state.line, *rid}] = meeting;
 }
 
-/// Of a call that blocks.
 void CausalOrder::leave(const Call& call)
 {
     if (call.is_inside_call || !m_joined)
         return;
-    if (call.facts.progress == CallProgress::blocking)
-        hear(step(call.trace.rank), *m_joined);
+    hear(step(call.trace.rank), *m_joined);
     m_joined.reset();
 }
 
@@ -122,14 +138,29 @@ Moment CausalOrder::ended(std::int64_t rank, const MessageEnd& end) const
 void CausalOrder::add(const Message& message)
 {
     add(began(message.source, *message.send), ended(message.destination, *message.receive));
+    add_receive(message);
     forget_message(message.source, *message.send);
     forget_message(message.destination, *message.receive);
+}
+
+/// A synchronous send is complete once its receive has begun (MPI 4.1, 3.4), which may be told before it is.
+void CausalOrder::add_receive(const Message& message)
+{
+    const auto send = m_operations.find(key_of(message.source, *message.send));
+    if (send == m_operations.end() || !send->second.is_synchronous)
+        return;
+    send->second.received = began(message.destination, *message.receive);
+    add(send->second.received, send->second.end);
 }
 
 void CausalOrder::forget_message(std::int64_t rank, const MessageEnd& end)
 {
     const auto operation = m_operations.find(key_of(rank, end));
-    if (operation != m_operations.end() && --operation->second.messages == 0)
+    if (operation == m_operations.end() || --operation->second.messages > 0)
+        return;
+    const Span& span = operation->second;
+    const bool waits_for_end = span.received.step > 0 && span.end.step == 0;
+    if (!waits_for_end)
         m_operations.erase(operation);
 }
 

@@ -66,7 +66,9 @@ class CausalOrder : public EventVisitor {
     struct Span {
         Moment begin;
         Moment end;
+        Moment received;  ///< of a synchronous send: when its receive began, once that is known
         int messages = 0; ///< of it that were not added: two of a Sendrecv
+        bool is_synchronous = false;
     };
     /// What some tell and others hear; nobody hears it before all have told.
     struct Meeting {
@@ -87,6 +89,7 @@ class CausalOrder : public EventVisitor {
 
     static Key key_of(const Operation& operation);
     static Key key_of(std::int64_t rank, const MessageEnd& end);
+    void add_receive(const Message& message);
     void forget_message(std::int64_t rank, const MessageEnd& end);
     std::size_t meeting_of(std::int64_t rank, const CollectiveObject& object);
     void tell(Moment moment, std::size_t meeting);
@@ -98,7 +101,7 @@ class CausalOrder : public EventVisitor {
     std::map<std::int64_t, Process> m_processes;
     std::map<Key, Span> m_operations;         ///< that send or receive
     std::map<Key, std::size_t> m_collectives; ///< that are not complete
-    std::optional<std::size_t> m_joined;      ///< by the call that the walk is in
+    std::optional<std::size_t> m_joined;      ///< by the call that the walk is in, which blocks
     std::map<std::pair<std::int64_t, CollectiveObject>, std::int64_t> m_numbers; ///< of calls of a rank
     std::map<std::pair<CollectiveObject, std::int64_t>, std::size_t> m_numbered;
     std::deque<Meeting> m_meetings;

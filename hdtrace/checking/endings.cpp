@@ -48,7 +48,8 @@ void Endings::leave(const Call& call)
         return;
     if (call.state.is_unfinished()) {
         m_unfinished.emplace(call.trace.rank,
-                             Unfinished{place, call_words(m_findings.project(), call.trace.rank, call.state),
+                             Unfinished{place, call.state.time,
+                                        call_words(m_findings.project(), call.trace.rank, call.state),
                                         pending_of(call.state)});
         return;
     }
@@ -182,11 +183,13 @@ const Endings::LastCall* Endings::last_of_thread(const Progress& progress, const
     return last == progress.last_of.end() ? nullptr : &last->second;
 }
 
-LastMoments Endings::moments_of(const Progress& progress)
+LastMoments Endings::moments_of(std::int64_t rank, const Progress& progress) const
 {
     LastMoments moments{progress.last.end, {}, progress.finalized};
     for (const auto& [thread, last] : progress.last_of)
         moments.add(thread, last.end);
+    for (auto [call, end] = m_unfinished.equal_range(rank); call != end; ++call)
+        moments.add(call->second.place.thread, call->second.time);
     return moments;
 }
 
@@ -198,7 +201,7 @@ void Endings::find_signals()
         const Progress* const progress = m_progress.find(process.rank);
         if (!progress)
             continue;
-        const LastMoments moments = moments_of(*progress);
+        const LastMoments moments = moments_of(process.rank, *progress);
         const auto first = std::ranges::find_if(process.signals, [&](const FatalSignal& signal) {
             const bool counts = progress->finalized == 0 || !comes_from_outside(signal);
             return counts && !survived(moments, signal);

@@ -71,6 +71,7 @@ class Endings : public EventVisitor {
     };
     struct Unfinished {
         CallPlace place;
+        std::int64_t time; ///< when it began
         std::string text;
         std::vector<std::int64_t> requests; ///< that it waits for
     };
@@ -90,7 +91,7 @@ class Endings : public EventVisitor {
     bool went_on_after(std::int64_t rank, const FatalSignal& signal) const;
     /// Null if it is not known which thread got the signal, or that has no calls.
     static const LastCall* last_of_thread(const Progress& progress, const FatalSignal& signal);
-    static LastMoments moments_of(const Progress& progress);
+    LastMoments moments_of(std::int64_t rank, const Progress& progress) const;
     void find_signals();
     void report_abort(std::int64_t rank, const CallPlace& place);
     void report_signal(std::int64_t rank, const FatalSignal& signal);

@@ -21,6 +21,8 @@ std::vector<std::int64_t> partitions_of(const State& call, std::int64_t most)
     if (const auto one = call.integer("partition"))
         return {*one};
     const auto low = call.integer("partitionLow"), high = call.integer("partitionHigh");
+    if (low && (*low < 0 || *low > most))
+        return {*low};
     if (low && high)
         for (std::int64_t i = *low; i <= std::min(*high, most); ++i)
             partitions.push_back(i);
@@ -31,13 +33,14 @@ std::vector<std::int64_t> partitions_of(const State& call, std::int64_t most)
     return partitions;
 }
 
-/// Whether a call that waits was also given requests that are not active.
-bool has_idle_request(const State& call)
+/// Whether a call that waits was given no request that is active. Beside active ones MPI_REQUEST_NULL is
+/// usual.
+bool has_only_idle_requests(const State& call)
 {
     const auto is_active = [](const Element& child) {
         return child.name == "For" || child.name == "Pending";
     };
-    return call.integer("count").value_or(1) > std::ranges::count_if(call.children, is_active);
+    return call.integer("count").value_or(1) > 0 && std::ranges::none_of(call.children, is_active);
 }
 
 std::string quoted(std::int64_t rid)
@@ -68,7 +71,7 @@ void RequestCheck::leave(const Call& call)
             if (child.name == "Start")
                 start(call, child);
     }
-    if (call.facts.progress == CallProgress::waits && has_idle_request(call.state))
+    if (call.facts.progress == CallProgress::waits && has_only_idle_requests(call.state))
         m_idle_waits[rank] = call.state.time;
     if (makes_partitions_ready(call.facts))
         make_ready(call);

@@ -132,6 +132,7 @@ WindowConflicts::LocalAccess WindowConflicts::local_access(const Call& call, con
     access.time = call.state.time;
     access.name = call.state.name;
     access.place = place_of(m_findings.objects(), call);
+    set_lock(*memory.window, call.trace.rank, access);
     return {{memory.window, call.trace.rank}, std::move(access)};
 }
 
@@ -142,9 +143,13 @@ void WindowConflicts::add_local(LocalAccess local, Moment issued)
     const Access& access = local.access;
     const bool is_written = access.kind == WindowAccess::put;
     std::vector<Access>& accesses = m_accesses[local.target];
-    const auto [known, is_new] = m_local.try_emplace(
-        {local.target, is_written, {local.target.second, access.begin, access.end, access.place.site}},
-        FirstAndLast{accesses.size(), accesses.size()});
+    const auto [known, is_new] =
+        m_local.try_emplace({local.target,
+                             is_written,
+                             access.is_locked,
+                             access.is_exclusive,
+                             {local.target.second, access.begin, access.end, access.place.site}},
+                            FirstAndLast{accesses.size(), accesses.size()});
     FirstAndLast& alike = known->second;
     if (!is_new && alike.last != alike.first) {
         accesses[alike.last] = std::move(local.access);
@@ -165,13 +170,12 @@ void WindowConflicts::access(const Call& call, const Window& window, std::int64_
     set_range(call, window, target, access);
     if (access.begin >= access.end)
         return;
-    if (const auto lock = epochs.locked.find(target); lock != epochs.locked.end())
-        access.is_exclusive = lock->second;
     access.waits_for_exposure = epochs.has_started;
     access.rid = call.state.integer("rid").value_or(-1);
     access.time = call.state.time;
     access.name = call.state.name;
     access.place = place_of(m_findings.objects(), call);
+    set_lock(window, target, access);
     std::vector<Access>& accesses = m_accesses[{&window, target}];
     std::vector<std::size_t>& open = epochs.open[{target, access.begin, access.end, access.place.site}];
     const auto is_like_it = [&](std::size_t place) { return are_alike(accesses[place], access); };
@@ -182,11 +186,21 @@ void WindowConflicts::access(const Call& call, const Window& window, std::int64_
     accesses.push_back(std::move(access));
 }
 
+/// As its origin holds it now.
+void WindowConflicts::set_lock(const Window& window, std::int64_t target, Access& access)
+{
+    constexpr std::int64_t all = -1;
+    const std::map<std::int64_t, bool>& locked = m_epochs[{&window, access.place.rank}].locked;
+    const auto lock = locked.find(target);
+    access.is_exclusive = lock != locked.end() && lock->second;
+    access.is_locked = lock != locked.end() || locked.contains(all);
+}
+
 bool WindowConflicts::are_alike(const Access& one, const Access& other)
 {
     return one.rid < 0 && other.rid < 0 && one.kind == other.kind && one.op == other.op &&
-           one.is_exclusive == other.is_exclusive && one.element == other.element &&
-           one.pieces == other.pieces;
+           one.is_locked == other.is_locked && one.is_exclusive == other.is_exclusive &&
+           one.element == other.element && one.pieces == other.pieces;
 }
 
 /// Which bytes of the target's part are accessed.
@@ -333,7 +347,9 @@ bool WindowConflicts::conflict(const Access& one, const Access& other)
     if (is_atomic(one.kind) && is_atomic(other.kind) &&
         (is_same_origin || (may_be_combined(one.op, other.op) && !have_other_elements(one, other))))
         return false;
-    if (!is_same_origin && (one.is_exclusive || other.is_exclusive))
+    const bool exclude_each_other =
+        one.is_locked && other.is_locked && (one.is_exclusive || other.is_exclusive);
+    if (!is_same_origin && exclude_each_other)
         return false; // one after the other, whichever comes first
     return true;
 }

@@ -44,7 +44,8 @@ class WindowConflicts : public EventVisitor {
         std::string op;
         std::int64_t element = 0; ///< bytes of each; 0 if they differ or are not known
         Moment issued;
-        Moment done; ///< step 0: never
+        Moment done;            ///< step 0: never
+        bool is_locked = false; ///< its origin has locked the target's part
         bool is_exclusive = false;
         bool waits_for_exposure = false; ///< it happens when the epoch ends, whatever the order of calls
         std::int64_t rid = -1;
@@ -106,6 +107,7 @@ class WindowConflicts : public EventVisitor {
     void synchronise(const Call& call, const Window& window);
     void expose(const Call& call, const Window& window, Epochs& epochs);
     void complete(std::int64_t rank, const Window& window, std::int64_t target, bool ends_epoch);
+    void set_lock(const Window& window, std::int64_t target, Access& access);
     static bool are_alike(const Access& one, const Access& other);
     std::int64_t element_of(std::int64_t rank, std::int64_t type);
     static bool conflict(const Access& one, const Access& other);
@@ -120,7 +122,7 @@ class WindowConflicts : public EventVisitor {
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<LocalAccess>>
         m_in_call; ///< of the call that a thread of a rank is in
     std::map<std::pair<std::int64_t, std::int64_t>, std::vector<LocalAccess>> m_in_flight; ///< by rank, rid
-    std::map<std::tuple<Target, bool, Route>, FirstAndLast> m_local;
+    std::map<std::tuple<Target, bool, bool, bool, Route>, FirstAndLast> m_local; ///< likewise what and how
     std::map<Target, std::vector<Access>> m_accesses;
     std::map<std::pair<const Window*, std::int64_t>, Epochs> m_epochs;                     ///< by origin
     std::map<std::tuple<const Window*, std::int64_t, std::int64_t>, Exposure> m_exposures; ///< origin, target

@@ -736,3 +736,61 @@ def test_accesses_through_views_of_which_the_file_is_not_told(kinds):
     write = call("File_write_at", "fid='0' offset='0' size='4' count='1' tid='0'")
     assert kinds(write, write) == ["file-conflict"]
     assert kinds(call("File_set_view", "offset='4'") + write, write) == []
+
+
+def locked(target, kind="SHARED", name="Put"):
+    access = call(name, f"size='4' toRank='{target}' wid='0' count='1' tid='0' targetOffset='0' targetCount='1' targetTid='0'")
+    return call("Win_lock", f"wid='0' toRank='{target}' lockType='MPI_LOCK_{kind}' assert='0'") + access + call("Win_unlock", f"wid='0' toRank='{target}'")
+
+
+ORDERING = {
+    "nothing": ("", "", ["rma-conflict"]),
+    "Barrier": (call("Barrier", "cid='0'"),) * 2 + ([],),
+    "Ibarrier": (call("Ibarrier", "cid='0' rid='60'") + call("Wait", children="<For rid='60' />"),) * 2 + ([],),
+    "Ibarrier that is tested": (call("Ibarrier", "cid='0' rid='60'") + call("Test", "flag='1'", "<For rid='60' />"),) * 2 + ([],),
+    "persistent barrier": (PREPARED_BARRIER + started(5, 51) + call("Request_free", "rid='5'"),) * 2 + ([],),
+    "Send": (send(1), receive(0), []),
+    "Ssend": (receive(1), send(0, name="Ssend"), []),
+    "Issend": (receive(1), send(0, name="Issend", more="rid='61'") + call("Wait", children="<For rid='61' />"), []),
+    "Send to the first": (receive(1), send(0), ["rma-conflict"]),
+}
+
+
+@pytest.mark.parametrize("between", ORDERING)
+def test_what_orders_accesses_to_a_window(kinds, between):
+    first, second, expected = ORDERING[between]
+    free = call("Win_free", "wid='0'")
+    assert kinds(locked(1) + first + free, second + locked(1) + free) == expected
+
+
+@pytest.mark.parametrize("own, other, expected", [
+    ("EXCLUSIVE", "SHARED", []), ("SHARED", "EXCLUSIVE", []), ("SHARED", "SHARED", ["rma-conflict"]), (None, "EXCLUSIVE", ["rma-conflict"])])
+def test_locks_exclude_each_other_only_where_both_lock(kinds, own, other, expected):
+    """Of a process that sends from its own part of the window."""
+    make, free = call("Win_create", "cid='0' wid='0' size='64' dispUnit='4' window='100000:64;'"), call("Win_free", "wid='0'")
+    lock = call("Win_lock", f"wid='0' toRank='1' lockType='MPI_LOCK_{own}' assert='0'")
+    sent = call("Send", "toRank='0' toTag='7' cid='0' size='4' count='1' tid='0' reads='100000:4:0;'")
+    here = lock + sent + call("Win_unlock", "wid='0' toRank='1'") if own else sent
+    assert kinds(make + locked(1, other) + receive(1) + free, make + here + free) == expected
+
+
+def test_partitions_beyond_the_last_one(findings):
+    made = "cid='0' size='4' count='1' tid='0' partitions='4' rid='1'"
+    ready = call("Pready_range", "rid='2' partitionLow='0' partitionHigh='3'") + call("Pready_range", "rid='2' partitionLow='5' partitionHigh='6'")
+    start, end = call("Start", "rid='2' initRid='1'"), call("Wait", children="<For rid='2' />") + call("Request_free", "rid='1'")
+    (found,) = findings(call("Psend_init", f"toRank='1' toTag='7' {made}") + start + ready + end, call("Precv_init", f"fromRank='0' fromTag='7' {made}") + start + end)
+    assert "makes partition 5 ready, which does not exist" in found.text
+
+
+def test_null_requests_beside_others_are_no_requests_that_were_not_started(kinds):
+    prepared, free = INIT, RELEASE
+    exchange = call("Irecv", "fromRank='1' fromTag='7' cid='0' size='4' count='1' tid='0' rid='7'") + call("Waitall", "count='2'", "<For rid='7' fromRank='1' fromTag='7' size='4' />")
+    assert kinds(prepared + exchange + free, send(0)) == []
+    assert kinds(prepared + call("Wait") + free, "") == ["request-not-started"]
+
+
+def test_a_signal_behind_which_a_call_began_was_survived(kinds):
+    signal = "<Run><Process rank='0' pid='1' began='100'><Signal name='SIGSEGV' time='{}'/></Process><Process rank='1' pid='2' began='100'/></Run>"
+    inside = "<Recv fromRank='1' fromTag='3' cid='0' size='4' count='1' tid='0' unfinished='1' time='100000000.0' end='100000009.0' />\n"
+    assert "killed-by-signal" not in kinds(inside, "", is_whole=False, run=signal.format("99999990.0"))
+    assert "killed-by-signal" in kinds(inside, "", is_whole=False, run=signal.format("100000001.0"))
