@@ -6,7 +6,7 @@ import sys
 
 import hdtrace
 import pytest
-from conftest import PRELUDE, unfinished
+from conftest import PRELUDE, PROGRAMS, unfinished
 from support.checks import read_info
 from support.sanitizers import HAS_ADDRESS_SANITIZER
 
@@ -112,3 +112,9 @@ def test_a_thread_that_ends_inside_a_call_leaves_its_number_to_others(run):
     assert (victim.returncode, victim.stderr) == (0, "")
     assert victim.names(1) == ["Op_create", "Reduce_local", "Bcast"]
     assert [state.name for state in victim.trace(thread=1) if state.get("unfinished")] == ["Reduce_local"]
+
+
+def test_the_first_call_while_another_thread_loads_a_library_that_calls_mpi(run):
+    victim = run("loading", "init", PROGRAMS / "loading.so")
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "loaded\n", "")
+    assert victim.names(program="loading")[-1] == "Finalize"

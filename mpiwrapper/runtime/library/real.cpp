@@ -44,7 +44,7 @@ void* find(const char* name)
     if (next != nullptr)
         return next;
     // The library was loaded privately, out of the sight of RTLD_NEXT.
-    static void* const library = dlopen(HDTRACE_MPI_LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
+    void* const library = dlopen(HDTRACE_MPI_LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
     return library != nullptr ? dlsym(library, name) : nullptr;
 }
 
@@ -69,10 +69,19 @@ template <int Index> void resolve_from(void** functions)
     }
 }
 
-void resolve()
+// Whoever asks the loader must hold nothing that others wait for: they may be constructors of a library that
+// it is loading, for which it waits itself.
+void resolve(bool& is_done)
 {
     static_assert(sizeof(RealFunctions) == function_count * sizeof(void*));
-    resolve_from<0>(reinterpret_cast<void**>(&real));
+    RealFunctions found;
+    resolve_from<0>(reinterpret_cast<void**>(&found));
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    if (!is_done)
+        real = found;
+    __atomic_store_n(&is_done, true, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&mutex);
 }
 
 const char* base_name_of(const char* path)
@@ -97,8 +106,9 @@ const char* foreign_mpi_library()
 
 void resolve_real_functions()
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, resolve);
+    static bool is_done = false;
+    if (!__atomic_load_n(&is_done, __ATOMIC_ACQUIRE))
+        resolve(is_done);
 }
 
 } // namespace hdtrace::mpi

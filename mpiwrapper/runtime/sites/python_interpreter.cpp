@@ -75,9 +75,7 @@ bool find_layout(PythonLayout& layout, unsigned version)
     return words != nullptr && read_table_of_offsets(layout, *words, table);
 }
 
-PythonInterpreter found_interpreter;
-
-void find_interpreter()
+PythonInterpreter find_interpreter()
 {
     PythonInterpreter found;
     const unsigned long* version = nullptr;
@@ -87,18 +85,32 @@ void find_interpreter()
     find(found.line_of, "PyCode_Addr2Line");
     if (version == nullptr || found.code_type == nullptr || found.own_thread == nullptr ||
         found.line_of == nullptr)
-        return;
+        return found;
     found.is_known = find_layout(found.layout, static_cast<unsigned>(*version >> 16));
-    found_interpreter = found;
+    return found;
+}
+
+// Nothing is held while the loader is asked, as in resolve_real_functions().
+void look_for_interpreter(PythonInterpreter& known, bool& is_done)
+{
+    const PythonInterpreter found = find_interpreter();
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    if (!is_done)
+        known = found;
+    __atomic_store_n(&is_done, true, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&mutex);
 }
 
 } // namespace
 
 const PythonInterpreter& python_interpreter()
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find_interpreter);
-    return found_interpreter;
+    static PythonInterpreter known;
+    static bool is_done = false;
+    if (!__atomic_load_n(&is_done, __ATOMIC_ACQUIRE))
+        look_for_interpreter(known, is_done);
+    return known;
 }
 
 } // namespace hdtrace::mpi
