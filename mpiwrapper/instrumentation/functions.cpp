@@ -45,12 +45,12 @@ Function* find(const void* address)
 Function* add(const void* address)
 {
     char name[16 * HD_LONGEST_NAME];
+    name_of_function(address, name, sizeof name);
     pthread_mutex_lock(&mutex);
     Function* function = find(address);
     if (function == nullptr) {
         function = static_cast<Function*>(calloc(1, sizeof(Function)));
         if (function != nullptr) {
-            name_of_function(address, name, sizeof name);
             strcpy(function->name, ShortName(name).text());
             function->address = address;
             function->region.name = function->name;

@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,6 +102,7 @@ class SymbolFile {
 };
 
 SymbolFile symbols;
+pthread_mutex_t symbols_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 void put_demangled(const char* mangled, char* name, size_t size)
 {
@@ -120,8 +122,22 @@ const char* file_of(const link_map& object)
     return mpi::is_started_by_loader() ? mpi::program_path() : "/proc/self/exe";
 }
 
+// The file knows more names than the loader. False if neither knows one.
+bool put_name(const link_map& object, uintptr_t offset, const char* known_to_loader, char* name, size_t size)
+{
+    pthread_mutex_lock(&symbols_mutex);
+    const char* symbol = symbols.find(file_of(object), offset);
+    if (symbol == nullptr)
+        symbol = known_to_loader;
+    if (symbol != nullptr)
+        put_demangled(symbol, name, size);
+    pthread_mutex_unlock(&symbols_mutex);
+    return symbol != nullptr;
+}
+
 } // namespace
 
+// The loader is asked while nothing is held: it may wait itself for a constructor that calls us.
 void name_of_function(const void* address, char* name, size_t size)
 {
     Dl_info found;
@@ -132,13 +148,8 @@ void name_of_function(const void* address, char* name, size_t size)
         return;
     }
     const uintptr_t offset = reinterpret_cast<uintptr_t>(address) - object->l_addr;
-    const char* symbol = symbols.find(file_of(*object), offset);
-    if (symbol == nullptr)
-        symbol = found.dli_sname;
-    if (symbol != nullptr) {
-        put_demangled(symbol, name, size);
+    if (put_name(*object, offset, found.dli_sname, name, size))
         return;
-    }
     const char* const slash = strrchr(found.dli_fname, '/');
     snprintf(name, size, "%s+0x%zx", slash != nullptr ? slash + 1 : found.dli_fname,
              static_cast<size_t>(offset));

@@ -8,6 +8,7 @@ import hdtrace
 import pytest
 from conftest import PRELUDE, PROGRAMS, unfinished
 from support.checks import read_info
+from support.runs import WRAPPER, preload
 from support.sanitizers import HAS_ADDRESS_SANITIZER
 
 
@@ -118,3 +119,9 @@ def test_the_first_call_while_another_thread_loads_a_library_that_calls_mpi(run)
     victim = run("loading", "init", PROGRAMS / "loading.so")
     assert (victim.returncode, victim.stdout, victim.stderr) == (0, "loaded\n", "")
     assert victim.names(program="loading")[-1] == "Finalize"
+
+
+def test_functions_are_entered_while_another_thread_loads_a_library(run):
+    victim = run("loading", "function", PROGRAMS / "loading.so", env=preload(WRAPPER.with_name("libhdtrace-functions.so")))
+    assert (victim.returncode, victim.stdout, victim.stderr) == (0, "loaded\n", "")
+    assert "enter_function" in [state["name"] for state in victim.trace() if state.is_event]
