@@ -149,7 +149,8 @@ std::string find_program(const std::string& name)
         return is_program(name) ? name : "";
     }
     const char* path = std::getenv("PATH");
-    std::istringstream directories(path != nullptr ? path : "/bin:/usr/bin");
+    // An empty one at the end counts, too: getline() finds it only with its own end.
+    std::istringstream directories(std::string(path != nullptr ? path : "/bin:/usr/bin") + ':');
     for (std::string directory; std::getline(directories, directory, ':');) {
         const std::string file = (directory.empty() ? "." : directory) + "/" + name;
         if (is_program(file)) {

@@ -172,6 +172,14 @@ def test_scripts_run(launcher, tmp_path, text):
     assert run_well(launcher, "script", env=os.environ | {"PATH": f"{tmp_path}:/usr/bin:/bin"}) == "fine\n"
 
 
+@pytest.mark.parametrize("path", ["/usr/bin:/bin:", ":/usr/bin:/bin", "/usr/bin::/bin"])
+def test_an_empty_folder_in_the_path_is_the_working_folder(launcher, tmp_path, path):
+    script = tmp_path / "own-script"
+    script.write_text("#!/bin/sh\necho $LD_PRELOAD\n")
+    script.chmod(0o755)
+    assert run_well(launcher, "own-script", cwd=tmp_path, env=os.environ | {"PATH": path}).strip() != ""
+
+
 @pytest.mark.parametrize("status", [0, 1, 3, 125, 255])
 def test_the_exit_status_is_the_program_s(launcher, status):
     assert run(launcher, "sh", "-c", f"exit {status}").returncode == status
