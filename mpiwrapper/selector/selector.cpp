@@ -11,7 +11,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -29,8 +28,18 @@ constexpr const char* wrapper_name = "libHDTraceMPIWrapper.so";
 
 enum class Choice { open, made, untraced };
 Choice choice = Choice::open;
-pthread_mutex_t mutex =
-    PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; // loading runs constructors, which may call MPI
+
+Choice current_choice()
+{
+    return __atomic_load_n(&choice, __ATOMIC_ACQUIRE);
+}
+
+/// False if it has been settled before.
+bool settle(Choice result)
+{
+    Choice expected = Choice::open;
+    return __atomic_compare_exchange_n(&choice, &expected, result, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
 
 /// What dlerror() and errno say is the program's business.
 class UnnoticedErrors {
@@ -95,11 +104,10 @@ const char* soname_of(const link_map& library)
 }
 
 /// The object file of this code.
-const Dl_info& self()
+Dl_info self()
 {
-    static Dl_info info;
-    if (info.dli_fname == nullptr)
-        dladdr(reinterpret_cast<const void*>(&choice), &info);
+    Dl_info info = {};
+    dladdr(reinterpret_cast<const void*>(&choice), &info);
     return info;
 }
 
@@ -131,7 +139,8 @@ bool find_wrapper(const void* function, char (&path)[PATH_MAX])
 
 void run_untraced(const char* library, const char* because)
 {
-    choice = Choice::untraced;
+    if (!settle(Choice::untraced))
+        return;
     lead_tracer_to(nullptr);
     leave_preload_list();
     if (because != nullptr && is_first_rank())
@@ -148,13 +157,13 @@ void load(const char* wrapper, const char* library)
         run_untraced(library, because);
         return;
     }
-    choice = Choice::made;
     for (Stub& stub : Stubs()) {
         if (void* const function = dlsym(handle, stub.name))
             stub.lead_to(function);
     }
     const auto tracer = reinterpret_cast<decltype(&hdR_tracer)>(dlsym(handle, "hdR_tracer"));
     lead_tracer_to(tracer(HD_TRACER_VERSION));
+    settle(Choice::made);
 }
 
 void choose_for(const char* library, const void* of_mpi, const void* of_pmpi)
@@ -193,13 +202,13 @@ void choose(const void* caller)
         choose_for(symbol.dli_fname, of_mpi, of_pmpi);
 }
 
+/// Several threads may do it at the same time, and find the same. None may wait for another: what the loader
+/// is asked for may have to wait for the constructors of a library, and they for us.
 void choose_once(const void* caller)
 {
     const UnnoticedErrors unnoticed;
-    pthread_mutex_lock(&mutex);
-    if (choice == Choice::open)
+    if (current_choice() == Choice::open)
         choose(caller);
-    pthread_mutex_unlock(&mutex);
 }
 
 [[noreturn]] void end_as_the_loader_does(const char* name)
@@ -210,7 +219,7 @@ void choose_once(const void* caller)
 
 void tell_if_unused()
 {
-    if (choice == Choice::open)
+    if (current_choice() == Choice::open)
         tell_of_missing_trace();
 }
 
@@ -276,7 +285,7 @@ extern "C" void* hdtrace_target_of(Stub* stub, const void* caller)
     if (is_mpi)
         choose_once(caller);
     const UnnoticedErrors unnoticed;
-    if (choice == Choice::made && is_mpi)
+    if (current_choice() == Choice::made && is_mpi)
         return stub->target;
     void* const next = next_definition(stub->name, caller);
     if (next == nullptr)

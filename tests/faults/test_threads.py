@@ -8,7 +8,7 @@ import hdtrace
 import pytest
 from conftest import PRELUDE, PROGRAMS, unfinished
 from support.checks import read_info
-from support.runs import WRAPPER, preload
+from support.runs import LAUNCHER, WRAPPER, preload
 from support.sanitizers import HAS_ADDRESS_SANITIZER
 
 
@@ -115,8 +115,10 @@ def test_a_thread_that_ends_inside_a_call_leaves_its_number_to_others(run):
     assert [state.name for state in victim.trace(thread=1) if state.get("unfinished")] == ["Reduce_local"]
 
 
-def test_the_first_call_while_another_thread_loads_a_library_that_calls_mpi(run):
-    victim = run("loading", "init", PROGRAMS / "loading.so")
+@pytest.mark.parametrize("launcher", [(), (LAUNCHER, "/bin/sh", "-c", 'exec "$@"', "sh")], ids=["known", "chosen"])
+def test_the_first_call_while_another_thread_loads_a_library_that_calls_mpi(run, launcher):
+    """The MPI library is known from the program's file, or only from its first call."""
+    victim = run("loading", "init", PROGRAMS / "loading.so", traced=not launcher, launcher=launcher)
     assert (victim.returncode, victim.stdout, victim.stderr) == (0, "loaded\n", "")
     assert victim.names(program="loading")[-1] == "Finalize"
 
