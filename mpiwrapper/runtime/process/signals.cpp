@@ -271,11 +271,18 @@ bool is_of_timers(int signal)
            signal == SIGIO;
 }
 
+// To the first process, as in a container, nothing is sent that has no handler; only its own faults end it.
+bool is_without_effect(int signal)
+{
+    return getpid() == 1 && !says_that_program_is_wrong(signal);
+}
+
 void watch(int signal)
 {
     struct sigaction& previous = previous_actions[signal];
     if (sigaction(signal, nullptr, &previous) != 0 || is_ignored(previous) ||
-        (is_of_timers(signal) && !is_default(previous)))
+        (is_of_timers(signal) && !is_default(previous)) ||
+        (is_default(previous) && is_without_effect(signal)))
         return;
     const struct sigaction action = ours_before(signal, previous);
     is_watched[signal] = sigaction(signal, &action, nullptr) == 0;

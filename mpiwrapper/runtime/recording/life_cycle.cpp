@@ -3,6 +3,7 @@
 #include "hdtrace/include/hdTrace.h"
 
 #include "hdtrace/writer/descriptor.h"
+#include "hdtrace/writer/undisturbed.h"
 #include "mpiwrapper/launcher/job.h"
 #include "mpiwrapper/runtime/buffers/active_buffers.h"
 #include "mpiwrapper/runtime/counters/process_counters.h"
@@ -51,7 +52,9 @@ struct GateDepths {
     int tracking_depth = 0;
 };
 GateDepths held_gate;
+bool is_hold_claimed = false;
 bool are_calls_held = false;
+bool is_saving = false; ///< for the end: that takes its time
 
 int depth_of_calls()
 {
@@ -71,12 +74,31 @@ bool is_ours()
     return current_state() == State::running && getpid() == traced_process;
 }
 
-// In a child of fork().
+// In a child of fork(), where nobody is left who may have locked the mutex.
 void become_untraced()
 {
+    static constexpr pthread_mutex_t free_mutex = HDTRACE_MUTEX_INITIALIZER;
+    state_mutex = free_mutex;
     forget_threads();
     set_gate(0, 0);
     set_state(State::off);
+}
+
+// The process did not end for which calls have waited. Meanwhile MPI may have been finalized.
+void release_calls()
+{
+    if (current_state() == State::running && stage == Stage::inside)
+        set_gate(held_gate.record_depth, held_gate.tracking_depth);
+    __atomic_store_n(&is_hold_claimed, false, __ATOMIC_RELEASE);
+}
+
+// Of calls that are held, for later.
+void set_record_depth(int depth)
+{
+    if (__atomic_load_n(&are_calls_held, __ATOMIC_ACQUIRE))
+        held_gate.record_depth = depth;
+    else
+        set_gate(depth, depth_of_calls());
 }
 
 void start_objects(MPI_Group world, bool has_world_communicator, int thread_level)
@@ -361,13 +383,13 @@ const char* side_of_outside_calls()
 void pause_recording()
 {
     if (current_state() == State::running)
-        set_gate(0, depth_of_calls());
+        set_record_depth(0);
 }
 
 void resume_recording()
 {
     if (current_state() == State::running && stage == Stage::inside && !is_limit_reached())
-        set_gate(depth_of_calls(), depth_of_calls());
+        set_record_depth(depth_of_calls());
 }
 
 void flush_own_trace()
@@ -391,9 +413,10 @@ void save_all_threads()
 
 void hold_calls()
 {
-    if (!is_ours() || __atomic_load_n(&are_calls_held, __ATOMIC_ACQUIRE))
+    if (!is_ours() || gate.record_depth == 0 || __atomic_exchange_n(&is_hold_claimed, true, __ATOMIC_ACQ_REL))
         return;
     held_gate = {gate.record_depth, gate.tracking_depth};
+    __atomic_store_n(&is_saving, true, __ATOMIC_RELAXED);
     __atomic_store_n(&are_calls_held, true, __ATOMIC_RELEASE);
     set_gate(0, held_gate.tracking_depth);
 }
@@ -405,11 +428,14 @@ bool has_waited_for_end()
     if (!__atomic_load_n(&are_calls_held, __ATOMIC_ACQUIRE))
         return false;
     const int saved_errno = errno;
-    for (int i = 0; i < longest_wait && __atomic_load_n(&are_calls_held, __ATOMIC_ACQUIRE); ++i)
+    for (int waited = 0; waited < longest_wait && __atomic_load_n(&are_calls_held, __ATOMIC_ACQUIRE);) {
         syscall(SYS_nanosleep, &moment, nullptr); // which cancels no thread
+        if (!__atomic_load_n(&is_saving, __ATOMIC_RELAXED))
+            ++waited;
+    }
     errno = saved_errno;
     if (__atomic_exchange_n(&are_calls_held, false, __ATOMIC_ACQ_REL))
-        set_gate(held_gate.record_depth, held_gate.tracking_depth);
+        release_calls();
     return true;
 }
 
@@ -423,6 +449,7 @@ void save_before_signal(int signal)
     save_all_threads();
     describe_signal(signal, Clock().now());
     info_file().flush();
+    __atomic_store_n(&is_saving, false, __ATOMIC_RELAXED);
 }
 
 void stop()

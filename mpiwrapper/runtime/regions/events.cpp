@@ -1,6 +1,7 @@
 #include "mpiwrapper/runtime/regions/events.h"
 
 #include "mpiwrapper/runtime/calls/call.h"
+#include "mpiwrapper/runtime/recording/life_cycle.h"
 #include "mpiwrapper/runtime/regions/errors.h"
 #include "mpiwrapper/runtime/regions/float_text.h"
 
@@ -81,7 +82,8 @@ class Work {
 
 bool is_recording()
 {
-    return __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED) > 0;
+    const auto is_open = [] { return __atomic_load_n(&gate.record_depth, __ATOMIC_RELAXED) > 0; };
+    return is_open() || (has_waited_for_end() && is_open());
 }
 
 /// Whether there is room where the thread is. Returns 0 or an error.
