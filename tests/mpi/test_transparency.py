@@ -8,8 +8,7 @@ SAMPLE = ["completion", "datatypes", "communicators", "io_views", "io_shared", "
 
 
 def same_as(untraced, run):
-    """Launchers mix what processes write, word by word."""
-    return (sorted(run.stdout.split()), run.stderr, run.returncode) == (sorted(untraced.stdout.split()), untraced.stderr, untraced.returncode)
+    return (run.stdout, run.stderr, run.returncode) == (untraced.stdout, untraced.stderr, untraced.returncode)
 
 
 @pytest.mark.parametrize("name", [name for name in SETTINGS["names"] if name not in OTHERWISE])

@@ -44,6 +44,9 @@ int main(int argc, char** argv)
     signal(SIGALRM, handle);
     signal(SIGUSR2, SIG_IGN);
     MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank > 0) /* launchers mix what several write without line breaks */
+        CHECK(freopen("/dev/null", "w", stdout) != NULL);
     ask(SIGINT);
     ask(SIGALRM);
     ask(SIGUSR2);
