@@ -1,9 +1,9 @@
 #include "mpiwrapper/runtime/library/real.h"
 
+#include "mpiwrapper/runtime/library/find_once.h"
 #include "mpiwrapper/runtime/regions/types.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,19 +69,12 @@ template <int Index> void resolve_from(void** functions)
     }
 }
 
-// Whoever asks the loader must hold nothing that others wait for: they may be constructors of a library that
-// it is loading, for which it waits itself.
-void resolve(bool& is_done)
+RealFunctions resolve()
 {
     static_assert(sizeof(RealFunctions) == function_count * sizeof(void*));
     RealFunctions found;
     resolve_from<0>(reinterpret_cast<void**>(&found));
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&mutex);
-    if (!is_done)
-        real = found;
-    __atomic_store_n(&is_done, true, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&mutex);
+    return found;
 }
 
 const char* base_name_of(const char* path)
@@ -106,9 +99,8 @@ const char* foreign_mpi_library()
 
 void resolve_real_functions()
 {
-    static bool is_done = false;
-    if (!__atomic_load_n(&is_done, __ATOMIC_ACQUIRE))
-        resolve(is_done);
+    static bool are_known = false;
+    find_once(real, are_known, resolve);
 }
 
 } // namespace hdtrace::mpi

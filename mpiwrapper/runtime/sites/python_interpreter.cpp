@@ -1,7 +1,8 @@
 #include "mpiwrapper/runtime/sites/python_interpreter.h"
 
+#include "mpiwrapper/runtime/library/find_once.h"
+
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -90,27 +91,14 @@ PythonInterpreter find_interpreter()
     return found;
 }
 
-// Nothing is held while the loader is asked, as in resolve_real_functions().
-void look_for_interpreter(PythonInterpreter& known, bool& is_done)
-{
-    const PythonInterpreter found = find_interpreter();
-    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&mutex);
-    if (!is_done)
-        known = found;
-    __atomic_store_n(&is_done, true, __ATOMIC_RELEASE);
-    pthread_mutex_unlock(&mutex);
-}
-
 } // namespace
 
 const PythonInterpreter& python_interpreter()
 {
-    static PythonInterpreter known;
-    static bool is_done = false;
-    if (!__atomic_load_n(&is_done, __ATOMIC_ACQUIRE))
-        look_for_interpreter(known, is_done);
-    return known;
+    static PythonInterpreter interpreter;
+    static bool is_known = false;
+    find_once(interpreter, is_known, find_interpreter);
+    return interpreter;
 }
 
 } // namespace hdtrace::mpi
