@@ -203,12 +203,12 @@ void InFlight::release(const ObjectId& prepared, std::int64_t number)
 {
     const auto maker = m_makers.find(prepared);
     const auto starts = m_starts.extract(prepared);
-    if (maker != m_makers.end() && starts)
+    const auto is_in_flight = [this](std::int64_t start) { return m_begun.contains(start); };
+    if (maker != m_makers.end() && starts && std::ranges::any_of(starts.mapped(), is_in_flight)) {
+        connect(maker->second, number);
         for (const std::int64_t start : starts.mapped())
-            if (m_begun.contains(start)) {
-                connect(maker->second, start);
-                connect(maker->second, number);
-            }
+            connect(maker->second, start); // if it is in flight
+    }
     let_go(prepared);
 }
 
@@ -459,6 +459,8 @@ InFlight::ending_signals(const std::vector<Pending::Activity>& activities) const
         add_moments(moments[activity.trace->rank], activity);
     std::map<std::int64_t, const FatalSignal*> signals;
     for (const RunProcess& process : m_project->project.run.processes) {
+        if (process.signals.empty())
+            continue;
         LastMoments& of_process = moments[process.rank];
         for (const RunThread& thread : process.threads)
             of_process.add(thread.number, thread.end.value_or(thread.begin));
