@@ -62,6 +62,7 @@ char* chunk = nullptr;
 size_t left_of_chunk = 0;
 pthread_once_t is_ready = PTHREAD_ONCE_INIT;
 size_t in_use = 0;
+int forks_of_owner = 0; ///< that are running, in handlers of signals that have interrupted the owner
 
 // False in a handler of a signal that has interrupted the owner: the program calls MPI there.
 bool lock()
@@ -102,11 +103,31 @@ Block* cut_off(size_t size)
     return block;
 }
 
+void lock_for_fork()
+{
+    if (!lock())
+        ++forks_of_owner;
+}
+
+void unlock_behind_fork()
+{
+    if (forks_of_owner > 0)
+        --forks_of_owner;
+    else
+        unlock();
+}
+
+void free_mutex_in_child()
+{
+    forks_of_owner = 0;
+    mutex = free_mutex;
+}
+
 // A child of fork() must find everything complete, and the mutex free: its only thread has another number
 // than the one that holds it.
 void get_ready_for_fork()
 {
-    pthread_atfork([] { lock(); }, unlock, [] { mutex = free_mutex; });
+    pthread_atfork(lock_for_fork, unlock_behind_fork, free_mutex_in_child);
 }
 
 // While the mutex is held.

@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <random>
 #include <string>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -100,6 +103,53 @@ TEST(OwnMemory, IsThereInAChild)
     }
     is_over = true;
     busy.join();
+}
+
+char* page_of(void* memory)
+{
+    constexpr std::uintptr_t size = 4096;
+    return reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(memory) / size * size);
+}
+
+std::atomic<char*> protected_page = nullptr;
+std::atomic<bool> has_forked = false;
+
+// It interrupts whoever takes the memory: so long nobody else may take any.
+void fork_and_wait(int)
+{
+    mprotect(protected_page, 4096, PROT_READ | PROT_WRITE);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    waitpid(child, nullptr, 0);
+    has_forked = true;
+    const timespec moment = {0, 100'000'000};
+    nanosleep(&moment, nullptr);
+    has_forked = false;
+}
+
+TEST(OwnMemory, StaysLockedForItsOwnerThatForks)
+{
+    constexpr size_t size = 30'000;
+    const size_t before = own_memory_in_use();
+    char* const memory = static_cast<char*>(own_malloc(size));
+    if (own_memory_in_use() == before)
+        GTEST_SKIP() << "a sanitizer's malloc() is used in place of it";
+    std::atomic<bool> was_taken_meanwhile = false;
+    std::thread other([&] {
+        while (!has_forked)
+            std::this_thread::yield();
+        own_free(own_malloc(100));
+        was_taken_meanwhile = has_forked.load();
+    });
+    own_free(memory);
+    protected_page = page_of(memory - 16); // what stands before it says which is free next
+    const auto previous = std::signal(SIGSEGV, fork_and_wait);
+    mprotect(protected_page, 4096, PROT_NONE);
+    own_free(own_malloc(size));
+    std::signal(SIGSEGV, previous);
+    other.join();
+    EXPECT_FALSE(was_taken_meanwhile);
 }
 
 } // namespace
