@@ -1,5 +1,5 @@
 // An error that nobody handles, while other processes wait; and what the program is told of the error
-// handler.
+// handler. Recording may be paused before.
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +47,8 @@ int main(int argc, char** argv)
     }
     if (strcmp(what, "set") == 0) /* it says itself what holds anyway */
         MPI_Comm_set_errhandler(copy, MPI_ERRORS_ARE_FATAL);
+    if (argc > 2)
+        MPI_Pcontrol(0);
     if (rank == 0)
         usleep(500000); /* the other one waits by then */
     if (rank == 0)

@@ -25,6 +25,13 @@ def test_what_led_to_an_error_is_saved(tmp_path, args):
     assert [state.get("rc") for state in last] == ["MPI_ERR_RANK", None]
 
 
+def test_an_error_ends_a_paused_program_as_others(tmp_path):
+    run = run_with_tracer("fatal", 2, tmp_path, env={"HDTRACE_FOR_CHECK": "1"}, args=("threads", "paused"), complete=False)
+    assert run.returncode not in {0, 134} - missed_by_the_launcher()
+    assert "Assertion" not in run.stderr
+    assert [list(trace)[-1].name for trace in run.traces] == ["Pcontrol", "Pcontrol"]
+
+
 def test_what_led_to_an_error_of_a_file_is_saved(tmp_path):
     run = run_with_tracer("fatal", 2, tmp_path, env={"HDTRACE_FOR_CHECK": "1"}, args=("file",), complete=False)
     assert run.returncode not in {0, 134} - missed_by_the_launcher()

@@ -95,14 +95,14 @@ bool Call::decide_unrecorded(Thread& thread, Tracks tracks)
     }
     // One that the MPI library makes is none of the program's. Behind the end of the trace, which another
     // thread may have reached, nobody has asked for calls to be left out.
-    if (thread.depth == 0 && current_state() == State::running) {
-        const char* const side = side_of_outside_calls();
-        if (side != nullptr)
-            note_outside(thread, side);
-        else
-            note_ignored(thread);
-    }
-    return tracks == Tracks::communicators ||
+    const bool is_of_program = thread.depth == 0 && current_state() == State::running;
+    const char* const side = is_of_program ? side_of_outside_calls() : nullptr;
+    if (side != nullptr)
+        note_outside(thread, side);
+    else if (is_of_program)
+        note_ignored(thread);
+    const bool may_put_off_error = settings.for_check && is_of_program && side == nullptr;
+    return may_put_off_error || tracks == Tracks::communicators ||
            (tracks == Tracks::operations &&
             thread.depth < __atomic_load_n(&gate.tracking_depth, __ATOMIC_RELAXED));
 }
