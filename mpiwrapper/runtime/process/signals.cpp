@@ -23,8 +23,8 @@ constexpr int fatal_signals[] = {
 
 struct sigaction previous_actions[NSIG];
 bool is_watched[NSIG]; ///< ours stands before the previous one, unless the program has replaced it
+void (*save_before_end)(int signal) = nullptr;
 void (*save)(int signal) = nullptr;
-void (*hold_calls)() = nullptr;
 
 struct NextFunctions {
     decltype(&::sigaction) sigaction;
@@ -216,8 +216,7 @@ void save_and_go_on(int signal, siginfo_t* info, void* context)
     const int saved_errno = errno;
     const struct sigaction& previous = previous_actions[signal];
     if (is_default(previous)) {
-        hold_calls();
-        save(signal);
+        save_before_end(signal);
         leave_to_default(signal, info);
         errno = saved_errno;
         return;
@@ -350,10 +349,10 @@ SignalStack map_stack(size_t size)
 
 } // namespace
 
-void watch_fatal_signals(void (*save_function)(int signal), void (*hold_function)())
+void watch_fatal_signals(void (*before_end)(int signal), void (*before_handler)(int signal))
 {
-    save = save_function;
-    hold_calls = hold_function;
+    save_before_end = before_end;
+    save = before_handler;
     for (const int signal : fatal_signals)
         watch(signal);
     for (int signal = SIGRTMIN; signal <= SIGRTMAX; ++signal) // those that the C library leaves to programs

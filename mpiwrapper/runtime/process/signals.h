@@ -5,12 +5,12 @@
 
 namespace hdtrace::mpi {
 
-/// From now on a signal that would end the process first calls @p save with its number, in its handler; with
-/// 0 where a handler may let the process go on. Of many faults in a short time, whose handlers let it go on,
-/// only some do, and a handler's giving up (sigaction() there) calls it with the number. Where there is no
-/// handler, it calls @p hold_calls before. Handlers that the program or the MPI library have installed run as
-/// before, and the process ends as it would have ended. Call it once, after MPI_Init.
-void watch_fatal_signals(void (*save)(int signal), void (*hold_calls)());
+/// From now on a signal that would end the process first calls @p before_end with its number, in its handler.
+/// Where the program or the MPI library have installed a handler, it calls @p before_handler, with 0 where
+/// the handler may let the process go on. Of many faults in a short time, whose handlers let it go on, only
+/// some do, and a handler's giving up (sigaction() there) calls it with the number. Then these handlers run
+/// as before, and the process ends as it would have ended. Call it once, after MPI_Init.
+void watch_fatal_signals(void (*before_end)(int signal), void (*before_handler)(int signal));
 
 /// What a thread was given.
 struct SignalStack {

@@ -90,11 +90,12 @@ bool may_be_fatal(int signal)
 }
 
 // Others than SIGKILL may be blocked, and the process goes on.
-void save_before_end(int signal)
+void save_before(int signal)
 {
     if (signal == SIGKILL)
-        hold_calls();
-    save_before_signal(signal);
+        save_before_end(signal);
+    else
+        save_before_signal(signal);
 }
 
 // As the argument of kill(): the process itself, its group, or all.
@@ -215,13 +216,13 @@ extern "C" HDT_EXPORT int execle(const char* path, const char* argument, ...) no
 extern "C" HDT_EXPORT int raise(int signal) noexcept
 {
     if (may_be_fatal(signal))
-        save_before_end(signal);
+        save_before(signal);
     return next_functions().raise(signal);
 }
 
 extern "C" HDT_EXPORT int kill(pid_t process, int signal) noexcept
 {
     if (means_us(process) && may_be_fatal(signal))
-        save_before_end(signal);
+        save_before(signal);
     return next_functions().kill(process, signal);
 }

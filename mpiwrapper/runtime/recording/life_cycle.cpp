@@ -46,15 +46,36 @@ pid_t traced_process = 0;
 enum class Stage { inside, before, after };
 Stage stage = Stage::inside;
 
-/// What the gate is to be again if the process does not end for which calls wait.
+/// How far the end is for which calls that begin wait.
+enum class End {
+    none,
+    begins, ///< or did not come; the gate is being closed or opened again
+    saves,  ///< which takes its time
+    is_to_come
+};
+End end_of_process = End::none; // atomic
+/// What the gate is to be again if the process does not end.
 struct GateDepths {
     int record_depth = 0;
     int tracking_depth = 0;
 };
 GateDepths held_gate;
-bool is_hold_claimed = false;
-bool are_calls_held = false;
-bool is_saving = false; ///< for the end: that takes its time
+
+End coming_end()
+{
+    return __atomic_load_n(&end_of_process, __ATOMIC_ACQUIRE);
+}
+
+void set_end(End end)
+{
+    __atomic_store_n(&end_of_process, end, __ATOMIC_RELEASE);
+}
+
+/// For one thread only.
+bool is_end_changed(End from, End to)
+{
+    return __atomic_compare_exchange_n(&end_of_process, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
 
 int depth_of_calls()
 {
@@ -82,6 +103,7 @@ void become_untraced()
     forget_threads();
     set_gate(0, 0);
     set_state(State::off);
+    set_end(End::none);
 }
 
 // The process did not end for which calls have waited. Meanwhile MPI may have been finalized.
@@ -89,13 +111,22 @@ void release_calls()
 {
     if (current_state() == State::running && stage == Stage::inside)
         set_gate(held_gate.record_depth, held_gate.tracking_depth);
-    __atomic_store_n(&is_hold_claimed, false, __ATOMIC_RELEASE);
+    set_end(End::none);
+}
+
+void hold_calls()
+{
+    if (!is_ours() || gate.record_depth == 0 || !is_end_changed(End::none, End::begins))
+        return;
+    held_gate = {gate.record_depth, gate.tracking_depth};
+    set_end(End::saves);
+    set_gate(0, held_gate.tracking_depth);
 }
 
 // Of calls that are held, for later.
 void set_record_depth(int depth)
 {
-    if (__atomic_load_n(&are_calls_held, __ATOMIC_ACQUIRE))
+    if (coming_end() >= End::saves)
         held_gate.record_depth = depth;
     else
         set_gate(depth, depth_of_calls());
@@ -116,7 +147,7 @@ void watch_ends()
 {
     watch_thread_ends();
     pthread_atfork(nullptr, nullptr, become_untraced);
-    watch_fatal_signals(save_before_signal, hold_calls);
+    watch_fatal_signals(save_before_end, save_before_signal);
 }
 
 void open_gate()
@@ -411,30 +442,20 @@ void save_all_threads()
     info_file().flush();
 }
 
-void hold_calls()
-{
-    if (!is_ours() || gate.record_depth == 0 || __atomic_exchange_n(&is_hold_claimed, true, __ATOMIC_ACQ_REL))
-        return;
-    held_gate = {gate.record_depth, gate.tracking_depth};
-    __atomic_store_n(&is_saving, true, __ATOMIC_RELAXED);
-    __atomic_store_n(&are_calls_held, true, __ATOMIC_RELEASE);
-    set_gate(0, held_gate.tracking_depth);
-}
-
 bool has_waited_for_end()
 {
     constexpr timespec moment = {0, 1'000'000};
     constexpr int longest_wait = 100; // of these
-    if (!__atomic_load_n(&are_calls_held, __ATOMIC_ACQUIRE))
+    if (coming_end() < End::saves)
         return false;
     const int saved_errno = errno;
-    for (int waited = 0; waited < longest_wait && __atomic_load_n(&are_calls_held, __ATOMIC_ACQUIRE);) {
+    for (int waited = 0; waited < longest_wait && coming_end() >= End::saves;) {
         syscall(SYS_nanosleep, &moment, nullptr); // which cancels no thread
-        if (!__atomic_load_n(&is_saving, __ATOMIC_RELAXED))
+        if (coming_end() == End::is_to_come)
             ++waited;
     }
     errno = saved_errno;
-    if (__atomic_exchange_n(&are_calls_held, false, __ATOMIC_ACQ_REL))
+    if (is_end_changed(End::is_to_come, End::begins))
         release_calls();
     return true;
 }
@@ -449,7 +470,13 @@ void save_before_signal(int signal)
     save_all_threads();
     describe_signal(signal, Clock().now());
     info_file().flush();
-    __atomic_store_n(&is_saving, false, __ATOMIC_RELAXED);
+}
+
+void save_before_end(int signal)
+{
+    hold_calls();
+    save_before_signal(signal);
+    is_end_changed(End::saves, End::is_to_come);
 }
 
 void stop()

@@ -43,10 +43,11 @@ void flush_own_trace();
 void save_all_threads();
 /// The same before @p signal ends the process; 0 if it may not.
 void save_before_signal(int signal);
-/// A signal is about to end the process: who begins a call waits for the end, as what it did would be lost.
-void hold_calls();
+/// The same before a signal that does end the process: who begins a call waits for the end, as what it did
+/// would be lost.
+void save_before_end(int signal);
 /// Whether a call that begins has waited so. The end did not come, and calls are recorded as before. Any
-/// thread; false at once without hold_calls().
+/// thread; false at once without save_before_end().
 bool has_waited_for_end();
 /// Closes all files. Nothing is recorded after it. Does nothing in a child of fork() or vfork(). Safe in
 /// signal handlers.
