@@ -111,7 +111,7 @@ int OutputFile::claim(const char* path)
     const Lock lock(claims_mutex);
     if (is_claimed_here(path))
         return EBUSY;
-    const int error = open_as(Owner::this_process, path, {});
+    const int error = open_as(Owner::this_process, path, {}, Rest::may_be_lost);
     if (error == 0)
         keep_claim();
     return error;
@@ -160,9 +160,10 @@ void OutputFile::forget_claim()
     }
 }
 
-int OutputFile::open_as(Owner owner, const char* path, Text trailer)
+int OutputFile::open_as(Owner owner, const char* path, Text trailer, Rest rest)
 {
     m_trailer = trailer;
+    m_rest = rest;
     m_trailer_error = 0;
     if (!keep_path(path))
         return ENOMEM;
@@ -277,7 +278,7 @@ int OutputFile::write_to_node_file(Text data, Text rest, Text end, const Undistu
 int OutputFile::write_here(Text data, Text rest, Text end, const Undisturbed& undisturbed)
 {
     iovec parts[] = {to_iovec(data), to_iovec(rest), to_iovec(end)};
-    const off_t new_end = m_size + static_cast<off_t>(data.size + rest.size + end.size);
+    const off_t new_end = m_size + static_cast<off_t>(data.size + rest.size + end.size), old_end = m_end;
     const bool ends_with_trailer = new_end >= m_end && m_end == end_with_trailer();
     if (new_end < m_end) {
         if (!shorten(m_descriptor, new_end, m_end))
@@ -289,14 +290,15 @@ int OutputFile::write_here(Text data, Text rest, Text end, const Undisturbed& un
     const off_t reached = m_size + static_cast<off_t>(done);
     if (reached > m_end)
         m_end = reached;
-    const bool has_data =
-        error == 0 || (done >= data.size && m_end >= end_with_trailer() + static_cast<off_t>(data.size));
+    const bool may_lack_rest = m_rest == Rest::may_be_lost || rest.size == 0;
+    const bool has_data = error == 0 || (may_lack_rest && done >= data.size &&
+                                         m_end >= end_with_trailer() + static_cast<off_t>(data.size));
     if (has_data)
         m_size += static_cast<off_t>(data.size);
     m_trailer_error = 0;
     const bool is_as_before = done == 0 && ends_with_trailer;
     if (error != 0 && !is_as_before)
-        put_back(undisturbed);
+        put_back(m_rest == Rest::counts ? old_end : 0, undisturbed);
     return has_data ? 0 : error;
 }
 
@@ -323,13 +325,15 @@ int OutputFile::write_parts(iovec* part, const iovec* end, size_t& done, const U
     }
 }
 
-// After a failed write: to the last data that are complete, and the trailer.
-void OutputFile::put_back(const Undisturbed& undisturbed)
+// After a failed write: to the last data that are complete, and the trailer. Up to the place @p room the file
+// is not shortened.
+void OutputFile::put_back(off_t room, const Undisturbed& undisturbed)
 {
-    if (m_end > end_with_trailer()) {
-        if (!shorten(m_descriptor, end_with_trailer(), m_end))
+    const off_t end = room > end_with_trailer() ? room : end_with_trailer();
+    if (m_end > end) {
+        if (!shorten(m_descriptor, end, m_end))
             return; // a cut-off last line stays; readers know it
-        m_end = end_with_trailer();
+        m_end = end;
     }
     iovec part = to_iovec(m_trailer);
     size_t done = 0;

@@ -18,6 +18,11 @@ struct Text {
 /// All functions return 0 or a value of errno. Not thread-safe.
 class OutputFile {
   public:
+    /// What may stand behind the data until the next write(). If it counts, it is an error that it cannot be
+    /// written; the file then ends with the trailer, but keeps the room of the last one, so that this can be
+    /// written again.
+    enum class Rest { may_be_lost, counts };
+
     OutputFile() = default;
     OutputFile(const OutputFile&) = delete;
     OutputFile& operator=(const OutputFile&) = delete;
@@ -29,7 +34,10 @@ class OutputFile {
     /// while it is written. Whatever happens later, the file ends with @p trailer from its first write() on;
     /// it is not copied. Where the process has a node file (node_file.h) that it belongs into, it is a part
     /// of that.
-    int open(const char* path, Text trailer = {}) { return open_as(Owner::anybody, path, trailer); }
+    int open(const char* path, Text trailer = {}, Rest rest = Rest::may_be_lost)
+    {
+        return open_as(Owner::anybody, path, trailer, rest);
+    }
     /// The same, but EBUSY if another one of this process has claimed the file and not closed it, or another
     /// process that lives, on this host or, where the file system knows locks of other hosts, on another one.
     int claim(const char* path);
@@ -51,7 +59,7 @@ class OutputFile {
     enum class Owner { anybody, this_process };
 
     bool keep_path(const char* path);
-    int open_as(Owner owner, const char* path, Text trailer);
+    int open_as(Owner owner, const char* path, Text trailer, Rest rest);
     int open_for_itself(Owner owner);
     int open_in_node_file(Owner owner);
     int make_empty();
@@ -65,7 +73,7 @@ class OutputFile {
     int write_here(Text data, Text rest, Text end, const Undisturbed& undisturbed);
     int write_to_node_file(Text data, Text rest, Text end, const Undisturbed& undisturbed);
     int write_parts(iovec* part, const iovec* end, size_t& done, const Undisturbed& undisturbed) const;
-    void put_back(const Undisturbed& undisturbed);
+    void put_back(off_t room, const Undisturbed& undisturbed);
     off_t end_with_trailer() const { return m_size + static_cast<off_t>(m_trailer.size); }
 
     bool m_is_open = false;
@@ -83,6 +91,7 @@ class OutputFile {
     off_t m_size = 0; // without what the next write() goes over
     off_t m_end = 0;
     Text m_trailer = {};
+    Rest m_rest = Rest::may_be_lost;
     int m_trailer_error = 0;
 };
 

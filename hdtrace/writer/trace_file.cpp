@@ -97,7 +97,8 @@ int TraceOutput::open(int segment, Text head, Text footer, char* room)
     char* const end = m_path + strlen(m_path);
     if (segment > 0)
         *put_number(put_text(end, "."), segment) = '\0';
-    const int error = m_file.open(m_path, footer);
+    const OutputFile::Rest rest = is_compact() ? OutputFile::Rest::counts : OutputFile::Rest::may_be_lost;
+    const int error = m_file.open(m_path, footer, rest);
     *end = '\0';
     return error != 0 ? error : m_file.write(head, Undisturbed());
 }

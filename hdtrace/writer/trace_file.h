@@ -44,7 +44,8 @@ class TraceOutput {
     /// after close(), for another segment (segments.h).
     int open(int segment, Text head, Text footer, char* room);
     /// Adds whole lines. Until the next write() @p elements and @p tail follow, the tail in place of the
-    /// footer; both may be empty.
+    /// footer; both may be empty. Elements of a compact trace count as lines do. After an error those that
+    /// were there can be written again.
     int write(Lines lines, Text elements, Text tail, char* room, const Undisturbed& undisturbed);
     int close() { return m_file.close(); }
     /// Bytes in the file that no later write goes over.

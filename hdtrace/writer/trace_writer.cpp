@@ -94,7 +94,11 @@ int TraceWriter::open_segment()
 {
     m_head.truncate(m_head_size);
     if (has_segments(m_settings)) {
-        m_head.text(" segment='").number(m_segment).text("' before='").number(states()).text("'");
+        m_head.text(" segment='")
+            .number(m_segment)
+            .text("' before='")
+            .number(states_before_segment())
+            .text("'");
         m_segment_begin = Clock().now();
     }
     m_head.text(">\n");
@@ -123,13 +127,22 @@ void TraceWriter::begin_segment(const Lock& lock)
     if (m_has_tail || (is_compact() && m_handled.bytes > 0)) // it comes as whole lines now
         fail(m_file.write({}, {}, {}, room_to_compress(), lock.undisturbed()));
     m_has_tail = false;
-    if (m_error == 0)
-        fail(m_file.close());
+    if (m_error != 0)
+        return;
+    fail(m_file.close());
     ++m_segment;
     if (m_segment >= segment_count && m_settings.on_overwritten != nullptr)
         m_settings.on_overwritten();
     if (m_error == 0)
         fail(open_segment());
+    if (m_error != 0 && is_compact())
+        lose_saved();
+}
+
+// What was saved of a compact trace comes into the next segment with the lines that follow.
+int64_t TraceWriter::states_before_segment() const
+{
+    return is_compact() ? states() - int64_t{m_handled.states} : states();
 }
 
 char* TraceWriter::begin_element_slowly()
@@ -485,9 +498,27 @@ void TraceWriter::count_written(const Unfinished& unfinished)
 void TraceWriter::write_to_file(const Lock& lock, TraceOutput::Lines lines, Text elements, Text tail)
 {
     const int64_t size = m_file.size();
-    fail(m_file.write(lines, elements, tail, room_to_compress(), lock.undisturbed()));
+    const int error = m_file.write(lines, elements, tail, room_to_compress(), lock.undisturbed());
+    if (error != 0 && is_compact())
+        put_back_saved(lock);
+    fail(error);
     if (m_settings.on_written != nullptr)
         m_settings.on_written(m_file.size() - size);
+}
+
+// What was saved of a compact trace since the last block is still in the buffer.
+void TraceWriter::put_back_saved(const Lock& lock)
+{
+    const Text saved = {m_buffer.text(), m_handled.bytes};
+    const Text tail = put_compact_tail({m_handled, m_handled, 0}, false);
+    if (saved.size > 0 && m_file.write({}, saved, tail, room_to_compress(), lock.undisturbed()) != 0)
+        lose_saved();
+}
+
+void TraceWriter::lose_saved()
+{
+    m_written_states -= m_handled.states;
+    m_dropped_states += m_handled.states;
 }
 
 void TraceWriter::fail(int error)

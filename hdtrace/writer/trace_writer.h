@@ -217,6 +217,7 @@ class TraceWriter {
     int write_head(const char* root_attributes, int64_t base);
     size_t capacity_for(size_t buffer_size) const;
     int open_segment();
+    int64_t states_before_segment() const;
     bool is_segment_full(int64_t bytes) const;
     void begin_segment(const Lock& lock);
     int flush(const Lock& lock);
@@ -235,6 +236,8 @@ class TraceWriter {
     void write(const Lock& lock, const Unfinished& unfinished);
     void count_written(const Unfinished& unfinished);
     void write_to_file(const Lock& lock, TraceOutput::Lines lines, Text elements, Text tail);
+    void put_back_saved(const Lock& lock);
+    void lose_saved();
     void fail(int error);
 
     LineBuffer m_buffer;          // behind its limit there is room for the tail of the file, then to compress

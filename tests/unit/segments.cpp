@@ -64,6 +64,21 @@ TEST_P(Segments, KeepTheLastStatesAtEachMoment)
     EXPECT_GT(overwritten, 0);
 }
 
+// What was saved of a compact segment comes into the next one, if that begins then.
+TEST_P(Segments, KnowHowManyStatesWereBeforeAlsoWhereSomeWereSaved)
+{
+    TraceSettings settings = small_segments(GetParam());
+    settings.force_flush = false;
+    settings.buffer_size = 10'000;
+    Trace saved(settings);
+    for (int end = 7'000; end <= 280'000; end += 7'000) {
+        write_states(saved, end - 7'000, end);
+        EXPECT_EQ(saved.writer.save(), 0);
+        const ReadBack found = read_back(saved.path());
+        EXPECT_EQ(found.before + static_cast<int64_t>(found.times.size()), end);
+    }
+}
+
 TEST_P(Segments, AreFoundByTime)
 {
     write_states(trace, 0, 6000);

@@ -311,20 +311,55 @@ TEST_F(Faults, AFullDiskKeepsWholeLines)
     });
 }
 
+off_t room;
+
+ssize_t write_where_there_is_room(int descriptor, const void* data, size_t size, off_t offset)
+{
+    if (offset >= room) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return pwrite(descriptor, data, std::min(size, static_cast<size_t>(room - offset)), offset);
+}
+
+// Until there is a block of them, all lines of a compact trace are written anew each time. Wherever the room
+// ends: the first lines are there, as many as the writer says.
+TEST_F(Faults, WhatIsSavedOfACompactTraceStaysWhereThereIsNoRoomForMore)
+{
+    for (const Compression form : {Compression::compact, Compression::compact_zstd}) {
+        for (const bool is_saved : {false, true}) {
+            report = {};
+            TraceSettings compact = settings();
+            compact.buffer_size = 1 << 20;
+            compact.form.compression = form;
+            Trace trace(compact);
+            for (int i = 0; i < 1'000; ++i)
+                trace.state("A", i, i * i % 1'000);
+            EXPECT_EQ(is_saved ? trace.writer.save() : 0, 0);
+            const std::string path = trace.path() + ".compact";
+            room = static_cast<off_t>(content_of(path).size()) + (is_saved ? 5 : 40);
+            pwrite_fault = write_where_there_is_room;
+            for (int i = 0; i < 1'000; ++i)
+                trace.state("A", i, i * i % 1'000);
+            EXPECT_EQ(trace.writer.close(), ENOSPC);
+            expect_reported_once(path, ENOSPC);
+            EXPECT_EQ(states_in_file(trace.writer), is_saved ? 1'000 : 0);
+            EXPECT_EQ(trace.writer.states(), 2'000);
+            const std::string text = text_of(trace);
+            EXPECT_EQ(occurrences(text, "<A "), static_cast<size_t>(states_in_file(trace.writer)));
+            EXPECT_EQ(text.substr(text.size() - footer.size()), footer);
+            end_faults();
+        }
+    }
+}
+
 // Wherever the room ends: within a line, behind one, within what stands behind them.
 TEST_F(Faults, AFullDiskLeavesAClosedTrace)
 {
-    static off_t room;
     for (room = 1'000; room < 1'300; ++room) {
         report = {};
         Trace trace(settings());
-        pwrite_fault = [](int descriptor, const void* data, size_t size, off_t offset) -> ssize_t {
-            if (offset >= room) {
-                errno = ENOSPC;
-                return -1;
-            }
-            return pwrite(descriptor, data, std::min(size, static_cast<size_t>(room - offset)), offset);
-        };
+        pwrite_fault = write_where_there_is_room;
         constexpr int recorded = 100;
         for (int i = 0; i < recorded; ++i) {
             trace.state("A");
